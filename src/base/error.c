@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
+{
+	char words[HB_TEXT_SIZE];
+	size_t used, room, add;
+	va_list ap;
+
+	assert(r < 0);
+
+	if (!err)
+		return r;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+
+	if (err->code == 0) {
+		err->code = -r;
+		memcpy(err->text, words, strlen(words) + 1);
+		return r;
+	}
+
+	/*
+	 * What is already there is nearer to the cause.  When the two do not
+	 * fit together it is the new context which gives way.
+	 */
+	used = strlen(err->text);
+	room = sizeof(err->text) - 1 - used;
+	if (room < 3)
+		return r;
+	add = strnlen(words, room - 2);
+	memmove(err->text + add + 2, err->text, used + 1);
+	memcpy(err->text, words, add);
+	memcpy(err->text + add, ": ", 2);
+	return r;
+}
+
+void hb_fix(struct hb_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err || err->fix[0] != '\0')
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(err->fix, sizeof(err->fix), fmt, ap);
+	va_end(ap);
+}
+
+static const char *const reasons[] = {
+	[HB_E_UNSUPPORTED - HB_E_UNSUPPORTED] = "not supported on this host",
+	[HB_E_CONFLICT - HB_E_UNSUPPORTED] =
+		"changed since the transaction began",
+	[HB_E_CONFIG - HB_E_UNSUPPORTED] = "invalid configuration",
+	[HB_E_CORRUPT - HB_E_UNSUPPORTED] = "stored state is corrupt",
+	[HB_E_CHILD - HB_E_UNSUPPORTED] = "child died during set-up",
+	[HB_E_USAGE - HB_E_UNSUPPORTED] = "invalid usage",
+	[HB_E_DENIED - HB_E_UNSUPPORTED] = "denied by the gate",
+	[HB_E_BUSY - HB_E_UNSUPPORTED] = "session is in use",
+	[HB_E_NO_SESSION - HB_E_UNSUPPORTED] = "no such session",
+	[HB_E_STATE - HB_E_UNSUPPORTED] = "session is in the wrong state",
+	[HB_E_NOT_FOUND - HB_E_UNSUPPORTED] = "not found",
+	[HB_E_NOT_EXECUTABLE - HB_E_UNSUPPORTED] = "cannot be executed",
+};
+
+static_assert(sizeof(reasons) / sizeof(reasons[0]) ==
+		      HB_E_END - HB_E_UNSUPPORTED,
+	      "every code of ours has words");
+
+const char *hb_strerror(int code)
+{
+	if (code >= HB_E_UNSUPPORTED && code < HB_E_END)
+		return reasons[code - HB_E_UNSUPPORTED];
+	return strerror(code);
+}
+
+void hb_error_format(const struct hb_error *err, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "%s: %s", err->text, hb_strerror(err->code));
+}

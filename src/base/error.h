@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BASE_ERROR_H
+#define HB_BASE_ERROR_H
+
+#include "holdback/error.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stddef.h>
+
+/*
+ * How errors are made; holdback/error.h says what they are.  On failure whoever
+ * knows something worth saying calls hb_fail() and returns what that returns:
+ * the first call sets the code, later ones put their words in front.
+ */
+
+static_assert(sizeof(struct hb_error) <= PIPE_BUF,
+	      "an error must cross a pipe in one atomic write");
+
+/*
+ * Records a failure, or adds context to one already recorded.  Returns `r`, so
+ * that failing and reporting is a single statement.  `r` must be negative.
+ */
+int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Records what the user can do about it.  The first fix stays: it was written
+ * nearest to the cause.
+ */
+void hb_fix(struct hb_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Writes "text: reason" into `buf`.  Always terminates it. */
+void hb_error_format(const struct hb_error *err, char *buf, size_t size);
+
+#endif

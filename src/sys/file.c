@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/file.h"
+
+#include "base/auto.h"
+#include "sys/fault.h"
+#include "sys/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define OPENAT2_TRIES 64
+
+/* The result of a call that returns -1 and errno, as we return it. */
+#define RESULT(call)                           \
+	__extension__({                        \
+		__typeof__(call) r_ = (call);  \
+		r_ < 0 ? -errno : r_;          \
+	})
+
+int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
+{
+	int fd, r;
+
+	if (flags & (O_CREAT | O_TRUNC)) {
+		r = fault_here("openat");
+		if (r < 0)
+			return r;
+	}
+
+	do
+		fd = openat(dirfd, path, flags | O_CLOEXEC, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
+		uint64_t resolve)
+{
+	struct k_open_how how = {
+		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+		.mode = flags & O_CREAT ? mode : 0,
+		.resolve = resolve,
+	};
+	long fd;
+	int r;
+
+	if (flags & (O_CREAT | O_TRUNC)) {
+		r = fault_here("openat2");
+		if (r < 0)
+			return r;
+	}
+
+	for (int i = 0; i < OPENAT2_TRIES; i++) {
+		fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+		if (fd >= 0)
+			return (int)fd;
+		if (errno != EINTR && errno != EAGAIN)
+			break;
+	}
+	return -errno;
+}
+
+int sys_write_all(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+	int r;
+
+	r = fault_here("write");
+	if (r < 0)
+		return r;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t sys_read(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+int sys_write_file_at(int dirfd, const char *path, const char *text)
+{
+	auto_fd int fd = sys_openat(dirfd, path, O_WRONLY, 0);
+
+	if (fd < 0)
+		return fd;
+	return sys_write_all(fd, text, strlen(text));
+}
+
+ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size)
+{
+	auto_fd int fd = sys_openat(dirfd, path, O_RDONLY | O_NOCTTY, 0);
+	size_t used = 0;
+
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		ssize_t n;
+
+		if (used == size)
+			return -EFBIG;
+		n = sys_read(fd, buf + used, size - used);
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	buf[used] = '\0';
+	return (ssize_t)used;
+}
+
+int sys_fsync(int fd)
+{
+	int r;
+
+	r = fault_here("fsync");
+	if (r < 0)
+		return r;
+
+	return RESULT(fsync(fd));
+}
+
+int sys_mkdirat(int dirfd, const char *path, mode_t mode)
+{
+	int r;
+
+	r = fault_here("mkdirat");
+	if (r < 0)
+		return r;
+
+	return RESULT(mkdirat(dirfd, path, mode));
+}
+
+int sys_symlinkat(const char *target, int dirfd, const char *path)
+{
+	int r;
+
+	r = fault_here("symlinkat");
+	if (r < 0)
+		return r;
+
+	return RESULT(symlinkat(target, dirfd, path));
+}
+
+int sys_renameat(int from, const char *old, int to, const char *name)
+{
+	int r;
+
+	r = fault_here("renameat");
+	if (r < 0)
+		return r;
+
+	return RESULT(renameat(from, old, to, name));
+}
+
+int sys_unlinkat(int dirfd, const char *path, int flags)
+{
+	int r;
+
+	r = fault_here("unlinkat");
+	if (r < 0)
+		return r;
+
+	return RESULT(unlinkat(dirfd, path, flags));
+}
+
+int sys_fchmod(int fd, mode_t mode)
+{
+	int r;
+
+	r = fault_here("fchmod");
+	if (r < 0)
+		return r;
+
+	return RESULT(fchmod(fd, mode));
+}
+
+int sys_chmod_fd(int fd, mode_t mode)
+{
+	char name[32];
+	long r;
+
+	r = fault_here("chmod_fd");
+	if (r < 0)
+		return (int)r;
+
+	r = syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH);
+	if (r == 0)
+		return 0;
+	if (errno != ENOSYS)
+		return -errno;
+
+	/* Before 6.6 an O_PATH descriptor has a mode only by its magic link. */
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return RESULT(fchmodat(AT_FDCWD, name, mode, 0));
+}
+
+ssize_t sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(dirfd, path, buf, size);
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n == size)
+		return -ENAMETOOLONG;
+	buf[n] = '\0';
+	return n;
+}
+
+int sys_fstat(int fd, struct stat *ret_st)
+{
+	return RESULT(fstat(fd, ret_st));
+}
+
+int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags)
+{
+	return RESULT(fstatat(dirfd, path, ret_st, flags));
+}
+
+int sys_faccessat(int dirfd, const char *path, int mode)
+{
+	return RESULT(faccessat(dirfd, path, mode, 0));
+}
+
+int sys_fchdir(int fd)
+{
+	return RESULT(fchdir(fd));
+}
+
+int sys_chdir(const char *path)
+{
+	return RESULT(chdir(path));
+}
+
+ssize_t sys_getcwd(char *buf, size_t size)
+{
+	long n = syscall(SYS_getcwd, buf, size);
+
+	/* The raw call: libc would replace "(unreachable)" by an error. */
+	return n < 0 ? -errno : n - 1;
+}
+
+int sys_memfd(const char *name)
+{
+	return RESULT(memfd_create(name, MFD_CLOEXEC));
+}
+
+int sys_read_lock(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return RESULT(fcntl(fd, F_SETLK, &lock));
+}
+
+int sys_fd_is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+int sys_set_cloexec(int fd, int on)
+{
+	return RESULT(fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0));
+}
+
+int sys_dup_above(int fd, int lowest)
+{
+	return RESULT(fcntl(fd, F_DUPFD_CLOEXEC, lowest));
+}
+
+mode_t sys_umask(mode_t mask)
+{
+	return umask(mask);
+}
+
+void sys_close(int fd)
+{
+	(void)close(fd);
+}

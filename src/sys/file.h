@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SYS_FILE_H
+#define HB_SYS_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/*
+ * System calls on files, with the return value the rest of the tree expects:
+ * zero or more, or negated errno.  EINTR never escapes.  Nothing here
+ * allocates, prints or knows what a sandbox is.  Wrappers that change durable
+ * state begin with fault_here().
+ */
+
+/* O_CLOEXEC is implied. */
+int sys_openat(int dirfd, const char *path, int flags, mode_t mode);
+
+/*
+ * openat2 with `resolve` = K_RESOLVE_* of sys/kernel.h; O_CLOEXEC is implied.
+ * -EAGAIN, which means that a rename raced with the walk, is retried a limited
+ * number of times and then reported.
+ */
+int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
+		uint64_t resolve);
+
+/* All of it or an error; a short write is never reported as success. */
+int sys_write_all(int fd, const void *data, size_t len);
+
+/* The number of bytes read, 0 at the end of the file. */
+ssize_t sys_read(int fd, void *buf, size_t size);
+
+/* Opens, writes all and closes: for the small files of /proc. */
+int sys_write_file_at(int dirfd, const char *path, const char *text);
+
+/*
+ * Reads a whole small file into `buf` and terminates it.  Returns the length;
+ * -EFBIG if it does not fit into `size` - 1 bytes.
+ */
+ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size);
+
+int sys_fsync(int fd);
+int sys_mkdirat(int dirfd, const char *path, mode_t mode);
+int sys_symlinkat(const char *target, int dirfd, const char *path);
+int sys_renameat(int from, const char *old, int to, const char *name);
+int sys_unlinkat(int dirfd, const char *path, int flags);
+int sys_fchmod(int fd, mode_t mode);
+
+/* Also of an O_PATH descriptor. */
+int sys_chmod_fd(int fd, mode_t mode);
+
+/* The target, terminated; -ENAMETOOLONG if it does not fit. */
+ssize_t sys_readlinkat(int dirfd, const char *path, char *buf, size_t size);
+
+int sys_fstat(int fd, struct stat *ret_st);
+int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags);
+int sys_faccessat(int dirfd, const char *path, int mode);
+int sys_fchdir(int fd);
+int sys_chdir(const char *path);
+ssize_t sys_getcwd(char *buf, size_t size);
+
+/* A new unnamed file in memory, close-on-exec. */
+int sys_memfd(const char *name);
+
+/* Read lock on the whole file, without waiting. */
+int sys_read_lock(int fd);
+
+/* 1: open, 0: not. */
+int sys_fd_is_open(int fd);
+int sys_set_cloexec(int fd, int on);
+int sys_dup_above(int fd, int lowest);
+mode_t sys_umask(mode_t mask);
+void sys_close(int fd);
+
+#endif
