@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_PLAN_H
+#define HB_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct buf;
+struct hb_error;
+
+/*
+ * A plan is everything that makes a sandbox: an ordered list of typed
+ * operations on its file system and a set of settings for the rest.  Parsers
+ * write plans (the bubblewrap grammar, views, profiles), src/box carries them
+ * out, `holdback plan` prints them.  A plan makes no system call and holds no
+ * descriptor of its own: descriptor numbers in it are the caller's.
+ *
+ * Strings are borrowed: they live as long as what the plan was made from, or
+ * were given to the plan with plan_keep(), which frees them in plan_done().
+ */
+
+#define PLAN_MAX_OPS	9000
+#define PLAN_MAX_LAYERS 500
+
+/*
+ * Carried out strictly in the order of the list, each inside the root that the
+ * ones before it made; a later mount covers an earlier one.
+ */
+enum plan_op_kind {
+	OP_BIND = 1,   /* source at dest, with everything mounted below it */
+	OP_BIND_FD,    /* the same for the object behind `fd` */
+	OP_REMOUNT_RO, /* that mount alone becomes read-only */
+	OP_OVERLAY,    /* layers, and an upper unless PLAN_OVERLAY_RO */
+	OP_PROC,       /* procfs of the box's pid namespace, else the host's */
+	OP_DEV,	       /* a minimal /dev */
+	OP_TMPFS,      /* perms, size (0: no limit) */
+	OP_MQUEUE,
+	OP_DIR,	      /* perms; an existing directory is left alone */
+	OP_FILE,      /* content of `fd` or of `source`, perms */
+	OP_BIND_DATA, /* the same, as a file of its own mounted at dest */
+	OP_SYMLINK,   /* source is the target's text, dest the link */
+	OP_CHMOD,     /* perms; dest must exist */
+	OP_HOSTNAME,  /* source is the name; needs PLAN_NS_UTS */
+	OP_END	      /* one past the last */
+};
+
+enum plan_op_flag {
+	PLAN_RO = 1 << 0,	   /* binds: read-only, recursively */
+	PLAN_DEVICES = 1 << 1,	   /* binds: device nodes work */
+	PLAN_TRY = 1 << 2,	   /* binds: a missing source is no error */
+	PLAN_OVERLAY_TMP = 1 << 3, /* upper and work in memory, gone at the end */
+	PLAN_OVERLAY_RO = 1 << 4,  /* no upper */
+	PLAN_VOLATILE = 1 << 5,	   /* overlay: the kernel need not sync */
+	PLAN_TEXT = 1 << 6,	   /* files: content is `source`, not `fd` */
+	PLAN_HAS_PERMS = 1 << 7,   /* `perms` was given, not defaulted */
+	PLAN_NOEXEC = 1 << 8,	   /* tmpfs: nothing in it is executed */
+};
+
+struct plan_op {
+	enum plan_op_kind kind;
+	unsigned flags; /* enum plan_op_flag */
+	const char *source;
+	const char *dest;
+	int fd; /* -1 where the kind has none */
+	mode_t perms;
+	uint64_t size;
+	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */
+	size_t first_layer, n_layers;
+	const char *upper, *work; /* OP_OVERLAY without TMP and RO */
+};
+
+enum plan_ns {
+	PLAN_NS_USER = 1 << 0,
+	PLAN_NS_IPC = 1 << 1,
+	PLAN_NS_PID = 1 << 2,
+	PLAN_NS_NET = 1 << 3, /* with the loopback interface up */
+	PLAN_NS_UTS = 1 << 4,
+	PLAN_NS_CGROUP = 1 << 5,
+};
+
+enum plan_env_kind {
+	ENV_SET = 1,
+	ENV_UNSET,
+	ENV_CLEAR,
+};
+
+/* Applied in order to the caller's environment. */
+struct plan_env {
+	enum plan_env_kind kind;
+	const char *name;
+	const char *value; /* ENV_SET */
+};
+
+enum plan_setting {
+	PLAN_NEW_SESSION = 1 << 0,	/* setsid() for what runs inside */
+	PLAN_DIE_WITH_PARENT = 1 << 1,	/* the box ends with its supervisor */
+	PLAN_AS_PID_1 = 1 << 2,		/* no init: the command is pid 1 */
+	PLAN_NO_USERNS = 1 << 3,	/* no user namespace can be made inside */
+	PLAN_PROVE_NO_USERNS = 1 << 4,	/* only check that none can be made */
+	PLAN_FILTER = 1 << 5,		/* the default seccomp filter */
+	PLAN_FILTER_NO_PTRACE = 1 << 6, /* variants of it */
+	PLAN_FILTER_NESTED = 1 << 7,
+	PLAN_LANDLOCK = 1 << 8,	 /* writable paths again as landlock rules */
+	PLAN_JOBS = 1 << 9,	 /* terminal, job control, signal forwarding */
+	PLAN_CLOSE_FDS = 1 << 10, /* descriptors above 2 stay outside */
+	PLAN_WAIT_ALL = 1 << 11, /* the status only after everything is gone */
+	PLAN_PROVE = 1 << 12,	 /* try what must fail before the command runs */
+	PLAN_KEEP_ROOT_RW = 1 << 13, /* the root itself stays writable */
+};
+
+enum plan_fd {
+	PLAN_FD_USERNS,		/* user namespace to enter before everything */
+	PLAN_FD_USERNS2,	/* user namespace to enter after everything */
+	PLAN_FD_PIDNS,		/* pid namespace to enter */
+	PLAN_FD_SYNC,		/* held open by init as long as it lives */
+	PLAN_FD_BLOCK,		/* one byte is read from it before the command */
+	PLAN_FD_USERNS_BLOCK,	/* one byte is read after info, before the maps */
+	PLAN_FD_INFO,		/* JSON about the box goes there, then closed */
+	PLAN_FD_JSON_STATUS,	/* JSON lines, the last one the exit code */
+	PLAN_FD_COUNT
+};
+
+struct plan {
+	struct plan_op *ops;
+	size_t n_ops, room_ops;
+	const char **layers;
+	size_t n_layers, room_layers;
+	struct plan_env *env;
+	size_t n_env, room_env;
+	const char **lock_files;
+	size_t n_lock_files, room_lock_files;
+	int *filter_fds; /* raw filters to load, in this order */
+	size_t n_filter_fds, room_filter_fds;
+	void **kept;
+	size_t n_kept, room_kept;
+
+	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
+	unsigned ns_try;   /* of `ns`: left out if the host lacks them */
+	unsigned settings; /* enum plan_setting */
+	int fds[PLAN_FD_COUNT]; /* -1 where not given */
+	int64_t uid, gid;	/* inside; -1: as outside */
+	/* result = (what the caller has by default & caps_keep) | caps_add */
+	uint64_t caps_keep, caps_add;
+	const char *chdir; /* NULL: the old directory, else $HOME, else / */
+	const char *argv0; /* NULL: as argv[0] */
+	char *const *argv; /* the command, NULL-terminated */
+};
+
+/* An empty plan with every descriptor -1.  plan_done() also takes zero. */
+void plan_init(struct plan *plan);
+void plan_done(struct plan *plan);
+
+/*
+ * Appends an operation of `kind` with fd -1 and returns it in *ret_op, to be
+ * filled in by the caller; valid until the next call.  -E2BIG past the limit.
+ */
+int plan_add(struct plan *plan, enum plan_op_kind kind, struct plan_op **ret_op,
+	     struct hb_error *err);
+
+/* The same for the lists beside it. */
+int plan_add_layer(struct plan *plan, const char *dir, struct hb_error *err);
+int plan_add_env(struct plan *plan, enum plan_env_kind kind, const char *name,
+		 const char *value, struct hb_error *err);
+int plan_add_lock_file(struct plan *plan, const char *path,
+		       struct hb_error *err);
+int plan_add_filter_fd(struct plan *plan, int fd, struct hb_error *err);
+
+/* Takes `ptr`, which came from malloc, also when it fails. */
+int plan_keep(struct plan *plan, void *ptr, struct hb_error *err);
+
+/*
+ * The environment `base` with the plan's changes applied, as one allocation
+ * that the caller frees with free().  `base` and the plan must outlive it.
+ */
+int plan_environment(const struct plan *plan, char *const *base,
+		     char ***ret_env, struct hb_error *err);
+
+/* The plan as text, one operation or setting a line, names quoted. */
+int plan_print(const struct plan *plan, struct buf *out, struct hb_error *err);
+
+/* The plan as one JSON object. */
+int plan_print_json(const struct plan *plan, struct buf *out,
+		    struct hb_error *err);
+
+/* The name of an operation as plan_print() writes it; for tables and tests. */
+const char *plan_op_name(enum plan_op_kind kind);
+
+#endif
