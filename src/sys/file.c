@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "sys/fault.h"
 #include "sys/kernel.h"
+#include "sys/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +14,6 @@
 #include <unistd.h>
 
 #define OPENAT2_TRIES 64
-
-/* The result of a call that returns -1 and errno, as we return it. */
-#define RESULT(call)                           \
-	__extension__({                        \
-		__typeof__(call) r_ = (call);  \
-		r_ < 0 ? -errno : r_;          \
-	})
 
 int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
 {

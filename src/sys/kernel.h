@@ -151,12 +151,12 @@ struct k_cap_data {
 	uint32_t permitted;
 	uint32_t inheritable;
 };
-#define K_CAP_VERSION_3		 0x20080522
-#define K_PR_CAP_AMBIENT	 47
-#define K_PR_CAP_AMBIENT_RAISE	 2
-#define K_PR_CAP_AMBIENT_CLEAR	 4
-#define K_CAP_SETGID		 6
-#define K_CAP_SETUID		 7
-#define K_CAP_SYS_ADMIN		 21
+#define K_CAP_VERSION_3	       0x20080522
+#define K_PR_CAP_AMBIENT       47
+#define K_PR_CAP_AMBIENT_RAISE 2
+#define K_PR_CAP_AMBIENT_CLEAR 4
+#define K_CAP_SETGID	       6
+#define K_CAP_SETUID	       7
+#define K_CAP_SYS_ADMIN	       21
 
 #endif

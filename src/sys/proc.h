@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SYS_PROC_H
+#define HB_SYS_PROC_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* System calls on processes and namespaces; conventions of sys/file.h. */
+
+/*
+ * Fork semantics with `flags` (CLONE_NEW*) added: the child's pid in the
+ * parent, 0 in the child.  *ret_pidfd, if not NULL, gets a pidfd of the child.
+ */
+pid_t sys_clone(unsigned long flags, int *ret_pidfd);
+
+/*
+ * Runs `fn(arg)` in a child that shares our memory and suspends us until it
+ * executes a program or ends: no page table is copied.  `fn` must not return
+ * what the parent's frames depend on, and ends with _exit() or exec.
+ */
+pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size);
+
+_Noreturn void sys_exit(int status);
+
+/* Returns only to say why it could not. */
+int sys_execve(const char *path, char *const argv[], char *const envp[]);
+
+/*
+ * As execvp(), with `path_list` instead of $PATH: the first of its directories
+ * that has `file`, without a shell for what is not executable.
+ */
+int sys_execvpe(const char *file, char *const argv[], char *const envp[],
+		const char *path_list);
+
+/* pid, or 0 if WNOHANG and nothing to report. */
+pid_t sys_waitpid(pid_t pid, int *ret_status, int flags);
+
+int sys_kill(pid_t pid, int sig);
+int sys_pidfd_kill(int pidfd, int sig);
+pid_t sys_getpid(void);
+pid_t sys_getppid(void);
+
+/* SIGKILL and wait.  After this there is no such process. */
+void sys_kill_and_reap(pid_t pid);
+
+int sys_setsid(void);
+int sys_setpgid(pid_t pid, pid_t group);
+pid_t sys_getpgrp(void);
+pid_t sys_getpgid(pid_t pid);
+
+int sys_setns(int fd, int nstype);
+int sys_unshare(int flags);
+int sys_sethostname(const char *name);
+
+/* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
+int sys_set_parent_death_signal(int sig);
+int sys_set_no_new_privs(void);
+int sys_set_dumpable(int on);
+int sys_set_subreaper(void);
+
+/* Closes `first` .. `last`; a later descriptor table of ours is not shared. */
+int sys_close_range(unsigned first, unsigned last);
+
+int sys_set_core_limit_zero(void);
+
+/* A session keyring of our own, so that the caller's is out of reach. */
+int sys_new_session_keyring(void);
+
+uid_t sys_getuid(void);
+gid_t sys_getgid(void);
+uid_t sys_geteuid(void);
+int sys_setids(uid_t uid, gid_t gid);
+
+/* Brings the loopback interface of this network namespace up. */
+int sys_loopback_up(void);
+
+#endif

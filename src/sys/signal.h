@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SYS_SIGNAL_H
+#define HB_SYS_SIGNAL_H
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <termios.h>
+
+/* Signals, polling and the terminal; conventions of sys/file.h. */
+
+struct sys_signal {
+	int number;
+	int code;   /* SI_USER, SI_KERNEL, ... */
+	pid_t from; /* as seen from here, 0 if outside of our pid namespace */
+};
+
+/* Blocks `set` and returns what was blocked before. */
+int sys_block_signals(const sigset_t *set, sigset_t *ret_old);
+int sys_restore_signals(const sigset_t *old);
+
+/* Default action for every signal that can have one, nothing blocked. */
+int sys_reset_signals(void);
+
+/* A descriptor that tells of the blocked signals in `set`; does not block. */
+int sys_signalfd(const sigset_t *set);
+
+/* 1: a signal, 0: none pending. */
+int sys_signalfd_next(int fd, struct sys_signal *ret_signal);
+
+/*
+ * Dies or stops of `sig` as if nothing had ever caught it.  Returns after a
+ * stop, with `sig` blocked again.
+ */
+int sys_raise_default(int sig);
+
+int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
+
+int sys_isatty(int fd);
+
+/* Whether `fd` is the controlling terminal of this session. */
+int sys_is_controlling_tty(int fd);
+pid_t sys_tcgetpgrp(int fd);
+int sys_tcsetpgrp(int fd, pid_t group);
+int sys_tcgetattr(int fd, struct termios *ret_modes);
+int sys_tcsetattr(int fd, const struct termios *modes);
+
+#endif

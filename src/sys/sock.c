@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/sock.h"
+
+#include "sys/result.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union credentials {
+	struct cmsghdr head; /* for its alignment */
+	char room[CMSG_SPACE(sizeof(struct ucred))];
+};
+
+int sys_pipe(int *ret_rd, int *ret_wr)
+{
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return -errno;
+	*ret_rd = p[0];
+	*ret_wr = p[1];
+	return 0;
+}
+
+int sys_socket_pair(int *ret_a, int *ret_b)
+{
+	const int on = 1;
+	int s[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) < 0)
+		return -errno;
+	if (setsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0) {
+		int r = -errno;
+
+		(void)close(s[0]);
+		(void)close(s[1]);
+		return r;
+	}
+	*ret_a = s[0];
+	*ret_b = s[1];
+	return 0;
+}
+
+static int send_message(int fd, struct msghdr *msg, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = sendmsg(fd, msg, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EBADMSG;
+}
+
+int sys_send_record(int fd, const void *record, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, record, size, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EBADMSG;
+}
+
+int sys_send_record_as(int fd, const void *record, size_t size, pid_t pid)
+{
+	union credentials control = { 0 };
+	struct iovec part = { .iov_len = size };
+	struct msghdr msg = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct ucred cred = { .pid = pid, .uid = getuid(), .gid = getgid() };
+
+	/* The interface is older than const. */
+	memcpy(&part.iov_base, &record, sizeof(record));
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_CREDENTIALS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(cred));
+	memcpy(CMSG_DATA(&control.head), &cred, sizeof(cred));
+	return send_message(fd, &msg, size);
+}
+
+int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)
+{
+	union credentials control = { 0 };
+	struct iovec part = { .iov_base = record, .iov_len = size };
+	struct msghdr msg = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control.room),
+	};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (ret_pid)
+		*ret_pid = 0;
+	if (n == 0)
+		return 0;
+	if ((size_t)n != size || msg.msg_flags & MSG_TRUNC)
+		return -EBADMSG;
+	c = CMSG_FIRSTHDR(&msg);
+	if (ret_pid && c && c->cmsg_level == SOL_SOCKET &&
+	    c->cmsg_type == SCM_CREDENTIALS) {
+		struct ucred cred;
+
+		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+		*ret_pid = cred.pid;
+	}
+	return 1;
+}
