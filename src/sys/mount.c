@@ -14,30 +14,30 @@ int sys_fsopen(const char *type)
 	return (int)RESULT(syscall(SYS_fsopen, type, K_FSOPEN_CLOEXEC));
 }
 
-static int fsconfig(int fs, enum k_fsconfig cmd, const char *key,
-		    const char *value, int aux)
+static int configure(int fs, enum k_fsconfig cmd, const char *key,
+		     const char *value, int aux)
 {
 	return (int)RESULT(syscall(SYS_fsconfig, fs, cmd, key, value, aux));
 }
 
 int sys_fsconfig_flag(int fs, const char *key)
 {
-	return fsconfig(fs, K_FSCONFIG_SET_FLAG, key, NULL, 0);
+	return configure(fs, K_FSCONFIG_SET_FLAG, key, NULL, 0);
 }
 
 int sys_fsconfig_string(int fs, const char *key, const char *value)
 {
-	return fsconfig(fs, K_FSCONFIG_SET_STRING, key, value, 0);
+	return configure(fs, K_FSCONFIG_SET_STRING, key, value, 0);
 }
 
 int sys_fsconfig_fd(int fs, const char *key, int fd)
 {
-	return fsconfig(fs, K_FSCONFIG_SET_FD, key, NULL, fd);
+	return configure(fs, K_FSCONFIG_SET_FD, key, NULL, fd);
 }
 
 int sys_fsconfig_create(int fs)
 {
-	return fsconfig(fs, K_FSCONFIG_CREATE, NULL, NULL, 0);
+	return configure(fs, K_FSCONFIG_CREATE, NULL, NULL, 0);
 }
 
 int sys_fsmount(int fs, unsigned attr)
@@ -62,8 +62,8 @@ int sys_attach(int mount, int target)
 				   K_MOVE_F_EMPTY_PATH | K_MOVE_T_EMPTY_PATH));
 }
 
-static int mount_setattr(int fd, const char *path, unsigned flags,
-			 struct k_mount_attr *attr)
+static int set_attributes(int fd, const char *path, unsigned flags,
+			  struct k_mount_attr *attr)
 {
 	return (int)RESULT(syscall(SYS_mount_setattr, fd, path, flags, attr,
 				   sizeof(*attr)));
@@ -73,23 +73,23 @@ int sys_mount_setattr(int fd, uint64_t set, int recursive)
 {
 	struct k_mount_attr attr = { .set = set };
 
-	return mount_setattr(fd, "",
-			     AT_EMPTY_PATH | (recursive ? K_AT_RECURSIVE : 0),
-			     &attr);
+	return set_attributes(fd, "",
+			      AT_EMPTY_PATH | (recursive ? K_AT_RECURSIVE : 0),
+			      &attr);
 }
 
 int sys_mount_setattr_private(int fd, uint64_t set)
 {
 	struct k_mount_attr attr = { .set = set, .propagation = K_MS_PRIVATE };
 
-	return mount_setattr(fd, "", AT_EMPTY_PATH | K_AT_RECURSIVE, &attr);
+	return set_attributes(fd, "", AT_EMPTY_PATH | K_AT_RECURSIVE, &attr);
 }
 
 int sys_make_all_private(void)
 {
 	struct k_mount_attr attr = { .propagation = K_MS_PRIVATE };
 
-	return mount_setattr(AT_FDCWD, "/", K_AT_RECURSIVE, &attr);
+	return set_attributes(AT_FDCWD, "/", K_AT_RECURSIVE, &attr);
 }
 
 int sys_pivot_here(void)
