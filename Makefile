@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The commands of the README.  meson and ninja do the building, in the trees of
+# tools/trees; this file installs what is missing and puts the results together:
+# build/bin/holdback and build/libexec/holdback/* run in place.
+
+B ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+MAN = $(patsubst docs/man/%.scd,$B/man/%,$(wildcard docs/man/*.scd))
+C_FILES = $(shell find src include tests tools bench -name '*.[ch]')
+
+.PHONY: all executables man demo test bench soak mutate fuzz install format \
+	clean deps-build
+.SILENT:
+
+all: executables man
+
+deps-build:
+	tools/ensure-deps build
+
+executables: deps-build
+	tools/build $B main musl
+	tools/assemble $B
+
+man: deps-build
+	$(MAKE) --no-print-directory $(MAN) B=$B
+
+$B/man/%: docs/man/%.scd
+	mkdir -p $(@D)
+	scdoc <$< >$@.new
+	mv $@.new $@
+
+demo: all
+	tools/demo $B
+
+test: all
+	tools/ensure-deps clang test
+	tools/build $B test clang
+	tests/run --build $B
+
+soak: all
+	tools/ensure-deps clang test
+	tools/build $B test clang
+	HB_SOAK=1 tests/run --build $B --timeout 3600
+
+bench: all
+	tools/ensure-deps bench
+	bench/run $B
+
+mutate: all
+	tools/ensure-deps test
+	tools/mutate
+
+fuzz:
+	tools/ensure-deps build clang
+	tools/fuzz $B
+
+install: all
+	tools/install $B "$(DESTDIR)$(PREFIX)"
+
+format:
+	tools/ensure-deps format
+	clang-format -i $(C_FILES)
+
+clean:
+	rm -rf $B
