@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the test files and reads what their first lines say about them."""
+
+import fnmatch
+import os
+import re
+
+MODES = ("user", "root", "userns")
+SUITES = ("box", "cli", "bwrap", "escape", "txn")
+SOAK_SUITES = ("soak",)
+
+# Unit tests are built once with gcc and once with clang and sanitizers.  The
+# latter look for mistakes in our code, which are the same in every mode.
+UNIT_TREES = (("test", "unit", MODES), ("clang", "unit-clang", ("user",)))
+
+HEADER_LINES = 20
+HEADER = re.compile(r"^(?:#|//|/\*| \*)\s*(modes|needs|serial|timeout)\b:?(.*)$")
+
+
+class TestFile:
+    """One executable that prints TAP."""
+
+    def __init__(self, name, path, modes=MODES):
+        self.name = name  # as printed and as --filter sees it: box/init.sh
+        self.path = path
+        self.modes = modes
+        self.needs = []
+        self.serial = False
+        self.timeout = None
+        self.in_tree = False  # looks at the sources, so it runs where they are
+        self.broken = None  # why it cannot be run
+
+    def read_header(self, path):
+        """Obeys the header of `path`, which is the source of a compiled test."""
+        for key, value in header_of(path):
+            words = value.replace("*/", "").split()
+            if key == "modes":
+                self.modes = tuple(m for m in self.modes if m in words)
+                unknown = set(words) - set(MODES)
+                if unknown:
+                    self.broken = "unknown mode: " + " ".join(sorted(unknown))
+            elif key == "needs":
+                self.needs += words
+            elif key == "serial":
+                self.serial = True
+            elif key == "timeout":
+                self.timeout = int(words[0])
+
+
+def header_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for _, line in zip(range(HEADER_LINES), file):
+            match = HEADER.match(line)
+            if match:
+                yield match[1], match[2]
+
+
+def listdir(path):
+    return sorted(os.listdir(path)) if os.path.isdir(path) else []
+
+
+def scripts(source, suite):
+    folder = os.path.join(source, "tests", suite)
+    for entry in listdir(folder):
+        path = os.path.join(folder, entry)
+        if not entry.endswith((".sh", ".py")):
+            continue
+        test = TestFile(f"{suite}/{entry}", path)
+        if not os.access(path, os.X_OK):
+            test.broken = "the file is not executable"
+        yield test, path
+
+
+def unit_tests(source, build):
+    folder = os.path.join(source, "tests", "unit")
+    for tree, suite, modes in UNIT_TREES:
+        for entry in listdir(folder):
+            if not fnmatch.fnmatchcase(entry, "t_*.c"):
+                continue
+            program = os.path.join(build, tree, "tests", "unit", entry[:-2])
+            test = TestFile(f"{suite}/{entry[:-2]}", program, modes)
+            if not os.path.exists(program):
+                test.broken = f"not built: is it in {folder}/meson.build?"
+            yield test, os.path.join(folder, entry)
+
+
+def lints(source):
+    for test, path in scripts(source, "lint"):
+        test.in_tree = True
+        test.modes = ("tree",)
+        yield test, path
+
+
+def find(source, build, pattern, soak):
+    """All test files whose name matches `pattern`."""
+    found = list(unit_tests(source, build))
+    for suite in SUITES + (SOAK_SUITES if soak else ()):
+        found += scripts(source, suite)
+    found += lints(source)
+    tests = []
+    for test, header in found:
+        if not (
+            fnmatch.fnmatchcase(test.name, pattern)
+            or fnmatch.fnmatchcase(os.path.basename(test.name), pattern)
+        ):
+            continue
+        modes = test.modes
+        test.read_header(header)
+        if test.in_tree:
+            test.modes = modes
+        tests.append(test)
+    return tests
