@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+bool path_is_absolute(const char *path)
+{
+	return path[0] == '/';
+}
+
+bool path_part_is(struct path_part part, const char *s)
+{
+	return strlen(s) == part.n && memcmp(part.s, s, part.n) == 0;
+}
+
+bool path_next(const char **pos, struct path_part *ret)
+{
+	const char *s = *pos;
+	struct path_part part;
+
+	do {
+		s += strspn(s, "/");
+		part = (struct path_part){ s, strcspn(s, "/") };
+		s += part.n;
+	} while (path_part_is(part, "."));
+
+	*pos = s;
+	if (part.n == 0)
+		return false;
+	*ret = part;
+	return true;
+}
+
+bool path_has_dotdot(const char *path)
+{
+	struct path_part part;
+
+	while (path_next(&path, &part))
+		if (path_part_is(part, ".."))
+			return true;
+	return false;
+}
+
+/*
+ * Removes the last component of the `n` bytes written so far, of which the
+ * first `root` are the leading slash.  False when there is none to remove, or
+ * when it is itself a ".." that had to stay.
+ */
+static bool drop_last(const char *s, size_t root, size_t *n)
+{
+	size_t start = *n;
+
+	while (start > root && s[start - 1] != '/')
+		start--;
+	if (*n == root ||
+	    path_part_is((struct path_part){ s + start, *n - start }, ".."))
+		return false;
+	*n = start > root ? start - 1 : root;
+	return true;
+}
+
+int path_normalise(const char *path, enum path_dots dots, char *ret,
+		   size_t size)
+{
+	size_t root = path_is_absolute(path) ? 1 : 0, n = root;
+	struct path_part part;
+
+	if (path[0] == '\0')
+		return -EINVAL;
+	/* The shortest results, "/" and ".", need two bytes. */
+	if (size < 2)
+		return -ENAMETOOLONG;
+	if (root)
+		ret[0] = '/';
+
+	while (path_next(&path, &part)) {
+		size_t slash = n > root ? 1 : 0;
+
+		if (path_part_is(part, "..")) {
+			if (dots == PATH_DOTS_REFUSE)
+				return -EINVAL;
+			if (drop_last(ret, root, &n) || root)
+				continue;
+		}
+		if (part.n + slash >= size - n)
+			return -ENAMETOOLONG;
+		if (slash)
+			ret[n++] = '/';
+		memcpy(ret + n, part.s, part.n);
+		n += part.n;
+	}
+	if (n == 0)
+		ret[n++] = '.';
+	ret[n] = '\0';
+	return n > INT_MAX ? -ENAMETOOLONG : (int)n;
+}
+
+int path_join(const char *dir, const char *name, char *ret, size_t size)
+{
+	size_t n_dir = strlen(dir), n_name, slash;
+
+	name += strspn(name, "/");
+	n_name = strlen(name);
+	slash = n_dir > 0 && dir[n_dir - 1] != '/' && n_name > 0 ? 1 : 0;
+	if (n_dir >= size || n_name >= size || n_dir + slash + n_name >= size ||
+	    n_dir + n_name >= INT_MAX)
+		return -ENAMETOOLONG;
+
+	memcpy(ret, dir, n_dir);
+	if (slash)
+		ret[n_dir] = '/';
+	memcpy(ret + n_dir + slash, name, n_name + 1);
+	return (int)(n_dir + slash + n_name);
+}
+
+bool path_is_beneath(const char *path, const char *dir)
+{
+	struct path_part want, have;
+
+	if (path_is_absolute(path) != path_is_absolute(dir))
+		return false;
+	if (path_has_dotdot(path) || path_has_dotdot(dir))
+		return false;
+	while (path_next(&dir, &want)) {
+		if (!path_next(&path, &have))
+			return false;
+		if (have.n != want.n || memcmp(have.s, want.s, want.n) != 0)
+			return false;
+	}
+	return true;
+}
+
+static size_t length_without_slashes(const char *s, size_t n)
+{
+	while (n > 0 && s[n - 1] == '/')
+		n--;
+	return n;
+}
+
+struct path_part path_basename(const char *path)
+{
+	size_t end = length_without_slashes(path, strlen(path));
+	size_t start = end;
+
+	if (end == 0)
+		return (struct path_part){ path[0] == '/' ? "/" : ".", 1 };
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	return (struct path_part){ path + start, end - start };
+}
+
+struct path_part path_dirname(const char *path)
+{
+	size_t n = length_without_slashes(path, strlen(path));
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	n = length_without_slashes(path, n);
+	if (n == 0)
+		return (struct path_part){ path[0] == '/' ? "/" : ".", 1 };
+	return (struct path_part){ path, n };
+}
