@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: shellcheck
+. "$HB_TESTS/lib/tap.sh"
+. "$HB_TESTS/lib/files.sh"
+
+# SC1091: what a test sources is found at run time, and checked by itself.
+flawless() {
+	(cd "$1" && shift && shellcheck -e SC1091 -f gcc "$@")
+}
+
+# shellcheck disable=SC2016 # the fixture expands nothing
+printf '#!/bin/sh\nrm $1/*\n' >"$TMPDIR/bad.sh"
+check_fails 'a mistake is found' flawless "$TMPDIR" bad.sh
+rm "$TMPDIR/bad.sh"
+
+for file in $(shell_files "$HB_SOURCE"); do
+	check "$file" flawless "$HB_SOURCE" "$file"
+done
+done_testing
