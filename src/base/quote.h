@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BASE_QUOTE_H
+#define HB_BASE_QUOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * Names are bytes that somebody else chose.  What is shown is quoted so that a
+ * name can neither speak to the terminal nor pass for another one, and so that
+ * it can be read back exactly.
+ *
+ * A quoted name stands in double quotes.  Inside, `"` and `\` have a backslash
+ * before them and these are written as \ooo, byte by byte: control characters
+ * (C0, delete, C1), bytes that are not UTF-8, bidirectional controls and
+ * characters without width (utf8_is_hidden()).  All else stays.
+ *
+ * A name is quoted if it holds any of these, is empty, or has a blank at either
+ * end.  Otherwise it stays bare.
+ */
+bool quote_is_needed(const char *name, size_t n);
+
+/* Adds the name, quoted if need be.  Returns 0 or the buffer's error. */
+int quote_name(const char *name, size_t n, struct buf *out);
+
+/* The same, in quotes always. */
+int quote_name_always(const char *name, size_t n, struct buf *out);
+
+/* Enough for the names in one message. */
+#define QUOTE_SHOWN 128
+
+/*
+ * The same for messages: quotes the string into `out`, of which `size` is at
+ * least 8, and ends it with "..." where it does not fit.  Never allocates, so
+ * that it can be used where an error is made.  Returns `out`.
+ */
+const char *quote_shown(const char *name, char *out, size_t size);
+
+/*
+ * The inverse: adds the bytes for which the `n` bytes of `text` stand.  Text
+ * that does not begin with a double quote stands for itself.  Also understands
+ * \a \b \t \n \v \f \r, for people who write by hand.
+ *
+ * Returns 0, -EINVAL when the quotes do not end with the text, an escape is
+ * unknown or a NUL stands in it, or the buffer's error.  After -EINVAL what was
+ * added is cut off again and the buffer has not failed.
+ */
+int unquote_name(const char *text, size_t n, struct buf *out);
+
+/*
+ * Adds a word, or words with spaces between, so that a shell reads them back:
+ * bare, in single quotes, or as $'...' when a byte could disturb the terminal
+ * (bash, zsh, ksh and POSIX 2024 know that).  For showing, not for running.
+ */
+int quote_shell(const char *word, struct buf *out);
+int quote_argv(const char *const *argv, struct buf *out);
+
+#endif
