@@ -143,6 +143,17 @@ def check_discovery(tap):
                   "0 passed, 2 failed, 0 skipped", "not built")
 
 
+def check_fail_fast(tap):
+    with Tree() as tree:
+        tree.write("box/a.sh", "#!/bin/sh\necho ok 1; echo 1..1\n")
+        tree.write("box/b.sh", "#!/bin/sh\necho not ok 1 --word; echo 1..1\n")
+        arguments = ("--mode", "user", "--jobs", "1", "--fail-fast")
+        done = tree.run(*arguments)
+        check_run(tap, "fail_fast_runs_up_to_the_failure", done, "1 passed, 1 failed, 0 skipped")
+        done = tree.run(*arguments, "--first=--word")
+        check_run(tap, "first_is_what_mentions_the_word", done, "0 passed, 1 failed, 0 skipped")
+
+
 def check_serial(tap):
     """Each holds a lock while it runs; two serial ones never meet."""
     body = (
@@ -208,6 +219,7 @@ def main():
     check_cases(tap)
     check_must_work(tap)
     check_discovery(tap)
+    check_fail_fast(tap)
     check_serial(tap)
     check_modes(tap)
     check_interrupt(tap)

@@ -46,6 +46,12 @@ class TestFile:
             elif key == "timeout":
                 self.timeout = int(words[0])
 
+    def mentions(self, text):
+        if self.broken:
+            return False
+        with open(self.path, "rb") as file:
+            return text.encode() in file.read()
+
 
 def header_of(path):
     with open(path, encoding="utf-8", errors="replace") as file:

@@ -4,9 +4,11 @@
 import os
 import pwd
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ACCOUNT_FILES = ("/etc/passwd", "/etc/group", "/etc/subuid", "/etc/subgid")
@@ -29,6 +31,23 @@ class User:
         )  # fmt: skip
         entry = pwd.getpwnam(self.name)
         self.uid, self.gid = entry.pw_uid, entry.pw_gid
+
+    def end_processes(self):
+        """Kills what the user still runs, and returns what that was."""
+        found = {}
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            alive = [p for p in processes() if p[2] == self.uid]
+            if not alive:
+                break
+            for pid, _, _, _, command in alive:
+                found[pid] = f"left behind: process {pid} {command}"
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.01)
+        return list(found.values())
 
     def remove(self):
         if self.made:
