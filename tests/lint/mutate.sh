@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# tools/mutate on a toy: a table of three rows and a check that looks at two.
+. "$HB_TESTS/lib/tap.sh"
+
+toy=$TMPDIR/toy
+mkdir -p "$toy/tools"
+cat >"$toy/table" <<'END'
+# not a row
+one   act_one
+two   act_two
+three act_three
+END
+cat >"$toy/tools/mutate.tables" <<'END'
+[deleted]
+file = table
+row = ^(?P<name>[a-z]+) +act_
+build = true
+check = grep -q act_one table && { grep -q act_two table || { echo 'FAIL user   box/two.sh: 1 failed'; false; }; }
+
+[replaced]
+file = table
+row = ^(?P<name>[a-z]+) +act_\w+
+blank = \g<name> ignore
+before = ^one
+insert = ignore is here
+build = grep -q '^one' table
+check = test "$(grep -c . table)" = 4 || ! grep -qx "$ROW ignore" table || ! grep -qx 'ignore is here' table
+
+[unsound]
+file = table
+row = ^(?P<name>one)
+build = true
+check = false
+END
+
+mutate() {
+	"$HB_SOURCE/tools/mutate" --source "$toy" "$@"
+}
+cp "$toy/table" "$TMPDIR/before"
+
+is 'a row that no test notices is told' "$(mutate --table deleted)" \
+	'deleted one: noticed by the check
+deleted two: noticed by box/two.sh (user)
+deleted three: NOT NOTICED
+2 rows noticed, 1 not'
+check_fails 'and it is a failure' mutate --table deleted
+check 'rows that are noticed are a success' mutate --table deleted --row 'o*'
+is 'a row is replaced by what does nothing' "$(mutate --table replaced)" \
+	'replaced one: noticed by the check
+replaced two: noticed by the check
+replaced three: noticed by the check
+3 rows noticed, 0 not'
+check_fails 'a check that fails anyway proves nothing' mutate --table unsound
+check_fails 'a pattern without a row is a failure' mutate --row nothing
+check 'the tree itself is not touched' cmp "$toy/table" "$TMPDIR/before"
+rm -r "$toy" "$TMPDIR/before"
+done_testing
