@@ -12,10 +12,10 @@ struct plan;
 /*
  * The bubblewrap command line, text to plan.
  *
- * Pure: what needs the world is asked of the caller through `struct bwrap_world`,
- * so that the parser can be fuzzed and `holdback plan` can print what would
- * be done.  Errors are HB_E_USAGE with exactly bubblewrap's words, without the
- * "bwrap: " in front.
+ * Pure: what needs the world is asked of the caller through `struct
+ * bwrap_world`, so that the parser can be fuzzed and `holdback plan` can print
+ * what would be done.  Errors are HB_E_USAGE with exactly bubblewrap's words,
+ * without the "bwrap: " in front.
  */
 #define BWRAP_MAX_ARGS 9000
 
@@ -27,8 +27,9 @@ struct bwrap_world {
 	 */
 	int (*read_fd)(void *ctx, int fd, char **ret_data, size_t *ret_len,
 		       struct hb_error *err);
-	/* Whether the caller is uid 0. */
+	/* Whether the caller is uid 0, and its group. */
 	bool is_root;
+	unsigned gid;
 	/* Whether `--unshare-user-try` and `--unshare-cgroup-try` can work. */
 	bool (*can_unshare_user)(void *ctx);
 	bool (*can_unshare_cgroup)(void *ctx);
@@ -49,9 +50,10 @@ struct bwrap_call {
 };
 
 /*
- * Parses argv[1..] into `plan`, which the caller has initialized and frees in
- * any case.  *ret_call is filled on failure too, because the form of the
- * diagnostic depends on it.
+ * Parses argv[1..], which a NULL follows, into `plan`, which the caller has
+ * initialized and frees in any case.  Strings of the plan point into argv.
+ * *ret_call is filled on failure too, because the form of the diagnostic
+ * depends on it.
  */
 int bwrap_parse(int argc, char *const argv[], const struct bwrap_world *world,
 		struct plan *plan, struct bwrap_call *ret_call,

@@ -47,15 +47,16 @@ enum plan_op_kind {
 };
 
 enum plan_op_flag {
-	PLAN_RO = 1 << 0,	   /* binds: read-only, recursively */
-	PLAN_DEVICES = 1 << 1,	   /* binds: device nodes work */
-	PLAN_TRY = 1 << 2,	   /* binds: a missing source is no error */
-	PLAN_OVERLAY_TMP = 1 << 3, /* upper and work in memory, gone at the end */
-	PLAN_OVERLAY_RO = 1 << 4,  /* no upper */
-	PLAN_VOLATILE = 1 << 5,	   /* overlay: the kernel need not sync */
-	PLAN_TEXT = 1 << 6,	   /* files: content is `source`, not `fd` */
-	PLAN_HAS_PERMS = 1 << 7,   /* `perms` was given, not defaulted */
-	PLAN_NOEXEC = 1 << 8,	   /* tmpfs: nothing in it is executed */
+	PLAN_RO = 1 << 0,      /* binds: read-only, recursively */
+	PLAN_DEVICES = 1 << 1, /* binds: device nodes work */
+	PLAN_TRY = 1 << 2,     /* binds: a missing source is no error */
+	PLAN_OVERLAY_TMP = 1
+			   << 3, /* upper and work in memory, gone at the end */
+	PLAN_OVERLAY_RO = 1 << 4, /* no upper */
+	PLAN_VOLATILE = 1 << 5,	  /* overlay: the kernel need not sync */
+	PLAN_TEXT = 1 << 6,	  /* files: content is `source`, not `fd` */
+	PLAN_HAS_PERMS = 1 << 7,  /* `perms` was given, not defaulted */
+	PLAN_NOEXEC = 1 << 8,	  /* tmpfs: nothing in it is executed */
 };
 
 struct plan_op {
@@ -94,31 +95,33 @@ struct plan_env {
 };
 
 enum plan_setting {
-	PLAN_NEW_SESSION = 1 << 0,	/* setsid() for what runs inside */
-	PLAN_DIE_WITH_PARENT = 1 << 1,	/* the box ends with its supervisor */
-	PLAN_AS_PID_1 = 1 << 2,		/* no init: the command is pid 1 */
-	PLAN_NO_USERNS = 1 << 3,	/* no user namespace can be made inside */
+	PLAN_NEW_SESSION = 1 << 0,     /* setsid() for what runs inside */
+	PLAN_DIE_WITH_PARENT = 1 << 1, /* the box ends with its supervisor */
+	PLAN_AS_PID_1 = 1 << 2,	       /* no init: the command is pid 1 */
+	PLAN_NO_USERNS = 1 << 3, /* no user namespace can be made inside */
 	PLAN_PROVE_NO_USERNS = 1 << 4,	/* only check that none can be made */
 	PLAN_FILTER = 1 << 5,		/* the default seccomp filter */
 	PLAN_FILTER_NO_PTRACE = 1 << 6, /* variants of it */
 	PLAN_FILTER_NESTED = 1 << 7,
-	PLAN_LANDLOCK = 1 << 8,	 /* writable paths again as landlock rules */
-	PLAN_JOBS = 1 << 9,	 /* terminal, job control, signal forwarding */
+	PLAN_LANDLOCK = 1 << 8,	  /* writable paths again as landlock rules */
+	PLAN_JOBS = 1 << 9,	  /* terminal, job control, signal forwarding */
 	PLAN_CLOSE_FDS = 1 << 10, /* descriptors above 2 stay outside */
-	PLAN_WAIT_ALL = 1 << 11, /* the status only after everything is gone */
-	PLAN_PROVE = 1 << 12,	 /* try what must fail before the command runs */
+	PLAN_WAIT_ALL = 1 << 11,  /* the status only after everything is gone */
+	PLAN_PROVE = 1 << 12, /* try what must fail before the command runs */
 	PLAN_KEEP_ROOT_RW = 1 << 13, /* the root itself stays writable */
+	PLAN_MAP_ALL = 1 << 14, /* root: every id is mapped, not only our own */
+	PLAN_BWRAP_WORDS = 1 << 15, /* failures in bubblewrap's words */
 };
 
 enum plan_fd {
-	PLAN_FD_USERNS,		/* user namespace to enter before everything */
-	PLAN_FD_USERNS2,	/* user namespace to enter after everything */
-	PLAN_FD_PIDNS,		/* pid namespace to enter */
-	PLAN_FD_SYNC,		/* held open by init as long as it lives */
-	PLAN_FD_BLOCK,		/* one byte is read from it before the command */
-	PLAN_FD_USERNS_BLOCK,	/* one byte is read after info, before the maps */
-	PLAN_FD_INFO,		/* JSON about the box goes there, then closed */
-	PLAN_FD_JSON_STATUS,	/* JSON lines, the last one the exit code */
+	PLAN_FD_USERNS,	      /* user namespace to enter before everything */
+	PLAN_FD_USERNS2,      /* user namespace to enter after everything */
+	PLAN_FD_PIDNS,	      /* pid namespace to enter */
+	PLAN_FD_SYNC,	      /* held open by init as long as it lives */
+	PLAN_FD_BLOCK,	      /* one byte is read from it before the command */
+	PLAN_FD_USERNS_BLOCK, /* one byte is read after info, before the maps */
+	PLAN_FD_INFO,	      /* JSON about the box goes there, then closed */
+	PLAN_FD_JSON_STATUS,  /* JSON lines, the last one the exit code */
 	PLAN_FD_COUNT
 };
 
@@ -148,7 +151,10 @@ struct plan {
 	char *const *argv; /* the command, NULL-terminated */
 };
 
-/* An empty plan with every descriptor -1.  plan_done() also takes zero. */
+/*
+ * An empty plan: every descriptor -1, ids as outside, no capability.
+ * plan_done() also takes zero.
+ */
 void plan_init(struct plan *plan);
 void plan_done(struct plan *plan);
 

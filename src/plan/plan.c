@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/plan.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void plan_init(struct plan *plan)
+{
+	*plan = (struct plan){ .uid = -1, .gid = -1 };
+	for (size_t i = 0; i < PLAN_FD_COUNT; i++)
+		plan->fds[i] = -1;
+}
+
+void plan_done(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_kept; i++)
+		free(plan->kept[i]);
+	free(plan->kept);
+	free(plan->ops);
+	free(plan->layers);
+	free(plan->env);
+	free(plan->lock_files);
+	free(plan->filter_fds);
+	*plan = (struct plan){ 0 };
+}
+
+/*
+ * Makes room for one more element after the `n` of `array`.  *ret_array is
+ * where it is now; on failure `array` stays valid.
+ */
+static int reserve(void *array, size_t n, size_t max, size_t size, size_t *room,
+		   void **ret_array, struct hb_error *err)
+{
+	size_t more = *room ? *room * 2 : 8;
+
+	if (n >= max)
+		return hb_fail(err, -E2BIG, "more than %zu entries", max);
+	if (n >= *room) {
+		array = reallocarray(array, more, size);
+		if (!array)
+			return hb_fail(err, -ENOMEM, "cannot extend the plan");
+		*room = more;
+	}
+	*ret_array = array;
+	return 0;
+}
+
+int plan_add(struct plan *plan, enum plan_op_kind kind, struct plan_op **ret_op,
+	     struct hb_error *err)
+{
+	void *ops = NULL;
+	int r;
+
+	r = reserve(plan->ops, plan->n_ops, PLAN_MAX_OPS, sizeof(*plan->ops),
+		    &plan->room_ops, &ops, err);
+	if (r < 0)
+		return r;
+	plan->ops = ops;
+	*ret_op = &plan->ops[plan->n_ops++];
+	**ret_op = (struct plan_op){ .kind = kind, .fd = -1 };
+	return 0;
+}
+
+int plan_add_layer(struct plan *plan, const char *dir, struct hb_error *err)
+{
+	void *layers = NULL;
+	int r;
+
+	r = reserve(plan->layers, plan->n_layers, PLAN_MAX_LAYERS,
+		    sizeof(*plan->layers), &plan->room_layers, &layers, err);
+	if (r < 0)
+		return r;
+	plan->layers = layers;
+	plan->layers[plan->n_layers++] = dir;
+	return 0;
+}
+
+int plan_add_env(struct plan *plan, enum plan_env_kind kind, const char *name,
+		 const char *value, struct hb_error *err)
+{
+	void *env = NULL;
+	int r;
+
+	r = reserve(plan->env, plan->n_env, PLAN_MAX_OPS, sizeof(*plan->env),
+		    &plan->room_env, &env, err);
+	if (r < 0)
+		return r;
+	plan->env = env;
+	plan->env[plan->n_env++] = (struct plan_env){ kind, name, value };
+	return 0;
+}
+
+int plan_add_lock_file(struct plan *plan, const char *path,
+		       struct hb_error *err)
+{
+	void *files = NULL;
+	int r;
+
+	r = reserve(plan->lock_files, plan->n_lock_files, PLAN_MAX_OPS,
+		    sizeof(*plan->lock_files), &plan->room_lock_files, &files,
+		    err);
+	if (r < 0)
+		return r;
+	plan->lock_files = files;
+	plan->lock_files[plan->n_lock_files++] = path;
+	return 0;
+}
+
+int plan_add_filter_fd(struct plan *plan, int fd, struct hb_error *err)
+{
+	void *fds = NULL;
+	int r;
+
+	r = reserve(plan->filter_fds, plan->n_filter_fds, PLAN_MAX_OPS,
+		    sizeof(*plan->filter_fds), &plan->room_filter_fds, &fds,
+		    err);
+	if (r < 0)
+		return r;
+	plan->filter_fds = fds;
+	plan->filter_fds[plan->n_filter_fds++] = fd;
+	return 0;
+}
+
+int plan_keep(struct plan *plan, void *ptr, struct hb_error *err)
+{
+	void *kept = NULL;
+	int r;
+
+	r = reserve(plan->kept, plan->n_kept, PLAN_MAX_OPS, sizeof(*plan->kept),
+		    &plan->room_kept, &kept, err);
+	if (r < 0) {
+		free(ptr);
+		return r;
+	}
+	plan->kept = kept;
+	plan->kept[plan->n_kept++] = ptr;
+	return 0;
+}
+
+static bool has_name(const char *entry, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(entry, name, len) == 0 && entry[len] == '=';
+}
+
+/*
+ * Takes every entry of that name out of `env`; a second one of the same name
+ * would otherwise show through in programs that look from the other end.
+ */
+static size_t drop_name(char **env, size_t n, const char *name)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has_name(env[i], name))
+			env[left++] = env[i];
+	}
+	return left;
+}
+
+/* Writes "name=value" at *text and moves it past the terminator. */
+static char *write_entry(char **text, const struct plan_env *change)
+{
+	size_t name_len = strlen(change->name);
+	size_t value_len = strlen(change->value);
+	char *entry = *text;
+
+	memcpy(entry, change->name, name_len);
+	entry[name_len] = '=';
+	memcpy(entry + name_len + 1, change->value, value_len + 1);
+	*text = entry + name_len + value_len + 2;
+	return entry;
+}
+
+int plan_environment(const struct plan *plan, char *const *base,
+		     char ***ret_env, struct hb_error *err)
+{
+	size_t n = 0, text_size = 0;
+	char **env, *text;
+
+	while (base[n])
+		n++;
+	for (size_t i = 0; i < plan->n_env; i++) {
+		if (plan->env[i].kind == ENV_SET)
+			text_size += strlen(plan->env[i].name) +
+				     strlen(plan->env[i].value) + 2;
+	}
+	env = malloc((n + plan->n_env + 1) * sizeof(*env) + text_size);
+	if (!env)
+		return hb_fail(err, -ENOMEM, "cannot make the environment");
+	if (n)
+		memcpy(env, base, n * sizeof(*env));
+	text = (char *)(env + n + plan->n_env + 1);
+
+	for (size_t i = 0; i < plan->n_env; i++) {
+		const struct plan_env *change = &plan->env[i];
+
+		if (change->kind == ENV_CLEAR) {
+			n = 0;
+			continue;
+		}
+		n = drop_name(env, n, change->name);
+		if (change->kind == ENV_SET)
+			env[n++] = write_entry(&text, change);
+	}
+	env[n] = NULL;
+	*ret_env = env;
+	return 0;
+}
