@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BASE_GLOB_H
+#define HB_BASE_GLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_error;
+
+/*
+ * Patterns over paths, by the rules of gitignore(5), in bytes:
+ *
+ *	?	one byte but a slash
+ *	*	any number of bytes but slashes
+ *	[a-z]	one byte of the class, [!a-z] and [^a-z] of the others; never a
+ *		slash; "]" may stand first, "-" first or last
+ *	\x	x itself
+ *	**	as a whole component: any number of components.  "a/ ** /b"
+ *		(without the blanks) matches a/b and a/x/y/b, "**" at the start
+ *		any beginning, and at the end everything below but not the
+ *		directory itself.  Beside other bytes it is a "*".
+ *
+ * A pattern with a slash before its last byte matches from the start of the
+ * path, and so does one that begins with a slash.  Any other matches the last
+ * component.  A slash at the end makes it match directories only.
+ *
+ * Named classes such as [:alpha:] and a leading "!" are not known; what a list
+ * of patterns means belongs to whoever has the list.
+ */
+#define GLOB_PATTERN_MAX 1024
+
+enum glob_flags {
+	GLOB_FOLD = 1 << 0, /* A to Z are the same as a to z */
+	GLOB_DIR = 1 << 1,  /* the path names a directory */
+};
+
+/*
+ * Returns 0, or -HB_E_CONFIG with words for a pattern that is empty, too long
+ * or malformed.  Whoever reads a pattern checks it once.
+ */
+int glob_check(const char *pattern, struct hb_error *err);
+
+/*
+ * Whether the pattern matches the path, which is relative and normalised.  A
+ * pattern that glob_check() refuses matches nothing.  Takes time in proportion
+ * to the product of both lengths at most, and no memory but the stack.
+ */
+bool glob_match(const char *pattern, const char *path, unsigned int flags);
+
+#endif
