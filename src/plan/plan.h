@@ -111,6 +111,7 @@ enum plan_setting {
 	PLAN_KEEP_ROOT_RW = 1 << 13, /* the root itself stays writable */
 	PLAN_MAP_ALL = 1 << 14, /* root: every id is mapped, not only our own */
 	PLAN_BWRAP_WORDS = 1 << 15, /* failures in bubblewrap's words */
+	PLAN_LIMITS = 1 << 16, /* no core files, no keyring of the caller's */
 };
 
 enum plan_fd {

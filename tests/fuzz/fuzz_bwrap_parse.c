@@ -7,6 +7,7 @@
  * Beside what the sanitizers see: a run has a command, operations are within
  * the limits, and nothing is set that the grammar cannot ask for.
  */
+#include "base/buf.h"
 #include "base/error.h"
 #include "plan/bwrap.h"
 #include "plan/plan.h"
@@ -67,6 +68,7 @@ static void check_plan(const struct plan *plan)
 				      PLAN_CLOSE_FDS | PLAN_WAIT_ALL |
 				      PLAN_PROVE;
 	static char *const nothing[] = { NULL };
+	struct buf text;
 	char **env;
 
 	assert(plan->argv && plan->argv[0]);
@@ -82,6 +84,12 @@ static void check_plan(const struct plan *plan)
 	}
 	if (plan_environment(plan, nothing, &env, NULL) == 0)
 		free(env);
+	buf_init(&text, 1 << 20);
+	(void)plan_print(plan, &text, NULL);
+	buf_done(&text);
+	buf_init(&text, 1 << 20);
+	(void)plan_print_json(plan, &text, NULL);
+	buf_done(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -129,6 +129,147 @@ static void the_environment_changes_in_order(void)
 	plan_done(&plan);
 }
 
+/* A plan with one of each kind of thing. */
+static void fill(struct plan *plan)
+{
+	static char prog[] = "prog", arg[] = "a\nb";
+	static char *const argv[] = { prog, arg, NULL };
+	struct plan_op *op;
+
+	plan_init(plan);
+	CHECK_INT(plan_add(plan, OP_BIND, &op, NULL), 0);
+	op->source = "/usr";
+	op->dest = "/a b";
+	op->flags = PLAN_RO | PLAN_TRY;
+	CHECK_INT(plan_add(plan, OP_TMPFS, &op, NULL), 0);
+	op->dest = "/tmp";
+	op->perms = 01777;
+	op->size = 4096;
+	op->flags = PLAN_HAS_PERMS;
+	(void)plan_add_layer(plan, "/l1", NULL);
+	(void)plan_add_layer(plan, "/l2", NULL);
+	CHECK_INT(plan_add(plan, OP_OVERLAY, &op, NULL), 0);
+	op->n_layers = 2;
+	op->upper = "/u";
+	op->work = "/w";
+	op->dest = "/o";
+	CHECK_INT(plan_add(plan, OP_FILE, &op, NULL), 0);
+	op->fd = 3;
+	op->dest = "/f";
+	op->perms = 0666;
+	CHECK_INT(plan_add(plan, OP_FILE, &op, NULL), 0);
+	op->source = "text";
+	op->dest = "/g";
+	op->flags = PLAN_TEXT;
+	CHECK_INT(plan_add(plan, OP_HOSTNAME, &op, NULL), 0);
+	op->source = "host";
+	(void)plan_add_env(plan, ENV_CLEAR, NULL, NULL, NULL);
+	(void)plan_add_env(plan, ENV_SET, "A", "b", NULL);
+	(void)plan_add_env(plan, ENV_UNSET, "C", NULL, NULL);
+	(void)plan_add_lock_file(plan, "/lock", NULL);
+	(void)plan_add_filter_fd(plan, 7, NULL);
+	(void)plan_add_filter_fd(plan, 8, NULL);
+	plan->ns = PLAN_NS_USER | PLAN_NS_NET;
+	plan->ns_try = PLAN_NS_NET;
+	plan->settings = PLAN_FILTER | 1U << 30;
+	plan->fds[PLAN_FD_INFO] = 9;
+	plan->uid = 1;
+	plan->gid = 2;
+	plan->caps_keep = UINT64_MAX;
+	plan->caps_add = 1 | UINT64_C(1) << 63;
+	plan->chdir = "/c";
+	plan->argv0 = "name";
+	plan->argv = argv;
+}
+
+static void printed_plans_show_everything(void)
+{
+	struct plan plan;
+	struct buf out;
+
+	fill(&plan);
+	buf_init(&out, 1 << 16);
+	CHECK_INT(plan_print(&plan, &out, NULL), 0);
+	CHECK_STR(
+		buf_str(&out),
+		"bind source=\"/usr\" dest=\"/a b\" flags=ro,try\n"
+		"tmpfs dest=\"/tmp\" perms=1777 size=4096\n"
+		"overlay layers=\"/l1\",\"/l2\" upper=\"/u\" work=\"/w\" dest=\"/o\"\n"
+		"file fd=3 dest=\"/f\" perms=0666\n"
+		"file source=\"text\" dest=\"/g\" perms=0000 flags=text\n"
+		"hostname source=\"host\"\n"
+		"clearenv\n"
+		"setenv name=\"A\" value=\"b\"\n"
+		"unsetenv name=\"C\"\n"
+		"namespaces user,net\n"
+		"namespaces-try net\n"
+		"settings filter,0x40000000\n"
+		"info-fd 9\n"
+		"uid 1\n"
+		"gid 2\n"
+		"caps-keep all\n"
+		"caps-add cap_chown,63\n"
+		"lock-files \"/lock\"\n"
+		"chdir \"/c\"\n"
+		"argv0 \"name\"\n"
+		"filter-fds 7,8\n"
+		"command \"prog\",\"a\\012b\"\n");
+	buf_done(&out);
+	plan_done(&plan);
+}
+
+static void json_shows_the_same(void)
+{
+	struct plan plan;
+	struct buf out;
+
+	fill(&plan);
+	buf_init(&out, 1 << 16);
+	CHECK_INT(plan_print_json(&plan, &out, NULL), 0);
+	CHECK_STR(
+		buf_str(&out),
+		"{\"operations\":[{\"kind\":\"bind\",\"source\":\"/usr\",\"dest\":\"/a b\",\"flags\":[\"ro\",\"try\"]},"
+		"{\"kind\":\"tmpfs\",\"dest\":\"/tmp\",\"perms\":\"1777\",\"size\":4096},"
+		"{\"kind\":\"overlay\",\"layers\":[\"/l1\",\"/l2\"],\"upper\":\"/u\",\"work\":\"/w\",\"dest\":\"/o\"},"
+		"{\"kind\":\"file\",\"fd\":3,\"dest\":\"/f\",\"perms\":\"0666\"},"
+		"{\"kind\":\"file\",\"source\":\"text\",\"dest\":\"/g\",\"perms\":\"0000\",\"flags\":[\"text\"]},"
+		"{\"kind\":\"hostname\",\"source\":\"host\"}],"
+		"\"environment\":[{\"kind\":\"clearenv\"},{\"kind\":\"setenv\",\"name\":\"A\",\"value\":\"b\"},{\"kind\":\"unsetenv\",\"name\":\"C\"}],"
+		"\"namespaces\":[\"user\",\"net\"],\"namespaces-try\":[\"net\"],\"settings\":[\"filter\",\"0x40000000\"],"
+		"\"info-fd\":9,\"uid\":1,\"gid\":2,\"caps-keep\":[\"all\"],\"caps-add\":[\"cap_chown\",\"63\"],"
+		"\"lock-files\":[\"/lock\"],\"chdir\":\"/c\",\"argv0\":\"name\",\"filter-fds\":[7,8],"
+		"\"command\":[\"prog\",\"a\\u000ab\"]}");
+	buf_done(&out);
+	plan_done(&plan);
+}
+
+static void a_full_buffer_is_an_error(void)
+{
+	struct hb_error err = { 0 };
+	struct plan plan;
+	struct buf out;
+
+	fill(&plan);
+	buf_init(&out, 100);
+	CHECK_INT(plan_print(&plan, &out, &err), -E2BIG);
+	CHECK_INT(err.code, E2BIG);
+	buf_done(&out);
+	buf_init(&out, 100);
+	CHECK_INT(plan_print_json(&plan, &out, NULL), -E2BIG);
+	buf_done(&out);
+	plan_done(&plan);
+}
+
+static void every_kind_has_a_name(void)
+{
+	for (int i = 1; i < OP_END; i++)
+		CHECK(plan_op_name((enum plan_op_kind)i) != NULL);
+	CHECK(plan_op_name((enum plan_op_kind)0) == NULL);
+	CHECK(plan_op_name(OP_END) == NULL);
+}
+
 TESTS(T(an_empty_plan_asks_for_nothing), T(operations_keep_their_order),
       T(the_lists_beside_it_grow_too), T(the_limits_hold),
-      T(the_environment_changes_in_order))
+      T(the_environment_changes_in_order), T(printed_plans_show_everything),
+      T(json_shows_the_same), T(a_full_buffer_is_an_error),
+      T(every_kind_has_a_name))
