@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_FILTER_FILTER_H
+#define HB_BOX_FILTER_FILTER_H
+
+/*
+ * The variants of the default filter, as bits of an index into the generated
+ * tables: `filter_table[FILTER_NESTED]` is a struct k_sock_fprog, ready for
+ * seccomp(2).  default.policy says what each bit changes.
+ */
+enum filter_variant {
+	FILTER_DEFAULT = 0,
+	FILTER_NO_PTRACE = 1, /* ptrace is refused as well */
+	FILTER_NESTED = 2,    /* namespaces and mounts inside are allowed */
+	FILTER_VARIANTS = 4,
+};
+
+#endif

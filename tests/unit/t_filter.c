@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FILTER_EVERY_ARCH
+#include "filter_table.h"
+
+#include "bpf.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * What the filter says, asked of the generated programs themselves:
+ *
+ *  (a) every number, on both architectures, in every variant, gives what the
+ *      policy file says, read here by a second reader that shares nothing with
+ *      the generator's;
+ *  (b) the policy file says what it must: `wanted` repeats each of its rules
+ *      with numbers and arguments written by hand, and the two lists are
+ * equally long, so that no rule can get lost, weakened or added unseen; (c)
+ * what ordinary programs cannot do without is allowed.
+ */
+
+#define ALLOW	 0x7fff0000U
+#define ERRNO(e) (0x00050000U | (uint32_t)(e))
+#define X32	 0x40000000
+#define N_OF(a)	 (sizeof(a) / sizeof((a)[0]))
+#define LAST	 469
+
+#define EVER	  0xf  /* all variants */
+#define FLAT	  0x3  /* those without nested */
+#define ON_DEMAND 0xa  /* those with no-ptrace */
+#define NONE	  (-1) /* no such call on that architecture */
+#define HIGH	  (1ULL << 32)
+
+enum {
+	X86,
+	ARM,
+	ARCHES,
+};
+
+static const uint32_t arch_value[ARCHES] = { 0xc000003e, 0xc00000b7 };
+static const struct k_sock_fprog *const tables[ARCHES] = {
+	filter_table_x86_64,
+	filter_table_aarch64,
+};
+
+struct args {
+	uint64_t a[3];
+};
+
+/* One rule: arguments it refuses, and the nearest ones it must let through. */
+struct wanted {
+	const char *call;
+	int nr[ARCHES];
+	int error;
+	unsigned int variants;
+	bool conditional;
+	struct args hit;
+	struct args miss;
+};
+
+/* clang-format off */
+#define ALWAYS(call, x86, arm, error, variants) \
+	{ #call, { x86, arm }, error, variants, false, { { 0 } }, { { 0 } } }
+#define IF(call, x86, arm, error, variants, h0, h1, h2, m0, m1, m2) \
+	{ #call, { x86, arm }, error, variants, true,               \
+	  { { h0, h1, h2 } }, { { m0, m1, m2 } } }
+
+static const struct wanted wanted[] = {
+	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5412, 0, 0, 0x5413, 0),
+	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x541c, 0, 0, 0x541b, 0),
+	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5423, 0, 0, 0x5424, 0),
+
+	ALWAYS(process_vm_readv, 310, 270, EPERM, EVER),
+	ALWAYS(process_vm_writev, 311, 271, EPERM, EVER),
+	ALWAYS(pidfd_getfd, 438, 438, EPERM, EVER),
+	ALWAYS(kcmp, 312, 272, EPERM, EVER),
+	ALWAYS(ptrace, 101, 117, EPERM, ON_DEMAND),
+
+	ALWAYS(io_uring_setup, 425, 425, EPERM, EVER),
+	ALWAYS(io_uring_enter, 426, 426, EPERM, EVER),
+	ALWAYS(io_uring_register, 427, 427, EPERM, EVER),
+
+	ALWAYS(mount, 165, 40, EPERM, FLAT),
+	ALWAYS(umount2, 166, 39, EPERM, FLAT),
+	ALWAYS(pivot_root, 155, 41, EPERM, FLAT),
+	ALWAYS(chroot, 161, 51, EPERM, FLAT),
+	ALWAYS(open_tree, 428, 428, EPERM, FLAT),
+	ALWAYS(open_tree_attr, 467, 467, EPERM, FLAT),
+	ALWAYS(move_mount, 429, 429, EPERM, FLAT),
+	ALWAYS(fsopen, 430, 430, EPERM, FLAT),
+	ALWAYS(fsconfig, 431, 431, EPERM, FLAT),
+	ALWAYS(fsmount, 432, 432, EPERM, FLAT),
+	ALWAYS(fspick, 433, 433, EPERM, FLAT),
+	ALWAYS(mount_setattr, 442, 442, EPERM, FLAT),
+	ALWAYS(setns, 308, 268, EPERM, FLAT),
+	ALWAYS(unshare, 272, 97, EPERM, FLAT),
+	/* thread flags, and SIGCHLD, with and without the one that matters */
+	IF(clone, 56, 220, EPERM, FLAT, 0x00020011, 0, 0, 0x003d0f00, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x02000011, 0, 0, 0x01200011, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x04000011, 0, 0, 0x00000011, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x08000011, 0, 0, 0x00004111, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x10000011, 0, 0, 0x00001000, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x20000011, 0, 0, 0x80000011, 0, 0),
+	IF(clone, 56, 220, EPERM, FLAT, 0x40000011, 0, 0, 0x00000000, 0, 0),
+	ALWAYS(clone3, 435, 435, ENOSYS, FLAT),
+	ALWAYS(sethostname, 170, 161, EPERM, FLAT),
+	ALWAYS(setdomainname, 171, 162, EPERM, FLAT),
+	ALWAYS(statmount, 457, 457, ENOSYS, EVER),
+	ALWAYS(listmount, 458, 458, ENOSYS, EVER),
+
+	ALWAYS(keyctl, 250, 219, EPERM, EVER),
+	ALWAYS(add_key, 248, 217, EPERM, EVER),
+	ALWAYS(request_key, 249, 218, EPERM, EVER),
+
+	ALWAYS(bpf, 321, 280, EPERM, EVER),
+	ALWAYS(perf_event_open, 298, 241, EPERM, EVER),
+	ALWAYS(userfaultfd, 323, 282, EPERM, EVER),
+	ALWAYS(kexec_load, 246, 104, EPERM, EVER),
+	ALWAYS(kexec_file_load, 320, 294, EPERM, EVER),
+	ALWAYS(init_module, 175, 105, EPERM, EVER),
+	ALWAYS(finit_module, 313, 273, EPERM, EVER),
+	ALWAYS(delete_module, 176, 106, EPERM, EVER),
+	ALWAYS(reboot, 169, 142, EPERM, EVER),
+	ALWAYS(swapon, 167, 224, EPERM, EVER),
+	ALWAYS(swapoff, 168, 225, EPERM, EVER),
+	ALWAYS(acct, 163, 89, EPERM, EVER),
+	ALWAYS(quotactl, 179, 60, EPERM, EVER),
+	ALWAYS(quotactl_fd, 443, 443, EPERM, EVER),
+	ALWAYS(syslog, 103, 116, EPERM, EVER),
+	ALWAYS(open_by_handle_at, 304, 265, EPERM, EVER),
+	ALWAYS(name_to_handle_at, 303, 264, EPERM, EVER),
+	ALWAYS(fanotify_init, 300, 262, EPERM, EVER),
+	ALWAYS(lookup_dcookie, 212, 18, EPERM, EVER),
+	ALWAYS(nfsservctl, 180, 42, EPERM, EVER),
+	ALWAYS(vhangup, 153, 58, EPERM, EVER),
+	ALWAYS(ioperm, 173, NONE, EPERM, EVER),
+	ALWAYS(iopl, 172, NONE, EPERM, EVER),
+	ALWAYS(modify_ldt, 154, NONE, EPERM, EVER),
+	ALWAYS(settimeofday, 164, 170, EPERM, EVER),
+	ALWAYS(clock_settime, 227, 112, EPERM, EVER),
+	ALWAYS(uselib, 134, NONE, ENOSYS, EVER),
+	ALWAYS(sysfs, 139, NONE, ENOSYS, EVER),
+	ALWAYS(ustat, 136, NONE, ENOSYS, EVER),
+	IF(personality, 135, 92, EPERM, EVER, 0x40000, 0, 0, 0xffffffff, 0, 0),
+	ALWAYS(get_mempolicy, 239, 236, EPERM, EVER),
+	ALWAYS(set_mempolicy, 238, 237, EPERM, EVER),
+	ALWAYS(set_mempolicy_home_node, 450, 450, EPERM, EVER),
+	ALWAYS(mbind, 237, 235, EPERM, EVER),
+	ALWAYS(migrate_pages, 256, 238, EPERM, EVER),
+	ALWAYS(move_pages, 279, 239, EPERM, EVER),
+	ALWAYS(setxattrat, 463, 463, ENOSYS, EVER),
+	ALWAYS(removexattrat, 466, 466, ENOSYS, EVER),
+	ALWAYS(file_setattr, 469, 469, ENOSYS, EVER),
+
+	IF(socket, 41, 198, EAFNOSUPPORT, EVER, 40, 1, 0, 1, 1, 0),
+	IF(socket, 41, 198, EPROTONOSUPPORT, EVER, 16, 3, 9, 16, 3, 0),
+	IF(socket, 41, 198, EAFNOSUPPORT, EVER, 2, 0x8000a, 3, 2, 0x80001, 6),
+	IF(socketpair, 53, 199, EAFNOSUPPORT, EVER, 30, 1, 0, 1, 0x80001, 0),
+};
+
+/* Calls without which no shell, compiler, runtime or debugger gets anywhere. */
+static const struct {
+	const char *call;
+	int nr[ARCHES];
+} needed[] = {
+	{ "read", { 0, 63 } },		 { "write", { 1, 64 } },
+	{ "openat", { 257, 56 } },	 { "openat2", { 437, 437 } },
+	{ "close", { 3, 57 } },		 { "close_range", { 436, 436 } },
+	{ "mmap", { 9, 222 } },		 { "mprotect", { 10, 226 } },
+	{ "execve", { 59, 221 } },	 { "execveat", { 322, 281 } },
+	{ "fork", { 57, NONE } },	 { "vfork", { 58, NONE } },
+	{ "exit_group", { 231, 94 } },	 { "wait4", { 61, 260 } },
+	{ "kill", { 62, 129 } },	 { "tgkill", { 234, 131 } },
+	{ "rt_sigaction", { 13, 134 } }, { "rt_sigreturn", { 15, 139 } },
+	{ "futex", { 202, 98 } },	 { "set_robust_list", { 273, 99 } },
+	{ "rseq", { 334, 293 } },	 { "membarrier", { 324, 283 } },
+	{ "prctl", { 157, 167 } },	 { "seccomp", { 317, 277 } },
+	{ "prlimit64", { 302, 261 } },	 { "getrandom", { 318, 278 } },
+	{ "memfd_create", { 319, 279 } }, { "mseal", { 462, 462 } },
+	{ "statx", { 332, 291 } },	 { "renameat2", { 316, 276 } },
+	{ "fchmodat2", { 452, 452 } },	 { "faccessat2", { 439, 439 } },
+	{ "setxattr", { 188, 5 } },	 { "copy_file_range", { 326, 285 } },
+	{ "inotify_init1", { 294, 26 } }, { "epoll_pwait2", { 441, 441 } },
+	{ "pidfd_open", { 434, 434 } },	 { "pidfd_send_signal", { 424, 424 } },
+	{ "connect", { 42, 203 } },	 { "sendmsg", { 46, 211 } },
+	{ "landlock_create_ruleset", { 444, 444 } },
+	{ "landlock_add_rule", { 445, 445 } },
+	{ "landlock_restrict_self", { 446, 446 } },
+	{ "setsid", { 112, 157 } },	 { "setpgid", { 109, 154 } },
+	{ "shmget", { 29, 194 } },	 { "vmsplice", { 278, 75 } },
+	{ "arch_prctl", { 158, NONE } }, { "clock_gettime", { 228, 113 } },
+};
+/* clang-format on */
+
+static uint32_t ask(int arch, unsigned int variant, uint32_t nr, uint32_t audit,
+		    const struct args *args)
+{
+	struct k_seccomp_data data = {
+		.nr = (int32_t)nr,
+		.arch = audit,
+		.args = { args->a[0], args->a[1], args->a[2], 3, 4, 5 },
+	};
+
+	return bpf_run(&tables[arch][variant], &data);
+}
+
+/* The policy file, read a second time and in another way: as words. */
+
+#define MAX_ROWS   256
+#define MAX_CONSTS 64
+
+struct row {
+	char call[48];
+	char error[32];
+	char when[256];
+	char variants[32];
+	char reason[256];
+};
+
+static struct row rows[MAX_ROWS];
+static size_t n_rows;
+static struct {
+	char name[48];
+	uint64_t value;
+} consts[MAX_CONSTS];
+static size_t n_consts;
+static int last[ARCHES];
+
+static void read_policy(void)
+{
+	char line[512];
+	FILE *f = fopen(FILTER_POLICY, "re");
+
+	CHECK(f != NULL);
+	n_rows = n_consts = 0;
+	while (fgets(line, sizeof(line), f)) {
+		struct row *row = &rows[n_rows];
+		char arch[16];
+		int number;
+
+		CHECK(n_rows < MAX_ROWS && n_consts < MAX_CONSTS);
+		if (sscanf(line, "last %15s %d", arch, &number) == 2) {
+			last[strcmp(arch, "x86_64") != 0] = number;
+		} else if (sscanf(line, "let %47s %li", consts[n_consts].name,
+				  (long *)&consts[n_consts].value) == 2) {
+			n_consts++;
+		} else if (line[0] != '#' && line[0] != '\n') {
+			CHECK_INT(sscanf(line, "%47s %31s %255s %31s %255[^\n]",
+					 row->call, row->error, row->when,
+					 row->variants, row->reason),
+				  5);
+			row->call[strcspn(row->call, "=")] = '\0';
+			n_rows++;
+		}
+	}
+	(void)fclose(f);
+}
+
+static int error_value(const char *name)
+{
+	static const struct {
+		const char *name;
+		int value;
+	} names[] = {
+		{ "EPERM", 1 },
+		{ "ENOSYS", 38 },
+		{ "EPROTONOSUPPORT", 93 },
+		{ "EAFNOSUPPORT", 97 },
+	};
+
+	for (size_t i = 0; i < N_OF(names); i++)
+		if (strcmp(names[i].name, name) == 0)
+			return names[i].value;
+	printf("# error '%s'\n", name);
+	CHECK(!"known error");
+	return 0;
+}
+
+static uint64_t value_of(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n_consts; i++)
+		if (strlen(consts[i].name) == n &&
+		    memcmp(consts[i].name, text, n) == 0)
+			return consts[i].value;
+	CHECK(text[0] >= '0' && text[0] <= '9');
+	return strtoull(text, NULL, 0);
+}
+
+/* One comparison, up to the comma or the end. */
+static bool holds(const char *text, const struct args *args)
+{
+	uint64_t value = args->a[text[3] - '0'];
+	size_t n;
+
+	text += 4;
+	if (*text == '&') {
+		n = strcspn(++text, "=");
+		value &= value_of(text, n);
+		text += n;
+	}
+	if (*text == '=')
+		return value == value_of(text + 2, strcspn(text + 2, ","));
+	CHECK(*text == '!');
+	for (text += 2;; text += n + 1) {
+		n = strcspn(text, "|,");
+		if (value == value_of(text, n))
+			return false;
+		if (text[n] != '|')
+			return true;
+	}
+}
+
+static bool is_in_force(const struct row *row, unsigned int variant)
+{
+	const char *v = row->variants;
+
+	if (strcmp(v, "*") == 0)
+		return true;
+	if (strcmp(v, "!nested") == 0)
+		return !(variant & FILTER_NESTED);
+	CHECK(strcmp(v, "no-ptrace") == 0);
+	return variant & FILTER_NO_PTRACE;
+}
+
+static bool applies(const struct row *row, unsigned int variant,
+		    const struct args *args)
+{
+	const char *text = row->when;
+
+	if (!is_in_force(row, variant))
+		return false;
+	if (strcmp(text, "*") == 0)
+		return true;
+	while (text) {
+		if (!holds(text, args))
+			return false;
+		text = strchr(text, ',');
+		if (text)
+			text++;
+	}
+	return true;
+}
+
+/* Numbers come from `wanted`: the policy file has names only. */
+static bool is_call(const struct row *row, int arch, int nr)
+{
+	for (size_t i = 0; i < N_OF(wanted); i++)
+		if (strcmp(wanted[i].call, row->call) == 0)
+			return wanted[i].nr[arch] == nr;
+	printf("# no number for '%s'\n", row->call);
+	CHECK(!"known call");
+	return false;
+}
+
+/* The verdict that the SUBSET of the policy's rows gives. */
+static uint32_t verdict_of(const struct row *const *subset, size_t n,
+			   unsigned int variant, const struct args *args)
+{
+	uint32_t verdict = ALLOW;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!applies(subset[i], variant, args))
+			continue;
+		CHECK(verdict == ALLOW ||
+		      verdict == ERRNO(error_value(subset[i]->error)));
+		verdict = ERRNO(error_value(subset[i]->error));
+	}
+	return verdict;
+}
+
+static void compare(int arch, unsigned int variant, int nr, uint32_t want,
+		    const struct args *args)
+{
+	uint32_t got = ask(arch, variant, (uint32_t)nr, arch_value[arch], args);
+
+	if (got != want)
+		printf("# arch %d variant %u call %d (%#llx, %#llx, %#llx)\n",
+		       arch, variant, nr, (unsigned long long)args->a[0],
+		       (unsigned long long)args->a[1],
+		       (unsigned long long)args->a[2]);
+	CHECK_INT(got, want);
+}
+
+/* Around every constant of the policy, with and without high bits. */
+static size_t candidates(uint64_t *ret, size_t max)
+{
+	static const uint64_t extra[] = { 0,	 3,	  40,	HIGH,
+					  ~0ULL, 0x80001, 0x11, 0x3d0f00 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_OF(extra); i++)
+		ret[n++] = extra[i];
+	for (uint64_t family = 0; family < 64; family++)
+		ret[n++] = family;
+	for (size_t i = 0; i < n_consts && n + 5 < max; i++) {
+		ret[n++] = consts[i].value;
+		ret[n++] = consts[i].value | HIGH;
+		ret[n++] = consts[i].value | 0x11;
+		ret[n++] = consts[i].value - 1;
+		ret[n++] = consts[i].value + 1;
+	}
+	CHECK(n + 5 < max);
+	return n;
+}
+
+static void compare_arguments(int arch, unsigned int variant, int nr,
+			      const struct row *const *subset, size_t n_subset)
+{
+	static const uint64_t third[] = { 0, 1, 9, 15, HIGH, ~0ULL };
+	uint64_t values[512];
+	size_t n = candidates(values, N_OF(values));
+
+	for (size_t i = 0; i < n * n * N_OF(third); i++) {
+		struct args args = { { values[i % n], values[i / n % n],
+				       third[i / n / n] } };
+
+		compare(arch, variant, nr,
+			verdict_of(subset, n_subset, variant, &args), &args);
+	}
+}
+
+static void compare_number(int arch, unsigned int variant, int nr)
+{
+	static const struct args plain[] = {
+		{ { 0, 0, 0 } },
+		{ { ~0ULL, ~0ULL, ~0ULL } },
+		{ { 0x10000000, 0x5412, 9 } },
+		{ { 40, 0x10000000, 1 } },
+	};
+	const struct row *subset[16];
+	bool conditional = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		if (!is_call(&rows[i], arch, nr))
+			continue;
+		CHECK(n < N_OF(subset));
+		subset[n++] = &rows[i];
+		conditional |= strcmp(rows[i].when, "*") != 0;
+	}
+	if (conditional)
+		compare_arguments(arch, variant, nr, subset, n);
+	for (size_t i = 0; i < N_OF(plain); i++)
+		compare(arch, variant, nr,
+			verdict_of(subset, n, variant, &plain[i]), &plain[i]);
+}
+
+static void every_number_is_as_the_policy_says(void)
+{
+	read_policy();
+	for (int arch = 0; arch < ARCHES; arch++)
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+			for (int nr = 0; nr <= last[arch]; nr++)
+				compare_number(arch, v, nr);
+}
+
+static void numbers_above_the_last_are_not_there(void)
+{
+	static const struct args none;
+
+	read_policy();
+	for (int arch = 0; arch < ARCHES; arch++) {
+		CHECK_INT(last[arch], LAST);
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+			for (int nr = LAST + 1; nr <= LAST + 64; nr++)
+				compare(arch, v, nr, ERRNO(ENOSYS), &none);
+	}
+}
+
+static void x32_and_negative_numbers_are_not_there(void)
+{
+	static const struct args none;
+
+	for (int arch = 0; arch < ARCHES; arch++)
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
+			for (int nr = 0; nr <= 600; nr++) {
+				compare(arch, v, nr | X32, ERRNO(ENOSYS),
+					&none);
+				compare(arch, v, -2 - nr, ERRNO(ENOSYS), &none);
+			}
+		}
+}
+
+/* A tracer that writes -1 into the register wants nothing to happen. */
+static void a_call_taken_back_by_a_tracer_passes(void)
+{
+	static const struct args none;
+
+	for (int arch = 0; arch < ARCHES; arch++)
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+			compare(arch, v, -1, ALLOW, &none);
+}
+
+static void foreign_architectures_are_not_there(void)
+{
+	/* i386, arm, the other one of the two, riscv64, byte-swapped, none */
+	static const uint32_t foreign[] = { 0x40000003, 0x40000028, 0xc000003e,
+					    0xc00000b7, 0xc00000f3, 0x3e0000c0,
+					    0x8000003e, 0,	    ~0U };
+	static const struct args none;
+
+	for (size_t i = 0; i < ARCHES * N_OF(foreign); i++) {
+		int arch = (int)(i % ARCHES);
+
+		if (foreign[i / ARCHES] == arch_value[arch])
+			continue;
+		/* From -1, the one that passes on our own architecture. */
+		for (uint32_t nr = ~0U; nr != LAST + 64; nr++)
+			for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+				CHECK_INT(ask(arch, v, nr, foreign[i / ARCHES],
+					      &none),
+					  ERRNO(ENOSYS));
+	}
+}
+
+static void check_wanted(const struct wanted *w, int arch, unsigned int v)
+{
+	bool on = w->variants & (1U << v);
+
+	compare(arch, v, w->nr[arch], on ? ERRNO(w->error) : ALLOW, &w->hit);
+	if (w->conditional)
+		compare(arch, v, w->nr[arch], ALLOW, &w->miss);
+}
+
+static void what_must_be_refused_is_refused(void)
+{
+	for (size_t i = 0; i < N_OF(wanted); i++)
+		for (int arch = 0; arch < ARCHES; arch++)
+			for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+				if (wanted[i].nr[arch] != NONE)
+					check_wanted(&wanted[i], arch, v);
+}
+
+static void what_programs_need_is_allowed(void)
+{
+	static const struct args some[] = { { { 0 } }, { { 1, 2, 3 } } };
+
+	for (size_t i = 0; i < N_OF(needed) * N_OF(some); i++)
+		for (int arch = 0; arch < ARCHES; arch++)
+			for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+				if (needed[i / 2].nr[arch] != NONE)
+					compare(arch, v, needed[i / 2].nr[arch],
+						ALLOW, &some[i % 2]);
+}
+
+/* How many rows of the policy are the rule W. */
+static size_t count_rows(const struct wanted *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		unsigned int variants = 0;
+
+		if (strcmp(rows[i].call, w->call) != 0 ||
+		    error_value(rows[i].error) != w->error ||
+		    w->conditional == (strcmp(rows[i].when, "*") == 0))
+			continue;
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+			if (applies(&rows[i], v, &w->hit))
+				variants |= 1U << v;
+		n += variants == w->variants;
+	}
+	return n;
+}
+
+static void every_rule_is_wanted_and_every_wanted_rule_is_there(void)
+{
+	read_policy();
+	for (size_t i = 0; i < N_OF(wanted); i++) {
+		if (count_rows(&wanted[i]) != 1)
+			printf("# rule %zu, '%s'\n", i, wanted[i].call);
+		CHECK_INT(count_rows(&wanted[i]), 1);
+	}
+	CHECK_INT(n_rows, N_OF(wanted));
+}
+
+static void every_constant_is_used(void)
+{
+	read_policy();
+	for (size_t i = 0; i < n_consts; i++) {
+		bool used = false;
+
+		for (size_t k = 0; k < n_rows; k++)
+			used |= strstr(rows[k].when, consts[i].name) != NULL;
+		if (!used)
+			printf("# %s\n", consts[i].name);
+		CHECK(used);
+	}
+}
+
+static void programs_fit_the_kernel(void)
+{
+	for (int arch = 0; arch < ARCHES; arch++)
+		for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
+			const struct k_sock_fprog *p = &tables[arch][v];
+
+			CHECK(p->len > 0 && p->len <= 512);
+			/* The architecture before anything else. */
+			CHECK_INT(p->filter[0].code, 0x20);
+			CHECK_INT(p->filter[0].k, 4);
+			CHECK_INT(p->filter[1].k, arch_value[arch]);
+		}
+}
+
+TESTS(T(programs_fit_the_kernel), T(what_must_be_refused_is_refused),
+      T(what_programs_need_is_allowed),
+      T(every_rule_is_wanted_and_every_wanted_rule_is_there),
+      T(every_constant_is_used), T(every_number_is_as_the_policy_says),
+      T(numbers_above_the_last_are_not_there),
+      T(x32_and_negative_numbers_are_not_there),
+      T(a_call_taken_back_by_a_tracer_passes),
+      T(foreign_architectures_are_not_there))
