@@ -218,7 +218,7 @@ static int add_rules(const struct policy *p, enum policy_arch arch,
 			return policy_fail(p, 0, "no architecture %s: %s",
 					   arches[arch].name, strerror(-r));
 	}
-	/* 2 is a binary tree: a long list costs ten times more to load. */
+	/* 2 is a binary tree: the list of 1 takes twice as long to load. */
 	r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (r == 0)
 		r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
