@@ -24,10 +24,9 @@ executables: deps-build
 	tools/build $B main musl
 	tools/assemble $B
 
-man: deps-build
-	$(MAKE) --no-print-directory $(MAN) B=$B
+man: $(MAN)
 
-$B/man/%: docs/man/%.scd
+$B/man/%: docs/man/%.scd | deps-build
 	mkdir -p $(@D)
 	scdoc <$< >$@.new
 	mv $@.new $@
