@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -230,6 +231,18 @@ int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags)
 	return RESULT(fstatat(dirfd, path, ret_st, flags));
 }
 
+int sys_is_same_place(int a, int b)
+{
+	struct k_statx at[2];
+	const int fds[2] = { a, b };
+
+	for (int i = 0; i < 2; i++)
+		if (syscall(SYS_statx, fds[i], "", AT_EMPTY_PATH,
+			    K_STATX_INO | K_STATX_MNT_ID, &at[i]) < 0)
+			return -errno;
+	return at[0].ino == at[1].ino && at[0].mnt_id == at[1].mnt_id;
+}
+
 int sys_faccessat(int dirfd, const char *path, int mode)
 {
 	return RESULT(faccessat(dirfd, path, mode, 0));
@@ -263,6 +276,30 @@ int sys_read_lock(int fd)
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
 
 	return RESULT(fcntl(fd, F_SETLK, &lock));
+}
+
+int sys_find_fd_above(int floor, int except)
+{
+	auto_fd int dir = -1;
+	int lowest = -ENOENT;
+	char block[2048] __attribute__((aligned(8)));
+	long n;
+
+	dir = sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0);
+	if (dir < 0)
+		return dir;
+	while ((n = syscall(SYS_getdents64, dir, block, sizeof(block))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct k_dirent *e = (const void *)(block + at);
+			int fd = atoi(e->name);
+
+			if (fd > floor && fd != except && fd != dir &&
+			    (lowest < 0 || fd < lowest))
+				lowest = fd;
+			at += e->reclen;
+		}
+	}
+	return n < 0 ? -errno : lowest;
 }
 
 int sys_fd_is_open(int fd)

@@ -55,6 +55,10 @@ ssize_t sys_readlinkat(int dirfd, const char *path, char *buf, size_t size);
 
 int sys_fstat(int fd, struct stat *ret_st);
 int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags);
+
+/* 1: both descriptors are the same object seen through the same mount. */
+int sys_is_same_place(int a, int b);
+
 int sys_faccessat(int dirfd, const char *path, int mode);
 int sys_fchdir(int fd);
 int sys_chdir(const char *path);
@@ -65,6 +69,12 @@ int sys_memfd(const char *name);
 
 /* Read lock on the whole file, without waiting. */
 int sys_read_lock(int fd);
+
+/*
+ * The lowest descriptor above `floor` other than `except`, by /proc/self/fd;
+ * -ENOENT if there is none, or no /proc.
+ */
+int sys_find_fd_above(int floor, int except);
 
 /* 1: open, 0: not. */
 int sys_fd_is_open(int fd);

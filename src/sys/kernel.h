@@ -41,6 +41,31 @@ struct k_open_how {
 #define K_RESOLVE_BENEATH	0x08
 #define K_RESOLVE_IN_ROOT	0x10
 
+/* getdents64 */
+struct k_dirent {
+	uint64_t ino;
+	int64_t off;
+	uint16_t reclen;
+	uint8_t type;
+	char name[];
+};
+
+/* statx: the fields that libc's struct may not have yet */
+struct k_statx {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode, spare0;
+	uint64_t ino, size, blocks, attributes_mask;
+	uint64_t times[8];
+	uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+	uint64_t mnt_id;
+	uint64_t spare[13];
+};
+_Static_assert(sizeof(struct k_statx) == 256, "the kernel's size");
+#define K_STATX_INO    0x00000100U
+#define K_STATX_MNT_ID 0x00001000U
+
 /* the descriptor-based mount API */
 #define K_AT_RECURSIVE	    0x8000
 #define K_OPEN_TREE_CLONE   1
@@ -66,7 +91,8 @@ struct k_mount_attr {
 	uint64_t propagation;
 	uint64_t userns_fd;
 };
-#define K_MS_PRIVATE (1 << 18)
+#define K_MS_UNBINDABLE (1 << 17)
+#define K_MS_PRIVATE	(1 << 18)
 
 /* landlock */
 struct k_landlock_ruleset {

@@ -85,6 +85,15 @@ int sys_mount_setattr_private(int fd, uint64_t set)
 	return set_attributes(fd, "", AT_EMPTY_PATH | K_AT_RECURSIVE, &attr);
 }
 
+int sys_mount_hide_from_clones(int fd, int hide)
+{
+	struct k_mount_attr attr = {
+		.propagation = hide ? K_MS_UNBINDABLE : K_MS_PRIVATE,
+	};
+
+	return set_attributes(fd, "", AT_EMPTY_PATH, &attr);
+}
+
 int sys_make_all_private(void)
 {
 	struct k_mount_attr attr = { .propagation = K_MS_PRIVATE };
@@ -102,7 +111,8 @@ int sys_pivot_here(void)
 	return RESULT(chdir("/"));
 }
 
-int sys_mount_overlay(const char *target, const char *options, unsigned flags)
+int sys_mount_overlay(const char *target, const char *options)
 {
-	return RESULT(mount("overlay", target, "overlay", flags, options));
+	return RESULT(mount("overlay", target, "overlay", MS_NOSUID | MS_NODEV,
+			    options));
 }

@@ -29,6 +29,12 @@ int sys_mount_setattr(int fd, uint64_t set, int recursive);
 /* The same, and makes them private: nothing propagates in or out. */
 int sys_mount_setattr_private(int fd, uint64_t set);
 
+/*
+ * Keeps the mount at `fd` out of every later sys_clone_tree() above it, or
+ * makes it an ordinary private mount again.
+ */
+int sys_mount_hide_from_clones(int fd, int hide);
+
 /* Makes every mount of this namespace private. */
 int sys_make_all_private(void);
 
@@ -37,9 +43,9 @@ int sys_pivot_here(void);
 
 /*
  * mount(2) of an overlay with `options`, a comma-separated list, on the
- * directory `target` (relative to the working directory): for kernels whose
+ * directory `target`, nosuid and nodev: for kernels whose
  * fsconfig() takes no layers one by one.
  */
-int sys_mount_overlay(const char *target, const char *options, unsigned flags);
+int sys_mount_overlay(const char *target, const char *options);
 
 #endif

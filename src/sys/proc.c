@@ -2,6 +2,7 @@
 #include "sys/proc.h"
 
 #include "base/auto.h"
+#include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/result.h"
 
@@ -41,10 +42,11 @@ pid_t sys_clone(unsigned long flags, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
-pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size)
+pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size,
+		     int flags)
 {
 	return RESULT(clone(fn, (char *)stack + size,
-			    CLONE_VM | CLONE_VFORK | SIGCHLD, arg));
+			    CLONE_VM | CLONE_VFORK | SIGCHLD | flags, arg));
 }
 
 void sys_exit(int status)
@@ -106,6 +108,23 @@ int sys_kill(pid_t pid, int sig)
 int sys_pidfd_kill(int pidfd, int sig)
 {
 	return (int)RESULT(syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0));
+}
+
+pid_t sys_pidfd_pid(int pidfd)
+{
+	char path[48], text[512];
+	const char *line;
+	ssize_t n;
+	int pid;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	n = sys_read_file_at(AT_FDCWD, path, text, sizeof(text));
+	if (n < 0)
+		return (pid_t)n;
+	line = strstr(text, "Pid:");
+	if (!line || sscanf(line, "Pid: %d", &pid) != 1)
+		return -EBADMSG;
+	return pid > 0 ? pid : -ESRCH;
 }
 
 pid_t sys_getpid(void)

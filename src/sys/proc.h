@@ -17,10 +17,11 @@ pid_t sys_clone(unsigned long flags, int *ret_pidfd);
 
 /*
  * Runs `fn(arg)` in a child that shares our memory and suspends us until it
- * executes a program or ends: no page table is copied.  `fn` must not return
- * what the parent's frames depend on, and ends with _exit() or exec.
+ * executes a program or ends: no page table is copied.  `fn` must not return;
+ * it ends with sys_exit() or exec.  `flags` are further CLONE_* ones.
  */
-pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size);
+pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size,
+		     int flags);
 
 _Noreturn void sys_exit(int status);
 
@@ -39,6 +40,9 @@ pid_t sys_waitpid(pid_t pid, int *ret_status, int flags);
 
 int sys_kill(pid_t pid, int sig);
 int sys_pidfd_kill(int pidfd, int sig);
+
+/* The pid of the process behind a pidfd, as seen from here. */
+pid_t sys_pidfd_pid(int pidfd);
 pid_t sys_getpid(void);
 pid_t sys_getppid(void);
 

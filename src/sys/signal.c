@@ -20,18 +20,6 @@ int sys_restore_signals(const sigset_t *old)
 	return RESULT(sigprocmask(SIG_SETMASK, old, NULL));
 }
 
-int sys_reset_signals(void)
-{
-	struct sigaction action = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	for (int sig = 1; sig < NSIG; sig++)
-		if (sig != SIGKILL && sig != SIGSTOP)
-			(void)sigaction(sig, &action, NULL);
-	(void)sigemptyset(&none);
-	return RESULT(sigprocmask(SIG_SETMASK, &none, NULL));
-}
-
 int sys_signalfd(const sigset_t *set)
 {
 	return RESULT(signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -62,6 +50,8 @@ int sys_raise_default(int sig)
 	struct sigaction action = { .sa_handler = SIG_DFL }, saved;
 	sigset_t one;
 
+	if (sig == SIGSTOP)
+		return RESULT(kill(getpid(), sig));
 	if (sigaction(sig, &action, &saved) < 0)
 		return -errno;
 	(void)sigemptyset(&one);

@@ -19,9 +19,6 @@ struct sys_signal {
 int sys_block_signals(const sigset_t *set, sigset_t *ret_old);
 int sys_restore_signals(const sigset_t *old);
 
-/* Default action for every signal that can have one, nothing blocked. */
-int sys_reset_signals(void);
-
 /* A descriptor that tells of the blocked signals in `set`; does not block. */
 int sys_signalfd(const sigset_t *set);
 

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/box.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "box/info.h"
+#include "box/stage.h"
+#include "box/state.h"
+#include "box/supervisor.h"
+#include "box/terminal.h"
+#include "sys/caps.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "sys/signal.h"
+#include "sys/sock.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * From a plan to a running box, the supervisor's side: everything that can be
+ * prepared is prepared before clone(), because the child may not allocate; then
+ * the child carries the stages out while the supervisor waits for its word.
+ */
+
+#define FILTER_LIMIT (32768 * sizeof(struct k_sock_filter))
+
+static const struct {
+	unsigned ns;
+	unsigned long flag;
+} clone_flags[] = {
+	{ PLAN_NS_USER, CLONE_NEWUSER }, { PLAN_NS_IPC, CLONE_NEWIPC },
+	{ PLAN_NS_PID, CLONE_NEWPID },	 { PLAN_NS_NET, CLONE_NEWNET },
+	{ PLAN_NS_UTS, CLONE_NEWUTS },	 { PLAN_NS_CGROUP, CLONE_NEWCGROUP },
+};
+
+static const char *env_value(char *const *envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+static int copy_lists(struct box *box, char *const *envp, struct hb_error *err)
+{
+	char *const *argv = box->plan->argv;
+	size_t n_args = 0;
+
+	while (envp[box->n_env])
+		box->n_env++;
+	while (argv[n_args])
+		n_args++;
+	box->envp = calloc(box->n_env + BOX_SPARE_ENV + 1, sizeof(char *));
+	box->argv = calloc(n_args + 1, sizeof(char *));
+	if (!box->envp || !box->argv)
+		return hb_fail(err, -ENOMEM, "cannot keep the environment");
+	memcpy(box->envp, envp, box->n_env * sizeof(char *));
+	memcpy(box->argv, argv, n_args * sizeof(char *));
+	/* exec wants char *, and does not write. */
+	if (box->plan->argv0)
+		memcpy(&box->argv[0], &box->plan->argv0, sizeof(char *));
+	box->path_list = env_value(envp, "PATH");
+	box->home = env_value(envp, "HOME");
+	return 0;
+}
+
+static int read_filter(struct box *box, int fd, struct hb_error *err)
+{
+	auto_buf struct buf code = BUF_INIT(FILTER_LIMIT);
+	struct raw_filter *filter = &box->filters[box->n_filters];
+	char block[4096], *data;
+	size_t len;
+	ssize_t n;
+	int r;
+
+	while ((n = sys_read(fd, block, sizeof(block))) > 0)
+		if (buf_add(&code, block, (size_t)n) < 0)
+			return hb_fail(err, code.error,
+				       "Can't read seccomp data");
+	if (n < 0)
+		return hb_fail(err, (int)n, "Can't read seccomp data");
+	if (code.len == 0 || code.len % sizeof(struct k_sock_filter) != 0)
+		return hb_fail(err, -HB_E_USAGE,
+			       "Invalid seccomp data, must be multiple of 8");
+	r = buf_take(&code, &data, &len);
+	if (r < 0)
+		return hb_fail(err, r, "Can't read seccomp data");
+	sys_close(fd);
+	filter->code = (struct k_sock_filter *)(void *)data;
+	filter->n = len / sizeof(struct k_sock_filter);
+	box->n_filters++;
+	return 0;
+}
+
+static int read_filters(struct box *box, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+
+	if (plan->n_filter_fds == 0)
+		return 0;
+	box->filters = calloc(plan->n_filter_fds, sizeof(*box->filters));
+	if (!box->filters)
+		return hb_fail(err, -ENOMEM, "cannot keep the filters");
+	for (size_t i = 0; i < plan->n_filter_fds; i++) {
+		int r = read_filter(box, plan->filter_fds[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* root keeps what it has unless the plan takes it; nobody else has any. */
+static int decide_caps(struct box *box, struct hb_error *err)
+{
+	struct caps own = { 0 };
+	uint64_t has = 0;
+	int r;
+
+	if (box->uid == 0) {
+		r = sys_caps_get(&own);
+		if (r < 0)
+			return hb_fail(err, r, "cannot read our capabilities");
+		has = own.effective;
+	}
+	box->caps = (has & box->plan->caps_keep) | box->plan->caps_add;
+	return 0;
+}
+
+/*
+ * What the caller gave us by number is for us, not for the command; only the
+ * sync descriptor belongs to whoever is pid 1.
+ */
+static int claim_descriptors(const struct box *box, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+	int r;
+
+	for (int i = 0; i < PLAN_FD_COUNT; i++) {
+		if (plan->fds[i] < 0 ||
+		    (i == PLAN_FD_SYNC && is_set(box, PLAN_AS_PID_1)))
+			continue;
+		r = sys_set_cloexec(plan->fds[i], 1);
+		if (r < 0)
+			return hb_fail(err, r, "cannot use fd %d",
+				       plan->fds[i]);
+	}
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		if (plan->ops[i].fd < 0)
+			continue;
+		r = sys_set_cloexec(plan->ops[i].fd, 1);
+		if (r < 0)
+			return hb_fail(err, r, "cannot use fd %d",
+				       plan->ops[i].fd);
+	}
+	return 0;
+}
+
+static int prepare(struct box *box, char *const *envp, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+	int r;
+
+	box->uid = sys_getuid();
+	box->gid = sys_getgid();
+	box->in_uid = plan->uid >= 0 ? (uid_t)plan->uid : box->uid;
+	box->in_gid = plan->gid >= 0 ? (gid_t)plan->gid : box->gid;
+	box->ns = plan->ns;
+	box->has_init = !is_set(box, PLAN_AS_PID_1) &&
+			(box->ns & PLAN_NS_PID || plan->n_lock_files > 0 ||
+			 plan->fds[PLAN_FD_SYNC] >= 0);
+	box->wants_go = plan->fds[PLAN_FD_INFO] >= 0 ||
+			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
+			is_set(box, PLAN_MAP_ALL);
+	if (sys_getcwd(box->cwd, sizeof(box->cwd)) < 0)
+		box->cwd[0] = '\0';
+	r = decide_caps(box, err);
+	if (r >= 0)
+		r = claim_descriptors(box, err);
+	if (r >= 0)
+		r = copy_lists(box, envp, err);
+	if (r >= 0)
+		r = read_filters(box, err);
+	if (r < 0)
+		return r;
+	r = sys_socket_pair(&box->watch, &box->report);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make the report socket");
+	if (box->wants_go) {
+		r = sys_pipe(&box->go_rd, &box->go_wr);
+		if (r < 0)
+			return hb_fail(err, r, "cannot make a pipe");
+	}
+	return 0;
+}
+
+_Noreturn static void child_main(struct box *box)
+{
+	struct hb_error err = { 0 };
+
+	fd_closep(&box->watch);
+	if (stage_run_view(box, &err) < 0) {
+		report_error(box->report, &err);
+		sys_exit(1);
+	}
+	if (box->has_init)
+		init_main(box);
+	command_main(box);
+}
+
+/*
+ * A pid namespace that is entered applies to children only, and a new one
+ * cannot be made below it from outside.  So somebody has to be in it first: a
+ * child that shares our memory and descriptors, and makes the box as our own
+ * child.
+ */
+struct clone_request {
+	struct box *box;
+	unsigned long flags;
+	pid_t pid; /* as seen from the pid namespace that was entered */
+	int pidfd;
+};
+
+static int clone_from_within(void *arg)
+{
+	struct clone_request *request = arg;
+
+	request->pid =
+		sys_clone(request->flags | CLONE_PARENT, &request->pidfd);
+	if (request->pid == 0)
+		child_main(request->box);
+	sys_exit(0);
+}
+
+static pid_t clone_below_pidns(struct box *box, unsigned long flags)
+{
+	static char stack[16384] __attribute__((aligned(16)));
+	struct clone_request request = { .box = box,
+					 .flags = flags,
+					 .pidfd = -1 };
+	auto_fd int pidfd = -1;
+	pid_t pid;
+
+	pid = sys_vfork_with(clone_from_within, &request, stack, sizeof(stack),
+			     CLONE_FILES);
+	if (pid < 0)
+		return pid;
+	(void)sys_waitpid(pid, NULL, 0);
+	if (request.pid < 0)
+		return request.pid;
+	pidfd = request.pidfd;
+	return sys_pidfd_pid(pidfd);
+}
+
+static int join_namespaces(const struct plan *plan, struct hb_error *err)
+{
+	int r;
+
+	if (plan->fds[PLAN_FD_USERNS] >= 0) {
+		r = sys_setns(plan->fds[PLAN_FD_USERNS], CLONE_NEWUSER);
+		if (r < 0)
+			return hb_fail(
+				err, r,
+				"Joining specified user namespace failed");
+	}
+	if (plan->fds[PLAN_FD_PIDNS] >= 0) {
+		r = sys_setns(plan->fds[PLAN_FD_PIDNS], CLONE_NEWPID);
+		if (r < 0)
+			return hb_fail(err, r, "Setting pidns failed");
+	}
+	return 0;
+}
+
+static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
+		       struct hb_error *err)
+{
+	unsigned long flags = CLONE_NEWNS;
+	pid_t pid;
+	int r;
+
+	for (size_t i = 0; i < sizeof(clone_flags) / sizeof(clone_flags[0]);
+	     i++)
+		if (box->ns & clone_flags[i].ns)
+			flags |= clone_flags[i].flag;
+	r = join_namespaces(box->plan, err);
+	if (r < 0)
+		return r;
+	if (box->plan->fds[PLAN_FD_PIDNS] >= 0 && box->ns & PLAN_NS_PID) {
+		pid = clone_below_pidns(box, flags);
+	} else {
+		pid = sys_clone(flags, ret_pidfd);
+		if (pid == 0)
+			child_main(box);
+	}
+	if (pid < 0) {
+		err->stage = STAGE_CLONE;
+		(void)hb_fail(err, pid, "Creating new namespace failed");
+		return flags & CLONE_NEWUSER ? explain_userns(err, pid) : pid;
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+/* What only the supervisor can do between clone() and the first stage. */
+static int release_child(struct box *box, pid_t child, struct hb_error *err)
+{
+	int block = box->plan->fds[PLAN_FD_USERNS_BLOCK];
+	char byte = 1;
+	int r;
+
+	fd_closep(&box->report);
+	if (!box->wants_go)
+		return 0;
+	fd_closep(&box->go_rd);
+	if (is_set(box, PLAN_MAP_ALL)) {
+		r = ids_map_all(child, err);
+		if (r < 0)
+			return r;
+	}
+	r = info_write_start(box, child, err);
+	if (r < 0)
+		return r;
+	if (block >= 0) {
+		(void)sys_read(block, &byte, 1);
+		sys_close(block);
+	}
+	r = sys_write_all(box->go_wr, &byte, 1);
+	/* A child that is already dead tells its reason by the socket. */
+	if (r < 0 && r != -EPIPE)
+		return hb_fail(err, r, "cannot release the box");
+	fd_closep(&box->go_wr);
+	return 0;
+}
+
+static void close_all(struct box *box)
+{
+	fd_closep(&box->report);
+	fd_closep(&box->watch);
+	fd_closep(&box->go_rd);
+	fd_closep(&box->go_wr);
+	for (size_t i = 0; i < box->n_filters; i++)
+		free((void *)(uintptr_t)box->filters[i].code);
+	free(box->filters);
+	free(box->envp);
+	free(box->argv);
+}
+
+static int run_simply(struct box *box, struct box_result *ret_result,
+		      struct hb_error *err)
+{
+	pid_t child = -1;
+	int r;
+
+	r = clone_child(box, &child, NULL, err);
+	if (r < 0)
+		return r;
+	r = release_child(box, child, err);
+	if (r < 0) {
+		sys_kill_and_reap(child);
+		return r;
+	}
+	if (is_set(box, PLAN_DIE_WITH_PARENT))
+		(void)sys_set_parent_death_signal(SIGKILL);
+	return supervise_simply(box, child, ret_result, err);
+}
+
+static const int handled[] = { SIGHUP,	SIGINT,	 SIGQUIT,  SIGTERM,
+			       SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
+			       SIGTTIN, SIGTTOU, SIGCONT };
+
+static int run_with_jobs(struct box *box, const struct event_sink *events,
+			 struct box_result *ret_result, struct hb_error *err)
+{
+	struct terminal terminal;
+	auto_fd int signals = -1;
+	auto_fd int pidfd = -1;
+	pid_t child = -1;
+	sigset_t set;
+	int r;
+
+	terminal_init(&terminal);
+	box->group = terminal.group;
+	box->tty = terminal.fd;
+	box->is_foreground = terminal.is_foreground;
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		(void)sigaddset(&set, handled[i]);
+	r = sys_block_signals(&set, &box->mask);
+	if (r < 0)
+		return hb_fail(err, r, "cannot block signals");
+	signals = sys_signalfd(&set);
+	if (signals < 0)
+		r = hb_fail(err, signals, "cannot watch for signals");
+	if (r >= 0)
+		r = clone_child(box, &child, &pidfd, err);
+	if (r >= 0) {
+		r = release_child(box, child, err);
+		if (r >= 0)
+			r = supervise(box, &terminal, child, pidfd, signals,
+				      events, ret_result, err);
+		else
+			sys_kill_and_reap(child);
+	}
+	terminal_done(&terminal);
+	(void)sys_restore_signals(&box->mask);
+	return r;
+}
+
+int box_run(const struct plan *plan, char *const *envp,
+	    const struct event_sink *events, struct box_result *ret_result,
+	    struct hb_error *err)
+{
+	struct box box = {
+		.plan = plan,
+		.report = -1,
+		.watch = -1,
+		.go_rd = -1,
+		.go_wr = -1,
+		.tty = -1,
+		.root = -1,
+		.scratch = -1,
+		.proc_self = -1,
+	};
+	struct box_result result = { 0 };
+	struct hb_error local = { 0 };
+	int r;
+
+	if (!err)
+		err = &local;
+	r = prepare(&box, envp, err);
+	if (r >= 0)
+		r = is_set(&box, PLAN_JOBS)
+			    ? run_with_jobs(&box, events, &result, err)
+			    : run_simply(&box, &result, err);
+	close_all(&box);
+	if (r < 0)
+		return r;
+	*ret_result = result;
+	return 0;
+}

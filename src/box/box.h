@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_BOX_H
+#define HB_BOX_BOX_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct event_sink;
+struct hb_error;
+struct plan;
+
+/*
+ * A box is a running sandbox: a plan carried out.
+ *
+ *	supervisor (the caller) -> init (pid 1 of the box) -> the command
+ *
+ * init is there if the box has a pid namespace of its own and the plan does
+ * not ask for the command to be pid 1.  Everything that the plan asks for is
+ * in force when the command starts, or the command does not start.
+ */
+
+/* How it ended. */
+struct box_result {
+	int status;	     /* exit status; 128 + n for signal n */
+	bool was_started;    /* false: set-up or exec failed, see the error */
+	unsigned n_leftover; /* processes that outlived the command */
+};
+
+/*
+ * Builds the box, runs plan->argv in it with the environment `envp` and waits
+ * for its end.  `events` may be NULL.
+ *
+ * Returns 0 when the command ran, whatever its status.  On failure nothing of
+ * the box is left: no process, no mount; `err` names the stage.  The caller's
+ * signal mask, terminal modes and foreground group are as before in any case.
+ */
+int box_run(const struct plan *plan, char *const *envp,
+	    const struct event_sink *events, struct box_result *ret_result,
+	    struct hb_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/caps.h"
+
+#include "box/state.h"
+#include "sys/proc.h"
+
+/*
+ * Privileges: bounding set and no_new_privs for everything in the box, then
+ * the command's own sets.  Capabilities that the plan keeps are ambient, the
+ * only form that survives the execution of an ordinary program.
+ */
+
+int step_bound(struct box *box, struct hb_error *err)
+{
+	int r;
+
+	r = sys_caps_bound(box->caps);
+	if (r < 0)
+		return hb_fail(err, r, "cannot shrink the bounding set");
+	r = sys_set_no_new_privs();
+	if (r < 0)
+		return hb_fail(err, r, "cannot set no_new_privs");
+	return 0;
+}
+
+int step_caps(struct box *box, struct hb_error *err)
+{
+	struct caps caps = {
+		.effective = box->caps,
+		.permitted = box->caps,
+		.inheritable = box->caps,
+	};
+	int r;
+
+	r = sys_caps_set(&caps);
+	if (r < 0)
+		return hb_fail(err, r, "cannot set the capabilities");
+	if (!box->caps)
+		return 0;
+	r = sys_caps_ambient(box->caps);
+	if (r < 0)
+		return hb_fail(err, r, "cannot pass capabilities on");
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/dest.h"
+
+#include "base/auto.h"
+#include "box/state.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INSIDE (K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS)
+
+static int open_inside(const struct box *box, const char *path, int flags)
+{
+	return sys_openat2(box->root, path, O_PATH | flags, 0, INSIDE);
+}
+
+int dest_open(const struct box *box, const char *path)
+{
+	return open_inside(box, path, 0);
+}
+
+mode_t dest_parent_mode(mode_t perms)
+{
+	mode_t mode = 0755;
+
+	if ((perms & 0070) == 0)
+		mode &= ~(mode_t)0050;
+	if ((perms & 0007) == 0)
+		mode &= ~(mode_t)0005;
+	return mode;
+}
+
+/*
+ * Each prefix of `path` is looked up from the root again instead of one step
+ * from the last: only so a link among them leads where it will lead later.
+ */
+static int make_dirs(const struct box *box, const char *path, size_t len,
+		     mode_t mode, mode_t parent_mode, struct hb_error *err)
+{
+	auto_fd int dir = -1;
+	char prefix[PATH_MAX];
+	size_t i = 0;
+
+	if (len >= sizeof(prefix))
+		return box_fail(box, err, -ENAMETOOLONG, WORD_DEST, path);
+	memcpy(prefix, path, len);
+	prefix[len] = '\0';
+	dir = open_inside(box, "/", O_DIRECTORY);
+	if (dir < 0)
+		return box_fail(box, err, dir, WORD_DEST, path);
+
+	while (i < len) {
+		size_t start, end;
+		char saved;
+		int next, r;
+
+		start = i + strspn(prefix + i, "/");
+		end = start + strcspn(prefix + start, "/");
+		if (start == end)
+			break;
+		saved = prefix[end];
+		prefix[end] = '\0';
+		next = open_inside(box, prefix, O_DIRECTORY);
+		if (next == -ENOENT) {
+			size_t rest = strspn(prefix + end + !!saved, "/");
+			bool is_last = !saved || !prefix[end + 1 + rest];
+
+			r = sys_mkdirat(dir, prefix + start,
+					is_last ? mode : parent_mode);
+			if (r < 0)
+				return box_fail(box, err, r, WORD_DEST, path);
+			next = open_inside(box, prefix, O_DIRECTORY);
+		}
+		if (next < 0)
+			return box_fail(box, err, next, WORD_DEST, path);
+		fd_closep(&dir);
+		dir = next;
+		prefix[end] = saved;
+		i = end;
+	}
+	return take_fd(&dir);
+}
+
+int dest_make_dir(const struct box *box, const char *path, mode_t mode,
+		  mode_t parent_mode, struct hb_error *err)
+{
+	int fd;
+
+	fd = open_inside(box, path, O_DIRECTORY);
+	if (fd >= 0)
+		return fd;
+	if (fd != -ENOENT)
+		return box_fail(box, err, fd, WORD_DEST, path);
+	return make_dirs(box, path, strlen(path), mode, parent_mode, err);
+}
+
+int dest_open_parent(const struct box *box, const char *path,
+		     mode_t parent_mode, const char **ret_name,
+		     struct hb_error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_MAX];
+	size_t len;
+	int fd;
+
+	*ret_name = slash ? slash + 1 : path;
+	len = (size_t)(*ret_name - path);
+	if (len >= sizeof(parent))
+		return box_fail(box, err, -ENAMETOOLONG, WORD_DEST, path);
+	(void)snprintf(parent, sizeof(parent), "/%.*s", (int)len, path);
+	fd = open_inside(box, parent, O_DIRECTORY);
+	if (fd != -ENOENT)
+		return fd < 0 ? box_fail(box, err, fd, WORD_DEST, path) : fd;
+	return make_dirs(box, parent, strlen(parent), parent_mode, parent_mode,
+			 err);
+}
+
+int dest_make_file(const struct box *box, const char *path, mode_t mode,
+		   mode_t parent_mode, struct hb_error *err)
+{
+	auto_fd int parent = -1;
+	auto_fd int made = -1;
+	const char *name;
+	int fd;
+
+	fd = open_inside(box, path, 0);
+	if (fd >= 0)
+		return fd;
+	if (fd != -ENOENT)
+		return box_fail(box, err, fd, WORD_DEST, path);
+	parent = dest_open_parent(box, path, parent_mode, &name, err);
+	if (parent < 0)
+		return parent;
+	/* O_EXCL: a dangling link there is not ours to fill. */
+	made = sys_openat(parent, name, O_WRONLY | O_CREAT | O_EXCL, mode);
+	if (made < 0)
+		return box_fail(box, err, made, WORD_DEST, path);
+	fd = open_inside(box, path, 0);
+	if (fd < 0)
+		return box_fail(box, err, fd, WORD_DEST, path);
+	return fd;
+}

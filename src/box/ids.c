@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "box/state.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "sys/sock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Who the box is: id maps and the user namespaces around them.
+ *
+ * One id is mapped, the caller's own, by default to itself.  The child writes
+ * its maps through the host's /proc, which is still there; only what needs the
+ * caller's privileges (every id, as root) is written by the supervisor.
+ */
+
+#define MAP_TEXT_SIZE 4096
+
+static int write_map(int dir, const char *file, unsigned in, unsigned out)
+{
+	char text[48];
+
+	(void)snprintf(text, sizeof(text), "%u %u 1\n", in, out);
+	return sys_write_file_at(dir, file, text);
+}
+
+static int write_maps(int dir, const struct box *box, unsigned out_uid,
+		      unsigned out_gid, struct hb_error *err)
+{
+	int r;
+
+	r = sys_write_file_at(dir, "setgroups", "deny");
+	if (r >= 0)
+		r = write_map(dir, "uid_map", box->in_uid, out_uid);
+	if (r >= 0)
+		r = write_map(dir, "gid_map", box->in_gid, out_gid);
+	if (r < 0)
+		return explain_userns(
+			err, hb_fail(err, r, "cannot map the user's ids"));
+	return 0;
+}
+
+int step_ids(struct box *box, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+	auto_fd int self = -1;
+	int r;
+
+	if (plan->fds[PLAN_FD_USERNS] >= 0) {
+		if (plan->uid < 0 && plan->gid < 0)
+			return 0;
+		r = sys_setids(box->in_uid, box->in_gid);
+		if (r < 0)
+			return hb_fail(err, r, "cannot become uid %u",
+				       box->in_uid);
+		return 0;
+	}
+	if (!(box->ns & PLAN_NS_USER) || is_set(box, PLAN_MAP_ALL) ||
+	    plan->fds[PLAN_FD_USERNS_BLOCK] >= 0)
+		return 0;
+	self = sys_openat(AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY, 0);
+	if (self < 0)
+		return hb_fail(err, self, "cannot open '/proc/self'");
+	return write_maps(self, box, box->uid, box->gid, err);
+}
+
+/* "inside outside count" lines become "inside inside count". */
+static int identity_of(const char *file, char *text, size_t size)
+{
+	char own[MAP_TEXT_SIZE];
+	size_t used = 0;
+	ssize_t n;
+
+	n = sys_read_file_at(AT_FDCWD, file, own, sizeof(own));
+	if (n < 0)
+		return (int)n;
+	for (char *line = own; *line; line += strcspn(line, "\n") + 1) {
+		unsigned in, out, count;
+		int w;
+
+		/* The kernel's own format: three numbers, always. */
+		if (sscanf(line, "%u %u %u", &in, &out, &count) != 3)
+			return -EBADMSG;
+		w = snprintf(text + used, size - used, "%u %u %u\n", in, in,
+			     count);
+		if (w < 0 || (size_t)w >= size - used)
+			return -E2BIG;
+		used += (size_t)w;
+	}
+	return 0;
+}
+
+int ids_map_all(pid_t pid, struct hb_error *err)
+{
+	static const char *const files[] = { "uid_map", "gid_map" };
+	char own[32], theirs[48], text[MAP_TEXT_SIZE];
+
+	for (size_t i = 0; i < 2; i++) {
+		int r;
+
+		(void)snprintf(own, sizeof(own), "/proc/self/%s", files[i]);
+		(void)snprintf(theirs, sizeof(theirs), "/proc/%d/%s", (int)pid,
+			       files[i]);
+		r = identity_of(own, text, sizeof(text));
+		if (r >= 0)
+			r = sys_write_file_at(AT_FDCWD, theirs, text);
+		if (r < 0)
+			return hb_fail(err, r, "cannot write '%s'", theirs);
+	}
+	return 0;
+}
+
+/*
+ * Without capabilities inside, the limit of the box's own user namespace is
+ * enough: nobody in it can raise it again.  With some, the command could, so
+ * the limit is set on a user namespace above the one the command runs in.
+ */
+int step_no_userns(struct box *box, struct hb_error *err)
+{
+	int r;
+
+	if (!is_set(box, PLAN_NO_USERNS))
+		return 0;
+	r = sys_write_file_at(AT_FDCWD, "/proc/sys/user/max_user_namespaces",
+			      box->caps ? "1" : "0");
+	if (r < 0)
+		return hb_fail(
+			err, r,
+			"cannot write to /proc/sys/user/max_user_namespaces");
+	if (!box->caps)
+		return 0;
+	box->proc_self =
+		sys_openat(AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY, 0);
+	if (box->proc_self < 0)
+		return hb_fail(err, box->proc_self, "cannot open '/proc/self'");
+	return 0;
+}
+
+int step_nest(struct box *box, struct hb_error *err)
+{
+	int fd = box->plan->fds[PLAN_FD_USERNS2];
+	int r;
+
+	if (fd >= 0) {
+		r = sys_setns(fd, CLONE_NEWUSER);
+		if (r < 0)
+			return hb_fail(err, r, "Setting userns2 failed");
+	}
+	if (box->proc_self >= 0) {
+		r = sys_unshare(CLONE_NEWUSER);
+		if (r < 0)
+			return hb_fail(err, r, "cannot nest a user namespace");
+		r = write_maps(box->proc_self, box, box->in_uid, box->in_gid,
+			       err);
+		if (r < 0)
+			return r;
+		fd_closep(&box->proc_self);
+	}
+	return 0;
+}
+
+int step_network(struct box *box, struct hb_error *err)
+{
+	int r;
+
+	if (!(box->ns & PLAN_NS_NET))
+		return 0;
+	r = sys_loopback_up();
+	if (r < 0)
+		return hb_fail(err, r, "loopback: Failed to bring it up");
+	return 0;
+}
+
+/*
+ * The supervisor's end of the socket going away is the second sign of its
+ * death: the signal alone is lost if it dies before we ask for it.
+ */
+int step_parent(struct box *box, struct hb_error *err)
+{
+	char byte;
+	int r;
+
+	if (is_set(box, PLAN_DIE_WITH_PARENT)) {
+		r = sys_set_parent_death_signal(SIGKILL);
+		if (r < 0)
+			return hb_fail(err, r, "cannot bind to the parent");
+	}
+	if (!box->wants_go)
+		return 0;
+	fd_closep(&box->go_wr);
+	r = (int)sys_read(box->go_rd, &byte, 1);
+	if (r != 1)
+		return hb_fail(err, r < 0 ? r : -EPIPE,
+			       "the supervisor is gone");
+	fd_closep(&box->go_rd);
+	return 0;
+}
+
+int step_block(struct box *box, struct hb_error *err)
+{
+	int fd = box->plan->fds[PLAN_FD_BLOCK];
+	char byte;
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = sys_read(fd, &byte, 1);
+	sys_close(fd);
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read from the block fd");
+	return 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "box/stage.h"
+#include "box/state.h"
+#include "sys/caps.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "sys/signal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+/*
+ * init, pid 1 of the box
+ * ----------------------
+ *
+ * It made the view; now it starts the command, reaps what is orphaned, and
+ * tells the supervisor of stops and of the end.  It reads nothing from anybody:
+ * its one socket is for telling, and for noticing that the supervisor is gone.
+ *
+ *	(a) When the supervisor dies, init dies: by signal, and by the socket's
+ *	    hang-up, because the signal alone can be lost.  With pid 1 the
+ *	    kernel kills everything in the pid namespace.
+ *	(b) Nobody in the box can look into it: it is not dumpable.
+ *	(c) It holds no capability, no descriptor but its own two, and no root
+ *	    but the box's.
+ *
+ * Signals cannot hurt it: pid 1 only gets those from inside that it handles,
+ * and it handles none.
+ */
+
+#define COMMAND_STACK 65536
+#define GRACE_MS      2000
+#define POLL_FOREVER  (-1)
+
+static int start_command(void *arg)
+{
+	command_main(arg);
+}
+
+/* Everything but the socket, and what the plan wants held open. */
+static void shed_descriptors(const struct box *box, bool with_stdio)
+{
+	int keep[2] = { box->report, box->plan->fds[PLAN_FD_SYNC] };
+	unsigned from = with_stdio ? 0 : 3;
+
+	if (keep[1] >= 0 && keep[1] < keep[0]) {
+		int low = keep[1];
+
+		keep[1] = keep[0];
+		keep[0] = low;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (keep[i] < (int)from)
+			continue;
+		if (keep[i] > (int)from)
+			(void)sys_close_range(from, (unsigned)keep[i] - 1);
+		from = (unsigned)keep[i] + 1;
+	}
+	(void)sys_close_range(from, ~0U);
+}
+
+static int open_lock_files(const struct box *box, struct hb_error *err)
+{
+	for (size_t i = 0; i < box->plan->n_lock_files; i++) {
+		const char *path = box->plan->lock_files[i];
+		int fd, r;
+
+		/* Held until init ends, which is what the lock is for. */
+		fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+		if (fd < 0)
+			return hb_fail(err, fd, "Unable to open lock file %s",
+				       path);
+		r = sys_read_lock(fd);
+		if (r < 0)
+			return hb_fail(err, r, "Unable to lock file %s", path);
+	}
+	return 0;
+}
+
+/* What applies to the command applies to init, as far as it can. */
+static int restrict_init(struct box *box, struct hb_error *err)
+{
+	static const struct caps none = { 0 };
+	int r;
+
+	if (box->plan->n_lock_files == 0)
+		shed_descriptors(box, false);
+	r = sys_caps_set(&none);
+	if (r < 0)
+		return hb_fail(err, r, "cannot drop init's capabilities");
+	if (box->n_filters > 0)
+		return step_seccomp(box, err);
+	return 0;
+}
+
+/* The plain loop: reports the command's end at once, reaps to the last. */
+_Noreturn static void reap_simply(struct box *box, pid_t command)
+{
+	int status = 0, last = 1;
+	pid_t pid;
+
+	while ((pid = sys_waitpid(-1, &status, 0)) > 0) {
+		if (pid != command)
+			continue;
+		last = status;
+		report_send(box->report, REPORT_EXITED, status);
+		/* Nobody listens any more; the sync fd stays until the end. */
+		sys_close(box->report);
+		box->report = -1;
+	}
+	sys_exit(WIFEXITED(last) ? WEXITSTATUS(last) : 1);
+}
+
+struct watch {
+	struct box *box;
+	pid_t command;
+	int signals; /* signalfd: SIGCHLD */
+	bool has_ended;
+	int n_leftover;
+};
+
+/* Takes in every change of state there is.  0: nobody is left. */
+static int take_changes(struct watch *w)
+{
+	struct sys_signal drop;
+	int status = 0;
+	pid_t pid;
+
+	while (sys_signalfd_next(w->signals, &drop) > 0)
+		;
+	while ((pid = sys_waitpid(-1, &status,
+				  WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		if (pid != w->command) {
+			w->n_leftover += w->has_ended && !WIFSTOPPED(status) &&
+					 !WIFCONTINUED(status);
+			continue;
+		}
+		if (WIFSTOPPED(status)) {
+			report_send(w->box->report, REPORT_STOPPED,
+				    WSTOPSIG(status));
+		} else if (WIFCONTINUED(status)) {
+			report_send(w->box->report, REPORT_CONTINUED, 0);
+		} else {
+			w->has_ended = true;
+			report_send(w->box->report, REPORT_EXITED, status);
+		}
+	}
+	return pid == -ECHILD ? 0 : 1;
+}
+
+/* Waits for a change.  -EPIPE: the supervisor is gone, -ETIME: time is up. */
+static int await_change(struct watch *w, int timeout_ms)
+{
+	struct pollfd fds[2] = {
+		{ .fd = w->signals, .events = POLLIN },
+		{ .fd = w->box->report, .events = 0 },
+	};
+	int r;
+
+	r = sys_poll(fds, 2, timeout_ms);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return -ETIME;
+	return fds[1].revents ? -EPIPE : 0;
+}
+
+/*
+ * The command has ended.  What it left behind is asked to go, then made to: a
+ * process that went on would write into layers that are being read.
+ */
+static void end_leftovers(struct watch *w)
+{
+	if (sys_kill(-1, SIGTERM) < 0)
+		return;
+	/* Also those that are stopped have to hear it. */
+	(void)sys_kill(-1, SIGCONT);
+	while (await_change(w, GRACE_MS) >= 0)
+		if (take_changes(w) == 0 && sys_kill(-1, 0) == -ESRCH)
+			break;
+	if (sys_kill(-1, SIGKILL) >= 0)
+		while (sys_waitpid(-1, NULL, 0) > 0)
+			w->n_leftover++;
+	if (w->n_leftover > 0)
+		report_send(w->box->report, REPORT_LEFTOVER, w->n_leftover);
+}
+
+_Noreturn static void reap_and_tell(struct watch *w)
+{
+	while (!w->has_ended) {
+		if (await_change(w, POLL_FOREVER) < 0)
+			sys_exit(1);
+		(void)take_changes(w);
+	}
+	end_leftovers(w);
+	sys_exit(0);
+}
+
+/*
+ * The signalfd is there before 0, 1 and 2 are closed, so that none of them is
+ * ever the number of something else.
+ */
+static int prepare_watch(struct watch *w, struct hb_error *err)
+{
+	sigset_t child;
+
+	(void)sigemptyset(&child);
+	(void)sigaddset(&child, SIGCHLD);
+	(void)sys_block_signals(&child, NULL);
+	w->signals = sys_signalfd(&child);
+	if (w->signals < 0)
+		return hb_fail(err, w->signals, "cannot watch for signals");
+	return 0;
+}
+
+/* Keeps the two descriptors of the watch and nothing else. */
+static int shed_for_watch(const struct watch *w, struct hb_error *err)
+{
+	int low = w->signals < w->box->report ? w->signals : w->box->report;
+	int high = w->signals < w->box->report ? w->box->report : w->signals;
+	int r;
+
+	r = sys_close_range(0, (unsigned)low - 1);
+	if (r >= 0 && high > low + 1)
+		r = sys_close_range((unsigned)low + 1, (unsigned)high - 1);
+	if (r >= 0)
+		r = sys_close_range((unsigned)high + 1, ~0U);
+	if (r < 0)
+		return hb_fail(err, r, "cannot close init's descriptors");
+	r = sys_set_dumpable(0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make init undumpable");
+	return 0;
+}
+
+_Noreturn static void give_up(const struct box *box, struct hb_error *err)
+{
+	err->stage = STAGE_INIT;
+	report_error(box->report, err);
+	sys_exit(1);
+}
+
+void init_main(struct box *box)
+{
+	static char stack[COMMAND_STACK] __attribute__((aligned(16)));
+	struct watch w = { .box = box, .signals = -1 };
+	bool tells = is_set(box, PLAN_JOBS | PLAN_WAIT_ALL);
+	struct hb_error err = { 0 };
+
+	if (open_lock_files(box, &err) < 0)
+		give_up(box, &err);
+	if (tells && prepare_watch(&w, &err) < 0)
+		give_up(box, &err);
+	w.command = sys_vfork_with(start_command, box, stack, sizeof(stack), 0);
+	if (w.command < 0) {
+		(void)hb_fail(&err, w.command, "cannot start the command");
+		give_up(box, &err);
+	}
+	if (tells && shed_for_watch(&w, &err) < 0)
+		give_up(box, &err);
+	if (restrict_init(box, &err) < 0)
+		give_up(box, &err);
+	if (!tells)
+		reap_simply(box, w.command);
+	reap_and_tell(&w);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/landlock.h"
+
+#include "base/auto.h"
+#include "box/state.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+/*
+ * The writable part of the view once more, as a landlock ruleset: a second
+ * lock that does not depend on mount flags.  What may be written follows from
+ * the plan's own operations, so that the two cannot drift apart.
+ */
+
+#define FS_ABI_1                                                               \
+	(K_LANDLOCK_EXECUTE | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_READ_FILE |   \
+	 K_LANDLOCK_READ_DIR | K_LANDLOCK_REMOVE_DIR |                         \
+	 K_LANDLOCK_REMOVE_FILE | K_LANDLOCK_MAKE_CHAR | K_LANDLOCK_MAKE_DIR | \
+	 K_LANDLOCK_MAKE_REG | K_LANDLOCK_MAKE_SOCK | K_LANDLOCK_MAKE_FIFO |   \
+	 K_LANDLOCK_MAKE_BLOCK | K_LANDLOCK_MAKE_SYM)
+#define FS_READ \
+	(K_LANDLOCK_EXECUTE | K_LANDLOCK_READ_FILE | K_LANDLOCK_READ_DIR)
+#define FS_FILE                                                              \
+	(K_LANDLOCK_EXECUTE | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_READ_FILE | \
+	 K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
+
+/* What each version of the interface added to the file rights. */
+static const struct {
+	int abi;
+	uint64_t fs, scoped;
+} added[] = {
+	{ 1, FS_ABI_1, 0 },
+	{ 2, K_LANDLOCK_REFER, 0 },
+	{ 3, K_LANDLOCK_TRUNCATE, 0 },
+	{ 5, K_LANDLOCK_IOCTL_DEV, 0 },
+	{ 6, 0, K_LANDLOCK_SCOPE_ABSTRACT | K_LANDLOCK_SCOPE_SIGNAL },
+};
+
+static uint64_t op_rights(const struct plan_op *op)
+{
+	static const bool is_writable[OP_END] = {
+		[OP_BIND] = true,      [OP_BIND_FD] = true, [OP_OVERLAY] = true,
+		[OP_DEV] = true,       [OP_TMPFS] = true,   [OP_MQUEUE] = true,
+		[OP_BIND_DATA] = true,
+	};
+
+	if (op->kind == OP_PROC)
+		return FS_READ | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE;
+	if (!is_writable[op->kind] || op->flags & (PLAN_RO | PLAN_OVERLAY_RO))
+		return op->kind == OP_DEV ? FS_READ | FS_FILE : 0;
+	return ~0ULL;
+}
+
+static int allow_path(int ruleset, const char *path, uint64_t rights,
+		      struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct stat st;
+	int r;
+
+	fd = sys_openat(AT_FDCWD, path, O_PATH, 0);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot open '%s'", path);
+	r = sys_fstat(fd, &st);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", path);
+	if (!S_ISDIR(st.st_mode))
+		rights &= FS_FILE;
+	r = sys_landlock_allow(ruleset, fd, rights);
+	if (r < 0)
+		return hb_fail(err, r, "cannot allow '%s'", path);
+	return 0;
+}
+
+/*
+ * What the caller gave us as 0, 1 and 2 may be opened again by its magic link,
+ * wherever it lies.  Pipes and sockets take no rule and need none.
+ */
+static void allow_stdio(int ruleset, uint64_t handled)
+{
+	char name[32];
+
+	for (int i = 0; i < 3; i++) {
+		auto_fd int fd = -1;
+
+		(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", i);
+		fd = sys_openat(AT_FDCWD, name, O_PATH, 0);
+		if (fd >= 0)
+			(void)sys_landlock_allow(ruleset, fd,
+						 handled & FS_FILE &
+							 ~K_LANDLOCK_EXECUTE);
+	}
+}
+
+static int add_rules(const struct box *box, int ruleset, uint64_t handled,
+		     struct hb_error *err)
+{
+	int r;
+
+	r = allow_path(ruleset, "/", handled & FS_READ, err);
+	for (size_t i = 0; r >= 0 && i < box->plan->n_ops; i++) {
+		const struct plan_op *op = &box->plan->ops[i];
+		uint64_t rights = op_rights(op) & handled;
+
+		if (rights)
+			r = allow_path(ruleset, op->dest, rights, err);
+	}
+	if (r >= 0)
+		allow_stdio(ruleset, handled);
+	return r;
+}
+
+int step_landlock(struct box *box, struct hb_error *err)
+{
+	uint64_t fs = 0, scoped = 0;
+	auto_fd int ruleset = -1;
+	int abi, r;
+
+	if (!is_set(box, PLAN_LANDLOCK))
+		return 0;
+	abi = sys_landlock_abi();
+	/* Without REFER every rename between directories would fail. */
+	if (abi < 2)
+		return 0;
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+		if (added[i].abi > abi)
+			break;
+		fs |= added[i].fs;
+		scoped |= added[i].scoped;
+	}
+	/*
+	 * In a process group of its own the pid namespace keeps signals in, and
+	 * the scope would keep commands that join the box later apart.
+	 */
+	if (box->group == GROUP_OWN)
+		scoped &= ~K_LANDLOCK_SCOPE_SIGNAL;
+
+	ruleset = sys_landlock_create(fs, scoped);
+	if (ruleset < 0)
+		return hb_fail(err, ruleset, "cannot make a landlock ruleset");
+	r = add_rules(box, ruleset, fs, err);
+	if (r < 0)
+		return r;
+	r = sys_landlock_restrict(ruleset);
+	if (r < 0)
+		return hb_fail(err, r, "cannot enter the landlock ruleset");
+	return 0;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/mounts.h"
+
+#include "base/auto.h"
+#include "box/dest.h"
+#include "box/state.h"
+#include "sys/file.h"
+#include "sys/mount.h"
+#include "sys/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * How the view is built
+ * ---------------------
+ *
+ * The new root is a mount that lies on top of the host's "/" in the mount
+ * namespace of the box.  Our own root directory stays the host's, and a look-up
+ * that starts at "/" does not cross what is mounted there, so that sources are
+ * host paths until the very end.  Destinations are looked up from box->root.
+ *
+ *	(a) A destination never resolves to anything outside of box->root:
+ *	    box/dest.c is the only way to one.  tests/bwrap/planted-link.sh
+ *	(b) Nothing is attached before it has its final attributes.
+ *	(c) A clone of a host directory never contains the new root: that is
+ *	    kept out of clones (unbindable) while the view is built.
+ *	(d) Nothing mounted on the host later arrives inside: every clone is
+ *	    private from before it is attached.  tests/bwrap/propagation.sh
+ *
+ * If the first operation mounts on "/", that mount is the root and no tmpfs is
+ * made for it.
+ */
+
+#define TMPFS_ATTR	  (K_MOUNT_NOSUID | K_MOUNT_NODEV)
+#define DEFAULT_DIR_MODE  0755
+#define DEFAULT_FILE_MODE 0666
+#define MOUNT_FILE_MODE	  0444
+
+int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
+		     struct hb_error *err)
+{
+	auto_fd int fs = -1;
+	char text[32];
+	int r;
+
+	fs = sys_fsopen("tmpfs");
+	if (fs < 0)
+		return hb_fail(err, fs, "cannot open a tmpfs");
+	(void)snprintf(text, sizeof(text), "%o", (unsigned)mode);
+	r = sys_fsconfig_string(fs, "mode", text);
+	if (r >= 0 && size > 0) {
+		(void)snprintf(text, sizeof(text), "%" PRIu64, size);
+		r = sys_fsconfig_string(fs, "size", text);
+	}
+	if (r >= 0)
+		r = sys_fsconfig_create(fs);
+	if (r >= 0)
+		r = sys_fsmount(fs, attr);
+	return r < 0 ? hb_fail(err, r, "cannot make a tmpfs") : r;
+}
+
+static bool is_root_path(const char *path)
+{
+	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
+}
+
+/* `mount` is the root from here on. */
+static int become_root(struct box *box, int mount)
+{
+	if (box->root >= 0)
+		sys_close(box->root);
+	box->root = mount;
+	return 0;
+}
+
+static int first_root(struct box *box, int mount, struct hb_error *err)
+{
+	auto_fd int host = -1;
+	auto_fd int owned = mount;
+	int r;
+
+	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	if (host < 0)
+		return hb_fail(err, host, "cannot open the host's root");
+	r = sys_attach(mount, host);
+	if (r < 0)
+		return hb_fail(err, r, "cannot attach the new root");
+	if (box->plan->n_ops > 1) {
+		r = sys_mount_hide_from_clones(mount, 1);
+		if (r < 0)
+			return hb_fail(err, r, "cannot hide the new root");
+	}
+	return become_root(box, take_fd(&owned));
+}
+
+static int open_or_make(struct box *box, int mount, const char *dest,
+			mode_t parent_mode, struct hb_error *err)
+{
+	struct stat st;
+	int fd, r;
+
+	fd = dest_open(box, dest);
+	if (fd != -ENOENT)
+		return fd < 0 ? box_fail(box, err, fd, WORD_DEST, dest) : fd;
+	r = sys_fstat(mount, &st);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at the source of '%s'",
+			       dest);
+	if (S_ISDIR(st.st_mode))
+		return dest_make_dir(box, dest, DEFAULT_DIR_MODE, parent_mode,
+				     err);
+	return dest_make_file(box, dest, MOUNT_FILE_MODE, parent_mode, err);
+}
+
+int mounts_attach(struct box *box, int mount, const char *dest,
+		  mode_t parent_mode, struct hb_error *err)
+{
+	auto_fd int owned = mount;
+	auto_fd int fd = -1;
+	bool is_root;
+	int r;
+
+	if (box->root < 0 && is_root_path(dest))
+		return first_root(box, take_fd(&owned), err);
+
+	fd = open_or_make(box, mount, dest, parent_mode, err);
+	if (fd < 0)
+		return fd;
+	/* A link can lead to the root as well: ask what was found. */
+	r = sys_is_same_place(fd, box->root);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", dest);
+	is_root = r;
+	r = sys_attach(mount, fd);
+	if (r < 0)
+		return hb_fail(err, r, "cannot mount on '%s'", dest);
+	return is_root ? become_root(box, take_fd(&owned)) : 0;
+}
+
+static uint64_t bind_attributes(const struct plan_op *op)
+{
+	uint64_t attr = K_MOUNT_NOSUID;
+
+	if (op->flags & PLAN_RO)
+		attr |= K_MOUNT_RDONLY;
+	if (!(op->flags & PLAN_DEVICES))
+		attr |= K_MOUNT_NODEV;
+	return attr;
+}
+
+static int attach_bind(struct box *box, const struct plan_op *op, int mount,
+		       struct hb_error *err)
+{
+	int r;
+
+	r = sys_mount_setattr_private(mount, bind_attributes(op));
+	if (r < 0) {
+		sys_close(mount);
+		return hb_fail(err, r, "cannot restrict the mount for '%s'",
+			       op->dest);
+	}
+	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
+}
+
+int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	int mount;
+
+	mount = sys_clone_tree(AT_FDCWD, op->source, 1);
+	if (mount == -ENOENT && op->flags & PLAN_TRY)
+		return 0;
+	if (mount < 0)
+		return box_fail(box, err, mount, WORD_NO_SOURCE, op->source);
+	return attach_bind(box, op, mount, err);
+}
+
+/*
+ * A descriptor from before the clone belongs to another mount namespace, which
+ * the kernel does not let us bind from.  So its path is looked up anew and must
+ * still be the same object.
+ */
+int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	char link[32], path[PATH_MAX];
+	struct stat want, got;
+	ssize_t n;
+	int mount, r;
+
+	r = sys_fstat(op->fd, &want);
+	if (r < 0)
+		return hb_fail(err, r, "Can't stat fd %d", op->fd);
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", op->fd);
+	n = sys_readlinkat(AT_FDCWD, link, path, sizeof(path));
+	if (n < 0)
+		return hb_fail(err, (int)n, "Can't find the path of fd %d",
+			       op->fd);
+	mount = sys_clone_tree(AT_FDCWD, path, 1);
+	if (mount < 0)
+		return box_fail(box, err, mount, WORD_NO_SOURCE, path);
+	r = sys_fstat(mount, &got);
+	if (r >= 0 && (want.st_dev != got.st_dev || want.st_ino != got.st_ino))
+		r = -ESTALE;
+	if (r < 0) {
+		sys_close(mount);
+		return hb_fail(err, r, "Race condition binding dirfd");
+	}
+	return attach_bind(box, op, mount, err);
+}
+
+int op_remount_ro(struct box *box, const struct plan_op *op,
+		  struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	fd = dest_open(box, op->dest);
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot find '%s' to make it read-only",
+			       op->dest);
+	r = sys_mount_setattr(fd, K_MOUNT_RDONLY, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make '%s' read-only", op->dest);
+	return 0;
+}
+
+int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	unsigned attr = TMPFS_ATTR;
+	mode_t mode = DEFAULT_DIR_MODE;
+	int mount;
+
+	if (op->flags & PLAN_HAS_PERMS)
+		mode = op->perms;
+	if (op->flags & PLAN_NOEXEC)
+		attr |= K_MOUNT_NOEXEC;
+	mount = mounts_new_tmpfs(mode, op->size, attr, err);
+	if (mount < 0)
+		return mount;
+	return mounts_attach(box, mount, op->dest, dest_parent_mode(mode), err);
+}
+
+int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	auto_fd int fs = -1;
+	int r;
+
+	fs = sys_fsopen("mqueue");
+	if (fs < 0)
+		return hb_fail(err, fs, "cannot open an mqueue file system");
+	r = sys_fsconfig_create(fs);
+	if (r >= 0)
+		r = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV |
+					    K_MOUNT_NOEXEC);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make an mqueue file system");
+	return mounts_attach(box, r, op->dest, DEFAULT_DIR_MODE, err);
+}
+
+static const op_fn op_table[] = {
+	[OP_BIND] = op_bind,
+	[OP_BIND_FD] = op_bind_fd,
+	[OP_REMOUNT_RO] = op_remount_ro,
+	[OP_OVERLAY] = op_overlay,
+	[OP_PROC] = op_proc,
+	[OP_DEV] = op_dev,
+	[OP_TMPFS] = op_tmpfs,
+	[OP_MQUEUE] = op_mqueue,
+	[OP_DIR] = op_dir,
+	[OP_FILE] = op_file,
+	[OP_BIND_DATA] = op_bind_data,
+	[OP_SYMLINK] = op_symlink,
+	[OP_CHMOD] = op_chmod,
+	[OP_HOSTNAME] = op_hostname,
+};
+
+static_assert(sizeof(op_table) / sizeof(op_table[0]) == OP_END,
+	      "every operation has a function");
+
+/* Whether the operation uses the hidden tmpfs. */
+static bool needs_scratch(const struct plan_op *op)
+{
+	return op->kind == OP_BIND_DATA ||
+	       (op->kind == OP_OVERLAY && op->flags & PLAN_OVERLAY_TMP);
+}
+
+/* Attached below the new root, because the kernel wants layers attached. */
+static int make_scratch(struct box *box, struct hb_error *err)
+{
+	auto_fd int host = -1;
+	auto_fd int mount = -1;
+	uint64_t size = 0;
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < box->plan->n_ops; i++) {
+		const struct plan_op *op = &box->plan->ops[i];
+
+		if (!needs_scratch(op))
+			continue;
+		n++;
+		if (op->size > size)
+			size = op->size;
+	}
+	if (n == 0)
+		return 0;
+
+	mount = mounts_new_tmpfs(0700, size, TMPFS_ATTR, err);
+	if (mount < 0)
+		return mount;
+	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	if (host < 0)
+		return hb_fail(err, host, "cannot open the host's root");
+	r = sys_attach(mount, host);
+	if (r < 0)
+		return hb_fail(err, r, "cannot attach the scratch space");
+	r = sys_mount_hide_from_clones(mount, 1);
+	if (r < 0)
+		return hb_fail(err, r, "cannot hide the scratch space");
+	box->scratch = take_fd(&mount);
+	return 0;
+}
+
+/*
+ * Before the first operation, because an operation may create a mount point on
+ * the host (in a writable bind), and a call that fails leaves no trace.
+ */
+static int check_sources(const struct box *box, struct hb_error *err)
+{
+	bool is_writable = false;
+
+	for (size_t i = 0; i < box->plan->n_ops; i++) {
+		const struct plan_op *op = &box->plan->ops[i];
+
+		is_writable |= op->kind == OP_BIND && !(op->flags & PLAN_RO);
+	}
+	for (size_t i = 0; is_writable && i < box->plan->n_ops; i++) {
+		const struct plan_op *op = &box->plan->ops[i];
+		struct stat st;
+		int r;
+
+		if (op->kind != OP_BIND || op->flags & PLAN_TRY)
+			continue;
+		r = sys_fstatat(AT_FDCWD, op->source, &st, 0);
+		if (r < 0)
+			return box_fail(box, err, r, WORD_NO_SOURCE,
+					op->source);
+	}
+	return 0;
+}
+
+static bool begins_with_root_mount(const struct plan *plan)
+{
+	static const bool mounts_a_tree[OP_END] = {
+		[OP_BIND] = true,
+		[OP_BIND_FD] = true,
+		[OP_OVERLAY] = true,
+		[OP_TMPFS] = true,
+	};
+
+	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
+	       !(plan->ops[0].flags & PLAN_TRY) &&
+	       is_root_path(plan->ops[0].dest);
+}
+
+int step_mounts(struct box *box, struct hb_error *err)
+{
+	mode_t old_mask;
+	int r;
+
+	r = check_sources(box, err);
+	if (r < 0)
+		return r;
+	r = make_scratch(box, err);
+	if (r < 0)
+		return r;
+	if (!begins_with_root_mount(box->plan)) {
+		int mount =
+			mounts_new_tmpfs(DEFAULT_DIR_MODE, 0, TMPFS_ATTR, err);
+
+		if (mount < 0)
+			return mount;
+		r = mounts_attach(box, mount, "/", DEFAULT_DIR_MODE, err);
+		if (r < 0)
+			return r;
+	}
+
+	/* Modes are what the plan says, whatever the caller's mask. */
+	old_mask = sys_umask(0);
+	for (size_t i = 0; i < box->plan->n_ops; i++) {
+		const struct plan_op *op = &box->plan->ops[i];
+
+		r = op_table[op->kind](box, op, err);
+		if (r < 0)
+			return r;
+	}
+	(void)sys_umask(old_mask);
+	return 0;
+}
+
+int step_private(struct box *box, struct hb_error *err)
+{
+	int r;
+
+	(void)box;
+	r = sys_make_all_private();
+	if (r < 0)
+		return hb_fail(err, r, "cannot make the mounts private");
+	return 0;
+}
+
+int step_root(struct box *box, struct hb_error *err)
+{
+	int r;
+
+	r = sys_mount_hide_from_clones(box->root, 0);
+	if (r >= 0 && !is_set(box, PLAN_KEEP_ROOT_RW))
+		r = sys_mount_setattr(box->root, K_MOUNT_RDONLY, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot restrict the new root");
+	r = sys_fchdir(box->root);
+	if (r < 0)
+		return hb_fail(err, r, "cannot enter the new root");
+	r = sys_pivot_here();
+	if (r < 0)
+		return hb_fail(err, r, "cannot leave the old root");
+	sys_close(box->root);
+	box->root = -1;
+	if (box->scratch >= 0) {
+		sys_close(box->scratch);
+		box->scratch = -1;
+	}
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_MOUNTS_H
+#define HB_BOX_MOUNTS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct box;
+struct plan_op;
+struct hb_error;
+
+/* Carries out one operation of a plan inside box->root. */
+typedef int (*op_fn)(struct box *box, const struct plan_op *op,
+		     struct hb_error *err);
+
+int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_remount_ro(struct box *box, const struct plan_op *op,
+		  struct hb_error *err);
+int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_dir(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_file(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_bind_data(struct box *box, const struct plan_op *op,
+		 struct hb_error *err);
+int op_symlink(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_chmod(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_hostname(struct box *box, const struct plan_op *op,
+		struct hb_error *err);
+
+/*
+ * A detached tmpfs; `size` 0 is no limit.  Attributes as in sys/mount.h.
+ */
+int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
+		     struct hb_error *err);
+
+/*
+ * Attaches `mount` at `dest`, which is made if it is missing: a directory, or
+ * a file if the mount's root is one.  Takes `mount` in any case; when `dest` is
+ * the root, the mount becomes box->root.
+ */
+int mounts_attach(struct box *box, int mount, const char *dest,
+		  mode_t parent_mode, struct hb_error *err);
+
+#endif

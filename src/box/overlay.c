@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/buf.h"
+#include "box/dest.h"
+#include "box/mounts.h"
+#include "box/state.h"
+#include "sys/file.h"
+#include "sys/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+/*
+ * An overlay of the plan's layers.
+ *
+ * Layers are opened here, in the box's mount namespace: the kernel refuses
+ * descriptors from another one.  They are handed over as descriptors, so that
+ * no name is resolved twice and no character in one needs escaping; where the
+ * kernel is too old for that, as /proc/self/fd names, which need no escaping
+ * either.
+ */
+
+#define DIRS_MAX (PLAN_MAX_LAYERS + 2)
+
+/* One way to tell the kernel a directory; tried in this order. */
+struct way {
+	const char *lower_key;
+	int (*set)(int fs, const char *key, int dir);
+};
+
+static int set_by_fd(int fs, const char *key, int dir)
+{
+	return sys_fsconfig_fd(fs, key, dir);
+}
+
+static int set_by_name(int fs, const char *key, int dir)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", dir);
+	return sys_fsconfig_string(fs, key, name);
+}
+
+static const struct way ways[] = {
+	{ "lowerdir+", set_by_fd },   /* 6.13 */
+	{ "lowerdir+", set_by_name }, /* 6.8 */
+};
+
+/* The open directories of one overlay: lowers from the lowest up, then these.
+ */
+struct overlay {
+	int dirs[DIRS_MAX];
+	size_t n_lower;
+	int upper, work; /* -1: none */
+	bool is_volatile;
+};
+
+static void close_dirs(struct overlay *o)
+{
+	for (size_t i = 0; i < o->n_lower; i++)
+		fd_closep(&o->dirs[i]);
+	fd_closep(&o->upper);
+	fd_closep(&o->work);
+}
+
+static int open_dir(const struct box *box, const char *path, int *ret_fd,
+		    struct hb_error *err)
+{
+	int fd = sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0);
+
+	if (fd < 0)
+		return box_fail(box, err, fd, WORD_NO_SOURCE, path);
+	*ret_fd = fd;
+	return 0;
+}
+
+static int open_scratch(const struct box *box, const char *kind, size_t number,
+			int *ret_fd, struct hb_error *err)
+{
+	char name[32];
+	int fd, r;
+
+	(void)snprintf(name, sizeof(name), "%s.%zu", kind, number);
+	r = sys_mkdirat(box->scratch, name, 0755);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a layer in memory");
+	fd = sys_openat(box->scratch, name, O_PATH | O_DIRECTORY, 0);
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot open a layer in memory");
+	*ret_fd = fd;
+	return 0;
+}
+
+static int open_layers(struct box *box, const struct plan_op *op,
+		       struct overlay *o, struct hb_error *err)
+{
+	size_t number = (size_t)(op - box->plan->ops);
+	int r;
+
+	for (size_t i = 0; i < op->n_layers; i++) {
+		r = open_dir(box, box->plan->layers[op->first_layer + i],
+			     &o->dirs[i], err);
+		if (r < 0)
+			return r;
+		o->n_lower++;
+	}
+	if (op->flags & PLAN_OVERLAY_RO)
+		return 0;
+	if (op->flags & PLAN_OVERLAY_TMP) {
+		r = open_scratch(box, "upper", number, &o->upper, err);
+		if (r < 0)
+			return r;
+		return open_scratch(box, "work", number, &o->work, err);
+	}
+	r = open_dir(box, op->upper, &o->upper, err);
+	if (r < 0)
+		return r;
+	return open_dir(box, op->work, &o->work, err);
+}
+
+static int set_dirs(int fs, const struct way *way, const struct overlay *o)
+{
+	int r = 0;
+
+	/* The kernel wants the highest first. */
+	for (size_t i = o->n_lower; r >= 0 && i > 0; i--)
+		r = way->set(fs, way->lower_key, o->dirs[i - 1]);
+	if (r >= 0 && o->upper >= 0)
+		r = way->set(fs, "upperdir", o->upper);
+	if (r >= 0 && o->work >= 0)
+		r = way->set(fs, "workdir", o->work);
+	return r;
+}
+
+/*
+ * userxattr is what a user namespace needs: without it the mount succeeds and
+ * deleting a directory fails later.  The other two are what it would turn off
+ * by itself, with a line in the kernel's log each time.
+ */
+static int set_options(int fs, const struct overlay *o)
+{
+	int r;
+
+	r = sys_fsconfig_flag(fs, "userxattr");
+	if (r >= 0)
+		r = sys_fsconfig_string(fs, "index", "off");
+	if (r >= 0)
+		r = sys_fsconfig_string(fs, "xino", "off");
+	if (r >= 0 && o->is_volatile && o->upper >= 0)
+		r = sys_fsconfig_flag(fs, "volatile");
+	return r;
+}
+
+static int mount_one_way(const struct way *way, const struct overlay *o,
+			 struct hb_error *err)
+{
+	auto_fd int fs = -1;
+	int r;
+
+	fs = sys_fsopen("overlay");
+	if (fs == -ENODEV)
+		hb_fix(err,
+		       "load the kernel's overlay module: modprobe overlay");
+	if (fs < 0)
+		return hb_fail(err, fs, "cannot open an overlay");
+	r = set_dirs(fs, way, o);
+	if (r < 0)
+		return r;
+	r = set_options(fs, o);
+	if (r < 0)
+		return hb_fail(err, r, "cannot set the overlay's options");
+	r = sys_fsconfig_create(fs);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make the overlay");
+	return sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV);
+}
+
+/* Before 6.8: the old call, in one string of at most a page. */
+static int mount_old_way(const struct overlay *o, int target,
+			 struct hb_error *err)
+{
+	auto_buf struct buf options = BUF_INIT(4095);
+	char name[32];
+	int r;
+
+	(void)buf_add_str(&options, "userxattr,index=off,xino=off,lowerdir=");
+	for (size_t i = o->n_lower; i > 0; i--)
+		(void)buf_add_fmt(&options, "%s/proc/self/fd/%d",
+				  i < o->n_lower ? ":" : "", o->dirs[i - 1]);
+	if (o->upper >= 0)
+		(void)buf_add_fmt(&options, ",upperdir=/proc/self/fd/%d",
+				  o->upper);
+	if (o->work >= 0)
+		(void)buf_add_fmt(&options, ",workdir=/proc/self/fd/%d",
+				  o->work);
+	if (o->is_volatile && o->upper >= 0)
+		(void)buf_add_str(&options, ",volatile");
+	if (options.error)
+		return hb_fail(err, options.error,
+			       "too many layers for this kernel");
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", target);
+	r = sys_mount_overlay(name, buf_str(&options));
+	if (r < 0)
+		return hb_fail(err, r, "cannot mount the overlay");
+	return 0;
+}
+
+static int mount_layers(struct box *box, const struct plan_op *op,
+			const struct overlay *o, struct hb_error *err)
+{
+	auto_fd int target = -1;
+	int r = -EINVAL;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct hb_error why = { 0 };
+
+		r = mount_one_way(&ways[i], o, &why);
+		if (r >= 0)
+			return mounts_attach(box, r, op->dest, 0755, err);
+		/* Words come only once the kernel understood the layers. */
+		if (why.code != 0) {
+			if (err)
+				*err = why;
+			return r;
+		}
+	}
+	target = dest_make_dir(box, op->dest, 0755, 0755, err);
+	if (target < 0)
+		return target;
+	return mount_old_way(o, target, err);
+}
+
+int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	struct overlay o = {
+		.upper = -1,
+		.work = -1,
+		.is_volatile = op->flags & (PLAN_VOLATILE | PLAN_OVERLAY_TMP),
+	};
+	int r;
+
+	if (op->n_layers > PLAN_MAX_LAYERS)
+		return hb_fail(err, -E2BIG, "too many layers at '%s'",
+			       op->dest);
+	r = open_layers(box, op, &o, err);
+	if (r >= 0)
+		r = mount_layers(box, op, &o, err);
+	close_dirs(&o);
+	if (r < 0)
+		return hb_fail(err, r, "cannot put an overlay on '%s'",
+			       op->dest);
+	return 0;
+}

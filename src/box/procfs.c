@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "box/mounts.h"
+#include "box/state.h"
+#include "sys/file.h"
+#include "sys/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/*
+ * procfs: a new instance where the box has a pid namespace of its own, else
+ * the host's.  What acts on the whole machine is read-only in either.
+ */
+
+static const char *const covered[] = { "sys", "sysrq-trigger", "irq", "bus" };
+
+static int cover(int proc, const char *name, struct hb_error *err)
+{
+	auto_fd int target = -1;
+	auto_fd int mount = -1;
+	int r;
+
+	/*
+	 * Not writable for us, who still have every capability of the box,
+	 * means not writable for the command.
+	 */
+	if (sys_faccessat(proc, name, W_OK) < 0)
+		return 0;
+	mount = sys_clone_tree(proc, name, 1);
+	if (mount < 0)
+		return hb_fail(err, mount, "cannot clone '/proc/%s'", name);
+	r = sys_mount_setattr_private(mount, K_MOUNT_RDONLY | K_MOUNT_NOSUID |
+						     K_MOUNT_NODEV |
+						     K_MOUNT_NOEXEC);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make '/proc/%s' read-only",
+			       name);
+	target = sys_openat(proc, name, O_PATH | O_NOFOLLOW, 0);
+	if (target < 0)
+		return hb_fail(err, target, "cannot open '/proc/%s'", name);
+	r = sys_attach(mount, target);
+	if (r < 0)
+		return hb_fail(err, r, "cannot cover '/proc/%s'", name);
+	return 0;
+}
+
+static int new_procfs(struct hb_error *err)
+{
+	auto_fd int fs = -1;
+	int r;
+
+	fs = sys_fsopen("proc");
+	if (fs < 0)
+		return hb_fail(err, fs, "cannot open a procfs");
+	r = sys_fsconfig_create(fs);
+	if (r >= 0)
+		r = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV |
+					    K_MOUNT_NOEXEC);
+	if (r >= 0)
+		return r;
+	if (r == -EPERM)
+		hb_fix(err,
+		       "something is mounted over parts of /proc, as in a container; unmask it (docker: --security-opt systempaths=unconfined, podman: --security-opt unmask=ALL)");
+	return hb_fail(err, r, "cannot make a procfs");
+}
+
+static int host_procfs(struct hb_error *err)
+{
+	int mount, r;
+
+	mount = sys_clone_tree(AT_FDCWD, "/proc", 1);
+	if (mount < 0)
+		return hb_fail(err, mount, "cannot clone '/proc'");
+	r = sys_mount_setattr_private(mount, K_MOUNT_NOSUID | K_MOUNT_NODEV |
+						     K_MOUNT_NOEXEC);
+	if (r >= 0)
+		return mount;
+	sys_close(mount);
+	return hb_fail(err, r, "cannot restrict '/proc'");
+}
+
+int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	bool has_pid_ns =
+		box->ns & PLAN_NS_PID || box->plan->fds[PLAN_FD_PIDNS] >= 0;
+	auto_fd int proc = -1;
+	int mount, r;
+
+	mount = has_pid_ns ? new_procfs(err) : host_procfs(err);
+	if (mount < 0)
+		return mount;
+	proc = sys_dup_above(mount, 3);
+	if (proc < 0) {
+		sys_close(mount);
+		return hb_fail(err, proc, "cannot keep '%s'", op->dest);
+	}
+	r = mounts_attach(box, mount, op->dest, 0755, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++) {
+		r = cover(proc, covered[i], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_STATE_H
+#define HB_BOX_STATE_H
+
+#include "base/error.h"
+#include "plan/plan.h"
+#include "sys/kernel.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The state of one box while it is made: filled by the supervisor before
+ * clone(), used by the stages in the child.  Private to src/box.
+ */
+
+#define BOX_CWD_SIZE PATH_MAX
+
+/* "PWD=" and "OLDPWD=", filled after the pivot. */
+#define BOX_SPARE_ENV 2
+
+struct raw_filter {
+	const struct k_sock_filter *code;
+	size_t n;
+};
+
+/* Which process group the command is in: PROTOTYPES of job control. */
+enum box_group {
+	GROUP_SHARED, /* the supervisor's: pipelines work */
+	GROUP_OWN,    /* its own, in the foreground of our terminal */
+};
+
+struct box {
+	const struct plan *plan;
+	char **envp; /* ours, with BOX_SPARE_ENV free places at the end */
+	size_t n_env;
+	char **argv;	       /* plan->argv with argv0 in its place */
+	const char *path_list; /* PATH in envp */
+	const char *home;      /* HOME in envp, may be NULL */
+
+	uid_t uid, gid;	      /* the caller's, outside */
+	uid_t in_uid, in_gid; /* the command's, inside */
+	unsigned ns;	      /* enum plan_ns, with the try ones decided */
+	uint64_t caps;	      /* what the command keeps */
+	bool has_init;
+	bool wants_go; /* the child waits for the supervisor's word */
+	enum box_group group;
+	bool is_foreground; /* we were in front of `tty` at the start */
+	int tty;	    /* GROUP_OWN: our terminal, else -1 */
+	sigset_t mask;	    /* the caller's, for the command */
+
+	struct raw_filter *filters;
+	size_t n_filters;
+
+	int report;	  /* the child's end, close-on-exec */
+	int watch;	  /* the supervisor's end */
+	int go_rd, go_wr; /* the supervisor's word to the child */
+
+	int proc_self; /* the host's /proc/self of the child, -1: not needed */
+	int root;      /* the topmost mount at "/" of the box so far */
+	int scratch;   /* tmpfs for overlays in memory, not in the view */
+
+	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */
+	char pwd[BOX_CWD_SIZE + sizeof("PWD=")];
+	char oldpwd[BOX_CWD_SIZE + sizeof("OLDPWD=")];
+};
+
+/* What init, and the command until it executes, tell the supervisor. */
+enum report_kind {
+	REPORT_ERROR = 1, /* `error` is why there will be no command */
+	REPORT_STARTED,	  /* sender's pid is the command's */
+	REPORT_STOPPED,	  /* value: signal */
+	REPORT_CONTINUED,
+	REPORT_EXITED,	 /* value: wait status of the command */
+	REPORT_LEFTOVER, /* value: how many processes were ended */
+};
+
+struct report {
+	enum report_kind kind;
+	int value;
+	struct hb_error error; /* REPORT_ERROR */
+};
+
+static_assert(sizeof(struct report) <= PIPE_BUF, "a report is one record");
+
+/* Sends a report without an error; the supervisor may be gone: ignored. */
+void report_send(int fd, enum report_kind kind, int value);
+void report_error(int fd, const struct hb_error *err);
+
+static inline bool is_set(const struct box *box, unsigned setting)
+{
+	return (box->plan->settings & setting) != 0;
+}
+
+/*
+ * Failures whose words bubblewrap's callers know; the object stands between
+ * `before` and `after`.
+ */
+enum box_word {
+	WORD_NO_SOURCE,
+	WORD_CHDIR,
+	WORD_EXEC,
+	WORD_DEST,
+	WORD_END
+};
+
+int box_fail(const struct box *box, struct hb_error *err, int r,
+	     enum box_word word, const char *object);
+
+/* The steps, one file per concern; the contract is that of box_step.run. */
+int step_parent(struct box *box, struct hb_error *err);
+int step_ids(struct box *box, struct hb_error *err);
+int step_network(struct box *box, struct hb_error *err);
+int step_private(struct box *box, struct hb_error *err);
+int step_mounts(struct box *box, struct hb_error *err);
+int step_no_userns(struct box *box, struct hb_error *err);
+int step_root(struct box *box, struct hb_error *err);
+int step_nest(struct box *box, struct hb_error *err);
+int step_bound(struct box *box, struct hb_error *err);
+int step_block(struct box *box, struct hb_error *err);
+int step_session(struct box *box, struct hb_error *err);
+int step_cwd(struct box *box, struct hb_error *err);
+int step_limits(struct box *box, struct hb_error *err);
+int step_caps(struct box *box, struct hb_error *err);
+int step_landlock(struct box *box, struct hb_error *err);
+int step_fds(struct box *box, struct hb_error *err);
+int step_seccomp(struct box *box, struct hb_error *err);
+int step_prove(struct box *box, struct hb_error *err);
+
+/* The end of set-up: executes the command; returns only to say why not. */
+int step_exec(struct box *box, struct hb_error *err);
+
+/*
+ * The command's half: its stages, then exec.  Never returns; a failure is
+ * reported and ends the process with status 1.
+ */
+_Noreturn void command_main(struct box *box);
+
+/*
+ * init's half: starts the command, then reaps until the box is empty.  Never
+ * returns.
+ */
+_Noreturn void init_main(struct box *box);
+
+/* Writes the maps of the child `pid`: every id that we have ourselves. */
+int ids_map_all(pid_t pid, struct hb_error *err);
+
+/*
+ * Adds to a failed user namespace or map why this host refuses, and what can
+ * be done: the causes look alike to the kernel's caller.
+ */
+int explain_userns(struct hb_error *err, int r);
+
+#endif

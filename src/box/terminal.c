@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/terminal.h"
+
+#include "sys/proc.h"
+#include "sys/signal.h"
+
+#include <signal.h>
+
+/*
+ * The rules, each found by a failure; tests/box/terminal.py holds them.
+ *
+ *	1. A signal is passed on only if a process outside of our group sent it
+ *	   to us: what the terminal sent has reached the command already.
+ *	2. With a group of its own for the command, a signal of the terminal
+ *	   reaching us means that the shell put us in front without a word (fg
+ *	   of a running job): the command goes in front and gets it.
+ *	3. The terminal is touched only while we are the foreground job, or a
+ *	   background job steals the user's prompt.
+ *	4. A stop of the command for want of the terminal, while we are in
+ *	   front, is answered by giving it the terminal.  Any other stop stops
+ *	   us too, by the same signal.
+ *	5. After a continue, what is pending is passed on before SIGCONT, or a
+ *	   stopped job that is killed stops again before it hears.
+ */
+
+void terminal_init(struct terminal *t)
+{
+	bool is_ours = true;
+
+	*t = (struct terminal){ .fd = -1, .group = GROUP_SHARED };
+	t->own = sys_getpgrp();
+	for (int fd = 0; fd < 3; fd++)
+		is_ours = is_ours && sys_is_controlling_tty(fd);
+	if (!is_ours)
+		return;
+	t->fd = 0;
+	t->group = GROUP_OWN;
+	t->is_foreground = sys_tcgetpgrp(t->fd) == t->own;
+	if (t->is_foreground)
+		t->has_modes = sys_tcgetattr(t->fd, &t->modes) >= 0;
+}
+
+void terminal_started(struct terminal *t, pid_t command)
+{
+	t->command = command;
+	t->front = command;
+}
+
+static void send(const struct terminal *t, int sig)
+{
+	if (t->command <= 0)
+		return;
+	(void)sys_kill(t->group == GROUP_OWN ? -t->command : t->command, sig);
+}
+
+/* Whether the terminal thinks that we are in front. */
+static bool is_in_front(const struct terminal *t)
+{
+	return t->fd >= 0 && sys_tcgetpgrp(t->fd) == t->own;
+}
+
+void terminal_signal(struct terminal *t, const struct sys_signal *signal)
+{
+	if (signal->number == SIGCONT || signal->number == SIGCHLD)
+		return;
+	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
+		if (signal->from != 0 && sys_getpgid(signal->from) == t->own)
+			return;
+		send(t, signal->number);
+		return;
+	}
+	if (t->group != GROUP_OWN || t->command <= 0)
+		return;
+	if (is_in_front(t)) {
+		t->is_foreground = true;
+		(void)sys_tcsetpgrp(t->fd, t->command);
+	}
+	send(t, signal->number);
+}
+
+static void take_terminal_back(struct terminal *t)
+{
+	if (!t->is_foreground)
+		return;
+	t->front = sys_tcgetpgrp(t->fd);
+	t->has_modes = sys_tcgetattr(t->fd, &t->modes) >= 0;
+	(void)sys_tcsetpgrp(t->fd, t->own);
+}
+
+static void give_terminal(struct terminal *t)
+{
+	t->is_foreground = is_in_front(t);
+	if (!t->is_foreground)
+		return;
+	/* An inner shell may have had one of its own jobs in front. */
+	if (t->front <= 0 || sys_tcsetpgrp(t->fd, t->front) < 0)
+		(void)sys_tcsetpgrp(t->fd, t->command);
+	if (t->has_modes)
+		(void)sys_tcsetattr(t->fd, &t->modes);
+}
+
+void terminal_stopped(struct terminal *t, int sig, int signals)
+{
+	struct sys_signal pending;
+
+	if (t->group == GROUP_OWN && (sig == SIGTTIN || sig == SIGTTOU) &&
+	    is_in_front(t)) {
+		t->is_foreground = true;
+		(void)sys_tcsetpgrp(t->fd, t->command);
+		send(t, SIGCONT);
+		return;
+	}
+	take_terminal_back(t);
+	(void)sys_raise_default(sig);
+	if (t->group == GROUP_OWN)
+		give_terminal(t);
+	while (sys_signalfd_next(signals, &pending) > 0)
+		terminal_signal(t, &pending);
+	send(t, SIGCONT);
+}
+
+void terminal_done(struct terminal *t)
+{
+	if (t->fd < 0 || !t->is_foreground)
+		return;
+	if (sys_tcgetpgrp(t->fd) != t->own)
+		(void)sys_tcsetpgrp(t->fd, t->own);
+}

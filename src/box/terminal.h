@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_TERMINAL_H
+#define HB_BOX_TERMINAL_H
+
+#include "box/state.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <termios.h>
+
+struct sys_signal;
+
+/*
+ * How the command and the user's terminal get along with a supervisor between
+ * them.  The shell knows only the supervisor; the terminal knows only the
+ * process group in front.
+ *
+ * GROUP_OWN: 0, 1 and 2 are all the controlling terminal.  The command has its
+ * own process group and the supervisor puts it in front.
+ * GROUP_SHARED: anything else, for instance a pipeline, whose members share the
+ * terminal by being in one group.
+ */
+struct terminal {
+	int fd; /* -1 with GROUP_SHARED */
+	enum box_group group;
+	bool is_foreground; /* the terminal is touched only while this holds */
+	pid_t own;	    /* our process group */
+	pid_t command;	    /* 0 until it has started */
+	pid_t front;	    /* who was in front when the command stopped */
+	struct termios modes; /* as the stopped command left them */
+	bool has_modes;
+};
+
+/* Decides for 0, 1 and 2 as they are.  Changes nothing. */
+void terminal_init(struct terminal *t);
+
+/* The command runs, with this pid as seen from here. */
+void terminal_started(struct terminal *t, pid_t command);
+
+/* A signal that reached the supervisor: pass it on, or not. */
+void terminal_signal(struct terminal *t, const struct sys_signal *signal);
+
+/*
+ * The command stopped by `sig`: stop the supervisor the same way, so that the
+ * shell sees it, and go on together.  Returns after the continue.
+ */
+void terminal_stopped(struct terminal *t, int sig, int signals);
+
+/* The end: the terminal is ours again, as it was. */
+void terminal_done(struct terminal *t);
+
+#endif
