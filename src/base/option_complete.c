@@ -224,7 +224,8 @@ static const char *const zsh_offers[] = {
 	[OFFER_NOTHING] = " ",
 	[OFFER_FILES] = "_files",
 	[OFFER_DIRS] = "_files -/",
-	[OFFER_COMMANDS] = "_command_names -e",
+	/* The blank keeps zsh from putting words before the -e. */
+	[OFFER_COMMANDS] = " _command_names -e",
 };
 
 /* Text inside of single quotes, for the grammar of _arguments in them. */
@@ -290,12 +291,13 @@ static void add_zsh(struct buf *out, const struct program *p)
 {
 	const char *name = plain(p->name);
 
+	/* Not "commands": that is how zsh knows all programs. */
 	(void)buf_add_fmt(out,
 			  "#compdef %s\n"
 			  "_%s() {\n"
 			  "\tlocal curcontext=$curcontext state line\n"
 			  "\tlocal -A opt_args\n"
-			  "\tlocal -a commands=(\n",
+			  "\tlocal -a names=(\n",
 			  name, name);
 	for_each_command(c, p)
 	{
@@ -308,7 +310,7 @@ static void add_zsh(struct buf *out, const struct program *p)
 	(void)buf_add_str(
 		out, " \\\n\t\t\t'1: :->command' '*:: :->words' && return\n"
 		     "\tcase $state in\n"
-		     "\tcommand) _describe -t commands command commands ;;\n"
+		     "\tcommand) _describe -t commands command names ;;\n"
 		     "\twords)\n"
 		     "\t\tcase $line[1] in\n");
 	for_each_command(c, p)
