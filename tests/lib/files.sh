@@ -19,7 +19,7 @@ c_files() {
 # code_files TREE: what is compiled or interpreted.
 code_files() {
 	all_files "$1" | while read -r file; do
-		case $file in
+		case ${file##*/} in
 		*.c | *.h | *.py | *.sh) echo "$file" ;;
 		*.*) ;;
 		*)

@@ -104,17 +104,15 @@ def make_readable(top):
 
 def remove_tree(path):
     """Removes a tree that may contain directories without permissions."""
-
-    def open_up(function, name, _):
-        try:
-            os.chmod(os.path.dirname(name), 0o700)
-            os.chmod(name, 0o700)
-            function(name)
-            shutil.rmtree(name, ignore_errors=True)
-        except OSError:
-            pass
-
-    shutil.rmtree(path, onerror=open_up)
+    for folder, folders, _ in os.walk(path):
+        for name in folders:
+            inner = os.path.join(folder, name)
+            if not os.path.islink(inner):
+                try:
+                    os.chmod(inner, 0o700)
+                except OSError:
+                    pass
+    shutil.rmtree(path, ignore_errors=True)
 
 
 class Snapshot:
