@@ -53,7 +53,7 @@ void hb_fix(struct hb_error *err, const char *fmt, ...)
 }
 
 static const char *const reasons[] = {
-	[HB_E_UNSUPPORTED - HB_E_UNSUPPORTED] = "not supported on this host",
+	[0] = "not supported on this host",
 	[HB_E_CONFLICT - HB_E_UNSUPPORTED] =
 		"changed since the transaction began",
 	[HB_E_CONFIG - HB_E_UNSUPPORTED] = "invalid configuration",

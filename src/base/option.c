@@ -12,7 +12,7 @@
 /* What each kind is: one row for each, in the order of the enum. */
 struct kind {
 	enum option_arg arg;
-	const char *placeholder;
+	const char *metavar;
 };
 
 static const struct kind kinds[] = {
@@ -41,11 +41,11 @@ enum option_arg option_arg_of(const struct option *o)
 	return o->arg == OPTION_ARG_BY_KIND ? kinds[o->kind].arg : o->arg;
 }
 
-const char *option_placeholder(const struct option *o)
+const char *option_metavar(const struct option *o)
 {
 	if (option_arg_of(o) == OPTION_ARG_NONE)
 		return NULL;
-	return o->placeholder ? o->placeholder : kinds[o->kind].placeholder;
+	return o->metavar ? o->metavar : kinds[o->kind].metavar;
 }
 
 const struct option *option_find(const struct option *table, const char *name)

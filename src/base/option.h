@@ -23,7 +23,7 @@ struct option;
  *		{ .name = "json", .letter = 'j', .kind = OPTION_SET,
  *		  .offset = offsetof(struct run_values, json),
  *		  .help = "print one JSON document" },
- *		{ .name = "to", .kind = OPTION_STRING, .placeholder = "MARK",
+ *		{ .name = "to", .kind = OPTION_STRING, .metavar = "MARK",
  *		  .offset = offsetof(struct run_values, to),
  *		  .help = "go back to this mark" },
  *		{ 0 },
@@ -74,7 +74,7 @@ struct option {
 	char sigil;	  /* a word that begins with this is an argument too */
 	enum option_kind kind;
 	enum option_arg arg;
-	const char *placeholder;    /* of the argument; NULL: from the kind */
+	const char *metavar; /* "DIR": names the argument; NULL: by kind */
 	const char *const *choices; /* NULL-ended list of what it may be */
 	enum option_offer offer;    /* where there are no choices */
 	size_t offset;		    /* in `values` */
@@ -162,6 +162,6 @@ int command_unknown(const struct program *p, const char *name,
 enum option_arg option_arg_of(const struct option *o);
 
 /* What stands for the argument in a help; NULL if it takes none. */
-const char *option_placeholder(const struct option *o);
+const char *option_metavar(const struct option *o);
 
 #endif

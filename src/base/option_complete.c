@@ -44,10 +44,6 @@ static const struct option *next_shown(const struct option *o)
 	return o && o->name ? o : NULL;
 }
 
-#define for_each_shown(o, table)                            \
-	for (const struct option *o = next_shown(table); o; \
-	     o = next_shown((o) + 1))
-
 static const struct command *next_command(const struct command *c)
 {
 	while (c && c->name && (c->flags & COMMAND_HIDDEN))
@@ -55,9 +51,10 @@ static const struct command *next_command(const struct command *c)
 	return c && c->name ? c : NULL;
 }
 
-#define for_each_command(c, p)                                         \
-	for (const struct command *c = next_command((p)->commands); c; \
-	     c = next_command((c) + 1))
+static const struct command *first_command(const struct program *p)
+{
+	return next_command(p->commands);
+}
 
 static void add_choices(struct buf *out, const struct option *o,
 			const char *between)
@@ -91,8 +88,8 @@ static void bash_pattern(struct buf *out, const char *command,
 static void bash_takers(struct buf *out, const char *command,
 			const struct option *table)
 {
-	for_each_shown(o, table)
-	{
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1)) {
 		if (option_arg_of(o) != OPTION_ARG_REQUIRED)
 			continue;
 		(void)buf_add_str(out, "\t\t");
@@ -105,16 +102,19 @@ static void bash_takers(struct buf *out, const char *command,
 static void bash_sigils(struct buf *out, const char *command,
 			const struct option *table)
 {
-	for_each_shown(o, table) if (o->sigil)(void)
-		buf_add_fmt(out, "\t\t%s:'%c'*) ;;\n", command, o->sigil);
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1))
+		if (o->sigil)
+			(void)buf_add_fmt(out, "\t\t%s:'%c'*) ;;\n", command,
+					  o->sigil);
 }
 
 /* Rows of a case: what is offered for the argument of an option. */
 static void bash_arguments(struct buf *out, const char *command,
 			   const struct option *table)
 {
-	for_each_shown(o, table)
-	{
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1)) {
 		if (option_arg_of(o) != OPTION_ARG_REQUIRED)
 			continue;
 		(void)buf_add_str(out, "\t\t");
@@ -133,8 +133,8 @@ static void bash_arguments(struct buf *out, const char *command,
 
 static void bash_option_words(struct buf *out, const struct option *table)
 {
-	for_each_shown(o, table)
-	{
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1)) {
 		(void)buf_add_fmt(out, "--%s\\n", plain(o->name));
 		if (o->letter)
 			(void)buf_add_fmt(out, "-%c\\n", o->letter);
@@ -150,16 +150,24 @@ static void bash_scan(struct buf *out, const struct program *p)
 			       "\t\t[[ $takes ]] && { takes=; continue; }\n"
 			       "\t\tcase $cmd:$w in\n");
 	bash_takers(out, "", p->options);
-	for_each_command(c, p) bash_takers(out, plain(c->name), c->options);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		bash_takers(out, plain(c->name), c->options);
 	(void)buf_add_str(out, "\t\t*:--) rest=1; break ;;\n"
 			       "\t\t*:-*) ;;\n");
-	for_each_command(c, p)(void)
-		buf_add_fmt(out, "\t\t:%s) cmd=$w ;;\n", c->name);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		(void)buf_add_fmt(out, "\t\t:%s) cmd=$w ;;\n", c->name);
 	bash_sigils(out, "*", p->options);
-	for_each_command(c, p) bash_sigils(out, c->name, c->options);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		bash_sigils(out, c->name, c->options);
 	(void)buf_add_str(out, "\t\t:*) rest=2; break ;;\n");
-	for_each_command(c, p) if (c->flags & COMMAND_STOPS)(void)
-		buf_add_fmt(out, "\t\t%s:*) rest=2; break ;;\n", c->name);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		if (c->flags & COMMAND_STOPS)
+			(void)buf_add_fmt(out, "\t\t%s:*) rest=2; break ;;\n",
+					  c->name);
 	(void)buf_add_str(out, "\t\tesac\n\tdone\n");
 }
 
@@ -168,7 +176,9 @@ static void bash_answers(struct buf *out, const struct program *p)
 	(void)buf_add_str(out, "\tif [[ $takes ]]; then\n"
 			       "\t\t[[ $cur == = ]] && cur=\n"
 			       "\t\tcase $cmd:$takes in\n");
-	for_each_command(c, p) bash_arguments(out, c->name, c->options);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		bash_arguments(out, c->name, c->options);
 	bash_arguments(out, "", p->options);
 	(void)buf_add_fmt(out,
 			  "\t\tesac\n"
@@ -177,8 +187,8 @@ static void bash_answers(struct buf *out, const struct program *p)
 			  "\telif [[ $cur == -* ]]; then\n"
 			  "\t\tcase $cmd in\n",
 			  bash_offers[OFFER_COMMANDS]);
-	for_each_command(c, p)
-	{
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t%s) words=$'", c->name);
 		bash_option_words(out, c->options);
 		bash_option_words(out, p->options);
@@ -190,10 +200,14 @@ static void bash_answers(struct buf *out, const struct program *p)
 			       "\t\tesac\n"
 			       "\telse\n"
 			       "\t\tcase $cmd in\n");
-	for_each_command(c, p)(void) buf_add_fmt(
-		out, "\t\t%s) %s ;;\n", c->name, bash_offers[c->offer]);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		(void)buf_add_fmt(out, "\t\t%s) %s ;;\n", c->name,
+				  bash_offers[c->offer]);
 	(void)buf_add_str(out, "\t\t*) words=$'");
-	for_each_command(c, p)(void) buf_add_fmt(out, "%s\\n", c->name);
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1))
+		(void)buf_add_fmt(out, "%s\\n", c->name);
 	(void)buf_add_str(out, "' ;;\n\t\tesac\n\tfi\n");
 }
 
@@ -258,7 +272,7 @@ static void zsh_spec(struct buf *out, const struct option *o, const char *word,
 	(void)buf_add_char(out, ']');
 	if (arg != OPTION_ARG_NONE) {
 		(void)buf_add_str(out, arg == OPTION_ARG_OPTIONAL ? "::" : ":");
-		zsh_text(out, option_placeholder(o));
+		zsh_text(out, option_metavar(o));
 		(void)buf_add_char(out, ':');
 		if (o->choices) {
 			(void)buf_add_char(out, '(');
@@ -273,8 +287,8 @@ static void zsh_spec(struct buf *out, const struct option *o, const char *word,
 
 static void zsh_options(struct buf *out, const struct option *table)
 {
-	for_each_shown(o, table)
-	{
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1)) {
 		bool optional = option_arg_of(o) == OPTION_ARG_OPTIONAL;
 		char letter[] = { '-', o->letter, '\0' };
 		struct buf word = BUF_INIT(256);
@@ -299,8 +313,8 @@ static void add_zsh(struct buf *out, const struct program *p)
 			  "\tlocal -A opt_args\n"
 			  "\tlocal -a names=(\n",
 			  name, name);
-	for_each_command(c, p)
-	{
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t'%s:", plain(c->name));
 		zsh_text(out, c->summary);
 		(void)buf_add_str(out, "'\n");
@@ -313,8 +327,8 @@ static void add_zsh(struct buf *out, const struct program *p)
 		     "\tcommand) _describe -t commands command names ;;\n"
 		     "\twords)\n"
 		     "\t\tcase $line[1] in\n");
-	for_each_command(c, p)
-	{
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t%s) _arguments%s", c->name,
 				  c->flags & COMMAND_STOPS ? " -S" : "");
 		zsh_options(out, c->options);
@@ -377,8 +391,8 @@ static void fish_start(struct buf *out, const struct program *p,
 static void fish_options(struct buf *out, const struct program *p,
 			 const struct command *c, const struct option *table)
 {
-	for_each_shown(o, table)
-	{
+	for (const struct option *o = next_shown(table); o;
+	     o = next_shown(o + 1)) {
 		fish_start(out, p, c);
 		(void)buf_add_fmt(out, " -l %s", plain(o->name));
 		if (o->letter)
@@ -403,8 +417,8 @@ static void add_fish(struct buf *out, const struct program *p)
 	(void)buf_add_fmt(out, "# fish completion for %s\ncomplete -c %s -f\n",
 			  plain(p->name), p->name);
 	fish_options(out, p, NULL, p->options);
-	for_each_command(c, p)
-	{
+	for (const struct command *c = first_command(p); c;
+	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out,
 				  "complete -c %s -n __fish_use_subcommand "
 				  "-a %s",

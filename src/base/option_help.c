@@ -48,14 +48,14 @@ static void end_label(struct buf *out, size_t start, const char *text)
 
 static void add_argument(struct buf *out, const struct option *o)
 {
-	const char *placeholder = option_placeholder(o);
+	const char *metavar = option_metavar(o);
 
-	if (!placeholder)
+	if (!metavar)
 		return;
 	if (option_arg_of(o) == OPTION_ARG_OPTIONAL)
-		(void)buf_add_fmt(out, "[=%s]", placeholder);
+		(void)buf_add_fmt(out, "[=%s]", metavar);
 	else
-		(void)buf_add_fmt(out, " %s", placeholder);
+		(void)buf_add_fmt(out, " %s", metavar);
 }
 
 static void add_option(struct buf *out, const struct option *o)
@@ -68,8 +68,7 @@ static void add_option(struct buf *out, const struct option *o)
 		(void)buf_add_fmt(out, "      --%s", o->name);
 	add_argument(out, o);
 	if (o->sigil)
-		(void)buf_add_fmt(out, ", %c%s", o->sigil,
-				  option_placeholder(o));
+		(void)buf_add_fmt(out, ", %c%s", o->sigil, option_metavar(o));
 	end_label(out, start, o->help ? o->help : "");
 }
 
@@ -154,7 +153,7 @@ static void list_options(struct buf *out, const char *command,
 			 const struct option *table)
 {
 	for (const struct option *o = table; o && o->name; o++) {
-		const char *placeholder = option_placeholder(o);
+		const char *metavar = option_metavar(o);
 		bool optional = option_arg_of(o) == OPTION_ARG_OPTIONAL;
 
 		if (o->is_hidden)
@@ -165,8 +164,7 @@ static void list_options(struct buf *out, const char *command,
 		else
 			(void)buf_add_str(out, "-\t");
 		(void)buf_add_fmt(out, "%s%s%s\n", optional ? "[" : "",
-				  placeholder ? placeholder : "-",
-				  optional ? "]" : "");
+				  metavar ? metavar : "-", optional ? "]" : "");
 	}
 }
 

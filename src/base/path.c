@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 bool path_is_absolute(const char *path)
@@ -99,20 +100,16 @@ int path_normalise(const char *path, enum path_dots dots, char *ret,
 
 int path_join(const char *dir, const char *name, char *ret, size_t size)
 {
-	size_t n_dir = strlen(dir), n_name, slash;
+	size_t n_dir = strlen(dir);
+	const char *slash;
+	int n;
 
 	name += strspn(name, "/");
-	n_name = strlen(name);
-	slash = n_dir > 0 && dir[n_dir - 1] != '/' && n_name > 0 ? 1 : 0;
-	if (n_dir >= size || n_name >= size || n_dir + slash + n_name >= size ||
-	    n_dir + n_name >= INT_MAX)
+	slash = n_dir > 0 && dir[n_dir - 1] != '/' && name[0] ? "/" : "";
+	n = snprintf(ret, size, "%s%s%s", dir, slash, name);
+	if (n < 0 || (size_t)n >= size)
 		return -ENAMETOOLONG;
-
-	memcpy(ret, dir, n_dir);
-	if (slash)
-		ret[n_dir] = '/';
-	memcpy(ret + n_dir + slash, name, n_name + 1);
-	return (int)(n_dir + slash + n_name);
+	return n;
 }
 
 bool path_is_beneath(const char *path, const char *dir)

@@ -142,7 +142,7 @@ void sha256_hex(const uint8_t digest[SHA256_SIZE], char hex[SHA256_HEX_SIZE])
 		hex[2 * i] = digits[digest[i] >> 4];
 		hex[2 * i + 1] = digits[digest[i] & 15];
 	}
-	hex[2 * SHA256_SIZE] = '\0';
+	hex[SHA256_HEX_SIZE - 1] = '\0';
 }
 
 static int nibble(char c)

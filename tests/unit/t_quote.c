@@ -84,7 +84,7 @@ static void every_byte_comes_back(void)
 		buf_cut(&b, 0);
 		buf_cut(&back, 0);
 		CHECK_INT(quote_name_always(name, 2, &b), 0);
-		CHECK_INT(b.data[0], '"');
+		CHECK(b.data[0] == '"');
 		CHECK_INT(unquote_name(b.data, b.len, &back), 0);
 		CHECK(back.len == 2 && memcmp(back.data, name, 2) == 0);
 	}
@@ -165,7 +165,7 @@ static void messages_have_room_for_the_start(void)
 		     "0123456789...") == 0);
 	memset(out, '#', sizeof(out));
 	(void)quote_shown("\377\377\377\377", out, 8);
-	CHECK_INT(out[8], '#');
+	CHECK(out[8] == '#');
 }
 
 static void shell_words_read_back(void)

@@ -54,24 +54,29 @@ static void a_million_times_a(void)
 			  "046d39ccc7112cd0") == 0);
 }
 
+static void check_cut(const uint8_t *data, size_t n, size_t cut)
+{
+	uint8_t whole[SHA256_SIZE], parted[SHA256_SIZE];
+	struct sha256 h;
+
+	sha256_of(data, n, whole);
+	sha256_init(&h);
+	sha256_add(&h, data, cut);
+	sha256_add(&h, NULL, 0);
+	sha256_add(&h, data + cut, n - cut);
+	sha256_end(&h, parted);
+	CHECK(memcmp(whole, parted, SHA256_SIZE) == 0);
+}
+
 static void parts_make_no_difference(void)
 {
-	uint8_t whole[SHA256_SIZE], parted[SHA256_SIZE], data[200];
-	struct sha256 h;
+	uint8_t data[200];
 
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 7);
-	for (size_t n = 0; n <= sizeof(data); n++) {
-		sha256_of(data, n, whole);
-		for (size_t cut = 0; cut <= n; cut++) {
-			sha256_init(&h);
-			sha256_add(&h, data, cut);
-			sha256_add(&h, NULL, 0);
-			sha256_add(&h, data + cut, n - cut);
-			sha256_end(&h, parted);
-			CHECK(memcmp(whole, parted, SHA256_SIZE) == 0);
-		}
-	}
+	for (size_t n = 0; n <= sizeof(data); n++)
+		for (size_t cut = 0; cut <= n; cut++)
+			check_cut(data, n, cut);
 }
 
 static void hex_reads_back(void)
