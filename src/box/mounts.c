@@ -313,11 +313,40 @@ static bool needs_scratch(const struct plan_op *op)
 	       (op->kind == OP_OVERLAY && op->flags & PLAN_OVERLAY_TMP);
 }
 
-/* Attached below the new root, because the kernel wants layers attached. */
-static int make_scratch(struct box *box, struct hb_error *err)
+/*
+ * Kernels before 6.15 want the layers of an overlay attached: there it lies
+ * below the new root and is kept out of clones, except while it is used.
+ */
+static int attach_scratch(struct box *box, int mount, struct hb_error *err)
 {
 	auto_fd int host = -1;
+	int r;
+
+	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	r = host < 0 ? host : sys_attach(mount, host);
+	if (r < 0)
+		return hb_fail(err, r, "cannot attach the scratch space");
+	r = sys_mount_hide_from_clones(mount, 1);
+	if (r < 0)
+		return hb_fail(err, r, "cannot hide the scratch space");
+	box->has_attached_scratch = true;
+	return 0;
+}
+
+int mounts_show_scratch(const struct box *box, bool show, struct hb_error *err)
+{
+	int r;
+
+	if (!box->has_attached_scratch)
+		return 0;
+	r = sys_mount_hide_from_clones(box->scratch, !show);
+	return r < 0 ? hb_fail(err, r, "cannot use the scratch space") : 0;
+}
+
+static int make_scratch(struct box *box, struct hb_error *err)
+{
 	auto_fd int mount = -1;
+	auto_fd int copy = -1;
 	uint64_t size = 0;
 	size_t n = 0;
 	int r;
@@ -337,15 +366,13 @@ static int make_scratch(struct box *box, struct hb_error *err)
 	mount = mounts_new_tmpfs(0700, size, TMPFS_ATTR, err);
 	if (mount < 0)
 		return mount;
-	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	if (host < 0)
-		return hb_fail(err, host, "cannot open the host's root");
-	r = sys_attach(mount, host);
-	if (r < 0)
-		return hb_fail(err, r, "cannot attach the scratch space");
-	r = sys_mount_hide_from_clones(mount, 1);
-	if (r < 0)
-		return hb_fail(err, r, "cannot hide the scratch space");
+	/* What can be cloned while detached can be a layer, too. */
+	copy = sys_clone_tree(mount, "", 0);
+	if (copy < 0) {
+		r = attach_scratch(box, mount, err);
+		if (r < 0)
+			return r;
+	}
 	box->scratch = take_fd(&mount);
 	return 0;
 }
@@ -450,7 +477,7 @@ int step_root(struct box *box, struct hb_error *err)
 	r = sys_fchdir(box->root);
 	if (r < 0)
 		return hb_fail(err, r, "cannot enter the new root");
-	r = sys_pivot_here();
+	r = sys_pivot_here(box->has_attached_scratch);
 	if (r < 0)
 		return hb_fail(err, r, "cannot leave the old root");
 	sys_close(box->root);

@@ -249,14 +249,13 @@ int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
 		return hb_fail(err, -E2BIG, "too many layers at '%s'",
 			       op->dest);
 	r = open_layers(box, op, &o, err);
-	if (r >= 0) {
-		/* The kernel takes no layer from a mount that is hidden. */
-		if (op->flags & PLAN_OVERLAY_TMP)
-			(void)sys_mount_hide_from_clones(box->scratch, 0);
+	/* The kernel takes no layer from a mount that is hidden. */
+	if (r >= 0)
+		r = mounts_show_scratch(box, true, err);
+	if (r >= 0)
 		r = mount_layers(box, op, &o, err);
-		if (op->flags & PLAN_OVERLAY_TMP)
-			(void)sys_mount_hide_from_clones(box->scratch, 1);
-	}
+	if (r >= 0)
+		r = mounts_show_scratch(box, false, err);
 	close_dirs(&o);
 	return r;
 }

@@ -66,6 +66,7 @@ struct box {
 	struct sys_place root_place;
 	int root;    /* the topmost mount at "/" of the box so far */
 	int scratch; /* tmpfs for overlays in memory, not in the view */
+	bool has_attached_scratch; /* below the new root, see box/mounts.c */
 
 	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */
 	char pwd[BOX_CWD_SIZE + sizeof("PWD=")];

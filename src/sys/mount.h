@@ -41,8 +41,11 @@ int sys_mount_hide_from_clones(int fd, int hide);
 /* Makes every mount of this namespace private. */
 int sys_make_all_private(void);
 
-/* The working directory becomes the root; the old one is detached. */
-int sys_pivot_here(void);
+/*
+ * The working directory becomes the root; the old one is detached, with the
+ * `n_between` mounts that lay on it below the new one.
+ */
+int sys_pivot_here(int n_between);
 
 /*
  * mount(2) of an overlay with `options`, a comma-separated list, on the
