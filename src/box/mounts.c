@@ -91,8 +91,10 @@ static int become_root(struct box *box, int mount, struct hb_error *err)
 {
 	int r;
 
-	if (box->root >= 0)
+	if (box->root >= 0) {
 		sys_close(box->root);
+		box->n_stacked++;
+	}
 	box->root = mount;
 	r = sys_place(mount, &box->root_place);
 	if (r < 0)
@@ -117,14 +119,18 @@ static int first_root(struct box *box, int mount, struct hb_error *err)
 	return 0;
 }
 
-bool mounts_is_root(const struct box *box, int fd)
+int mounts_is_root(const struct box *box, int fd, bool *ret_is_root,
+		   struct hb_error *err)
 {
 	struct sys_place place;
+	int r;
 
-	/* What cannot be looked at is treated as the more delicate case. */
-	return sys_place(fd, &place) < 0 ||
-	       (place.ino == box->root_place.ino &&
-		place.mnt_id == box->root_place.mnt_id);
+	r = sys_place(fd, &place);
+	if (r < 0)
+		return hb_fail(err, r, "cannot tell where a mount is");
+	*ret_is_root = place.ino == box->root_place.ino &&
+		       place.mnt_id == box->root_place.mnt_id;
+	return 0;
 }
 
 static int open_or_make(struct box *box, int mount, const char *dest,
@@ -146,6 +152,20 @@ static int open_or_make(struct box *box, int mount, const char *dest,
 	return dest_make_file(box, dest, MOUNT_FILE_MODE, parent_mode, err);
 }
 
+/* The kernel says EINVAL to a directory on a file as to so much else. */
+static int explain_mismatch(const struct box *box, int mount, int fd,
+			    const char *dest, struct hb_error *err)
+{
+	struct stat from, to;
+
+	if (sys_fstat(mount, &from) < 0 || sys_fstat(fd, &to) < 0 ||
+	    S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode))
+		return 0;
+	if (S_ISDIR(from.st_mode))
+		return box_fail(box, err, -ENOTDIR, WORD_DEST, dest);
+	return box_fail(box, err, -EISDIR, WORD_FILE, dest);
+}
+
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err)
 {
@@ -164,10 +184,17 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 		if (fd < 0)
 			return fd;
 		/* A link can lead to the root as well: ask what was found. */
-		is_root = mounts_is_root(box, fd);
-		r = sys_attach(mount, fd);
+		r = mounts_is_root(box, fd, &is_root, err);
 		if (r < 0)
-			return hb_fail(err, r, "cannot mount on '%s'", dest);
+			return r;
+		r = sys_attach(mount, fd);
+		if (r < 0) {
+			int why = explain_mismatch(box, mount, fd, dest, err);
+
+			return why < 0 ? why :
+					 hb_fail(err, r, "cannot mount on '%s'",
+						 dest);
+		}
 	}
 	if (!is_root)
 		return 0;
@@ -330,6 +357,7 @@ static int attach_scratch(struct box *box, int mount, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot hide the scratch space");
 	box->has_attached_scratch = true;
+	box->n_stacked++;
 	return 0;
 }
 
@@ -465,6 +493,28 @@ int step_private(struct box *box, struct hb_error *err)
 	return 0;
 }
 
+/*
+ * ".." of the root crosses what is mounted on top of it.  If that is not the
+ * root itself, the host is still there.
+ */
+static int check_root(const struct box *box, struct hb_error *err)
+{
+	auto_fd int above = -1;
+	bool is_root = false;
+	int r;
+
+	above = sys_openat(AT_FDCWD, "/..", O_PATH | O_DIRECTORY, 0);
+	if (above < 0)
+		return hb_fail(err, above, "cannot look above the new root");
+	r = mounts_is_root(box, above, &is_root, err);
+	if (r < 0)
+		return r;
+	if (!is_root)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "the old root is still there");
+	return 0;
+}
+
 int step_root(struct box *box, struct hb_error *err)
 {
 	int r;
@@ -477,9 +527,12 @@ int step_root(struct box *box, struct hb_error *err)
 	r = sys_fchdir(box->root);
 	if (r < 0)
 		return hb_fail(err, r, "cannot enter the new root");
-	r = sys_pivot_here(box->has_attached_scratch);
+	r = sys_pivot_here(box->n_stacked);
 	if (r < 0)
 		return hb_fail(err, r, "cannot leave the old root");
+	r = check_root(box, err);
+	if (r < 0)
+		return r;
 	sys_close(box->root);
 	box->root = -1;
 	if (box->scratch >= 0) {

@@ -210,6 +210,7 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 			const struct overlay *o, struct hb_error *err)
 {
 	auto_fd int target = -1;
+	bool is_root = false;
 	int r = -EINVAL;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -230,7 +231,10 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 	if (target < 0)
 		return target;
 	/* The old call gives no descriptor of what it mounted. */
-	if (mounts_is_root(box, target))
+	r = mounts_is_root(box, target, &is_root, err);
+	if (r < 0)
+		return r;
+	if (is_root)
 		return hb_fail(err, -HB_E_UNSUPPORTED,
 			       "an overlay on '/' needs kernel 6.8");
 	return mount_old_way(o, target, err);

@@ -64,6 +64,7 @@ struct box {
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
 	struct sys_place root_place;
+	unsigned n_stacked; /* mounts between the host's root and `root` */
 	int root;    /* the topmost mount at "/" of the box so far */
 	int scratch; /* tmpfs for overlays in memory, not in the view */
 	bool has_attached_scratch; /* below the new root, see box/mounts.c */
@@ -109,6 +110,7 @@ enum box_word {
 	WORD_CHDIR,
 	WORD_EXEC,
 	WORD_DEST,
+	WORD_FILE,
 	WORD_END
 };
 

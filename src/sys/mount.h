@@ -42,10 +42,10 @@ int sys_mount_hide_from_clones(int fd, int hide);
 int sys_make_all_private(void);
 
 /*
- * The working directory becomes the root; the old one is detached, with the
- * `n_between` mounts that lay on it below the new one.
+ * The working directory becomes the root; the old one, and the `n_stacked`
+ * mounts that lie on top of it, are detached.
  */
-int sys_pivot_here(int n_between);
+int sys_pivot_here(unsigned n_stacked);
 
 /*
  * mount(2) of an overlay with `options`, a comma-separated list, on the
