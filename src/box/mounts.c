@@ -191,8 +191,8 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 		if (r < 0) {
 			int why = explain_mismatch(box, mount, fd, dest, err);
 
-			return why < 0 ? why :
-					 hb_fail(err, r, "cannot mount on '%s'",
+			return why < 0 ? why
+				       : hb_fail(err, r, "cannot mount on '%s'",
 						 dest);
 		}
 	}
