@@ -86,6 +86,20 @@ static bool is_root_path(const char *path)
 	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
 }
 
+static bool begins_with_root_mount(const struct plan *plan)
+{
+	static const bool mounts_a_tree[OP_END] = {
+		[OP_BIND] = true,
+		[OP_BIND_FD] = true,
+		[OP_OVERLAY] = true,
+		[OP_TMPFS] = true,
+	};
+
+	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
+	       !(plan->ops[0].flags & PLAN_TRY) &&
+	       is_root_path(plan->ops[0].dest);
+}
+
 /* `mount` is the root from here on; takes it. */
 static int become_root(struct box *box, int mount, struct hb_error *err)
 {
@@ -102,19 +116,33 @@ static int become_root(struct box *box, int mount, struct hb_error *err)
 	return 0;
 }
 
+/* Whether an operation still to come clones a host tree with all below it. */
+static bool has_clones(const struct plan *plan)
+{
+	static const bool clones[OP_END] = {
+		[OP_BIND] = true,
+		[OP_BIND_FD] = true,
+	};
+
+	for (size_t i = 1; i < plan->n_ops; i++)
+		if (clones[plan->ops[i].kind])
+			return true;
+	return plan->n_ops > 0 && clones[plan->ops[0].kind] &&
+	       !begins_with_root_mount(plan);
+}
+
 static int first_root(struct box *box, int mount, struct hb_error *err)
 {
-	auto_fd int host = -1;
 	int r;
 
-	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	r = host < 0 ? host : sys_attach(mount, host);
+	r = sys_attach_at(mount, AT_FDCWD, "/");
 	if (r < 0)
 		return hb_fail(err, r, "cannot attach the new root");
-	if (box->plan->n_ops > 1) {
+	if (has_clones(box->plan)) {
 		r = sys_mount_hide_from_clones(mount, 1);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hide the new root");
+		box->has_hidden_root = true;
 	}
 	return 0;
 }
@@ -346,11 +374,9 @@ static bool needs_scratch(const struct plan_op *op)
  */
 static int attach_scratch(struct box *box, int mount, struct hb_error *err)
 {
-	auto_fd int host = -1;
 	int r;
 
-	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	r = host < 0 ? host : sys_attach(mount, host);
+	r = sys_attach_at(mount, AT_FDCWD, "/");
 	if (r < 0)
 		return hb_fail(err, r, "cannot attach the scratch space");
 	r = sys_mount_hide_from_clones(mount, 1);
@@ -433,20 +459,6 @@ static int check_sources(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
-static bool begins_with_root_mount(const struct plan *plan)
-{
-	static const bool mounts_a_tree[OP_END] = {
-		[OP_BIND] = true,
-		[OP_BIND_FD] = true,
-		[OP_OVERLAY] = true,
-		[OP_TMPFS] = true,
-	};
-
-	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
-	       !(plan->ops[0].flags & PLAN_TRY) &&
-	       is_root_path(plan->ops[0].dest);
-}
-
 int step_mounts(struct box *box, struct hb_error *err)
 {
 	mode_t old_mask;
@@ -517,9 +529,10 @@ static int check_root(const struct box *box, struct hb_error *err)
 
 int step_root(struct box *box, struct hb_error *err)
 {
-	int r;
+	int r = 0;
 
-	r = sys_mount_hide_from_clones(box->root, 0);
+	if (box->has_hidden_root)
+		r = sys_mount_hide_from_clones(box->root, 0);
 	if (r >= 0 && !is_set(box, PLAN_KEEP_ROOT_RW))
 		r = sys_mount_setattr(box->root, K_MOUNT_RDONLY, 0);
 	if (r < 0)

@@ -65,9 +65,10 @@ struct box {
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
 	struct sys_place root_place;
-	unsigned n_stacked; /* mounts between the host's root and `root` */
-	int root;	    /* the topmost mount at "/" of the box so far */
-	int scratch;	    /* tmpfs for overlays in memory, not in the view */
+	bool has_hidden_root; /* the first root is kept out of clones */
+	unsigned n_stacked;   /* mounts between the host's root and `root` */
+	int root;	      /* the topmost mount at "/" of the box so far */
+	int scratch; /* tmpfs for overlays in memory, not in the view */
 	bool has_attached_scratch; /* below the new root, see box/mounts.c */
 
 	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */

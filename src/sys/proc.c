@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -235,17 +236,17 @@ int sys_new_session_keyring(void)
 
 uid_t sys_getuid(void)
 {
-	return getuid();
+	return (uid_t)getauxval(AT_UID);
 }
 
 gid_t sys_getgid(void)
 {
-	return getgid();
+	return (gid_t)getauxval(AT_GID);
 }
 
 uid_t sys_geteuid(void)
 {
-	return geteuid();
+	return (uid_t)getauxval(AT_EUID);
 }
 
 int sys_setids(uid_t uid, gid_t gid)

@@ -73,6 +73,7 @@ int sys_set_core_limit_zero(void);
 /* A session keyring of our own, so that the caller's is out of reach. */
 int sys_new_session_keyring(void);
 
+/* Who started us, as told at the start: costs nothing. */
 uid_t sys_getuid(void);
 gid_t sys_getgid(void);
 uid_t sys_geteuid(void);
