@@ -179,6 +179,20 @@ static int follow(const char *link, const char *target, const char *rest,
 	return path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
 }
 
+/* Whether something of the host has its place at or below `dir`. */
+static bool is_used(const struct builder *b, const char *dir)
+{
+	const struct view_request *q = b->request;
+
+	if (path_is_beneath(q->workspace, dir) ||
+	    (b->host->home && path_is_beneath(b->host->home, dir)))
+		return true;
+	for (size_t i = 0; i < q->n_trees; i++)
+		if (path_is_beneath(q->trees[i].path, dir))
+			return true;
+	return false;
+}
+
 static int add_hidden(struct builder *b, enum view_class class,
 		      const char *path)
 {
@@ -189,6 +203,9 @@ static int add_hidden(struct builder *b, enum view_class class,
 		return add(b, OP_BIND_DATA, "", path,
 			   PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS);
 	}
+	/* Something in it was asked for by name: the way there is open. */
+	if (is_used(b, path))
+		return add_memory(b, path, 0755);
 	r = add_memory(b, path, 0);
 	if (r < 0)
 		return r;
@@ -223,20 +240,6 @@ static int add_row(struct builder *b, size_t i)
 	    is_in_system(host, target))
 		return add(b, OP_SYMLINK, host->target[i], path, 0);
 	return add(b, OP_BIND, path, path, PLAN_RO | PLAN_TRY);
-}
-
-/* Whether something of the host has its place at or below `dir`. */
-static bool is_used(const struct builder *b, const char *dir)
-{
-	const struct view_request *q = b->request;
-
-	if (path_is_beneath(q->workspace, dir) ||
-	    (b->host->home && path_is_beneath(b->host->home, dir)))
-		return true;
-	for (size_t i = 0; i < q->n_trees; i++)
-		if (path_is_beneath(q->trees[i].path, dir))
-			return true;
-	return false;
 }
 
 static int add_private(struct builder *b)
