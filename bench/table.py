@@ -85,8 +85,8 @@ def goals_of(figures):
             goals.append(Goal(f"start, {name}, {payload}", value, AT_MOST, 1.15))
     return goals + [
         Goal("system calls, our bwrap / bwrap, static", calls["static"]["ours"] / calls["static"]["bwrap"], AT_MOST, 0.4),
-        Goal("RSS of the supervisor, our bwrap / bwrap", ours[1] / theirs[1], AT_MOST, 0.1),
-        Goal("memory of an idle sandbox, our bwrap / bwrap", ours[0] / theirs[0], AT_MOST, 0.6),
+        Goal("RSS of the supervisor, our bwrap / bwrap", ours.supervisor / theirs.supervisor, AT_MOST, 0.1),
+        Goal("memory of an idle sandbox, our bwrap / bwrap", ours.total / theirs.total, AT_MOST, 0.6),
     ]  # fmt: skip
 
 
@@ -126,10 +126,10 @@ def calls_table(calls):
 
 def memory_table(memory, size):
     rows = []
-    for who, (used, rss, pss, processes) in memory.items():
-        shown = "-" if pss is None else f"{pss:.0f}"
-        rows.append([COMMANDS[who], f"{rss:.0f}", f"{used:.0f}", shown, f"{processes:.1f}"])
-    header = ["at rest, kB", "supervisor's RSS", f"each of {size}, all memory", "PSS", "processes"]
+    for who, m in memory.items():
+        cells = [f"{kb:.0f}" for kb in (m.supervisor, m.pss, m.kernel, m.total)]
+        rows.append([COMMANDS[who], *cells, f"{m.processes:.1f}"])
+    header = [f"{size} at rest, kB", "supervisor's RSS", "each: PSS", "kernel", "all", "processes"]
     return aligned(header, rows)
 
 
