@@ -265,10 +265,12 @@ static int add_workspace(struct builder *b)
 	struct plan_op *op;
 	int r;
 
-	r = add(b, OP_OVERLAY, NULL, q->workspace, PLAN_OVERLAY_TMP);
+	r = add(b, OP_OVERLAY, NULL, q->workspace,
+		PLAN_OVERLAY_TMP | PLAN_HAS_PERMS);
 	if (r < 0)
 		return r;
 	op = last_op(b);
+	op->perms = q->mode;
 	op->size = q->size;
 	op->first_layer = b->plan->n_layers;
 	op->n_layers = 1;

@@ -78,15 +78,22 @@ static int find_workspace(struct run *run, struct hb_error *err)
 {
 	const char *home = run->host.home, *why;
 	char shown[QUOTE_SHOWN];
+	struct stat st;
+	int r;
 
 	look_workspace(run->cwd, home, run->workspace);
 	run->request.workspace = run->workspace;
 	why = view_refuses_workspace(run->workspace, home);
-	if (!why)
-		return 0;
-	hb_fix(err, "change to the directory of a project");
-	return hb_fail(err, -HB_E_USAGE, "%s: '%s'", why,
-		       quote_shown(run->workspace, shown, sizeof(shown)));
+	(void)quote_shown(run->workspace, shown, sizeof(shown));
+	if (why) {
+		hb_fix(err, "change to the directory of a project");
+		return hb_fail(err, -HB_E_USAGE, "%s: '%s'", why, shown);
+	}
+	r = sys_fstatat(AT_FDCWD, run->workspace, &st, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", shown);
+	run->request.mode = st.st_mode & 01777;
+	return 0;
 }
 
 static int find_tree(struct run *run, const struct hb_dir *dir,
@@ -182,10 +189,11 @@ static int set_command(struct run *run, struct hb_error *err)
 	if (!run->argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
 	memcpy(run->argv, o->argv, n * sizeof(*run->argv));
-	/* By its own name if that works: programs look at what they are called.
-	 */
-	run->argv[0] = view_has(&run->plan, run->command) ? run->command
-							  : run->command_real;
+	/* By its own name if that works: a script sees what it is called. */
+	if (!view_has(&run->plan, run->command))
+		run->argv[0] = run->command_real;
+	else if (!strchr(o->argv[0], '/'))
+		run->argv[0] = run->command;
 	run->plan.argv = run->argv;
 	run->plan.argv0 = o->argv[0];
 	return 0;

@@ -61,6 +61,7 @@ static void begin(struct world *w)
 		.request = { .workspace = "/home/u/project",
 			     .cwd = "/home/u/project/src",
 			     .size = 4096,
+			     .mode = 0750,
 			     .program = "make" },
 		.host = { .home = "/home/u",
 			  .home_name = "/home/u",
@@ -244,6 +245,8 @@ static void the_workspace_is_at_its_own_path(void)
 	CHECK_INT(op->n_layers, 1);
 	CHECK_STR(w.plan.layers[op->first_layer], "/home/u/project");
 	CHECK_INT(op->size, 4096);
+	CHECK_INT(op->perms, 0750);
+	CHECK(op->flags & PLAN_HAS_PERMS);
 	CHECK_INT(at(&w, "/home/u")->kind, OP_TMPFS);
 	CHECK(op > at(&w, "/home/u"));
 	CHECK_STR(w.plan.chdir, "/home/u/project/src");
