@@ -23,6 +23,8 @@
 	 K_LANDLOCK_MAKE_BLOCK | K_LANDLOCK_MAKE_SYM)
 #define FS_READ \
 	(K_LANDLOCK_EXECUTE | K_LANDLOCK_READ_FILE | K_LANDLOCK_READ_DIR)
+#define FS_DEVICE \
+	(K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
 #define FS_FILE                                                              \
 	(K_LANDLOCK_EXECUTE | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_READ_FILE | \
 	 K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
@@ -50,7 +52,7 @@ static uint64_t op_rights(const struct plan_op *op)
 	if (op->kind == OP_PROC)
 		return FS_READ | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE;
 	if (!is_writable[op->kind] || op->flags & (PLAN_RO | PLAN_OVERLAY_RO))
-		return op->kind == OP_DEV ? FS_READ | FS_FILE : 0;
+		return op->kind == OP_DEV ? FS_READ | FS_DEVICE : 0;
 	return ~0ULL;
 }
 

@@ -301,7 +301,7 @@ int sys_find_fd_above(int floor, int except)
 	while ((n = syscall(SYS_getdents64, dir, block, sizeof(block))) > 0) {
 		for (long at = 0; at < n;) {
 			const struct k_dirent *e = (const void *)(block + at);
-			int fd = atoi(e->name);
+			int fd = (int)strtol(e->name, NULL, 10);
 
 			if (fd > floor && fd != except && fd != dir &&
 			    (lowest < 0 || fd < lowest))

@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -139,8 +140,9 @@ pid_t sys_pidfd_pid(int pidfd)
 	if (n < 0)
 		return (pid_t)n;
 	line = strstr(text, "Pid:");
-	if (!line || sscanf(line, "Pid: %d", &pid) != 1)
+	if (!line)
 		return -EBADMSG;
+	pid = (int)strtol(line + sizeof("Pid:") - 1, NULL, 10);
 	return pid > 0 ? pid : -ESRCH;
 }
 
