@@ -219,8 +219,11 @@ _Noreturn static void child_main(struct box *box)
  * A pid namespace that is entered applies to children only, and a new one
  * cannot be made below it from outside.  So somebody has to be in it first: a
  * child that shares our memory and descriptors, and makes the box as our own
- * child.
+ * child.  The box is set up on a copy of that child's stack, which has to be
+ * large enough for all of it; what is not touched costs nothing.
  */
+#define BOX_STACK (1U << 20)
+
 struct clone_request {
 	struct box *box;
 	unsigned long flags;
@@ -241,7 +244,7 @@ static int clone_from_within(void *arg)
 
 static pid_t clone_below_pidns(struct box *box, unsigned long flags)
 {
-	static char stack[16384] __attribute__((aligned(16)));
+	static char stack[BOX_STACK] __attribute__((aligned(16)));
 	struct clone_request request = { .box = box,
 					 .flags = flags,
 					 .pidfd = -1 };
