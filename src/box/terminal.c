@@ -21,6 +21,8 @@
  *	   us too, by the same signal.
  *	5. After a continue, what is pending is passed on before SIGCONT, or a
  *	   stopped job that is killed stops again before it hears.
+ *	6. News of a stop may be older than a continue of the whole job: who is
+ *	   not stopped any more does not stop us, or we would stand still alone.
  */
 
 void terminal_init(struct terminal *t)
@@ -99,9 +101,22 @@ static void give_terminal(struct terminal *t)
 		(void)sys_tcsetattr(t->fd, &t->modes);
 }
 
-void terminal_stopped(struct terminal *t, int sig, int signals)
+/* Passes on what has arrived; true if a ^Z was among it. */
+static bool take_pending(struct terminal *t, int signals)
 {
 	struct sys_signal pending;
+	bool is_stopping = false;
+
+	while (sys_signalfd_next(signals, &pending) > 0) {
+		is_stopping |= pending.number == SIGTSTP;
+		terminal_signal(t, &pending);
+	}
+	return is_stopping;
+}
+
+void terminal_stopped(struct terminal *t, int sig, int signals)
+{
+	bool is_stopping;
 
 	if (t->group == GROUP_OWN && (sig == SIGTTIN || sig == SIGTTOU) &&
 	    is_in_front(t)) {
@@ -110,13 +125,26 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		pass_on(t, SIGCONT);
 		return;
 	}
+	if (!sys_is_stopped(t->command))
+		return;
 	take_terminal_back(t);
 	(void)sys_raise_default(sig);
 	if (t->group == GROUP_OWN)
 		give_terminal(t);
-	while (sys_signalfd_next(signals, &pending) > 0)
-		terminal_signal(t, &pending);
+	is_stopping = take_pending(t, signals);
+	if (t->group == GROUP_OWN) {
+		pass_on(t, SIGCONT);
+		return;
+	}
+	/*
+	 * In one group the shell's SIGCONT was for all of us.  One more may
+	 * come too late and undo the next ^Z, which is then repeated.
+	 */
+	if (is_stopping || !sys_is_stopped(t->command))
+		return;
 	pass_on(t, SIGCONT);
+	if (take_pending(t, signals))
+		pass_on(t, SIGTSTP);
 }
 
 void terminal_done(struct terminal *t)

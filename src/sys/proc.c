@@ -146,6 +146,19 @@ pid_t sys_pidfd_pid(int pidfd)
 	return pid > 0 ? pid : -ESRCH;
 }
 
+bool sys_is_stopped(pid_t pid)
+{
+	char path[32], text[512];
+	const char *name_end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return kill(pid, 0) == 0;
+	/* The name before it may contain anything, this bracket too. */
+	name_end = strrchr(text, ')');
+	return !name_end || strncmp(name_end, ") T", 3) == 0;
+}
+
 pid_t sys_getpid(void)
 {
 	return getpid();

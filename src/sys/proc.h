@@ -3,6 +3,7 @@
 #define HB_SYS_PROC_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +45,11 @@ int sys_pidfd_kill(int pidfd, int sig);
 
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
+
+/* Whether it is stopped by a signal just now; if there is no /proc: whether it
+ * lives. */
+bool sys_is_stopped(pid_t pid);
+
 pid_t sys_getpid(void);
 pid_t sys_getppid(void);
 
