@@ -25,10 +25,17 @@ int supervise_exit_status(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
+/*
+ * init may be in the command's hands: under the bubblewrap front end it can be
+ * traced, and with it its end of the socket.  So the words need not end.
+ */
 static int adopt(struct hb_error *err, const struct report *report)
 {
-	if (err)
+	if (err) {
 		*err = report->error;
+		err->text[sizeof(err->text) - 1] = '\0';
+		err->fix[sizeof(err->fix) - 1] = '\0';
+	}
 	return report->error.code > 0 ? -report->error.code : -HB_E_CHILD;
 }
 
