@@ -105,8 +105,9 @@ static int find_tree(struct run *run, const struct hb_dir *dir,
 	(void)quote_shown(dir->path, shown, sizeof(shown));
 	r = look_real(dir->path, real);
 	if (r < 0)
-		return hb_fail(err, r, "option '--%s': cannot find '%s'",
-			       dir->is_writable ? "rw" : "ro", shown);
+		return hb_fail(
+			err, -HB_E_USAGE, "option '--%s': cannot find '%s': %s",
+			dir->is_writable ? "rw" : "ro", shown, hb_strerror(-r));
 	if (strcmp(real, "/") == 0)
 		return hb_fail(
 			err, -HB_E_USAGE,
