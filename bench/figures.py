@@ -119,7 +119,7 @@ class Crowd:
             for _ in range(self.size):
                 self.members.append(
                     subprocess.Popen(
-                        [*self.command, self.stand.path("payload"), "rest"],
+                        [*self.command, self.stand.payload(), "rest"],
                         stdin=wait_on, stdout=told, **self.stand.identity(),
                     )  # fmt: skip
                 )
@@ -289,6 +289,6 @@ def measure_traces(stand, runs):
     left = {}
     for name, command in commands.items():
         before = Traces(stand)
-        measure_commands(stand, runs, {name: [*command, "--", stand.path("payload")]})
+        measure_commands(stand, runs, {name: [*command, "--", stand.payload()]})
         left[name] = left_since(stand, before)
     return left
