@@ -79,23 +79,40 @@ static int allow_path(int ruleset, const char *path, uint64_t rights,
 	return 0;
 }
 
+/* What may be done with a file that was opened with `flags`. */
+static uint64_t rights_of(int flags)
+{
+	static const uint64_t rights[] = {
+		[O_RDONLY] = K_LANDLOCK_READ_FILE,
+		[O_WRONLY] = K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE,
+		[O_RDWR] = K_LANDLOCK_READ_FILE | K_LANDLOCK_WRITE_FILE |
+			   K_LANDLOCK_TRUNCATE,
+	};
+	int mode = flags & O_ACCMODE;
+
+	if (flags < 0 || flags & O_PATH || mode > O_RDWR)
+		return 0;
+	return rights[mode] | K_LANDLOCK_IOCTL_DEV;
+}
+
 /*
  * What the caller gave us as 0, 1 and 2 may be opened again by its magic link,
- * wherever it lies.  Pipes and sockets take no rule and need none.
+ * wherever it lies, but not for more than the caller opened it for: it lies in
+ * the host's mounts, which are writable.  Pipes and sockets take no rule and
+ * need none.
  */
 static void allow_stdio(int ruleset, uint64_t handled)
 {
 	char name[32];
 
 	for (int i = 0; i < 3; i++) {
+		uint64_t rights = rights_of(sys_fd_flags(i)) & handled;
 		auto_fd int fd = -1;
 
 		(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", i);
 		fd = sys_openat(AT_FDCWD, name, O_PATH, 0);
-		if (fd >= 0)
-			(void)sys_landlock_allow(ruleset, fd,
-						 handled & FS_FILE &
-							 ~K_LANDLOCK_EXECUTE);
+		if (fd >= 0 && rights)
+			(void)sys_landlock_allow(ruleset, fd, rights);
 	}
 }
 

@@ -317,6 +317,11 @@ int sys_fd_is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
+int sys_fd_flags(int fd)
+{
+	return RESULT(fcntl(fd, F_GETFL));
+}
+
 int sys_set_cloexec(int fd, int on)
 {
 	return RESULT(fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0));
