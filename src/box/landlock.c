@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "box/state.h"
 #include "sys/file.h"
+#include "sys/sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,6 +135,29 @@ static int add_rules(const struct box *box, int ruleset, uint64_t handled,
 	return r;
 }
 
+/*
+ * Nothing tells whether a ruleset is in force but what it refuses.  Where there
+ * are scopes, that is a socket from before.
+ */
+static int enter(int ruleset, uint64_t scoped, struct hb_error *err)
+{
+	auto_fd int before = -1;
+	int r;
+
+	if (scoped & K_LANDLOCK_SCOPE_ABSTRACT) {
+		before = sys_abstract_socket();
+		if (before < 0)
+			return hb_fail(err, before, "cannot make a socket");
+	}
+	r = sys_landlock_restrict(ruleset);
+	if (r < 0)
+		return hb_fail(err, r, "cannot enter the landlock ruleset");
+	if (before >= 0 && sys_abstract_reach(before) != -EPERM)
+		return hb_fail(err, -EPERM,
+			       "the landlock ruleset is not in force");
+	return 0;
+}
+
 int step_landlock(struct box *box, struct hb_error *err)
 {
 	uint64_t fs = 0, scoped = 0;
@@ -165,8 +189,5 @@ int step_landlock(struct box *box, struct hb_error *err)
 	r = add_rules(box, ruleset, fs, err);
 	if (r < 0)
 		return r;
-	r = sys_landlock_restrict(ruleset);
-	if (r < 0)
-		return hb_fail(err, r, "cannot enter the landlock ruleset");
-	return 0;
+	return enter(ruleset, scoped, err);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define OPENAT2_TRIES 64
@@ -320,6 +321,13 @@ int sys_fd_is_open(int fd)
 int sys_fd_flags(int fd)
 {
 	return RESULT(fcntl(fd, F_GETFL));
+}
+
+bool sys_is_read_only(int fd)
+{
+	struct statvfs st;
+
+	return fstatvfs(fd, &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
 }
 
 int sys_set_cloexec(int fd, int on)

@@ -226,6 +226,16 @@ int sys_set_dumpable(int on)
 	return RESULT(prctl(PR_SET_DUMPABLE, on, 0, 0, 0));
 }
 
+bool sys_has_no_new_privs(void)
+{
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+bool sys_is_dumpable(void)
+{
+	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
+}
+
 int sys_set_subreaper(void)
 {
 	return RESULT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));

@@ -68,7 +68,9 @@ int sys_sethostname(const char *name);
 /* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
 int sys_set_parent_death_signal(int sig);
 int sys_set_no_new_privs(void);
+bool sys_has_no_new_privs(void);
 int sys_set_dumpable(int on);
+bool sys_is_dumpable(void);
 int sys_set_subreaper(void);
 
 /* Closes `first` .. `last`; a later descriptor table of ours is not shared. */
