@@ -164,7 +164,7 @@ int step_landlock(struct box *box, struct hb_error *err)
 	auto_fd int ruleset = -1;
 	int abi, r;
 
-	if (!is_set(box, PLAN_LANDLOCK))
+	if (!is_set(box, PLAN_LANDLOCK | PLAN_FILTER_NESTED))
 		return 0;
 	abi = sys_landlock_abi();
 	/* Without REFER every rename between directories would fail. */
@@ -183,10 +183,15 @@ int step_landlock(struct box *box, struct hb_error *err)
 	if (box->group == GROUP_OWN)
 		scoped &= ~K_LANDLOCK_SCOPE_SIGNAL;
 
+	/* Under rules for files nobody mounts, not even further in. */
+	if (!is_set(box, PLAN_LANDLOCK))
+		fs = 0;
+	if (!fs && !scoped)
+		return 0;
 	ruleset = sys_landlock_create(fs, scoped);
 	if (ruleset < 0)
 		return hb_fail(err, ruleset, "cannot make a landlock ruleset");
-	r = add_rules(box, ruleset, fs, err);
+	r = fs ? add_rules(box, ruleset, fs, err) : 0;
 	if (r < 0)
 		return r;
 	return enter(ruleset, scoped, err);
