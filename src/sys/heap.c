@@ -49,7 +49,11 @@ static bool is_newest(const void *ptr, size_t size)
 	return (const char *)ptr + size == area + used;
 }
 
-void *malloc(size_t size)
+/*
+ * Not malloc() itself, which the compiler knows: it would turn malloc() and
+ * memset() in calloc() into a call of calloc().
+ */
+static void *take(size_t size)
 {
 	struct block *b;
 
@@ -72,6 +76,11 @@ void *malloc(size_t size)
 	return b + 1;
 }
 
+void *malloc(size_t size)
+{
+	return take(size);
+}
+
 void *calloc(size_t n, size_t size)
 {
 	size_t bytes;
@@ -81,7 +90,7 @@ void *calloc(size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	ptr = malloc(bytes);
+	ptr = take(bytes);
 	/* A block that was given back and taken again is not clean. */
 	return ptr ? memset(ptr, 0, bytes) : NULL;
 }
@@ -98,7 +107,7 @@ void *realloc(void *ptr, size_t size)
 	void *to;
 
 	if (!ptr)
-		return malloc(size);
+		return take(size);
 	old = block_of(ptr)->size;
 	if (size <= old)
 		return ptr;
@@ -108,6 +117,6 @@ void *realloc(void *ptr, size_t size)
 		block_of(ptr)->size = size;
 		return ptr;
 	}
-	to = malloc(size);
+	to = take(size);
 	return to ? memcpy(to, ptr, old) : NULL;
 }
