@@ -174,7 +174,7 @@ static int set_command(struct run *run, struct hb_error *err)
 	const struct hb_run_options *o = run->options;
 	char shown[QUOTE_SHOWN];
 	struct path_part dir;
-	size_t n = 0;
+	size_t n = 1;
 
 	if (!view_has(&run->plan, run->command_real)) {
 		dir = path_dirname(run->command_real);

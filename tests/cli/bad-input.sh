@@ -83,6 +83,9 @@ PATH=$HOME/bin:$PATH says 'a command that is not in the view' 127 \
 	"holdback: 'tool' is not in the view: it lies at '$HOME/bin/tool'${nl}fix: --ro $HOME/bin" \
 	run tool
 PATH=$HOME/bin:$PATH check 'and the fix is one' run --ro "$HOME/bin" tool
+ln -s /usr/bin/basename "$HOME/bin/link"
+PATH=$HOME/bin:$PATH prints 'a link there to what is in the view' x \
+	run link /y/x
 rm -r "${HOME:?}/bin"
 says 'bytes for a terminal are quoted' 127 \
 	'holdback: there is no program *\\033\[2J* in PATH' \
