@@ -129,7 +129,7 @@ unlike 'ptrace works' "$(run ./probe ptrace-child)" '*EPERM*'
 like '--no-ptrace' "$(run --no-ptrace ./probe ptrace-child)" '*EPERM*'
 check_fails 'no namespaces inside' run unshare -U true
 says '--allow-nested is a weakening' 0 \
-	'holdback: weakened: the command may make namespaces; landlock is off' \
+	'holdback: weakened: the command may make namespaces; landlock has no rules for files' \
 	run -q --allow-nested unshare -U true
 
 prints 'options end at the command' '-q' run echo -q
