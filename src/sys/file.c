@@ -76,6 +76,9 @@ int sys_write_all(int fd, const void *data, size_t len)
 			continue;
 		if (n < 0)
 			return -errno;
+		/* No file does that; whatever did would do it again. */
+		if (n == 0)
+			return -EIO;
 		p += n;
 		len -= (size_t)n;
 	}
