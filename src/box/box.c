@@ -194,9 +194,10 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot make the report socket");
 	if (box->wants_go) {
-		r = sys_pipe(&box->go_rd, &box->go_wr);
+		/* No pipe: a child that is dead by then must not be our end. */
+		r = sys_socket_pair(&box->go_rd, &box->go_wr);
 		if (r < 0)
-			return hb_fail(err, r, "cannot make a pipe");
+			return hb_fail(err, r, "cannot make the go socket");
 	}
 	return 0;
 }
@@ -338,7 +339,7 @@ static int release_child(struct box *box, pid_t child, struct hb_error *err)
 		(void)sys_read(block, &byte, 1);
 		sys_close(block);
 	}
-	r = sys_write_all(box->go_wr, &byte, 1);
+	r = sys_send_record(box->go_wr, &byte, 1);
 	/* A child that is already dead tells its reason by the socket. */
 	if (r < 0 && r != -EPIPE)
 		return hb_fail(err, r, "cannot release the box");
