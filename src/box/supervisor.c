@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/supervisor.h"
 
+#include "base/auto.h"
 #include "base/event.h"
 #include "box/box.h"
 #include "box/info.h"
@@ -100,7 +101,7 @@ static void on_report(struct loop *l)
 	r = sys_recv_record(l->box->watch, &report, sizeof(report), &sender);
 	if (r <= 0) {
 		/* init is going; its pidfd will say when it is gone. */
-		l->box->watch = -1;
+		fd_closep(&l->box->watch);
 		return;
 	}
 	switch (report.kind) {

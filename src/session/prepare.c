@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * From options to a plan.  Start-up is measured in microseconds, so the host is
@@ -62,16 +64,41 @@ static void find_cwd_name(struct run *run)
 		run->request.cwd_name = name;
 }
 
+/* With "/" for a home, as services have it, there is none to hide. */
+static bool is_home(struct run *run, const char *name)
+{
+	return name && name[0] == '/' && look_real(name, run->home) >= 0 &&
+	       strcmp(run->home, "/") != 0;
+}
+
 static void find_home(struct run *run)
 {
 	const char *name = look_env(run->options->envp, "HOME");
+	const struct passwd *user;
 
-	/* With "/" for a home, as services have it, there is none to hide. */
-	if (!name || name[0] != '/' || look_real(name, run->home) < 0 ||
-	    strcmp(run->home, "/") == 0)
-		return;
+	if (!is_home(run, name)) {
+		/* Not said, or not true: then what the system says. */
+		user = getpwuid(sys_getuid());
+		name = user ? user->pw_dir : NULL;
+		if (!is_home(run, name))
+			return;
+	}
 	run->host.home = run->home;
 	run->host.home_name = name;
+}
+
+/* A home by any name: root's idea of home is not that of the directory's owner.
+ */
+static bool looks_like_home(const char *dir)
+{
+	static const char *const signs[] = { ".ssh", ".gnupg" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (path_join(dir, signs[i], path, sizeof(path)) >= 0 &&
+		    sys_faccessat(AT_FDCWD, path, F_OK) >= 0)
+			return true;
+	return false;
 }
 
 static int find_workspace(struct run *run, struct hb_error *err)
@@ -84,6 +111,8 @@ static int find_workspace(struct run *run, struct hb_error *err)
 	look_workspace(run->cwd, home, run->workspace);
 	run->request.workspace = run->workspace;
 	why = view_refuses_workspace(run->workspace, home);
+	if (!why && looks_like_home(run->workspace))
+		why = "a directory that holds keys cannot be a workspace";
 	(void)quote_shown(run->workspace, shown, sizeof(shown));
 	if (why) {
 		hb_fix(err, "change to the directory of a project");
@@ -108,6 +137,11 @@ static int find_tree(struct run *run, const struct hb_dir *dir,
 		return hb_fail(
 			err, -HB_E_USAGE, "option '--%s': cannot find '%s': %s",
 			dir->is_writable ? "rw" : "ro", shown, hb_strerror(-r));
+	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
+		return hb_fail(
+			err, -HB_E_USAGE,
+			"option '--%s': the host's '%s' is not put into the view",
+			dir->is_writable ? "rw" : "ro", shown);
 	if (strcmp(real, "/") == 0)
 		return hb_fail(
 			err, -HB_E_USAGE,
