@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "box/info.h"
+#include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "box/supervisor.h"
@@ -188,6 +189,8 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 		r = copy_lists(box, envp, err);
 	if (r >= 0)
 		r = read_filters(box, err);
+	if (r >= 0)
+		r = source_resolve_all(box, err);
 	if (r < 0)
 		return r;
 	r = sys_socket_pair(&box->watch, &box->report);
@@ -356,6 +359,7 @@ static void close_all(struct box *box)
 	for (size_t i = 0; i < box->n_filters; i++)
 		free((void *)(uintptr_t)box->filters[i].code);
 	free(box->filters);
+	source_free_all(box);
 	free(box->envp);
 	free(box->argv_room);
 }

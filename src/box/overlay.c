@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "box/dest.h"
 #include "box/mounts.h"
+#include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/mount.h"
@@ -67,7 +68,8 @@ static void close_dirs(struct overlay *o)
 static int open_dir(const struct box *box, const char *path, int *ret_fd,
 		    struct hb_error *err)
 {
-	int fd = sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0);
+	int fd = sys_openat(AT_FDCWD, source_path(box, path),
+			    O_PATH | O_DIRECTORY, 0);
 
 	if (fd < 0)
 		return box_fail(box, err, fd, WORD_NO_SOURCE, path);
