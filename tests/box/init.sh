@@ -76,9 +76,9 @@ is "the status is the command's all the same" "$status" 6
 like 'what is left is asked first' "$(leaving sh -c '
 	(trap "echo bye; exit" TERM; echo up; while :; do sleep 0.01; done) &
 	./probe linger 1' | sort)" '*bye*up*'
-says 'stopped ones hear it too' 'holdback: ended 1 process that the command left behind' \
-	leaving sh -c 'sh -c "kill -STOP \$\$" & p=$!
-		until grep -q "State:.T" /proc/$p/status; do :; done'
+like 'stopped ones hear it too' "$(leaving sh -c '
+	sh -c "trap \"echo bye; exit\" TERM; kill -STOP \$\$; read x" &
+	until grep -q "State:.T" /proc/$!/status; do :; done')" '*bye*'
 
 # Orphans are reaped while the command runs.
 says 'no zombie stays' none inside sh -c '

@@ -109,6 +109,15 @@ def stop_and_resume(sh, line):
     end(sh)
 
 
+def stop_and_resume_quickly(sh, line):
+    """Nobody may be left behind, however close ^Z follows on fg."""
+    sh.start(line, READY)
+    for _ in range(60):
+        stop(sh)
+        sh.start("fg", "<cont>")
+    end(sh)
+
+
 def interrupt_after_resume(sh):
     sh.start("hb ./probe signals", READY)
     stop(sh)
@@ -296,6 +305,8 @@ def signals_and_jobs(one, sh):
     one("SIGTERM for the supervisor is the command's to handle", term_to_supervisor, sh)
     one("^Z stops, fg resumes", stop_and_resume, sh, "hb ./probe signals")
     one("^Z stops, fg resumes, in a pipeline", stop_and_resume, sh, piped)
+    one("^Z close behind fg", stop_and_resume_quickly, sh, "hb ./probe signals")
+    one("^Z close behind fg, in a pipeline", stop_and_resume_quickly, sh, piped)
     one("^C reaches a resumed command", interrupt_after_resume, sh)
     one("bg lets it run, fg brings it to the front", background, sh)
     one("started with &, then fg while it runs", started_in_background, sh)
