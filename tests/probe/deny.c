@@ -71,7 +71,7 @@ struct program {
 	unsigned short n;
 	/* The one rule about a text; NULL: there is none. */
 	const char *text;
-	unsigned text_index;
+	size_t text_index;
 	int text_errno;
 };
 
@@ -102,9 +102,9 @@ static int add_rule(struct program *p, const char *spec, const char *error)
 	long number = number_of(spec, len);
 	int code = errno_number(error);
 	uint32_t verdict = 0x00050000U | (uint32_t)code;
-	unsigned index, value = 0;
+	unsigned value = 0;
+	size_t index;
 	char how;
-	int at = 0;
 
 	if (number < 0 || code < 0 || p->n + 6 > MAX_CODE)
 		return -1;
@@ -112,10 +112,12 @@ static int add_rule(struct program *p, const char *spec, const char *error)
 	if (spec[len] == '\0') {
 		add(p, 0x15, (uint32_t)number, 0, 1);
 	} else {
-		if (sscanf(spec + len, ":%u%c%n", &index, &how, &at) != 2 ||
-		    index > 5 || !strchr("=&~", how))
+		index = (size_t)(spec[len + 1] - '0');
+		if (index > 5 || !spec[len + 2] ||
+		    !strchr("=&~", spec[len + 2]))
 			return -1;
-		spec += len + (size_t)at;
+		how = spec[len + 2];
+		spec += len + 3;
 		if (how == '~') {
 			p->text = spec;
 			p->text_index = index;
