@@ -469,6 +469,10 @@ int box_run(const struct plan *plan, char *const *envp,
 			    ? run_with_jobs(&box, events, &result, err)
 			    : run_simply(&box, &result, err);
 	close_all(&box);
+	/* bubblewrap has no stages, and the last one speaks for itself. */
+	if (r < 0 && err->stage > 0 && err->stage < STAGE_EXEC &&
+	    !is_set(&box, PLAN_BWRAP_WORDS))
+		return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
 	if (r < 0)
 		return r;
 	*ret_result = result;

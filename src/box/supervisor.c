@@ -106,7 +106,9 @@ static void on_report(struct loop *l)
 	}
 	switch (report.kind) {
 	case REPORT_ERROR:
-		l->failure = adopt(l->err, &report);
+		/* The first is the cause; init fails by it as well. */
+		if (l->failure == 0)
+			l->failure = adopt(l->err, &report);
 		break;
 	case REPORT_STARTED:
 		l->result->was_started = true;

@@ -76,8 +76,3 @@ int sys_caps_ambient(uint64_t caps)
 	}
 	return 0;
 }
-
-int sys_caps_keep_over_setuid(void)
-{
-	return RESULT(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0));
-}

@@ -28,7 +28,4 @@ int sys_caps_is_bound(unsigned cap);
 /* The ambient set becomes `caps`, which must be permitted and inheritable. */
 int sys_caps_ambient(uint64_t caps);
 
-/* Permitted capabilities survive the next change of uid. */
-int sys_caps_keep_over_setuid(void);
-
 #endif

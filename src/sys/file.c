@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -278,11 +277,6 @@ ssize_t sys_getcwd(char *buf, size_t size)
 
 	/* The raw call: libc would replace "(unreachable)" by an error. */
 	return n < 0 ? -errno : n - 1;
-}
-
-int sys_memfd(const char *name)
-{
-	return RESULT(memfd_create(name, MFD_CLOEXEC));
 }
 
 int sys_read_lock(int fd)

@@ -71,9 +71,6 @@ int sys_fchdir(int fd);
 int sys_chdir(const char *path);
 ssize_t sys_getcwd(char *buf, size_t size);
 
-/* A new unnamed file in memory, close-on-exec. */
-int sys_memfd(const char *name);
-
 /* Read lock on the whole file, without waiting. */
 int sys_read_lock(int fd);
 

@@ -123,11 +123,6 @@ int sys_kill(pid_t pid, int sig)
 	return RESULT(kill(pid, sig));
 }
 
-int sys_pidfd_kill(int pidfd, int sig)
-{
-	return (int)RESULT(syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0));
-}
-
 pid_t sys_pidfd_pid(int pidfd)
 {
 	char path[48], text[512];
@@ -234,11 +229,6 @@ bool sys_has_no_new_privs(void)
 bool sys_is_dumpable(void)
 {
 	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
-}
-
-int sys_set_subreaper(void)
-{
-	return RESULT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
 }
 
 int sys_close_range(unsigned first, unsigned last)

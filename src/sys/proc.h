@@ -41,7 +41,6 @@ int sys_execvpe(const char *file, char **argv, char *const envp[],
 pid_t sys_waitpid(pid_t pid, int *ret_status, int flags);
 
 int sys_kill(pid_t pid, int sig);
-int sys_pidfd_kill(int pidfd, int sig);
 
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
@@ -71,7 +70,6 @@ int sys_set_no_new_privs(void);
 bool sys_has_no_new_privs(void);
 int sys_set_dumpable(int on);
 bool sys_is_dumpable(void);
-int sys_set_subreaper(void);
 
 /* Closes `first` .. `last`; a later descriptor table of ours is not shared. */
 int sys_close_range(unsigned first, unsigned last);

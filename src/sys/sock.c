@@ -15,17 +15,6 @@ union credentials {
 	char room[CMSG_SPACE(sizeof(struct ucred))];
 };
 
-int sys_pipe(int *ret_rd, int *ret_wr)
-{
-	int p[2];
-
-	if (pipe2(p, O_CLOEXEC) < 0)
-		return -errno;
-	*ret_rd = p[0];
-	*ret_wr = p[1];
-	return 0;
-}
-
 int sys_socket_pair(int *ret_a, int *ret_b)
 {
 	int s[2];

@@ -5,10 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Pipes and record sockets; conventions of sys/file.h. */
-
-/* Both ends are close-on-exec. */
-int sys_pipe(int *ret_rd, int *ret_wr);
+/* Record sockets; conventions of sys/file.h. */
 
 /*
  * A connected pair of SOCK_SEQPACKET sockets, both close-on-exec.

@@ -6,7 +6,7 @@
 
 # fails STAGE CALL ERRNO PATTERN
 fails() {
-	stopped "$1: $2 fails with $3" "$4" denying "$2" "$3" -- \
+	stopped "$1: $2 fails with $3" "stage $1: *$4" denying "$2" "$3" -- \
 		"$HB_BIN" run --ephemeral -q -- echo ran
 }
 
