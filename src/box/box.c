@@ -394,6 +394,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	r = sys_block_signals(&set, &box->mask);
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");
+	box->has_mask = true;
 	signals = sys_signalfd(&set);
 	if (signals < 0)
 		r = hb_fail(err, signals, "cannot watch for signals");

@@ -25,13 +25,17 @@ int step_bound(struct box *box, struct hb_error *err)
 
 int step_caps(struct box *box, struct hb_error *err)
 {
-	struct caps caps = {
-		.effective = box->caps,
-		.permitted = box->caps,
-		.inheritable = box->caps,
-	};
+	struct caps caps = { 0 };
 	int r;
 
+	if (box->caps) {
+		/* "All" is more than there are, and than we may have. */
+		r = sys_caps_get(&caps);
+		if (r < 0)
+			return hb_fail(err, r, "cannot read the capabilities");
+		box->caps &= caps.permitted;
+	}
+	caps.effective = caps.permitted = caps.inheritable = box->caps;
 	r = sys_caps_set(&caps);
 	if (r < 0)
 		return hb_fail(err, r, "cannot set the capabilities");

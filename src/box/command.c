@@ -98,9 +98,11 @@ int step_limits(struct box *box, struct hb_error *err)
 		if (box->is_foreground)
 			(void)sys_tcsetpgrp(box->tty, sys_getpgrp());
 	}
-	r = sys_restore_signals(&box->mask);
-	if (r < 0)
-		return hb_fail(err, r, "cannot restore the signal mask");
+	if (box->has_mask) {
+		r = sys_restore_signals(&box->mask);
+		if (r < 0)
+			return hb_fail(err, r, "cannot restore the signals");
+	}
 	return 0;
 }
 
@@ -137,7 +139,9 @@ void command_main(struct box *box)
 
 	r = stage_run_command(box, &err);
 	if (r >= 0) {
-		report_send(box->report, REPORT_STARTED, 0);
+		/* Without jobs to control, init's word of the end is enough. */
+		if (is_set(box, PLAN_JOBS) || !box->has_init)
+			report_send(box->report, REPORT_STARTED, 0);
 		r = step_exec(box, &err);
 		err.stage = STAGE_EXEC;
 	}

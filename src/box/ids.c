@@ -3,7 +3,7 @@
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "sys/sock.h"
+#include "sys/signal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,9 +186,13 @@ int step_parent(struct box *box, struct hb_error *err)
 	int r;
 
 	if (is_set(box, PLAN_DIE_WITH_PARENT)) {
+		struct pollfd socket = { .fd = box->report };
+
 		r = sys_set_parent_death_signal(SIGKILL);
 		if (r < 0)
 			return hb_fail(err, r, "cannot bind to the parent");
+		if (sys_poll(&socket, 1, 0) != 0)
+			return hb_fail(err, -EPIPE, "the supervisor is gone");
 	}
 	if (!box->wants_go)
 		return 0;

@@ -173,11 +173,14 @@ static int await_change(struct watch *w, int timeout_ms)
  */
 static void end_leftovers(struct watch *w)
 {
+	int64_t end = sys_now_ms() + GRACE_MS, now;
+
 	if (sys_kill(-1, SIGTERM) < 0)
 		return;
 	/* Also those that are stopped have to hear it. */
 	(void)sys_kill(-1, SIGCONT);
-	while (await_change(w, GRACE_MS) >= 0)
+	while ((now = sys_now_ms()) < end &&
+	       await_change(w, (int)(end - now)) >= 0)
 		if (take_changes(w) == 0 && sys_kill(-1, 0) == -ESRCH)
 			break;
 	if (sys_kill(-1, SIGKILL) >= 0)
@@ -204,11 +207,15 @@ _Noreturn static void reap_and_tell(struct watch *w)
  */
 static int prepare_watch(struct watch *w, struct hb_error *err)
 {
-	sigset_t child;
+	sigset_t child, before;
 
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
-	(void)sys_block_signals(&child, NULL);
+	(void)sys_block_signals(&child, &before);
+	if (!w->box->has_mask) {
+		w->box->mask = before;
+		w->box->has_mask = true;
+	}
 	w->signals = sys_signalfd(&child);
 	if (w->signals < 0)
 		return hb_fail(err, w->signals, "cannot watch for signals");

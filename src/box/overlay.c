@@ -228,6 +228,10 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 	target = dest_make_dir(box, op->dest, 0755, 0755, err);
 	if (target < 0)
 		return target;
+	/* The old call gives no descriptor of what it mounted. */
+	if (sys_is_same_place(target, box->root) != 0)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "an overlay on '/' needs kernel 6.8");
 	return mount_old_way(o, target, err);
 }
 

@@ -52,6 +52,7 @@ struct box {
 	bool is_foreground; /* we were in front of `tty` at the start */
 	int tty;	    /* GROUP_OWN: our terminal, else -1 */
 	sigset_t mask;	    /* the caller's, for the command */
+	bool has_mask;	    /* something was blocked on the way */
 
 	struct raw_filter *filters;
 	size_t n_filters;

@@ -46,7 +46,7 @@ void terminal_started(struct terminal *t, pid_t command)
 	t->front = command;
 }
 
-static void send(const struct terminal *t, int sig)
+static void pass_on(const struct terminal *t, int sig)
 {
 	if (t->command <= 0)
 		return;
@@ -66,7 +66,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
 		if (signal->from != 0 && sys_getpgid(signal->from) == t->own)
 			return;
-		send(t, signal->number);
+		pass_on(t, signal->number);
 		return;
 	}
 	if (t->group != GROUP_OWN || t->command <= 0)
@@ -75,7 +75,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
 	}
-	send(t, signal->number);
+	pass_on(t, signal->number);
 }
 
 static void take_terminal_back(struct terminal *t)
@@ -107,7 +107,7 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 	    is_in_front(t)) {
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
-		send(t, SIGCONT);
+		pass_on(t, SIGCONT);
 		return;
 	}
 	take_terminal_back(t);
@@ -116,7 +116,7 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		give_terminal(t);
 	while (sys_signalfd_next(signals, &pending) > 0)
 		terminal_signal(t, &pending);
-	send(t, SIGCONT);
+	pass_on(t, SIGCONT);
 }
 
 void terminal_done(struct terminal *t)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 int sys_block_signals(const sigset_t *set, sigset_t *ret_old)
@@ -62,6 +63,14 @@ int sys_raise_default(int sig)
 	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
 	(void)sigprocmask(SIG_BLOCK, &one, NULL);
 	return RESULT(sigaction(sig, &saved, NULL));
+}
+
+int64_t sys_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms)

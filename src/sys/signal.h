@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <termios.h>
 
@@ -30,6 +31,9 @@ int sys_signalfd_next(int fd, struct sys_signal *ret_signal);
  * stop, with `sig` blocked again.
  */
 int sys_raise_default(int sig);
+
+/* Milliseconds since some start that never moves. */
+int64_t sys_now_ms(void);
 
 int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 

@@ -11,7 +11,7 @@ compiles_alone() {
 	printf '#include "%s"\n' "$1/$2" |
 		gcc -x c -std=gnu17 -fsyntax-only -D_GNU_SOURCE -DHB_FAULTS \
 			-Wall -Wextra -Werror -Wno-unused-function \
-			-I"$1/src" -I"$1/include" -I"$1/tests/lib" -
+			-iquote "$1/src" -I"$1/include" -I"$1/tests/lib" -
 }
 
 mkdir "$TMPDIR/src"

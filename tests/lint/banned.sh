@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: gcc
+#
+# Paths are resolved in src/sys alone: elsewhere the calls do not compile.
+. "$HB_TESTS/lib/tap.sh"
+
+# compiles CODE
+compiles() {
+	printf 'void f(char *s);\nvoid f(char *s) { %s; }\n' "$1" |
+		gcc -x c -std=gnu17 -fsyntax-only -D_GNU_SOURCE \
+			-Wno-unused-value -include "$HB_SOURCE/src/sys/banned.h" -
+}
+
+check 'ordinary code compiles' compiles 'int n = (int)strlen(s); (void)n'
+for call in 'open(s, 0)' 'openat(0, s, 0)' 'rename(s, s)' 'mkdir(s, 0)' \
+	'execvp(s, 0)' 'system(s)' 'getenv(s)' 'strcpy(s, s)'; do
+	check_fails "$call does not" compiles "$call"
+done
+
+# A library or program of ours that forgets the header has no ban at all.
+for dir in base plan box session bwrap cli; do
+	check "src/$dir is built behind it" \
+		grep -q banned_args "$HB_SOURCE/src/$dir/meson.build"
+done
+done_testing
