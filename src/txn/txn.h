@@ -31,13 +31,31 @@ struct txn_resource {
 	struct timespec t0;
 };
 
+/*
+ * One path that was committed, for the session's `seen` and the log; also each
+ * one inside a directory that arrived whole.  Called when everything is in
+ * place and before the transaction counts as done, so a crash in between makes
+ * txn_recover() call it again for all of them: remember, do not count.
+ *
+ * After an undo it tells what the base is again, with layer_ino 0 because what
+ * is in the layer is pending; base_ino 0: nothing is there.
+ */
+typedef int (*txn_applied_fn)(void *ctx, size_t resource,
+			      const struct seen *seen, struct hb_error *err);
+
 struct txn {
 	int session; /* the session's directory: journal lies here */
 	struct txn_resource *resources;
 	size_t n_resources;
 	const struct event_sink *events;
-	seen_fn seen; /* by resource: ctx is &seen_ctx[i] */
+	seen_fn seen; /* by resource: ctx is seen_ctx[i] */
 	void **seen_ctx;
+	/*
+	 * For undo, redo and recovery, which apply as well; NULL: nobody asks.
+	 * txn_commit() has its own.
+	 */
+	txn_applied_fn applied;
+	void *applied_ctx;
 };
 
 struct txn_options {
@@ -46,15 +64,16 @@ struct txn_options {
 	size_t n_ours;
 	const char *const *theirs; /* conflicts: the session's version wins */
 	size_t n_theirs;
-	const uint8_t *expect; /* hash the change set must have, or NULL */
+	/*
+	 * The hash that the change set must have, or NULL: result.summary.hash
+	 * of a dry run.  Of one resource it is the change set's own; of several
+	 * it is the SHA-256 of theirs, one after the other.
+	 */
+	const uint8_t *expect;
 	bool dry_run;
 	bool with_special; /* fifos, sockets as they are */
 	bool with_setid;   /* keep setuid, setgid and file capabilities */
 };
-
-/* One path that was committed, for the session's `seen` and the log. */
-typedef int (*txn_applied_fn)(void *ctx, size_t resource,
-			      const struct seen *seen, struct hb_error *err);
 
 struct txn_result {
 	uint64_t id; /* of the commit; undo names it */
@@ -78,7 +97,12 @@ int txn_undo(struct txn *txn, struct txn_result *ret_result,
 int txn_redo(struct txn *txn, struct txn_result *ret_result,
 	     struct hb_error *err);
 
-/* The upper goes to trash/ and an empty one takes its place: O(1). */
+/*
+ * The upper goes to trash/ and an empty one takes its place: O(1).  It is a
+ * transaction like the others, and undo brings the upper back as long as
+ * nothing was written to the new one.  Afterwards layers[0] is the old one:
+ * open it again.  The same holds after txn_undo(), txn_redo(), txn_recover().
+ */
 int txn_rollback(struct txn *txn, struct hb_error *err);
 
 enum txn_recovered {
