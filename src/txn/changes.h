@@ -12,7 +12,9 @@ struct hb_error;
 
 /*
  * The change set: what a resource's layers do to its base, as one stream in
- * path order that status, diff, gate, review and commit all read.
+ * path order that status, diff, gate, review and commit all read.  The order
+ * is that of a walk: names by bytes, a directory before what is in it, so a
+ * slash sorts before every other byte.
  *
  * It is made by one walk over layers and base, by descriptor, in memory that
  * does not grow with the tree, and kept in an unnamed spill file.  Everything
@@ -35,6 +37,11 @@ enum change_what {
 	CHANGED_XATTRS = 1 << 3, /* user.*, ACLs, security.capability */
 	CHANGED_TARGET = 1 << 4,
 	CHANGED_MTIME = 1 << 5,
+	/*
+	 * Nothing of its own, but in the layer it shares its inode with other
+	 * names: the base's copy has to become that inode.
+	 */
+	CHANGED_LINKS = 1 << 6,
 };
 
 enum change_flag {
@@ -43,29 +50,43 @@ enum change_flag {
 	 * deletions it means follow as changes of their own.
 	 */
 	CHANGE_OPAQUE = 1 << 0,
-	CHANGE_IN_NEW = 1 << 1,	  /* inside a directory that is itself added */
-	CHANGE_IN_GONE = 1 << 2,  /* inside a directory that is itself deleted */
-	CHANGE_GIT = 1 << 3,	  /* part of a repository's unit, not counted */
-	CHANGE_RENAMED = 1 << 4,  /* `from` is where it came from */
-	CHANGE_SPECIAL = 1 << 5,  /* fifo, socket, device */
-	CHANGE_SETID = 1 << 6,	  /* setuid, setgid or file capabilities */
+	CHANGE_IN_NEW = 1 << 1,	 /* inside a directory that is itself added */
+	CHANGE_IN_GONE = 1 << 2, /* inside a directory that is itself deleted */
+	CHANGE_GIT = 1 << 3,	 /* part of a repository's unit, not counted */
+	CHANGE_RENAMED = 1 << 4, /* `from` is where it came from */
+	CHANGE_SPECIAL = 1 << 5, /* fifo, socket, device */
+	CHANGE_SETID = 1 << 6,	 /* setuid, setgid or file capabilities */
 	CHANGE_CONFLICT = 1 << 7, /* the base changed since T0; see `why` */
+	/* The other end of a rename: deleted, and the `from` of an added one.
+	 */
+	CHANGE_MOVED_AWAY = 1 << 8,
+	/*
+	 * A directory of both sides that is in the stream for commit alone: its
+	 * times, which are carried and not listed, or its being opaque.  Kind
+	 * CHANGE_TIMES; never shown, counted, in conflict or in the hash, so a
+	 * set that has nothing else has no changes: see `n_changes`.
+	 */
+	CHANGE_CARRIED = 1 << 9,
 };
 
 struct change {
 	enum change_kind kind;
-	unsigned what;	/* enum change_what */
-	unsigned flags; /* enum change_flag */
-	const char *path; /* relative to the resource, any bytes but NUL */
-	const char *from; /* CHANGE_RENAMED, else NULL */
-	const char *why;  /* CHANGE_CONFLICT: words for people, else NULL */
-	size_t layer;	  /* index of the layer that `new` is in */
-	struct entry old; /* ENTRY_NONE for an added one */
-	struct entry new; /* ENTRY_NONE for a deleted one */
+	unsigned what;	     /* enum change_what */
+	unsigned flags;	     /* enum change_flag */
+	const char *path;    /* relative to the resource, any bytes but NUL */
+	const char *from;    /* CHANGE_RENAMED, else NULL */
+	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
+	size_t layer;	     /* index of the layer that `new` is in */
+	struct entry old;    /* ENTRY_NONE for an added one */
+	struct entry new;    /* ENTRY_NONE for a deleted one */
 	uint64_t link_group; /* not 0: same number, same inode in the layer */
 };
 
-/* What the session knows of a path after it was committed from here. */
+/*
+ * What the session knows of a path after it was committed from here.  The
+ * directories that commit renamed into place or whose times it restored belong
+ * to it as well: to a later scan they look as if the user had moved them.
+ */
 struct seen {
 	const char *path;
 	uint64_t base_ino;
@@ -88,12 +109,23 @@ struct changes_request {
 	seen_fn seen;	    /* may be NULL */
 	void *seen_ctx;
 	bool with_renames;
-	/* Called now and then with the number of entries walked; may be NULL. */
+	/*
+	 * Leaves the hash zero and so spares reading what is new: for whoever
+	 * only lists.  What was reviewed by such a list cannot be expected.
+	 */
+	bool without_hash;
+	/* Called now and then with the number of entries walked; may be NULL.
+	 */
 	void (*progress)(void *ctx, uint64_t n);
 	void *progress_ctx;
 };
 
+/*
+ * Directories count as well.  The two ends of a rename count once, as renamed.
+ * What is part of a repository's unit counts as `n_git` and `n_changes` only.
+ */
 struct changes_summary {
+	uint64_t n_changes; /* in the stream, but for the carried ones */
 	uint64_t n_added, n_modified, n_deleted, n_renamed, n_type;
 	uint64_t n_attributes, n_times, n_conflicts, n_git;
 	uint64_t bytes; /* of the content that is new */

@@ -47,10 +47,18 @@ int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
 int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
 		     struct hb_error *err);
 
+/* The same for an open descriptor, O_PATH ones too. */
+int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
+		  struct hb_error *err);
+
 /*
- * Identity that survives a reboot: inode number, birth time, size and mtime.
- * Not ctime, which our own renames change.
+ * Identity that survives a reboot: inode number, birth time, and of anything
+ * but a directory size and mtime; a directory's own are changed by whatever is
+ * moved in or out of it.  Not ctime, which our own renames change.
  */
 bool entry_is_same_object(const struct entry *a, const struct entry *b);
+
+/* Neither file, directory nor symbolic link: nothing that may be opened. */
+bool entry_is_special(const struct entry *e);
 
 #endif
