@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -75,27 +74,6 @@ int sys_touch(int fd)
 	if (r < 0)
 		return r;
 	return RESULT(futimens(fd, NULL));
-}
-
-int sys_lock(int fd)
-{
-	int r;
-
-	do
-		r = flock(fd, LOCK_EX | LOCK_NB);
-	while (r < 0 && errno == EINTR);
-	return r < 0 ? -errno : 0;
-}
-
-int sys_rename_new(int from, const char *old, int to, const char *name)
-{
-	int r;
-
-	r = fault_here("rename_new");
-	if (r < 0)
-		return r;
-	return (int)RESULT(syscall(SYS_renameat2, from, old, to, name,
-				   1U /* RENAME_NOREPLACE */));
 }
 
 int sys_make_whiteout(int dirfd, const char *name)

@@ -30,15 +30,6 @@ int sys_name_file(int fd, int dirfd, const char *name);
 /* Sets its times to now. */
 int sys_touch(int fd);
 
-/*
- * An exclusive lock that goes when the last copy of the descriptor is closed.
- * -EWOULDBLOCK: somebody else holds it.
- */
-int sys_lock(int fd);
-
-/* Fails with -EEXIST rather than replace. */
-int sys_rename_new(int from, const char *old, int to, const char *name);
-
 /* The overlay's mark for "nothing is here". */
 int sys_make_whiteout(int dirfd, const char *name);
 
