@@ -351,6 +351,17 @@ static void close_all(struct box *box)
 	free(box->argv);
 }
 
+/*
+ * What was passed to the command is its own: whoever waits for the end of a
+ * pipe must not wait for us as well.
+ */
+static void close_others(const struct box *box)
+{
+	int keep[2] = { box->watch, box->plan->fds[PLAN_FD_JSON_STATUS] };
+
+	fds_close_but(3, keep, 2);
+}
+
 static int run_simply(struct box *box, struct box_result *ret_result,
 		      struct hb_error *err)
 {
@@ -367,6 +378,7 @@ static int run_simply(struct box *box, struct box_result *ret_result,
 	}
 	if (is_set(box, PLAN_DIE_WITH_PARENT))
 		(void)sys_set_parent_death_signal(SIGKILL);
+	close_others(box);
 	return supervise_simply(box, child, ret_result, err);
 }
 
@@ -391,6 +403,10 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	(void)sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
 		(void)sigaddset(&set, handled[i]);
+	/* The command's pid, as we see it, comes with its first report. */
+	r = sys_want_credentials(box->watch);
+	if (r < 0)
+		return hb_fail(err, r, "cannot ask for credentials");
 	r = sys_block_signals(&set, &box->mask);
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");

@@ -106,22 +106,6 @@ int step_limits(struct box *box, struct hb_error *err)
 	return 0;
 }
 
-int step_fds(struct box *box, struct hb_error *err)
-{
-	unsigned report = (unsigned)box->report;
-	int r = 0;
-
-	if (!is_set(box, PLAN_CLOSE_FDS))
-		return 0;
-	if (report > 3)
-		r = sys_close_range(3, report - 1);
-	if (r >= 0)
-		r = sys_close_range(report + 1, ~0U);
-	if (r < 0)
-		return hb_fail(err, r, "cannot close descriptors");
-	return 0;
-}
-
 int step_exec(struct box *box, struct hb_error *err)
 {
 	const char *file = box->plan->argv[0];

@@ -28,24 +28,23 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Mounts a clone of the device at the host path `from` on the file `name`. */
+/*
+ * Mounts a clone of the device at the host path `from` on the file `name`.  It
+ * is private because everything is by now, and a device needs no attribute.
+ */
 static int place_node(int dev, const char *from, const char *name,
 		      struct hb_error *err)
 {
-	auto_fd int target = -1;
 	auto_fd int mount = -1;
 	int r;
 
 	mount = sys_clone_tree(AT_FDCWD, from, 0);
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot find device '%s'", from);
-	r = sys_mount_setattr_private(mount, K_MOUNT_NOSUID | K_MOUNT_NOEXEC);
+	r = sys_make_file_at(dev, name, 0444);
 	if (r < 0)
-		return hb_fail(err, r, "cannot restrict device '%s'", from);
-	target = sys_openat(dev, name, O_RDONLY | O_CREAT | O_EXCL, 0444);
-	if (target < 0)
-		return hb_fail(err, target, "cannot make '/dev/%s'", name);
-	r = sys_attach(mount, target);
+		return hb_fail(err, r, "cannot make '/dev/%s'", name);
+	r = sys_attach_at(mount, dev, name);
 	if (r < 0)
 		return hb_fail(err, r, "cannot mount '/dev/%s'", name);
 	return 0;
@@ -59,7 +58,6 @@ static int place_pts(int dev, struct hb_error *err)
 {
 	auto_fd int fs = -1;
 	auto_fd int mount = -1;
-	auto_fd int target = -1;
 	int r;
 
 	fs = sys_fsopen("devpts");
@@ -77,10 +75,7 @@ static int place_pts(int dev, struct hb_error *err)
 	r = sys_mkdirat(dev, "pts", 0755);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '/dev/pts'");
-	target = sys_openat(dev, "pts", O_PATH | O_DIRECTORY, 0);
-	if (target < 0)
-		return hb_fail(err, target, "cannot open '/dev/pts'");
-	r = sys_attach(mount, target);
+	r = sys_attach_at(mount, dev, "pts");
 	if (r < 0)
 		return hb_fail(err, r, "cannot mount '/dev/pts'");
 	return 0;
@@ -136,18 +131,13 @@ static int fill_dev(int dev, struct hb_error *err)
 int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	auto_fd int dev = -1;
-	int mount, r;
+	int r;
 
-	mount = mounts_new_tmpfs(0755, 0, K_MOUNT_NOSUID | K_MOUNT_NOEXEC, err);
-	if (mount < 0)
-		return mount;
-	dev = sys_dup_above(mount, 3);
-	if (dev < 0) {
-		sys_close(mount);
-		return hb_fail(err, dev, "cannot keep '%s'", op->dest);
-	}
+	dev = mounts_new_tmpfs(0755, 0, K_MOUNT_NOSUID | K_MOUNT_NOEXEC, err);
+	if (dev < 0)
+		return dev;
 	/* Attached first: before 6.15 nothing mounts on a detached mount. */
-	r = mounts_attach(box, mount, op->dest, 0755, err);
+	r = mounts_attach(box, dev, op->dest, 0755, err);
 	if (r < 0)
 		return r;
 	r = fill_dev(dev, err);

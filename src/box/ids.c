@@ -21,24 +21,32 @@
 
 #define MAP_TEXT_SIZE 4096
 
-static int write_map(int dir, const char *file, unsigned in, unsigned out)
+/* `file` is a file of /proc/self; `self` that directory or AT_FDCWD. */
+static int write_own(int self, const char *file, const char *text)
+{
+	if (self >= 0)
+		file += sizeof("/proc/self/") - 1;
+	return sys_write_file_at(self, file, text);
+}
+
+static int write_map(int self, const char *file, unsigned in, unsigned out)
 {
 	char text[48];
 
 	(void)snprintf(text, sizeof(text), "%u %u 1\n", in, out);
-	return sys_write_file_at(dir, file, text);
+	return write_own(self, file, text);
 }
 
-static int write_maps(int dir, const struct box *box, unsigned out_uid,
+static int write_maps(int self, const struct box *box, unsigned out_uid,
 		      unsigned out_gid, struct hb_error *err)
 {
 	int r;
 
-	r = sys_write_file_at(dir, "setgroups", "deny");
+	r = write_own(self, "/proc/self/setgroups", "deny");
 	if (r >= 0)
-		r = write_map(dir, "uid_map", box->in_uid, out_uid);
+		r = write_map(self, "/proc/self/uid_map", box->in_uid, out_uid);
 	if (r >= 0)
-		r = write_map(dir, "gid_map", box->in_gid, out_gid);
+		r = write_map(self, "/proc/self/gid_map", box->in_gid, out_gid);
 	if (r < 0)
 		return explain_userns(
 			err, hb_fail(err, r, "cannot map the user's ids"));
@@ -48,7 +56,6 @@ static int write_maps(int dir, const struct box *box, unsigned out_uid,
 int step_ids(struct box *box, struct hb_error *err)
 {
 	const struct plan *plan = box->plan;
-	auto_fd int self = -1;
 	int r;
 
 	if (plan->fds[PLAN_FD_USERNS] >= 0) {
@@ -63,10 +70,7 @@ int step_ids(struct box *box, struct hb_error *err)
 	if (!(box->ns & PLAN_NS_USER) || is_set(box, PLAN_MAP_ALL) ||
 	    plan->fds[PLAN_FD_USERNS_BLOCK] >= 0)
 		return 0;
-	self = sys_openat(AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY, 0);
-	if (self < 0)
-		return hb_fail(err, self, "cannot open '/proc/self'");
-	return write_maps(self, box, box->uid, box->gid, err);
+	return write_maps(AT_FDCWD, box, box->uid, box->gid, err);
 }
 
 /* "inside outside count" lines become "inside inside count". */

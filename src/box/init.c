@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 /*
@@ -32,42 +33,26 @@
 
 #define COMMAND_STACK 65536
 #define GRACE_MS      2000
-#define POLL_FOREVER  (-1)
+/* The socket, the sync descriptor and the signals. */
+#define KEEP_OTHERS  3
+#define POLL_FOREVER (-1)
 
 static int start_command(void *arg)
 {
 	command_main(arg);
 }
 
-/* Everything but the socket, and what the plan wants held open. */
-static void shed_descriptors(const struct box *box, bool with_stdio)
-{
-	int keep[2] = { box->report, box->plan->fds[PLAN_FD_SYNC] };
-	unsigned from = with_stdio ? 0 : 3;
-
-	if (keep[1] >= 0 && keep[1] < keep[0]) {
-		int low = keep[1];
-
-		keep[1] = keep[0];
-		keep[0] = low;
-	}
-	for (int i = 0; i < 2; i++) {
-		if (keep[i] < (int)from)
-			continue;
-		if (keep[i] > (int)from)
-			(void)sys_close_range(from, (unsigned)keep[i] - 1);
-		from = (unsigned)keep[i] + 1;
-	}
-	(void)sys_close_range(from, ~0U);
-}
-
-static int open_lock_files(const struct box *box, struct hb_error *err)
+/*
+ * Held until init ends, which is what the locks are for.  `keep` has room for
+ * them.
+ */
+static int open_lock_files(const struct box *box, int *keep,
+			   struct hb_error *err)
 {
 	for (size_t i = 0; i < box->plan->n_lock_files; i++) {
 		const char *path = box->plan->lock_files[i];
 		int fd, r;
 
-		/* Held until init ends, which is what the lock is for. */
 		fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
 		if (fd < 0)
 			return hb_fail(err, fd, "Unable to open lock file %s",
@@ -75,6 +60,7 @@ static int open_lock_files(const struct box *box, struct hb_error *err)
 		r = sys_read_lock(fd);
 		if (r < 0)
 			return hb_fail(err, r, "Unable to lock file %s", path);
+		keep[i] = fd;
 	}
 	return 0;
 }
@@ -85,8 +71,6 @@ static int restrict_init(struct box *box, struct hb_error *err)
 	static const struct caps none = { 0 };
 	int r;
 
-	if (box->plan->n_lock_files == 0)
-		shed_descriptors(box, false);
 	r = sys_caps_set(&none);
 	if (r < 0)
 		return hb_fail(err, r, "cannot drop init's capabilities");
@@ -222,20 +206,23 @@ static int prepare_watch(struct watch *w, struct hb_error *err)
 	return 0;
 }
 
-/* Keeps the two descriptors of the watch and nothing else. */
-static int shed_for_watch(const struct watch *w, struct hb_error *err)
+/*
+ * The simple init keeps 0, 1 and 2, as bubblewrap's does; one that tells keeps
+ * nothing of the outside, and nobody may look into it.
+ */
+static int shed_descriptors(const struct watch *w, int *keep, size_t n,
+			    struct hb_error *err)
 {
-	int low = w->signals < w->box->report ? w->signals : w->box->report;
-	int high = w->signals < w->box->report ? w->box->report : w->signals;
 	int r;
 
-	r = sys_close_range(0, (unsigned)low - 1);
-	if (r >= 0 && high > low + 1)
-		r = sys_close_range((unsigned)low + 1, (unsigned)high - 1);
-	if (r >= 0)
-		r = sys_close_range((unsigned)high + 1, ~0U);
-	if (r < 0)
-		return hb_fail(err, r, "cannot close init's descriptors");
+	keep[n++] = w->box->report;
+	keep[n++] = w->box->plan->fds[PLAN_FD_SYNC];
+	keep[n++] = w->signals;
+	if (w->signals < 0) {
+		fds_close_but(3, keep, n);
+		return 0;
+	}
+	fds_close_but(0, keep, n);
 	r = sys_set_dumpable(0);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make init undumpable");
@@ -254,9 +241,16 @@ void init_main(struct box *box)
 	static char stack[COMMAND_STACK] __attribute__((aligned(16)));
 	struct watch w = { .box = box, .signals = -1 };
 	bool tells = is_set(box, PLAN_JOBS | PLAN_WAIT_ALL);
+	size_t n_locks = box->plan->n_lock_files;
+	auto_free int *keep = NULL;
 	struct hb_error err = { 0 };
 
-	if (open_lock_files(box, &err) < 0)
+	keep = calloc(n_locks + KEEP_OTHERS, sizeof(*keep));
+	if (!keep) {
+		(void)hb_fail(&err, -ENOMEM, "cannot keep the lock files");
+		give_up(box, &err);
+	}
+	if (open_lock_files(box, keep, &err) < 0)
 		give_up(box, &err);
 	if (tells && prepare_watch(&w, &err) < 0)
 		give_up(box, &err);
@@ -265,7 +259,7 @@ void init_main(struct box *box)
 		(void)hb_fail(&err, w.command, "cannot start the command");
 		give_up(box, &err);
 	}
-	if (tells && shed_for_watch(&w, &err) < 0)
+	if (shed_descriptors(&w, keep, n_locks, &err) < 0)
 		give_up(box, &err);
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);

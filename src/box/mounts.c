@@ -35,10 +35,9 @@
  * made for it.
  */
 
-#define TMPFS_ATTR	  (K_MOUNT_NOSUID | K_MOUNT_NODEV)
-#define DEFAULT_DIR_MODE  0755
-#define DEFAULT_FILE_MODE 0666
-#define MOUNT_FILE_MODE	  0444
+#define TMPFS_ATTR	 (K_MOUNT_NOSUID | K_MOUNT_NODEV)
+#define DEFAULT_DIR_MODE 0755
+#define MOUNT_FILE_MODE	 0444
 
 int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 		     struct hb_error *err)
@@ -63,30 +62,51 @@ int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 	return r < 0 ? hb_fail(err, r, "cannot make a tmpfs") : r;
 }
 
+int mounts_new(const char *type, struct hb_error *err)
+{
+	auto_fd int fs = -1;
+	int r;
+
+	fs = sys_fsopen(type);
+	if (fs < 0)
+		return hb_fail(err, fs, "cannot open a file system of type %s",
+			       type);
+	r = sys_fsconfig_create(fs);
+	if (r >= 0)
+		r = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV |
+					    K_MOUNT_NOEXEC);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a file system of type %s",
+			       type);
+	return r;
+}
+
 static bool is_root_path(const char *path)
 {
 	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
 }
 
-/* `mount` is the root from here on. */
-static int become_root(struct box *box, int mount)
+/* `mount` is the root from here on; takes it. */
+static int become_root(struct box *box, int mount, struct hb_error *err)
 {
+	int r;
+
 	if (box->root >= 0)
 		sys_close(box->root);
 	box->root = mount;
+	r = sys_place(mount, &box->root_place);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at the new root");
 	return 0;
 }
 
 static int first_root(struct box *box, int mount, struct hb_error *err)
 {
 	auto_fd int host = -1;
-	auto_fd int owned = mount;
 	int r;
 
 	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	if (host < 0)
-		return hb_fail(err, host, "cannot open the host's root");
-	r = sys_attach(mount, host);
+	r = host < 0 ? host : sys_attach(mount, host);
 	if (r < 0)
 		return hb_fail(err, r, "cannot attach the new root");
 	if (box->plan->n_ops > 1) {
@@ -94,7 +114,17 @@ static int first_root(struct box *box, int mount, struct hb_error *err)
 		if (r < 0)
 			return hb_fail(err, r, "cannot hide the new root");
 	}
-	return become_root(box, take_fd(&owned));
+	return 0;
+}
+
+bool mounts_is_root(const struct box *box, int fd)
+{
+	struct sys_place place;
+
+	/* What cannot be looked at is treated as the more delicate case. */
+	return sys_place(fd, &place) < 0 ||
+	       (place.ino == box->root_place.ino &&
+		place.mnt_id == box->root_place.mnt_id);
 }
 
 static int open_or_make(struct box *box, int mount, const char *dest,
@@ -119,26 +149,32 @@ static int open_or_make(struct box *box, int mount, const char *dest,
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err)
 {
-	auto_fd int owned = mount;
-	auto_fd int fd = -1;
-	bool is_root;
-	int r;
+	bool is_root = box->root < 0;
+	int keep, r;
 
-	if (box->root < 0 && is_root_path(dest))
-		return first_root(box, take_fd(&owned), err);
+	if (is_root) {
+		assert(is_root_path(dest));
+		r = first_root(box, mount, err);
+		if (r < 0)
+			return r;
+	} else {
+		auto_fd int fd = -1;
 
-	fd = open_or_make(box, mount, dest, parent_mode, err);
-	if (fd < 0)
-		return fd;
-	/* A link can lead to the root as well: ask what was found. */
-	r = sys_is_same_place(fd, box->root);
-	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", dest);
-	is_root = r;
-	r = sys_attach(mount, fd);
-	if (r < 0)
-		return hb_fail(err, r, "cannot mount on '%s'", dest);
-	return is_root ? become_root(box, take_fd(&owned)) : 0;
+		fd = open_or_make(box, mount, dest, parent_mode, err);
+		if (fd < 0)
+			return fd;
+		/* A link can lead to the root as well: ask what was found. */
+		is_root = mounts_is_root(box, fd);
+		r = sys_attach(mount, fd);
+		if (r < 0)
+			return hb_fail(err, r, "cannot mount on '%s'", dest);
+	}
+	if (!is_root)
+		return 0;
+	keep = sys_dup_above(mount, 3);
+	if (keep < 0)
+		return hb_fail(err, keep, "cannot keep the new root");
+	return become_root(box, keep, err);
 }
 
 static uint64_t bind_attributes(const struct plan_op *op)
@@ -158,17 +194,15 @@ static int attach_bind(struct box *box, const struct plan_op *op, int mount,
 	int r;
 
 	r = sys_mount_setattr_private(mount, bind_attributes(op));
-	if (r < 0) {
-		sys_close(mount);
+	if (r < 0)
 		return hb_fail(err, r, "cannot restrict the mount for '%s'",
 			       op->dest);
-	}
 	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
 }
 
 int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
-	int mount;
+	auto_fd int mount = -1;
 
 	mount = sys_clone_tree(AT_FDCWD, op->source, 1);
 	if (mount == -ENOENT && op->flags & PLAN_TRY)
@@ -186,9 +220,10 @@ int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	char link[32], path[PATH_MAX];
+	auto_fd int mount = -1;
 	struct stat want, got;
 	ssize_t n;
-	int mount, r;
+	int r;
 
 	r = sys_fstat(op->fd, &want);
 	if (r < 0)
@@ -204,10 +239,8 @@ int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err)
 	r = sys_fstat(mount, &got);
 	if (r >= 0 && (want.st_dev != got.st_dev || want.st_ino != got.st_ino))
 		r = -ESTALE;
-	if (r < 0) {
-		sys_close(mount);
+	if (r < 0)
 		return hb_fail(err, r, "Race condition binding dirfd");
-	}
 	return attach_bind(box, op, mount, err);
 }
 
@@ -231,7 +264,7 @@ int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	unsigned attr = TMPFS_ATTR;
 	mode_t mode = DEFAULT_DIR_MODE;
-	int mount;
+	auto_fd int mount = -1;
 
 	if (op->flags & PLAN_HAS_PERMS)
 		mode = op->perms;
@@ -245,19 +278,12 @@ int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err)
 
 int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
-	auto_fd int fs = -1;
-	int r;
+	auto_fd int mount = -1;
 
-	fs = sys_fsopen("mqueue");
-	if (fs < 0)
-		return hb_fail(err, fs, "cannot open an mqueue file system");
-	r = sys_fsconfig_create(fs);
-	if (r >= 0)
-		r = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV |
-					    K_MOUNT_NOEXEC);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make an mqueue file system");
-	return mounts_attach(box, r, op->dest, DEFAULT_DIR_MODE, err);
+	mount = mounts_new("mqueue", err);
+	if (mount < 0)
+		return mount;
+	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
 }
 
 static const op_fn op_table[] = {

@@ -2,6 +2,7 @@
 #ifndef HB_BOX_MOUNTS_H
 #define HB_BOX_MOUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,12 +38,18 @@ int op_hostname(struct box *box, const struct plan_op *op,
 int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 		     struct hb_error *err);
 
+/* A detached file system of `type`: nosuid, nodev, noexec. */
+int mounts_new(const char *type, struct hb_error *err);
+
 /*
  * Attaches `mount` at `dest`, which is made if it is missing: a directory, or
- * a file if the mount's root is one.  Takes `mount` in any case; when `dest` is
- * the root, the mount becomes box->root.
+ * a file if the mount's root is one.  `mount` stays the caller's to close; when
+ * `dest` is the root, box->root becomes a descriptor of its own for it.
  */
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err);
+
+/* Whether `fd` is the box's root, by whatever path it was found. */
+bool mounts_is_root(const struct box *box, int fd);
 
 #endif

@@ -214,10 +214,11 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct hb_error why = { 0 };
+		auto_fd int mount = -1;
 
-		r = mount_one_way(&ways[i], o, &why);
+		r = mount = mount_one_way(&ways[i], o, &why);
 		if (r >= 0)
-			return mounts_attach(box, r, op->dest, 0755, err);
+			return mounts_attach(box, mount, op->dest, 0755, err);
 		/* Words come only once the kernel understood the layers. */
 		if (why.code != 0) {
 			if (err)
@@ -229,7 +230,7 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 	if (target < 0)
 		return target;
 	/* The old call gives no descriptor of what it mounted. */
-	if (sys_is_same_place(target, box->root) != 0)
+	if (mounts_is_root(box, target))
 		return hb_fail(err, -HB_E_UNSUPPORTED,
 			       "an overlay on '/' needs kernel 6.8");
 	return mount_old_way(o, target, err);
@@ -248,11 +249,14 @@ int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
 		return hb_fail(err, -E2BIG, "too many layers at '%s'",
 			       op->dest);
 	r = open_layers(box, op, &o, err);
-	if (r >= 0)
+	if (r >= 0) {
+		/* The kernel takes no layer from a mount that is hidden. */
+		if (op->flags & PLAN_OVERLAY_TMP)
+			(void)sys_mount_hide_from_clones(box->scratch, 0);
 		r = mount_layers(box, op, &o, err);
+		if (op->flags & PLAN_OVERLAY_TMP)
+			(void)sys_mount_hide_from_clones(box->scratch, 1);
+	}
 	close_dirs(&o);
-	if (r < 0)
-		return hb_fail(err, r, "cannot put an overlay on '%s'",
-			       op->dest);
-	return 0;
+	return r;
 }

@@ -18,7 +18,6 @@ static const char *const covered[] = { "sys", "sysrq-trigger", "irq", "bus" };
 
 static int cover(int proc, const char *name, struct hb_error *err)
 {
-	auto_fd int target = -1;
 	auto_fd int mount = -1;
 	int r;
 
@@ -37,10 +36,7 @@ static int cover(int proc, const char *name, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '/proc/%s' read-only",
 			       name);
-	target = sys_openat(proc, name, O_PATH | O_NOFOLLOW, 0);
-	if (target < 0)
-		return hb_fail(err, target, "cannot open '/proc/%s'", name);
-	r = sys_attach(mount, target);
+	r = sys_attach_at(mount, proc, name);
 	if (r < 0)
 		return hb_fail(err, r, "cannot cover '/proc/%s'", name);
 	return 0;
@@ -48,22 +44,12 @@ static int cover(int proc, const char *name, struct hb_error *err)
 
 static int new_procfs(struct hb_error *err)
 {
-	auto_fd int fs = -1;
-	int r;
+	int mount = mounts_new("proc", err);
 
-	fs = sys_fsopen("proc");
-	if (fs < 0)
-		return hb_fail(err, fs, "cannot open a procfs");
-	r = sys_fsconfig_create(fs);
-	if (r >= 0)
-		r = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV |
-					    K_MOUNT_NOEXEC);
-	if (r >= 0)
-		return r;
-	if (r == -EPERM)
+	if (mount == -EPERM)
 		hb_fix(err,
 		       "something is mounted over parts of /proc, as in a container; unmask it (docker: --security-opt systempaths=unconfined, podman: --security-opt unmask=ALL)");
-	return hb_fail(err, r, "cannot make a procfs");
+	return mount;
 }
 
 static int host_procfs(struct hb_error *err)
@@ -81,24 +67,31 @@ static int host_procfs(struct hb_error *err)
 	return hb_fail(err, r, "cannot restrict '/proc'");
 }
 
+/*
+ * Everything there that can be written belongs to root.  Where root is nobody
+ * we know, there is nothing to cover.
+ */
+static bool may_be_root(const struct box *box)
+{
+	return box->uid == 0 || box->plan->fds[PLAN_FD_USERNS] >= 0 ||
+	       box->plan->fds[PLAN_FD_USERNS_BLOCK] >= 0;
+}
+
 int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	bool has_pid_ns =
 		box->ns & PLAN_NS_PID || box->plan->fds[PLAN_FD_PIDNS] >= 0;
 	auto_fd int proc = -1;
-	int mount, r;
+	int r;
 
-	mount = has_pid_ns ? new_procfs(err) : host_procfs(err);
-	if (mount < 0)
-		return mount;
-	proc = sys_dup_above(mount, 3);
-	if (proc < 0) {
-		sys_close(mount);
-		return hb_fail(err, proc, "cannot keep '%s'", op->dest);
-	}
-	r = mounts_attach(box, mount, op->dest, 0755, err);
+	proc = has_pid_ns ? new_procfs(err) : host_procfs(err);
+	if (proc < 0)
+		return proc;
+	r = mounts_attach(box, proc, op->dest, 0755, err);
 	if (r < 0)
 		return r;
+	if (!may_be_root(box))
+		return 0;
 	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++) {
 		r = cover(proc, covered[i], err);
 		if (r < 0)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
+#include "sys/file.h"
 #include "sys/kernel.h"
 
 #include <limits.h>
@@ -62,8 +63,9 @@ struct box {
 	int go_rd, go_wr; /* the supervisor's word to the child */
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
-	int root;      /* the topmost mount at "/" of the box so far */
-	int scratch;   /* tmpfs for overlays in memory, not in the view */
+	struct sys_place root_place;
+	int root;    /* the topmost mount at "/" of the box so far */
+	int scratch; /* tmpfs for overlays in memory, not in the view */
 
 	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */
 	char pwd[BOX_CWD_SIZE + sizeof("PWD=")];
@@ -111,6 +113,9 @@ enum box_word {
 
 int box_fail(const struct box *box, struct hb_error *err, int r,
 	     enum box_word word, const char *object);
+
+/* Closes every descriptor from `first` on but those in `keep`; -1 is none. */
+void fds_close_but(int first, int *keep, size_t n);
 
 /* The steps, one file per concern; the contract is that of box_step.run. */
 int step_parent(struct box *box, struct hb_error *err);

@@ -82,8 +82,9 @@ int op_bind_data(struct box *box, const struct plan_op *op,
 		 struct hb_error *err)
 {
 	mode_t mode = perms_or(op, BIND_DATA_MODE);
+	auto_fd int mount = -1;
 	char name[32];
-	int mount, r;
+	int r;
 
 	(void)snprintf(name, sizeof(name), "data.%zu",
 		       (size_t)(op - box->plan->ops));
@@ -100,18 +101,19 @@ int op_bind_data(struct box *box, const struct plan_op *op,
 			return hb_fail(err, r, "Can't write data to file %s",
 				       op->dest);
 	}
+	/* Shown for the moment of the clone: what is hidden cannot be one. */
+	(void)sys_mount_hide_from_clones(box->scratch, 0);
 	mount = sys_clone_tree(box->scratch, name, 0);
+	(void)sys_mount_hide_from_clones(box->scratch, 1);
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot bind the data for '%s'",
 			       op->dest);
 	r = sys_mount_setattr_private(
 		mount, K_MOUNT_NOSUID | K_MOUNT_NODEV |
 			       (op->flags & PLAN_RO ? K_MOUNT_RDONLY : 0));
-	if (r < 0) {
-		sys_close(mount);
+	if (r < 0)
 		return hb_fail(err, r, "cannot restrict the data for '%s'",
 			       op->dest);
-	}
 	return mounts_attach(box, mount, op->dest, dest_parent_mode(mode), err);
 }
 

@@ -169,7 +169,8 @@ static void settle_user(struct bwrap_state *s)
 
 	if (!world->is_root && s->plan->fds[PLAN_FD_USERNS] == -1)
 		s->ns |= PLAN_NS_USER;
-	if ((s->ns_try & PLAN_NS_USER) && world->can_unshare_user(world->ctx))
+	else if ((s->ns_try & PLAN_NS_USER) &&
+		 world->can_unshare_user(world->ctx))
 		s->ns |= PLAN_NS_USER;
 }
 

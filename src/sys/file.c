@@ -136,6 +136,17 @@ int sys_fsync(int fd)
 	return (int)fault_after(RESULT(fsync(fd)));
 }
 
+int sys_make_file_at(int dirfd, const char *path, mode_t mode)
+{
+	int r;
+
+	r = fault_here("make_file_at");
+	if (r < 0)
+		return r;
+
+	return RESULT(mknodat(dirfd, path, S_IFREG | mode, 0));
+}
+
 int sys_mkdirat(int dirfd, const char *path, mode_t mode)
 {
 	int r;
@@ -233,16 +244,15 @@ int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags)
 	return RESULT(fstatat(dirfd, path, ret_st, flags));
 }
 
-int sys_is_same_place(int a, int b)
+int sys_place(int fd, struct sys_place *ret_place)
 {
-	struct k_statx at[2];
-	const int fds[2] = { a, b };
+	struct k_statx at;
 
-	for (int i = 0; i < 2; i++)
-		if (syscall(SYS_statx, fds[i], "", AT_EMPTY_PATH,
-			    K_STATX_INO | K_STATX_MNT_ID, &at[i]) < 0)
-			return -errno;
-	return at[0].ino == at[1].ino && at[0].mnt_id == at[1].mnt_id;
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH,
+		    K_STATX_INO | K_STATX_MNT_ID, &at) < 0)
+		return -errno;
+	*ret_place = (struct sys_place){ .ino = at.ino, .mnt_id = at.mnt_id };
+	return 0;
 }
 
 int sys_faccessat(int dirfd, const char *path, int mode)

@@ -41,6 +41,9 @@ int sys_write_file_at(int dirfd, const char *path, const char *text);
 ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size);
 
 int sys_fsync(int fd);
+
+/* An empty regular file, which must not exist yet; opens nothing. */
+int sys_make_file_at(int dirfd, const char *path, mode_t mode);
 int sys_mkdirat(int dirfd, const char *path, mode_t mode);
 int sys_symlinkat(const char *target, int dirfd, const char *path);
 int sys_renameat(int from, const char *old, int to, const char *name);
@@ -56,8 +59,11 @@ ssize_t sys_readlinkat(int dirfd, const char *path, char *buf, size_t size);
 int sys_fstat(int fd, struct stat *ret_st);
 int sys_fstatat(int dirfd, const char *path, struct stat *ret_st, int flags);
 
-/* 1: both descriptors are the same object seen through the same mount. */
-int sys_is_same_place(int a, int b);
+/* An object as seen through one mount. */
+struct sys_place {
+	uint64_t ino, mnt_id;
+};
+int sys_place(int fd, struct sys_place *ret_place);
 
 int sys_faccessat(int dirfd, const char *path, int mode);
 int sys_fchdir(int fd);

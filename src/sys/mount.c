@@ -62,6 +62,12 @@ int sys_attach(int mount, int target)
 				   K_MOVE_F_EMPTY_PATH | K_MOVE_T_EMPTY_PATH));
 }
 
+int sys_attach_at(int mount, int dir, const char *name)
+{
+	return (int)RESULT(syscall(SYS_move_mount, mount, "", dir, name,
+				   K_MOVE_F_EMPTY_PATH));
+}
+
 static int set_attributes(int fd, const char *path, unsigned flags,
 			  struct k_mount_attr *attr)
 {

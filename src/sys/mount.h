@@ -23,6 +23,9 @@ int sys_clone_tree(int dirfd, const char *path, int recursive);
 /* Attaches the detached `mount` on the object that `target` refers to. */
 int sys_attach(int mount, int target);
 
+/* The same on the entry `name` of the directory `dir`; no link is followed. */
+int sys_attach_at(int mount, int dir, const char *name);
+
 /* Sets `set` on the mount at `fd`; with `recursive` on all below it as well. */
 int sys_mount_setattr(int fd, uint64_t set, int recursive);
 

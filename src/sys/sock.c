@@ -26,33 +26,20 @@ int sys_pipe(int *ret_rd, int *ret_wr)
 
 int sys_socket_pair(int *ret_a, int *ret_b)
 {
-	const int on = 1;
 	int s[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) < 0)
 		return -errno;
-	if (setsockopt(s[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0) {
-		int r = -errno;
-
-		(void)close(s[0]);
-		(void)close(s[1]);
-		return r;
-	}
 	*ret_a = s[0];
 	*ret_b = s[1];
 	return 0;
 }
 
-static int send_message(int fd, struct msghdr *msg, size_t size)
+int sys_want_credentials(int fd)
 {
-	ssize_t n;
+	const int on = 1;
 
-	do
-		n = sendmsg(fd, msg, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == size ? 0 : -EBADMSG;
+	return RESULT(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)));
 }
 
 int sys_send_record(int fd, const void *record, size_t size)
@@ -65,27 +52,6 @@ int sys_send_record(int fd, const void *record, size_t size)
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EBADMSG;
-}
-
-int sys_send_record_as(int fd, const void *record, size_t size, pid_t pid)
-{
-	union credentials control = { 0 };
-	struct iovec part = { .iov_len = size };
-	struct msghdr msg = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control.room),
-	};
-	struct ucred cred = { .pid = pid, .uid = getuid(), .gid = getgid() };
-
-	/* The interface is older than const. */
-	memcpy(&part.iov_base, &record, sizeof(record));
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_CREDENTIALS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(cred));
-	memcpy(CMSG_DATA(&control.head), &cred, sizeof(cred));
-	return send_message(fd, &msg, size);
 }
 
 int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)

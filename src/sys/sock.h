@@ -11,16 +11,15 @@
 int sys_pipe(int *ret_rd, int *ret_wr);
 
 /*
- * A connected pair of SOCK_SEQPACKET sockets, both close-on-exec.  `ret_a` also
- * receives the sender's credentials (sys_recv_record).
+ * A connected pair of SOCK_SEQPACKET sockets, both close-on-exec.
  */
 int sys_socket_pair(int *ret_a, int *ret_b);
 
+/* From here on `fd` also receives who sent a record (sys_recv_record). */
+int sys_want_credentials(int fd);
+
 /* One record, whole or not at all.  -EPIPE when nobody is there any more. */
 int sys_send_record(int fd, const void *record, size_t size);
-
-/* The same, as the process `pid` of our namespace: needs CAP_SYS_ADMIN. */
-int sys_send_record_as(int fd, const void *record, size_t size, pid_t pid);
 
 /*
  * One record of exactly `size` bytes.  1: a record, 0: end of file, -EBADMSG:

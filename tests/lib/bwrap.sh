@@ -73,22 +73,19 @@ hold_namespace() {
 	# The inner exec is what says that everything is set up.
 	unshare "$@" sh -c 'echo up >"$1.up"; read -r _ <"$1.go"' sh \
 		"$hold_name" &
-	held_pids="${held_pids:-} $!"
 	held_names="${held_names:-} $hold_name"
 	# shellcheck disable=SC2034 # for those who source this
 	held=$!
 	wait_until test -s "$hold_name.up" || bail "unshare $* does not work"
 }
 
+# Nobody waits for them: process 1 of a pid namespace ends when all who joined it
+# are reaped, and whoever adopts those does that in its own time.
 release_namespaces() {
 	for hold_name in ${held_names:-}; do
 		echo >"$hold_name.go"
 	done
-	for hold_pid in ${held_pids:-}; do
-		wait "$hold_pid"
-	done
 	held_names=
-	held_pids=
 }
 
 # make_filter CALL ERRNO: a raw filter on stdout that refuses one system call.

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurements.  Each returns plain numbers; table.py judges them."""
+
+import os
+import re
+import select
+import statistics
+import subprocess
+import time
+
+from stand import Failure, host
+
+TRIES = 3
+NOISE = 0.05
+READY_SECONDS = 60
+SETTLE_SECONDS = 10
+
+# Growth over a whole series that would be noise: a leak in each run is more.
+TOLERATED_FILES = 500
+
+
+class Times:
+    """Of one command, in microseconds."""
+
+    def __init__(self, fields):
+        self.median, self.p25, self.minimum, self.gone = map(float, fields)
+
+
+def measure_commands(stand, rounds, commands):
+    """{name: Times} of {name: argv}, run side by side by the user."""
+    words = [stand.path("spawn"), str(rounds)]
+    for name, argv in commands.items():
+        words += ["---", name, *argv]
+    times = {}
+    for line in stand.run(*words).splitlines():
+        name, *fields = line.split("\t")
+        times[name] = Times(fields)
+    return times
+
+
+def start_commands(stand, payload):
+    work = stand.path("work")
+    commands = {
+        "bare": [payload],
+        "ours": [*stand.ours(), "--", payload],
+        "ours again": [*stand.ours(), "--", payload],
+        "bwrap": [*stand.theirs(), "--", payload],
+        "floor": [*stand.floor("-e"), payload],
+        "floor, filter, slow end": [*stand.floor("-s"), payload],
+        "ours, overlay": [*stand.ours_with_overlay(), "--", payload],
+        "floor, overlay": [*stand.floor("-e", "-o", work), payload],
+        "floor, overlay, filter, slow end": [*stand.floor("-s", "-o", work), payload],
+    }
+    if stand.holdback():
+        commands["holdback run"] = [*stand.holdback(), payload]
+    return commands
+
+
+def measure_start(stand, rounds, payload):
+    """The times, of the try whose two equal commands differ least."""
+    best, least = None, None
+    for _ in range(TRIES):
+        times = measure_commands(stand, rounds, start_commands(stand, payload))
+        noise = abs(times["ours again"].median / times["ours"].median - 1)
+        if least is None or noise < least:
+            best, least = times, noise
+        if least <= NOISE:
+            break
+    return best
+
+
+def count_calls(stand, command):
+    """System calls of a command and all its children, the median of three."""
+    report = stand.path("results", "calls")
+    counts = []
+    for _ in range(3):
+        stand.run("/usr/bin/strace", "-f", "-c", "-o", report, *command)
+        with open(report, encoding="utf-8") as file:
+            total = re.search(r"^100\.00\s+\S+\s+\S+\s+(\d+).*total$", file.read(), re.M)
+        if not total:
+            raise Failure("strace printed no total")
+        counts.append(int(total[1]))
+    return statistics.median_low(counts)
+
+
+def measure_calls(stand, payload):
+    return {
+        "bare": count_calls(stand, [payload]),
+        "ours": count_calls(stand, [*stand.ours(), "--", payload]),
+        "bwrap": count_calls(stand, [*stand.theirs(), "--", payload]),
+        "floor": count_calls(stand, [*stand.floor("-e"), payload]),
+    }
+
+
+def read_field(path, name):
+    """A number of kilobytes from a file of `Name: number kB` lines."""
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith(name + ":"):
+                return int(line.split()[1])
+    raise Failure(f"no {name} in {path}")
+
+
+class Crowd:
+    """Many sandboxes at rest, until the end of the `with`."""
+
+    def __init__(self, stand, command, size):
+        self.stand, self.command, self.size = stand, command, size
+        self.members, self.hold = [], -1
+
+    def __enter__(self):
+        ready, told = os.pipe()
+        wait_on, self.hold = os.pipe()
+        try:
+            for _ in range(self.size):
+                self.members.append(
+                    subprocess.Popen(
+                        [*self.command, self.stand.path("payload"), "rest"],
+                        stdin=wait_on, stdout=told, **self.stand.identity(),
+                    )  # fmt: skip
+                )
+            self.await_all(ready)
+        except BaseException:
+            self.__exit__()
+            raise
+        finally:
+            for fd in (ready, told, wait_on):
+                os.close(fd)
+        return self
+
+    def await_all(self, ready):
+        deadline = time.monotonic() + READY_SECONDS
+        count = 0
+        while count < self.size:
+            left = deadline - time.monotonic()
+            if left < 0 or any(member.poll() for member in self.members):
+                raise Failure(f"{count} of {self.size} sandboxes are there")
+            if select.select([ready], [], [], min(left, 1))[0]:
+                count += len(os.read(ready, self.size))
+
+    def __exit__(self, *_):
+        os.close(self.hold)
+        bad = [member for member in self.members if member.wait() != 0]
+        if bad:
+            raise Failure(f"{len(bad)} of {self.size} sandboxes failed")
+
+    def family(self):
+        """The pids of the supervisors, and of everything they started."""
+        known = {member.pid for member in self.members}
+        rows = list(host.processes())
+        grown = True
+        while grown:
+            new = {row[0] for row in rows if row[1] in known} - known
+            grown = bool(new)
+            known |= new
+        return known
+
+
+def settled(available):
+    """Waits until memory is about as free as it was: teardown is lazy."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < deadline:
+        if read_field("/proc/meminfo", "MemAvailable") > available - 4096:
+            break
+        time.sleep(0.05)
+
+
+def rest(stand, command, size):
+    """One crowd: (kB per sandbox, supervisor's RSS, PSS or None, processes)."""
+    before = read_field("/proc/meminfo", "MemAvailable")
+    with Crowd(stand, command, size) as crowd:
+        used = before - read_field("/proc/meminfo", "MemAvailable")
+        family = crowd.family()
+        rss = [read_field(f"/proc/{m.pid}/status", "VmRSS") for m in crowd.members]
+        try:
+            pss = sum(read_field(f"/proc/{pid}/smaps_rollup", "Pss") for pid in family)
+        except PermissionError:
+            pss = None
+    settled(before)
+    return used / size, statistics.median(rss), pss and pss / size, len(family) / size
+
+
+def measure_memory(stand, size, times):
+    """{who: medians of rest()}; crowds take turns, for what others use."""
+    commands = {
+        "ours": [*stand.ours(), "--"],
+        "bwrap": [*stand.theirs(), "--"],
+        "floor": stand.floor("-e"),
+    }
+    seen = {who: [] for who in commands}
+    # The first crowd pays for what the kernel keeps for the next ones.
+    for command in commands.values():
+        rest(stand, command, size)
+    for _ in range(times):
+        for who, command in commands.items():
+            seen[who].append(rest(stand, command, size))
+    return {
+        who: [statistics.median(c) if None not in c else None for c in zip(*rows)]
+        for who, rows in seen.items()
+    }
+
+
+class Traces:
+    """What a run could leave on the host."""
+
+    def __init__(self, stand):
+        uid = stand.user.uid
+        pids = [row[0] for row in host.processes() if row[2] == uid]
+        self.facts = {
+            "processes": {str(pid) for pid in pids},
+            "mounts": set(host.mounts()),
+            "namespaces": set().union(*map(namespaces_of, pids)),
+            "files": set(files_of(uid, ("/tmp", "/var/tmp", "/dev/shm", stand.top))),
+        }
+        with open("/proc/sys/fs/file-nr", encoding="utf-8") as file:
+            self.open_files = int(file.read().split()[0])
+
+    def since(self, before):
+        """{kind: what is new}."""
+        new = {kind: sorted(now - before.facts[kind]) for kind, now in self.facts.items()}
+        grown = self.open_files - before.open_files
+        new["descriptors"] = [f"{grown} more in use"] if grown > TOLERATED_FILES else []
+        return new
+
+
+def namespaces_of(pid):
+    found = set()
+    try:
+        for name in os.listdir(f"/proc/{pid}/ns"):
+            found.add(os.readlink(f"/proc/{pid}/ns/{name}"))
+    except OSError:
+        pass
+    return found
+
+
+def files_of(uid, folders):
+    for top in folders:
+        for folder, inner, files in os.walk(top):
+            for name in inner + files:
+                path = os.path.join(folder, name)
+                try:
+                    if os.lstat(path).st_uid == uid:
+                        yield path
+                except OSError:
+                    pass
+
+
+def left_since(stand, before):
+    """What stays for longer than the kernel's lazy teardown takes."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        new = Traces(stand).since(before)
+        if not any(new.values()) or time.monotonic() > deadline:
+            return new
+        time.sleep(0.1)
+
+
+def measure_traces(stand, runs):
+    """{command: {kind: what is left after so many runs}}; empty lists hoped for."""
+    commands = {"ours": stand.ours(), "ours, overlay": stand.ours_with_overlay()}
+    if stand.holdback():
+        commands["holdback run"] = stand.holdback()[:-1]
+    left = {}
+    for name, command in commands.items():
+        before = Traces(stand)
+        measure_commands(stand, runs, {name: [*command, "--", stand.path("payload")]})
+        left[name] = left_since(stand, before)
+    return left

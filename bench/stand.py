@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The test stand: programs, an ordinary user, and a place that both can reach."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(SOURCE, "tests", "lib"))
+
+# pylint: disable=wrong-import-position
+from runner import host  # noqa: E402
+
+PROGRAMS = ("spawn", "floor", "payload")
+ENVIRONMENT = {"PATH": host.PATH, "LC_ALL": "C.UTF-8"}
+OPTIONS = (
+    "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp "
+    "--unshare-all --die-with-parent --new-session"
+).split()
+
+
+class Failure(Exception):
+    """Something did not do what is measured, so there is no figure."""
+
+
+class Stand:
+    """What all measurements share.  Made by root it has a user of its own."""
+
+    def __init__(self, build):
+        self.user = None
+        self.before = host.Snapshot()
+        self.top = tempfile.mkdtemp(prefix="holdback-bench.", dir="/var/tmp")
+        try:
+            self.set_up(os.path.abspath(build))
+        except BaseException:
+            self.take_down()
+            raise
+
+    def set_up(self, build):
+        os.chmod(self.top, 0o755)
+        self.user = host.User(self.path("home"))
+        for name in ("home", "work", "results"):
+            os.mkdir(self.path(name), 0o755)
+            if self.user.made:
+                os.chown(self.path(name), self.user.uid, self.user.gid)
+        self.compile(build)
+        for folder in ("bin", "libexec"):
+            host.copy(os.path.join(build, folder), self.path(folder))
+        for folder, _, files in os.walk(self.top):
+            for name in files:
+                os.chmod(os.path.join(folder, name), 0o755)
+
+    def take_down(self):
+        """Returns what is still there and should not be."""
+        left = []
+        if self.user and self.user.made:
+            left += self.user.end_processes()
+            self.user.remove()
+        host.remove_tree(self.top)
+        if os.path.exists(self.top):
+            left.append("left behind: " + self.top)
+        return left + self.before.difference()
+
+    def path(self, *names):
+        return os.path.join(self.top, *names)
+
+    def compile(self, build):
+        """As the run path is built: static, with musl if it is there."""
+        for tree in ("musl", "main"):
+            table = os.path.join(build, tree, "src", "box", "filter")
+            if os.path.exists(os.path.join(table, "filter_table.h")):
+                break
+        else:
+            raise Failure(f"no filter_table.h below '{build}': make it first")
+        for name in PROGRAMS:
+            command = [
+                shutil.which("musl-gcc") or "gcc", "-std=gnu17", "-D_GNU_SOURCE",
+                "-O2", "-Wall", "-Wextra", "-Werror", "-static",
+                "-iquote", os.path.join(SOURCE, "src"), "-I", table,
+                "-o", self.path(name), os.path.join(HERE, name + ".c"),
+            ]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Failure(f"cannot compile {name}.c\n{done.stderr}")
+
+    def identity(self):
+        """Arguments that make subprocess run something as the user."""
+        options = {"cwd": self.path("work"), "env": dict(ENVIRONMENT, HOME=self.path("home"))}
+        if self.user.made:
+            options.update(user=self.user.uid, group=self.user.gid, extra_groups=[])
+        return options
+
+    def run(self, *command):
+        """The output of a command that has to succeed, run by the user."""
+        done = subprocess.run(command, capture_output=True, text=True, **self.identity())
+        if done.returncode != 0:
+            raise Failure(f"{os.path.basename(command[0])}: {done.stderr.strip()}")
+        return done.stdout
+
+    def ours(self):
+        return [self.path("libexec", "holdback", "bwrap"), *OPTIONS]
+
+    def ours_with_overlay(self):
+        work = self.path("work")
+        return [*self.ours(), "--overlay-src", work, "--tmp-overlay", work]
+
+    def theirs(self):
+        found = shutil.which("bwrap", path=host.PATH)
+        if not found:
+            raise Failure("no bwrap to compare with: apt-get install bubblewrap")
+        return [found, *OPTIONS]
+
+    def floor(self, *options):
+        return [self.path("floor"), *options]
+
+    def holdback(self):
+        """The product's own sandbox, or None before there is one."""
+        program = self.path("bin", "holdback")
+        if not os.path.exists(program):
+            return None
+        return [program, "run", "--ephemeral", "-q", "--"]

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as tables that can be read on a terminal and as Markdown."""
+
+import os
+import platform
+import subprocess
+from datetime import datetime, timezone
+
+# What a row of the first table is, in the words of a reader.
+COMMANDS = {
+    "bare": "no sandbox",
+    "ours": "our bwrap",
+    "ours again": "our bwrap again (A/A)",
+    "bwrap": "Debian's bwrap",
+    "floor": "floor: the same work, no questions asked",
+    "floor, filter, slow end": "floor, filter, waits for the teardown",
+    "ours, overlay": "our bwrap, overlay",
+    "floor, overlay": "floor, overlay",
+    "holdback run": "holdback run: overlay, filter, waits",
+    "floor, overlay, filter, slow end": "floor, overlay, filter, waits",
+}
+PAYLOADS = ("dynamic", "static")
+AT_LEAST, AT_MOST = ">=", "<="
+
+
+class Goal:
+    """A bound for a ratio; `value` is None where it was not measured."""
+
+    def __init__(self, name, value, relation, bound):
+        self.name, self.value, self.relation, self.bound = name, value, relation, bound
+
+    def is_met(self):
+        if self.relation == AT_LEAST:
+            return self.value >= self.bound
+        return self.value <= self.bound
+
+    def verdict(self):
+        if self.value is None:
+            return "not measured"
+        if self.is_met():
+            return "met"
+        return f"MISSED by {abs(self.value - self.bound):.2f}"
+
+    def row(self):
+        value = "" if self.value is None else f"{self.value:.2f}"
+        return [self.name, value, f"{self.relation} {self.bound:g}", self.verdict()]
+
+
+def aligned(header, rows):
+    """A Markdown table; columns but the first are numbers to the right."""
+    rows = [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+
+    def line(cells):
+        first = cells[0].ljust(widths[0])
+        others = [c.rjust(w) for c, w in zip(cells[1:], widths[1:])]
+        return "| " + " | ".join([first, *others]) + " |"
+
+    rule = ["-" * widths[0], *("-" * (w - 1) + ":" for w in widths[1:])]
+    return "\n".join([line(header), line(rule), *map(line, rows)]) + "\n"
+
+
+def goals_of(figures):
+    start, calls = figures["start"], figures["calls"]
+    ours, theirs = figures["memory"]["ours"], figures["memory"]["bwrap"]
+
+    def ratio(payload, above, below):
+        times = start[payload]
+        if above not in times or below not in times:
+            return None
+        return times[above].median / times[below].median
+
+    goals = [
+        Goal("start, bwrap / our bwrap, dynamic", ratio("dynamic", "bwrap", "ours"), AT_LEAST, 1.8),
+        Goal("start, bwrap / our bwrap, static", ratio("static", "bwrap", "ours"), AT_LEAST, 2.3),
+    ]
+    for payload in PAYLOADS:
+        for name, above, below in (
+            ("our bwrap / floor", "ours", "floor"),
+            ("our bwrap / floor with filter, waits", "ours", "floor, filter, slow end"),
+            ("our bwrap, overlay / floor", "ours, overlay", "floor, overlay"),
+            ("holdback run / floor", "holdback run", "floor, overlay, filter, slow end"),
+        ):
+            value = ratio(payload, above, below)
+            goals.append(Goal(f"start, {name}, {payload}", value, AT_MOST, 1.15))
+    return goals + [
+        Goal("system calls, our bwrap / bwrap, static", calls["static"]["ours"] / calls["static"]["bwrap"], AT_MOST, 0.4),
+        Goal("RSS of the supervisor, our bwrap / bwrap", ours[1] / theirs[1], AT_MOST, 0.1),
+        Goal("memory of an idle sandbox, our bwrap / bwrap", ours[0] / theirs[0], AT_MOST, 0.6),
+    ]  # fmt: skip
+
+
+def start_table(start):
+    header = ["start to finish"]
+    for payload in PAYLOADS:
+        header += [f"{payload}, us", "p25", "min", "all gone", "bwrap /"]
+    rows = []
+    for name, words in COMMANDS.items():
+        if name not in start["dynamic"]:
+            continue
+        row = [words]
+        for payload in PAYLOADS:
+            one, peer = start[payload][name], start[payload]["bwrap"]
+            row += [f"{t:.0f}" for t in (one.median, one.p25, one.minimum, one.gone)]
+            row.append(f"{peer.median / one.median:.2f}")
+        rows.append(row)
+    return aligned(header, rows)
+
+
+def noise_line(start):
+    parts = []
+    for payload in PAYLOADS:
+        times = start[payload]
+        noise = times["ours again"].median / times["ours"].median - 1
+        parts.append(f"{payload} {noise:+.1%}")
+    return "A/A, the same command twice: " + ", ".join(parts) + "\n"
+
+
+def calls_table(calls):
+    rows = [
+        [COMMANDS[who], calls["dynamic"][who], calls["static"][who]]
+        for who in calls["static"]
+    ]  # fmt: skip
+    return aligned(["system calls, all processes", "dynamic", "static"], rows)
+
+
+def memory_table(memory, size):
+    rows = []
+    for who, (used, rss, pss, processes) in memory.items():
+        shown = "-" if pss is None else f"{pss:.0f}"
+        rows.append([COMMANDS[who], f"{rss:.0f}", f"{used:.0f}", shown, f"{processes:.1f}"])
+    header = ["at rest, kB", "supervisor's RSS", f"each of {size}, all memory", "PSS", "processes"]
+    return aligned(header, rows)
+
+
+def traces_table(traces, runs):
+    kinds = list(next(iter(traces.values())))
+    rows = [
+        [COMMANDS[name], *(len(new[kind]) or "nothing" for kind in kinds)]
+        for name, new in traces.items()
+    ]
+    return aligned([f"left behind by {runs} runs", *kinds], rows)
+
+
+def machine_line():
+    version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True)
+    return (
+        f"Linux {platform.release()} {platform.machine()}, {os.cpu_count()} cpus, "
+        f"{version.stdout.strip()}, {datetime.now(timezone.utc):%Y-%m-%d}\n"
+    )
+
+
+def document(figures, options):
+    """Everything, as one text."""
+    goals = aligned(["goal", "is", "wanted", ""], [g.row() for g in goals_of(figures)])
+    intro = (
+        f"{machine_line()}\n"
+        f"Medians of {options.rounds} interleaved rounds, by an ordinary user. Times are of\n"
+        "this machine; ratios are the result.\n"
+    )
+    return "\n".join(
+        [
+            intro,
+            start_table(figures["start"]),
+            noise_line(figures["start"]),
+            calls_table(figures["calls"]),
+            memory_table(figures["memory"], options.crowd),
+            traces_table(figures["traces"], options.runs),
+            goals,
+        ]
+    )

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HOLDBACK_HOLDBACK_H
+#define HOLDBACK_HOLDBACK_H
+
+#include "holdback/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The public interface: run a command on a view of the real files, show what
+ * would be done, and say what this host can do.  Errors are those of
+ * holdback/error.h.  Nothing here prints or exits.
+ */
+
+/* Exit statuses of `holdback run` that are not the command's own. */
+enum hb_run_status {
+	HB_EXIT_OURS = 125,	      /* a failure of ours; nothing ran */
+	HB_EXIT_NOT_EXECUTABLE = 126, /* the command cannot be executed */
+	HB_EXIT_NOT_FOUND = 127,      /* there is no such command */
+	HB_EXIT_SIGNAL = 128,	      /* 128 + n: ended by signal n */
+};
+
+/*
+ * Exit statuses of every other command; `run` shows them in brackets in its
+ * message.
+ */
+enum hb_exit {
+	HB_EXIT_OK = 0,
+	HB_EXIT_DIFFERENT = 1,
+	HB_EXIT_USAGE = 2,
+	HB_EXIT_CONFIG = 3,
+	HB_EXIT_DENIED = 4,
+	HB_EXIT_CONFLICT = 5,
+	HB_EXIT_UNSUPPORTED = 6,
+	HB_EXIT_NO_SPACE = 7,
+	HB_EXIT_BUSY = 8,
+	HB_EXIT_NO_SESSION = 9,
+	HB_EXIT_STATE = 10,
+	HB_EXIT_INTERNAL = 70,
+};
+
+enum hb_net {
+	HB_NET_NONE, /* a network of its own with a loopback and nothing else */
+	HB_NET_HOST, /* the host's */
+};
+
+/* A directory or file of the host that the view shows at its own path. */
+struct hb_dir {
+	const char *path;
+	bool is_writable; /* writes reach the real one */
+};
+
+/* What hb_run() and hb_plan_run() are told.  All strings are borrowed. */
+struct hb_run_options {
+	char *const *argv; /* the command, NULL-terminated, at least one */
+	char *const *envp; /* the caller's environment */
+	bool is_ephemeral; /* what is written is gone at the end */
+	uint64_t size;	   /* of that, in bytes; 0: HB_DEFAULT_SIZE */
+	enum hb_net net;
+	bool no_ptrace;	   /* ptrace fails inside */
+	bool allow_nested; /* the command may make sandboxes of its own */
+	const char *chdir; /* working directory inside; NULL: the caller's */
+	const struct hb_dir *dirs;
+	size_t n_dirs;
+	const char *const *env; /* NAME or NAME=VALUE for the command */
+	size_t n_env;
+};
+
+#define HB_DEFAULT_SIZE (1ULL << 30)
+
+struct hb_run_result {
+	int status;	     /* the command's; 128 + n for signal n */
+	unsigned n_leftover; /* processes that outlived it and were ended */
+};
+
+enum hb_notice {
+	HB_NOTICE_START,    /* what will run on what, in one line */
+	HB_NOTICE_WEAKENED, /* some usual isolation is off: always shown */
+};
+
+/* Hears what the user should know before the command starts. */
+struct hb_listener {
+	void (*tell)(void *context, enum hb_notice notice, const char *text);
+	void *context;
+};
+
+/*
+ * Runs the command and waits for its end.  `listener` may be NULL.
+ *
+ * Returns 0 when the command ran.  On failure nothing ran and nothing is left;
+ * -HB_E_NOT_FOUND and -HB_E_NOT_EXECUTABLE are about the command itself.
+ */
+int hb_run(const struct hb_run_options *options,
+	   const struct hb_listener *listener, struct hb_run_result *ret_result,
+	   struct hb_error *err);
+
+enum hb_form {
+	HB_FORM_TEXT,
+	HB_FORM_JSON,
+};
+
+/*
+ * What hb_run() would do with these options, and what the bubblewrap front end
+ * would do with argv[1..]: as text that the caller frees.  Runs nothing.
+ */
+int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
+		char **ret_text, struct hb_error *err);
+int hb_plan_bwrap(int argc, char *const argv[], enum hb_form form,
+		  char **ret_text, struct hb_error *err);
+
+/*
+ * Executes another executable of this installation, libexec/holdback/NAME,
+ * which is found from where the running one lies.  Returns only on failure.
+ */
+int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
+		   struct hb_error *err);
+
+/*
+ * Opens /dev/null in the place of each of 0, 1 and 2 that is closed, so that
+ * nothing else gets these numbers.  For the first lines of a main().
+ */
+int hb_fill_stdio(struct hb_error *err);
+
+bool hb_is_terminal(int fd);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_CMD_H
+#define HB_CLI_CMD_H
+
+struct cli_values;
+struct hb_error;
+
+/* One call of a command in libexec/holdback/commands. */
+struct cmd_call {
+	const struct cli_values *values;
+	char **operands; /* NULL-terminated */
+	int n_operands;
+	char *const *envp;
+};
+
+/* The commands.  Return the exit status, or a negated code with words. */
+int cmd_help(const struct cmd_call *call, struct hb_error *err);
+int cmd_completion(const struct cmd_call *call, struct hb_error *err);
+int cmd_plan(const struct cmd_call *call, struct hb_error *err);
+
+/* The help of one command, or with NULL of the program, to stdout. */
+int cmd_print_help(const char *name, struct hb_error *err);
+
+#endif

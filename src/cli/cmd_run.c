@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd_run.h"
+
+#include "base/error.h"
+#include "cli/say.h"
+#include "cli/table.h"
+#include "holdback/holdback.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* `holdback run`: in the executable that starts fast. */
+
+static void tell(void *context, enum hb_notice notice, const char *text)
+{
+	const struct cli_values *values = context;
+	char line[PATH_MAX];
+
+	if (notice == HB_NOTICE_WEAKENED) {
+		(void)snprintf(line, sizeof(line), "weakened: %s", text);
+		cli_say(line);
+		return;
+	}
+	if (!values->quiet && hb_is_terminal(STDERR_FILENO))
+		cli_say(text);
+}
+
+/* The long texts are in the other executable. */
+static int exec_for(const struct cli_values *values, char *const *envp)
+{
+	static char name[] = "holdback", help[] = "help", run[] = "run",
+		    version[] = "--version";
+	char *help_argv[] = { name, help, run, NULL };
+	char *version_argv[] = { name, version, NULL };
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper("commands",
+			     values->help ? help_argv : version_argv, envp,
+			     &err);
+	return cli_fail(&err);
+}
+
+int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
+{
+	const struct command *c = command_find(&cli_program, "run");
+	struct cli_values values = { 0 };
+	const struct hb_listener listener = { tell, &values };
+	struct hb_run_result result = { 0 };
+	struct hb_run_options options;
+	struct hb_error err = { 0 };
+	const char *meant;
+	char line[80];
+	int r;
+
+	r = option_parse(&cli_program, c, words, &values, words, &err);
+	if (r < 0)
+		return cli_fail_run(&err);
+	if (values.help || values.version)
+		return exec_for(&values, envp);
+	cli_run_options(&values, words, envp, &options);
+	r = hb_run(&options, &listener, &result, &err);
+	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED) {
+		meant = command_suggest(&cli_program, words[0]);
+		if (meant)
+			hb_fix(&err, "did you mean 'holdback %s'?", meant);
+	}
+	if (r < 0)
+		return cli_fail_run(&err);
+	if (result.n_leftover > 0 && !values.quiet) {
+		(void)snprintf(
+			line, sizeof(line),
+			"ended %u process%s that the command left behind",
+			result.n_leftover, result.n_leftover == 1 ? "" : "es");
+		cli_say(line);
+	}
+	return result.status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/cmd.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * libexec/holdback/commands: every command that need not start in a moment.
+ * Executed by `holdback` with the words that it was given.
+ */
+
+extern char **environ;
+
+static const struct {
+	const char *name;
+	int (*run)(const struct cmd_call *call, struct hb_error *err);
+} commands[] = {
+	{ "plan", cmd_plan },
+	{ "completion", cmd_completion },
+	{ "help", cmd_help },
+};
+
+static int dispatch(const struct command *c, const struct cmd_call *call,
+		    struct hb_error *err)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, c->name) == 0)
+			return commands[i].run(call, err);
+	return hb_fail(err, -HB_E_USAGE, "'%s' is not done by this program",
+		       c->name);
+}
+
+static int print_version(struct hb_error *err)
+{
+	if (fputs("holdback " HB_VERSION "\n", stdout) < 0 ||
+	    fflush(stdout) != 0)
+		return hb_fail(err, -errno, "cannot write the version");
+	return HB_EXIT_OK;
+}
+
+/* `words` begin with the command's name, or are options of the program. */
+static int run(char **words, struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, words[0]);
+	struct cli_values values = { 0 };
+	struct cmd_call call = { .values = &values,
+				 .operands = words + 1,
+				 .envp = environ };
+	int r;
+
+	if (!c && words[0][0] != '-')
+		return command_unknown(&cli_program, words[0], err);
+	if (!c)
+		call.operands = words;
+	r = option_parse(&cli_program, c, call.operands, &values, call.operands,
+			 err);
+	if (r < 0)
+		return r;
+	call.n_operands = r;
+	if (values.version)
+		return print_version(err);
+	if (values.help || !c)
+		return cmd_print_help(c ? c->name : NULL, err);
+	return dispatch(c, &call, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct hb_error err = { 0 };
+	int r;
+
+	if (argc < 2) {
+		hb_fix(&err, "try 'holdback --help'");
+		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
+		return cli_fail(&err);
+	}
+	r = run(argv + 1, &err);
+	return r < 0 ? cli_fail(&err) : r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_SAY_H
+#define HB_CLI_SAY_H
+
+struct hb_error;
+
+/* What is said on stderr, and the numbers that go with it. */
+
+/* "holdback: WORDS" on a line of its own. */
+void cli_say(const char *words);
+
+/*
+ * Says an error and its fix.  Returns the exit status: that of enum hb_exit, or
+ * for cli_fail_run() that of enum hb_run_status, with the other number in the
+ * message.
+ */
+int cli_fail(const struct hb_error *err);
+int cli_fail_run(const struct hb_error *err);
+
+#endif

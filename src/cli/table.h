@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_TABLE_H
+#define HB_CLI_TABLE_H
+
+#include "base/option.h"
+#include "holdback/holdback.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The commands and their options: one table that is in both executables, so
+ * that the one in front can tell a command from a program without starting the
+ * other.
+ */
+
+#define CLI_MAX_DIRS 64
+#define CLI_MAX_ENV  128
+
+/* What options are stored in; zero is every default. */
+struct cli_values {
+	bool help; /* of every command */
+	bool version;
+
+	bool ephemeral; /* run */
+	uint64_t size;
+	const char *net; /* NULL: none */
+	bool quiet;
+	bool no_ptrace;
+	bool allow_nested;
+	const char *chdir;
+	struct hb_dir dirs[CLI_MAX_DIRS];
+	size_t n_dirs;
+	const char *env[CLI_MAX_ENV];
+	size_t n_env;
+
+	bool json; /* plan */
+	bool list; /* help */
+};
+
+extern const struct program cli_program;
+
+/* The options of `run` as hb_run() takes them; `argv` is the command. */
+void cli_run_options(const struct cli_values *values, char *const *argv,
+		     char *const *envp, struct hb_run_options *ret_options);
+
+#endif

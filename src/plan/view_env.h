@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_VIEW_ENV_H
+#define HB_PLAN_VIEW_ENV_H
+
+struct hb_error;
+struct plan;
+struct view_host;
+struct view_request;
+
+/*
+ * Adds the environment of `holdback run` to a plan that has its operations: an
+ * allow-list of the caller's, what the view itself decides, and last what the
+ * request names.
+ */
+int view_env(const struct view_request *request, const struct view_host *host,
+	     struct plan *plan, struct hb_error *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/look.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "plan/plan.h"
+#include "plan/view.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define NO_HOME	     (-1)
+
+/* A host with more mounts than this gets a message with less in it. */
+#define MOUNTINFO_SIZE (1U << 20)
+
+const char *look_env(char *const *envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; envp[i]; i++)
+		if (strncmp(envp[i], name, n) == 0 && envp[i][n] == '=')
+			return envp[i] + n + 1;
+	return NULL;
+}
+
+int look_real(const char *path, char *ret)
+{
+	auto_fd int fd = -1;
+	char link[32];
+	ssize_t n;
+
+	fd = sys_openat(AT_FDCWD, path, O_PATH, 0);
+	if (fd < 0)
+		return fd;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = sys_readlinkat(AT_FDCWD, link, ret, PATH_MAX);
+	return n < 0 ? (int)n : 0;
+}
+
+static bool has_git(const char *dir)
+{
+	char path[PATH_MAX];
+
+	return path_join(dir, ".git", path, sizeof(path)) >= 0 &&
+	       sys_faccessat(AT_FDCWD, path, F_OK) >= 0;
+}
+
+void look_workspace(const char *cwd, const char *home, char *ret)
+{
+	char dir[PATH_MAX];
+
+	(void)snprintf(ret, PATH_MAX, "%s", cwd);
+	(void)snprintf(dir, sizeof(dir), "%s", cwd);
+	/* A `.git` in the home directory is somebody's dot files. */
+	while (!view_refuses_workspace(dir, home)) {
+		char *slash = strrchr(dir, '/');
+
+		if (has_git(dir)) {
+			(void)snprintf(ret, PATH_MAX, "%s", dir);
+			return;
+		}
+		if (slash == dir)
+			return;
+		*slash = '\0';
+	}
+}
+
+/* One call tells the three cases apart. */
+static int look_system(struct view_host *host, size_t i, struct plan *plan,
+		       struct hb_error *err)
+{
+	char target[PATH_MAX], *copy;
+	ssize_t n;
+
+	n = sys_readlinkat(AT_FDCWD, view_paths[i].path, target,
+			   sizeof(target));
+	if (n == -EINVAL)
+		host->found[i] = VIEW_PRESENT;
+	if (n < 0)
+		return 0;
+	copy = strdup(target);
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot look at the host");
+	host->found[i] = VIEW_LINK;
+	host->target[i] = copy;
+	return plan_keep(plan, copy, err);
+}
+
+/*
+ * How far each kind of row has to be reachable to count.  The command has our
+ * uid, our groups and no capability: what we cannot read it cannot either, and
+ * hiding it would only cost a mount.
+ */
+static bool is_reachable(int home, const struct view_path *row)
+{
+	int at = row->class == VIEW_TOOL ? home : AT_FDCWD;
+
+	if (row->class == VIEW_TOOL && home == NO_HOME)
+		return false;
+	return sys_faccessat(at, row->path,
+			     row->class == VIEW_HIDDEN_DIR ? X_OK : R_OK) >= 0;
+}
+
+int look_paths(struct view_host *host, struct plan *plan, struct hb_error *err)
+{
+	auto_fd int home = NO_HOME;
+	int r;
+
+	if (host->home) {
+		home = sys_openat(AT_FDCWD, host->home, O_PATH | O_DIRECTORY,
+				  0);
+		if (home < 0)
+			home = NO_HOME;
+	}
+	for (size_t i = 0; i < VIEW_PATHS; i++) {
+		if (view_paths[i].class != VIEW_SYSTEM) {
+			if (is_reachable(home, &view_paths[i]))
+				host->found[i] = VIEW_PRESENT;
+			continue;
+		}
+		r = look_system(host, i, plan, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The kernel writes blanks and backslashes in names as \ooo. */
+static void unescape(const char *from, size_t n, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && used + 1 < size; i++) {
+		if (from[i] == '\\' && i + 3 < n) {
+			ret[used++] = (char)((from[i + 1] - '0') * 64 +
+					     (from[i + 2] - '0') * 8 +
+					     (from[i + 3] - '0'));
+			i += 3;
+		} else {
+			ret[used++] = from[i];
+		}
+	}
+	ret[used] = '\0';
+}
+
+/* The fifth field of a line of mountinfo. */
+static bool mount_point(const char *line, char *ret, size_t size)
+{
+	for (int field = 1; field < 5; field++) {
+		line += strcspn(line, " \n");
+		if (*line != ' ')
+			return false;
+		line++;
+	}
+	unescape(line, strcspn(line, " \n"), ret, size);
+	return true;
+}
+
+bool look_mount_below(const char *dir, char *ret, size_t size)
+{
+	auto_free char *text = malloc(MOUNTINFO_SIZE);
+
+	if (!text || sys_read_file_at(AT_FDCWD, "/proc/self/mountinfo", text,
+				      MOUNTINFO_SIZE) < 0)
+		return false;
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+		if (mount_point(line, ret, size) && strcmp(ret, dir) != 0 &&
+		    path_is_beneath(ret, dir))
+			return true;
+	}
+	return false;
+}
+
+/* 0: a program; -ENOENT, or -EACCES for something that is none. */
+static int look_program(const char *path)
+{
+	struct stat st;
+	int r;
+
+	r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	if (r < 0)
+		return r == -ENOTDIR ? -ENOENT : r;
+	if (!S_ISREG(st.st_mode) || !(st.st_mode & 0111))
+		return -EACCES;
+	return 0;
+}
+
+static int look_in_list(const char *word, const char *list, const char *cwd,
+			char *ret)
+{
+	int first = -ENOENT;
+
+	if (!list)
+		list = DEFAULT_PATH;
+	for (;; list++) {
+		size_t n = strcspn(list, ":");
+		char dir[PATH_MAX];
+		int r;
+
+		/* An empty entry is the working directory, as in a shell. */
+		if (list[0] == '/' || n == 0)
+			(void)snprintf(dir, sizeof(dir), "%.*s", (int)n, list);
+		else
+			(void)snprintf(dir, sizeof(dir), "%s/%.*s", cwd, (int)n,
+				       list);
+		if (path_join(n ? dir : cwd, word, ret, PATH_MAX) >= 0) {
+			r = look_program(ret);
+			if (r == 0)
+				return 0;
+			if (r != -ENOENT && first == -ENOENT)
+				first = r;
+		}
+		list += n;
+		if (!*list)
+			return first;
+	}
+}
+
+static int full_path(const char *path, const char *cwd, char *ret)
+{
+	if (path_is_absolute(path))
+		return path_normalise(path, PATH_DOTS_FOLD, ret, PATH_MAX);
+	return path_join(cwd, path, ret, PATH_MAX);
+}
+
+int look_command(const char *word, const char *path_list, const char *cwd,
+		 char *name, char *real, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	(void)quote_shown(word, shown, sizeof(shown));
+	if (!strchr(word, '/')) {
+		r = word[0] ? look_in_list(word, path_list, cwd, name)
+			    : -ENOENT;
+		if (r == -ENOENT)
+			return hb_fail(err, -HB_E_NOT_FOUND,
+				       "there is no program '%s' in PATH",
+				       shown);
+	} else {
+		r = full_path(word, cwd, name);
+		if (r >= 0)
+			r = look_program(name);
+		if (r == -ENOENT)
+			return hb_fail(err, -HB_E_NOT_FOUND, "there is no '%s'",
+				       shown);
+	}
+	if (r >= 0)
+		r = look_real(name, real);
+	if (r < 0)
+		return hb_fail(err, -HB_E_NOT_EXECUTABLE,
+			       "'%s' is not an executable file", shown);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_LOOK_H
+#define HB_SESSION_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_error;
+struct plan;
+struct view_host;
+
+/* Looks at the host for a view; changes nothing. */
+
+/* The value in an environment, NULL if it has none. */
+const char *look_env(char *const *envp, const char *name);
+
+/*
+ * The absolute path of what `path` leads to, without links, into `ret`, which
+ * has room for PATH_MAX.  Returns -errno and records nothing.
+ */
+int look_real(const char *path, char *ret);
+
+/*
+ * The workspace of a working directory: the nearest directory at or above it
+ * that has a `.git`, else the directory itself.  What cannot be a workspace is
+ * not looked at.  `home` may be NULL.
+ */
+void look_workspace(const char *cwd, const char *home, char *ret);
+
+/*
+ * Fills the facts about the rows of view_paths.  Strings belong to `plan`.
+ * host->home must be set.
+ */
+int look_paths(struct view_host *host, struct plan *plan, struct hb_error *err);
+
+/* A mount below `dir`, as the kernel's list has it; false if there is none. */
+bool look_mount_below(const char *dir, char *ret, size_t size);
+
+/*
+ * Finds the command `word` as a shell would: in `path_list` (NULL: a default)
+ * if it has no slash, else from `cwd`.  `name` is the path that was found and
+ * `real` what that leads to, without links; both have room for PATH_MAX.
+ * -HB_E_NOT_FOUND, -HB_E_NOT_EXECUTABLE.
+ */
+int look_command(const char *word, const char *path_list, const char *cwd,
+		 char *name, char *real, struct hb_error *err);
+
+#endif

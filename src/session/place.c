@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "base/path.h"
+#include "holdback/holdback.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "sys/signal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+/*
+ * Where this installation lies, and what it stands on: bin/holdback beside
+ * libexec/holdback/, in a built tree as below a prefix.
+ */
+
+#define SELF "/proc/self/exe"
+
+int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
+		   struct hb_error *err)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+	struct path_part dir;
+	ssize_t n;
+	int r;
+
+	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
+	if (n < 0) {
+		hb_fix(err, "mount a procfs at /proc");
+		return hb_fail(err, (int)n,
+			       "cannot tell where this program lies");
+	}
+	dir = path_dirname(self);
+	r = snprintf(path, sizeof(path), "%.*s/../libexec/holdback/%s",
+		     (int)dir.n, dir.s, name);
+	if (r < 0 || (size_t)r >= sizeof(path))
+		return hb_fail(err, -ENAMETOOLONG,
+			       "cannot name the program's other parts");
+	r = sys_execve(path, argv, envp);
+	hb_fix(err, "install holdback whole: bin/ and libexec/");
+	return hb_fail(err, r, "cannot execute '%s'", path);
+}
+
+int hb_fill_stdio(struct hb_error *err)
+{
+	for (int i = 0; i < 3; i++) {
+		int fd;
+
+		if (sys_fd_is_open(i))
+			continue;
+		/* The lowest free number is the one that is missing. */
+		fd = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
+		if (fd < 0)
+			return hb_fail(err, fd, "cannot open '/dev/null'");
+		(void)sys_set_cloexec(fd, 0);
+	}
+	return 0;
+}
+
+bool hb_is_terminal(int fd)
+{
+	return sys_isatty(fd);
+}
