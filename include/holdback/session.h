@@ -109,13 +109,16 @@ struct hb_change {
 	const char *path; /* relative to the resource */
 	const char *from; /* kind R, else NULL */
 	const char *why;  /* has_conflict, else NULL */
-	struct timespec base_time, session_time; /* of the last change; 0: none */
+	struct timespec base_time,
+		session_time; /* of the last change; 0: none */
 	uint64_t size;
 };
 
 struct hb_summary {
 	uint64_t n_files; /* without directories and repositories' insides */
-	uint64_t n_changed, n_added, n_deleted, n_renamed;
+	uint64_t n_changed, n_added, n_deleted, n_renamed; /* of those */
+	uint64_t n_directories;
+	uint64_t n_times;     /* files of which only the time changed */
 	uint64_t n_git;	      /* inside of repositories' units */
 	uint64_t n_conflicts; /* of all of these */
 	uint64_t bytes;	      /* of new content */

@@ -42,9 +42,11 @@ static int keep_skip(void *ctx, const char *name, struct hb_error *err)
 	struct session_resource *resource = ctx;
 	char **grown;
 
-	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0 ||
-	    resource->n_skip >= SKIP_MAX)
+	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
 		return 0;
+	if (resource->n_skip >= SKIP_MAX)
+		return hb_fail(err, -E2BIG, "more than %d stores in a resource",
+			       SKIP_MAX);
 	grown = reallocarray(resource->skip, resource->n_skip + 2,
 			     sizeof(*grown));
 	if (!grown)
@@ -95,7 +97,11 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 		return hb_fail(err, -ENOMEM, "cannot open the resources");
 	for (size_t i = 0; i < n; i++)
 		s->resources[i] = (struct session_resource){
-			.base = -1, .dir = -1, .upper = -1, .seen.fd = -1
+			.base = -1,
+			.dir = -1,
+			.upper = -1,
+			.seen.fd = -1,
+			.log.fd = -1,
 		};
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = open_one(s, i, err);
@@ -116,6 +122,7 @@ void session_close_resources(struct hb_session *s)
 		fd_closep(&resource->dir);
 		fd_closep(&resource->upper);
 		seen_done(&resource->seen);
+		seen_log_done(&resource->log);
 		for (size_t k = 0; k < resource->n_skip; k++)
 			free(resource->skip[k]);
 		free(resource->skip);
@@ -153,6 +160,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err)
 {
 	static const bool shared_by_none[1] = { false };
+	static const char *const no_names[1] = { NULL };
 	size_t n = s->record.n_resources;
 	int r;
 
@@ -176,7 +184,9 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.n_layers = 1,
 			.is_shared = shared_by_none,
 			.same_mount = s->record.resources[i].same_mount,
-			.skip = (const char *const *)resource->skip,
+			.skip = resource->skip
+					? (const char *const *)resource->skip
+					: no_names,
 			.t0 = believable_t0(resource,
 					    s->record.resources[i].t0),
 		};
@@ -188,6 +198,8 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.n_resources = n,
 		.seen = seen_find,
 		.seen_ctx = s->seen_ctx,
+		.applied = session_applied,
+		.applied_ctx = s,
 	};
 	*ret_txn = &s->txn;
 	return 0;
@@ -214,23 +226,43 @@ int session_store_path(const struct hb_session *s, size_t number,
 	return 0;
 }
 
-int session_restart_clock(struct hb_session *s, struct hb_error *err)
+int session_clock(struct hb_session *s, struct timespec *ret_times,
+		  struct hb_error *err)
 {
 	int r;
 
 	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		struct session_resource *resource = &s->resources[i];
-		auto_fd int marker = sys_unnamed_file(resource->dir);
+		auto_fd int marker = sys_unnamed_file(s->resources[i].dir);
 
 		if (marker < 0)
 			return hb_fail(err, marker, "cannot make a marker");
-		r = resource_clock(marker, &s->record.resources[i].t0, err);
-		seen_done(&resource->seen);
-		if (r >= 0)
-			r = seen_forget(resource->dir, err);
+		r = resource_clock(marker, &ret_times[i], err);
 	}
-	if (r < 0)
-		return r;
-	return session_save(s, err);
+	return r;
+}
+
+void session_remember(struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		seen_log_begin(s->resources[i].dir, &s->resources[i].seen,
+			       &s->resources[i].log);
+}
+
+int session_applied(void *ctx, size_t resource, const struct seen *seen,
+		    struct hb_error *err)
+{
+	struct hb_session *s = ctx;
+
+	return seen_log_add(&s->resources[resource].log, seen, err);
+}
+
+int session_remembered(struct hb_session *s, bool drop_older,
+		       struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = seen_log_end(&s->resources[i].log, drop_older, err);
+	return r;
 }

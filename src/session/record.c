@@ -174,6 +174,7 @@ static const struct field resource_fields[] = {
 	RESOURCE_FIELD("ino", FIELD_U64, ino),
 	RESOURCE_FIELD("btime", FIELD_TIME, btime),
 	RESOURCE_FIELD("t0", FIELD_TIME, t0),
+	RESOURCE_FIELD("t0-before", FIELD_TIME, t0_before),
 	RESOURCE_FIELD("same-mount", FIELD_BOOL, same_mount),
 	RESOURCE_FIELD("in-base", FIELD_BOOL, is_in_base),
 };

@@ -38,6 +38,9 @@ struct record_resource {
 	uint64_t ino;
 	struct timespec btime;
 	struct timespec t0; /* what changed later changed under the session */
+	/* Of the changes that were rolled back and undo would bring back; or 0.
+	 */
+	struct timespec t0_before;
 	bool same_mount; /* its store is on its own mount: moves, no copies */
 	bool is_in_base; /* its store is .holdback-ID at the top of it */
 };

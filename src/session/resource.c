@@ -84,7 +84,8 @@ static int check_inside(const struct hb_store *store, const char *inside,
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		if (path_is_beneath(inside, owned[i]))
 			return hb_fail(err, -HB_E_USAGE,
-				       "'%s' is the box's own inside", owned[i]);
+				       "'%s' is the box's own inside",
+				       owned[i]);
 	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++)
 		if (path_is_beneath(inside, covered[i]))
 			return 0;
@@ -224,8 +225,8 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) {
 		hb_fix(err, "put '%s' back, or holdback cleanup", shown);
-		return hb_fail(err, -HB_E_STATE,
-			       "the directory '%s' is gone", shown);
+		return hb_fail(err, -HB_E_STATE, "the directory '%s' is gone",
+			       shown);
 	}
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'", shown);
@@ -247,8 +248,8 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 
 static bool is_later(struct timespec a, struct timespec b)
 {
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec :
-				      a.tv_nsec > b.tv_nsec;
+	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
+				    : a.tv_nsec > b.tv_nsec;
 }
 
 /*

@@ -29,8 +29,7 @@ int resource_choose(const struct hb_store *store, const char *const *cow,
  * Opens the real directory.  -HB_E_STATE if it is gone or another one than the
  * session was made for.
  */
-int resource_open(const struct record_resource *resource,
-		  struct hb_error *err);
+int resource_open(const struct record_resource *resource, struct hb_error *err);
 
 /*
  * Finds out by trying where the layers of `base` can live: in `dir`, which is

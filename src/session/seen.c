@@ -2,7 +2,6 @@
 #include "session/seen.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "sys/attr.h"
@@ -14,26 +13,22 @@
 #include <string.h>
 
 /*
- * The file: a header, the records one after the other, the slots sorted.  All
- * numbers are little-endian in memory order of the machines we build for; the
- * magic differs on others.
+ * The file: a magic number, then records, each with a hash over itself.
  *
- * (a) The header has the hash of the slots, each record a hash of its own: a
- *     flipped byte is found when it is read, not believed.
- * (b) A new file replaces the old one by rename, after it was synced.
+ * (a) Reading ends at the first record that is not whole: what a crash or a
+ *     flipped byte left behind it is as if never written.
+ * (b) To forget a record, or all, is safe at any time: a path that is not
+ *     found counts as changed by somebody else.
+ *
+ * t_seen holds these.
  */
 
 #define FILE_NAME  "seen"
 #define FILE_NEW   "seen.new"
-#define MAGIC	   0x31306e6565734268ULL /* "hBseen01" */
-#define BLOCK_SIZE 65536
+#define CHUNK_SIZE 65536
 
-struct header {
-	uint64_t magic;
-	uint64_t n_slots;
-	uint64_t slots_at;
-	uint8_t slots_sum[SHA256_SIZE];
-};
+/* In the byte order of the machine: a file of another is not ours. */
+static const uint64_t magic = 0x31306e6565734268ULL;
 
 struct record {
 	uint64_t path_len;
@@ -43,105 +38,48 @@ struct record {
 	uint64_t sum; /* the first bytes of the hash of all this and the path */
 };
 
-static uint64_t hash_path(const char *path)
+static uint64_t first_bytes(struct sha256 *h)
 {
 	uint8_t digest[SHA256_SIZE];
 	uint64_t hash;
 
-	sha256_of(path, strlen(path), digest);
+	sha256_end(h, digest);
 	memcpy(&hash, digest, sizeof(hash));
 	return hash;
+}
+
+static uint64_t hash_path(const char *path)
+{
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add(&h, path, strlen(path));
+	return first_bytes(&h);
 }
 
 static uint64_t hash_record(const struct record *record, const char *path)
 {
-	uint8_t digest[SHA256_SIZE];
 	struct record copy = *record;
 	struct sha256 h;
-	uint64_t hash;
 
 	copy.sum = 0;
 	sha256_init(&h);
 	sha256_add(&h, &copy, sizeof(copy));
-	sha256_add(&h, path, record->path_len);
-	sha256_end(&h, digest);
-	memcpy(&hash, digest, sizeof(hash));
-	return hash;
-}
-
-static int read_slots(int fd, struct seen_file *seen)
-{
-	uint8_t digest[SHA256_SIZE];
-	struct header header;
-	size_t size;
-	ssize_t n;
-
-	n = sys_pread_full(fd, &header, sizeof(header), 0);
-	if (n < 0)
-		return (int)n;
-	if (n != sizeof(header) || header.magic != MAGIC ||
-	    header.n_slots > SEEN_MAX)
-		return -HB_E_CORRUPT;
-	if (header.n_slots == 0)
-		return 0;
-	size = (size_t)header.n_slots * sizeof(*seen->slots);
-	seen->slots = malloc(size);
-	if (!seen->slots)
-		return -ENOMEM;
-	n = sys_pread_full(fd, seen->slots, size, header.slots_at);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n != size)
-		return -HB_E_CORRUPT;
-	sha256_of(seen->slots, size, digest);
-	if (memcmp(digest, header.slots_sum, sizeof(digest)) != 0)
-		return -HB_E_CORRUPT;
-	seen->n = (size_t)header.n_slots;
-	return 0;
-}
-
-int seen_open(int dir, struct seen_file *seen, struct hb_error *err)
-{
-	auto_fd int fd = -1;
-	int r;
-
-	*seen = (struct seen_file){ .fd = -1 };
-	fd = sys_openat(dir, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-	if (fd == -ENOENT)
-		return 0;
-	if (fd < 0)
-		return hb_fail(err, fd,
-			       "cannot open the record of what was committed");
-	r = read_slots(fd, seen);
-	if (r < 0) {
-		seen_done(seen);
-		return hb_fail(err, r,
-			       "cannot read the record of what was committed");
-	}
-	seen->fd = take_fd(&fd);
-	return 0;
-}
-
-void seen_done(struct seen_file *seen)
-{
-	if (seen->slots)
-		fd_closep(&seen->fd);
-	free(seen->slots);
-	free(seen->path);
-	*seen = (struct seen_file){ .fd = -1 };
+	sha256_add(&h, path, (size_t)record->path_len);
+	return first_bytes(&h);
 }
 
 static bool grow_path(struct seen_file *seen, size_t len)
 {
 	char *grown;
 
-	if (len < seen->room)
+	if (len < seen->path_room)
 		return true;
 	grown = realloc(seen->path, len + 1);
 	if (!grown)
 		return false;
 	seen->path = grown;
-	seen->room = len + 1;
+	seen->path_room = len + 1;
 	return true;
 }
 
@@ -150,7 +88,7 @@ static bool read_record(struct seen_file *seen, uint64_t offset,
 			struct record *record)
 {
 	if (sys_pread_full(seen->fd, record, sizeof(*record), offset) !=
-		    sizeof(*record) ||
+		    (ssize_t)sizeof(*record) ||
 	    record->path_len > SEEN_PATH_MAX ||
 	    !grow_path(seen, (size_t)record->path_len))
 		return false;
@@ -162,24 +100,88 @@ static bool read_record(struct seen_file *seen, uint64_t offset,
 	return hash_record(record, seen->path) == record->sum;
 }
 
-static void fill(const struct record *record, const char *path,
-		 struct seen *ret)
+static int add_slot(struct seen_file *seen, uint64_t hash, uint64_t offset)
 {
-	*ret = (struct seen){
-		.path = path,
-		.base_ino = record->base_ino,
-		.base_ctime = { record->base_sec, record->base_nsec },
-		.layer_ino = record->layer_ino,
-		.layer_ctime = { record->layer_sec, record->layer_nsec },
-	};
+	if (seen->n == seen->room) {
+		size_t room = seen->room ? 2 * seen->room : 256;
+		struct seen_slot *grown =
+			reallocarray(seen->slots, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		seen->slots = grown;
+		seen->room = room;
+	}
+	seen->slots[seen->n++] = (struct seen_slot){ hash, offset };
+	return 0;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+	const struct seen_slot *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int read_all(struct seen_file *seen)
+{
+	struct record record;
+	uint64_t found;
+	int r;
+
+	if (sys_pread_full(seen->fd, &found, sizeof(found), 0) !=
+		    (ssize_t)sizeof(found) ||
+	    found != magic)
+		return -HB_E_CORRUPT;
+	seen->end = sizeof(magic);
+	while (seen->n < SEEN_MAX && read_record(seen, seen->end, &record)) {
+		r = add_slot(seen, hash_path(seen->path), seen->end);
+		if (r < 0)
+			return r;
+		seen->end += sizeof(record) + record.path_len;
+	}
+	if (seen->n > 1)
+		qsort(seen->slots, seen->n, sizeof(*seen->slots),
+		      compare_slots);
+	return 0;
+}
+
+int seen_open(int dir, struct seen_file *seen, struct hb_error *err)
+{
+	int r;
+
+	*seen = (struct seen_file){ .fd = -1 };
+	seen->fd = sys_openat(dir, FILE_NAME,
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	if (seen->fd == -ENOENT) {
+		seen->fd = -1;
+		return 0;
+	}
+	r = seen->fd < 0 ? seen->fd : read_all(seen);
+	if (r < 0) {
+		seen_done(seen);
+		return hb_fail(err, r,
+			       "cannot read the record of what was committed");
+	}
+	return 0;
+}
+
+void seen_done(struct seen_file *seen)
+{
+	fd_closep(&seen->fd);
+	free(seen->slots);
+	free(seen->path);
+	*seen = (struct seen_file){ .fd = -1 };
 }
 
 bool seen_find(void *ctx, const char *path, struct seen *ret_seen)
 {
 	struct seen_file *seen = ctx;
 	struct record record;
-	uint64_t hash;
 	size_t low = 0, high = seen->n;
+	uint64_t hash;
 
 	if (seen->n == 0)
 		return false;
@@ -197,95 +199,66 @@ bool seen_find(void *ctx, const char *path, struct seen *ret_seen)
 		if (!read_record(seen, seen->slots[low - 1].offset, &record) ||
 		    strcmp(seen->path, path) != 0)
 			continue;
-		fill(&record, path, ret_seen);
+		*ret_seen = (struct seen){
+			.path = path,
+			.base_ino = record.base_ino,
+			.base_ctime = { record.base_sec, record.base_nsec },
+			.layer_ino = record.layer_ino,
+			.layer_ctime = { record.layer_sec, record.layer_nsec },
+		};
 		return true;
 	}
 	return false;
 }
 
-static int flush(struct seen_writer *w)
+void seen_log_begin(int dir, const struct seen_file *old, struct seen_log *log)
+{
+	*log = (struct seen_log){ .dir = dir, .fd = -1, .is_open = true };
+	buf_init(&log->block,
+		 CHUNK_SIZE + SEEN_PATH_MAX + sizeof(struct record));
+	log->n = old->n;
+	log->end = old->fd < 0 ? 0 : old->end;
+	log->start = log->end;
+}
+
+static int open_log(struct seen_log *log)
 {
 	int r;
 
-	if (w->block->error < 0)
-		return w->block->error;
-	if (w->block->len == 0)
+	if (log->fd >= 0)
 		return 0;
-	r = sys_pwrite_all(w->fd, w->block->data, w->block->len, w->offset);
+	log->fd = sys_openat(log->dir, FILE_NAME, O_RDWR | O_CREAT | O_NOFOLLOW,
+			     0600);
+	if (log->fd < 0)
+		return log->fd;
+	/* What stands behind the last whole record would hide what follows. */
+	r = sys_truncate(log->fd, log->end);
+	if (r >= 0 && log->end == 0) {
+		r = sys_pwrite_all(log->fd, &magic, sizeof(magic), 0);
+		log->end = sizeof(magic);
+		log->start = log->end;
+	}
+	return r;
+}
+
+static int flush(struct seen_log *log)
+{
+	int r;
+
+	if (log->block.error < 0)
+		return log->block.error;
+	if (log->block.len == 0)
+		return 0;
+	r = sys_pwrite_all(log->fd, log->block.data, log->block.len, log->end);
 	if (r < 0)
 		return r;
-	w->offset += w->block->len;
-	buf_cut(w->block, 0);
+	log->end += log->block.len;
+	buf_cut(&log->block, 0);
 	return 0;
 }
 
-static int carry_over(struct seen_file *old, struct seen_writer *w,
-		      struct hb_error *err)
-{
-	struct record record;
-	struct seen seen;
-	int r;
-
-	/* Only the latest of each path: the file does not grow for ever. */
-	for (size_t i = 0; i < old->n; i++) {
-		if (i + 1 < old->n && old->slots[i].hash == old->slots[i + 1].hash)
-			continue;
-		if (!read_record(old, old->slots[i].offset, &record))
-			continue;
-		fill(&record, old->path, &seen);
-		r = seen_add(w, &seen, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int seen_begin(int dir, struct seen_file *old, struct seen_writer *w,
-	       struct hb_error *err)
-{
-	int r;
-
-	*w = (struct seen_writer){ .dir = dir, .fd = -1 };
-	w->block = calloc(1, sizeof(*w->block));
-	if (!w->block)
-		return hb_fail(err, -ENOMEM, "cannot record what is committed");
-	buf_init(w->block, BLOCK_SIZE + SEEN_PATH_MAX + sizeof(struct record));
-	w->fd = sys_openat(dir, FILE_NEW,
-			   O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	if (w->fd < 0) {
-		r = hb_fail(err, w->fd, "cannot record what is committed");
-		seen_abort(w);
-		return r;
-	}
-	w->offset = sizeof(struct header);
-	if (old) {
-		r = carry_over(old, w, err);
-		if (r < 0) {
-			seen_abort(w);
-			return r;
-		}
-	}
-	return 0;
-}
-
-static int add_slot(struct seen_writer *w, uint64_t hash, uint64_t offset)
-{
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 256;
-		struct seen_slot *grown =
-			reallocarray(w->slots, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		w->slots = grown;
-		w->room = room;
-	}
-	w->slots[w->n++] = (struct seen_slot){ hash, offset };
-	return 0;
-}
-
-int seen_add(struct seen_writer *w, const struct seen *seen,
-	     struct hb_error *err)
+int seen_log_add(struct seen_log *log, const struct seen *seen,
+		 struct hb_error *err)
 {
 	struct record record = {
 		.path_len = strlen(seen->path),
@@ -298,73 +271,82 @@ int seen_add(struct seen_writer *w, const struct seen *seen,
 	};
 	int r;
 
-	if (w->n >= SEEN_MAX || record.path_len > SEEN_PATH_MAX)
+	if (!log->is_open || log->n >= SEEN_MAX ||
+	    record.path_len > SEEN_PATH_MAX)
 		return 0;
+	log->n++;
 	record.sum = hash_record(&record, seen->path);
-	r = add_slot(w, hash_path(seen->path), w->offset + w->block->len);
+	r = open_log(log);
 	if (r >= 0)
-		r = buf_add(w->block, &record, sizeof(record));
+		r = buf_add(&log->block, &record, sizeof(record));
 	if (r >= 0)
-		r = buf_add(w->block, seen->path, (size_t)record.path_len);
-	if (r >= 0 && w->block->len >= BLOCK_SIZE)
-		r = flush(w);
+		r = buf_add(&log->block, seen->path, (size_t)record.path_len);
+	if (r >= 0 && log->block.len >= CHUNK_SIZE)
+		r = flush(log);
 	if (r < 0)
 		return hb_fail(err, r, "cannot record what is committed");
 	return 0;
 }
 
-static int compare_slots(const void *a, const void *b)
+static int copy_tail(struct seen_log *log)
 {
-	const struct seen_slot *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-int seen_commit(struct seen_writer *w, struct hb_error *err)
-{
-	struct header header = { .magic = MAGIC, .n_slots = w->n };
-	size_t size = w->n * sizeof(*w->slots);
+	auto_fd int fd =
+		sys_openat(log->dir, FILE_NEW,
+			   O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	uint64_t to = sizeof(magic);
+	char *block;
+	ssize_t n = 0;
 	int r;
 
-	r = flush(w);
-	if (w->n > 1)
-		qsort(w->slots, w->n, sizeof(*w->slots), compare_slots);
-	header.slots_at = w->offset;
-	sha256_of(w->slots, size, header.slots_sum);
-	if (r >= 0 && w->n > 0)
-		r = sys_pwrite_all(w->fd, w->slots, size, w->offset);
+	if (fd < 0)
+		return fd;
+	block = malloc(CHUNK_SIZE);
+	if (!block)
+		return -ENOMEM;
+	r = sys_pwrite_all(fd, &magic, sizeof(magic), 0);
+	for (uint64_t at = log->start; r >= 0 && at < log->end;
+	     at += (size_t)n) {
+		n = sys_pread_full(log->fd, block, CHUNK_SIZE, at);
+		if (n <= 0) {
+			r = n < 0 ? (int)n : -EIO;
+			break;
+		}
+		r = sys_pwrite_all(fd, block, (size_t)n, to);
+		to += (size_t)n;
+	}
+	free(block);
 	if (r >= 0)
-		r = sys_pwrite_all(w->fd, &header, sizeof(header), 0);
+		r = sys_fsync(fd);
 	if (r >= 0)
-		r = sys_fsync(w->fd);
+		r = sys_renameat(log->dir, FILE_NEW, log->dir, FILE_NAME);
+	return r;
+}
+
+int seen_log_end(struct seen_log *log, bool drop_older, struct hb_error *err)
+{
+	int r;
+
+	if (!log->is_open)
+		return 0;
+	drop_older = drop_older && log->start > sizeof(magic);
+	r = drop_older ? open_log(log) : 0;
 	if (r >= 0)
-		r = sys_renameat(w->dir, FILE_NEW, w->dir, FILE_NAME);
-	if (r >= 0)
-		r = sys_fsync(w->dir);
-	seen_abort(w);
+		r = flush(log);
+	if (r >= 0 && drop_older)
+		r = copy_tail(log);
+	else if (r >= 0 && log->fd >= 0)
+		r = sys_fsync(log->fd);
+	seen_log_done(log);
 	if (r < 0)
 		return hb_fail(err, r, "cannot record what is committed");
 	return 0;
 }
 
-void seen_abort(struct seen_writer *w)
+void seen_log_done(struct seen_log *log)
 {
-	if (!w->block)
+	if (!log->is_open)
 		return;
-	fd_closep(&w->fd);
-	buf_done(w->block);
-	free(w->block);
-	free(w->slots);
-	*w = (struct seen_writer){ .fd = -1 };
-}
-
-int seen_forget(int dir, struct hb_error *err)
-{
-	int r = sys_unlinkat(dir, FILE_NAME, 0);
-
-	if (r < 0 && r != -ENOENT)
-		return hb_fail(err, r, "cannot forget what was committed");
-	return 0;
+	fd_closep(&log->fd);
+	buf_done(&log->block);
+	*log = (struct seen_log){ .fd = -1 };
 }

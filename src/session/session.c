@@ -35,8 +35,7 @@
 
 void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE])
 {
-	(void)snprintf(ret, SESSION_RESOURCE_DIR_SIZE, "r%u",
-		       (unsigned)number);
+	(void)snprintf(ret, SESSION_RESOURCE_DIR_SIZE, "r%u", (unsigned)number);
 }
 
 int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err)
@@ -66,8 +65,7 @@ int session_needs_lock(const struct hb_session *s, struct hb_error *err)
 			       s->record.name, (long long)s->record.pid);
 	}
 	hb_fix(err, "try again when it has ended");
-	return hb_fail(err, -HB_E_BUSY,
-		       "another command works on session '%s'",
+	return hb_fail(err, -HB_E_BUSY, "another command works on session '%s'",
 		       s->record.name);
 }
 
@@ -80,8 +78,7 @@ static int check_identity(struct hb_session *s, const char *name,
 	r = sys_attr_at(s->dir, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at session '%s'", name);
-	if (attr.ino == s->record.dir_ino &&
-	    strcmp(name, s->record.name) == 0)
+	if (attr.ino == s->record.dir_ino && strcmp(name, s->record.name) == 0)
 		return 0;
 	hb_fix(err, "put the original back; a copy cannot be used");
 	return hb_fail(err, -HB_E_STATE,
@@ -186,11 +183,12 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	if (s->record.state == SESSION_GONE) {
 		hb_fix(err, "holdback cleanup --stale");
 		return hb_fail(err, -HB_E_NO_SESSION,
-			       "session '%s' is being removed",
-			       s->record.name);
+			       "session '%s' is being removed", s->record.name);
 	}
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, true, err);
+	else if (s->record.is_unsynced)
+		r = session_settle_sync(s, err);
 	if (r < 0 || how == HB_OPEN_RECOVER)
 		return r;
 	if (s->record.state == SESSION_BROKEN && how == HB_OPEN_CHANGE) {
@@ -272,7 +270,8 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 
 	s.dir = store_open_session(store, name, NULL);
 	if (s.dir < 0)
-		return s.dir == -HB_E_NO_SESSION ? 0 : fn(ctx, &unreadable, err);
+		return s.dir == -HB_E_NO_SESSION ? 0
+						 : fn(ctx, &unreadable, err);
 	/* Without recovery: a list says what is, and changes nothing. */
 	r = take_lock(&s, name, HB_OPEN_LOOK, NULL);
 	if (r >= 0)

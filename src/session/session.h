@@ -25,7 +25,8 @@ struct session_resource {
 	int dir;   /* rN in the store, or .holdback-ID in the base */
 	int upper; /* dir/upper */
 	struct seen_file seen;
-	char **skip; /* names at the top of the base that are stores */
+	struct seen_log log; /* while a transaction is under way */
+	char **skip;	     /* names at the top of the base that are stores */
 	size_t n_skip;
 };
 
@@ -88,6 +89,12 @@ int session_settle_journal(struct hb_session *s, bool back,
 int session_settle_box(struct hb_session *s, bool after_crash,
 		       struct hb_error *err);
 
+/* The sync that was cut short by an interrupt, or by the end of the machine. */
+int session_settle_sync(struct hb_session *s, struct hb_error *err);
+
+/* -HB_E_USAGE for a pattern that is malformed. */
+int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
+
 /* Whether a box of ours left its work directories behind. */
 bool session_has_work(struct hb_session *s);
 
@@ -110,15 +117,26 @@ int session_retire(struct hb_session *s, struct hb_error *err);
 /* Writes the record as it is: no transition. */
 int session_save(struct hb_session *s, struct hb_error *err);
 
-/* The fd of the resource's marker gives the time that a change after is not before. */
-int session_marker(int base, int store, struct timespec *ret_t0,
-		   struct hb_error *err);
+/*
+ * The time on each resource's file system: what changes from now on has a ctime
+ * that is not before it.  `ret_times` has room for all resources.
+ */
+int session_clock(struct hb_session *s, struct timespec *ret_times,
+		  struct hb_error *err);
 
 /*
- * Takes a new T0 for each resource and forgets what was seen: nothing is
- * pending.
+ * Remembers what a transaction applied: begins before it, is told by
+ * session_applied() meanwhile, and ends after it.  With `drop_older` all that
+ * was remembered before is forgotten.
  */
-int session_restart_clock(struct hb_session *s, struct hb_error *err);
+void session_remember(struct hb_session *s);
+int session_applied(void *ctx, size_t resource, const struct seen *seen,
+		    struct hb_error *err);
+int session_remembered(struct hb_session *s, bool drop_older,
+		       struct hb_error *err);
+
+/* Removes what stores in the resources themselves there are. */
+void session_remove_in_base(const struct session_record *record);
 
 /* The id of this boot. */
 int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err);

@@ -277,8 +277,7 @@ static int keep_name(void *ctx, const char *name, struct hb_error *err)
 		return hb_fail(err, -E2BIG, "more than %d sessions", NAMES_MAX);
 	if (names->n == names->room) {
 		size_t room = names->room ? 2 * names->room : 64;
-		char **grown =
-			reallocarray(names->list, room, sizeof(*grown));
+		char **grown = reallocarray(names->list, room, sizeof(*grown));
 
 		if (!grown)
 			return hb_fail(err, -ENOMEM, "cannot list sessions");
