@@ -110,6 +110,33 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 int hb_plan_bwrap(int argc, char *const argv[], enum hb_form form,
 		  char **ret_text, struct hb_error *err);
 
+enum hb_verdict {
+	HB_VERDICT_OK,
+	HB_VERDICT_WARN, /* something is done in another way, or not at all */
+	HB_VERDICT_FAIL, /* `holdback run` cannot work */
+};
+
+#define HB_FOUND_SIZE 512
+
+/* One thing that this host can or cannot do. */
+struct hb_check {
+	const char *name;
+	enum hb_verdict verdict;
+	bool was_tried; /* false: something it needs does not work */
+	const char *used_for;
+	const char *lost;	   /* what is different without it */
+	char found[HB_FOUND_SIZE]; /* why not, or more about it; may be "" */
+	char fix[HB_FIX_SIZE];	   /* may be "" */
+};
+
+/*
+ * Tries everything and tells each result as soon as it is there.  Returns the
+ * number of checks that failed.
+ */
+int hb_doctor(char *const *envp,
+	      void (*tell)(void *context, const struct hb_check *check),
+	      void *context, struct hb_error *err);
+
 /*
  * Executes another executable of this installation, libexec/holdback/NAME,
  * which is found from where the running one lies.  Returns only on failure.

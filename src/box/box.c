@@ -57,9 +57,10 @@ static int copy_lists(struct box *box, char *const *envp, struct hb_error *err)
 	while (argv[n_args])
 		n_args++;
 	box->envp = calloc(box->n_env + BOX_SPARE_ENV + 1, sizeof(char *));
-	box->argv = calloc(n_args + 1, sizeof(char *));
-	if (!box->envp || !box->argv)
+	box->argv_room = calloc(n_args + 2, sizeof(char *));
+	if (!box->envp || !box->argv_room)
 		return hb_fail(err, -ENOMEM, "cannot keep the environment");
+	box->argv = box->argv_room + 1;
 	memcpy(box->envp, envp, box->n_env * sizeof(char *));
 	memcpy(box->argv, argv, n_args * sizeof(char *));
 	/* exec wants char *, and does not write. */
@@ -264,6 +265,10 @@ static int join_namespaces(const struct plan *plan, struct hb_error *err)
 
 	if (plan->fds[PLAN_FD_USERNS] >= 0) {
 		r = sys_setns(plan->fds[PLAN_FD_USERNS], CLONE_NEWUSER);
+		if (r == -EINVAL)
+			return hb_fail(
+				err, -HB_E_USAGE,
+				"Joining the specified user namespace failed, it might not be a descendant of the current user namespace.");
 		if (r < 0)
 			return hb_fail(
 				err, r,
@@ -348,7 +353,7 @@ static void close_all(struct box *box)
 		free((void *)(uintptr_t)box->filters[i].code);
 	free(box->filters);
 	free(box->envp);
-	free(box->argv);
+	free(box->argv_room);
 }
 
 /*

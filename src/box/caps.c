@@ -25,9 +25,16 @@ int step_bound(struct box *box, struct hb_error *err)
 
 int step_caps(struct box *box, struct hb_error *err)
 {
+	const struct plan *plan = box->plan;
 	struct caps caps = { 0 };
 	int r;
 
+	/*
+	 * root of whom nothing was said keeps its sets as they are, and by the
+	 * usual rules loses them with another uid.
+	 */
+	if (box->uid == 0 && plan->caps_keep == ~0ULL && plan->caps_add == 0)
+		return 0;
 	if (box->caps) {
 		/* "All" is more than there are, and than we may have. */
 		r = sys_caps_get(&caps);

@@ -130,16 +130,16 @@ int dest_make_file(const struct box *box, const char *path, mode_t mode,
 	if (fd >= 0)
 		return fd;
 	if (fd != -ENOENT)
-		return box_fail(box, err, fd, WORD_DEST, path);
+		return box_fail(box, err, fd, WORD_FILE, path);
 	parent = dest_open_parent(box, path, parent_mode, &name, err);
 	if (parent < 0)
 		return parent;
 	/* O_EXCL: a dangling link there is not ours to fill. */
 	made = sys_openat(parent, name, O_WRONLY | O_CREAT | O_EXCL, mode);
 	if (made < 0)
-		return box_fail(box, err, made, WORD_DEST, path);
+		return box_fail(box, err, made, WORD_FILE, path);
 	fd = open_inside(box, path, 0);
 	if (fd < 0)
-		return box_fail(box, err, fd, WORD_DEST, path);
+		return box_fail(box, err, fd, WORD_FILE, path);
 	return fd;
 }

@@ -30,7 +30,7 @@ static const struct {
 
 /*
  * Mounts a clone of the device at the host path `from` on the file `name`.  It
- * is private because everything is by now, and a device needs no attribute.
+ * is private because everything is by now; attributes come for all at once.
  */
 static int place_node(int dev, const char *from, const char *name,
 		      struct hb_error *err)
@@ -133,7 +133,7 @@ int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 	auto_fd int dev = -1;
 	int r;
 
-	dev = mounts_new_tmpfs(0755, 0, K_MOUNT_NOSUID | K_MOUNT_NOEXEC, err);
+	dev = mounts_new_tmpfs(0755, 0, K_MOUNT_NOSUID | K_MOUNT_NODEV, err);
 	if (dev < 0)
 		return dev;
 	/* Attached first: before 6.15 nothing mounts on a detached mount. */
@@ -143,6 +143,9 @@ int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 	r = fill_dev(dev, err);
 	if (r < 0)
 		return r;
+	r = sys_mount_setattr(dev, K_MOUNT_NOSUID, 1);
+	if (r < 0)
+		return hb_fail(err, r, "cannot restrict '%s'", op->dest);
 	if (op->flags & PLAN_RO) {
 		r = sys_mount_setattr(dev, K_MOUNT_RDONLY, 0);
 		if (r < 0)

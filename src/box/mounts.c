@@ -86,13 +86,29 @@ static bool is_root_path(const char *path)
 	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
 }
 
+static bool begins_with_root_mount(const struct plan *plan)
+{
+	static const bool mounts_a_tree[OP_END] = {
+		[OP_BIND] = true,
+		[OP_BIND_FD] = true,
+		[OP_OVERLAY] = true,
+		[OP_TMPFS] = true,
+	};
+
+	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
+	       !(plan->ops[0].flags & PLAN_TRY) &&
+	       is_root_path(plan->ops[0].dest);
+}
+
 /* `mount` is the root from here on; takes it. */
 static int become_root(struct box *box, int mount, struct hb_error *err)
 {
 	int r;
 
-	if (box->root >= 0)
+	if (box->root >= 0) {
 		sys_close(box->root);
+		box->n_stacked++;
+	}
 	box->root = mount;
 	r = sys_place(mount, &box->root_place);
 	if (r < 0)
@@ -100,31 +116,49 @@ static int become_root(struct box *box, int mount, struct hb_error *err)
 	return 0;
 }
 
+/* Whether an operation still to come clones a host tree with all below it. */
+static bool has_clones(const struct plan *plan)
+{
+	static const bool clones[OP_END] = {
+		[OP_BIND] = true,
+		[OP_BIND_FD] = true,
+	};
+
+	for (size_t i = 1; i < plan->n_ops; i++)
+		if (clones[plan->ops[i].kind])
+			return true;
+	return plan->n_ops > 0 && clones[plan->ops[0].kind] &&
+	       !begins_with_root_mount(plan);
+}
+
 static int first_root(struct box *box, int mount, struct hb_error *err)
 {
-	auto_fd int host = -1;
 	int r;
 
-	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	r = host < 0 ? host : sys_attach(mount, host);
+	r = sys_attach_at(mount, AT_FDCWD, "/");
 	if (r < 0)
 		return hb_fail(err, r, "cannot attach the new root");
-	if (box->plan->n_ops > 1) {
+	if (has_clones(box->plan)) {
 		r = sys_mount_hide_from_clones(mount, 1);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hide the new root");
+		box->has_hidden_root = true;
 	}
 	return 0;
 }
 
-bool mounts_is_root(const struct box *box, int fd)
+int mounts_is_root(const struct box *box, int fd, bool *ret_is_root,
+		   struct hb_error *err)
 {
 	struct sys_place place;
+	int r;
 
-	/* What cannot be looked at is treated as the more delicate case. */
-	return sys_place(fd, &place) < 0 ||
-	       (place.ino == box->root_place.ino &&
-		place.mnt_id == box->root_place.mnt_id);
+	r = sys_place(fd, &place);
+	if (r < 0)
+		return hb_fail(err, r, "cannot tell where a mount is");
+	*ret_is_root = place.ino == box->root_place.ino &&
+		       place.mnt_id == box->root_place.mnt_id;
+	return 0;
 }
 
 static int open_or_make(struct box *box, int mount, const char *dest,
@@ -146,6 +180,20 @@ static int open_or_make(struct box *box, int mount, const char *dest,
 	return dest_make_file(box, dest, MOUNT_FILE_MODE, parent_mode, err);
 }
 
+/* The kernel says EINVAL to a directory on a file as to so much else. */
+static int explain_mismatch(const struct box *box, int mount, int fd,
+			    const char *dest, struct hb_error *err)
+{
+	struct stat from, to;
+
+	if (sys_fstat(mount, &from) < 0 || sys_fstat(fd, &to) < 0 ||
+	    S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode))
+		return 0;
+	if (S_ISDIR(from.st_mode))
+		return box_fail(box, err, -ENOTDIR, WORD_DEST, dest);
+	return box_fail(box, err, -EISDIR, WORD_FILE, dest);
+}
+
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err)
 {
@@ -164,10 +212,17 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 		if (fd < 0)
 			return fd;
 		/* A link can lead to the root as well: ask what was found. */
-		is_root = mounts_is_root(box, fd);
-		r = sys_attach(mount, fd);
+		r = mounts_is_root(box, fd, &is_root, err);
 		if (r < 0)
-			return hb_fail(err, r, "cannot mount on '%s'", dest);
+			return r;
+		r = sys_attach(mount, fd);
+		if (r < 0) {
+			int why = explain_mismatch(box, mount, fd, dest, err);
+
+			return why < 0 ? why
+				       : hb_fail(err, r, "cannot mount on '%s'",
+						 dest);
+		}
 	}
 	if (!is_root)
 		return 0;
@@ -313,11 +368,39 @@ static bool needs_scratch(const struct plan_op *op)
 	       (op->kind == OP_OVERLAY && op->flags & PLAN_OVERLAY_TMP);
 }
 
-/* Attached below the new root, because the kernel wants layers attached. */
+/*
+ * Kernels before 6.15 want the layers of an overlay attached: there it lies
+ * below the new root and is kept out of clones, except while it is used.
+ */
+static int attach_scratch(struct box *box, int mount, struct hb_error *err)
+{
+	int r;
+
+	r = sys_attach_at(mount, AT_FDCWD, "/");
+	if (r < 0)
+		return hb_fail(err, r, "cannot attach the scratch space");
+	r = sys_mount_hide_from_clones(mount, 1);
+	if (r < 0)
+		return hb_fail(err, r, "cannot hide the scratch space");
+	box->has_attached_scratch = true;
+	box->n_stacked++;
+	return 0;
+}
+
+int mounts_show_scratch(const struct box *box, bool show, struct hb_error *err)
+{
+	int r;
+
+	if (!box->has_attached_scratch)
+		return 0;
+	r = sys_mount_hide_from_clones(box->scratch, !show);
+	return r < 0 ? hb_fail(err, r, "cannot use the scratch space") : 0;
+}
+
 static int make_scratch(struct box *box, struct hb_error *err)
 {
-	auto_fd int host = -1;
 	auto_fd int mount = -1;
+	auto_fd int copy = -1;
 	uint64_t size = 0;
 	size_t n = 0;
 	int r;
@@ -337,15 +420,13 @@ static int make_scratch(struct box *box, struct hb_error *err)
 	mount = mounts_new_tmpfs(0700, size, TMPFS_ATTR, err);
 	if (mount < 0)
 		return mount;
-	host = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
-	if (host < 0)
-		return hb_fail(err, host, "cannot open the host's root");
-	r = sys_attach(mount, host);
-	if (r < 0)
-		return hb_fail(err, r, "cannot attach the scratch space");
-	r = sys_mount_hide_from_clones(mount, 1);
-	if (r < 0)
-		return hb_fail(err, r, "cannot hide the scratch space");
+	/* What can be cloned while detached can be a layer, too. */
+	copy = sys_clone_tree(mount, "", 0);
+	if (copy < 0) {
+		r = attach_scratch(box, mount, err);
+		if (r < 0)
+			return r;
+	}
 	box->scratch = take_fd(&mount);
 	return 0;
 }
@@ -376,20 +457,6 @@ static int check_sources(const struct box *box, struct hb_error *err)
 					op->source);
 	}
 	return 0;
-}
-
-static bool begins_with_root_mount(const struct plan *plan)
-{
-	static const bool mounts_a_tree[OP_END] = {
-		[OP_BIND] = true,
-		[OP_BIND_FD] = true,
-		[OP_OVERLAY] = true,
-		[OP_TMPFS] = true,
-	};
-
-	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
-	       !(plan->ops[0].flags & PLAN_TRY) &&
-	       is_root_path(plan->ops[0].dest);
 }
 
 int step_mounts(struct box *box, struct hb_error *err)
@@ -438,11 +505,34 @@ int step_private(struct box *box, struct hb_error *err)
 	return 0;
 }
 
-int step_root(struct box *box, struct hb_error *err)
+/*
+ * ".." of the root crosses what is mounted on top of it.  If that is not the
+ * root itself, the host is still there.
+ */
+static int check_root(const struct box *box, struct hb_error *err)
 {
+	auto_fd int above = -1;
+	bool is_root = false;
 	int r;
 
-	r = sys_mount_hide_from_clones(box->root, 0);
+	above = sys_openat(AT_FDCWD, "/..", O_PATH | O_DIRECTORY, 0);
+	if (above < 0)
+		return hb_fail(err, above, "cannot look above the new root");
+	r = mounts_is_root(box, above, &is_root, err);
+	if (r < 0)
+		return r;
+	if (!is_root)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "the old root is still there");
+	return 0;
+}
+
+int step_root(struct box *box, struct hb_error *err)
+{
+	int r = 0;
+
+	if (box->has_hidden_root)
+		r = sys_mount_hide_from_clones(box->root, 0);
 	if (r >= 0 && !is_set(box, PLAN_KEEP_ROOT_RW))
 		r = sys_mount_setattr(box->root, K_MOUNT_RDONLY, 0);
 	if (r < 0)
@@ -450,9 +540,12 @@ int step_root(struct box *box, struct hb_error *err)
 	r = sys_fchdir(box->root);
 	if (r < 0)
 		return hb_fail(err, r, "cannot enter the new root");
-	r = sys_pivot_here();
+	r = sys_pivot_here(box->n_stacked);
 	if (r < 0)
 		return hb_fail(err, r, "cannot leave the old root");
+	r = check_root(box, err);
+	if (r < 0)
+		return r;
 	sys_close(box->root);
 	box->root = -1;
 	if (box->scratch >= 0) {

@@ -42,6 +42,12 @@ int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 int mounts_new(const char *type, struct hb_error *err);
 
 /*
+ * Around the use of something in box->scratch as the source of a mount: it is
+ * kept out of clones at all other times.
+ */
+int mounts_show_scratch(const struct box *box, bool show, struct hb_error *err);
+
+/*
  * Attaches `mount` at `dest`, which is made if it is missing: a directory, or
  * a file if the mount's root is one.  `mount` stays the caller's to close; when
  * `dest` is the root, box->root becomes a descriptor of its own for it.
@@ -50,6 +56,7 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err);
 
 /* Whether `fd` is the box's root, by whatever path it was found. */
-bool mounts_is_root(const struct box *box, int fd);
+int mounts_is_root(const struct box *box, int fd, bool *ret_is_root,
+		   struct hb_error *err);
 
 #endif

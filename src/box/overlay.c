@@ -210,6 +210,7 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 			const struct overlay *o, struct hb_error *err)
 {
 	auto_fd int target = -1;
+	bool is_root = false;
 	int r = -EINVAL;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -230,7 +231,10 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 	if (target < 0)
 		return target;
 	/* The old call gives no descriptor of what it mounted. */
-	if (mounts_is_root(box, target))
+	r = mounts_is_root(box, target, &is_root, err);
+	if (r < 0)
+		return r;
+	if (is_root)
 		return hb_fail(err, -HB_E_UNSUPPORTED,
 			       "an overlay on '/' needs kernel 6.8");
 	return mount_old_way(o, target, err);
@@ -249,14 +253,13 @@ int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
 		return hb_fail(err, -E2BIG, "too many layers at '%s'",
 			       op->dest);
 	r = open_layers(box, op, &o, err);
-	if (r >= 0) {
-		/* The kernel takes no layer from a mount that is hidden. */
-		if (op->flags & PLAN_OVERLAY_TMP)
-			(void)sys_mount_hide_from_clones(box->scratch, 0);
+	/* The kernel takes no layer from a mount that is hidden. */
+	if (r >= 0)
+		r = mounts_show_scratch(box, true, err);
+	if (r >= 0)
 		r = mount_layers(box, op, &o, err);
-		if (op->flags & PLAN_OVERLAY_TMP)
-			(void)sys_mount_hide_from_clones(box->scratch, 1);
-	}
+	if (r >= 0)
+		r = mounts_show_scratch(box, false, err);
 	close_dirs(&o);
 	return r;
 }

@@ -44,7 +44,7 @@ static int prove_no_userns(struct hb_error *err)
 {
 	if (sys_unshare(CLONE_NEWUSER) >= 0)
 		return hb_fail(
-			err, -EPERM,
+			err, -HB_E_UNSUPPORTED,
 			"creation of new user namespaces was not disabled as requested");
 	return 0;
 }

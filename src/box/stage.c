@@ -113,6 +113,8 @@ static const struct {
 	[WORD_CHDIR] = { { "cannot enter '", "'" }, { "Can't chdir to ", "" } },
 	[WORD_EXEC] = { { "cannot execute '", "'" }, { "execvp ", "" } },
 	[WORD_DEST] = { { "cannot make '", "'" }, { "Can't mkdir ", "" } },
+	[WORD_FILE] = { { "cannot make the file '", "'" },
+			{ "Can't create file at ", "" } },
 };
 
 static_assert(sizeof(words) / sizeof(words[0]) == WORD_END,

@@ -39,6 +39,7 @@ struct box {
 	const struct plan *plan;
 	char **envp; /* ours, with BOX_SPARE_ENV free places at the end */
 	size_t n_env;
+	char **argv_room;      /* what `argv` lies in, one place before it */
 	char **argv;	       /* plan->argv with argv0 in its place */
 	const char *path_list; /* PATH in envp */
 	const char *home;      /* HOME in envp, may be NULL */
@@ -64,8 +65,11 @@ struct box {
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
 	struct sys_place root_place;
-	int root;    /* the topmost mount at "/" of the box so far */
+	bool has_hidden_root; /* the first root is kept out of clones */
+	unsigned n_stacked;   /* mounts between the host's root and `root` */
+	int root;	      /* the topmost mount at "/" of the box so far */
 	int scratch; /* tmpfs for overlays in memory, not in the view */
+	bool has_attached_scratch; /* below the new root, see box/mounts.c */
 
 	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */
 	char pwd[BOX_CWD_SIZE + sizeof("PWD=")];
@@ -108,6 +112,7 @@ enum box_word {
 	WORD_CHDIR,
 	WORD_EXEC,
 	WORD_DEST,
+	WORD_FILE,
 	WORD_END
 };
 

@@ -102,9 +102,13 @@ int op_bind_data(struct box *box, const struct plan_op *op,
 				       op->dest);
 	}
 	/* Shown for the moment of the clone: what is hidden cannot be one. */
-	(void)sys_mount_hide_from_clones(box->scratch, 0);
+	r = mounts_show_scratch(box, true, err);
+	if (r < 0)
+		return r;
 	mount = sys_clone_tree(box->scratch, name, 0);
-	(void)sys_mount_hide_from_clones(box->scratch, 1);
+	r = mounts_show_scratch(box, false, err);
+	if (r < 0)
+		return r;
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot bind the data for '%s'",
 			       op->dest);

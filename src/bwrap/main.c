@@ -46,9 +46,8 @@ static int fail(const struct bwrap_call *call, const struct hb_error *err)
 {
 	char line[HB_TEXT_SIZE + 128];
 
-	/* Words of the grammar stand alone; the kernel's reason follows ours.
-	 */
-	if (err->code == HB_E_USAGE)
+	/* The kernel's reason follows our words; ours would say it twice. */
+	if (err->code >= HB_E_UNSUPPORTED)
 		(void)snprintf(line, sizeof(line), "%s", err->text);
 	else
 		hb_error_format(err, line, sizeof(line));

@@ -17,6 +17,7 @@ struct cmd_call {
 int cmd_help(const struct cmd_call *call, struct hb_error *err);
 int cmd_completion(const struct cmd_call *call, struct hb_error *err);
 int cmd_plan(const struct cmd_call *call, struct hb_error *err);
+int cmd_doctor(const struct cmd_call *call, struct hb_error *err);
 
 /* The help of one command, or with NULL of the program, to stdout. */
 int cmd_print_help(const char *name, struct hb_error *err);

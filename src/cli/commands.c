@@ -19,6 +19,7 @@ static const struct {
 	int (*run)(const struct cmd_call *call, struct hb_error *err);
 } commands[] = {
 	{ "plan", cmd_plan },
+	{ "doctor", cmd_doctor },
 	{ "completion", cmd_completion },
 	{ "help", cmd_help },
 };

@@ -35,7 +35,7 @@ struct cli_values {
 	const char *env[CLI_MAX_ENV];
 	size_t n_env;
 
-	bool json; /* plan */
+	bool json; /* plan, doctor */
 	bool list; /* help */
 };
 

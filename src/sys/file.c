@@ -326,7 +326,8 @@ int sys_set_cloexec(int fd, int on)
 
 int sys_dup_above(int fd, int lowest)
 {
-	return RESULT(fcntl(fd, F_DUPFD_CLOEXEC, lowest));
+	/* The raw call: musl would set the flag a second time. */
+	return (int)RESULT(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest));
 }
 
 mode_t sys_umask(mode_t mask)

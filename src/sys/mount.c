@@ -107,13 +107,17 @@ int sys_make_all_private(void)
 	return set_attributes(AT_FDCWD, "/", K_AT_RECURSIVE, &attr);
 }
 
-int sys_pivot_here(void)
+int sys_pivot_here(unsigned n_stacked)
 {
 	if (syscall(SYS_pivot_root, ".", ".") < 0)
 		return -errno;
-	/* The old root lies on top of the new one now, under the same name. */
-	if (umount2(".", MNT_DETACH) < 0)
-		return -errno;
+	/*
+	 * The old root lies on top of the new one now, under the same name, and
+	 * what was stacked on it on top of that.  Each call takes the topmost.
+	 */
+	for (unsigned i = 0; i <= n_stacked; i++)
+		if (umount2(".", MNT_DETACH) < 0)
+			return -errno;
 	return RESULT(chdir("/"));
 }
 

@@ -41,8 +41,11 @@ int sys_mount_hide_from_clones(int fd, int hide);
 /* Makes every mount of this namespace private. */
 int sys_make_all_private(void);
 
-/* The working directory becomes the root; the old one is detached. */
-int sys_pivot_here(void);
+/*
+ * The working directory becomes the root; the old one, and the `n_stacked`
+ * mounts that lie on top of it, are detached.
+ */
+int sys_pivot_here(unsigned n_stacked);
 
 /*
  * mount(2) of an overlay with `options`, a comma-separated list, on the

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -60,14 +61,30 @@ int sys_execve(const char *path, char *const argv[], char *const envp[])
 	return -errno;
 }
 
-int sys_execvpe(const char *file, char *const argv[], char *const envp[],
+static int exec_or_sh(const char *name, char **argv, char *const envp[])
+{
+	static char sh[] = "/bin/sh";
+	int r;
+
+	r = sys_execve(name, argv, envp);
+	if (r != -ENOEXEC)
+		return r;
+	argv[-1] = sh;
+	/* exec wants char *, and does not write. */
+	memcpy(&argv[0], &name, sizeof(name));
+	return sys_execve(sh, argv - 1, envp);
+}
+
+int sys_execvpe(const char *file, char **argv, char *const envp[],
 		const char *path_list)
 {
 	char name[PATH_MAX];
 	int result = -ENOENT;
 
-	if (strchr(file, '/') || file[0] == '\0')
-		return file[0] ? sys_execve(file, argv, envp) : -ENOENT;
+	if (file[0] == '\0')
+		return -ENOENT;
+	if (strchr(file, '/'))
+		return exec_or_sh(file, argv, envp);
 
 	for (const char *p = path_list;; p++) {
 		size_t n = strcspn(p, ":");
@@ -76,7 +93,7 @@ int sys_execvpe(const char *file, char *const argv[], char *const envp[],
 		r = snprintf(name, sizeof(name), "%.*s%s%s", (int)n, p,
 			     n ? "/" : "", file);
 		if (r > 0 && (size_t)r < sizeof(name)) {
-			r = sys_execve(name, argv, envp);
+			r = exec_or_sh(name, argv, envp);
 			/* Something there that cannot be run outweighs nothing.
 			 */
 			if (r == -EACCES)
@@ -219,17 +236,17 @@ int sys_new_session_keyring(void)
 
 uid_t sys_getuid(void)
 {
-	return getuid();
+	return (uid_t)getauxval(AT_UID);
 }
 
 gid_t sys_getgid(void)
 {
-	return getgid();
+	return (gid_t)getauxval(AT_GID);
 }
 
 uid_t sys_geteuid(void)
 {
-	return geteuid();
+	return (uid_t)getauxval(AT_EUID);
 }
 
 int sys_setids(uid_t uid, gid_t gid)

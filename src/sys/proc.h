@@ -30,9 +30,10 @@ int sys_execve(const char *path, char *const argv[], char *const envp[]);
 
 /*
  * As execvp(), with `path_list` instead of $PATH: the first of its directories
- * that has `file`, without a shell for what is not executable.
+ * that has `file`; what is executable and has no format is a script for sh.
+ * argv[-1] must exist and be free: that is where "sh" goes.
  */
-int sys_execvpe(const char *file, char *const argv[], char *const envp[],
+int sys_execvpe(const char *file, char **argv, char *const envp[],
 		const char *path_list);
 
 /* pid, or 0 if WNOHANG and nothing to report. */
@@ -72,6 +73,7 @@ int sys_set_core_limit_zero(void);
 /* A session keyring of our own, so that the caller's is out of reach. */
 int sys_new_session_keyring(void);
 
+/* Who started us, as told at the start: costs nothing. */
 uid_t sys_getuid(void);
 gid_t sys_getgid(void);
 uid_t sys_geteuid(void);

@@ -104,6 +104,6 @@ is 'a deleted directory: $HOME' "$(cat out)" /usr
 inner='--ro-bind / / --unshare-all --dev /dev'
 [ "$HB_MODE" = root ] || inner="$inner --proc /proc"
 # shellcheck disable=SC2086 # words
-sees 'itself inside' nested --unshare-all --cap-add ALL --proc /proc \
+sees 'itself inside' nested --unshare-all --proc /proc \
 	"$HB_BWRAP" $inner printf nested
 done_testing

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: python3
+# Other processes: those of the host, the supervisor, and pid 1 of the box.
+. "$HB_TESTS/lib/box.sh"
+
+# A process of the same user on the host, to aim at.
+mkfifo go
+sh -c 'read -r _ <go' &
+victim=$!
+
+# A process in a box has pids from 1 on, so the victim's number is free inside.
+says 'V5 inside only the box has pids' '1 2 self 2' inside ./probe pids
+like 'control: outside the victim can be seen' "$(./probe pids)" "* $victim *"
+says 'V5 the victim has no directory in /proc' ENOENT \
+	inside ./probe open path "/proc/$victim/root"
+says 'V7 the victim cannot be signalled' ESRCH inside ./probe kill "$victim" 0
+says 'control: outside it can' allowed ./probe kill "$victim" 0
+says 'V6 the victim cannot be traced' ESRCH inside ./probe ptrace "$victim"
+says 'control: outside it can' allowed ./probe ptrace "$victim"
+echo >go
+wait "$victim"
+
+# pid 1: its memory, root, descriptors, environment and program.
+for file in environ mem maps auxv; do
+	says "V5 /proc/1/$file cannot be opened" EACCES \
+		inside ./probe open r "/proc/1/$file"
+done
+for file in stack syscall; do
+	check_fails "V5 /proc/1/$file cannot be read" inside cat "/proc/1/$file"
+done
+for file in root cwd exe; do
+	says "V5 /proc/1/$file leads nowhere" EACCES \
+		inside ./probe open path "/proc/1/$file"
+done
+# Root finds the names of the descriptors, as root owns the directory.
+says 'V5 no descriptor of pid 1 leads anywhere' 'EACCES' inside sh -c \
+	'for n in 0 1 2 3 4 5 6 7 8 9; do
+		./probe open path /proc/1/fd/$n
+	done | grep -v ENOENT | sort -u'
+says 'V5 /proc/1/task/1/root leads nowhere' EACCES \
+	inside ./probe open path /proc/1/task/1/root
+check_fails 'V5 /proc/1/map_files cannot be listed' \
+	inside sh -c 'ls /proc/1/map_files | grep .'
+says 'V3 /proc/1/exe cannot be written' EACCES \
+	inside ./probe open w /proc/1/exe
+says 'control: the own environment can be read' allowed \
+	inside ./probe open r /proc/self/environ
+says 'control: the own root can be opened' allowed \
+	inside ./probe open path /proc/self/root
+says 'V6 pid 1 cannot be traced' EPERM inside ./probe ptrace 1
+says 'V5 the environment of the host is not in any file' '' inside sh -c \
+	'cat /proc/*/environ 2>/dev/null | tr "\0" "\n" | grep HB_MODE'
+says 'control: it is there outside' "HB_MODE=$HB_MODE" sh -c \
+	'cat /proc/$$/environ | tr "\0" "\n" | grep HB_MODE'
+
+# Nothing in the box ends or stops its pid 1.
+for signal in KILL STOP TERM INT HUP QUIT USR1 ABRT SEGV; do
+	says "SIG$signal does nothing to pid 1" alive \
+		inside sh -c "kill -$signal 1 2>/dev/null; echo alive"
+done
+
+# V3: our own executables, and those of the system.
+for program in "$HB_BIN" /usr/bin/env /usr/bin/tac; do
+	verdict=$(inside ./probe open w "$program" 2>&1)
+	case $verdict in
+	EROFS | EACCES | ENOENT) pass "V3 ${program##*/} cannot be written" ;;
+	*) fail "V3 ${program##*/} cannot be written" "$verdict" ;;
+	esac
+done
+
+# V7: with pipes for 0-2 the box shares our process group.
+if [ "$(landlock_version)" -ge 6 ]; then
+	says 'V7 kill 0 stays in the box' 'alive 137' sh -c \
+		'"$HB_BIN" run --ephemeral -q -- sh -c "kill -9 0" </dev/null |
+			cat; echo alive 137'
+	status=0
+	(
+		trap 'exit 9' USR1
+		inside sh -c 'trap "" USR1; kill -USR1 0; exit 4' </dev/null
+	) || status=$?
+	is 'V7 a signal for the group does not reach the caller' "$status" 4
+else
+	skip 'V7 kill 0 stays in the box' 'landlock has no signal scope'
+fi
+done_testing
