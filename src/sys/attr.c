@@ -86,11 +86,6 @@ ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)
 		getxattr(magic_link(fd, link, sizeof(link)), name, buf, size));
 }
 
-ssize_t sys_getdents(int fd, void *block, size_t size)
-{
-	return (ssize_t)RESULT(syscall(SYS_getdents64, fd, block, size));
-}
-
 ssize_t sys_pread_full(int fd, void *buf, size_t size, uint64_t offset)
 {
 	char *p = buf;

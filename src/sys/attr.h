@@ -2,6 +2,8 @@
 #ifndef HB_SYS_ATTR_H
 #define HB_SYS_ATTR_H
 
+#include "sys/dir.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,9 +33,6 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr);
  */
 ssize_t sys_list_xattrs(int fd, char *buf, size_t size);
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size);
-
-/* Raw struct k_dirent of sys/kernel.h; 0 at the end. */
-ssize_t sys_getdents(int fd, void *block, size_t size);
 
 /*
  * All of it, or up to the end of the file: the number of bytes read.
