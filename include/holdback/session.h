@@ -122,7 +122,7 @@ struct hb_summary {
 	uint64_t n_git;	      /* inside of repositories' units */
 	uint64_t n_conflicts; /* of all of these */
 	uint64_t bytes;	      /* of new content */
-	char hash[65];	      /* names exactly this change set */
+	char hash[65];	      /* names exactly this change set; or "" */
 };
 
 struct hb_filter {
@@ -134,12 +134,17 @@ struct hb_filter {
 
 struct hb_changes;
 
+struct hb_changes_options {
+	struct hb_filter filter;
+	bool without_hash; /* spares reading all that is new */
+};
+
 /*
  * The session's change set in path order, one resource after another.  The
  * summary is of what the filter lets pass, the hash of everything.
  */
 int hb_session_changes(struct hb_session *session,
-		       const struct hb_filter *filter,
+		       const struct hb_changes_options *options,
 		       struct hb_changes **ret_changes, struct hb_error *err);
 void hb_changes_free(struct hb_changes *changes);
 const struct hb_summary *hb_changes_summary(const struct hb_changes *changes);

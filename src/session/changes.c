@@ -17,6 +17,7 @@
 struct hb_changes {
 	struct changes **resources;
 	size_t n, at;
+	bool folds_renames; /* the two ends are one line */
 	struct changes_filter filter;
 	struct hb_summary summary;
 };
@@ -43,7 +44,7 @@ int session_check_filter(const struct hb_filter *filter, struct hb_error *err)
 	return r < 0 ? r : check_globs(filter->except, filter->n_except, err);
 }
 
-static int scan(struct hb_session *s, struct hb_changes *c,
+static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 		struct hb_error *err)
 {
 	struct txn *txn = NULL;
@@ -61,7 +62,8 @@ static int scan(struct hb_session *s, struct hb_changes *c,
 			.t0 = resource->t0,
 			.seen = txn->seen,
 			.seen_ctx = txn->seen_ctx[i],
-			.with_renames = true,
+			.with_renames = c->folds_renames,
+			.without_hash = without_hash,
 		};
 
 		r = changes_scan(&request, &c->resources[i], err);
@@ -123,45 +125,46 @@ static void count(struct hb_summary *sum, const struct hb_change *change)
 	}
 }
 
-static int summarise(struct hb_changes *c, struct hb_error *err)
+static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 {
 	struct hb_change change;
 	int r;
 
-	hash(c);
+	if (with_hash)
+		hash(c);
 	while ((r = hb_changes_next(c, &change, err)) == 1)
 		count(&c->summary, &change);
 	return r < 0 ? r : hb_changes_rewind(c, err);
 }
 
 int hb_session_changes(struct hb_session *session,
-		       const struct hb_filter *filter,
+		       const struct hb_changes_options *options,
 		       struct hb_changes **ret_changes, struct hb_error *err)
 {
+	const struct hb_filter *filter = &options->filter;
 	struct hb_changes *c;
 	int r;
 
-	if (filter) {
-		r = session_check_filter(filter, err);
-		if (r < 0)
-			return r;
-	}
+	r = session_check_filter(filter, err);
+	if (r < 0)
+		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return hb_fail(err, -ENOMEM, "cannot look for changes");
-	if (filter)
-		c->filter = (struct changes_filter){
-			.only = filter->only,
-			.n_only = filter->n_only,
-			.except = filter->except,
-			.n_except = filter->n_except,
-		};
+	c->filter = (struct changes_filter){
+		.only = filter->only,
+		.n_only = filter->n_only,
+		.except = filter->except,
+		.n_except = filter->n_except,
+	};
+	/* A filter may take one end and leave the other. */
+	c->folds_renames = filter->n_only == 0 && filter->n_except == 0;
 	c->resources =
 		calloc(session->record.n_resources, sizeof(struct changes *));
-	r = c->resources ? scan(session, c, err)
+	r = c->resources ? scan(session, options->without_hash, c, err)
 			 : hb_fail(err, -ENOMEM, "cannot look for changes");
 	if (r >= 0)
-		r = summarise(c, err);
+		r = summarise(c, !options->without_hash, err);
 	if (r < 0) {
 		hb_changes_free(c);
 		return r;
@@ -233,7 +236,8 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 			changes->at++;
 			continue;
 		}
-		if (!changes_filter_passes(&changes->filter, &change))
+		if (change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
+		    !changes_filter_passes(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);
 		return 1;

@@ -84,11 +84,13 @@ static void fill_summary(const struct changes_summary *from,
 			 struct hb_summary *ret)
 {
 	*ret = (struct hb_summary){
-		.n_changed =
-			from->n_modified + from->n_type + from->n_attributes,
-		.n_added = from->n_added,
-		.n_deleted = from->n_deleted,
+		.n_changed = from->n_modified + from->n_type +
+			     from->n_attributes - from->n_dirs_changed,
+		.n_added = from->n_added - from->n_dirs_added,
+		.n_deleted = from->n_deleted - from->n_dirs_deleted,
 		.n_renamed = from->n_renamed,
+		.n_directories = from->n_dirs_added + from->n_dirs_deleted +
+				 from->n_dirs_changed,
 		.n_times = from->n_times,
 		.n_git = from->n_git,
 		.n_conflicts = from->n_conflicts,

@@ -263,13 +263,25 @@ static uint64_t *counter(struct changes_summary *sum, enum change_kind kind)
 	}
 }
 
+static void count_dir(struct changes_summary *sum, const struct change *c)
+{
+	if (c->kind == CHANGE_ADDED)
+		sum->n_dirs_added += c->new.type == ENTRY_DIR;
+	else if (c->kind == CHANGE_DELETED)
+		sum->n_dirs_deleted += c->old.type == ENTRY_DIR;
+	else
+		sum->n_dirs_changed += c->new.type == ENTRY_DIR;
+}
+
 static void count(struct changes_summary *sum, const struct change *c)
 {
 	sum->n_changes++;
-	if (c->flags & CHANGE_GIT)
+	if (c->flags & CHANGE_GIT) {
 		sum->n_git++;
-	else
+	} else {
 		++*counter(sum, c->kind);
+		count_dir(sum, c);
+	}
 	if (c->flags & CHANGE_CONFLICT)
 		sum->n_conflicts++;
 	if (c->new.type == ENTRY_FILE &&

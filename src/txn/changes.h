@@ -128,6 +128,8 @@ struct changes_summary {
 	uint64_t n_changes; /* in the stream, but for the carried ones */
 	uint64_t n_added, n_modified, n_deleted, n_renamed, n_type;
 	uint64_t n_attributes, n_times, n_conflicts, n_git;
+	/* Of those added, deleted and of all others: how many directories. */
+	uint64_t n_dirs_added, n_dirs_deleted, n_dirs_changed;
 	uint64_t bytes; /* of the content that is new */
 	uint8_t hash[32];
 };
