@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/attr.h"
 
+#include "base/auto.h"
 #include "sys/fault.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -76,6 +77,24 @@ ssize_t sys_list_xattrs(int fd, char *buf, size_t size)
 	if (n < 0 && errno == ENOTSUP)
 		return 0;
 	return n < 0 ? -errno : n;
+}
+
+ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size)
+{
+	auto_fd int fd = -1;
+	long n;
+
+	n = syscall(SYS_listxattrat, dirfd, name, AT_SYMLINK_NOFOLLOW, buf,
+		    size);
+	if (n >= 0)
+		return (ssize_t)n;
+	if (errno == ENOTSUP)
+		return 0;
+	/* Before 6.13; some filters answer EPERM to what they do not know. */
+	if (errno != ENOSYS && errno != EPERM)
+		return -errno;
+	fd = sys_openat(dirfd, name, O_PATH | O_NOFOLLOW, 0);
+	return fd < 0 ? fd : sys_list_xattrs(fd, buf, size);
 }
 
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)

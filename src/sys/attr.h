@@ -32,6 +32,8 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr);
  * A file system without them has an empty list.
  */
 ssize_t sys_list_xattrs(int fd, char *buf, size_t size);
+/* The same of a name that is not followed. */
+ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size);
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size);
 
 /*

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define CHUNK ((size_t)128 << 10)
+#define SMALL ((size_t)16 << 10) /* compared without asking for holes */
 
 /* What zeroes are digested in; part of what the digest is. */
 #define DIGEST_BLOCK ((size_t)64 << 10)
@@ -113,43 +114,23 @@ static int digest_xattrs(const struct side *side, int fd, struct xname *names,
 	return 0;
 }
 
-static int list_xattrs(const struct side *side, int fd, char **ret_list,
+static int list_xattrs(const struct side *side, char *list, size_t size,
 		       struct hb_error *err)
 {
-	/* The large one costs the kernel as much memory as us. */
-	static const size_t sizes[] = { 1024, OVERLAY_LIST_MAX };
-	auto_free char *list = NULL;
-	ssize_t n = -ERANGE;
+	ssize_t n = sys_list_xattrs_at(side->dir, side->name, list, size);
 
-	for (int i = 0; i < 2 && n == -ERANGE; i++) {
-		free(list);
-		list = malloc(sizes[i]);
-		if (!list)
-			return hb_fail(err, -ENOMEM, "cannot list attributes");
-		n = sys_list_xattrs(fd, list, sizes[i]);
-	}
-	if (n < 0)
+	if (n < 0 && n != -ERANGE)
 		return fail_side(side, (int)n, err);
-	*ret_list = take_ptr(&list);
 	return (int)n;
 }
 
-int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
-		struct hb_error *err)
+static int digest_listed(const struct side *side, const char *list, int len,
+			 struct xattrs *x, struct hb_error *err)
 {
 	auto_free struct xname *names = NULL;
-	auto_free char *list = NULL;
 	auto_fd int fd = -1;
-	struct xattrs x = { 0 };
 	size_t n = 0;
-	int len, r;
 
-	fd = sys_openat(side->dir, side->name, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return fail_side(side, fd, err);
-	len = list_xattrs(side, fd, &list, err);
-	if (len < 0)
-		return len;
 	/* The shortest name with its NUL has more than four bytes. */
 	names = malloc(((size_t)len / 4 + 1) * sizeof(*names));
 	if (!names)
@@ -157,42 +138,84 @@ int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
 	for (int at = 0; at < len; at += (int)strlen(list + at) + 1)
 		if (is_carried(list + at, side->in_layer, &names[n]))
 			n++;
-	if (n > 0) {
-		r = digest_xattrs(side, fd, names, n, &x, err);
-		if (r < 0)
-			return r;
+	if (n == 0)
+		return 0;
+	fd = sys_openat(side->dir, side->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_side(side, fd, err);
+	return digest_xattrs(side, fd, names, n, x, err);
+}
+
+int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
+		struct hb_error *err)
+{
+	auto_free char *large = NULL;
+	struct xattrs x = { 0 };
+	char small[512];
+	char *list = small;
+	int len, r;
+
+	*ret_xattrs = x;
+	/* Most have none, and the look at a layer's entry has told so. */
+	if (side->in_layer && !side->entry->has_xattrs)
+		return 0;
+	len = list_xattrs(side, small, sizeof(small), err);
+	if (len == -ERANGE) {
+		large = malloc(OVERLAY_LIST_MAX);
+		if (!large)
+			return hb_fail(err, -ENOMEM, "cannot list attributes");
+		list = large;
+		len = list_xattrs(side, large, OVERLAY_LIST_MAX, err);
 	}
+	if (len < 0)
+		return len;
+	if (len == 0)
+		return 0;
+	r = digest_listed(side, list, len, &x, err);
+	if (r < 0)
+		return r;
 	*ret_xattrs = x;
 	return 0;
 }
 
+static int compare_at(int a, int b, char *bytes, size_t chunk, uint64_t at)
+{
+	ssize_t n, m;
+
+	n = sys_pread_full(a, bytes, chunk, at);
+	if (n < 0)
+		return (int)n;
+	m = sys_pread_full(b, bytes + chunk, chunk, at);
+	if (m < 0)
+		return (int)m;
+	/* Shorter than it was: somebody is at it, so not the same. */
+	return n > 0 && n == m && memcmp(bytes, bytes + chunk, (size_t)n) == 0;
+}
+
 static int compare_open_files(int a, int b, uint64_t size)
 {
-	auto_free char *bytes = malloc(2 * CHUNK);
+	auto_free char *bytes = NULL;
+	char small[2 * SMALL];
 	uint64_t at = 0;
+	int r;
 
+	if (size <= SMALL)
+		return compare_at(a, b, small, (size_t)size, 0);
+	bytes = malloc(2 * CHUNK);
 	if (!bytes)
 		return -ENOMEM;
-	for (;;) {
+	for (; at < size; at += CHUNK) {
 		uint64_t next_a = sys_next_data(a, at, size);
 		uint64_t next_b = sys_next_data(b, at, size);
-		ssize_t n, m;
 
 		at = next_a < next_b ? next_a : next_b;
 		if (at >= size)
-			return 1;
-		n = sys_pread_full(a, bytes, CHUNK, at);
-		if (n < 0)
-			return (int)n;
-		m = sys_pread_full(b, bytes + CHUNK, CHUNK, at);
-		if (m < 0)
-			return (int)m;
-		/* Shorter than it was: somebody is at it, so not the same. */
-		if (n == 0 || n != m ||
-		    memcmp(bytes, bytes + CHUNK, (size_t)n) != 0)
-			return 0;
-		at += (uint64_t)n;
+			break;
+		r = compare_at(a, b, bytes, CHUNK, at);
+		if (r <= 0)
+			return r;
 	}
+	return 1;
 }
 
 int side_same_content(const struct side *a, const struct side *b,

@@ -153,8 +153,10 @@ static int decode_marks(int fd, struct entry *e, struct hb_error *err)
 		return hb_fail(err, (int)n, "cannot list the attributes");
 
 	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(list + at) + 1) {
-		if (!overlay_is_mark(list + at))
+		if (!overlay_is_mark(list + at)) {
+			e->has_xattrs = true;
 			continue;
+		}
 		r = decode_mark(fd, list + at + strlen(OVERLAY_PREFIX), e, err);
 		if (r < 0)
 			return r;

@@ -34,6 +34,7 @@ struct entry {
 	bool is_whiteout; /* either form; type is ENTRY_NONE then */
 	bool is_opaque;	  /* the directory hides everything below it */
 	bool has_origin;  /* it was copied up from what lies below */
+	bool has_xattrs;  /* some that are not the overlay's */
 };
 
 /*
