@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd_exec.h"
+
+#include "base/error.h"
+#include "cli/cmd_session.h"
+#include "cli/doc.h"
+#include "cli/say.h"
+#include "cli/table.h"
+#include "holdback/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback exec`: in the executable that starts fast. */
+
+/* The long texts are in the other executable. */
+static int exec_for(const struct cli_values *values, char *const *envp)
+{
+	static char name[] = "holdback", help[] = "help", exec[] = "exec",
+		    version[] = "--version";
+	char *help_argv[] = { name, help, exec, NULL };
+	char *version_argv[] = { name, version, NULL };
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper("commands",
+			     values->help ? help_argv : version_argv, envp,
+			     &err);
+	return cli_fail(&err);
+}
+
+static int find_command(const struct cmd_call *call, char ***ret_argv,
+			struct hb_error *err)
+{
+	const char *ref;
+	int first, r;
+
+	r = cmd_session_operand(call, true, &ref, &first, err);
+	if (r < 0)
+		return r;
+	/* Options ended at the session's name, so these dashes are still there.
+	 */
+	if (first > 0 && call->operands[first] &&
+	    strcmp(call->operands[first], "--") == 0)
+		first++;
+	*ret_argv = call->operands + first;
+	if (**ret_argv)
+		return 0;
+	hb_fix(err, "holdback exec @SESSION -- COMMAND");
+	return hb_fail(err, -HB_E_USAGE, "there is no command to run");
+}
+
+static void tell_end(const struct cli_values *values,
+		     const struct hb_exec_result *result)
+{
+	struct doc doc = { 0 };
+	char line[80];
+
+	if (result->n_leftover > 0) {
+		(void)snprintf(
+			line, sizeof(line),
+			"ended %u process%s that the command left behind",
+			result->n_leftover,
+			result->n_leftover == 1 ? "" : "es");
+		cli_say(line);
+	}
+	if (!values->json)
+		return;
+	doc_begin(&doc, true, "exec");
+	doc_uint(&doc, "status", (uint64_t)result->status);
+	doc_uint(&doc, "leftover", result->n_leftover);
+	(void)doc_end(&doc, NULL);
+	doc_done(&doc);
+}
+
+int cmd_exec(char **words, char *const *envp)
+{
+	const struct command *c = command_find(&cli_program, "exec");
+	struct cli_values values = { 0 };
+	struct cmd_call call = { .values = &values,
+				 .operands = words,
+				 .envp = envp };
+	struct hb_exec_result result = { 0 };
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	struct hb_error err = { 0 };
+	char **argv = NULL;
+	int r;
+
+	r = option_parse(&cli_program, c, words, &values, words, &err);
+	if (r < 0)
+		return cli_fail_run(&err);
+	if (values.help || values.version)
+		return exec_for(&values, envp);
+	call.n_operands = r;
+	r = find_command(&call, &argv, &err);
+	if (r >= 0)
+		r = cmd_open_session(&call, HB_OPEN_CHANGE, &store, &session,
+				     &err);
+	if (r >= 0)
+		r = hb_session_exec(session, argv, envp, &result, &err);
+	hb_session_free(session);
+	hb_store_free(store);
+	if (r < 0) {
+		if (values.json)
+			doc_error("exec", &err);
+		return cli_fail_run(&err);
+	}
+	tell_end(&values, &result);
+	return result.status;
+}
