@@ -183,19 +183,37 @@ static int make_work(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
-static int explain(const struct hb_session *s, char *const *argv, int r,
-		   struct hb_error *err)
+/*
+ * A directory of PATH that may not be searched makes what is nowhere look like
+ * something that cannot be executed; the host knows better.
+ */
+static int explain_exec(char *const *argv, char *const *envp,
+			struct hb_error *err)
+{
+	char name[PATH_MAX], real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct hb_error why = { 0 };
+	int code = err->code == ENOENT ? HB_E_NOT_FOUND : HB_E_NOT_EXECUTABLE;
+
+	if (!strchr(argv[0], '/') &&
+	    look_command(argv[0], look_env(envp, "PATH"), "/", name, real,
+			 &why) == -HB_E_NOT_FOUND)
+		code = HB_E_NOT_FOUND;
+	(void)quote_shown(argv[0], shown, sizeof(shown));
+	why = *err;
+	*err = (struct hb_error){ .stage = STAGE_EXEC };
+	if (code == HB_E_NOT_FOUND)
+		return hb_fail(err, -code, "there is no command '%s'", shown);
+	return hb_fail(err, -code, "cannot execute '%s': %s", shown,
+		       hb_strerror(why.code));
+}
+
+static int explain(const struct hb_session *s, char *const *argv,
+		   char *const *envp, int r, struct hb_error *err)
 {
 	char mount[PATH_MAX], shown[QUOTE_SHOWN];
-	int code;
 
-	if (err->stage == STAGE_EXEC) {
-		code = err->code == ENOENT ? HB_E_NOT_FOUND
-					   : HB_E_NOT_EXECUTABLE;
-		*err = (struct hb_error){ .stage = STAGE_EXEC };
-		return hb_fail(err, -code, "cannot execute '%s'",
-			       quote_shown(argv[0], shown, sizeof(shown)));
-	}
+	if (err->stage == STAGE_EXEC)
+		return explain_exec(argv, envp, err);
 	if (err->stage != STAGE_MOUNTS || err->code != EINVAL)
 		return r;
 	for (size_t i = 0; i < s->record.n_resources; i++) {
@@ -231,7 +249,7 @@ static int run(struct exec *e, char *const *argv, char *const *envp,
 		return r;
 	r = box_run(&e->plan, inside, NULL, &result, err);
 	if (r < 0)
-		r = explain(s, argv, r, err);
+		r = explain(s, argv, envp, r, err);
 	ended = session_settle_box(s, false, &ending);
 	if (ended < 0 && r >= 0) {
 		/* The command ran, and its status is what is asked for. */

@@ -365,19 +365,16 @@ static int read_entry(struct session_record *record,
 static int check_sum(const char *text, size_t n, size_t *ret_n)
 {
 	static const char key[] = SUM_KEY " = ";
-	uint8_t told[SHA256_SIZE], is[SHA256_SIZE];
-	char hex[SHA256_HEX_SIZE];
 	const size_t line = sizeof(key) - 1 + SHA256_HEX_SIZE;
+	uint8_t digest[SHA256_SIZE];
+	char hex[SHA256_HEX_SIZE];
 
 	if (n < line || memcmp(text + n - line, key, sizeof(key) - 1) != 0 ||
 	    text[n - 1] != '\n')
 		return -HB_E_CORRUPT;
-	memcpy(hex, text + n - SHA256_HEX_SIZE, SHA256_HEX_SIZE - 1);
-	hex[SHA256_HEX_SIZE - 1] = '\0';
-	if (sha256_from_hex(hex, told) < 0)
-		return -HB_E_CORRUPT;
-	sha256_of(text, n - line, is);
-	if (memcmp(told, is, sizeof(is)) != 0)
+	sha256_of(text, n - line, digest);
+	sha256_hex(digest, hex);
+	if (memcmp(text + n - SHA256_HEX_SIZE, hex, SHA256_HEX_SIZE - 1) != 0)
 		return -HB_E_CORRUPT;
 	*ret_n = n - line;
 	return 0;
