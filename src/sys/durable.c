@@ -76,18 +76,25 @@ uint64_t sys_next_hole(int fd, uint64_t offset, uint64_t end)
 	return at < 0 || (uint64_t)at > end ? end : (uint64_t)at;
 }
 
+int sys_seek(int fd, int64_t offset)
+{
+	return lseek(fd, (off_t)offset, SEEK_SET) < 0 ? -errno : 0;
+}
+
 int sys_set_mtime_at(int dirfd, const char *name, struct timespec mtime)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, mtime };
 
 	return (int)DURABLE("utimensat",
-			    utimensat(dirfd, name, times, AT_SYMLINK_NOFOLLOW));
+			    utimensat(dirfd, name, times,
+				      AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
 }
 
 int sys_chown_at(int dirfd, const char *name, uid_t uid, gid_t gid)
 {
-	return (int)DURABLE("fchownat", fchownat(dirfd, name, uid, gid,
-						 AT_SYMLINK_NOFOLLOW));
+	return (int)DURABLE("fchownat",
+			    fchownat(dirfd, name, uid, gid,
+				     AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
 }
 
 int sys_mknod_at(int dirfd, const char *name, mode_t mode)

@@ -11,7 +11,7 @@
 /*
  * The calls that move, link, copy and sync: what a transaction is made of.
  * Same conventions as sys/file.h.  A `name` is one component and never
- * followed.
+ * followed; where attributes are set, "" is the descriptor itself.
  */
 
 /* -EINVAL or -ENOSYS: the file system knows no flags. */
@@ -38,6 +38,9 @@ ssize_t sys_copy_range(int from, int to, uint64_t offset, size_t len);
 
 /* Where the data at `offset` ends, at most `end`. */
 uint64_t sys_next_hole(int fd, uint64_t offset, uint64_t end);
+
+/* Where the next read of a file or directory begins. */
+int sys_seek(int fd, int64_t offset);
 
 /* The time of access stays. */
 int sys_set_mtime_at(int dirfd, const char *name, struct timespec mtime);
