@@ -5,9 +5,11 @@
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/durable.h"
+#include "sys/file.h"
 #include "sys/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,18 +25,24 @@
 #define LOCK_TRIES 500
 #define LOCK_PAUSE 20 /* ms */
 
-/* Two commits to one base take turns. */
-static int lock_bases(struct hb_session *s, struct hb_error *err)
+/*
+ * Two commits to one base take turns: the transaction itself refuses a base
+ * that is locked, so whoever holds it is waited for here.  By a descriptor of
+ * its own, because a lock belongs to what was opened once.
+ */
+static int wait_for_bases(struct hb_session *s, struct hb_error *err)
 {
 	int r;
 
 	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		for (int k = 0; k < LOCK_TRIES; k++) {
-			r = sys_flock(s->resources[i].base);
-			if (r != -EWOULDBLOCK)
-				break;
+		auto_fd int base = sys_openat(s->resources[i].base, ".",
+					      O_RDONLY | O_DIRECTORY, 0);
+
+		r = base < 0 ? base : sys_flock(base);
+		for (int k = 0; r == -EWOULDBLOCK && k < LOCK_TRIES; k++) {
 			sys_pause(LOCK_PAUSE);
+			r = sys_flock(base);
 		}
 		if (r == -EWOULDBLOCK) {
 			hb_fix(err, "try again when it has ended");
@@ -57,7 +65,7 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 
 	r = session_needs_lock(s, err);
 	if (r >= 0)
-		r = lock_bases(s, err);
+		r = wait_for_bases(s, err);
 	if (r >= 0)
 		r = session_txn(s, ret_txn, err);
 	if (r < 0)

@@ -1,8 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# needs: setfattr
-#
 # Everything arrives as it was in the view, in every attribute.
 . "$HB_TESTS/lib/txn.sh"
 
@@ -21,7 +19,8 @@ in_box '
 	touch -d "2003-01-01 00:00:00.000000001" new/deep new
 	ln x x2; ln x new/x3
 	ln -sfn nowhere link; ln -s "a b" sub/"a link"
-	setfattr -n user.mine -v value x; setfattr -n user.dir -v value d
+	python3 -c "import os; os.setxattr(\"x\", \"user.mine\", b\"value\")"
+	python3 -c "import os; os.setxattr(\"sub\", \"user.dir\", b\"value\")"
 	truncate -s 10M sparse; echo end >>sparse
 	chmod 700 sub; rm -r d; mkdir d; echo other >d/other
 	touch -d "2004-01-01 00:00:00.5" d .
@@ -29,11 +28,10 @@ in_box '
 '
 inside=$(in_box 'python3 .digest .')
 like 'inside there is a hard link' "$inside" '*x3*'
+like 'and an attribute' "$inside" '*user.mine*'
 check 'commit' hb commit -y @s
 is 'the real tree is what was inside' "$(digest "$project")" "$inside"
-# shellcheck disable=SC2016
-is 'no attribute of the overlay is left' "$(cd "$project" &&
-	find . -print0 | xargs -0 -n 64 getfattr -h -d -m '^user.overlay' 2>/dev/null)" ''
+unlike 'no attribute of the overlay is left' "$(digest "$project")" '*overlay*'
 
 in_box 'chmod 4755 x; chmod u+w closed; echo no >closed/in; chmod 555 closed'
 check 'commit of a file in a directory without u+w' hb commit -y @s
