@@ -241,19 +241,22 @@ int gitindex_next(struct gitindex *x, struct gitindex_entry *ret_entry)
 	return 1;
 }
 
-static bool is_same_entry(const struct gitindex_entry *a,
+/* Of the entries that were just read. */
+static bool is_same_entry(const struct gitindex *x,
+			  const struct gitindex_entry *a,
+			  const struct gitindex *y,
 			  const struct gitindex_entry *b)
 {
 	return a->mode == b->mode && a->flags == b->flags &&
 	       memcmp(a->id, b->id, sizeof(a->id)) == 0 &&
-	       a->path_len == b->path_len &&
-	       memcmp(a->path, b->path, a->path_len) == 0;
+	       x->path_len == y->path_len &&
+	       memcmp(x->path, y->path, x->path_len) == 0;
 }
 
 /* As gitindex_is_same(), with -EBADMSG if one could not be understood. */
 static int compare(struct gitindex *a, struct gitindex *b)
 {
-	struct gitindex_entry e, f;
+	struct gitindex_entry e = { 0 }, f = { 0 };
 	int r, s;
 
 	if (a->n_left != b->n_left)
@@ -269,7 +272,7 @@ static int compare(struct gitindex *a, struct gitindex *b)
 			return 0;
 		if (r == 0)
 			return 1;
-		if (!is_same_entry(&e, &f))
+		if (!is_same_entry(a, &e, b, &f))
 			return 0;
 	}
 }

@@ -397,6 +397,7 @@ static int settle(struct collector *c, struct names *names,
 		if (r < 0)
 			return r;
 	}
+	assert(c->runs && c->n_runs == 1);
 	names->next = c->runs[0].start;
 	names->end = c->runs[0].end;
 	return 0;
@@ -474,7 +475,7 @@ static int fetch(struct names *names, size_t n, const char **ret,
 static int next_in_file(struct names *names, const char **ret_name,
 			struct hb_error *err)
 {
-	const char *p;
+	const char *p = NULL;
 	size_t n;
 	int r;
 
@@ -483,6 +484,7 @@ static int next_in_file(struct names *names, const char **ret_name,
 	r = fetch(names, 1, &p, err);
 	if (r < 0)
 		return r;
+	assert(p);
 	n = (unsigned char)*p;
 	r = fetch(names, n + 1, &p, err);
 	if (r < 0)

@@ -203,7 +203,7 @@ static int pop(struct walk *w, struct hb_error *err)
 	return r;
 }
 
-static int add_frame(struct walk *w, struct frame **ret, struct hb_error *err)
+static int add_frame(struct walk *w, struct hb_error *err)
 {
 	struct frame *f;
 	size_t to;
@@ -226,7 +226,6 @@ static int add_frame(struct walk *w, struct frame **ret, struct hb_error *err)
 	for (size_t i = 0; i <= w->n_layers; i++)
 		f->sources[i].fd = -1;
 	w->n++;
-	*ret = f;
 	return 0;
 }
 
@@ -260,9 +259,10 @@ static int open_root(struct walk *w, struct hb_error *err)
 	struct frame *f;
 	int r;
 
-	r = add_frame(w, &f, err);
+	r = add_frame(w, err);
 	if (r < 0)
 		return r;
+	f = top_of(w);
 	for (size_t i = 0; i <= w->n_layers; i++) {
 		bool is_layer = i < w->n_layers;
 		struct entry e;
@@ -413,14 +413,16 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 		struct hb_error *err)
 {
 	bool is_new_dir = s->new.type == ENTRY_DIR;
+	const struct frame *parent;
 	struct frame *f;
 	int r;
 
 	make_room(w);
-	r = add_frame(w, &f, err);
+	r = add_frame(w, err);
 	if (r < 0)
 		return r;
-	const struct frame *parent = &w->frames[w->n - 2];
+	f = top_of(w);
+	parent = f - 1;
 	f->git = git_place_below(s->git, s->name);
 	f->doubt = s->doubt_below ? s->doubt_below : s->doubt;
 	f->hides = parent->hides || c->hides;

@@ -336,16 +336,8 @@ static void dangerous_objects_are_flagged(void)
 static void names_are_bytes(void)
 {
 	static const char *const names[] = {
-		"\n",
-		"\033]0;x\007",
-		" ",
-		"-rf",
-		"..x",
-		"\xc3(",
-		"\xe2\x80\xae"
-		"cod.exe",
-		"a\\b",
-		"\xff",
+		"\n",	 "\033]0;x\007",     " ",    "-rf",  "..x",
+		"\xc3(", "\xe2\x80\xae.exe", "a\\b", "\xff",
 	};
 	char longest[256];
 	struct tree t;
@@ -363,8 +355,7 @@ static void names_are_bytes(void)
 			  "lllllllllllllllllllllllllllllllllllllllllllllllllll"
 			  "lllllllllllllllllllllllllllllllllllllllllllllllllll"
 			  "lllllllllllllllllllllllllllllllllllllllllllllllllll"
-			  "ll\nA \xc3(\nA \xe2\x80\xae"
-			  "cod.exe\nA \xff\n");
+			  "ll\nA \xc3(\nA \xe2\x80\xae.exe\nA \xff\n");
 	tree_done(&t);
 }
 
