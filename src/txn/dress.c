@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LABEL	   "security.selinux"
 #define LABEL_MAX  512
@@ -79,38 +78,17 @@ static int set_label(int fd, const struct label *label, const char *path,
 	return 0;
 }
 
-static bool is_whiteout(const struct sys_attr *a, int fd)
-{
-	if (S_ISCHR(a->mode))
-		return a->rdev_major == 0 && a->rdev_minor == 0;
-	return S_ISREG(a->mode) && a->size == 0 &&
-	       sys_get_xattr(fd, OVERLAY_PREFIX "whiteout", NULL, 0) >= 0;
-}
-
 static int strip_one(void *ctx, const struct tree_visit *v,
 		     struct hb_error *err)
 {
 	auto_fd int fd = -1;
-	struct sys_attr now;
 	int r;
 
-	if (v->when == TREE_LEAVE) {
-		/* Whiteouts were taken out of it. */
-		r = sys_attr_at(v->dir, v->name, &now);
-		if (r == 0 && (now.mtime.tv_sec != v->attr.mtime.tv_sec ||
-			       now.mtime.tv_nsec != v->attr.mtime.tv_nsec))
-			r = sys_set_mtime_at(v->dir, v->name, v->attr.mtime);
-		return r < 0 ? fail_at("set the time of", v->path, r, err) : 0;
-	}
+	if (v->when == TREE_LEAVE)
+		return 0;
 	fd = sys_openat(v->dir, v->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", v->path, fd, err);
-	/* Of what is new as a whole there is nothing below to hide. */
-	if (is_whiteout(&v->attr, fd)) {
-		r = sys_unlinkat(v->dir, v->name, 0);
-		return r < 0 ? fail_at("take the marks off", v->path, r, err)
-			     : 0;
-	}
 	r = strip(fd, v->path, err);
 	if (r < 0)
 		return r;
@@ -318,10 +296,10 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	int r;
 
 	fd = site_open_base_dir(s, op->path, NULL);
-	if (fd == -ENOENT && (op->flags & OP_IN_NEW))
-		return open_likeness(s, op, err);
+	/* One that is new need not be there yet, or any more. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return fail_conflict(op->path, err);
+		return op->flags & OP_IN_NEW ? open_likeness(s, op, err)
+					     : fail_conflict(op->path, err);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
 	p = place_of(fd);

@@ -46,6 +46,7 @@ static int check_xattrs(const struct movable_request *m, int dirfd,
 	}
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
 		if (overlay_is_escaped(x) ||
+		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
 		    (!m->options->with_setid &&
 		     strcmp(x, "security.capability") == 0))
 			return 0;
@@ -66,6 +67,9 @@ static int check_one(void *ctx, const struct tree_visit *v,
 	    (a->nlink > 1 || (!m->options->with_setid && (a->mode & 07000))))
 		return NOT_MOVABLE;
 	if (is_dir && (a->mode & USER_READ) != USER_READ)
+		return NOT_MOVABLE;
+	/* A whiteout below what is new hides nothing, and is no change. */
+	if (S_ISCHR(a->mode))
 		return NOT_MOVABLE;
 	r = check_xattrs(m, v->dir, v->name, err);
 	if (r <= 0)

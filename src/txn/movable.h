@@ -21,8 +21,8 @@ struct movable_request {
  *
  * Not so with escaped attributes, which are renamed on the way, with file
  * capabilities that have to go, and inside of a directory with inodes of
- * several names, setuid bits that have to go, and directories that cannot be
- * read: these are operations of their own.
+ * several names, setuid bits that have to go, whiteouts, and directories that
+ * cannot be read: these are operations of their own, or none.
  */
 int movable_check(const struct movable_request *m, struct hb_error *err);
 

@@ -402,12 +402,40 @@ static int make_level(struct planner *p, size_t i, struct hb_error *err)
 	return r < 0 ? r : write_dir(p, level, NULL, err);
 }
 
+/*
+ * The directory in which the name of length `len` lies gets its operation; its
+ * level is the one below `*at`, or is put there.
+ */
+static int open_parent(struct planner *p, size_t len, size_t *at,
+		       struct hb_error *err)
+{
+	struct level parent = { 0 }, last;
+	int r;
+
+	while (len > 0 && buf_str(&p->path)[len - 1] != '/')
+		len--;
+	parent.len = len > 0 ? len - 1 : 0;
+	if (*at == 0 || p->levels[*at - 1].len < parent.len) {
+		/* At the end, and from there to its place. */
+		r = push(p, &parent, err);
+		if (r < 0)
+			return r;
+		last = p->levels[p->depth - 1];
+		memmove(&p->levels[*at + 1], &p->levels[*at],
+			(p->depth - 1 - *at) * sizeof(last));
+		p->levels[*at] = last;
+		++*at;
+	}
+	if (p->levels[*at - 1].has_op)
+		return 0;
+	return write_dir(p, &p->levels[*at - 1], NULL, err);
+}
+
 /* Everything above the change at hand is there and may be changed. */
 static int need_parent(struct planner *p, const char *path,
 		       struct hb_error *err)
 {
-	const char *slash = strrchr(path, '/');
-	struct level parent = { .len = slash ? (size_t)(slash - path) : 0 };
+	size_t at;
 	int r;
 
 	for (size_t i = 0; i < p->depth; i++) {
@@ -416,22 +444,16 @@ static int need_parent(struct planner *p, const char *path,
 			return fail_at(path, -HB_E_USAGE,
 				       "not without what it lies in:", err);
 		}
-		if (p->levels[i].is_pending) {
+		if (!p->levels[i].is_pending)
+			continue;
+		r = open_parent(p, p->levels[i].len, &i, err);
+		if (r == 0)
 			r = make_level(p, i, err);
-			if (r < 0)
-				return r;
-		}
-	}
-	if (p->depth == 0 || p->levels[p->depth - 1].len < parent.len ||
-	    (parent.len == 0 && p->levels[p->depth - 1].len > 0)) {
-		/* Below a new directory every directory is a change. */
-		r = push(p, &parent, err);
 		if (r < 0)
 			return r;
 	}
-	if (p->levels[p->depth - 1].has_op)
-		return 0;
-	return write_dir(p, &p->levels[p->depth - 1], NULL, err);
+	at = p->depth;
+	return open_parent(p, strlen(path), &at, err);
 }
 
 static int skip_below(struct planner *p, const char *path, struct hb_error *err)

@@ -215,7 +215,8 @@ static int swap(struct step *s, const struct view *v, bool back)
 {
 	int aside = back ? AT_SOURCE : AT_UNDO;
 	bool is_dir = v->object[AT_BASE].type == ENTRY_DIR ||
-		      v->object[AT_SOURCE].type == ENTRY_DIR;
+		      v->object[AT_SOURCE].type == ENTRY_DIR ||
+		      v->object[AT_UNDO].type == ENTRY_DIR;
 	int r;
 
 	if (!s->is_plain) {
