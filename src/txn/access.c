@@ -78,6 +78,15 @@ static int give(int dirfd, const char *name, const struct entry *entry,
 	return take_fd(&fd);
 }
 
+int access_close_again(int fd, const struct entry *entry, struct hb_error *err)
+{
+	int r = sys_chmod_fd(fd, entry->mode);
+
+	if (r < 0)
+		return hb_fail(err, r, "cannot give a mode back to a layer");
+	return 0;
+}
+
 int access_open_file(int dirfd, const char *name, const struct entry *entry,
 		     bool in_layer, struct hb_error *err)
 {
@@ -91,7 +100,9 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
 		if (handle < 0)
 			return handle;
 		fd = sys_openat2(dirfd, name, FOR_READING, 0, RESOLVE);
-		(void)sys_chmod_fd(handle, entry->mode);
+		r = access_close_again(handle, entry, err);
+		if (r < 0)
+			return r;
 	}
 	if (fd < 0)
 		return fail_for(name, fd, err);
@@ -99,11 +110,6 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
 	if (r < 0)
 		return r;
 	return take_fd(&fd);
-}
-
-void access_close_again(int fd, const struct entry *entry)
-{
-	(void)sys_chmod_fd(fd, entry->mode);
 }
 
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,
@@ -126,7 +132,7 @@ int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 	r = fd < 0 ? fail_for(name, fd, err) : check_is(fd, name, entry, err);
 	if (r < 0) {
 		if (was_closed)
-			access_close_again(handle, entry);
+			(void)access_close_again(handle, entry, err);
 		return r;
 	}
 	*ret_was_closed = was_closed;
@@ -201,12 +207,13 @@ ssize_t access_get_xattr(int fd, const struct entry *entry, const char *name,
 			 void *buf, size_t size)
 {
 	ssize_t n = sys_get_xattr(fd, name, buf, size);
+	int r;
 
 	if (n != -EACCES || !can_help(entry, USER_MAY_SEE))
 		return n;
 	if (sys_chmod_fd(fd, entry->mode | USER_MAY_SEE) < 0)
 		return -EACCES;
 	n = sys_get_xattr(fd, name, buf, size);
-	(void)sys_chmod_fd(fd, entry->mode);
-	return n;
+	r = sys_chmod_fd(fd, entry->mode);
+	return r < 0 ? r : n;
 }

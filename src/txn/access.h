@@ -34,7 +34,7 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
  */
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 		    bool in_layer, bool *ret_was_closed, struct hb_error *err);
-void access_close_again(int fd, const struct entry *entry);
+int access_close_again(int fd, const struct entry *entry, struct hb_error *err);
 
 /* A descriptor for looking names up in, which needs no read permission. */
 int access_open_dir_path(int dirfd, const char *name, const struct entry *entry,

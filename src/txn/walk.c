@@ -175,32 +175,39 @@ static int reopen_parent(struct walk *w, struct hb_error *err)
 	return 0;
 }
 
-static void give_back_modes(struct walk *w, struct frame *f)
+static int give_back_modes(struct walk *w, struct frame *f,
+			   struct hb_error *err)
 {
+	int r = 0, given;
+
 	for (size_t i = 0; i < w->n_layers; i++) {
 		const struct source *s = &f->sources[i];
 		const struct entry e = { .mode = s->mode };
 
-		if (s->was_closed && s->fd >= 0)
-			access_close_again(s->fd, &e);
+		if (!s->was_closed || s->fd < 0)
+			continue;
+		given = access_close_again(s->fd, &e, err);
+		if (given < 0)
+			r = given;
 	}
+	return r;
 }
 
 static int pop(struct walk *w, struct hb_error *err)
 {
 	struct frame *f = top_of(w);
-	int r = 0;
+	int r = 0, given;
 
 	if (w->n > 1 && w->lowest >= w->n - 1)
 		r = reopen_parent(w, err);
-	give_back_modes(w, f);
+	given = give_back_modes(w, f, err);
 	close_frame(w, f);
 	names_done(&f->names);
 	free(f->sources);
 	w->n--;
 	if (w->n > 0)
 		buf_cut(&w->path, top_of(w)->path_len);
-	return r;
+	return r < 0 ? r : given;
 }
 
 static int add_frame(struct walk *w, struct hb_error *err)

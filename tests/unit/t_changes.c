@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/changes.h"
 
+#include "sys/fault.h"
+
 #include "trees.h"
 
 static void an_empty_layer_changes_nothing(void)
@@ -561,6 +563,126 @@ static void unreadable_bases_are_in_doubt(void)
 	as_ordinary_user(what_the_base_hides_is_in_doubt);
 }
 
+/* Version 2: user::rw-, user:1:rw-, group::r--, mask::rw-, other::r-- */
+static const unsigned char acl[] = {
+	2, 0, 0,   0,	1,   0,	  6,  0, 255, 255, 255, 255, 2,	  0,   6,
+	0, 1, 0,   0,	0,   4,	  0,  4, 0,   255, 255, 255, 255, 16,  0,
+	6, 0, 255, 255, 255, 255, 32, 0, 4,   0,   255, 255, 255, 255,
+};
+
+static void acls_and_capabilities_are_attributes(void)
+{
+	/* cap_net_raw=ep, version 2 */
+	static const unsigned char capability[20] = { 1, 0, 0, 2, 0, 32 };
+	struct changes *changes;
+	struct change c;
+	struct tree t;
+
+	tree_init(&t, 1);
+	put_file(t.base, "acl", "x");
+	put_file(t.layers[0], "acl", "x");
+	set_xattr(t.layers[0], "acl", "system.posix_acl_access", acl,
+		  sizeof(acl));
+	CHECK_INT(fchmodat(t.base, "acl", 0664, 0), 0);
+	CHECK_CHANGES(&t, "P acl\n");
+	changes = scan(&t);
+	CHECK_INT(changes_next(changes, &c, NULL), 1);
+	CHECK_INT(c.what, CHANGED_XATTRS);
+	changes_free(changes);
+	set_xattr(t.base, "acl", "system.posix_acl_access", acl, sizeof(acl));
+	CHECK_CHANGES(&t, "");
+	if (geteuid() == 0) {
+		put_file(t.layers[0], "cap", "x");
+		set_xattr(t.layers[0], "cap", "security.capability", capability,
+			  sizeof(capability));
+		CHECK_CHANGES(&t, "A cap S\n");
+	}
+	tree_done(&t);
+}
+
+static void any_time_is_a_time(void)
+{
+	static const struct timespec times[] = {
+		{ -1, 0 },
+		{ -1, 999999999 },
+		{ (time_t)1 << 33, 1 },
+		{ 0, 0 },
+	};
+	struct changes *changes;
+	struct change c;
+	struct tree t;
+
+	tree_init(&t, 1);
+	put_file(t.base, "f", "x");
+	put_file(t.layers[0], "f", "x");
+	for (size_t i = 0; i < 4; i++) {
+		const struct timespec both[2] = { times[i], times[i] };
+
+		CHECK_INT(utimensat(t.layers[0], "f", both, 0), 0);
+		changes = scan(&t);
+		CHECK_INT(changes_next(changes, &c, NULL), 1);
+		CHECK_INT(c.kind, CHANGE_TIMES);
+		CHECK_INT(c.new.mtime.tv_sec, times[i].tv_sec);
+		CHECK_INT(c.new.mtime.tv_nsec, times[i].tv_nsec);
+		changes_free(changes);
+		CHECK_INT(utimensat(t.base, "f", both, 0), 0);
+		CHECK_CHANGES(&t, "");
+	}
+	tree_done(&t);
+}
+
+#ifdef HB_FAULTS
+static void fail_each_write(void)
+{
+	unsigned n = 0, passed;
+	struct stat st;
+	struct tree t;
+
+	tree_init(&t, 1);
+	put_dir(t.layers[0], "d");
+	put_dir(t.layers[0], "d/e");
+	for (int i = 0; i < 400; i++) {
+		char name[NAME_MAX + 1];
+
+		(void)snprintf(name, sizeof(name), "d/%0250d", i);
+		put_file(t.layers[0], name, "");
+	}
+	CHECK_INT(fchmodat(t.layers[0], "d/e", 0, 0), 0);
+	do {
+		struct changes *changes = NULL;
+		struct hb_error err = { 0 };
+		int r;
+
+		fault_arm(FAULT_ENOSPC, ++n);
+		r = changes_scan(&t.request, &changes, &err);
+		passed = fault_passages();
+		fault_arm(FAULT_NONE, 0);
+		CHECK(r == 0 ? passed < n : err.code == -r);
+		CHECK((r == 0) == (changes != NULL));
+		changes_free(changes);
+		/* Whatever fails but the way back itself, it is gone. */
+		CHECK_INT(fstatat(t.layers[0], "d/e", &st, 0), 0);
+		if (r < 0 && strstr(err.text, "give a mode back"))
+			CHECK_INT(fchmodat(t.layers[0], "d/e", 0, 0), 0);
+		else
+			CHECK_INT(st.st_mode & 07777, 0);
+	} while (passed >= n);
+	/* The names and the changes; a mode twice, but not for root. */
+	CHECK(n > 3);
+	tree_done(&t);
+}
+
+static void every_write_may_fail(void)
+{
+	as_ordinary_user(fail_each_write);
+}
+#else
+static void every_write_may_fail(void)
+{
+	printf("# not built with fault points\n");
+}
+#endif
+
 TESTS(T(an_empty_layer_changes_nothing), T(every_kind_is_told),
       T(both_whiteout_forms_delete), T(a_deleted_directory_is_expanded),
       T(an_opaque_directory_is_expanded), T(a_new_directory_is_descended),
@@ -571,4 +693,5 @@ TESTS(T(an_empty_layer_changes_nothing), T(every_kind_is_told),
       T(links_are_never_followed), T(our_own_names_are_skipped),
       T(the_hash_names_exactly_this), T(the_summary_counts),
       T(a_rename_prefers_its_own_name), T(unreadable_layers_are_read),
-      T(unreadable_bases_are_in_doubt))
+      T(unreadable_bases_are_in_doubt), T(acls_and_capabilities_are_attributes),
+      T(any_time_is_a_time), T(every_write_may_fail))

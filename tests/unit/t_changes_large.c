@@ -10,6 +10,7 @@
  * looked at, because the test itself may take what it likes.
  */
 #define RSS_MAX_KB (64L << 10)
+#define FDS_MAX	   256
 
 struct expected {
 	uint64_t n_changes;
@@ -18,12 +19,13 @@ struct expected {
 
 static void scan_in_child(struct tree *t, struct expected want)
 {
+	const struct rlimit fds = { FDS_MAX, FDS_MAX };
 	struct rusage usage;
 	int status;
 	pid_t pid = fork();
 
 	CHECK(pid >= 0);
-	if (pid == 0) {
+	if (pid == 0 && setrlimit(RLIMIT_NOFILE, &fds) == 0) {
 		struct changes *changes = scan(t);
 		struct hb_error err = { 0 };
 		struct change c;
@@ -164,6 +166,36 @@ static void the_longest_names_on_many_levels(void)
 	tree_done(&t);
 }
 
+/* More levels than descriptors, all closed to their owner. */
+static void dig_closed(void)
+{
+	struct changes *changes;
+	int fds[300];
+	struct stat st;
+	struct tree t;
+
+	tree_init(&t, 1);
+	for (size_t i = 0; i < 300; i++)
+		fds[i] = tree_dir(i > 0 ? fds[i - 1] : t.layers[0], "d");
+	for (size_t i = 0; i < 300; i++)
+		CHECK_INT(fchmod(fds[i], 0), 0);
+	changes = scan(&t);
+	CHECK_INT(changes_summary(changes)->n_changes, 300);
+	changes_free(changes);
+	for (size_t i = 0; i < 300; i++) {
+		CHECK_INT(fstat(fds[i], &st), 0);
+		CHECK_INT(st.st_mode & 07777, 0);
+		CHECK_INT(fchmod(fds[i], 0700), 0);
+		(void)close(fds[i]);
+	}
+	tree_done(&t);
+}
+
+static void closed_directories_at_any_depth(void)
+{
+	as_ordinary_user(dig_closed);
+}
+
 /* A hundred thousand names; a million when the long tests are asked for. */
 static size_t many(void)
 {
@@ -225,5 +257,6 @@ static void many_directories(void)
 
 TESTS(T(a_new_tree_of_any_depth), T(a_change_at_any_depth),
       T(siblings_on_the_way_back), T(a_deleted_tree_of_any_depth),
-      T(the_longest_names_on_many_levels), T(a_wide_directory),
-      T(a_wide_directory_that_is_gone), T(many_directories))
+      T(the_longest_names_on_many_levels), T(closed_directories_at_any_depth),
+      T(a_wide_directory), T(a_wide_directory_that_is_gone),
+      T(many_directories))
