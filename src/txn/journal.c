@@ -435,21 +435,17 @@ static int check_owner(int fd, uint64_t *ret_size, struct hb_error *err)
 	return 0;
 }
 
-int journal_open(int dir, const char *name, struct journal **ret_journal,
-		 struct hb_error *err)
+int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 {
 	auto_journal struct journal *j = calloc(1, sizeof(*j));
 	uint64_t size = 0;
 	int r;
 
-	if (!j)
+	if (!j) {
+		sys_close(fd);
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
-	j->fd = sys_openat(dir, name,
-			   O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-	if (j->fd == -ENOENT)
-		return -ENOENT;
-	if (j->fd < 0)
-		return hb_fail(err, j->fd, "cannot open the journal");
+	}
+	j->fd = fd;
 	j->room = WINDOW;
 	j->window = malloc(j->room);
 	if (!j->window)
@@ -469,6 +465,19 @@ int journal_open(int dir, const char *name, struct journal **ret_journal,
 		return r;
 	*ret_journal = take_ptr(&j);
 	return 0;
+}
+
+int journal_open(int dir, const char *name, struct journal **ret_journal,
+		 struct hb_error *err)
+{
+	int fd = sys_openat(dir, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+
+	if (fd == -ENOENT)
+		return -ENOENT;
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot open the journal");
+	return journal_read(fd, ret_journal, err);
 }
 
 void journal_free(struct journal *j)

@@ -74,6 +74,9 @@ struct journal;
  */
 int journal_open(int dir, const char *name, struct journal **ret_journal,
 		 struct hb_error *err);
+
+/* The same for an open file, which is taken, also on failure. */
+int journal_read(int fd, struct journal **ret_journal, struct hb_error *err);
 void journal_free(struct journal *j);
 #define auto_journal __attribute__((cleanup(journal_freep)))
 static inline void journal_freep(struct journal **j)
