@@ -23,8 +23,29 @@
 #define CLOCK_TRIES 100
 
 /* What the box covers with something of its own. */
-static const char *const covered[] = { "/run", "/tmp", "/var/tmp" };
+static const char *const covered[] = { "/run", "/tmp", "/var/tmp", "/dev/shm" };
 static const char *const owned[] = { "/proc", "/dev", "/sys" };
+
+static bool is_beneath_any(const char *path, const char *const *dirs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (path_is_beneath(path, dirs[i]))
+			return true;
+	return false;
+}
+
+static bool is_covered(const char *path)
+{
+	return is_beneath_any(path, covered,
+			      sizeof(covered) / sizeof(covered[0]));
+}
+
+/* The kernel's file systems, but for what is memory for everybody. */
+static bool is_owned(const char *path)
+{
+	return !is_covered(path) &&
+	       is_beneath_any(path, owned, sizeof(owned) / sizeof(owned[0]));
+}
 
 /* DIR:INSIDE: the last colon that an absolute path follows divides. */
 static int split(const char *word, char *dir, char *inside, size_t size,
@@ -81,14 +102,11 @@ static int check_inside(const struct hb_store *store, const char *inside,
 	const char *home = look_env(store->envp, "HOME");
 	struct stat st;
 
-	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
-		if (path_is_beneath(inside, owned[i]))
-			return hb_fail(err, -HB_E_USAGE,
-				       "'%s' is the box's own inside",
-				       owned[i]);
-	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++)
-		if (path_is_beneath(inside, covered[i]))
-			return 0;
+	if (is_owned(inside))
+		return hb_fail(err, -HB_E_USAGE, "'%s' is the box's own inside",
+			       inside);
+	if (is_covered(inside))
+		return 0;
 	if (home && path_is_beneath(inside, home))
 		return 0;
 	if (sys_fstatat(AT_FDCWD, inside, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
@@ -110,10 +128,9 @@ static int check_source(const struct hb_store *store, const char *source,
 		return hb_fail(err, -HB_E_USAGE,
 			       "'/' as a whole cannot be a resource");
 	}
-	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
-		if (path_is_beneath(source, owned[i]))
-			return hb_fail(err, -HB_E_USAGE,
-				       "'%s' cannot be a resource", shown);
+	if (is_owned(source))
+		return hb_fail(err, -HB_E_USAGE, "'%s' cannot be a resource",
+			       shown);
 	if (path_is_beneath(source, store->path))
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is in the state directory itself", shown);

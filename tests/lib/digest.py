@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints every attribute of everything below a directory, one object a line.
 
-usage: digest.py [--no-inodes] DIRECTORY
+usage: digest.py DIRECTORY
 
 Two trees that print the same are the same: type, mode, owner, size, content,
 holes as far as the size on disk goes, nanosecond times of modification,
@@ -39,22 +39,29 @@ def attributes(path):
     return ",".join(found) or "-"
 
 
+def shown(name):
+    return name if name.isprintable() else os.fsencode(name).hex()
+
+
 def describe(top, relative, groups):
     path = os.path.join(top, relative) if relative else top
     status = os.lstat(path)
     kind = stat.S_IFMT(status.st_mode)
-    group = "-"
-    if status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode):
-        group = groups.setdefault(status.st_ino, len(groups))
+    group = groups.get(status.st_ino, "-") if not stat.S_ISDIR(status.st_mode) else "-"
     size = status.st_size if not stat.S_ISDIR(status.st_mode) else "-"
-    is_sparse = stat.S_ISREG(status.st_mode) and status.st_blocks * 512 < status.st_size // 2
+    # What small files take on disk is the file system's own business.
+    is_sparse = (
+        stat.S_ISREG(status.st_mode)
+        and status.st_size > 1 << 18
+        and status.st_blocks * 512 < status.st_size // 2
+    )
     readable = True
     if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
         readable = False
     return " ".join(
         str(part)
         for part in (
-            os.fsencode(relative or ".").hex() if not (relative or ".").isprintable() else (relative or "."),
+            shown(relative or "."),
             f"{kind:o}",
             f"{stat.S_IMODE(status.st_mode):o}",
             status.st_uid,
@@ -83,9 +90,23 @@ def walk(top, relative):
         yield from walk(top, os.path.join(relative, name))
 
 
+def shared(top, found):
+    """A number for each inode that has several names in the tree itself."""
+    first, groups = {}, {}
+    for relative in found:
+        status = os.lstat(os.path.join(top, relative))
+        if stat.S_ISDIR(status.st_mode) or status.st_nlink < 2:
+            continue
+        if status.st_ino in first:
+            groups.setdefault(status.st_ino, len(groups))
+        first[status.st_ino] = relative
+    return groups
+
+
 def digest(top):
-    groups = {}
-    return [describe(top, relative, groups) for relative in walk(top, "")]
+    found = list(walk(top, ""))
+    groups = shared(top, found)
+    return [describe(top, relative, groups) for relative in found]
 
 
 if __name__ == "__main__":

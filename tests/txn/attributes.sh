@@ -44,8 +44,9 @@ check 'commit --setid' hb commit -y --setid @s
 is 'then it is kept' "$(stat -c %a "$project/x")" '6755'
 
 in_box 'mkfifo fifo'
-unlike 'a fifo is left out' "$(hb commit -y @s; ls "$project")" '*fifo*'
-hb commit -y --special @s >/dev/null
-check 'unless asked for' test -p "$project/fifo"
+check_fails 'a fifo is not committed' hb commit -y @s
+check_fails 'nor is it there' test -e "$project/fifo"
+check 'unless asked for' hb commit -y --special @s
+check 'then it is' test -p "$project/fifo"
 rm -f "$TMPDIR/digest.py"
 finish

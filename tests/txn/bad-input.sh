@@ -123,13 +123,22 @@ mv "$project.away" "$project"
 is 'after all of that the session is as before' "$(names)" 'M f,'
 is 'and so is the base' "$(cat "$project/f")" 'f'
 
-chmod 555 "$project"
-if [ "$HB_MODE" = root ]; then
-	skip 'a base without permission' 'root has every permission'
+# An immutable file in the way, and a base that is read-only, need root.
+if [ "$HB_MODE" != root ]; then
+	skip 'an immutable file in the way' 'only root can make one'
+	skip 'a read-only base' 'only root can mount one'
+elif ! chattr +i "$project/f" 2>/dev/null; then
+	skip 'an immutable file in the way' 'the file system has none'
 else
-	refuses 'a base without permission' 10 '*' hb commit -y @s
+	refuses 'an immutable file in the way' 10 '*' hb commit -y @s
+	chattr -i "$project/f"
+	is 'it is as before' "$(cat "$project/f")" 'f'
+	refuses 'a read-only base' 10 '*' unshare --mount sh -c '
+		mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" &&
+			cd "$0" && exec "$1" commit --state-dir "$2" -y @s
+	' "$project" "$HB_BIN" "$state"
+	is 'and that' "$(cat "$project/f")" 'f'
 fi
-chmod 755 "$project"
-is 'it is as before' "$(cat "$project/f")" 'f'
+check 'after which it can be committed' hb commit -y @s
 rm -f "$TMPDIR/kept"
 finish
