@@ -291,7 +291,19 @@ static void files_with_holes_are_compared(void)
 			set_mtime(dirs[j], names[i], TREE_TIME);
 		}
 	}
-	CHECK_CHANGES(&t, "M data\n");
+	/* Data on one side alone, and holes to the end on the other. */
+	put_file(t.base, "one", "");
+	put_file(t.layers[0], "one", "");
+	fd = openat(t.layers[0], "one", O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK_INT(pwrite(fd, "y", 1, (off_t)1 << 30), 1);
+	CHECK_INT(ftruncate(fd, size), 0);
+	(void)close(fd);
+	fd = openat(t.base, "one", O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK_INT(ftruncate(fd, size), 0);
+	(void)close(fd);
+	CHECK_CHANGES(&t, "M data\nM one\n");
 	tree_done(&t);
 }
 
@@ -434,6 +446,9 @@ static void the_hash_names_exactly_this(void)
 	HASH_INTO(hash);
 	CHECK(memcmp(first, hash, sizeof(hash)) == 0);
 	set_xattr(t.layers[0], "f", "user.x", "1", 1);
+	HASH_INTO(first);
+	CHECK(memcmp(first, hash, sizeof(hash)) != 0);
+	set_xattr(t.layers[0], "f", "user.x", "2", 1);
 	HASH_INTO(hash);
 	CHECK(memcmp(first, hash, sizeof(hash)) != 0);
 	tree_done(&t);
@@ -486,12 +501,19 @@ static void a_rename_prefers_its_own_name(void)
 	put_whiteout(t.layers[0], "d");
 	put_dir(t.layers[0], "z");
 	put_file(t.layers[0], "z/name", "same");
-	CHECK_CHANGES(&t, "D a\nD d\nD d/name g m\nA z\nA z/name n r\n");
+	/* Of two that are as good it is the first. */
+	put_file(t.base, "b", "two");
+	put_file(t.base, "c", "two");
+	put_whiteout(t.layers[0], "b");
+	put_whiteout(t.layers[0], "c");
+	put_file(t.layers[0], "y", "two");
+	CHECK_CHANGES(&t, "D a\nD b m\nD c\nD d\nD d/name g m\n"
+			  "A y r\nA z\nA z/name n r\n");
 	changes = scan(&t);
 	while (changes_next(changes, &c, &err) == 1) {
 		if (!(c.flags & CHANGE_RENAMED))
 			continue;
-		CHECK(strcmp(c.from, "d/name") == 0);
+		CHECK(strcmp(c.from, c.path[0] == 'y' ? "b" : "d/name") == 0);
 		found = true;
 	}
 	CHECK(found);

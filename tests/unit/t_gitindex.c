@@ -232,6 +232,28 @@ static void a_cut_index_is_different(void)
 	}
 }
 
+/* Version 4 takes bytes off the path before, as many as it has. */
+static void nothing_is_cut_from_nothing(void)
+{
+	static const unsigned char cuts[][4] = {
+		{ 1, 'x', 'y', 0 },
+		{ 0x7f, 'x', 'y', 0 },
+		{ 0xff, 0xff, 0xff, 0xff },
+	};
+
+	for (size_t i = 0; i < COUNT(cuts); i++) {
+		struct buf a = BUF_INIT(LIMIT);
+
+		add_header(&a, 4, 1);
+		(void)buf_add_fill(&a, 'e', 40 + 20);
+		(void)buf_add_fill(&a, '\0', 2);
+		(void)buf_add(&a, cuts[i], sizeof(cuts[i]));
+		(void)buf_add_fill(&a, 'h', 20);
+		CHECK_INT(same(&a, &a), 0);
+		buf_done(&a);
+	}
+}
+
 static void a_path_has_a_limit(void)
 {
 	char path[GITINDEX_PATH_MAX + 2];
@@ -288,4 +310,4 @@ static void the_unit_is_told_from_the_rest(void)
 TESTS(T(stat_data_is_no_difference), T(versions_are_only_spelling),
       T(entries_are_the_difference), T(what_is_not_understood_is_different),
       T(a_cut_index_is_different), T(a_path_has_a_limit),
-      T(the_unit_is_told_from_the_rest))
+      T(nothing_is_cut_from_nothing), T(the_unit_is_told_from_the_rest))

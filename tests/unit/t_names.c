@@ -114,6 +114,7 @@ static void lists_share_the_file_in_turns(void)
 {
 	struct names_pool pool;
 	struct names outer, inner;
+	char added[16];
 	const char *name;
 	struct tree t;
 
@@ -125,8 +126,11 @@ static void lists_share_the_file_in_turns(void)
 	for (int i = 0; i < 10; i++) {
 		CHECK_INT(names_next(&outer, &name, NULL), 1);
 		CHECK_INT(atoi(name), i);
+		/* Where another list lay before lies a longer one now. */
+		(void)snprintf(added, sizeof(added), "+%d", i);
+		put_file(t.base, added, "");
 		read_all(&t, &pool, &inner);
-		CHECK_INT(count_names(&inner), 3000);
+		CHECK_INT(count_names(&inner), 3001 + i);
 		names_done(&inner);
 	}
 	CHECK_INT(names_next(&outer, &name, NULL), 1);
@@ -136,5 +140,32 @@ static void lists_share_the_file_in_turns(void)
 	tree_done(&t);
 }
 
+/* A block that was read is not what was written there since. */
+static void a_new_list_is_not_the_old_one(void)
+{
+	struct names_pool pool;
+	const char *name;
+	struct tree t;
+
+	tree_init(&t, 1);
+	names_pool_init(&pool, t.top);
+	pool.max_sort = 1;
+	for (int i = 0; i < 5; i++) {
+		struct names names;
+		char only[2] = { (char)('a' + i), '\0' };
+
+		put_file(t.base, only, "");
+		read_all(&t, &pool, &names);
+		CHECK_INT(names_next(&names, &name, NULL), 1);
+		CHECK(strcmp(name, only) == 0);
+		CHECK_INT(names_next(&names, &name, NULL), 0);
+		names_done(&names);
+		CHECK_INT(unlinkat(t.base, only, 0), 0);
+	}
+	names_pool_done(&pool);
+	tree_done(&t);
+}
+
 TESTS(T(an_empty_directory_has_no_names), T(the_union_is_sorted),
-      T(runs_of_any_length_are_merged), T(lists_share_the_file_in_turns))
+      T(runs_of_any_length_are_merged), T(lists_share_the_file_in_turns),
+      T(a_new_list_is_not_the_old_one))
