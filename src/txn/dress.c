@@ -20,6 +20,7 @@
 #define LABEL_MAX  512
 #define USER_ALL   0700
 #define USER_ENTER 0300
+#define USER_WRITE 0200
 
 struct label {
 	char value[LABEL_MAX];
@@ -172,6 +173,18 @@ static int set_dir_time(const struct place *p, struct timespec mtime,
 	return r < 0 ? fail_at("set the time of", p->name, r, err) : 0;
 }
 
+/*
+ * The kernel lets no owner change the attributes of what he may not write.  The
+ * mode is set last, in either direction, so a crash in between costs nothing.
+ */
+static int make_writable(int fd, const struct op *op)
+{
+	if ((op->new.type != ENTRY_FILE && op->new.type != ENTRY_DIR) ||
+	    op->new.mode & USER_WRITE)
+		return 0;
+	return sys_chmod_fd(fd, op->new.mode | USER_WRITE);
+}
+
 int dress_for_base(struct site *s, const struct op *op,
 		   const struct place *source, const struct place *base,
 		   struct hb_error *err)
@@ -187,7 +200,9 @@ int dress_for_base(struct site *s, const struct op *op,
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
-	r = strip(fd, op->path, err);
+	r = make_writable(fd, op);
+	if (r == 0)
+		r = strip(fd, op->path, err);
 	if (r == 0)
 		r = set_label(fd, &label, op->path, err);
 	if (r == 0 && is_dir) {
@@ -227,8 +242,8 @@ int dress_for_layer(const struct op *op, const struct place *source,
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
-	r = 0;
-	if ((op->flags & OP_OPAQUE) &&
+	r = op->flags & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op) : 0;
+	if (r == 0 && (op->flags & OP_OPAQUE) &&
 	    sys_get_xattr(fd, OVERLAY_PREFIX "opaque", NULL, 0) < 0)
 		r = put_mark(fd, OVERLAY_PREFIX "opaque", "y");
 	if (r == 0 && (op->flags & OP_ORIGIN) &&

@@ -16,14 +16,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define USER_READ 0500
+#define USER_READ  0500
+#define USER_WRITE 0200
 
 /* What ends the walk early and is no failure. */
 #define NOT_MOVABLE (-HB_E_END)
 
-/* 1: none of its attributes stands against it. */
+/*
+ * 1: none of its attributes stands against it.  With `has_to_stay` a mark
+ * does: it could not be taken off without a change of mode, which would have
+ * to be in the journal.
+ */
 static int check_xattrs(const struct movable_request *m, int dirfd,
-			const char *name, struct hb_error *err)
+			const char *name, bool has_to_stay,
+			struct hb_error *err)
 {
 	char names[1024], *list = names;
 	auto_free char *large = NULL;
@@ -46,6 +52,7 @@ static int check_xattrs(const struct movable_request *m, int dirfd,
 	}
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
 		if (overlay_is_escaped(x) ||
+		    (has_to_stay && overlay_is_mark(x)) ||
 		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
 		    (!m->options->with_setid &&
 		     strcmp(x, "security.capability") == 0))
@@ -71,7 +78,7 @@ static int check_one(void *ctx, const struct tree_visit *v,
 	/* A whiteout below what is new hides nothing, and is no change. */
 	if (S_ISCHR(a->mode))
 		return NOT_MOVABLE;
-	r = check_xattrs(m, v->dir, v->name, err);
+	r = check_xattrs(m, v->dir, v->name, !(a->mode & USER_WRITE), err);
 	if (r <= 0)
 		return r < 0 ? r : NOT_MOVABLE;
 	if (is_dir || is_file)
@@ -92,7 +99,7 @@ int movable_check(const struct movable_request *m, struct hb_error *err)
 		return r;
 	if (at.dir < 0)
 		return hb_fail(err, -HB_E_BUSY, "the layer changes");
-	r = check_xattrs(m, at.dir, at.name, err);
+	r = check_xattrs(m, at.dir, at.name, false, err);
 	if (r <= 0)
 		return r;
 	if (c->new.type == ENTRY_FILE)
