@@ -154,10 +154,9 @@ static bool is_later(struct timespec a, struct timespec b)
  * Waits until the clock that stamps files has moved on: a file's time that was
  * looked at makes the kernel use a finer clock, and an old one ticks.
  */
-static int pass_a_tick(int session)
+static int pass_a_tick(int dir, const char *name)
 {
-	auto_fd int fd =
-		sys_openat(session, "journal", O_RDONLY | O_NOFOLLOW, 0);
+	auto_fd int fd = sys_openat(dir, name, O_RDONLY | O_NOFOLLOW, 0);
 	struct sys_attr first, now;
 	int r;
 
@@ -200,7 +199,7 @@ static int file_journal(struct apply *a, bool back)
 	if (r == 0 && old >= 0)
 		r = sys_fsync(old);
 	if (r == 0)
-		r = pass_a_tick(session);
+		r = pass_a_tick(session, "journal");
 	if (r == 0)
 		r = sys_renameat(session, "journal", new, id.s);
 	if (r == 0)
@@ -228,6 +227,20 @@ int history_finish(struct apply *a, bool back, struct hb_error *err)
 	return 0;
 }
 
+/*
+ * Moving things there and back has changed their ctime, and they would look
+ * changed by somebody else from then on.
+ */
+static int restamp(struct apply *a)
+{
+	const struct journal_head *head = journal_head(a->journal);
+	enum history which =
+		head->kind == JOURNAL_UNDO ? HISTORY_DONE : HISTORY_UNDONE;
+	auto_fd int dir = open_dir(a->txn->session, which, false);
+
+	return dir < 0 ? dir : pass_a_tick(dir, name_of(head->id).s);
+}
+
 int history_abandon(struct apply *a, struct hb_error *err)
 {
 	int session = a->txn->session;
@@ -235,16 +248,19 @@ int history_abandon(struct apply *a, struct hb_error *err)
 	int r;
 
 	r = unlink_if_there(session, "journal.done");
+	/* Before the journal goes: it would not be done any more. */
+	if (r == 0 && (kind == JOURNAL_UNDO || kind == JOURNAL_REDO))
+		r = restamp(a);
 	if (r == 0)
 		r = unlink_if_there(session, "journal");
 	if (r == 0)
 		r = sys_fsync(session);
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove the journal");
-	/* An undo or redo leaves those of the transaction it is about. */
+	/* Those of the transaction that was to be undone are still needed. */
+	if (kind == JOURNAL_UNDO || kind == JOURNAL_REDO)
+		return 0;
 	for (size_t i = 0; i < a->txn->n_resources; i++) {
-		if (kind == JOURNAL_UNDO || kind == JOURNAL_REDO)
-			break;
 		(void)site_remove_staged(&a->sites[i], NULL);
 		(void)site_remove_empty(&a->sites[i], NULL);
 	}

@@ -593,19 +593,20 @@ static int plan_new_dir(struct planner *p, const struct change *c, bool takes,
 			bool is_partial, struct hb_error *err)
 {
 	struct level level = { .len = strlen(c->path), .change = *c };
+	bool is_left = !is_partial && (c->new.is_opaque || is_copied(p));
 	struct op op;
 	int r;
 
 	level.is_pending = true;
 	level.is_blocked = !takes && c->old.type != ENTRY_NONE;
 	/* Opaque, it would hide what arrived below it. */
-	level.is_copied = c->new.is_opaque || !is_partial;
+	level.is_copied = c->new.is_opaque || is_left;
 	level.keeps_layer = level.is_copied;
 	r = takes ? need_parent(p, c->path, err) : 0;
 	if (r < 0)
 		return r;
 	op = (struct op){ .resource = p->q->resource, .path = c->path };
-	if (!is_partial && can_leave(p)) {
+	if (is_left && can_leave(p)) {
 		/* All of the original goes at once. */
 		op.kind = OP_LAYER;
 		op.slot = p->slot++;
@@ -725,6 +726,13 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	r = p.can_move ? 0
 		       : preflight_space(request->site, request->survey->bytes,
 					 err);
+	/* The root's times are carried as any directory's, unless it is shown.
+	 */
+	if (r == 0 && !request->survey->has_rest) {
+		size_t at = 0;
+
+		r = open_parent(&p, 0, &at, err);
+	}
 	if (r == 0)
 		r = changes_rewind(request->changes, err);
 	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)

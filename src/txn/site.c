@@ -137,9 +137,12 @@ void site_forget(struct site *s)
 
 void site_close(struct site *s)
 {
+	/* One that was never opened holds zeroes, which are descriptors. */
+	if (!s->resource)
+		return;
 	site_forget(s);
 	for (int i = 0; i < SITE_DIRS; i++)
-		if (s->resource && s->dirs[i] >= 0) {
+		if (s->dirs[i] >= 0) {
 			sys_close(s->dirs[i]);
 			s->dirs[i] = -1;
 		}

@@ -382,6 +382,10 @@ static int advance(struct step *s, const struct op *op, bool back,
 	if (r < 0)
 		return r;
 	action = choose(op, &v, back);
+	/* A directory cannot be renamed over what is a second name here. */
+	if ((action == A_OVER_NEW && op->new.type == ENTRY_DIR) ||
+	    (action == A_OVER_OLD && op->old.type == ENTRY_DIR))
+		action = A_DROP_BASE;
 	/* Somebody's own object lies where ours was put. */
 	if (s->is_recovery && action == A_DONE && !back &&
 	    v.holds[AT_BASE] == H_OTHER)

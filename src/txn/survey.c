@@ -22,6 +22,7 @@ struct link_count {
 struct level {
 	size_t len; /* of its path */
 	uint64_t number;
+	bool is_opaque; /* it is moved whole, or what is in it is copied */
 };
 
 struct pass {
@@ -171,7 +172,8 @@ static int enter(struct pass *p, const struct change *c, struct hb_error *err)
 		p->room = room;
 	}
 	p->levels[p->depth++] = (struct level){ .len = strlen(c->path),
-						.number = p->survey->n_dirs };
+						.number = p->survey->n_dirs,
+						.is_opaque = c->new.is_opaque };
 	return add_dir(p->survey, err);
 }
 
@@ -205,6 +207,13 @@ static int look_at(struct pass *p, const struct change *c,
 	s->n_conflicts += is_conflict(options, c);
 	if (c->new.type == ENTRY_FILE)
 		s->bytes += c->new.size;
+	/*
+	 * One name that is copied means that all are, for they are to be names
+	 * of one inode again; so it must not count here.
+	 */
+	for (size_t i = 0; i < p->depth; i++)
+		if (p->levels[i].is_opaque)
+			return 0;
 	if (c->link_group != 0)
 		count_link(s, c->link_group);
 	return 0;

@@ -11,7 +11,7 @@
 #include "txn/txn.h"
 
 #include <errno.h>
-#include <string.h>
+#include <sys/stat.h>
 
 /*
  * Undo and redo
@@ -24,12 +24,17 @@
  * Whatever would leave a place where somebody has changed it since the
  * transaction was filed is a conflict: in the base for undo, in the layer for
  * redo.
+ *
+ * Of a path that several transactions changed, the layer has the newest version
+ * once the last of them is undone, and keeps it: what the undo of an earlier
+ * one takes out of the base waits in txn/ID for a redo.
  */
 
 struct reversal {
 	struct apply apply;
 	struct journal_writer *writer;
 	struct timespec stamp;
+	struct timespec undone; /* when the one after it was; zero: never */
 	bool back;
 	uint64_t n;
 	const char *path; /* of the operation that is checked */
@@ -43,11 +48,15 @@ static int fail_changed(const char *path, struct hb_error *err)
 		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
 }
 
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
+				    : a.tv_nsec < b.tv_nsec;
+}
+
 static bool is_since(const struct reversal *v, const struct sys_attr *a)
 {
-	return a->ctime.tv_sec != v->stamp.tv_sec
-		       ? a->ctime.tv_sec > v->stamp.tv_sec
-		       : a->ctime.tv_nsec >= v->stamp.tv_nsec;
+	return !is_before(a->ctime, v->stamp);
 }
 
 static int check_inside(void *ctx, const struct tree_visit *visit,
@@ -90,7 +99,7 @@ static int check_moved(struct reversal *v, const struct op *op,
 					   check_empty, NULL, err)
 			       : 0;
 	r = sys_attr_at(p.dir, p.name, &a);
-	if (r < 0 || (op->source == SOURCE_LAYER && is_since(v, &a)))
+	if (r < 0 || is_since(v, &a))
 		return fail_changed(op->path, err);
 	if (op->source != SOURCE_LAYER || op->new.type != ENTRY_DIR)
 		return 0;
@@ -135,6 +144,34 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	return 0;
 }
 
+/* Something lies there that an undo has put back, and no directory. */
+static bool is_put_back(const struct reversal *v, const struct place *p)
+{
+	struct sys_attr a;
+
+	return v->back && p->dir >= 0 &&
+	       sys_attr_at(p->dir, p->name, &a) == 0 && !S_ISDIR(a.mode) &&
+	       is_before(a.ctime, v->undone);
+}
+
+static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
+{
+	struct place upper;
+	int r;
+
+	if (op->new.type == ENTRY_DIR || (op->flags & OP_UPPER))
+		return 0;
+	if (op->source != SOURCE_LAYER && !(op->flags & OP_LAYER_MOVES))
+		return 0;
+	r = site_upper(&v->apply.sites[op->resource], op, &upper, err);
+	if (r < 0 || !is_put_back(v, &upper))
+		return r;
+	if (op->source == SOURCE_LAYER)
+		op->source = SOURCE_STAGED;
+	op->flags &= ~(unsigned)OP_LAYER_MOVES;
+	return 0;
+}
+
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct step *step = &v->apply.steps[op->resource];
@@ -144,7 +181,9 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		r = check_dir(v, op, err);
 	} else {
 		v->n++;
-		r = step_check(step, op, v->back, err);
+		r = make_room(v, op, err);
+		if (r == 0)
+			r = step_check(step, op, v->back, err);
 		if (r == 0)
 			r = check_moved(v, op, err);
 	}
@@ -175,9 +214,16 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 {
 	enum history which = v->back ? HISTORY_DONE : HISTORY_UNDONE;
 	struct journal *journal;
+	uint64_t later;
 	int r;
 
+	if (history_last(txn->session, HISTORY_UNDONE, &later, NULL) == 0)
+		(void)history_stamp(txn->session, HISTORY_UNDONE, later,
+				    &v->undone, NULL);
 	r = history_stamp(txn->session, which, id, &v->stamp, err);
+	/* What that one put back into the base has a newer ctime since. */
+	if (v->back && is_before(v->stamp, v->undone))
+		v->stamp = v->undone;
 	if (r == 0)
 		r = history_open(txn->session, which, id, &journal, err);
 	if (r < 0)

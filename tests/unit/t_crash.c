@@ -287,9 +287,13 @@ static void every_scene(enum deed deed)
 	unsigned long long before = faults;
 
 	for (size_t i = 0; i < N_SCENES; i++) {
-		/* To roll back is the same, whatever is in the upper. */
-		if (deed == ROLLBACK && i != 0 && scenes[i].n_resources == 1 &&
-		    !scenes[i].is_plain && !scenes[i].is_far)
+		/*
+		 * To roll back is the same, whatever is in the upper; and where
+		 * two directories cannot change places no overlay has one.
+		 */
+		if (deed == ROLLBACK &&
+		    (scenes[i].is_plain ||
+		     (i != 0 && i != 12 && scenes[i].n_resources == 1)))
 			continue;
 		loop(&scenes[i], deed);
 	}

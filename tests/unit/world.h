@@ -7,6 +7,7 @@
 #include "txn/txn.h"
 
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 
 /*
@@ -377,7 +378,7 @@ static inline void digest_dir(int dir, const char *prefix, struct buf *out)
 static inline char *digest(int dir)
 {
 	struct buf out = BUF_INIT((size_t)1 << 24);
-	char *text;
+	char *text = NULL;
 
 	digest_links(NULL, NULL, NULL);
 	digest_entry(dir, ".", "", &out);
