@@ -585,21 +585,39 @@ static void unreadable_bases_are_in_doubt(void)
 	as_ordinary_user(what_the_base_hides_is_in_doubt);
 }
 
-/* Version 2: user::rw-, user:1:rw-, group::r--, mask::rw-, other::r-- */
-static const unsigned char acl[] = {
-	2, 0, 0,   0,	1,   0,	  6,  0, 255, 255, 255, 255, 2,	  0,   6,
-	0, 1, 0,   0,	0,   4,	  0,  4, 0,   255, 255, 255, 255, 16,  0,
-	6, 0, 255, 255, 255, 255, 32, 0, 4,   0,   255, 255, 255, 255,
-};
+/* Version 2: user::rw-, user:us:rw-, group::r--, mask::rw-, other::r-- */
+static void make_acl(unsigned char acl[44])
+{
+	static const unsigned char entries[5][2] = {
+		{ 1, 6 }, { 2, 6 }, { 4, 4 }, { 16, 6 }, { 32, 4 },
+	};
+	const uint32_t uid = geteuid();
+
+	memset(acl, 0, 44);
+	acl[0] = 2;
+	for (size_t i = 0; i < 5; i++) {
+		unsigned char *e = acl + 4 + 8 * i;
+
+		e[0] = entries[i][0];
+		e[2] = entries[i][1];
+		/* Somebody who is mapped wherever this runs. */
+		for (int k = 0; k < 4; k++)
+			e[4 + k] =
+				i == 1 ? (unsigned char)(uid >> (8 * k)) : 255;
+	}
+}
 
 static void acls_and_capabilities_are_attributes(void)
 {
 	/* cap_net_raw=ep, version 2 */
 	static const unsigned char capability[20] = { 1, 0, 0, 2, 0, 32 };
+	unsigned char acl[44];
 	struct changes *changes;
 	struct change c;
 	struct tree t;
+	int fd;
 
+	make_acl(acl);
 	tree_init(&t, 1);
 	put_file(t.base, "acl", "x");
 	put_file(t.layers[0], "acl", "x");
@@ -613,12 +631,14 @@ static void acls_and_capabilities_are_attributes(void)
 	changes_free(changes);
 	set_xattr(t.base, "acl", "system.posix_acl_access", acl, sizeof(acl));
 	CHECK_CHANGES(&t, "");
-	if (geteuid() == 0) {
-		put_file(t.layers[0], "cap", "x");
-		set_xattr(t.layers[0], "cap", "security.capability", capability,
-			  sizeof(capability));
+	put_file(t.layers[0], "cap", "x");
+	fd = openat(t.layers[0], "cap", O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	/* For whoever may give one. */
+	if (fsetxattr(fd, "security.capability", capability, sizeof(capability),
+		      0) == 0)
 		CHECK_CHANGES(&t, "A cap S\n");
-	}
+	(void)close(fd);
 	tree_done(&t);
 }
 
