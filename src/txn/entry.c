@@ -18,15 +18,22 @@
  * How an object is looked at
  * --------------------------
  *
- * An O_PATH descriptor first, then everything about that descriptor: what is
- * decided about its type and its marks is decided about one object, and a
- * fifo, a device or an unreadable file is never opened.
+ * By its name in a directory that is held open, never through a link, and
+ * without opening it: a fifo, a device or an unreadable file costs nothing.
+ * Where a mark's value is needed the object is held by an O_PATH descriptor,
+ * and has to be the one that was looked at.
  *
  * The marks of the overlay in a layer were written by the kernel.  Nobody in
  * the view can write them (they arrive escaped, or not at all), so one that our
  * own mounts never make means that the store was tampered with: the layer is
  * refused rather than guessed at.
  */
+
+/* An object: `name` in `dir`, or `dir` itself when the name is empty. */
+struct place {
+	int dir;
+	const char *name;
+};
 
 enum mark {
 	MARK_IGNORED,
@@ -88,15 +95,37 @@ static int refuse(const char *mark, struct hb_error *err)
 		       quote_shown(mark, shown, sizeof(shown)));
 }
 
-static int decode_opaque(int fd, struct entry *e, struct hb_error *err)
+static int hold(const struct place *at, const struct entry *e)
 {
+	struct sys_attr a;
+	int fd, r;
+
+	if (at->name[0] == '\0')
+		fd = sys_dup_above(at->dir, 3);
+	else
+		fd = sys_openat(at->dir, at->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fd;
+	r = sys_attr_at(fd, "", &a);
+	if (r >= 0 && a.ino == e->ino && a.dev == e->dev)
+		return fd;
+	sys_close(fd);
+	return r < 0 ? r : -HB_E_BUSY;
+}
+
+static int decode_opaque(const struct place *at, struct entry *e,
+			 struct hb_error *err)
+{
+	auto_fd int fd = -1;
 	char value[2];
 	ssize_t n;
 
 	if (e->type != ENTRY_DIR)
 		return refuse("opaque", err);
-	n = access_get_xattr(fd, e, OVERLAY_PREFIX "opaque", value,
-			     sizeof(value));
+	fd = hold(at, e);
+	n = fd < 0 ? fd
+		   : access_get_xattr(fd, e, OVERLAY_PREFIX "opaque", value,
+				      sizeof(value));
 	if (n == -ERANGE || (n >= 0 && (n != 1 || value[0] != 'y')))
 		return refuse("opaque", err);
 	if (n < 0)
@@ -105,8 +134,8 @@ static int decode_opaque(int fd, struct entry *e, struct hb_error *err)
 	return 0;
 }
 
-static int decode_mark(int fd, const char *name, struct entry *e,
-		       struct hb_error *err)
+static int decode_mark(const struct place *at, const char *name,
+		       struct entry *e, struct hb_error *err)
 {
 	size_t i = 0;
 
@@ -121,7 +150,7 @@ static int decode_mark(int fd, const char *name, struct entry *e,
 		e->has_origin = true;
 		return 0;
 	case MARK_OPAQUE:
-		return decode_opaque(fd, e, err);
+		return decode_opaque(at, e, err);
 	case MARK_WHITEOUT:
 		if (e->type != ENTRY_FILE || e->size != 0)
 			return refuse(name, err);
@@ -133,7 +162,15 @@ static int decode_mark(int fd, const char *name, struct entry *e,
 	}
 }
 
-static int decode_marks(int fd, struct entry *e, struct hb_error *err)
+static ssize_t list_xattrs(const struct place *at, char *list, size_t size)
+{
+	if (at->name[0] == '\0')
+		return sys_list_xattrs(at->dir, list, size);
+	return sys_list_xattrs_at(at->dir, at->name, list, size);
+}
+
+static int decode_marks(const struct place *at, struct entry *e,
+			struct hb_error *err)
 {
 	auto_free char *large = NULL;
 	char small[512];
@@ -141,37 +178,41 @@ static int decode_marks(int fd, struct entry *e, struct hb_error *err)
 	ssize_t n;
 	int r;
 
-	n = sys_list_xattrs(fd, small, sizeof(small));
+	n = list_xattrs(at, small, sizeof(small));
 	if (n == -ERANGE) {
 		large = malloc(OVERLAY_LIST_MAX);
 		if (!large)
 			return hb_fail(err, -ENOMEM, "cannot list marks");
 		list = large;
-		n = sys_list_xattrs(fd, large, OVERLAY_LIST_MAX);
+		n = list_xattrs(at, large, OVERLAY_LIST_MAX);
 	}
 	if (n < 0)
 		return hb_fail(err, (int)n, "cannot list the attributes");
 
-	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(list + at) + 1) {
-		if (!overlay_is_mark(list + at)) {
+	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(list + i) + 1) {
+		if (!overlay_is_mark(list + i)) {
 			e->has_xattrs = true;
 			continue;
 		}
-		r = decode_mark(fd, list + at + strlen(OVERLAY_PREFIX), e, err);
+		r = decode_mark(at, list + i + strlen(OVERLAY_PREFIX), e, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int look_at(int fd, bool is_layer, struct entry *ret_entry,
-		   struct hb_error *err)
+static int look_at(const struct place *at, bool is_layer,
+		   struct entry *ret_entry, struct hb_error *err)
 {
 	struct sys_attr a;
 	struct entry e;
 	int r;
 
-	r = sys_attr_at(fd, "", &a);
+	r = sys_attr_at(at->dir, at->name, &a);
+	if (r == -ENOENT) {
+		*ret_entry = (struct entry){ .type = ENTRY_NONE };
+		return 0;
+	}
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at an object");
 	fill(&a, &e);
@@ -179,7 +220,7 @@ static int look_at(int fd, bool is_layer, struct entry *ret_entry,
 	    a.rdev_minor == 0)
 		e.is_whiteout = true;
 	else if (is_layer) {
-		r = decode_marks(fd, &e, err);
+		r = decode_marks(at, &e, err);
 		if (r < 0)
 			return r;
 	}
@@ -192,19 +233,11 @@ static int look_at(int fd, bool is_layer, struct entry *ret_entry,
 static int read_entry(int dirfd, const char *name, bool is_layer,
 		      struct entry *ret_entry, struct hb_error *err)
 {
-	auto_fd int fd = -1;
+	const struct place at = { .dir = dirfd, .name = name };
 	char shown[QUOTE_SHOWN];
 	int r;
 
-	fd = sys_openat(dirfd, name, O_PATH | O_NOFOLLOW, 0);
-	if (fd == -ENOENT) {
-		*ret_entry = (struct entry){ .type = ENTRY_NONE };
-		return 0;
-	}
-	if (fd < 0)
-		return hb_fail(err, fd, "cannot look at %s",
-			       quote_shown(name, shown, sizeof(shown)));
-	r = look_at(fd, is_layer, ret_entry, err);
+	r = look_at(&at, is_layer, ret_entry, err);
 	if (r < 0)
 		return hb_fail(err, r, "%s",
 			       quote_shown(name, shown, sizeof(shown)));
@@ -214,21 +247,7 @@ static int read_entry(int dirfd, const char *name, bool is_layer,
 int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
 		    struct hb_error *err)
 {
-	struct sys_attr a;
-	char shown[QUOTE_SHOWN];
-	int r;
-
-	/* Without marks there is nothing but this one call to agree with. */
-	r = sys_attr_at(dirfd, name, &a);
-	if (r == -ENOENT) {
-		*ret_entry = (struct entry){ .type = ENTRY_NONE };
-		return 0;
-	}
-	if (r < 0)
-		return hb_fail(err, r, "cannot look at %s",
-			       quote_shown(name, shown, sizeof(shown)));
-	fill(&a, ret_entry);
-	return 0;
+	return read_entry(dirfd, name, false, ret_entry, err);
 }
 
 int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
@@ -240,7 +259,9 @@ int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
 int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 		  struct hb_error *err)
 {
-	return look_at(fd, is_layer, ret_entry, err);
+	const struct place at = { .dir = fd, .name = "" };
+
+	return look_at(&at, is_layer, ret_entry, err);
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)
