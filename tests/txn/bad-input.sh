@@ -130,15 +130,16 @@ if [ "$HB_MODE" != root ]; then
 elif ! chattr +i "$project/f" 2>/dev/null; then
 	skip 'an immutable file in the way' 'the file system has none'
 else
-	refuses 'an immutable file in the way' 10 '*' hb commit -y @s
+	# The mark itself changed the file: a conflict that is answered.
+	refuses 'an immutable file in the way' 10 '*' hb commit -y --theirs f @s
 	chattr -i "$project/f"
 	is 'it is as before' "$(cat "$project/f")" 'f'
 	refuses 'a read-only base' 10 '*' unshare --mount sh -c '
 		mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" &&
-			cd "$0" && exec "$1" commit --state-dir "$2" -y @s
+			cd "$0" && exec "$1" commit --state-dir "$2" -y --theirs f @s
 	' "$project" "$HB_BIN" "$state"
 	is 'and that' "$(cat "$project/f")" 'f'
 fi
-check 'after which it can be committed' hb commit -y @s
+check 'after which it can be committed' hb commit -y --theirs f @s
 rm -f "$TMPDIR/kept"
 finish
