@@ -6,8 +6,9 @@
  * is the last thing we do; then recovery, killed as well.  After it everything
  * is wholly old or wholly new in every attribute, and goes on from there.
  *
- * HB_SOAK=1 visits every pair of calls and the large scene.  What this cannot
- * show is what a disk loses that was not synced: see tests/txn.
+ * HB_SOAK=1 visits every call with every fault, and every seventh of recovery,
+ * another seventh each time.  What this cannot show is what a disk loses that
+ * was not synced.
  */
 #include "txn/txn.h"
 
@@ -272,9 +273,9 @@ static void loop(const struct scene *s, enum deed deed)
 	learn(&l);
 	for (unsigned n = 1 + (unsigned)deed % step; n <= l.n_calls;
 	     n += step, back = !back) {
-		l.stride = is_soak() ? 1 : 37;
+		l.stride = is_soak() ? 7 : 37;
 		kills(&l, n, FAULT_KILL, back);
-		l.stride = is_soak() ? 1 : 0;
+		l.stride = is_soak() ? 7 : 0;
 		kills(&l, n, FAULT_KILL_AFTER, !back);
 		errors(&l, n);
 	}
