@@ -253,8 +253,13 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err)
 {
 	struct hb_session *s = ctx;
+	int r = 0;
 
-	return seen_log_add(&s->resources[resource].log, seen, err);
+	if (seen)
+		return seen_log_add(&s->resources[resource].log, seen, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = seen_log_sync(&s->resources[i].log, err);
+	return r;
 }
 
 int session_remembered(struct hb_session *s, bool drop_older,

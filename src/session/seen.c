@@ -128,12 +128,17 @@ static int compare_slots(const void *a, const void *b)
 static int read_all(struct seen_file *seen)
 {
 	struct record record;
-	uint64_t found;
+	uint64_t found = 0;
+	ssize_t n;
 	int r;
 
-	if (sys_pread_full(seen->fd, &found, sizeof(found), 0) !=
-		    (ssize_t)sizeof(found) ||
-	    found != magic)
+	n = sys_pread_full(seen->fd, &found, sizeof(found), 0);
+	if (n < 0)
+		return (int)n;
+	/* Begun, and the power went before its first block was on disk. */
+	if (n == 0 || (n == (ssize_t)sizeof(found) && found == 0))
+		return 0;
+	if (n != (ssize_t)sizeof(found) || found != magic)
 		return -HB_E_CORRUPT;
 	seen->end = sizeof(magic);
 	while (seen->n < SEEN_MAX && read_record(seen, seen->end, &record)) {
@@ -320,6 +325,23 @@ static int copy_tail(struct seen_log *log)
 	if (r >= 0)
 		r = sys_renameat(log->dir, FILE_NEW, log->dir, FILE_NAME);
 	return r;
+}
+
+int seen_log_sync(struct seen_log *log, struct hb_error *err)
+{
+	int r;
+
+	if (!log->is_open || log->fd < 0)
+		return 0;
+	r = flush(log);
+	if (r >= 0)
+		r = sys_fsync(log->fd);
+	/* It may be new, and a file without a name is lost. */
+	if (r >= 0)
+		r = sys_fsync(log->dir);
+	if (r < 0)
+		return hb_fail(err, r, "cannot record what is committed");
+	return 0;
 }
 
 int seen_log_end(struct seen_log *log, bool drop_older, struct hb_error *err)

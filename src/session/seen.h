@@ -57,6 +57,9 @@ void seen_log_begin(int dir, const struct seen_file *old, struct seen_log *log);
 int seen_log_add(struct seen_log *log, const struct seen *seen,
 		 struct hb_error *err);
 
+/* What was added so far is durable after this. */
+int seen_log_sync(struct seen_log *log, struct hb_error *err);
+
 /*
  * What was added is durable after this.  With `drop_older` it is all that the
  * file has.

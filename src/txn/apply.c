@@ -265,7 +265,7 @@ static int report_one(struct report *rep, const struct op *op,
 	struct event e = { .kind = EVENT_CHANGED, .path = op->path };
 	struct sys_attr base, layer;
 	struct hb_error why = { 0 };
-	struct place at_base, at_layer;
+	struct place at_base = { .dir = -1 }, at_layer = { .dir = -1 };
 	bool has_base, has_layer;
 	int r;
 
@@ -317,5 +317,7 @@ int apply_report(struct apply *a, bool back, txn_applied_fn applied,
 			break;
 	}
 	buf_done(&rep.path);
+	if (r == 0 && applied)
+		r = applied(applied_ctx, 0, NULL, err);
 	return r;
 }

@@ -19,9 +19,9 @@ struct hb_error;
  * descriptors are borrowed.
  */
 struct txn_resource {
-	int base;    /* the resource's root, verified */
-	int dir;     /* the resource's directory in the store: rN */
-	int spot;    /* a directory on the base's own mount for undo/ and txn/ */
+	int base; /* the resource's root, verified */
+	int dir;  /* the resource's directory in the store: rN */
+	int spot; /* a directory on the base's own mount for undo/ and txn/ */
 	/* layers, the topmost first; [0] is the upper: rN/upper */
 	const int *layers;
 	size_t n_layers;
@@ -36,6 +36,9 @@ struct txn_resource {
  * one inside a directory that arrived whole.  Called when everything is in
  * place and before the transaction counts as done, so a crash in between makes
  * txn_recover() call it again for all of them: remember, do not count.
+ *
+ * The last call has seen == NULL: what was told has to be durable when it
+ * returns, for nobody tells it again after that.
  *
  * After an undo it tells what the base is again, with layer_ino 0 because what
  * is in the layer is pending; base_ino 0: nothing is there.

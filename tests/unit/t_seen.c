@@ -179,6 +179,26 @@ static void another_kind_of_file_is_refused(void)
 	end();
 }
 
+/* A log of the file system that has its size, and not what is in it. */
+static void a_file_that_was_begun_is_empty(void)
+{
+	static const off_t sizes[] = { 0, 8, 4096 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct seen got;
+		auto_fd int fd = -1;
+
+		begin();
+		fd = openat(dir, "seen", O_WRONLY | O_CREAT, 0600);
+		CHECK_INT(ftruncate(fd, sizes[i]), 0);
+		CHECK(!find("p", 0, &got));
+		add("p", 3, 1, false);
+		CHECK(find("p", 2, &got) && got.base_ino == 3);
+		end();
+	}
+}
+
 TESTS(T(what_was_added_is_found), T(the_latest_counts),
       T(the_older_ones_can_be_dropped), T(a_torn_end_is_cut_off),
-      T(a_flipped_byte_is_not_believed), T(another_kind_of_file_is_refused))
+      T(a_flipped_byte_is_not_believed), T(another_kind_of_file_is_refused),
+      T(a_file_that_was_begun_is_empty))

@@ -37,6 +37,8 @@ static inline int world_seen(void *ctx, size_t resource,
 
 	(void)resource;
 	(void)err;
+	if (!seen)
+		return 0;
 	CHECK(seen->path != NULL);
 	w->n_seen++;
 	return 0;
