@@ -482,7 +482,7 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 	return record_parse(text, used, record, err);
 }
 
-int record_write(int dir, const struct session_record *record, bool durable,
+int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
@@ -498,12 +498,10 @@ int record_write(int dir, const struct session_record *record, bool durable,
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot write the session file");
 	r = sys_write_all(fd, text.data, text.len);
-	if (r >= 0 && durable)
+	if (r >= 0 && sync)
 		r = sys_fsync(fd);
 	if (r >= 0)
 		r = sys_renameat(dir, FILE_NEW, dir, FILE_NAME);
-	if (r >= 0 && durable)
-		r = sys_fsync(dir);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write the session file");
 	return 0;

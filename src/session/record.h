@@ -94,9 +94,13 @@ int record_format(const struct session_record *record, struct buf *out,
 int record_parse(const char *text, size_t n, struct session_record *record,
 		 struct hb_error *err);
 
-/* The file in the directory `dir`: read, and replaced atomically. */
+/*
+ * The file in the directory `dir`: read, and replaced atomically.  With `sync`
+ * a power cut leaves the old one or the new one; without it, where nothing is
+ * to be lost yet, perhaps an empty one.
+ */
 int record_read(int dir, struct session_record *record, struct hb_error *err);
-int record_write(int dir, const struct session_record *record, bool durable,
+int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err);
 
 #endif

@@ -61,7 +61,7 @@ int session_save(struct hb_session *s, struct hb_error *err)
 	r = session_boot_id(s->record.boot, err);
 	if (r < 0)
 		return r;
-	return record_write(s->dir, &s->record, false, err);
+	return record_write(s->dir, &s->record, true, err);
 }
 
 int session_begin(struct hb_session *s, struct hb_error *err)
