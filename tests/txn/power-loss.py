@@ -38,12 +38,12 @@ SCENES = {
         " echo m >m; chmod 640 m",
         "echo more >>f; rm g; mkdir -p n/o; echo z >n/o/z; ln n/o/z n/w; rm -r d;"
         " ln -sf g l; chmod 600 m; mv e/y e/v; touch -d @1000000000.5 n",
-        40,
+        20,
     ),
     "many": (
         "for i in $(seq 300); do echo $i >f$i; done",
         "for i in $(seq 300); do echo more >>f$i; done; rm f7; mkdir n; echo n >n/n",
-        8,
+        4,
     ),
 }
 
