@@ -36,12 +36,17 @@
  * The crash loops of t_commit hold this.
  */
 
+/* One resource's. */
+struct part {
+	struct changes *changes;
+	struct survey survey;
+	struct site site;
+};
+
 struct commit {
 	struct txn *txn;
 	const struct txn_options *options;
-	struct changes **changes; /* one per resource */
-	struct survey *surveys;
-	struct site *sites;
+	struct part *parts;
 	size_t n;
 	uint64_t id;
 	bool has_rest;
@@ -81,11 +86,12 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		/* A dry run is where the hash comes from. */
 		.without_hash = !c->options->expect && !c->options->dry_run,
 	};
-	int r = changes_scan(&request, &c->changes[i], err);
+	int r = changes_scan(&request, &c->parts[i].changes, err);
 
 	if (r < 0)
 		return r;
-	return survey_run(&c->surveys[i], c->changes[i], c->options, err);
+	return survey_run(&c->parts[i].survey, c->parts[i].changes, c->options,
+			  err);
 }
 
 /* Of one the hash is its own; of several that of all of theirs. */
@@ -94,13 +100,13 @@ static void set_hash(const struct commit *c, struct changes_summary *sum)
 	struct sha256 h;
 
 	if (c->n == 1) {
-		memcpy(sum->hash, changes_summary(c->changes[0])->hash,
+		memcpy(sum->hash, changes_summary(c->parts[0].changes)->hash,
 		       sizeof(sum->hash));
 		return;
 	}
 	sha256_init(&h);
 	for (size_t i = 0; i < c->n; i++)
-		sha256_add(&h, changes_summary(c->changes[i])->hash,
+		sha256_add(&h, changes_summary(c->parts[i].changes)->hash,
 			   SHA256_SIZE);
 	sha256_end(&h, sum->hash);
 }
@@ -114,10 +120,11 @@ static int scan(struct commit *c, struct txn_result *result,
 		r = scan_one(c, i, err);
 		if (r < 0)
 			return r;
-		add_summary(&result->summary, changes_summary(c->changes[i]));
-		result->summary.n_conflicts += c->surveys[i].n_conflicts;
-		result->n_operations += c->surveys[i].n_taken;
-		c->has_rest = c->has_rest || c->surveys[i].has_rest;
+		add_summary(&result->summary,
+			    changes_summary(c->parts[i].changes));
+		result->summary.n_conflicts += c->parts[i].survey.n_conflicts;
+		result->n_operations += c->parts[i].survey.n_taken;
+		c->has_rest = c->has_rest || c->parts[i].survey.has_rest;
 	}
 	result->has_rest = c->has_rest;
 	set_hash(c, &result->summary);
@@ -161,19 +168,20 @@ static int plan(struct commit *c, struct journal_writer *w,
 	for (size_t i = 0; i < c->n; i++) {
 		struct ops_request q = {
 			.options = c->options,
-			.changes = c->changes[i],
-			.survey = &c->surveys[i],
-			.site = &c->sites[i],
+			.changes = c->parts[i].changes,
+			.survey = &c->parts[i].survey,
+			.site = &c->parts[i].site,
 			.resource = (uint32_t)i,
 			.writer = w,
 			.syncer = &syncers[i],
 			.first_slot = slot,
 		};
 
-		r = site_open(&c->sites[i], &c->txn->resources[i], c->id, err);
+		r = site_open(&c->parts[i].site, &c->txn->resources[i], c->id,
+			      err);
 		if (r == 0)
-			r = site_make(&c->sites[i], err);
-		if (r == 0 && c->surveys[i].n_taken > 0)
+			r = site_make(&c->parts[i].site, err);
+		if (r == 0 && c->parts[i].survey.n_taken > 0)
 			r = ops_write(&q, &slot, err);
 		if (r < 0)
 			return r;
@@ -264,24 +272,15 @@ int txn_commit(struct txn *txn, const struct txn_options *options,
 	r = run_lock(&locks, txn, err);
 	if (r < 0)
 		return r;
-	c.changes = calloc(c.n, sizeof(*c.changes));
-	c.surveys = calloc(c.n, sizeof(*c.surveys));
-	c.sites = calloc(c.n, sizeof(*c.sites));
-	if (!c.changes || !c.surveys || !c.sites)
-		r = hb_fail(err, -ENOMEM, "cannot commit");
-	if (r == 0)
-		r = commit_run(&c, applied, applied_ctx, &result, err);
-	for (size_t i = 0; i < c.n; i++) {
-		if (c.changes)
-			changes_free(c.changes[i]);
-		if (c.surveys)
-			survey_done(&c.surveys[i]);
-		if (c.sites)
-			site_close(&c.sites[i]);
+	c.parts = calloc(c.n, sizeof(*c.parts));
+	r = c.parts ? commit_run(&c, applied, applied_ctx, &result, err)
+		    : hb_fail(err, -ENOMEM, "cannot commit");
+	for (size_t i = 0; c.parts && i < c.n; i++) {
+		changes_free(c.parts[i].changes);
+		survey_done(&c.parts[i].survey);
+		site_close(&c.parts[i].site);
 	}
-	free(c.changes);
-	free(c.surveys);
-	free(c.sites);
+	free(c.parts);
 	run_unlock(&locks);
 	/* A conflict is told with its numbers. */
 	if (r == 0 || r == -HB_E_CONFLICT)

@@ -102,13 +102,32 @@ static void read_label(struct site *s, const struct place *base,
 {
 	auto_fd int fd = -1;
 
-	label->size = sys_get_xattr(s->resource->base, LABEL, label->value,
-				    sizeof(label->value));
-	if (label->size <= 0 || base->dir < 0)
+	label->size = 0;
+	if (!s->has_labels || base->dir < 0)
 		return;
 	fd = sys_openat(base->dir, base->name, O_PATH | O_NOFOLLOW, 0);
 	label->size = sys_get_xattr(fd >= 0 ? fd : base->dir, LABEL,
 				    label->value, sizeof(label->value));
+}
+
+/* 1: it is no directory and has everything right; the common case. */
+static int is_dressed(struct site *s, const struct op *op,
+		      const struct place *source, const struct object *now)
+{
+	char names[1024];
+	ssize_t n;
+
+	if (s->has_labels || now->type == ENTRY_DIR || now->uid != op->uid ||
+	    now->gid != op->gid ||
+	    (now->mode != op->mode && now->type != ENTRY_LINK))
+		return 0;
+	n = sys_list_xattrs_at(source->dir, source->name, names, sizeof(names));
+	if (n < 0)
+		return 0;
+	for (const char *x = names; x < names + n; x += strlen(x) + 1)
+		if (overlay_is_mark(x))
+			return 0;
+	return 1;
 }
 
 int dress_mode(const struct place *p, const struct object *now, mode_t mode,
@@ -186,15 +205,15 @@ static int make_writable(int fd, const struct op *op)
 }
 
 int dress_for_base(struct site *s, const struct op *op,
-		   const struct place *source, const struct place *base,
-		   struct hb_error *err)
+		   const struct place *source, const struct object *now,
+		   const struct place *base, struct hb_error *err)
 {
 	bool is_dir = op->new.type == ENTRY_DIR;
 	auto_fd int fd = -1;
 	struct label label;
 	int r;
 
-	if (op->source != SOURCE_LAYER)
+	if (op->source != SOURCE_LAYER || is_dressed(s, op, source, now))
 		return 0;
 	read_label(s, base, &label);
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
@@ -219,7 +238,8 @@ int dress_for_base(struct site *s, const struct op *op,
 				   err);
 	if (r < 0)
 		return fail_at("prepare", op->path, r, err);
-	return is_dir ? set_dir_time(source, op->new.mtime, err) : 0;
+	r = is_dir ? set_dir_time(source, op->new.mtime, err) : 0;
+	return r < 0 ? r : 1;
 }
 
 static int put_mark(int fd, const char *name, const char *value)

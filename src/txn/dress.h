@@ -12,10 +12,12 @@ struct hb_error;
  * there.  For the base the marks go, from everything below it too, and it gets
  * what the plan says; on its way back it gets its own again.  Both can be
  * repeated.  Of a staged copy nothing needs to change.
+ *
+ * The first returns 1 if something was changed; `now` is what lies there.
  */
 int dress_for_base(struct site *s, const struct op *op,
-		   const struct place *source, const struct place *base,
-		   struct hb_error *err);
+		   const struct place *source, const struct object *now,
+		   const struct place *base, struct hb_error *err);
 int dress_for_layer(const struct op *op, const struct place *source,
 		    struct hb_error *err);
 

@@ -5,13 +5,11 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/attr.h"
-#include "sys/file.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
 #include "txn/txn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,15 +31,14 @@ static int check_xattrs(const struct movable_request *m, int dirfd,
 {
 	char names[1024], *list = names;
 	auto_free char *large = NULL;
-	auto_fd int fd = -1;
 	ssize_t n;
 
-	fd = sys_openat(dirfd, name, O_PATH | O_NOFOLLOW, 0);
-	n = fd < 0 ? fd : sys_list_xattrs(fd, names, sizeof(names));
+	n = sys_list_xattrs_at(dirfd, name, names, sizeof(names));
 	if (n == -ERANGE) {
 		large = malloc(OVERLAY_LIST_MAX);
 		list = large;
-		n = large ? sys_list_xattrs(fd, large, OVERLAY_LIST_MAX)
+		n = large ? sys_list_xattrs_at(dirfd, name, large,
+					       OVERLAY_LIST_MAX)
 			  : -ENOMEM;
 	}
 	if (n < 0) {

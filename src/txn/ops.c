@@ -14,6 +14,7 @@
 #include "txn/preflight.h"
 #include "txn/tree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -409,7 +410,7 @@ static int make_level(struct planner *p, size_t i, struct hb_error *err)
 static int open_parent(struct planner *p, size_t len, size_t *at,
 		       struct hb_error *err)
 {
-	struct level parent = { 0 }, last;
+	struct level parent = { 0 };
 	int r;
 
 	while (len > 0 && buf_str(&p->path)[len - 1] != '/')
@@ -420,10 +421,10 @@ static int open_parent(struct planner *p, size_t len, size_t *at,
 		r = push(p, &parent, err);
 		if (r < 0)
 			return r;
-		last = p->levels[p->depth - 1];
+		assert(p->levels);
 		memmove(&p->levels[*at + 1], &p->levels[*at],
-			(p->depth - 1 - *at) * sizeof(last));
-		p->levels[*at] = last;
+			(p->depth - 1 - *at) * sizeof(parent));
+		p->levels[*at] = parent;
 		++*at;
 	}
 	if (p->levels[*at - 1].has_op)

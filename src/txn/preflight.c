@@ -45,7 +45,7 @@ static int check_flags(const struct sys_obstacle *o, const char *path,
 int preflight_dir(const struct site *s, int fd, const struct object *dir,
 		  const char *path, struct hb_error *err)
 {
-	struct sys_obstacle here, spot;
+	struct sys_obstacle here = { 0 }, spot = { 0 };
 	char shown[QUOTE_SHOWN];
 	int r;
 

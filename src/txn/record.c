@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define OBJECT_SIZE 64
+#define OBJECT_SIZE ((size_t)64)
 #define FIXED_SIZE  (32 + 3 * OBJECT_SIZE + 24)
 
 uint32_t record_crc(const void *bytes, size_t n)

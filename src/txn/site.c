@@ -92,6 +92,8 @@ int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 		s->dirs[i] = -1;
 	if (resource->n_layers > 0)
 		s->upper.root = resource->layers[0];
+	s->has_labels =
+		sys_get_xattr(resource->base, "security.selinux", NULL, 0) > 0;
 	for (int i = 0; i < SITE_DIRS; i++) {
 		int r = open_one(s, (enum site_dir)i, false, err);
 

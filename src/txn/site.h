@@ -40,6 +40,7 @@ struct site {
 	uint64_t id;
 	int dirs[SITE_DIRS]; /* -1: not there */
 	struct cursor base, upper;
+	bool has_labels; /* the base's objects have security labels */
 };
 
 /* One place: a name in a directory, or dir -1 where that does not exist. */

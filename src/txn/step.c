@@ -329,8 +329,7 @@ static int settle(struct step *s, const struct op *op, struct view *v,
 		else if (v->holds[i] == H_NEW && i == AT_SOURCE && back)
 			r = dress_for_layer(op, &v->place[i], err);
 	}
-	/* What has been set is known only now. */
-	s->is_dressed = s->is_dressed || op->source == SOURCE_LAYER;
+	s->is_dressed = s->is_dressed || (back && op->source == SOURCE_LAYER);
 	return r < 0 ? fail_for(op, r, "cannot finish", err) : 0;
 }
 
@@ -339,29 +338,49 @@ static int settle(struct step *s, const struct op *op, struct view *v,
  * 1: it is not it, and it has been returned.
  */
 static int check_arrival(struct step *s, const struct op *op, enum action did,
-			 bool back, struct hb_error *err)
+			 struct view *v, bool back, struct hb_error *err)
 {
 	int at = did == A_TAKE ? AT_UNDO : AT_SOURCE;
 	const struct object *want = back ? &op->new : &op->old;
-	struct view v;
 	int r;
 
 	if (did != A_SWAP && did != A_TAKE && did != A_GIVE)
 		return 0;
-	r = look(s, op, &v, err);
-	if (r < 0)
-		return r;
-	/* The way without flags checks when it moves the second time. */
-	if (v.holds[at] == H_NONE || object_is_unchanged(&v.object[at], want) ||
-	    (did == A_SWAP && v.holds[AT_BASE] == H_NONE))
-		return 0;
+	/* The way without flags looks before it moves the second time. */
 	if (did == A_SWAP && s->is_plain)
 		return 0;
+	r = place_read(&v->place[at], &v->object[at], err);
+	if (r < 0)
+		return r;
+	if (object_is_unchanged(&v->object[at], want))
+		return 0;
 	if (did == A_SWAP)
-		r = move(&v, AT_BASE, AT_SOURCE, RENAME_SWAP);
+		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
 	else
-		r = move_keep(s, &v, at, AT_BASE);
+		r = move_keep(s, v, at, AT_BASE);
 	return r < 0 ? fail_for(op, r, "cannot return", err) : 1;
+}
+
+/*
+ * What is certain after an action that went well needs no other look: forward,
+ * with flags, and without directories, which have modes to be put right.
+ */
+static int finish_at_once(struct step *s, const struct op *op, enum action did,
+			  struct view *v, bool back, struct hb_error *err)
+{
+	int r;
+
+	if (back || s->is_plain || op->old.type == ENTRY_DIR ||
+	    op->new.type == ENTRY_DIR)
+		return 1;
+	if (did == A_ENTER && op->kind == OP_ADD)
+		return 0;
+	if (did == A_TAKE)
+		return 0;
+	if (did != A_SWAP)
+		return 1;
+	r = move(v, AT_SOURCE, AT_UNDO, 0);
+	return r < 0 ? fail_for(op, r, "cannot move", err) : 0;
 }
 
 static int conflict(const struct op *op, struct hb_error *err)
@@ -410,9 +429,11 @@ static int advance(struct step *s, const struct op *op, bool back,
 	if (r == 0 && !back && v.holds[AT_SOURCE] == H_NEW &&
 	    action != A_DROP_SOURCE)
 		r = dress_for_base(s->site, op, &v.place[AT_SOURCE],
-				   &v.place[AT_BASE], err);
+				   &v.object[AT_SOURCE], &v.place[AT_BASE],
+				   err);
 	if (r < 0)
 		return r;
+	s->is_dressed = s->is_dressed || r > 0;
 	r = act(s, &v, action, back);
 	if (r == -EEXIST)
 		return conflict(op, err);
@@ -420,8 +441,10 @@ static int advance(struct step *s, const struct op *op, bool back,
 		return fail_for(op, r, "cannot move", err);
 	if (action == A_WRONG_SWAP || action == A_WRONG_RETURN)
 		return conflict(op, err);
-	r = check_arrival(s, op, action, back, err);
-	return r == 1 ? conflict(op, err) : r < 0 ? r : 1;
+	r = check_arrival(s, op, action, &v, back, err);
+	if (r != 0)
+		return r == 1 ? conflict(op, err) : r;
+	return finish_at_once(s, op, action, &v, back, err);
 }
 
 /* The whiteout, or the original of a copy, leaves the upper or returns. */
@@ -483,9 +506,9 @@ int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err)
 {
 	enum action action;
-	struct object o;
-	struct place p;
-	struct view v;
+	struct object o = { 0 };
+	struct place p = { .dir = -1 };
+	struct view v = { 0 };
 	int r;
 
 	r = op->kind == OP_LAYER ? 0 : look(s, op, &v, err);

@@ -245,7 +245,7 @@ static int reverse(struct txn *txn, bool back, struct txn_result *ret_result,
 	struct run_request run = { .txn = txn,
 				   .applied = txn->applied,
 				   .applied_ctx = txn->applied_ctx };
-	uint64_t id;
+	uint64_t id = 0;
 	int r;
 
 	r = run_check_idle(txn, err);
