@@ -186,7 +186,7 @@ static int run_opened(struct run_request *run, struct apply *a,
 
 int run_journal(struct run_request *run, struct hb_error *err)
 {
-	struct journal *journal;
+	struct journal *journal = NULL;
 	struct apply a = { 0 };
 	int r;
 

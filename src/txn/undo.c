@@ -213,7 +213,7 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 		   struct hb_error *err)
 {
 	enum history which = v->back ? HISTORY_DONE : HISTORY_UNDONE;
-	struct journal *journal;
+	struct journal *journal = NULL;
 	uint64_t later;
 	int r;
 
