@@ -13,7 +13,11 @@ from stand import Failure, host
 TRIES = 3
 NOISE = 0.05
 READY_SECONDS = 60
-SETTLE_SECONDS = 10
+SETTLE_SECONDS = 30
+LOOK_SECONDS = 0.25
+STEADY_LOOKS = 4
+STEADY_KB = 256
+KERNEL_FIELDS = ("Slab", "KernelStack", "PageTables", "Percpu")
 
 # Growth over a whole series that would be noise: a leak in each run is more.
 TOLERATED_FILES = 500
@@ -115,7 +119,7 @@ class Crowd:
             for _ in range(self.size):
                 self.members.append(
                     subprocess.Popen(
-                        [*self.command, self.stand.path("payload"), "rest"],
+                        [*self.command, self.stand.payload(), "rest"],
                         stdin=wait_on, stdout=told, **self.stand.identity(),
                     )  # fmt: skip
                 )
@@ -156,48 +160,70 @@ class Crowd:
         return known
 
 
-def settled(available):
-    """Waits until memory is about as free as it was: teardown is lazy."""
+def kernel_memory():
+    """What the kernel has taken for itself, in kB.
+
+    Not MemAvailable: what everybody else on the machine maps and caches in the
+    meantime is many times as much as the sandboxes take.
+    """
+    return sum(read_field("/proc/meminfo", name) for name in KERNEL_FIELDS)
+
+
+def await_rest(pids=()):
+    """The kernel's memory once `pids` are gone and it shrinks no more.
+
+    Both take a while: a box dies after its command, and network namespaces are
+    taken apart later, all of one moment together.
+    """
     deadline = time.monotonic() + SETTLE_SECONDS
-    while time.monotonic() < deadline:
-        if read_field("/proc/meminfo", "MemAvailable") > available - 4096:
-            break
-        time.sleep(0.05)
+    least, steady = kernel_memory(), 0
+    while steady < STEADY_LOOKS and time.monotonic() < deadline:
+        time.sleep(LOOK_SECONDS)
+        now = kernel_memory()
+        alive = any(os.path.exists(f"/proc/{pid}") for pid in pids)
+        steady = 0 if alive or now < least - STEADY_KB else steady + 1
+        least = min(least, now)
+    return least
 
 
 def rest(stand, command, size):
-    """One crowd: (kB per sandbox, supervisor's RSS, PSS or None, processes)."""
-    before = read_field("/proc/meminfo", "MemAvailable")
+    """One crowd: kB of the supervisor's RSS, and for each sandbox PSS, kernel."""
+    before = await_rest()
     with Crowd(stand, command, size) as crowd:
-        used = before - read_field("/proc/meminfo", "MemAvailable")
+        during = kernel_memory()
         family = crowd.family()
         rss = [read_field(f"/proc/{m.pid}/status", "VmRSS") for m in crowd.members]
-        try:
-            pss = sum(read_field(f"/proc/{pid}/smaps_rollup", "Pss") for pid in family)
-        except PermissionError:
-            pss = None
-    settled(before)
-    return used / size, statistics.median(rss), pss and pss / size, len(family) / size
+        pss = sum(read_field(f"/proc/{pid}/smaps_rollup", "Pss") for pid in family)
+    # The mean of both ends: what others make the kernel take is in it once.
+    kernel = during - (before + await_rest(family)) / 2
+    return statistics.median(rss), pss / size, kernel / size, len(family) / size
+
+
+class Memory:
+    """Of one tool: medians over its crowds, in kB for one sandbox."""
+
+    def __init__(self, crowds):
+        columns = [statistics.median(column) for column in zip(*crowds)]
+        self.supervisor, self.pss, self.kernel, self.processes = columns
+        self.total = self.pss + self.kernel
 
 
 def measure_memory(stand, size, times):
-    """{who: medians of rest()}; crowds take turns, for what others use."""
+    """{who: Memory}; the crowds take turns, each first in its time."""
     commands = {
         "ours": [*stand.ours(), "--"],
         "bwrap": [*stand.theirs(), "--"],
         "floor": stand.floor("-e"),
     }
-    seen = {who: [] for who in commands}
-    # The first crowd pays for what the kernel keeps for the next ones.
-    for command in commands.values():
-        rest(stand, command, size)
-    for _ in range(times):
-        for who, command in commands.items():
-            seen[who].append(rest(stand, command, size))
-    return {
-        who: [statistics.median(c) if None not in c else None for c in zip(*rows)]
-        for who, rows in seen.items()
-    }
+    names = list(commands)
+    seen = {who: [] for who in names}
+    # What the first crowd makes the kernel set aside serves the others as well.
+    rest(stand, commands["bwrap"], size)
+    for turn in range(times):
+        first = turn % len(names)
+        for who in names[first:] + names[:first]:
+            seen[who].append(rest(stand, commands[who], size))
+    return {who: Memory(crowds) for who, crowds in seen.items()}
 
 
 class Traces:
@@ -263,6 +289,6 @@ def measure_traces(stand, runs):
     left = {}
     for name, command in commands.items():
         before = Traces(stand)
-        measure_commands(stand, runs, {name: [*command, "--", stand.path("payload")]})
+        measure_commands(stand, runs, {name: [*command, "--", stand.payload()]})
         left[name] = left_since(stand, before)
     return left

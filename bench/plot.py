@@ -45,7 +45,7 @@ def group(times, payload, y, scale):
 
 def draw(start):
     """The whole picture, on white, so that it shows on any page."""
-    longest = max(start[payload][name].median for payload in PAYLOADS for name in BARS if name in start[payload])
+    longest = max(start[payload]["bwrap"].median for payload in PAYLOADS)
     scale = (WIDTH - LEFT - RIGHT) / longest
     parts, y = [], TOP
     for payload in PAYLOADS:

@@ -85,6 +85,11 @@ class Stand:
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 raise Failure(f"cannot compile {name}.c\n{done.stderr}")
+        # Every sandbox shows the working directory, and nothing else for sure.
+        os.rename(self.path("payload"), self.payload())
+
+    def payload(self):
+        return self.path("work", "payload")
 
     def identity(self):
         """Arguments that make subprocess run something as the user."""

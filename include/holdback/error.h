@@ -18,17 +18,17 @@
 enum hb_errc {
 	HB_E_UNSUPPORTED = 4096, /* this host cannot enforce what was asked */
 	HB_E_CONFLICT,		 /* the base changed under the transaction */
-	HB_E_CONFIG,		 /* a configuration or policy contradicts itself */
+	HB_E_CONFIG,		 /* a configuration contradicts itself */
 	HB_E_CORRUPT,		 /* stored state does not match its checksum */
 	HB_E_CHILD,		 /* the child died without saying why */
 	HB_E_USAGE,		 /* the words of the call are off */
 	HB_E_DENIED,		 /* the gate does not let it pass */
 	HB_E_BUSY,		 /* the session is in use */
 	HB_E_NO_SESSION,	 /* there is no such session */
-	HB_E_STATE,		 /* the session is in the wrong state for this */
-	HB_E_NOT_FOUND,		 /* the command does not exist in the view */
-	HB_E_NOT_EXECUTABLE,	 /* the command exists and cannot be executed */
-	HB_E_END		 /* one past the last */
+	HB_E_STATE,	     /* the session is in the wrong state for this */
+	HB_E_NOT_FOUND,	     /* the command does not exist in the view */
+	HB_E_NOT_EXECUTABLE, /* the command exists and cannot be executed */
+	HB_E_END	     /* one past the last */
 };
 
 #define HB_TEXT_SIZE 480

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
+void hb_record(struct hb_error *err, int r, const char *fmt, ...)
 {
 	char words[HB_TEXT_SIZE];
 	size_t used, room, add;
@@ -14,7 +14,7 @@ int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
 	assert(r < 0);
 
 	if (!err)
-		return r;
+		return;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(words, sizeof(words), fmt, ap);
@@ -23,7 +23,7 @@ int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
 	if (err->code == 0) {
 		err->code = -r;
 		memcpy(err->text, words, strlen(words) + 1);
-		return r;
+		return;
 	}
 
 	/*
@@ -33,12 +33,11 @@ int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
 	used = strlen(err->text);
 	room = sizeof(err->text) - 1 - used;
 	if (room < 3)
-		return r;
+		return;
 	add = strnlen(words, room - 2);
 	memmove(err->text + add + 2, err->text, used + 1);
 	memcpy(err->text, words, add);
 	memcpy(err->text + add, ": ", 2);
-	return r;
 }
 
 void hb_fix(struct hb_error *err, const char *fmt, ...)

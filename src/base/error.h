@@ -21,7 +21,15 @@ static_assert(sizeof(struct hb_error) <= PIPE_BUF,
  * Records a failure, or adds context to one already recorded.  Returns `r`, so
  * that failing and reporting is a single statement.  `r` must be negative.
  */
-int hb_fail(struct hb_error *err, int r, const char *fmt, ...)
+#define hb_fail(err, r, ...)                             \
+	__extension__({                                  \
+		int hb_code_ = (r);                      \
+		hb_record((err), hb_code_, __VA_ARGS__); \
+		hb_code_;                                \
+	})
+
+/* The work of hb_fail(), which is a macro so that analysers know its value. */
+void hb_record(struct hb_error *err, int r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "box/info.h"
+#include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "box/supervisor.h"
@@ -188,15 +189,18 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 		r = copy_lists(box, envp, err);
 	if (r >= 0)
 		r = read_filters(box, err);
+	if (r >= 0)
+		r = source_resolve_all(box, err);
 	if (r < 0)
 		return r;
 	r = sys_socket_pair(&box->watch, &box->report);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make the report socket");
 	if (box->wants_go) {
-		r = sys_pipe(&box->go_rd, &box->go_wr);
+		/* No pipe: a child that is dead by then must not be our end. */
+		r = sys_socket_pair(&box->go_rd, &box->go_wr);
 		if (r < 0)
-			return hb_fail(err, r, "cannot make a pipe");
+			return hb_fail(err, r, "cannot make the go socket");
 	}
 	return 0;
 }
@@ -219,8 +223,11 @@ _Noreturn static void child_main(struct box *box)
  * A pid namespace that is entered applies to children only, and a new one
  * cannot be made below it from outside.  So somebody has to be in it first: a
  * child that shares our memory and descriptors, and makes the box as our own
- * child.
+ * child.  The box is set up on a copy of that child's stack, which has to be
+ * large enough for all of it; what is not touched costs nothing.
  */
+#define BOX_STACK (1U << 20)
+
 struct clone_request {
 	struct box *box;
 	unsigned long flags;
@@ -241,7 +248,7 @@ static int clone_from_within(void *arg)
 
 static pid_t clone_below_pidns(struct box *box, unsigned long flags)
 {
-	static char stack[16384] __attribute__((aligned(16)));
+	static char stack[BOX_STACK] __attribute__((aligned(16)));
 	struct clone_request request = { .box = box,
 					 .flags = flags,
 					 .pidfd = -1 };
@@ -335,7 +342,7 @@ static int release_child(struct box *box, pid_t child, struct hb_error *err)
 		(void)sys_read(block, &byte, 1);
 		sys_close(block);
 	}
-	r = sys_write_all(box->go_wr, &byte, 1);
+	r = sys_send_record(box->go_wr, &byte, 1);
 	/* A child that is already dead tells its reason by the socket. */
 	if (r < 0 && r != -EPIPE)
 		return hb_fail(err, r, "cannot release the box");
@@ -352,6 +359,7 @@ static void close_all(struct box *box)
 	for (size_t i = 0; i < box->n_filters; i++)
 		free((void *)(uintptr_t)box->filters[i].code);
 	free(box->filters);
+	source_free_all(box);
 	free(box->envp);
 	free(box->argv_room);
 }

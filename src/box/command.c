@@ -126,7 +126,7 @@ void command_main(struct box *box)
 		/* Without jobs to control, init's word of the end is enough. */
 		if (is_set(box, PLAN_JOBS) || !box->has_init)
 			report_send(box->report, REPORT_STARTED, 0);
-		r = step_exec(box, &err);
+		(void)step_exec(box, &err);
 		err.stage = STAGE_EXEC;
 	}
 	report_error(box->report, &err);

@@ -26,6 +26,8 @@ static const struct {
 	{ "core", "/proc/kcore" },	 { "ptmx", "pts/ptmx" },
 };
 
+static const char *const dirs[] = { "shm", "pts" };
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /*
@@ -72,9 +74,6 @@ static int place_pts(int dev, struct hb_error *err)
 		r = mount = sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NOEXEC);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a devpts");
-	r = sys_mkdirat(dev, "pts", 0755);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make '/dev/pts'");
 	r = sys_attach_at(mount, dev, "pts");
 	if (r < 0)
 		return hb_fail(err, r, "cannot mount '/dev/pts'");
@@ -119,17 +118,18 @@ static int fill_dev(int dev, struct hb_error *err)
 			return hb_fail(err, r, "cannot make '/dev/%s'",
 				       links[i].name);
 	}
-	r = sys_mkdirat(dev, "shm", 0755);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make '/dev/shm'");
-	r = place_pts(dev, err);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		r = sys_mkdirat(dev, dirs[i], 0755);
+		if (r < 0)
+			return hb_fail(err, r, "cannot make '/dev/%s'",
+				       dirs[i]);
+	}
 	return place_console(dev, err);
 }
 
 int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
+	uint64_t attr = K_MOUNT_NOSUID;
 	auto_fd int dev = -1;
 	int r;
 
@@ -143,14 +143,16 @@ int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 	r = fill_dev(dev, err);
 	if (r < 0)
 		return r;
-	r = sys_mount_setattr(dev, K_MOUNT_NOSUID, 1);
+	/*
+	 * The nodes as well: they are the host's, and root, who owns them,
+	 * could change their modes.  A device on a read-only mount is written
+	 * as ever.
+	 */
+	if (op->flags & PLAN_RO)
+		attr |= K_MOUNT_RDONLY;
+	r = sys_mount_setattr(dev, attr, 1);
 	if (r < 0)
 		return hb_fail(err, r, "cannot restrict '%s'", op->dest);
-	if (op->flags & PLAN_RO) {
-		r = sys_mount_setattr(dev, K_MOUNT_RDONLY, 0);
-		if (r < 0)
-			return hb_fail(err, r, "cannot make '%s' read-only",
-				       op->dest);
-	}
-	return 0;
+	/* Last, because new terminals are given modes and owners. */
+	return place_pts(dev, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/state.h"
+#include "sys/file.h"
 #include "sys/proc.h"
 
 #include <stdlib.h>
@@ -25,13 +26,34 @@ void fds_close_but(int first, int *keep, size_t n)
 	(void)sys_close_range((unsigned)first, ~0U);
 }
 
+/*
+ * The caller's 0, 1 and 2 lie in the host's mounts.  A directory among them is
+ * a door: to all that is below it and, by "..", to the host's root.
+ */
+static int check_stdio(struct hb_error *err)
+{
+	struct stat st;
+
+	for (int i = 0; i < 3; i++) {
+		if (sys_fstat(i, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		hb_fix(err, "redirect it to a file, or to /dev/null");
+		return hb_fail(err, -HB_E_USAGE,
+			       "descriptor %d is a directory of the host", i);
+	}
+	return 0;
+}
+
 int step_fds(struct box *box, struct hb_error *err)
 {
 	unsigned report = (unsigned)box->report;
-	int r = 0;
+	int r;
 
 	if (!is_set(box, PLAN_CLOSE_FDS))
 		return 0;
+	r = check_stdio(err);
+	if (r < 0)
+		return r;
 	if (report > 3)
 		r = sys_close_range(3, report - 1);
 	if (r >= 0)

@@ -43,6 +43,11 @@ bool host_is_root(void)
 	return sys_getuid() == 0;
 }
 
+unsigned host_gid(void)
+{
+	return sys_getgid();
+}
+
 /* As bubblewrap decides it: the kernel knows them and the limit is not 0. */
 bool host_can_unshare_user(void *ctx)
 {

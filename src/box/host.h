@@ -17,6 +17,7 @@ int host_read_fd(void *ctx, int fd, char **ret_data, size_t *ret_len,
 		 struct hb_error *err);
 
 bool host_is_root(void);
+unsigned host_gid(void);
 bool host_can_unshare_user(void *ctx);
 bool host_can_unshare_cgroup(void *ctx);
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -84,13 +85,17 @@ static int identity_of(const char *file, char *text, size_t size)
 	if (n < 0)
 		return (int)n;
 	for (char *line = own; *line; line += strcspn(line, "\n") + 1) {
-		unsigned in, out, count;
+		unsigned long in, count;
+		char *next;
 		int w;
 
-		/* The kernel's own format: three numbers, always. */
-		if (sscanf(line, "%u %u %u", &in, &out, &count) != 3)
+		/* The kernel's own format: inside, outside, count. */
+		in = strtoul(line, &next, 10);
+		(void)strtoul(next, &next, 10);
+		count = strtoul(next, &next, 10);
+		if (*next != '\n')
 			return -EBADMSG;
-		w = snprintf(text + used, size - used, "%u %u %u\n", in, in,
+		w = snprintf(text + used, size - used, "%lu %lu %lu\n", in, in,
 			     count);
 		if (w < 0 || (size_t)w >= size - used)
 			return -E2BIG;

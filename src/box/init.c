@@ -74,9 +74,7 @@ static int restrict_init(struct box *box, struct hb_error *err)
 	r = sys_caps_set(&none);
 	if (r < 0)
 		return hb_fail(err, r, "cannot drop init's capabilities");
-	if (box->n_filters > 0)
-		return step_seccomp(box, err);
-	return 0;
+	return step_seccomp(box, err);
 }
 
 /* The plain loop: reports the command's end at once, reaps to the last. */
@@ -203,6 +201,9 @@ static int prepare_watch(struct watch *w, struct hb_error *err)
 	w->signals = sys_signalfd(&child);
 	if (w->signals < 0)
 		return hb_fail(err, w->signals, "cannot watch for signals");
+	/* Before there is anybody in the box who could look. */
+	if (sys_set_dumpable(0) < 0 || sys_is_dumpable())
+		return hb_fail(err, -EPERM, "cannot make init undumpable");
 	return 0;
 }
 
@@ -210,23 +211,16 @@ static int prepare_watch(struct watch *w, struct hb_error *err)
  * The simple init keeps 0, 1 and 2, as bubblewrap's does; one that tells keeps
  * nothing of the outside, and nobody may look into it.
  */
-static int shed_descriptors(const struct watch *w, int *keep, size_t n,
-			    struct hb_error *err)
+static void shed_descriptors(const struct watch *w, int *keep, size_t n)
 {
-	int r;
-
 	keep[n++] = w->box->report;
 	keep[n++] = w->box->plan->fds[PLAN_FD_SYNC];
 	keep[n++] = w->signals;
 	if (w->signals < 0) {
 		fds_close_but(3, keep, n);
-		return 0;
+		return;
 	}
 	fds_close_but(0, keep, n);
-	r = sys_set_dumpable(0);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make init undumpable");
-	return 0;
 }
 
 _Noreturn static void give_up(const struct box *box, struct hb_error *err)
@@ -259,8 +253,7 @@ void init_main(struct box *box)
 		(void)hb_fail(&err, w.command, "cannot start the command");
 		give_up(box, &err);
 	}
-	if (shed_descriptors(&w, keep, n_locks, &err) < 0)
-		give_up(box, &err);
+	shed_descriptors(&w, keep, n_locks);
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);
 	if (!tells)

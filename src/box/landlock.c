@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "box/state.h"
 #include "sys/file.h"
+#include "sys/sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,8 @@
 	 K_LANDLOCK_MAKE_BLOCK | K_LANDLOCK_MAKE_SYM)
 #define FS_READ \
 	(K_LANDLOCK_EXECUTE | K_LANDLOCK_READ_FILE | K_LANDLOCK_READ_DIR)
+#define FS_DEVICE \
+	(K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
 #define FS_FILE                                                              \
 	(K_LANDLOCK_EXECUTE | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_READ_FILE | \
 	 K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
@@ -50,7 +53,7 @@ static uint64_t op_rights(const struct plan_op *op)
 	if (op->kind == OP_PROC)
 		return FS_READ | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE;
 	if (!is_writable[op->kind] || op->flags & (PLAN_RO | PLAN_OVERLAY_RO))
-		return op->kind == OP_DEV ? FS_READ | FS_FILE : 0;
+		return op->kind == OP_DEV ? FS_READ | FS_DEVICE : 0;
 	return ~0ULL;
 }
 
@@ -77,23 +80,40 @@ static int allow_path(int ruleset, const char *path, uint64_t rights,
 	return 0;
 }
 
+/* What may be done with a file that was opened with `flags`. */
+static uint64_t rights_of(int flags)
+{
+	static const uint64_t rights[] = {
+		[O_RDONLY] = K_LANDLOCK_READ_FILE,
+		[O_WRONLY] = K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE,
+		[O_RDWR] = K_LANDLOCK_READ_FILE | K_LANDLOCK_WRITE_FILE |
+			   K_LANDLOCK_TRUNCATE,
+	};
+	int mode = flags & O_ACCMODE;
+
+	if (flags < 0 || flags & O_PATH || mode > O_RDWR)
+		return 0;
+	return rights[mode] | K_LANDLOCK_IOCTL_DEV;
+}
+
 /*
  * What the caller gave us as 0, 1 and 2 may be opened again by its magic link,
- * wherever it lies.  Pipes and sockets take no rule and need none.
+ * wherever it lies, but not for more than the caller opened it for: it lies in
+ * the host's mounts, which are writable.  Pipes and sockets take no rule and
+ * need none.
  */
 static void allow_stdio(int ruleset, uint64_t handled)
 {
 	char name[32];
 
 	for (int i = 0; i < 3; i++) {
+		uint64_t rights = rights_of(sys_fd_flags(i)) & handled;
 		auto_fd int fd = -1;
 
 		(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", i);
 		fd = sys_openat(AT_FDCWD, name, O_PATH, 0);
-		if (fd >= 0)
-			(void)sys_landlock_allow(ruleset, fd,
-						 handled & FS_FILE &
-							 ~K_LANDLOCK_EXECUTE);
+		if (fd >= 0 && rights)
+			(void)sys_landlock_allow(ruleset, fd, rights);
 	}
 }
 
@@ -115,13 +135,36 @@ static int add_rules(const struct box *box, int ruleset, uint64_t handled,
 	return r;
 }
 
+/*
+ * Nothing tells whether a ruleset is in force but what it refuses.  Where there
+ * are scopes, that is a socket from before.
+ */
+static int enter(int ruleset, uint64_t scoped, struct hb_error *err)
+{
+	auto_fd int before = -1;
+	int r;
+
+	if (scoped & K_LANDLOCK_SCOPE_ABSTRACT) {
+		before = sys_abstract_socket();
+		if (before < 0)
+			return hb_fail(err, before, "cannot make a socket");
+	}
+	r = sys_landlock_restrict(ruleset);
+	if (r < 0)
+		return hb_fail(err, r, "cannot enter the landlock ruleset");
+	if (before >= 0 && sys_abstract_reach(before) != -EPERM)
+		return hb_fail(err, -EPERM,
+			       "the landlock ruleset is not in force");
+	return 0;
+}
+
 int step_landlock(struct box *box, struct hb_error *err)
 {
 	uint64_t fs = 0, scoped = 0;
 	auto_fd int ruleset = -1;
 	int abi, r;
 
-	if (!is_set(box, PLAN_LANDLOCK))
+	if (!is_set(box, PLAN_LANDLOCK | PLAN_FILTER_NESTED))
 		return 0;
 	abi = sys_landlock_abi();
 	/* Without REFER every rename between directories would fail. */
@@ -140,14 +183,16 @@ int step_landlock(struct box *box, struct hb_error *err)
 	if (box->group == GROUP_OWN)
 		scoped &= ~K_LANDLOCK_SCOPE_SIGNAL;
 
+	/* Under rules for files nobody mounts, not even further in. */
+	if (!is_set(box, PLAN_LANDLOCK))
+		fs = 0;
+	if (!fs && !scoped)
+		return 0;
 	ruleset = sys_landlock_create(fs, scoped);
 	if (ruleset < 0)
 		return hb_fail(err, ruleset, "cannot make a landlock ruleset");
-	r = add_rules(box, ruleset, fs, err);
+	r = fs ? add_rules(box, ruleset, fs, err) : 0;
 	if (r < 0)
 		return r;
-	r = sys_landlock_restrict(ruleset);
-	if (r < 0)
-		return hb_fail(err, r, "cannot enter the landlock ruleset");
-	return 0;
+	return enter(ruleset, scoped, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "box/dest.h"
+#include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/mount.h"
@@ -259,7 +260,7 @@ int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	auto_fd int mount = -1;
 
-	mount = sys_clone_tree(AT_FDCWD, op->source, 1);
+	mount = sys_clone_tree(AT_FDCWD, source_path(box, op->source), 1);
 	if (mount == -ENOENT && op->flags & PLAN_TRY)
 		return 0;
 	if (mount < 0)

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "box/dest.h"
 #include "box/mounts.h"
+#include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/mount.h"
@@ -67,7 +68,8 @@ static void close_dirs(struct overlay *o)
 static int open_dir(const struct box *box, const char *path, int *ret_fd,
 		    struct hb_error *err)
 {
-	int fd = sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0);
+	int fd = sys_openat(AT_FDCWD, source_path(box, path),
+			    O_PATH | O_DIRECTORY, 0);
 
 	if (fd < 0)
 		return box_fail(box, err, fd, WORD_NO_SOURCE, path);
@@ -76,13 +78,13 @@ static int open_dir(const struct box *box, const char *path, int *ret_fd,
 }
 
 static int open_scratch(const struct box *box, const char *kind, size_t number,
-			int *ret_fd, struct hb_error *err)
+			mode_t mode, int *ret_fd, struct hb_error *err)
 {
 	char name[32];
 	int fd, r;
 
 	(void)snprintf(name, sizeof(name), "%s.%zu", kind, number);
-	r = sys_mkdirat(box->scratch, name, 0755);
+	r = sys_mkdirat(box->scratch, name, mode);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a layer in memory");
 	fd = sys_openat(box->scratch, name, O_PATH | O_DIRECTORY, 0);
@@ -108,10 +110,13 @@ static int open_layers(struct box *box, const struct plan_op *op,
 	if (op->flags & PLAN_OVERLAY_RO)
 		return 0;
 	if (op->flags & PLAN_OVERLAY_TMP) {
-		r = open_scratch(box, "upper", number, &o->upper, err);
+		/* The root of the result has the mode of the upper one's. */
+		r = open_scratch(box, "upper", number,
+				 op->flags & PLAN_HAS_PERMS ? op->perms : 0755,
+				 &o->upper, err);
 		if (r < 0)
 			return r;
-		return open_scratch(box, "work", number, &o->work, err);
+		return open_scratch(box, "work", number, 0755, &o->work, err);
 	}
 	r = open_dir(box, op->upper, &o->upper, err);
 	if (r < 0)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 /*
@@ -14,20 +15,37 @@
  * the host's.  What acts on the whole machine is read-only in either.
  */
 
-static const char *const covered[] = { "sys", "sysrq-trigger", "irq", "bus" };
+/*
+ * A command that keeps capabilities can undo this by itself: for it we do what
+ * bubblewrap does, which is the first rows, where access() says yes.
+ */
+static const struct {
+	const char *name;
+	bool is_also_bubblewraps;
+} covered[] = {
+	{ "sys", true },   { "sysrq-trigger", true },
+	{ "irq", true },   { "bus", true },
+	{ "fs", false },   { "acpi", false },
+	{ "scsi", false }, { "dynamic_debug", false },
+};
 
-static int cover(int proc, const char *name, struct hb_error *err)
+static int cover(const struct box *box, int proc, size_t i,
+		 struct hb_error *err)
 {
+	const char *name = covered[i].name;
 	auto_fd int mount = -1;
 	int r;
 
 	/*
-	 * Not writable for us, who still have every capability of the box,
-	 * means not writable for the command.
+	 * Without capabilities the answer of access() is not to be trusted: it
+	 * is about the directory, and root owns the files of /proc/sys.
 	 */
-	if (sys_faccessat(proc, name, W_OK) < 0)
+	if (box->caps && (!covered[i].is_also_bubblewraps ||
+			  sys_faccessat(proc, name, W_OK) < 0))
 		return 0;
 	mount = sys_clone_tree(proc, name, 1);
+	if (mount == -ENOENT)
+		return 0;
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot clone '/proc/%s'", name);
 	r = sys_mount_setattr_private(mount, K_MOUNT_RDONLY | K_MOUNT_NOSUID |
@@ -93,7 +111,7 @@ int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err)
 	if (!may_be_root(box))
 		return 0;
 	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++) {
-		r = cover(proc, covered[i], err);
+		r = cover(box, proc, i, err);
 		if (r < 0)
 			return r;
 	}

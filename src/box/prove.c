@@ -4,6 +4,7 @@
 #include "sys/caps.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "sys/signal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +50,14 @@ static int prove_no_userns(struct hb_error *err)
 	return 0;
 }
 
-static int prove_root(struct hb_error *err)
+static bool is_same(const struct sys_place *a, const struct sys_place *b)
 {
+	return a->ino == b->ino && a->mnt_id == b->mnt_id;
+}
+
+static int prove_root(const struct box *box, struct hb_error *err)
+{
+	const struct sys_place *made = &box->root_place;
 	auto_fd int root = -1;
 	auto_fd int above = -1;
 	struct sys_place a, b;
@@ -59,9 +66,13 @@ static int prove_root(struct hb_error *err)
 
 	root = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
 	above = sys_openat(AT_FDCWD, "/..", O_PATH | O_DIRECTORY, 0);
-	if (root < 0 || above < 0 || sys_place(root, &a) < 0 ||
-	    sys_place(above, &b) < 0 || a.ino != b.ino || a.mnt_id != b.mnt_id)
+	if (root < 0 || sys_place(root, &a) < 0 || !is_same(&a, made))
+		return hb_fail(err, -EPERM, "'/' is not what was made for it");
+	if (above < 0 || sys_place(above, &b) < 0 || !is_same(&b, made))
 		return hb_fail(err, -EPERM, "there is something above '/'");
+	/* All that is read-only became so in the same way. */
+	if (!is_set(box, PLAN_KEEP_ROOT_RW) && !sys_is_read_only(root))
+		return hb_fail(err, -EPERM, "'/' is not read-only");
 	n = sys_getcwd(cwd, sizeof(cwd));
 	if (n < 0 || cwd[0] != '/')
 		return hb_fail(err, -EPERM,
@@ -81,6 +92,18 @@ static int prove_fds(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
+static int prove_process(const struct box *box, struct hb_error *err)
+{
+	if (!sys_has_no_new_privs())
+		return hb_fail(err, -EPERM, "no_new_privs is not set");
+	/* On no descriptor: only a filter answers before that is seen. */
+	if (is_set(box, PLAN_FILTER) && sys_tty_type(-1, ' ') != -EPERM)
+		return hb_fail(err, -EPERM, "the filter is not in force");
+	if (box->group == GROUP_OWN && sys_getpgrp() != sys_getpid())
+		return hb_fail(err, -EPERM, "there is no process group");
+	return 0;
+}
+
 int step_prove(struct box *box, struct hb_error *err)
 {
 	int r = 0;
@@ -91,7 +114,9 @@ int step_prove(struct box *box, struct hb_error *err)
 		return r;
 	r = prove_caps(box, err);
 	if (r >= 0)
-		r = prove_root(err);
+		r = prove_root(box, err);
+	if (r >= 0)
+		r = prove_process(box, err);
 	if (r >= 0 && is_set(box, PLAN_CLOSE_FDS))
 		r = prove_fds(box, err);
 	return r;

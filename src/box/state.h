@@ -56,6 +56,8 @@ struct box {
 	sigset_t mask;	    /* the caller's, for the command */
 	bool has_mask;	    /* something was blocked on the way */
 
+	struct source *sources; /* box/source.c */
+	size_t n_sources;
 	struct raw_filter *filters;
 	size_t n_filters;
 

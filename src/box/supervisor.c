@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/supervisor.h"
 
+#include "base/auto.h"
 #include "base/event.h"
 #include "box/box.h"
 #include "box/info.h"
@@ -25,10 +26,17 @@ int supervise_exit_status(int wait_status)
 	return WEXITSTATUS(wait_status);
 }
 
+/*
+ * init may be in the command's hands: under the bubblewrap front end it can be
+ * traced, and with it its end of the socket.  So the words need not end.
+ */
 static int adopt(struct hb_error *err, const struct report *report)
 {
-	if (err)
+	if (err) {
 		*err = report->error;
+		err->text[sizeof(err->text) - 1] = '\0';
+		err->fix[sizeof(err->fix) - 1] = '\0';
+	}
 	return report->error.code > 0 ? -report->error.code : -HB_E_CHILD;
 }
 
@@ -93,7 +101,7 @@ static void on_report(struct loop *l)
 	r = sys_recv_record(l->box->watch, &report, sizeof(report), &sender);
 	if (r <= 0) {
 		/* init is going; its pidfd will say when it is gone. */
-		l->box->watch = -1;
+		fd_closep(&l->box->watch);
 		return;
 	}
 	switch (report.kind) {

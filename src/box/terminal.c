@@ -9,8 +9,9 @@
 /*
  * The rules, each found by a failure; tests/box/terminal.py holds them.
  *
- *	1. A signal is passed on only if a process outside of our group sent it
- *	   to us: what the terminal sent has reached the command already.
+ *	1. What was sent to our whole group, by the terminal or by a member, has
+ *	   reached a command in that group already and is not passed on.  A
+ *	   parent in our group means us alone: so scripts stop what they start.
  *	2. With a group of its own for the command, a signal of the terminal
  *	   reaching us means that the shell put us in front without a word (fg
  *	   of a running job): the command goes in front and gets it.
@@ -21,6 +22,10 @@
  *	   us too, by the same signal.
  *	5. After a continue, what is pending is passed on before SIGCONT, or a
  *	   stopped job that is killed stops again before it hears.
+ *	6. News of a stop may be older than a continue of the whole job: who is
+ *	   not stopped any more does not stop us, or we would stand still alone.
+ *	7. What would end the command and comes before it has started is passed
+ *	   on when it has, or an early kill is lost.
  */
 
 void terminal_init(struct terminal *t)
@@ -40,17 +45,39 @@ void terminal_init(struct terminal *t)
 		t->has_modes = sys_tcgetattr(t->fd, &t->modes) >= 0;
 }
 
-void terminal_started(struct terminal *t, pid_t command)
-{
-	t->command = command;
-	t->front = command;
-}
-
 static void pass_on(const struct terminal *t, int sig)
 {
 	if (t->command <= 0)
 		return;
 	(void)sys_kill(t->group == GROUP_OWN ? -t->command : t->command, sig);
+}
+
+void terminal_started(struct terminal *t, pid_t command)
+{
+	t->command = command;
+	t->front = command;
+	for (int sig = 1; t->early >> sig; sig++)
+		if (t->early >> sig & 1)
+			pass_on(t, sig);
+	t->early = 0;
+}
+
+/* Not the stops: the command cannot stop before it is one. */
+static void keep_early(struct terminal *t, int sig)
+{
+	static const int kept[] = { SIGHUP,  SIGINT,  SIGQUIT,
+				    SIGTERM, SIGUSR1, SIGUSR2 };
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (sig == kept[i])
+			t->early |= 1ULL << sig;
+}
+
+/* Whether a process may have sent to all of our group, the command included. */
+static bool is_for_all(const struct terminal *t, pid_t from)
+{
+	return t->group == GROUP_SHARED && from != 0 && from != sys_getppid() &&
+	       sys_getpgid(from) == t->own;
 }
 
 /* Whether the terminal thinks that we are in front. */
@@ -63,13 +90,16 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 {
 	if (signal->number == SIGCONT || signal->number == SIGCHLD)
 		return;
-	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
-		if (signal->from != 0 && sys_getpgid(signal->from) == t->own)
-			return;
-		pass_on(t, signal->number);
+	if (t->command <= 0) {
+		keep_early(t, signal->number);
 		return;
 	}
-	if (t->group != GROUP_OWN || t->command <= 0)
+	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
+		if (!is_for_all(t, signal->from))
+			pass_on(t, signal->number);
+		return;
+	}
+	if (t->group != GROUP_OWN)
 		return;
 	if (is_in_front(t)) {
 		t->is_foreground = true;
@@ -99,9 +129,22 @@ static void give_terminal(struct terminal *t)
 		(void)sys_tcsetattr(t->fd, &t->modes);
 }
 
-void terminal_stopped(struct terminal *t, int sig, int signals)
+/* Passes on what has arrived; true if a ^Z was among it. */
+static bool take_pending(struct terminal *t, int signals)
 {
 	struct sys_signal pending;
+	bool is_stopping = false;
+
+	while (sys_signalfd_next(signals, &pending) > 0) {
+		is_stopping |= pending.number == SIGTSTP;
+		terminal_signal(t, &pending);
+	}
+	return is_stopping;
+}
+
+void terminal_stopped(struct terminal *t, int sig, int signals)
+{
+	bool is_stopping;
 
 	if (t->group == GROUP_OWN && (sig == SIGTTIN || sig == SIGTTOU) &&
 	    is_in_front(t)) {
@@ -110,13 +153,26 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		pass_on(t, SIGCONT);
 		return;
 	}
+	if (!sys_is_stopped(t->command))
+		return;
 	take_terminal_back(t);
 	(void)sys_raise_default(sig);
 	if (t->group == GROUP_OWN)
 		give_terminal(t);
-	while (sys_signalfd_next(signals, &pending) > 0)
-		terminal_signal(t, &pending);
+	is_stopping = take_pending(t, signals);
+	if (t->group == GROUP_OWN) {
+		pass_on(t, SIGCONT);
+		return;
+	}
+	/*
+	 * In one group the shell's SIGCONT was for all of us.  One more may
+	 * come too late and undo the next ^Z, which is then repeated.
+	 */
+	if (is_stopping || !sys_is_stopped(t->command))
+		return;
 	pass_on(t, SIGCONT);
+	if (take_pending(t, signals))
+		pass_on(t, SIGTSTP);
 }
 
 void terminal_done(struct terminal *t)

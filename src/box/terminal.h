@@ -5,6 +5,7 @@
 #include "box/state.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <termios.h>
 
@@ -26,6 +27,7 @@ struct terminal {
 	bool is_foreground; /* the terminal is touched only while this holds */
 	pid_t own;	    /* our process group */
 	pid_t command;	    /* 0 until it has started */
+	uint64_t early;	    /* bit n: signal n came before that */
 	pid_t front;	    /* who was in front when the command stopped */
 	struct termios modes; /* as the stopped command left them */
 	bool has_modes;

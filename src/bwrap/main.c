@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * The bubblewrap front end: its command line, its words, its exit codes, on our
@@ -17,8 +18,6 @@
 
 #define VERSION_LINE "bubblewrap 0.11.1\n"
 #define USAGE_LIMIT  65536
-
-extern char **environ;
 
 /* Severity as in syslog, for --level-prefix. */
 enum severity {
@@ -84,6 +83,7 @@ int main(int argc, char **argv)
 	const struct bwrap_world world = {
 		.read_fd = host_read_fd,
 		.is_root = host_is_root(),
+		.gid = host_gid(),
 		.can_unshare_user = host_can_unshare_user,
 		.can_unshare_cgroup = host_can_unshare_cgroup,
 		.warn = warn,

@@ -7,13 +7,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * libexec/holdback/commands: every command that need not start in a moment.
  * Executed by `holdback` with the words that it was given.
  */
-
-extern char **environ;
 
 static const struct {
 	const char *name;

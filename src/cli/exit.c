@@ -26,7 +26,6 @@ static const struct {
 	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE },
 	{ ENOSPC, HB_EXIT_NO_SPACE },
 	{ EDQUOT, HB_EXIT_NO_SPACE },
-	{ ENOENT, HB_EXIT_USAGE },
 };
 
 enum hb_exit cli_exit_of(const struct hb_error *err)

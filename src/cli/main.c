@@ -7,13 +7,12 @@
 #include "holdback/holdback.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /*
  * `holdback`: the executable in front, which has to start fast.  It runs
  * commands itself; for all else it executes one of those in libexec.
  */
-
-extern char **environ;
 
 static int exec_commands(char **argv)
 {

@@ -167,10 +167,10 @@ static void settle_user(struct bwrap_state *s)
 {
 	const struct bwrap_world *world = s->world;
 
-	if (!world->is_root && s->plan->fds[PLAN_FD_USERNS] == -1)
-		s->ns |= PLAN_NS_USER;
-	else if ((s->ns_try & PLAN_NS_USER) &&
-		 world->can_unshare_user(world->ctx))
+	bool is_implied = !world->is_root && s->plan->fds[PLAN_FD_USERNS] == -1;
+
+	if (is_implied ||
+	    ((s->ns_try & PLAN_NS_USER) && world->can_unshare_user(world->ctx)))
 		s->ns |= PLAN_NS_USER;
 }
 

@@ -32,7 +32,8 @@ enum plan_op_kind {
 	OP_BIND = 1,   /* source at dest, with everything mounted below it */
 	OP_BIND_FD,    /* the same for the object behind `fd` */
 	OP_REMOUNT_RO, /* that mount alone becomes read-only */
-	OP_OVERLAY,    /* layers, and an upper unless PLAN_OVERLAY_RO */
+	OP_OVERLAY,    /* layers, and an upper unless PLAN_OVERLAY_RO; perms of
+			* one in memory */
 	OP_PROC,       /* procfs of the box's pid namespace, else the host's */
 	OP_DEV,	       /* a minimal /dev */
 	OP_TMPFS,      /* perms, size (0: no limit) */

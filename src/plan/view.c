@@ -179,6 +179,20 @@ static int follow(const char *link, const char *target, const char *rest,
 	return path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
 }
 
+/* Whether something of the host has its place at or below `dir`. */
+static bool is_used(const struct builder *b, const char *dir)
+{
+	const struct view_request *q = b->request;
+
+	if (path_is_beneath(q->workspace, dir) ||
+	    (b->host->home && path_is_beneath(b->host->home, dir)))
+		return true;
+	for (size_t i = 0; i < q->n_trees; i++)
+		if (path_is_beneath(q->trees[i].path, dir))
+			return true;
+	return false;
+}
+
 static int add_hidden(struct builder *b, enum view_class class,
 		      const char *path)
 {
@@ -189,6 +203,9 @@ static int add_hidden(struct builder *b, enum view_class class,
 		return add(b, OP_BIND_DATA, "", path,
 			   PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS);
 	}
+	/* Something in it was asked for by name: the way there is open. */
+	if (is_used(b, path))
+		return add_memory(b, path, 0755);
 	r = add_memory(b, path, 0);
 	if (r < 0)
 		return r;
@@ -225,20 +242,6 @@ static int add_row(struct builder *b, size_t i)
 	return add(b, OP_BIND, path, path, PLAN_RO | PLAN_TRY);
 }
 
-/* Whether something of the host has its place at or below `dir`. */
-static bool is_used(const struct builder *b, const char *dir)
-{
-	const struct view_request *q = b->request;
-
-	if (path_is_beneath(q->workspace, dir) ||
-	    (b->host->home && path_is_beneath(b->host->home, dir)))
-		return true;
-	for (size_t i = 0; i < q->n_trees; i++)
-		if (path_is_beneath(q->trees[i].path, dir))
-			return true;
-	return false;
-}
-
 static int add_private(struct builder *b)
 {
 	for (size_t i = 0; i < PRIVATE_PLACES; i++) {
@@ -250,6 +253,10 @@ static int add_private(struct builder *b)
 		if (r < 0)
 			return r;
 	}
+	/* Below a tree that was asked for it is that tree's own. */
+	for (size_t i = 0; i < b->request->n_trees; i++)
+		if (path_is_beneath(VAR_TMP, b->request->trees[i].path))
+			return 0;
 	/* A link costs less, but what lies below it would get another path. */
 	if (is_used(b, VAR_TMP))
 		return add_memory(b, VAR_TMP, 01777);
@@ -262,10 +269,12 @@ static int add_workspace(struct builder *b)
 	struct plan_op *op;
 	int r;
 
-	r = add(b, OP_OVERLAY, NULL, q->workspace, PLAN_OVERLAY_TMP);
+	r = add(b, OP_OVERLAY, NULL, q->workspace,
+		PLAN_OVERLAY_TMP | PLAN_HAS_PERMS);
 	if (r < 0)
 		return r;
 	op = last_op(b);
+	op->perms = q->mode;
 	op->size = q->size;
 	op->first_layer = b->plan->n_layers;
 	op->n_layers = 1;
@@ -420,6 +429,24 @@ bool view_has(const struct plan *plan, const char *path)
 	return false;
 }
 
+/* Directories of keys, wherever they lie: no workspace is in one. */
+static const char *const secret_names[] = {
+	".ssh",	   ".gnupg",	      ".aws",	      ".azure",	    ".kube",
+	".docker", ".password-store", ".terraform.d", ".1password",
+};
+
+static bool has_secret_name(const char *path)
+{
+	struct path_part part;
+
+	for (const char *at = path; path_next(&at, &part);)
+		for (size_t i = 0;
+		     i < sizeof(secret_names) / sizeof(secret_names[0]); i++)
+			if (path_part_is(part, secret_names[i]))
+				return true;
+	return false;
+}
+
 const char *view_refuses_workspace(const char *path, const char *home)
 {
 	if (strcmp(path, "/") == 0)
@@ -430,6 +457,12 @@ const char *view_refuses_workspace(const char *path, const char *home)
 		return "a directory that holds the home directory cannot be a workspace";
 	if (path_is_beneath(path, "/proc") || path_is_beneath(path, "/sys"))
 		return "the kernel's file systems cannot be a workspace";
+	if (has_secret_name(path))
+		return "a directory of keys cannot be a workspace";
+	for (size_t i = 0; i < VIEW_PATHS; i++)
+		if (view_paths[i].class == VIEW_HIDDEN_DIR &&
+		    path_is_beneath(path, view_paths[i].path))
+			return "a directory that is hidden in the view cannot be a workspace";
 	for (size_t i = 0; i < PRIVATE_PLACES; i++)
 		if (path_is_beneath(private_places[i].path, path))
 			return "a directory that is private in the view cannot be a workspace";

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct hb_error;
 struct plan;
@@ -56,6 +57,7 @@ struct view_tree {
 
 struct view_request {
 	const char *workspace; /* copy-on-write; absolute, without links */
+	mode_t mode;	       /* the workspace's own */
 	const char *cwd;       /* inside; absolute */
 	const char *cwd_name;  /* another name it is known by, or NULL */
 	uint64_t size;	       /* of each thing in memory */

@@ -54,7 +54,7 @@ static bool is_named(const char *entry, const char *name)
 {
 	size_t n = strcspn(name, "*");
 
-	if (strncmp(entry, name, n) != 0)
+	if (strncmp(entry, name, n) != 0 || !strchr(entry, '='))
 		return false;
 	return name[n] == '*' || entry[n] == '=';
 }

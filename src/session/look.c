@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "plan/view.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,12 +48,15 @@ int look_real(const char *path, char *ret)
 	return n < 0 ? (int)n : 0;
 }
 
+/* One that somebody else put there must not make the view wider. */
 static bool has_git(const char *dir)
 {
 	char path[PATH_MAX];
+	struct stat st;
 
 	return path_join(dir, ".git", path, sizeof(path)) >= 0 &&
-	       sys_faccessat(AT_FDCWD, path, F_OK) >= 0;
+	       sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       (st.st_uid == sys_getuid() || st.st_uid == 0);
 }
 
 void look_workspace(const char *cwd, const char *home, char *ret)

@@ -11,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * From options to a plan.  Start-up is measured in microseconds, so the host is
@@ -62,31 +64,65 @@ static void find_cwd_name(struct run *run)
 		run->request.cwd_name = name;
 }
 
+/* With "/" for a home, as services have it, there is none to hide. */
+static bool is_home(struct run *run, const char *name)
+{
+	return name && name[0] == '/' && look_real(name, run->home) >= 0 &&
+	       strcmp(run->home, "/") != 0;
+}
+
 static void find_home(struct run *run)
 {
 	const char *name = look_env(run->options->envp, "HOME");
+	const struct passwd *user;
 
-	/* With "/" for a home, as services have it, there is none to hide. */
-	if (!name || name[0] != '/' || look_real(name, run->home) < 0 ||
-	    strcmp(run->home, "/") == 0)
-		return;
+	if (!is_home(run, name)) {
+		/* Not said, or not true: then what the system says. */
+		user = getpwuid(sys_getuid());
+		name = user ? user->pw_dir : NULL;
+		if (!is_home(run, name))
+			return;
+	}
 	run->host.home = run->home;
 	run->host.home_name = name;
+}
+
+/* A home by any name: root's idea of home is not that of the directory's owner.
+ */
+static bool looks_like_home(const char *dir)
+{
+	static const char *const signs[] = { ".ssh", ".gnupg" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (path_join(dir, signs[i], path, sizeof(path)) >= 0 &&
+		    sys_faccessat(AT_FDCWD, path, F_OK) >= 0)
+			return true;
+	return false;
 }
 
 static int find_workspace(struct run *run, struct hb_error *err)
 {
 	const char *home = run->host.home, *why;
 	char shown[QUOTE_SHOWN];
+	struct stat st;
+	int r;
 
 	look_workspace(run->cwd, home, run->workspace);
 	run->request.workspace = run->workspace;
 	why = view_refuses_workspace(run->workspace, home);
-	if (!why)
-		return 0;
-	hb_fix(err, "change to the directory of a project");
-	return hb_fail(err, -HB_E_USAGE, "%s: '%s'", why,
-		       quote_shown(run->workspace, shown, sizeof(shown)));
+	if (!why && looks_like_home(run->workspace))
+		why = "a directory that holds keys cannot be a workspace";
+	(void)quote_shown(run->workspace, shown, sizeof(shown));
+	if (why) {
+		hb_fix(err, "change to the directory of a project");
+		return hb_fail(err, -HB_E_USAGE, "%s: '%s'", why, shown);
+	}
+	r = sys_fstatat(AT_FDCWD, run->workspace, &st, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", shown);
+	run->request.mode = st.st_mode & 01777;
+	return 0;
 }
 
 static int find_tree(struct run *run, const struct hb_dir *dir,
@@ -98,8 +134,14 @@ static int find_tree(struct run *run, const struct hb_dir *dir,
 	(void)quote_shown(dir->path, shown, sizeof(shown));
 	r = look_real(dir->path, real);
 	if (r < 0)
-		return hb_fail(err, r, "option '--%s': cannot find '%s'",
-			       dir->is_writable ? "rw" : "ro", shown);
+		return hb_fail(
+			err, -HB_E_USAGE, "option '--%s': cannot find '%s': %s",
+			dir->is_writable ? "rw" : "ro", shown, hb_strerror(-r));
+	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
+		return hb_fail(
+			err, -HB_E_USAGE,
+			"option '--%s': the host's '%s' is not put into the view",
+			dir->is_writable ? "rw" : "ro", shown);
 	if (strcmp(real, "/") == 0)
 		return hb_fail(
 			err, -HB_E_USAGE,
@@ -166,7 +208,7 @@ static int set_command(struct run *run, struct hb_error *err)
 	const struct hb_run_options *o = run->options;
 	char shown[QUOTE_SHOWN];
 	struct path_part dir;
-	size_t n = 0;
+	size_t n = 1;
 
 	if (!view_has(&run->plan, run->command_real)) {
 		dir = path_dirname(run->command_real);
@@ -182,10 +224,11 @@ static int set_command(struct run *run, struct hb_error *err)
 	if (!run->argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
 	memcpy(run->argv, o->argv, n * sizeof(*run->argv));
-	/* By its own name if that works: programs look at what they are called.
-	 */
-	run->argv[0] = view_has(&run->plan, run->command) ? run->command
-							  : run->command_real;
+	/* By its own name if that works: a script sees what it is called. */
+	if (!view_has(&run->plan, run->command))
+		run->argv[0] = run->command_real;
+	else if (!strchr(o->argv[0], '/'))
+		run->argv[0] = run->command;
 	run->plan.argv = run->argv;
 	run->plan.argv0 = o->argv[0];
 	return 0;

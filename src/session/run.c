@@ -63,13 +63,13 @@ static void tell_weakenings(const struct run *run,
 
 	if (o->net == HB_NET_HOST)
 		tell(listener, HB_NOTICE_WEAKENED,
-		     abi < ABI_ABSTRACT || o->allow_nested
+		     abi < ABI_ABSTRACT
 			     ? "the network is the host's, abstract sockets open"
 			     : "the network is the host's");
 	tell_trees(run, listener);
 	if (o->allow_nested)
 		tell(listener, HB_NOTICE_WEAKENED,
-		     "the command may make namespaces; landlock is off");
+		     "the command may make namespaces; landlock has no rules for files");
 	else if (abi < ABI_FILES)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "this kernel has no landlock");

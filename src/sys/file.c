@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define OPENAT2_TRIES 64
@@ -77,6 +78,9 @@ int sys_write_all(int fd, const void *data, size_t len)
 			continue;
 		if (n < 0)
 			return -errno;
+		/* No file does that; whatever did would do it again. */
+		if (n == 0)
+			return -EIO;
 		p += n;
 		len -= (size_t)n;
 	}
@@ -303,7 +307,7 @@ int sys_find_fd_above(int floor, int except)
 	while ((n = syscall(SYS_getdents64, dir, block, sizeof(block))) > 0) {
 		for (long at = 0; at < n;) {
 			const struct k_dirent *e = (const void *)(block + at);
-			int fd = atoi(e->name);
+			int fd = (int)strtol(e->name, NULL, 10);
 
 			if (fd > floor && fd != except && fd != dir &&
 			    (lowest < 0 || fd < lowest))
@@ -317,6 +321,18 @@ int sys_find_fd_above(int floor, int except)
 int sys_fd_is_open(int fd)
 {
 	return fcntl(fd, F_GETFD) >= 0;
+}
+
+int sys_fd_flags(int fd)
+{
+	return RESULT(fcntl(fd, F_GETFL));
+}
+
+bool sys_is_read_only(int fd)
+{
+	struct statvfs st;
+
+	return fstatvfs(fd, &st) == 0 && (st.f_flag & ST_RDONLY) != 0;
 }
 
 int sys_set_cloexec(int fd, int on)

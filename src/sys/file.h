@@ -2,6 +2,7 @@
 #ifndef HB_SYS_FILE_H
 #define HB_SYS_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -84,6 +85,12 @@ int sys_find_fd_above(int floor, int except);
 
 /* 1: open, 0: not. */
 int sys_fd_is_open(int fd);
+
+/* How it was opened: O_RDONLY, O_WRONLY or O_RDWR, O_PATH and the rest. */
+int sys_fd_flags(int fd);
+
+/* Whether the file system, as mounted where `fd` is, refuses writes. */
+bool sys_is_read_only(int fd);
 int sys_set_cloexec(int fd, int on);
 int sys_dup_above(int fd, int lowest);
 mode_t sys_umask(mode_t mask);

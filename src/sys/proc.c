@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
@@ -139,9 +140,23 @@ pid_t sys_pidfd_pid(int pidfd)
 	if (n < 0)
 		return (pid_t)n;
 	line = strstr(text, "Pid:");
-	if (!line || sscanf(line, "Pid: %d", &pid) != 1)
+	if (!line)
 		return -EBADMSG;
+	pid = (int)strtol(line + sizeof("Pid:") - 1, NULL, 10);
 	return pid > 0 ? pid : -ESRCH;
+}
+
+bool sys_is_stopped(pid_t pid)
+{
+	char path[32], text[512];
+	const char *name_end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return kill(pid, 0) == 0;
+	/* The name before it may contain anything, this bracket too. */
+	name_end = strrchr(text, ')');
+	return !name_end || strncmp(name_end, ") T", 3) == 0;
 }
 
 pid_t sys_getpid(void)
@@ -209,6 +224,16 @@ int sys_set_no_new_privs(void)
 int sys_set_dumpable(int on)
 {
 	return RESULT(prctl(PR_SET_DUMPABLE, on, 0, 0, 0));
+}
+
+bool sys_has_no_new_privs(void)
+{
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+bool sys_is_dumpable(void)
+{
+	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
 }
 
 int sys_set_subreaper(void)

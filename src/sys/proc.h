@@ -3,6 +3,7 @@
 #define HB_SYS_PROC_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -44,6 +45,11 @@ int sys_pidfd_kill(int pidfd, int sig);
 
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
+
+/* Whether it is stopped by a signal just now; if there is no /proc: whether it
+ * lives. */
+bool sys_is_stopped(pid_t pid);
+
 pid_t sys_getpid(void);
 pid_t sys_getppid(void);
 
@@ -62,7 +68,9 @@ int sys_sethostname(const char *name);
 /* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
 int sys_set_parent_death_signal(int sig);
 int sys_set_no_new_privs(void);
+bool sys_has_no_new_privs(void);
 int sys_set_dumpable(int on);
+bool sys_is_dumpable(void);
 int sys_set_subreaper(void);
 
 /* Closes `first` .. `last`; a later descriptor table of ours is not shared. */

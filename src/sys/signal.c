@@ -98,6 +98,11 @@ int sys_is_controlling_tty(int fd)
 	return session == getsid(0);
 }
 
+int sys_tty_type(int fd, char byte)
+{
+	return RESULT(ioctl(fd, TIOCSTI, &byte));
+}
+
 pid_t sys_tcgetpgrp(int fd)
 {
 	return RESULT(tcgetpgrp(fd));

@@ -41,6 +41,9 @@ int sys_isatty(int fd);
 
 /* Whether `fd` is the controlling terminal of this session. */
 int sys_is_controlling_tty(int fd);
+
+/* Types `byte` for the user: what no box may do. */
+int sys_tty_type(int fd, char byte);
 pid_t sys_tcgetpgrp(int fd);
 int sys_tcsetpgrp(int fd, pid_t group);
 int sys_tcgetattr(int fd, struct termios *ret_modes);

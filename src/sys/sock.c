@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/sock.h"
 
+#include "base/auto.h"
 #include "sys/result.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 union credentials {
@@ -33,6 +35,33 @@ int sys_socket_pair(int *ret_a, int *ret_b)
 	*ret_a = s[0];
 	*ret_b = s[1];
 	return 0;
+}
+
+int sys_abstract_socket(void)
+{
+	struct sockaddr_un unnamed = { .sun_family = AF_UNIX };
+	auto_fd int fd = -1;
+
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (void *)&unnamed, sizeof(unnamed.sun_family)) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int sys_abstract_reach(int fd)
+{
+	struct sockaddr_un name;
+	socklen_t len = sizeof(name);
+	auto_fd int from = -1;
+
+	if (getsockname(fd, (void *)&name, &len) < 0)
+		return -errno;
+	from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (from < 0)
+		return -errno;
+	return RESULT(connect(from, (void *)&name, len));
 }
 
 int sys_want_credentials(int fd)

@@ -18,6 +18,13 @@ int sys_socket_pair(int *ret_a, int *ret_b);
 /* From here on `fd` also receives who sent a record (sys_recv_record). */
 int sys_want_credentials(int fd);
 
+/*
+ * A socket under an abstract name that the kernel chooses, and whether a new
+ * one can reach it.  Landlock keeps apart what was made before and after it.
+ */
+int sys_abstract_socket(void);
+int sys_abstract_reach(int fd);
+
 /* One record, whole or not at all.  -EPIPE when nobody is there any more. */
 int sys_send_record(int fd, const void *record, size_t size);
 

@@ -42,6 +42,8 @@ mounted --bind "$(options /mnt/d --bind dir /mnt/d)" rw nosuid nodev
 sees '--bind lets writes through' '' --bind dir /mnt/d touch /mnt/d/new
 check '--bind: the host has what was written' test -e dir/new
 rm -f dir/new
+sees '--bind of a source that goes up above the root' alone \
+	--bind "/../../$PWD/dir/../single" /mnt/f cat /mnt/f
 sees '--bind of a relative source' alone --bind single /mnt/f cat /mnt/f
 sees '--bind to a relative destination' alone --bind single mnt/f cat /mnt/f
 ln -s dir link

@@ -57,6 +57,10 @@ is '--pidns: the exit status arrives' "$status" 7
 status=0
 box --userns 5 --pidns 6 --unshare-pid sh -c 'exit 8' || status=$?
 is '--pidns --unshare-pid: the exit status arrives' "$status" 8
+# The box is set up on a small stack there; a whole block goes through it.
+head -c 60000 /dev/zero >block
+sees '--pidns --unshare-pid: files can be copied' 60000 --userns 5 --pidns 6 \
+	--unshare-pid --file 9 /mnt/block sh -c 'wc -c </mnt/block' 9<block
 sees '--pidns: /proc is of that namespace' yes --userns 5 --pidns 6 \
 	--proc /proc sh -c 'test -e /proc/1 && test ! -e "/proc/$0" && echo yes' \
 	"$outer"

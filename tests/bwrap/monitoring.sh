@@ -67,6 +67,7 @@ for arguments in '' '--unshare-pid'; do
 	)" gone
 	rest='read -r _ <go'
 	[ -z "$arguments" ] || rest='(read -r _ <go) &'
+	: >json
 	# shellcheck disable=SC2086 # words, or none
 	box $arguments --sync-fd 5 --json-status-fd 7 sh -c "$rest" 7>json &
 	pid=$!
@@ -137,6 +138,7 @@ is '--info-fd: only what is new' \
     \"child-pid\": N,
     \"mnt-namespace\": $(cat inside)
 }"
+: >info
 box --unshare-pid --info-fd 7 sh -c 'read -r _ <go' 7>info &
 pid=$!
 wait_until grep -q '^}' info

@@ -3,6 +3,7 @@
 #
 # Layers and data in memory lie in a mount that the view does not show.  It
 # leaves together with the host's root, and nothing stays above the new one.
+# shellcheck disable=SC2016 # expanded inside
 . "$HB_TESTS/lib/cli.sh"
 
 echo data >data

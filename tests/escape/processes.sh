@@ -22,33 +22,41 @@ echo >go
 wait "$victim"
 
 # pid 1: its memory, root, descriptors, environment and program.
-for file in environ mem maps auxv; do
-	says "V5 /proc/1/$file cannot be opened" EACCES \
-		inside ./probe open r "/proc/1/$file"
-done
-for file in stack syscall; do
-	check_fails "V5 /proc/1/$file cannot be read" inside cat "/proc/1/$file"
-done
-for file in root cwd exe; do
-	says "V5 /proc/1/$file leads nowhere" EACCES \
-		inside ./probe open path "/proc/1/$file"
-done
-# Root finds the names of the descriptors, as root owns the directory.
-says 'V5 no descriptor of pid 1 leads anywhere' 'EACCES' inside sh -c \
-	'for n in 0 1 2 3 4 5 6 7 8 9; do
-		./probe open path /proc/1/fd/$n
-	done | grep -v ENOENT | sort -u'
-says 'V5 /proc/1/task/1/root leads nowhere' EACCES \
-	inside ./probe open path /proc/1/task/1/root
-check_fails 'V5 /proc/1/map_files cannot be listed' \
-	inside sh -c 'ls /proc/1/map_files | grep .'
-says 'V3 /proc/1/exe cannot be written' EACCES \
-	inside ./probe open w /proc/1/exe
+# The second time without landlock, which would keep them apart by itself.
+look_into_init() {
+	for file in environ mem maps auxv; do
+		says "V5 $1 /proc/1/$file cannot be opened" EACCES \
+			"$2" ./probe open r "/proc/1/$file"
+	done
+	for file in stack syscall; do
+		check_fails "V5 $1 /proc/1/$file cannot be read" \
+			"$2" cat "/proc/1/$file"
+	done
+	for file in root cwd exe task/1/root; do
+		says "V5 $1 /proc/1/$file leads nowhere" EACCES \
+			"$2" ./probe open path "/proc/1/$file"
+	done
+	# Root finds the names of the descriptors, as root owns the directory.
+	says "V5 $1 no descriptor of pid 1 leads anywhere" EACCES "$2" sh -c \
+		'for n in 0 1 2 3 4 5 6 7 8 9; do
+			./probe open path /proc/1/fd/$n
+		done | grep -v ENOENT | sort -u'
+	check_fails "V5 $1 /proc/1/map_files cannot be listed" \
+		"$2" sh -c 'ls /proc/1/map_files | grep .'
+	says "V3 $1 /proc/1/exe cannot be written" EACCES \
+		"$2" ./probe open w /proc/1/exe
+	says "V6 $1 pid 1 cannot be traced" EPERM "$2" ./probe ptrace 1
+}
+without_landlock() {
+	denying landlock_create_ruleset ENOSYS -- \
+		"$HB_BIN" run --ephemeral -q -- "$@" 2>/dev/null
+}
+look_into_init 'as it is:' inside
+look_into_init 'without landlock:' without_landlock
 says 'control: the own environment can be read' allowed \
 	inside ./probe open r /proc/self/environ
 says 'control: the own root can be opened' allowed \
 	inside ./probe open path /proc/self/root
-says 'V6 pid 1 cannot be traced' EPERM inside ./probe ptrace 1
 says 'V5 the environment of the host is not in any file' '' inside sh -c \
 	'cat /proc/*/environ 2>/dev/null | tr "\0" "\n" | grep HB_MODE'
 says 'control: it is there outside' "HB_MODE=$HB_MODE" sh -c \

@@ -49,15 +49,22 @@ expected: 125:*$stopped_want*"
 	esac
 }
 
-# below PID: the pids of all its descendants.
+# below PID: the pids of all its descendants, parents before their children.
 below() {
-	for below_task in /proc/"$1"/task/*/children; do
-		[ -r "$below_task" ] || continue
-		for below_pid in $(cat "$below_task" 2>/dev/null); do
-			echo "$below_pid"
-			(below "$below_pid")
-		done
-	done
+	ps -e -o pid=,ppid= | awk -v top="$1" '
+		{ pids[NR] = $1; parent[$1] = $2 }
+		END {
+			found[top] = 1
+			do {
+				n = 0
+				for (i = 1; i <= NR; i++)
+					if (!(pids[i] in found) && parent[pids[i]] in found) {
+						found[pids[i]] = 1
+						print pids[i]
+						n++
+					}
+			} while (n)
+		}'
 }
 
 # state PID: the letter that ps shows; nothing if there is no such process.

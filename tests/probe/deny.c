@@ -3,22 +3,31 @@
 
 #include "sys/kernel.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /*
- * probe deny CALL[:N=VALUE|:N&MASK] ERRNO ... -- COMMAND ...
+ * probe deny CALL[:N=VALUE|:N&MASK|:N~TEXT] ERRNO ... -- COMMAND ...
  *
  * Runs the command where a system call fails with that errno: always, or if
  * its N-th argument (from 0, its lower half) has that value, or any bit of
- * MASK.  So an older kernel or a host that refuses is had for the asking.  The
- * errno "OK" makes the call do nothing and say that it did.
+ * MASK, or is the address of TEXT.  So an older kernel or a host that refuses
+ * is had for the asking.  The errno "OK" makes the call do nothing and say that
+ * it did.
+ *
+ * A filter cannot read memory.  For TEXT the call waits until this program,
+ * which stays behind, has read it.
  */
 
 #define MAX_RULES 32
@@ -60,6 +69,10 @@ static const struct {
 struct program {
 	struct k_sock_filter code[MAX_CODE];
 	unsigned short n;
+	/* The one rule about a text; NULL: there is none. */
+	const char *text;
+	unsigned text_index;
+	int text_errno;
 };
 
 static void add(struct program *p, uint16_t code, uint32_t k, uint8_t jt,
@@ -88,8 +101,10 @@ static int add_rule(struct program *p, const char *spec, const char *error)
 	size_t len = strcspn(spec, ":");
 	long number = number_of(spec, len);
 	int code = errno_number(error);
-	unsigned index, value;
+	uint32_t verdict = 0x00050000U | (uint32_t)code;
+	unsigned index, value = 0;
 	char how;
+	int at = 0;
 
 	if (number < 0 || code < 0 || p->n + 6 > MAX_CODE)
 		return -1;
@@ -97,28 +112,111 @@ static int add_rule(struct program *p, const char *spec, const char *error)
 	if (spec[len] == '\0') {
 		add(p, 0x15, (uint32_t)number, 0, 1);
 	} else {
-		if (sscanf(spec + len, ":%u%c%i", &index, &how,
-			   (int *)&value) != 3 ||
-		    index > 5 || (how != '=' && how != '&'))
+		if (sscanf(spec + len, ":%u%c%n", &index, &how, &at) != 2 ||
+		    index > 5 || !strchr("=&~", how))
 			return -1;
+		spec += len + (size_t)at;
+		if (how == '~') {
+			p->text = spec;
+			p->text_index = index;
+			p->text_errno = code;
+			verdict = K_SECCOMP_RET_USER_NOTIF;
+			how = '&';
+			value = ~0U;
+		} else {
+			value = (unsigned)strtoul(spec, NULL, 0);
+		}
 		add(p, 0x15, (uint32_t)number, 0, 3);
 		load(p, offsetof(struct k_seccomp_data, args) + 8 * index);
 		add(p, how == '=' ? 0x15 : 0x45, value, 0, 1);
 	}
-	add(p, 0x06, 0x00050000U | (uint32_t)code, 0, 0);
+	add(p, 0x06, verdict, 0, 0);
 	return 0;
 }
 
-/* With a capability no_new_privs can stay as it was: that is tested too. */
+/*
+ * With a capability no_new_privs can stay as it was: that is tested too.  A
+ * descriptor to listen on, if there is a text to look for.
+ */
 static int install(const struct program *p)
 {
 	struct k_sock_fprog prog = { p->n, p->code };
+	unsigned long flags = p->text ? K_SECCOMP_FLAG_NEW_LISTENER : 0;
+	long r;
 
-	if (syscall(SYS_seccomp, K_SECCOMP_SET_MODE_FILTER, 0, &prog) == 0)
-		return 0;
+	r = syscall(SYS_seccomp, K_SECCOMP_SET_MODE_FILTER, flags, &prog);
+	if (r >= 0)
+		return (int)r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
-	return (int)syscall(SYS_seccomp, K_SECCOMP_SET_MODE_FILTER, 0, &prog);
+	return (int)syscall(SYS_seccomp, K_SECCOMP_SET_MODE_FILTER, flags,
+			    &prog);
+}
+
+static int has_text(const struct program *p, const struct k_seccomp_notif *call)
+{
+	char path[32], found[64] = "";
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/mem", call->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1
+		   : pread(fd, found, sizeof(found) - 1,
+			   (off_t)call->data.args[p->text_index]);
+	if (fd >= 0)
+		(void)close(fd);
+	return n > 0 && strcmp(found, p->text) == 0;
+}
+
+/* Until nobody is left to whom the filter applies. */
+static void answer_all(const struct program *p, int listener)
+{
+	struct pollfd poll_fd = { .fd = listener, .events = POLLIN };
+	struct k_seccomp_notif call;
+
+	while (poll(&poll_fd, 1, -1) >= 0 && !(poll_fd.revents & POLLHUP)) {
+		struct k_seccomp_notif_resp resp = { 0 };
+
+		memset(&call, 0, sizeof(call));
+		if (ioctl(listener, K_SECCOMP_NOTIF_RECV, &call) < 0)
+			continue;
+		resp.id = call.id;
+		if (has_text(p, &call))
+			resp.error = -p->text_errno;
+		else
+			resp.flags = K_SECCOMP_USER_NOTIF_CONTINUE;
+		(void)ioctl(listener, K_SECCOMP_NOTIF_SEND, &resp);
+	}
+}
+
+/*
+ * The child shares our descriptors until it executes, so that the one it gets
+ * from the filter is ours, too.
+ */
+static int execute_watched(const struct program *p, char **argv)
+{
+	int tell[2], listener = -1, status = 0;
+	long pid;
+
+	if (pipe2(tell, O_CLOEXEC) < 0)
+		return 2;
+	pid = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (pid == 0) {
+		listener = install(p);
+		if (write(tell[1], &listener, sizeof(listener)) < 0)
+			_exit(2);
+		(void)execvp(argv[0], argv);
+		_exit(2);
+	}
+	if (pid < 0 || read(tell[0], &listener, sizeof(listener)) < 0 ||
+	    listener < 0)
+		return 2;
+	answer_all(p, listener);
+	if (waitpid((pid_t)pid, &status, 0) < 0)
+		return 2;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
 }
 
 int deny_main(int argc, char **argv)
@@ -137,6 +235,8 @@ int deny_main(int argc, char **argv)
 	if (i + 1 >= argc || strcmp(argv[i], "--") != 0)
 		return 2;
 	add(&p, 0x06, 0x7fff0000U, 0, 0);
+	if (p.text)
+		return execute_watched(&p, argv + i + 1);
 	if (install(&p) < 0) {
 		perror("deny: cannot load the filter");
 		return 2;

@@ -31,7 +31,7 @@ static const struct check checks[] = {
 	{ "signals", "", act_signals },
 	{ "linger", "COUNT [deaf|forking]", act_linger },
 	{ "leave", "DIRECTORY-FD", act_leave },
-	{ "deny", "CALL[:N=VALUE] ERRNO ... -- COMMAND ...", deny_main },
+	{ "deny", "CALL ERRNO ... -- COMMAND ...", deny_main },
 };
 
 static const struct {

@@ -552,7 +552,7 @@ static const char *ask_shell(enum option_shell shell, const char *tail)
 {
 	static char answer[1 << 12];
 	auto_buf struct buf b = BUF_INIT(1 << 16);
-	char command[64], name[] = "/tmp/t_option.XXXXXX";
+	char command[160], name[] = "/tmp/t_option.XXXXXX";
 	FILE *file, *out;
 	size_t n;
 	int fd;
@@ -569,7 +569,9 @@ static const char *ask_shell(enum option_shell shell, const char *tail)
 	CHECK(file != NULL);
 	(void)fprintf(file, "%s%s\n", buf_str(&b), tail);
 	CHECK_INT(fclose(file), 0);
-	(void)snprintf(command, sizeof(command), "%s %s %s 2>&1",
+	/* A home of its own: fish keeps a history even so. */
+	(void)snprintf(command, sizeof(command),
+		       "d=$(mktemp -d); HOME=$d %s %s %s 2>&1; rm -r \"$d\"",
 		       option_shell_names[shell],
 		       shell == OPTION_SHELL_ZSH ? "-f" : "", name);
 	out = popen(command, "r");

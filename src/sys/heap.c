@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/*
+ * The heap of the run path.
+ *
+ * Its programs allocate a few kilobytes, once, and then wait.  libc's heap
+ * costs them half a dozen system calls and as many pages at every start, in two
+ * processes.  This one is a static area that is only ever taken from; what does
+ * not fit comes from the kernel.  Nothing is given back but the newest block,
+ * so that a growing buffer grows in place.
+ *
+ * Linked into those programs alone, where it takes the place of libc's.
+ */
+
+#define AREA_SIZE 65536
+#define ALIGNMENT 16
+
+/* In front of every block. */
+struct block {
+	size_t size;
+	size_t unused;
+};
+
+static_assert(sizeof(struct block) == ALIGNMENT, "blocks stay aligned");
+
+static char area[AREA_SIZE] __attribute__((aligned(ALIGNMENT)));
+static size_t used;
+
+/* libc declares these with attributes of its own; ours are plain. */
+void *malloc(size_t size);
+void *calloc(size_t n, size_t size);
+void *realloc(void *ptr, size_t size);
+void free(void *ptr);
+
+static struct block *block_of(void *ptr)
+{
+	return (struct block *)ptr - 1;
+}
+
+static bool is_newest(const void *ptr, size_t size)
+{
+	return (const char *)ptr + size == area + used;
+}
+
+/*
+ * Not malloc() itself, which the compiler knows: it would turn malloc() and
+ * memset() in calloc() into a call of calloc().
+ */
+static void *take(size_t size)
+{
+	struct block *b;
+
+	if (size > PTRDIFF_MAX - 2 * ALIGNMENT) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (size <= AREA_SIZE - sizeof(*b) &&
+	    used <= AREA_SIZE - sizeof(*b) - size) {
+		b = (struct block *)(void *)(area + used);
+		used += sizeof(*b) + size;
+	} else {
+		b = mmap(NULL, sizeof(*b) + size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (b == MAP_FAILED)
+			return NULL;
+	}
+	b->size = size;
+	return b + 1;
+}
+
+void *malloc(size_t size)
+{
+	return take(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	size_t bytes;
+	void *ptr;
+
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	ptr = take(bytes);
+	/* A block that was given back and taken again is not clean. */
+	return ptr ? memset(ptr, 0, bytes) : NULL;
+}
+
+void free(void *ptr)
+{
+	if (ptr && is_newest(ptr, block_of(ptr)->size))
+		used -= sizeof(struct block) + block_of(ptr)->size;
+}
+
+void *realloc(void *ptr, size_t size)
+{
+	size_t old;
+	void *to;
+
+	if (!ptr)
+		return take(size);
+	old = block_of(ptr)->size;
+	if (size <= old)
+		return ptr;
+	if (is_newest(ptr, old) && size - old <= AREA_SIZE - ALIGNMENT - used) {
+		size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+		used += size - old;
+		block_of(ptr)->size = size;
+		return ptr;
+	}
+	to = take(size);
+	return to ? memcpy(to, ptr, old) : NULL;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The heap of the run path under other names, so that the test itself has
+ * libc's.
+ */
+#define malloc	heap_malloc
+#define calloc	heap_calloc
+#define realloc heap_realloc
+#define free	heap_free
+#include "sys/heap.c"
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+
+#include "tap.h"
+
+static void blocks_are_aligned_and_apart(void)
+{
+	char *a = heap_malloc(3), *b = heap_malloc(40);
+
+	CHECK(a && b);
+	CHECK_INT((uintptr_t)a % ALIGNMENT, 0);
+	CHECK_INT((uintptr_t)b % ALIGNMENT, 0);
+	CHECK(b >= a + 3);
+	memset(a, 1, 3);
+	memset(b, 2, 40);
+	CHECK_INT(a[2], 1);
+	heap_free(b);
+	heap_free(a);
+}
+
+static void the_newest_grows_in_place(void)
+{
+	char *a = heap_malloc(16), *b;
+
+	memset(a, 7, 16);
+	b = heap_realloc(a, 4000);
+	CHECK(b == a);
+	CHECK_INT(b[15], 7);
+	heap_free(b);
+	CHECK_INT(used, 0);
+}
+
+static void an_older_one_moves_with_what_it_holds(void)
+{
+	char *a = heap_malloc(16), *wall = heap_malloc(16), *b;
+
+	memset(a, 9, 16);
+	b = heap_realloc(a, 64);
+	CHECK(b != a && b != wall);
+	CHECK_INT(b[15], 9);
+	heap_free(b);
+	heap_free(wall);
+}
+
+static void zeroed_also_where_something_was(void)
+{
+	char *a = heap_malloc(64), *b;
+
+	memset(a, 0xff, 64);
+	heap_free(a);
+	b = heap_calloc(8, 8);
+	CHECK(b == a);
+	for (int i = 0; i < 64; i++)
+		CHECK_INT(b[i], 0);
+	heap_free(b);
+}
+
+static void what_does_not_fit_comes_from_the_kernel(void)
+{
+	char *big = heap_malloc(AREA_SIZE), *grown;
+
+	CHECK(big && (big < area || big >= area + AREA_SIZE));
+	memset(big, 5, AREA_SIZE);
+	grown = heap_realloc(big, (size_t)2 * AREA_SIZE);
+	CHECK(grown && grown[AREA_SIZE - 1] == 5);
+	heap_free(grown);
+	heap_free(big);
+}
+
+static void a_full_area_is_not_overrun(void)
+{
+	char *last = NULL;
+
+	for (int i = 0; i < 5000; i++) {
+		last = heap_malloc(100);
+		CHECK(last);
+		memset(last, 3, 100);
+		CHECK(used <= AREA_SIZE);
+	}
+	last = heap_realloc(last, 5000);
+	CHECK(last && last[99] == 3);
+}
+
+static void too_much_is_refused(void)
+{
+	CHECK(heap_malloc(SIZE_MAX) == NULL);
+	CHECK(heap_calloc(SIZE_MAX / 2, 4) == NULL);
+	heap_free(NULL);
+}
+
+TESTS(T(blocks_are_aligned_and_apart), T(the_newest_grows_in_place),
+      T(an_older_one_moves_with_what_it_holds),
+      T(zeroed_also_where_something_was),
+      T(what_does_not_fit_comes_from_the_kernel), T(a_full_area_is_not_overrun),
+      T(too_much_is_refused))
