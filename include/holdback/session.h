@@ -76,7 +76,12 @@ enum hb_open {
 	 * gets the lock recovers what a crash interrupted.
 	 */
 	HB_OPEN_LOOK,
-	HB_OPEN_CHANGE,	 /* with the lock, and recovered; else -HB_E_BUSY */
+	HB_OPEN_CHANGE, /* with the lock, and recovered; else -HB_E_BUSY */
+	/*
+	 * The same for a program that has no memory to recover with: -EAGAIN
+	 * and no words if there is something to be recovered.
+	 */
+	HB_OPEN_QUICK,
 	HB_OPEN_RECOVER, /* with the lock, as it is */
 };
 

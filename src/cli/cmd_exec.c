@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd_exec.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
@@ -8,7 +9,9 @@
 #include "cli/table.h"
 #include "holdback/session.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* `holdback exec`: in the executable that starts fast. */
@@ -72,34 +75,62 @@ static void tell_end(const struct cli_values *values,
 	doc_done(&doc);
 }
 
-int cmd_exec(char **words, char *const *envp)
+static int run(const struct cmd_call *call, enum hb_open how,
+	       struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	char **argv = NULL;
+	int r;
+
+	r = find_command(call, &argv, err);
+	if (r >= 0)
+		r = cmd_open_session(call, how, &store, &session, err);
+	if (r >= 0)
+		r = hb_session_exec(session, argv, call->envp, ret_result, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	return r;
+}
+
+/* A list of the same words, for these are given on as they are. */
+static char **copy_words(char **argv)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (argv[n])
+		n++;
+	copy = calloc(n + 1, sizeof(*copy));
+	if (copy)
+		memcpy(copy, argv, n * sizeof(*copy));
+	return copy;
+}
+
+int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, "exec");
+	auto_free char **words = copy_words(argv + 2);
 	struct cli_values values = { 0 };
 	struct cmd_call call = { .values = &values,
 				 .operands = words,
 				 .envp = envp };
 	struct hb_exec_result result = { 0 };
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
 	struct hb_error err = { 0 };
-	char **argv = NULL;
 	int r;
 
-	r = option_parse(&cli_program, c, words, &values, words, &err);
+	r = words ? option_parse(&cli_program, c, words, &values, words, &err)
+		  : hb_fail(&err, -ENOMEM, "cannot keep the words");
 	if (r < 0)
 		return cli_fail_run(&err);
 	if (values.help || values.version)
 		return exec_for(&values, envp);
 	call.n_operands = r;
-	r = find_command(&call, &argv, &err);
-	if (r >= 0)
-		r = cmd_open_session(&call, HB_OPEN_CHANGE, &store, &session,
-				     &err);
-	if (r >= 0)
-		r = hb_session_exec(session, argv, envp, &result, &err);
-	hb_session_free(session);
-	hb_store_free(store);
+	r = run(&call, where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
+		&result, &err);
+	/* A crash is to be made up for first. */
+	if (r == -EAGAIN && err.code == 0)
+		r = hb_exec_helper("commands", argv, envp, &err);
 	if (r < 0) {
 		if (values.json)
 			doc_error("exec", &err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "cli/cmd.h"
+#include "cli/cmd_exec.h"
 #include "cli/doc.h"
 #include "cli/say.h"
 #include "cli/table.h"
@@ -95,6 +96,8 @@ int main(int argc, char **argv)
 		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
 		return cli_fail(&err);
 	}
+	if (strcmp(argv[1], "exec") == 0)
+		return cmd_exec(argv, EXEC_BEHIND, environ);
 	r = run(argv + 1, &err);
 	return r < 0 ? cli_fail(&err) : r;
 }

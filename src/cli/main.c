@@ -48,7 +48,7 @@ static int route(char **argv)
 	if (strcmp(name, "run") == 0)
 		return cmd_run(argv + 2, RUN_NAMED, environ);
 	if (strcmp(name, "exec") == 0)
-		return cmd_exec(argv + 2, environ);
+		return cmd_exec(argv, EXEC_IN_FRONT, environ);
 	if (strcmp(name, "bwrap") == 0)
 		return exec_bwrap(argv + 1);
 	return exec_commands(argv);

@@ -80,9 +80,21 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
 	r = store_each_name(resource->base, keep_skip, resource, err);
+	return r < 0 ? r : 0;
+}
+
+/* Not before it is asked for: a box does without. */
+static int load_seen(struct session_resource *resource, struct hb_error *err)
+{
+	int r;
+
+	if (resource->has_seen)
+		return 0;
+	r = seen_open(resource->dir, &resource->seen, err);
 	if (r < 0)
 		return r;
-	return seen_open(resource->dir, &resource->seen, err);
+	resource->has_seen = true;
+	return 0;
 }
 
 int session_open_resources(struct hb_session *s, struct hb_error *err)
@@ -176,6 +188,9 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 	for (size_t i = 0; i < n; i++) {
 		struct session_resource *resource = &s->resources[i];
 
+		r = load_seen(resource, err);
+		if (r < 0)
+			return r;
 		s->txn_resources[i] = (struct txn_resource){
 			.base = resource->base,
 			.dir = resource->dir,

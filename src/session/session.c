@@ -185,13 +185,17 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return hb_fail(err, -HB_E_NO_SESSION,
 			       "session '%s' is being removed", s->record.name);
 	}
+	if (how == HB_OPEN_QUICK &&
+	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
+	     session_has_journal(s)))
+		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, true, err);
 	else if (s->record.is_unsynced)
 		r = session_settle_sync(s, err);
 	if (r < 0 || how == HB_OPEN_RECOVER)
 		return r;
-	if (s->record.state == SESSION_BROKEN && how == HB_OPEN_CHANGE) {
+	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK) {
 		hb_fix(err, "holdback recover @%s", s->record.name);
 		return hb_fail(err, -HB_E_STATE, "session '%s' is broken",
 			       s->record.name);

@@ -24,7 +24,8 @@ struct session_resource {
 	int base;  /* the real directory, verified; -1 before */
 	int dir;   /* rN in the store, or .holdback-ID in the base */
 	int upper; /* dir/upper */
-	struct seen_file seen;
+	struct seen_file seen; /* has_seen */
+	bool has_seen;
 	struct seen_log log; /* while a transaction is under way */
 	char **skip;	     /* names at the top of the base that are stores */
 	size_t n_skip;
@@ -74,6 +75,9 @@ int session_store_path(const struct hb_session *s, size_t number,
 
 /* -HB_E_BUSY unless we hold the lock. */
 int session_needs_lock(const struct hb_session *s, struct hb_error *err);
+
+/* Whether a change may have been interrupted. */
+bool session_has_journal(const struct hb_session *s);
 
 /*
  * Finishes or reverses what a crash interrupted, and says so.  With `back`

@@ -31,13 +31,15 @@
  */
 #define SYNC_FILES_MAX 256
 
+/* More than this is not even looked at. */
+#define SYNC_VISITS_MAX 4096
+
 /* Old work directories in the trash, before they are removed. */
 #define WORK_TRIES 1000
 
 struct sync_walk {
 	int *files;
-	size_t n;
-	int r;
+	size_t n, n_visits;
 };
 
 static int open_for_sync(void *ctx, const struct tree_visit *visit,
@@ -47,6 +49,8 @@ static int open_for_sync(void *ctx, const struct tree_visit *visit,
 	int fd;
 
 	(void)err;
+	if (++walk->n_visits > SYNC_VISITS_MAX)
+		return -E2BIG;
 	if (visit->when == TREE_LEAVE)
 		return sys_fsync(visit->dir);
 	if (!S_ISREG(visit->attr.mode))
@@ -202,6 +206,11 @@ int session_settle_box(struct hb_session *s, bool after_crash,
 	return r;
 }
 
+bool session_has_journal(const struct hb_session *s)
+{
+	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;
+}
+
 int session_settle_journal(struct hb_session *s, bool back,
 			   enum txn_recovered *ret_what, struct hb_error *err)
 {
@@ -214,7 +223,7 @@ int session_settle_journal(struct hb_session *s, bool back,
 	int r;
 
 	*ret_what = RECOVERED_NOTHING;
-	if (sys_faccessat(s->dir, JOURNAL, F_OK) == -ENOENT)
+	if (!session_has_journal(s))
 		return 0;
 	r = session_txn(s, &txn, err);
 	if (r < 0)

@@ -85,7 +85,10 @@ like 'as long as these changes are pending' "$(hb status @s)" '*may be missing*'
 is 'in JSON as well' "$(hb status --json @s | python3 -c \
 	'import json, sys; print(json.load(sys.stdin)["session"]["lost"])')" True
 check 'the session can be used' hb exec @s -- true
-check 'and committed' hb commit -y @s
+reboot active
+like 'exec makes up for a crash itself' "$(hb exec @s -- echo 'and runs' 2>&1)" \
+	'*machine went down*and runs'
+check 'and it can be committed' hb commit -y @s
 unlike 'then it is over' "$(hb status @s)" '*missing*'
 reboot idle
 unlike 'an idle one has lost nothing' "$(hb status @s 2>&1)" '*missing*'
