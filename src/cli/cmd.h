@@ -19,6 +19,17 @@ int cmd_completion(const struct cmd_call *call, struct hb_error *err);
 int cmd_plan(const struct cmd_call *call, struct hb_error *err);
 int cmd_doctor(const struct cmd_call *call, struct hb_error *err);
 
+int cmd_create(const struct cmd_call *call, struct hb_error *err);
+int cmd_ls(const struct cmd_call *call, struct hb_error *err);
+int cmd_status(const struct cmd_call *call, struct hb_error *err);
+int cmd_diff(const struct cmd_call *call, struct hb_error *err);
+int cmd_commit(const struct cmd_call *call, struct hb_error *err);
+int cmd_undo(const struct cmd_call *call, struct hb_error *err);
+int cmd_redo(const struct cmd_call *call, struct hb_error *err);
+int cmd_rollback(const struct cmd_call *call, struct hb_error *err);
+int cmd_recover(const struct cmd_call *call, struct hb_error *err);
+int cmd_cleanup(const struct cmd_call *call, struct hb_error *err);
+
 /* The help of one command, or with NULL of the program, to stdout. */
 int cmd_print_help(const char *name, struct hb_error *err);
 

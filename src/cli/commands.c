@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "cli/cmd.h"
+#include "cli/cmd_exec.h"
+#include "cli/doc.h"
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -19,6 +21,16 @@ static const struct {
 } commands[] = {
 	{ "plan", cmd_plan },
 	{ "doctor", cmd_doctor },
+	{ "create", cmd_create },
+	{ "ls", cmd_ls },
+	{ "status", cmd_status },
+	{ "diff", cmd_diff },
+	{ "commit", cmd_commit },
+	{ "undo", cmd_undo },
+	{ "redo", cmd_redo },
+	{ "rollback", cmd_rollback },
+	{ "recover", cmd_recover },
+	{ "cleanup", cmd_cleanup },
 	{ "completion", cmd_completion },
 	{ "help", cmd_help },
 };
@@ -26,9 +38,16 @@ static const struct {
 static int dispatch(const struct command *c, const struct cmd_call *call,
 		    struct hb_error *err)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (strcmp(commands[i].name, c->name) == 0)
-			return commands[i].run(call, err);
+	int r;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, c->name) != 0)
+			continue;
+		r = commands[i].run(call, err);
+		if (r < 0 && call->values->json)
+			doc_error(c->name, err);
+		return r;
+	}
 	return hb_fail(err, -HB_E_USAGE, "'%s' is not done by this program",
 		       c->name);
 }
@@ -77,6 +96,8 @@ int main(int argc, char **argv)
 		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
 		return cli_fail(&err);
 	}
+	if (strcmp(argv[1], "exec") == 0)
+		return cmd_exec(argv, EXEC_BEHIND, environ);
 	r = run(argv + 1, &err);
 	return r < 0 ? cli_fail(&err) : r;
 }

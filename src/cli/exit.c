@@ -16,6 +16,12 @@ static const struct {
 	{ HB_E_BUSY, HB_EXIT_BUSY },
 	{ HB_E_NO_SESSION, HB_EXIT_NO_SESSION },
 	{ HB_E_STATE, HB_EXIT_STATE },
+	{ HB_E_CORRUPT, HB_EXIT_STATE },
+	/* The real directory does not let itself be changed, or be read. */
+	{ EACCES, HB_EXIT_STATE },
+	{ EPERM, HB_EXIT_STATE },
+	{ EROFS, HB_EXIT_STATE },
+	{ EXDEV, HB_EXIT_STATE },
 	{ HB_E_NOT_FOUND, HB_EXIT_USAGE },
 	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE },
 	{ ENOSPC, HB_EXIT_NO_SPACE },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "cli/cmd_exec.h"
 #include "cli/cmd_run.h"
 #include "cli/say.h"
 #include "cli/table.h"
@@ -46,6 +47,8 @@ static int route(char **argv)
 		return cmd_run(argv + 1, RUN_IMPLIED, environ);
 	if (strcmp(name, "run") == 0)
 		return cmd_run(argv + 2, RUN_NAMED, environ);
+	if (strcmp(name, "exec") == 0)
+		return cmd_exec(argv, EXEC_IN_FRONT, environ);
 	if (strcmp(name, "bwrap") == 0)
 		return exec_bwrap(argv + 1);
 	return exec_commands(argv);

@@ -17,8 +17,8 @@ static int add_dir(struct cli_values *v, const char *path, bool is_writable,
 	return 0;
 }
 
-static int add_ro(void *values, const struct option *option, const char *arg,
-		  struct hb_error *err)
+int cli_add_ro(void *values, const struct option *option, const char *arg,
+	       struct hb_error *err)
 {
 	(void)option;
 	return add_dir(values, arg, false, err);
@@ -74,7 +74,7 @@ static const struct option run_options[] = {
 	  .kind = OPTION_CALL,
 	  .metavar = "DIR",
 	  .offer = OFFER_DIRS,
-	  .call = add_ro,
+	  .call = cli_add_ro,
 	  .help = "show this directory or file too, read-only; may repeat" },
 	{ .name = "rw",
 	  .kind = OPTION_CALL,
@@ -132,6 +132,11 @@ static const struct option help_options[] = {
 	{ 0 },
 };
 
+#define SESSION_WORDS                                                            \
+	"SESSION is a session's name or the beginning of it that no other has. " \
+	"'@' alone, or none, is the session used last that has the working "     \
+	"directory in it."
+
 static const struct command commands[] = {
 	{ .name = "run",
 	  .group = "Running",
@@ -166,6 +171,79 @@ static const struct command commands[] = {
 	  .synopsis = "[--json]",
 	  .summary = "try what this host can do, and say how to mend the rest",
 	  .options = json_options },
+	{ .name = "create",
+	  .group = "Sessions",
+	  .synopsis = "NAME --cow DIR[:INSIDE]… [OPTIONS]",
+	  .summary = "make a session that holds back changes to directories",
+	  .options = create_options,
+	  .operands_min = 1,
+	  .operands_max = 1 },
+	{ .name = "exec",
+	  .synopsis = "[OPTIONS] [@SESSION] [--] COMMAND [ARGUMENT…]",
+	  .summary = "run a command on a session's view of the files",
+	  .about =
+		  "The host is read-only, the session's directories are copy-on-write at their own paths, /run, /tmp, /var/tmp, /dev/shm and the rest of the home directory are private and empty, and there is no network.\n"
+		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
+	  .flags = COMMAND_STOPS,
+	  .options = exec_options,
+	  .operands_min = 1,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_COMMANDS },
+	{ .name = "ls",
+	  .synopsis = "[OPTIONS]",
+	  .summary = "list the sessions",
+	  .options = ls_options },
+	{ .name = "status",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "show what a session has changed",
+	  .about = SESSION_WORDS,
+	  .options = status_options,
+	  .operands_max = 1 },
+	{ .name = "diff",
+	  .synopsis = "--name-status [OPTIONS] [@SESSION]",
+	  .summary = "list a session's changes for programs to read",
+	  .about = SESSION_WORDS,
+	  .options = diff_options,
+	  .operands_max = 1 },
+	{ .name = "commit",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "put a session's changes into the real directories",
+	  .about =
+		  "All of them or none, whatever happens meanwhile; undo takes them back. What also changed in the real directories since the session began is a conflict, and then nothing is committed.\n" SESSION_WORDS,
+	  .options = commit_options,
+	  .operands_max = 1 },
+	{ .name = "undo",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "take the last commit or rollback back",
+	  .about = SESSION_WORDS,
+	  .options = undo_options,
+	  .operands_max = 1 },
+	{ .name = "redo",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "commit again what undo took back",
+	  .about = SESSION_WORDS,
+	  .options = undo_options,
+	  .operands_max = 1 },
+	{ .name = "rollback",
+	  .synopsis = "[OPTIONS] [@SESSION] [PATH…]",
+	  .summary = "throw a session's pending changes away",
+	  .about = SESSION_WORDS,
+	  .options = rollback_options,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_FILES },
+	{ .name = "recover",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "finish or reverse what a crash interrupted",
+	  .about =
+		  "Every command does this first for the session it works on; this one does it alone, and with --back in the other direction.\n" SESSION_WORDS,
+	  .options = recover_options,
+	  .operands_max = 1 },
+	{ .name = "cleanup",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "remove a session with all that it holds",
+	  .about = SESSION_WORDS,
+	  .options = cleanup_options,
+	  .operands_max = 1 },
 	{ .name = "completion",
 	  .group = "Help",
 	  .synopsis = "bash|zsh|fish",

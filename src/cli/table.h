@@ -17,6 +17,13 @@
 
 #define CLI_MAX_DIRS 64
 #define CLI_MAX_ENV  128
+#define CLI_MAX_LIST 64
+
+/* The arguments of an option that may be given again and again. */
+struct cli_list {
+	const char *words[CLI_MAX_LIST];
+	size_t n;
+};
 
 /* What options are stored in; zero is every default. */
 struct cli_values {
@@ -35,11 +42,35 @@ struct cli_values {
 	const char *env[CLI_MAX_ENV];
 	size_t n_env;
 
-	bool json; /* plan, doctor */
+	bool json; /* plan, doctor, sessions */
 	bool list; /* help */
+
+	const char *state_dir; /* sessions */
+	struct cli_list cow;
+	bool durable;
+	bool yes;
+	bool dry_run;
+	bool back;
+	bool stale;
+	bool name_status;
+	bool exit_code;
+	bool verbose;
+	bool special;
+	bool setid;
+	const char *expect;
+	struct cli_list only, except, ours, theirs;
 };
 
 extern const struct program cli_program;
+
+/* The options of the commands on sessions: table_session.c. */
+extern const struct option create_options[], exec_options[], ls_options[],
+	status_options[], diff_options[], commit_options[], undo_options[],
+	rollback_options[], recover_options[], cleanup_options[];
+
+/* --ro DIR, of run and of create. */
+int cli_add_ro(void *values, const struct option *option, const char *arg,
+	       struct hb_error *err);
 
 /* The options of `run` as hb_run() takes them; `argv` is the command. */
 void cli_run_options(const struct cli_values *values, char *const *argv,

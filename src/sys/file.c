@@ -29,7 +29,9 @@ int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
 	do
 		fd = openat(dirfd, path, flags | O_CLOEXEC, mode);
 	while (fd < 0 && errno == EINTR);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return flags & (O_CREAT | O_TRUNC) ? (int)fault_after(fd) : fd;
 }
 
 int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
@@ -81,7 +83,7 @@ int sys_write_all(int fd, const void *data, size_t len)
 		p += n;
 		len -= (size_t)n;
 	}
-	return 0;
+	return (int)fault_after(0);
 }
 
 ssize_t sys_read(int fd, void *buf, size_t size)
@@ -134,7 +136,7 @@ int sys_fsync(int fd)
 	if (r < 0)
 		return r;
 
-	return RESULT(fsync(fd));
+	return (int)fault_after(RESULT(fsync(fd)));
 }
 
 int sys_make_file_at(int dirfd, const char *path, mode_t mode)
@@ -156,7 +158,7 @@ int sys_mkdirat(int dirfd, const char *path, mode_t mode)
 	if (r < 0)
 		return r;
 
-	return RESULT(mkdirat(dirfd, path, mode));
+	return (int)fault_after(RESULT(mkdirat(dirfd, path, mode)));
 }
 
 int sys_symlinkat(const char *target, int dirfd, const char *path)
@@ -167,7 +169,7 @@ int sys_symlinkat(const char *target, int dirfd, const char *path)
 	if (r < 0)
 		return r;
 
-	return RESULT(symlinkat(target, dirfd, path));
+	return (int)fault_after(RESULT(symlinkat(target, dirfd, path)));
 }
 
 int sys_renameat(int from, const char *old, int to, const char *name)
@@ -178,7 +180,7 @@ int sys_renameat(int from, const char *old, int to, const char *name)
 	if (r < 0)
 		return r;
 
-	return RESULT(renameat(from, old, to, name));
+	return (int)fault_after(RESULT(renameat(from, old, to, name)));
 }
 
 int sys_unlinkat(int dirfd, const char *path, int flags)
@@ -189,7 +191,7 @@ int sys_unlinkat(int dirfd, const char *path, int flags)
 	if (r < 0)
 		return r;
 
-	return RESULT(unlinkat(dirfd, path, flags));
+	return (int)fault_after(RESULT(unlinkat(dirfd, path, flags)));
 }
 
 int sys_fchmod(int fd, mode_t mode)
@@ -200,7 +202,7 @@ int sys_fchmod(int fd, mode_t mode)
 	if (r < 0)
 		return r;
 
-	return RESULT(fchmod(fd, mode));
+	return (int)fault_after(RESULT(fchmod(fd, mode)));
 }
 
 int sys_chmod_fd(int fd, mode_t mode)
@@ -214,7 +216,7 @@ int sys_chmod_fd(int fd, mode_t mode)
 
 	r = syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH);
 	if (r == 0)
-		return 0;
+		return (int)fault_after(0);
 	if (errno != ENOSYS)
 		return -errno;
 

@@ -17,6 +17,9 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
+#ifndef SYS_listxattrat
+#define SYS_listxattrat 465
+#endif
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
 #endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HOLDBACK_SESSION_H
+#define HOLDBACK_SESSION_H
+
+#include "holdback/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+/*
+ * Sessions: named, durable sets of directories with the changes that commands
+ * made to them and that have not reached the real ones.
+ *
+ * Conventions of holdback/error.h.  Strings that go in are borrowed for the
+ * call; strings that come out live as long as the object they came from.
+ */
+struct hb_store;
+struct hb_session;
+
+/* Something for the user: one line, lower case, without a full stop. */
+typedef void (*hb_say_fn)(void *ctx, const char *line);
+
+struct hb_store_options {
+	const char *dir; /* NULL: $XDG_STATE_HOME/holdback, ~/.local/state/… */
+	char *const *envp;
+	hb_say_fn say; /* may be NULL */
+	void *say_ctx;
+};
+
+/* Opens the state directory, and makes it if `create` is told so. */
+int hb_store_open(const struct hb_store_options *options, bool create,
+		  struct hb_store **ret_store, struct hb_error *err);
+void hb_store_free(struct hb_store *store);
+
+/* What is known of a session without its lock. */
+struct hb_session_info {
+	const char *name;
+	const char *id;
+	const char *state; /* "idle", "live", "busy", "broken", "unreadable" */
+	int64_t created, used;
+	bool is_durable;
+	bool is_unsynced; /* the last box's writes were not synced */
+	bool has_lost;	  /* the machine went down while a box ran */
+	uint64_t undo_bytes;
+	size_t n_resources;
+	const char *const *sources;
+	const char *const *insides;
+};
+
+typedef int (*hb_list_fn)(void *ctx, const struct hb_session_info *info,
+			  struct hb_error *err);
+
+/* All sessions by name.  One that cannot be read is listed as unreadable. */
+int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,
+		  struct hb_error *err);
+
+struct hb_create_options {
+	const char *name;
+	const char *const *cow; /* DIR or DIR:INSIDE */
+	size_t n_cow;
+	const char *const *read_only;
+	size_t n_read_only;
+	bool is_durable;
+};
+
+/* On failure nothing is left. */
+int hb_session_create(struct hb_store *store,
+		      const struct hb_create_options *options,
+		      struct hb_error *err);
+
+enum hb_open {
+	/*
+	 * For looking: also while another process has the session.  Whoever
+	 * gets the lock recovers what a crash interrupted.
+	 */
+	HB_OPEN_LOOK,
+	HB_OPEN_CHANGE, /* with the lock, and recovered; else -HB_E_BUSY */
+	/*
+	 * The same for a program that has no memory to recover with: -EAGAIN
+	 * and no words if there is something to be recovered.
+	 */
+	HB_OPEN_QUICK,
+	HB_OPEN_RECOVER, /* with the lock, as it is */
+};
+
+/*
+ * `ref` is "@NAME", "@PREFIX", or "@" or NULL for the latest session with a
+ * resource that has the working directory in it.  -HB_E_NO_SESSION.
+ */
+int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
+		    struct hb_session **ret_session, struct hb_error *err);
+void hb_session_free(struct hb_session *session);
+const struct hb_session_info *hb_session_info(const struct hb_session *session);
+
+struct hb_exec_result {
+	int status;	     /* the command's; 128 + n for signal n */
+	unsigned n_leftover; /* processes that outlived it and were ended */
+};
+
+/* Runs a command on the session's view.  HB_OPEN_CHANGE. */
+int hb_session_exec(struct hb_session *session, char *const *argv,
+		    char *const *envp, struct hb_exec_result *ret_result,
+		    struct hb_error *err);
+
+/* One change; the letters are those of `diff --name-status`. */
+struct hb_change {
+	char kind; /* A M D T P (attributes) t (a file's time) R (renamed) */
+	bool is_directory;
+	bool is_git;	   /* part of a repository's unit */
+	bool has_conflict; /* the real one changed since the session began */
+	size_t resource;
+	const char *path; /* relative to the resource */
+	const char *from; /* kind R, else NULL */
+	const char *why;  /* has_conflict, else NULL */
+	struct timespec base_time,
+		session_time; /* of the last change; 0: none */
+	uint64_t size;
+};
+
+struct hb_summary {
+	uint64_t n_files; /* without directories and repositories' insides */
+	uint64_t n_changed, n_added, n_deleted, n_renamed; /* of those */
+	uint64_t n_directories;
+	uint64_t n_times;     /* files of which only the time changed */
+	uint64_t n_git;	      /* inside of repositories' units */
+	uint64_t n_conflicts; /* of all of these */
+	uint64_t bytes;	      /* of new content */
+	char hash[65];	      /* names exactly this change set; or "" */
+};
+
+struct hb_filter {
+	const char *const *only; /* globs; none: everything */
+	size_t n_only;
+	const char *const *except;
+	size_t n_except;
+};
+
+struct hb_changes;
+
+struct hb_changes_options {
+	struct hb_filter filter;
+	bool without_hash; /* spares reading all that is new */
+};
+
+/*
+ * The session's change set in path order, one resource after another.  The
+ * summary is of what the filter lets pass, the hash of everything.
+ */
+int hb_session_changes(struct hb_session *session,
+		       const struct hb_changes_options *options,
+		       struct hb_changes **ret_changes, struct hb_error *err);
+void hb_changes_free(struct hb_changes *changes);
+const struct hb_summary *hb_changes_summary(const struct hb_changes *changes);
+
+/* 1: a change, valid until the next call; 0: the end. */
+int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
+		    struct hb_error *err);
+int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err);
+
+struct hb_commit_options {
+	struct hb_filter filter;
+	const char *const *ours; /* conflicts: the real version stays */
+	size_t n_ours;
+	const char *const *theirs; /* conflicts: the session's version wins */
+	size_t n_theirs;
+	const char *expect; /* the hash of what was reviewed, or NULL */
+	bool dry_run;
+	bool with_special; /* fifos and sockets */
+	bool with_setid;   /* setuid, setgid, file capabilities */
+};
+
+struct hb_commit_result {
+	uint64_t n_operations;
+	bool has_rest; /* something of the session is still pending */
+	uint64_t undo_bytes;
+	struct hb_summary summary;
+};
+
+/*
+ * All or nothing.  -HB_E_CONFLICT: nothing changed, and hb_session_changes()
+ * has the paths.
+ */
+int hb_session_commit(struct hb_session *session,
+		      const struct hb_commit_options *options,
+		      struct hb_commit_result *ret_result,
+		      struct hb_error *err);
+int hb_session_undo(struct hb_session *session,
+		    struct hb_commit_result *ret_result, struct hb_error *err);
+int hb_session_redo(struct hb_session *session,
+		    struct hb_commit_result *ret_result, struct hb_error *err);
+
+/*
+ * Throws pending changes away: all, or those at and below some paths, which
+ * are absolute or relative to the working directory.
+ */
+int hb_session_rollback(struct hb_session *session, const char *const *paths,
+			size_t n_paths, struct hb_error *err);
+
+enum hb_recovered {
+	HB_RECOVERED_NOTHING,
+	HB_RECOVERED_FORWARD, /* the interrupted change was finished */
+	HB_RECOVERED_BACK,    /* it was reversed */
+};
+
+/* HB_OPEN_RECOVER. */
+int hb_session_recover(struct hb_session *session, bool back,
+		       enum hb_recovered *ret_what, struct hb_error *err);
+
+/* Removes the session, its pending changes and what undo would need. */
+int hb_session_cleanup(struct hb_session *session, struct hb_error *err);
+
+/* Removes one whose file cannot be read, by its whole name. */
+int hb_store_discard(struct hb_store *store, const char *ref,
+		     struct hb_error *err);
+
+/*
+ * Removes what interrupted creations and removals left, and the sessions all
+ * of whose resources are gone; the names of the latter go to `fn`, and with
+ * `dry_run` nothing else happens.
+ */
+int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
+			 void *ctx, uint64_t *ret_n, struct hb_error *err);
+
+#endif

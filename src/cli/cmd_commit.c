@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "cli/cmd_session.h"
+#include "cli/doc.h"
+#include "cli/say.h"
+#include "cli/show.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback commit`, undo and redo. */
+
+/* Beyond this a hint says how much undo holds. */
+#define UNDO_HINT (1ULL << 30)
+
+/* Everything that commit is about to do, and what stands against it. */
+struct commit {
+	const struct cmd_call *call;
+	struct hb_session *session;
+	struct hb_commit_options options;
+	struct hb_summary summary; /* of what passes the filters */
+	bool has_summary;
+};
+
+static void fill_options(const struct cli_values *v,
+			 struct hb_commit_options *ret)
+{
+	*ret = (struct hb_commit_options){
+		.filter = { v->only.words, v->only.n, v->except.words,
+			    v->except.n },
+		.ours = v->ours.words,
+		.n_ours = v->ours.n,
+		.theirs = v->theirs.words,
+		.n_theirs = v->theirs.n,
+		.expect = v->expect,
+		.dry_run = v->dry_run,
+		.with_special = v->special,
+		.with_setid = v->setid,
+	};
+}
+
+/* What is asked about is what is committed: by its hash. */
+static int review(struct commit *c, struct hb_error *err)
+{
+	const struct hb_changes_options options = {
+		.filter = c->options.filter,
+	};
+	struct hb_changes *changes = NULL;
+	int r;
+
+	r = hb_session_changes(c->session, &options, &changes, err);
+	if (r < 0)
+		return r;
+	c->summary = *hb_changes_summary(changes);
+	c->has_summary = true;
+	hb_changes_free(changes);
+	if (!c->options.expect)
+		c->options.expect = c->summary.hash;
+	return 0;
+}
+
+/* 1: go on, 0: the user does not want to. */
+static int ask(struct commit *c, struct hb_error *err)
+{
+	auto_buf struct buf words = BUF_INIT(4096);
+
+	if (c->call->values->yes || c->call->values->dry_run)
+		return 1;
+	(void)show_summary(&c->summary, &words);
+	(void)buf_add_str(&words, "\ncommit?");
+	if (words.error)
+		return hb_fail(err, words.error, "cannot ask");
+	return cmd_ask(c->call, buf_str(&words), err);
+}
+
+/* Every path that stands against it, with both times. */
+static void list_conflicts(struct commit *c)
+{
+	const struct cli_values *v = c->call->values;
+	const struct hb_session_info *info = hb_session_info(c->session);
+	const char *except[3 * CLI_MAX_LIST];
+	struct hb_changes_options options = {
+		.filter = { v->only.words, v->only.n, except, 0 },
+		.without_hash = true,
+	};
+	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
+	struct hb_changes *changes = NULL;
+	struct hb_change change;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			except[options.filter.n_except++] = lists[i]->words[k];
+	if (hb_session_changes(c->session, &options, &changes, NULL) < 0)
+		return;
+	while (hb_changes_next(changes, &change, NULL) == 1) {
+		auto_buf struct buf line = BUF_INIT(1U << 22);
+
+		if (!change.has_conflict)
+			continue;
+		(void)buf_add_fmt(&line, "conflict: ");
+		(void)show_path(info, &change, change.path, &line);
+		(void)buf_add_fmt(&line, ": %s; real ",
+				  change.why ? change.why : "changed");
+		(void)show_time(change.base_time, &line);
+		(void)buf_add_str(&line, ", session ");
+		(void)show_time(change.session_time, &line);
+		(void)fprintf(stderr, "%s\n", buf_str(&line));
+	}
+	hb_changes_free(changes);
+}
+
+static int report(const struct commit *c, const struct hb_commit_result *result,
+		  struct hb_error *err)
+{
+	const struct hb_summary *summary =
+		c->has_summary ? &c->summary : &result->summary;
+	auto_doc struct doc doc = { 0 };
+
+	doc_begin(&doc, c->call->values->json, "commit");
+	if (doc.is_json) {
+		doc_bool(&doc, "committed",
+			 !c->options.dry_run && result->n_operations > 0);
+		doc_bool(&doc, "dry_run", c->options.dry_run);
+		doc_uint(&doc, "operations", result->n_operations);
+		doc_bool(&doc, "has_rest", result->has_rest);
+		doc_uint(&doc, "undo_bytes", result->undo_bytes);
+		show_summary_json(summary, &doc);
+		return doc_end(&doc, err);
+	}
+	if (result->n_operations == 0)
+		(void)buf_add_str(&doc.out, "nothing to commit");
+	else if (c->options.dry_run)
+		(void)buf_add_str(&doc.out, "would commit ");
+	else
+		(void)buf_add_str(&doc.out, "committed ");
+	if (result->n_operations > 0)
+		(void)show_summary(summary, &doc.out);
+	if (result->n_operations > 0 && result->undo_bytes > 0 &&
+	    !c->options.dry_run) {
+		(void)buf_add_str(&doc.out, " · undo ");
+		(void)show_size(result->undo_bytes, &doc.out);
+	}
+	(void)buf_add_char(&doc.out, '\n');
+	return doc_end(&doc, err);
+}
+
+static int commit(struct commit *c, struct hb_error *err)
+{
+	const struct cli_values *v = c->call->values;
+	struct hb_commit_result result = { 0 };
+	int r;
+
+	fill_options(v, &c->options);
+	/* Without a question and a filter, commit's own walk is enough. */
+	if (!v->yes || v->only.n || v->except.n || v->ours.n || v->theirs.n) {
+		r = review(c, err);
+		if (r < 0)
+			return r;
+	}
+	r = ask(c, err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		cli_say("nothing was committed");
+		return HB_EXIT_OK;
+	}
+	r = hb_session_commit(c->session, &c->options, &result, err);
+	if (r == -HB_E_CONFLICT) {
+		list_conflicts(c);
+		hb_fix(err, "--ours GLOB keeps the real version, --theirs GLOB "
+			    "takes the session's, --except GLOB leaves it out");
+	}
+	if (r < 0)
+		return r;
+	if (result.undo_bytes > UNDO_HINT)
+		cli_say("what undo would need is large; holdback ls shows it");
+	return report(c, &result, err);
+}
+
+static int with_session(const struct cmd_call *call,
+			int (*fn)(struct commit *c, struct hb_error *err),
+			struct hb_error *err)
+{
+	struct commit c = { .call = call };
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &c.session,
+				     err);
+	if (r >= 0)
+		r = fn(&c, err);
+	hb_session_free(c.session);
+	hb_store_free(store);
+	return r;
+}
+
+int cmd_commit(const struct cmd_call *call, struct hb_error *err)
+{
+	return with_session(call, commit, err);
+}
+
+static int report_reversal(const struct commit *c, const char *command,
+			   const char *word,
+			   const struct hb_commit_result *result,
+			   struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+
+	doc_begin(&doc, c->call->values->json, command);
+	if (doc.is_json)
+		doc_uint(&doc, "operations", result->n_operations);
+	else
+		(void)buf_add_fmt(&doc.out, "%s %llu change%s\n", word,
+				  (unsigned long long)result->n_operations,
+				  result->n_operations == 1 ? "" : "s");
+	return doc_end(&doc, err);
+}
+
+static int undo(struct commit *c, struct hb_error *err)
+{
+	struct hb_commit_result result = { 0 };
+	int r = hb_session_undo(c->session, &result, err);
+
+	return r < 0 ? r : report_reversal(c, "undo", "undid", &result, err);
+}
+
+static int redo(struct commit *c, struct hb_error *err)
+{
+	struct hb_commit_result result = { 0 };
+	int r = hb_session_redo(c->session, &result, err);
+
+	return r < 0 ? r : report_reversal(c, "redo", "redid", &result, err);
+}
+
+int cmd_undo(const struct cmd_call *call, struct hb_error *err)
+{
+	return with_session(call, undo, err);
+}
+
+int cmd_redo(const struct cmd_call *call, struct hb_error *err)
+{
+	return with_session(call, redo, err);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "cli/cmd_session.h"
+#include "cli/doc.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback rollback`, recover and cleanup. */
+
+static int report(const struct cmd_call *call, const char *command,
+		  const char *key, const char *value, const char *line,
+		  struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+
+	doc_begin(&doc, call->values->json, command);
+	if (doc.is_json)
+		doc_str(&doc, key, value);
+	else
+		(void)buf_add_fmt(&doc.out, "%s\n", line);
+	return doc_end(&doc, err);
+}
+
+static int rollback(const struct cmd_call *call, struct hb_session *session,
+		    int first, struct hb_error *err)
+{
+	const char *name = hb_session_info(session)->name;
+	char line[HB_TEXT_SIZE];
+	int r;
+
+	(void)snprintf(line, sizeof(line),
+		       call->n_operands > first
+			       ? "throw these changes of session %s away?"
+			       : "throw all changes of session %s away?",
+		       name);
+	r = cmd_ask(call, line, err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		cli_say("nothing was rolled back");
+		return HB_EXIT_OK;
+	}
+	r = hb_session_rollback(session,
+				(const char *const *)call->operands + first,
+				(size_t)(call->n_operands - first), err);
+	if (r < 0)
+		return r;
+	(void)snprintf(line, sizeof(line), "rolled session %s back", name);
+	return report(call, "rollback", "name", name, line, err);
+}
+
+int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	const char *ref;
+	int first, r;
+
+	r = cmd_session_operand(call, true, &ref, &first, err);
+	if (r >= 0)
+		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &session,
+				     err);
+	if (r >= 0)
+		r = rollback(call, session, first, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	return r;
+}
+
+int cmd_recover(const struct cmd_call *call, struct hb_error *err)
+{
+	static const char *const words[] = {
+		[HB_RECOVERED_NOTHING] = "nothing",
+		[HB_RECOVERED_FORWARD] = "forward",
+		[HB_RECOVERED_BACK] = "back",
+	};
+	static const char *const lines[] = {
+		[HB_RECOVERED_NOTHING] = "nothing to recover",
+		[HB_RECOVERED_FORWARD] = "the interrupted change is finished",
+		[HB_RECOVERED_BACK] = "the interrupted change is reversed",
+	};
+	enum hb_recovered what = HB_RECOVERED_NOTHING;
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_session(call, HB_OPEN_RECOVER, &store, &session,
+				     err);
+	if (r >= 0)
+		r = hb_session_recover(session, call->values->back, &what, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	return report(call, "recover", "recovered", words[what], lines[what],
+		      err);
+}
+
+static int name_stale(void *ctx, const struct hb_session_info *info,
+		      struct hb_error *err)
+{
+	char line[HB_TEXT_SIZE];
+
+	(void)ctx;
+	(void)err;
+	(void)snprintf(line, sizeof(line),
+		       "the directories of session %s are gone", info->name);
+	cli_say(line);
+	return 0;
+}
+
+static int no_name(void *ctx, const struct hb_session_info *info,
+		   struct hb_error *err)
+{
+	(void)ctx;
+	(void)info;
+	(void)err;
+	return 0;
+}
+
+static int clean_stale(const struct cmd_call *call, struct hb_error *err)
+{
+	struct hb_store *store = NULL;
+	char line[64], number[32];
+	uint64_t n = 0;
+	int r;
+
+	r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = hb_store_clean_stale(store, true, name_stale, NULL, &n,
+					 err);
+	if (r >= 0 && n > 0)
+		r = cmd_ask(call, "remove what is stale?", err);
+	if (r > 0 || (r == 0 && n == 0))
+		r = hb_store_clean_stale(store, false, no_name, NULL, &n, err);
+	else if (r == 0)
+		n = 0;
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	(void)snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
+	(void)snprintf(line, sizeof(line), "removed %s", number);
+	return report(call, "cleanup", "removed", number, line, err);
+}
+
+/*
+ * A session that is broken or whose directories are gone is removed all the
+ * same if that is what was said beforehand; so is one that cannot be read.
+ */
+static int clean(const struct cmd_call *call, const char *ref,
+		 struct hb_store *store, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_error first = { 0 };
+	char line[HB_TEXT_SIZE], name[128] = "";
+	int r;
+
+	r = hb_session_open(store, ref, HB_OPEN_CHANGE, &session, &first);
+	if (r == -HB_E_STATE && call->values->yes) {
+		struct hb_error second = { 0 };
+
+		r = hb_session_open(store, ref, HB_OPEN_RECOVER, &session,
+				    &second);
+	}
+	if (r == -HB_E_CORRUPT && call->values->yes && ref)
+		r = hb_store_discard(store, ref, err);
+	else if (r < 0)
+		*err = first;
+	if (r >= 0 && session) {
+		(void)snprintf(name, sizeof(name), "%s",
+			       hb_session_info(session)->name);
+		(void)snprintf(
+			line, sizeof(line),
+			"remove session %s with its changes and what undo needs?",
+			name);
+		r = cmd_ask(call, line, err);
+		if (r > 0)
+			r = hb_session_cleanup(session, err);
+		else if (r == 0)
+			r = -ECANCELED;
+	}
+	hb_session_free(session);
+	if (r == -ECANCELED) {
+		cli_say("nothing was removed");
+		return HB_EXIT_OK;
+	}
+	if (r < 0)
+		return r;
+	(void)snprintf(line, sizeof(line), "removed session %s",
+		       name[0] ? name : ref + 1);
+	return report(call, "cleanup", "name", name[0] ? name : ref + 1, line,
+		      err);
+}
+
+int cmd_cleanup(const struct cmd_call *call, struct hb_error *err)
+{
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (r < 0)
+		return r;
+	if (call->values->stale && ref)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--stale takes no session: it looks at all");
+	if (call->values->stale)
+		return clean_stale(call, err);
+	r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = clean(call, ref, store, err);
+	hb_store_free(store);
+	return r;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "cli/cmd_session.h"
+#include "cli/doc.h"
+#include "cli/say.h"
+#include "cli/show.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback create`, and what only looks: ls, status, diff. */
+
+int cmd_create(const struct cmd_call *call, struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	const char *read_only[CLI_MAX_DIRS];
+	struct hb_create_options options = {
+		.name = call->operands[0],
+		.cow = values->cow.words,
+		.n_cow = values->cow.n,
+		.read_only = read_only,
+		.n_read_only = values->n_dirs,
+		.is_durable = values->durable,
+	};
+	auto_doc struct doc doc = { 0 };
+	struct hb_store *store = NULL;
+	int r;
+
+	for (size_t i = 0; i < values->n_dirs; i++)
+		read_only[i] = values->dirs[i].path;
+	r = cmd_open_store(call, true, &store, err);
+	if (r >= 0)
+		r = hb_session_create(store, &options, err);
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, values->json, "create");
+	if (values->json)
+		doc_str(&doc, "name", options.name);
+	else
+		(void)buf_add_fmt(&doc.out, "created session %s\n",
+				  options.name);
+	return doc_end(&doc, err);
+}
+
+static int list_one(void *ctx, const struct hb_session_info *info,
+		    struct hb_error *err)
+{
+	struct doc *doc = ctx;
+
+	if (doc->is_json) {
+		json_object(&doc->json);
+		show_session_json(info, doc);
+		json_end(&doc->json);
+		return doc_flow(doc, err);
+	}
+	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name, info->state);
+	if (info->undo_bytes > 0) {
+		(void)buf_add_str(&doc->out, "undo ");
+		(void)show_size(info->undo_bytes, &doc->out);
+		(void)buf_add_char(&doc->out, ' ');
+	}
+	for (size_t i = 0; i < info->n_resources; i++) {
+		if (i > 0)
+			(void)buf_add_char(&doc->out, ' ');
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+	}
+	(void)buf_add_char(&doc->out, '\n');
+	return doc_flow(doc, err);
+}
+
+int cmd_ls(const struct cmd_call *call, struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+	struct hb_store *store = NULL;
+	int r;
+
+	r = cmd_open_store(call, false, &store, err);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, "ls");
+	if (doc.is_json) {
+		json_key(&doc.json, "sessions");
+		json_array(&doc.json);
+	}
+	r = hb_store_list(store, list_one, &doc, err);
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	if (doc.is_json)
+		json_end(&doc.json);
+	return doc_end(&doc, err);
+}
+
+static void show_conflict(const struct hb_change *change, struct buf *out)
+{
+	(void)buf_add_fmt(out, "    conflict: %s; real ",
+			  change->why ? change->why : "changed");
+	(void)show_time(change->base_time, out);
+	(void)buf_add_str(out, ", session ");
+	(void)show_time(change->session_time, out);
+	(void)buf_add_char(out, '\n');
+}
+
+static int show_one(const struct hb_session_info *info,
+		    const struct hb_change *change, bool is_plain,
+		    struct doc *doc, struct hb_error *err)
+{
+	const char between = is_plain ? '\t' : ' ';
+
+	if (doc->is_json) {
+		show_change_json(info, change, doc);
+		return doc_flow(doc, err);
+	}
+	if (!is_plain)
+		(void)buf_add_str(&doc->out, "  ");
+	(void)buf_add_char(&doc->out, change->kind);
+	(void)buf_add_char(&doc->out, between);
+	if (change->from) {
+		(void)show_path(info, change, change->from, &doc->out);
+		(void)buf_add_str(&doc->out, is_plain ? "\t" : " -> ");
+	}
+	(void)show_path(info, change, change->path, &doc->out);
+	(void)buf_add_char(&doc->out, '\n');
+	if (change->has_conflict && !is_plain)
+		show_conflict(change, &doc->out);
+	return doc_flow(doc, err);
+}
+
+static int show_all(const struct hb_session_info *info,
+		    struct hb_changes *changes, const struct cli_values *values,
+		    bool is_plain, struct doc *doc, struct hb_error *err)
+{
+	struct hb_change change;
+	struct show_walk walk;
+	int r;
+
+	if (doc->is_json) {
+		json_key(&doc->json, "changes");
+		json_array(&doc->json);
+	}
+	show_walk_init(&walk, changes, values->verbose);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		r = show_one(info, &change, is_plain, doc, err);
+		if (r < 0)
+			break;
+	}
+	show_walk_done(&walk);
+	if (doc->is_json)
+		json_end(&doc->json);
+	return r < 0 ? r : 0;
+}
+
+static void show_state(const struct hb_session_info *info, struct doc *doc)
+{
+	if (doc->is_json) {
+		json_key(&doc->json, "session");
+		json_object(&doc->json);
+		show_session_json(info, doc);
+		json_end(&doc->json);
+		return;
+	}
+	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name, info->state);
+	for (size_t i = 0; i < info->n_resources; i++) {
+		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+	}
+	(void)buf_add_char(&doc->out, '\n');
+	if (info->has_lost)
+		(void)buf_add_str(
+			&doc->out,
+			"the machine went down while a command ran: its last writes may be missing\n");
+	if (info->is_unsynced)
+		(void)buf_add_str(&doc->out,
+				  "the last writes are not on disk yet\n");
+}
+
+static int look(const struct cmd_call *call, const char *command, bool is_plain,
+		struct hb_summary *ret_summary, struct hb_session *session,
+		struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	const struct hb_session_info *info = hb_session_info(session);
+	const struct hb_changes_options options = {
+		.filter = { values->only.words, values->only.n,
+			    values->except.words, values->except.n },
+		.without_hash = is_plain && !values->json,
+	};
+	auto_doc struct doc doc = { 0 };
+	struct hb_changes *changes = NULL;
+	int r;
+
+	r = hb_session_changes(session, &options, &changes, err);
+	if (r < 0)
+		return r;
+	*ret_summary = *hb_changes_summary(changes);
+	doc_begin(&doc, values->json, command);
+	if (!is_plain || doc.is_json)
+		show_state(info, &doc);
+	r = show_all(info, changes, values, is_plain, &doc, err);
+	hb_changes_free(changes);
+	if (r < 0)
+		return r;
+	if (doc.is_json) {
+		show_summary_json(ret_summary, &doc);
+	} else if (!is_plain) {
+		(void)show_summary(ret_summary, &doc.out);
+		(void)buf_add_char(&doc.out, '\n');
+	}
+	return doc_end(&doc, err);
+}
+
+static int look_at(const struct cmd_call *call, const char *command,
+		   bool is_plain, struct hb_summary *ret_summary,
+		   struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
+	if (r >= 0)
+		r = look(call, command, is_plain, ret_summary, session, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	return r;
+}
+
+int cmd_status(const struct cmd_call *call, struct hb_error *err)
+{
+	struct hb_summary summary;
+
+	return look_at(call, "status", false, &summary, err);
+}
+
+int cmd_diff(const struct cmd_call *call, struct hb_error *err)
+{
+	struct hb_summary s;
+	int r;
+
+	if (!call->values->name_status) {
+		hb_fix(err, "holdback diff --name-status");
+		return hb_fail(err, -HB_E_USAGE,
+			       "diff lists names: it needs --name-status");
+	}
+	r = look_at(call, "diff", true, &s, err);
+	if (r < 0)
+		return r;
+	return call->values->exit_code &&
+			       (s.n_files || s.n_directories || s.n_git ||
+				(s.n_times && call->values->verbose))
+		       ? HB_EXIT_DIFFERENT
+		       : HB_EXIT_OK;
+}

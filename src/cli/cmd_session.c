@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd_session.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "cli/say.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void say(void *ctx, const char *line)
+{
+	(void)ctx;
+	cli_say(line);
+}
+
+int cmd_open_store(const struct cmd_call *call, bool create,
+		   struct hb_store **ret_store, struct hb_error *err)
+{
+	const struct hb_store_options options = {
+		.dir = call->values->state_dir,
+		.envp = call->envp,
+		.say = say,
+	};
+
+	return hb_store_open(&options, create, ret_store, err);
+}
+
+int cmd_session_operand(const struct cmd_call *call, bool has_others,
+			const char **ret_ref, int *ret_rest,
+			struct hb_error *err)
+{
+	const char *word = call->n_operands > 0 ? call->operands[0] : NULL;
+	char shown[QUOTE_SHOWN];
+
+	*ret_ref = NULL;
+	*ret_rest = 0;
+	if (!word)
+		return 0;
+	if (word[0] == '@') {
+		*ret_ref = word;
+		*ret_rest = 1;
+		return 0;
+	}
+	if (has_others)
+		return 0;
+	(void)quote_shown(word, shown, sizeof(shown));
+	hb_fix(err, "@%s", shown);
+	return hb_fail(err, -HB_E_USAGE, "'%s' is not a session: it has no '@'",
+		       shown);
+}
+
+int cmd_open_session(const struct cmd_call *call, enum hb_open how,
+		     struct hb_store **ret_store,
+		     struct hb_session **ret_session, struct hb_error *err)
+{
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, true, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_store(call, false, ret_store, err);
+	if (r < 0)
+		return r;
+	return hb_session_open(*ret_store, ref, how, ret_session, err);
+}
+
+int cmd_ask(const struct cmd_call *call, const char *question,
+	    struct hb_error *err)
+{
+	char answer[16];
+
+	if (call->values->yes)
+		return 1;
+	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO)) {
+		hb_fix(err, "-y, which answers yes");
+		return hb_fail(err, -HB_E_USAGE,
+			       "there is no terminal to ask on");
+	}
+	(void)fprintf(stderr, "%s [y/N] ", question);
+	(void)fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return 0;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_CMD_SESSION_H
+#define HB_CLI_CMD_SESSION_H
+
+#include "cli/cmd.h"
+#include "holdback/session.h"
+
+/* What the commands on sessions have in common. */
+
+/* The store that the options name; lines for the user go to stderr. */
+int cmd_open_store(const struct cmd_call *call, bool create,
+		   struct hb_store **ret_store, struct hb_error *err);
+
+/* The store and the session of the first operand that begins with '@'. */
+int cmd_open_session(const struct cmd_call *call, enum hb_open how,
+		     struct hb_store **ret_store,
+		     struct hb_session **ret_session, struct hb_error *err);
+
+/*
+ * The operand that names the session, NULL if there is none; the others are
+ * from *ret_rest on.  -HB_E_USAGE for a word without '@' where only a session
+ * can stand.
+ */
+int cmd_session_operand(const struct cmd_call *call, bool has_others,
+			const char **ret_ref, int *ret_rest,
+			struct hb_error *err);
+
+/*
+ * Asks on the terminal.  1: yes, 0: no; without a terminal -HB_E_USAGE with
+ * the option that would have answered.
+ */
+int cmd_ask(const struct cmd_call *call, const char *question,
+	    struct hb_error *err);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/show.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define UNIT_MAX (1U << 20)
+
+int show_summary(const struct hb_summary *s, struct buf *out)
+{
+	const struct {
+		uint64_t n;
+		const char *word;
+	} parts[] = {
+		{ s->n_changed, "changed" },
+		{ s->n_added, "added" },
+		{ s->n_deleted, "deleted" },
+		{ s->n_renamed, "renamed" },
+	};
+	const char *before = ": ";
+
+	if (s->n_files == 0 && s->n_directories == 0 && s->n_git == 0 &&
+	    s->n_times == 0)
+		return buf_add_str(out, "no changes");
+	(void)buf_add_fmt(out, "%llu file%s", (unsigned long long)s->n_files,
+			  s->n_files == 1 ? "" : "s");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].n == 0)
+			continue;
+		(void)buf_add_fmt(out, "%s%llu %s", before,
+				  (unsigned long long)parts[i].n,
+				  parts[i].word);
+		before = ", ";
+	}
+	if (s->n_directories > 0)
+		(void)buf_add_fmt(out, " · %llu director%s",
+				  (unsigned long long)s->n_directories,
+				  s->n_directories == 1 ? "y" : "ies");
+	if (s->n_git > 0)
+		(void)buf_add_str(out, " · git");
+	if (s->n_times > 0)
+		(void)buf_add_fmt(out, " · %llu with another time only",
+				  (unsigned long long)s->n_times);
+	if (s->n_conflicts > 0)
+		(void)buf_add_fmt(out, " · %llu conflict%s",
+				  (unsigned long long)s->n_conflicts,
+				  s->n_conflicts == 1 ? "" : "s");
+	return out->error;
+}
+
+void show_summary_json(const struct hb_summary *s, struct doc *doc)
+{
+	json_key(&doc->json, "summary");
+	json_object(&doc->json);
+	doc_uint(doc, "files", s->n_files);
+	doc_uint(doc, "changed", s->n_changed);
+	doc_uint(doc, "added", s->n_added);
+	doc_uint(doc, "deleted", s->n_deleted);
+	doc_uint(doc, "renamed", s->n_renamed);
+	doc_uint(doc, "directories", s->n_directories);
+	doc_uint(doc, "times", s->n_times);
+	doc_uint(doc, "git", s->n_git);
+	doc_uint(doc, "conflicts", s->n_conflicts);
+	doc_uint(doc, "bytes", s->bytes);
+	if (s->hash[0])
+		doc_str(doc, "hash", s->hash);
+	json_end(&doc->json);
+}
+
+void show_session_json(const struct hb_session_info *info, struct doc *doc)
+{
+	struct json *j = &doc->json;
+
+	doc_str(doc, "name", info->name);
+	doc_str(doc, "id", info->id);
+	doc_str(doc, "state", info->state);
+	json_key(j, "created");
+	json_int(j, info->created);
+	json_key(j, "used");
+	json_int(j, info->used);
+	doc_bool(doc, "durable", info->is_durable);
+	doc_bool(doc, "unsynced", info->is_unsynced);
+	doc_bool(doc, "lost", info->has_lost);
+	doc_uint(doc, "undo_bytes", info->undo_bytes);
+	json_key(j, "resources");
+	json_array(j);
+	for (size_t i = 0; i < info->n_resources; i++) {
+		json_object(j);
+		doc_str(doc, "source", info->sources[i]);
+		doc_str(doc, "inside", info->insides[i]);
+		doc_str(doc, "strategy", "overlay");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+int show_path(const struct hb_session_info *info,
+	      const struct hb_change *change, const char *path, struct buf *out)
+{
+	struct buf whole = BUF_INIT(out->limit);
+
+	if (info->n_resources > 1) {
+		(void)buf_add_str(&whole, info->sources[change->resource]);
+		(void)buf_add_char(&whole, '/');
+	}
+	(void)buf_add_str(&whole, path);
+	if (change->is_directory)
+		(void)buf_add_char(&whole, '/');
+	if (whole.error)
+		(void)buf_fail(out, whole.error);
+	else
+		(void)quote_name(whole.data, whole.len, out);
+	buf_done(&whole);
+	return out->error;
+}
+
+int show_time(struct timespec when, struct buf *out)
+{
+	struct tm local;
+	char text[32];
+
+	if (when.tv_sec == 0 && when.tv_nsec == 0)
+		return buf_add_char(out, '-');
+	if (!localtime_r(&when.tv_sec, &local) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local) == 0)
+		return buf_add_fmt(out, "%lld", (long long)when.tv_sec);
+	return buf_add_fmt(out, "%s.%03ld", text, when.tv_nsec / 1000000);
+}
+
+int show_size(uint64_t bytes, struct buf *out)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t unit = 0;
+
+	while (bytes >= 10000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1000;
+		unit++;
+	}
+	return buf_add_fmt(out, "%llu %s", (unsigned long long)bytes,
+			   units[unit]);
+}
+
+static void add_time(struct doc *doc, const char *key, struct timespec when)
+{
+	char text[48];
+
+	if (when.tv_sec == 0 && when.tv_nsec == 0)
+		return;
+	(void)snprintf(text, sizeof(text), "%lld.%09ld", (long long)when.tv_sec,
+		       when.tv_nsec);
+	doc_str(doc, key, text);
+}
+
+void show_change_json(const struct hb_session_info *info,
+		      const struct hb_change *change, struct doc *doc)
+{
+	char kind[2] = { change->kind, '\0' };
+
+	json_object(&doc->json);
+	doc_str(doc, "kind", kind);
+	doc_str(doc, "source", info->sources[change->resource]);
+	doc_str(doc, "path", change->path);
+	if (change->from)
+		doc_str(doc, "from", change->from);
+	doc_bool(doc, "directory", change->is_directory);
+	doc_bool(doc, "git", change->is_git);
+	doc_uint(doc, "size", change->size);
+	if (change->has_conflict) {
+		doc_str(doc, "conflict", change->why ? change->why : "");
+		add_time(doc, "base_time", change->base_time);
+		add_time(doc, "session_time", change->session_time);
+	}
+	json_end(&doc->json);
+}
+
+void show_walk_init(struct show_walk *walk, struct hb_changes *changes,
+		    bool with_times)
+{
+	walk->changes = changes;
+	walk->with_times = with_times;
+	buf_init(&walk->unit, UNIT_MAX);
+}
+
+void show_walk_done(struct show_walk *walk)
+{
+	buf_done(&walk->unit);
+}
+
+/* The length of the path up to its ".git", which may be all of it. */
+static size_t unit_length(const char *path)
+{
+	for (const char *at = path; (at = strstr(at, ".git")); at++)
+		if ((at == path || at[-1] == '/') &&
+		    (at[4] == '/' || at[4] == '\0'))
+			return (size_t)(at + 4 - path);
+	return strlen(path);
+}
+
+int show_walk_next(struct show_walk *walk, struct hb_change *ret_change,
+		   struct hb_error *err)
+{
+	int r;
+
+	while ((r = hb_changes_next(walk->changes, ret_change, err)) == 1) {
+		size_t n;
+
+		if (ret_change->kind == 't' && !walk->with_times)
+			continue;
+		/* A conflict is shown at its own path. */
+		if (!ret_change->is_git || ret_change->has_conflict)
+			return 1;
+		n = unit_length(ret_change->path);
+		if (walk->unit.len == n &&
+		    memcmp(walk->unit.data, ret_change->path, n) == 0)
+			continue;
+		buf_cut(&walk->unit, 0);
+		if (buf_add(&walk->unit, ret_change->path, n) < 0)
+			return hb_fail(err, walk->unit.error,
+				       "cannot show a change");
+		ret_change->path = buf_str(&walk->unit);
+		ret_change->kind = 'M';
+		ret_change->from = NULL;
+		ret_change->is_directory = true;
+		return 1;
+	}
+	return r;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_SHOW_H
+#define HB_CLI_SHOW_H
+
+#include "cli/doc.h"
+#include "holdback/session.h"
+
+/* How sessions, changes and summaries look. */
+
+/* "7 files: 4 changed, 2 added, 1 renamed", or "no changes". */
+int show_summary(const struct hb_summary *summary, struct buf *out);
+void show_summary_json(const struct hb_summary *summary, struct doc *doc);
+
+/* As members of the object that is open. */
+void show_session_json(const struct hb_session_info *info, struct doc *doc);
+
+/* The path of a change as people know it, quoted. */
+int show_path(const struct hb_session_info *info,
+	      const struct hb_change *change, const char *path,
+	      struct buf *out);
+
+/* An object of its own. */
+void show_change_json(const struct hb_session_info *info,
+		      const struct hb_change *change, struct doc *doc);
+
+/* "2026-11-15 09:36:15.123456789", local; "-" for none. */
+int show_time(struct timespec when, struct buf *out);
+
+/* "12 kB" and the like. */
+int show_size(uint64_t bytes, struct buf *out);
+
+/* Walks through changes for showing: a repository's unit is one of them. */
+struct show_walk {
+	struct hb_changes *changes;
+	struct buf unit; /* the repository that was shown last */
+	bool with_times; /* also those that changed nothing else */
+};
+
+void show_walk_init(struct show_walk *walk, struct hb_changes *changes,
+		    bool with_times);
+void show_walk_done(struct show_walk *walk);
+int show_walk_next(struct show_walk *walk, struct hb_change *ret_change,
+		   struct hb_error *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/table.h"
+
+/* The options of the commands on sessions. */
+
+#define AT(field) offsetof(struct cli_values, field)
+
+/* The list is where the option's offset says. */
+static int add_word(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err)
+{
+	struct cli_list *list =
+		(struct cli_list *)(void *)((char *)values + option->offset);
+
+	if (list->n >= CLI_MAX_LIST)
+		return hb_fail(err, -HB_E_USAGE, "given more than %d times",
+			       CLI_MAX_LIST);
+	list->words[list->n++] = arg;
+	return 0;
+}
+
+/* Rows that several commands have. */
+#define ROW_JSON                                                        \
+	{                                                               \
+		.name = "json", .kind = OPTION_SET, .offset = AT(json), \
+		.help = "print one JSON document"                       \
+	}
+#define ROW_STATE_DIR                                                            \
+	{                                                                        \
+		.name = "state-dir", .kind = OPTION_STRING, .metavar = "DIR",    \
+		.offer = OFFER_DIRS, .offset = AT(state_dir),                    \
+		.help = "where sessions live; default: $XDG_STATE_HOME/holdback" \
+	}
+#define ROW_YES(what)                                             \
+	{                                                         \
+		.name = "yes", .letter = 'y', .kind = OPTION_SET, \
+		.offset = AT(yes), .help = what                   \
+	}
+#define ROW_LIST(word, field, what)                                            \
+	{                                                                      \
+		.name = word, .kind = OPTION_CALL, .arg = OPTION_ARG_REQUIRED, \
+		.metavar = "GLOB", .offset = AT(field), .call = add_word,      \
+		.help = what                                                   \
+	}
+#define ROW_VERBOSE                                                      \
+	{                                                                \
+		.name = "verbose", .letter = 'v', .kind = OPTION_SET,    \
+		.offset = AT(verbose),                                   \
+		.help = "also list files of which only the time changed" \
+	}
+#define ROW_ONLY   ROW_LIST("only", only, "nothing but paths that match")
+#define ROW_EXCEPT ROW_LIST("except", except, "no paths that match")
+#define ROW_END   \
+	{         \
+		0 \
+	}
+
+const struct option create_options[] = {
+	{ .name = "cow",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_REQUIRED,
+	  .metavar = "DIR[:INSIDE]",
+	  .offer = OFFER_DIRS,
+	  .offset = AT(cow),
+	  .call = add_word,
+	  .help = "hold changes to DIR back; INSIDE is its path in the view" },
+	{ .name = "ro",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_REQUIRED,
+	  .metavar = "DIR",
+	  .offer = OFFER_DIRS,
+	  .call = cli_add_ro,
+	  .help = "show DIR read-only also where the view covers it" },
+	{ .name = "durable",
+	  .kind = OPTION_SET,
+	  .offset = AT(durable),
+	  .help = "let commands sync to disk themselves, which is slower" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option exec_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option status_options[] = {
+	ROW_ONLY, ROW_EXCEPT, ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON, ROW_END,
+};
+
+const struct option diff_options[] = {
+	{ .name = "name-status",
+	  .kind = OPTION_SET,
+	  .offset = AT(name_status),
+	  .help = "a letter and the path, one change a line" },
+	{ .name = "exit-code",
+	  .kind = OPTION_SET,
+	  .offset = AT(exit_code),
+	  .help = "exit with 1 if there are changes" },
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_VERBOSE,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option commit_options[] = {
+	ROW_YES("do not ask"),
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "check everything and change nothing" },
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_LIST("ours", ours, "in a conflict the real version stays"),
+	ROW_LIST("theirs", theirs, "in a conflict the session's version wins"),
+	{ .name = "expect",
+	  .kind = OPTION_STRING,
+	  .metavar = "HASH",
+	  .offset = AT(expect),
+	  .help = "commit only if the change set still has this hash" },
+	{ .name = "special",
+	  .kind = OPTION_SET,
+	  .offset = AT(special),
+	  .help = "commit fifos and sockets as well" },
+	{ .name = "setid",
+	  .kind = OPTION_SET,
+	  .offset = AT(setid),
+	  .help = "keep setuid and setgid bits and file capabilities" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option rollback_options[] = {
+	ROW_YES("do not ask"),
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option recover_options[] = {
+	{ .name = "back",
+	  .kind = OPTION_SET,
+	  .offset = AT(back),
+	  .help = "reverse the interrupted change instead of finishing it" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option cleanup_options[] = {
+	ROW_YES("do not ask, also for a session that is broken"),
+	{ .name = "stale",
+	  .kind = OPTION_SET,
+	  .offset = AT(stale),
+	  .help = "remove what crashes left, and sessions without directories" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "session/resource.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Removing a session: it gets another name first, by one rename, and is gone
+ * from then on.  What is interrupted after that is finished by
+ * `cleanup --stale`.
+ */
+
+void session_remove_in_base(const struct session_record *record)
+{
+	char name[SESSION_IN_BASE_SIZE];
+
+	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", record->id);
+	for (size_t i = 0; i < record->n_resources; i++) {
+		auto_fd int base = resource_open(&record->resources[i], NULL);
+
+		/* Tried everywhere: a half-made record does not say where. */
+		if (base >= 0)
+			(void)tree_remove(base, name, NULL);
+	}
+}
+
+static int remove_gone(const struct hb_store *store, const char *gone,
+		       const struct session_record *record,
+		       struct hb_error *err)
+{
+	int r;
+
+	if (record)
+		session_remove_in_base(record);
+	r = tree_remove(store->sessions, gone, err);
+	if (r < 0) {
+		hb_fix(err, "holdback cleanup --stale");
+		return hb_fail(err, r, "cannot remove all of the session");
+	}
+	return 0;
+}
+
+int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
+{
+	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_retire(session, err);
+	if (r < 0)
+		return r;
+	session_close_resources(session);
+	(void)snprintf(gone, sizeof(gone), STORE_GONE "%s", session->record.id);
+	r = sys_renameat(session->store->sessions, session->record.name,
+			 session->store->sessions, gone);
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove session '%s'",
+			       session->record.name);
+	return remove_gone(session->store, gone, &session->record, err);
+}
+
+int hb_store_discard(struct hb_store *store, const char *ref,
+		     struct hb_error *err)
+{
+	auto_record struct session_record record = { 0 };
+	char name[RECORD_NAME_MAX + 1], gone[64];
+	auto_fd int dir = -1;
+	auto_fd int lock = -1;
+	uint64_t random;
+	int r;
+
+	r = store_resolve(store, ref, name, sizeof(name), err);
+	if (r < 0)
+		return r;
+	dir = store_open_session(store, name, err);
+	if (dir < 0)
+		return dir;
+	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+	r = lock < 0 ? lock : sys_flock(lock);
+	if (r == -EWOULDBLOCK)
+		return hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);
+	if (r < 0)
+		return hb_fail(err, r, "cannot lock session '%s'", name);
+	r = sys_random(&random, sizeof(random));
+	if (r < 0)
+		return hb_fail(err, r, "cannot make an id");
+	(void)snprintf(gone, sizeof(gone), STORE_GONE "%016llx",
+		       (unsigned long long)random);
+	r = sys_renameat(store->sessions, name, store->sessions, gone);
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove session '%s'", name);
+	/* A store in a resource is known by the record alone: it stays. */
+	return remove_gone(store, gone, NULL, err);
+}
+
+struct stale {
+	struct hb_store *store;
+	bool dry_run;
+	uint64_t n;
+};
+
+static int remove_rest(void *ctx, const char *name, struct hb_error *err)
+{
+	auto_record struct session_record record = { 0 };
+	struct stale *stale = ctx;
+	auto_fd int dir = -1;
+	auto_fd int lock = -1;
+	bool has_record;
+
+	if (strncmp(name, STORE_NEW, sizeof(STORE_NEW) - 1) != 0 &&
+	    strncmp(name, STORE_GONE, sizeof(STORE_GONE) - 1) != 0)
+		return 0;
+	dir = store_open_own(stale->store->sessions, name, NULL);
+	if (dir < 0)
+		return 0;
+	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+	if (lock < 0 || sys_flock(lock) < 0)
+		return 0;
+	stale->n++;
+	if (stale->dry_run)
+		return 0;
+	has_record = record_read(dir, &record, NULL) >= 0;
+	return remove_gone(stale->store, name, has_record ? &record : NULL,
+			   err);
+}
+
+static bool is_orphan(const struct hb_store *store, const char *name)
+{
+	auto_record struct session_record record = { 0 };
+	auto_fd int dir = store_open_session(store, name, NULL);
+
+	if (dir < 0 || record_read(dir, &record, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < record.n_resources; i++) {
+		auto_fd int base = resource_open(&record.resources[i], NULL);
+
+		if (base != -HB_E_STATE)
+			return false;
+	}
+	return true;
+}
+
+static int remove_orphan(struct stale *stale, const char *name, hb_list_fn fn,
+			 void *ctx, struct hb_error *err)
+{
+	const struct hb_session_info info = { .name = name, .state = "orphan" };
+	struct hb_session *session = NULL;
+	int r;
+
+	if (!is_orphan(stale->store, name))
+		return 0;
+	stale->n++;
+	r = fn(ctx, &info, err);
+	if (r < 0 || stale->dry_run)
+		return r;
+	r = hb_session_open(stale->store, name, HB_OPEN_RECOVER, &session, err);
+	if (r >= 0)
+		r = hb_session_cleanup(session, err);
+	hb_session_free(session);
+	return r;
+}
+
+int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
+			 void *ctx, uint64_t *ret_n, struct hb_error *err)
+{
+	struct stale stale = { .store = store, .dry_run = dry_run };
+	char **names = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	if (store->sessions >= 0)
+		r = store_each_name(store->sessions, remove_rest, &stale, err);
+	if (r >= 0)
+		r = store_names(store, &names, &n, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = remove_orphan(&stale, names[i], fn, ctx, err);
+	store_free_names(names, n);
+	if (r < 0)
+		return r;
+	*ret_n = stale.n;
+	return 0;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Commit, undo and redo of a session: what src/txn does, between the locks and
+ * what the session has to remember.
+ *
+ * T0 moves only when nothing is pending afterwards, and to a time before the
+ * apply, so that a change which somebody makes meanwhile is still later.  The
+ * record has it before what was seen is dropped: in between both are true.
+ */
+
+#define LOCK_TRIES 500
+#define LOCK_PAUSE 20 /* ms */
+
+/*
+ * Two commits to one base take turns: the transaction itself refuses a base
+ * that is locked, so whoever holds it is waited for here.  By a descriptor of
+ * its own, because a lock belongs to what was opened once.
+ */
+static int wait_for_bases(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		auto_fd int base = sys_openat(s->resources[i].base, ".",
+					      O_RDONLY | O_DIRECTORY, 0);
+
+		r = base < 0 ? base : sys_flock(base);
+		for (int k = 0; r == -EWOULDBLOCK && k < LOCK_TRIES; k++) {
+			sys_pause(LOCK_PAUSE);
+			r = sys_flock(base);
+		}
+		if (r == -EWOULDBLOCK) {
+			hb_fix(err, "try again when it has ended");
+			return hb_fail(err, -HB_E_BUSY,
+				       "another program has '%s' locked",
+				       s->record.resources[i].source);
+		}
+		if (r < 0)
+			return hb_fail(err, r, "cannot lock '%s'",
+				       s->record.resources[i].source);
+	}
+	return r;
+}
+
+/* What every one of these begins with. */
+static int begin(struct hb_session *s, struct txn **ret_txn,
+		 struct hb_error *err)
+{
+	int r;
+
+	r = session_needs_lock(s, err);
+	if (r >= 0)
+		r = wait_for_bases(s, err);
+	if (r >= 0)
+		r = session_txn(s, ret_txn, err);
+	if (r < 0)
+		return r;
+	session_remember(s);
+	return 0;
+}
+
+/*
+ * After the commit point only recovery may go on, and it is the first thing of
+ * the next command; an entry that fits neither side is for the user.
+ */
+static int failed(struct hb_session *s, int r, struct hb_error *err)
+{
+	if (r == -HB_E_STATE && s->record.state == SESSION_IDLE) {
+		(void)session_break(s, NULL);
+		hb_fix(err, "holdback recover @%s", s->record.name);
+	}
+	session_close_resources(s);
+	return r;
+}
+
+static void fill_summary(const struct changes_summary *from,
+			 struct hb_summary *ret)
+{
+	*ret = (struct hb_summary){
+		.n_changed = from->n_modified + from->n_type +
+			     from->n_attributes - from->n_dirs_changed,
+		.n_added = from->n_added - from->n_dirs_added,
+		.n_deleted = from->n_deleted - from->n_dirs_deleted,
+		.n_renamed = from->n_renamed,
+		.n_directories = from->n_dirs_added + from->n_dirs_deleted +
+				 from->n_dirs_changed,
+		.n_times = from->n_times,
+		.n_git = from->n_git,
+		.n_conflicts = from->n_conflicts,
+		.bytes = from->bytes,
+	};
+	ret->n_files =
+		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;
+	sha256_hex(from->hash, ret->hash);
+}
+
+static void fill_result(const struct txn_result *from,
+			struct hb_commit_result *ret)
+{
+	*ret = (struct hb_commit_result){
+		.n_operations = from->n_operations,
+		.has_rest = from->has_rest,
+		.undo_bytes = from->undo_bytes,
+	};
+	fill_summary(&from->summary, &ret->summary);
+}
+
+static int read_options(const struct hb_commit_options *from,
+			uint8_t expect[SHA256_SIZE], struct txn_options *ret,
+			struct hb_error *err)
+{
+	const struct hb_filter marks = { .only = from->ours,
+					 .n_only = from->n_ours,
+					 .except = from->theirs,
+					 .n_except = from->n_theirs };
+	int r;
+
+	r = session_check_filter(&from->filter, err);
+	if (r >= 0)
+		r = session_check_filter(&marks, err);
+	if (r < 0)
+		return r;
+	*ret = (struct txn_options){
+		.filter = { .only = from->filter.only,
+			    .n_only = from->filter.n_only,
+			    .except = from->filter.except,
+			    .n_except = from->filter.n_except },
+		.ours = from->ours,
+		.n_ours = from->n_ours,
+		.theirs = from->theirs,
+		.n_theirs = from->n_theirs,
+		.dry_run = from->dry_run,
+		.with_special = from->with_special,
+		.with_setid = from->with_setid,
+	};
+	if (!from->expect)
+		return 0;
+	if (sha256_from_hex(from->expect, expect) < 0) {
+		hb_fix(err, "holdback status --json has the hash");
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%.80s' is not the hash of a change set",
+			       from->expect);
+	}
+	ret->expect = expect;
+	return 0;
+}
+
+/* The record says what is true now; then what was seen before can go. */
+static int conclude(struct hb_session *s, const struct txn_result *result,
+		    const struct timespec *times, struct hb_error *err)
+{
+	bool is_whole = !result->has_rest;
+	int r;
+
+	for (size_t i = 0; is_whole && i < s->record.n_resources; i++) {
+		s->record.resources[i].t0 = times[i];
+		s->record.resources[i].t0_before = (struct timespec){ 0 };
+	}
+	if (is_whole)
+		s->record.has_lost = false;
+	s->record.used = sys_now().tv_sec;
+	s->record.undo_bytes = result->undo_bytes;
+	r = session_save(s, err);
+	if (r >= 0)
+		r = session_remembered(s, is_whole, err);
+	return r;
+}
+
+int hb_session_commit(struct hb_session *session,
+		      const struct hb_commit_options *options,
+		      struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	struct timespec times[RECORD_RESOURCES_MAX];
+	struct txn_options txn_options;
+	uint8_t expect[SHA256_SIZE];
+	struct txn_result result = { 0 };
+	struct hb_error local = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	r = read_options(options, expect, &txn_options, err);
+	if (r >= 0)
+		r = begin(session, &txn, err);
+	if (r >= 0)
+		r = session_clock(session, times, err);
+	if (r < 0)
+		return r;
+	r = txn_commit(txn, &txn_options, session_applied, session, &result,
+		       err);
+	if (r < 0)
+		return failed(session, r, err);
+	if (!options->dry_run &&
+	    conclude(session, &result, times, &local) < 0) {
+		/* It is committed: what is lost is only what we remember. */
+		store_say(session->store, "session '%s': %s",
+			  session->record.name, local.text);
+	}
+	session_close_resources(session);
+	fill_result(&result, ret_result);
+	return 0;
+}
+
+/* Undo and redo: the clock stays, because things are pending again. */
+static int reverse(struct hb_session *s,
+		   int (*how)(struct txn *, struct txn_result *,
+			      struct hb_error *),
+		   struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	struct txn_result result = { 0 };
+	struct hb_error local = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	r = begin(s, &txn, err);
+	if (r < 0)
+		return r;
+	r = how(txn, &result, err);
+	if (r < 0)
+		return failed(s, r, err);
+	s->record.used = sys_now().tv_sec;
+	r = session_remembered(s, false, &local);
+	if (r >= 0)
+		r = session_save(s, &local);
+	if (r < 0)
+		store_say(s->store, "session '%s': %s", s->record.name,
+			  local.text);
+	session_close_resources(s);
+	fill_result(&result, ret_result);
+	return 0;
+}
+
+int hb_session_undo(struct hb_session *session,
+		    struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	bool has_older = false;
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r < 0)
+		return r;
+	/*
+	 * A rollback that is undone brings changes back which are older than
+	 * T0 is now.  Before it happens: an earlier T0 only finds more.
+	 */
+	for (size_t i = 0; i < session->record.n_resources; i++) {
+		struct record_resource *resource =
+			&session->record.resources[i];
+
+		if (resource->t0_before.tv_sec == 0)
+			continue;
+		resource->t0 = resource->t0_before;
+		resource->t0_before = (struct timespec){ 0 };
+		has_older = true;
+	}
+	if (has_older) {
+		r = session_save(session, err);
+		if (r < 0)
+			return r;
+	}
+	return reverse(session, txn_undo, ret_result, err);
+}
+
+int hb_session_redo(struct hb_session *session,
+		    struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	return reverse(session, txn_redo, ret_result, err);
+}
+
+int hb_session_recover(struct hb_session *session, bool back,
+		       enum hb_recovered *ret_what, struct hb_error *err)
+{
+	enum txn_recovered what = RECOVERED_NOTHING;
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_settle_journal(session, back, &what, err);
+	if (r < 0)
+		return r;
+	if (session->record.state == SESSION_BROKEN) {
+		r = session_mend(session, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_what = (enum hb_recovered)what;
+	return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "session/resource.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Making a session: everything in a directory of another name, which becomes
+ * the session by one rename.  What is interrupted before that is no session,
+ * and `cleanup --stale` finds it.  Nothing is synced: a session without
+ * changes is made again as easily.
+ */
+
+static int new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
+{
+	unsigned char bytes[(RECORD_ID_SIZE - 1) / 2];
+	int r;
+
+	r = sys_random(bytes, sizeof(bytes));
+	if (r < 0)
+		return hb_fail(err, r, "cannot make an id");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		(void)snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+/* The top of the view has the attributes of the upper's. */
+static int copy_top(int base, int dir, struct hb_error *err)
+{
+	auto_fd int upper = -1;
+	struct sys_attr attr;
+	int r;
+
+	upper = sys_openat(dir, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+			   0);
+	r = upper < 0 ? upper : sys_attr_at(base, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a layer");
+	/* A group that we are not in stays ours: it could not be mapped. */
+	(void)sys_chown_at(dir, "upper", (uid_t)-1, attr.gid);
+	r = sys_fchmod(upper, attr.mode & 07777);
+	if (r >= 0)
+		r = sys_set_mtime_at(dir, "upper", attr.mtime);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a layer");
+	return 0;
+}
+
+static int make_resource(int session, size_t number,
+			 struct session_record *record, struct hb_error *err)
+{
+	struct record_resource *resource = &record->resources[number];
+	char name[SESSION_RESOURCE_DIR_SIZE];
+	auto_fd int base = -1;
+	auto_fd int dir = -1;
+	auto_fd int place = -1;
+	int r;
+
+	base = resource_open(resource, err);
+	if (base < 0)
+		return base;
+	session_resource_dir(number, name);
+	r = sys_mkdirat(session, name, 0700);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make '%s'", name);
+	dir = store_open_own(session, name, err);
+	if (dir < 0)
+		return dir;
+	place = resource_place(base, dir, record->id, resource, err);
+	if (place < 0)
+		return place;
+	r = resource_make_dirs(place, err);
+	if (r < 0)
+		return r;
+	return copy_top(base, place, err);
+}
+
+/*
+ * The lock tells `cleanup --stale` that somebody is at it; the record, still
+ * in the state created, which resources to look at when nobody is any more.
+ */
+static int begin(int dir, struct session_record *record, int *ret_lock,
+		 struct hb_error *err)
+{
+	auto_fd int lock = -1;
+	int r;
+
+	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+	r = lock < 0 ? lock : sys_flock(lock);
+	if (r < 0)
+		return hb_fail(err, r, "cannot lock the new session");
+	r = session_boot_id(record->boot, err);
+	if (r >= 0)
+		r = record_write(dir, record, false, err);
+	if (r < 0)
+		return r;
+	*ret_lock = take_fd(&lock);
+	return 0;
+}
+
+static int fill(const struct hb_store *store, const char *making,
+		struct session_record *record, struct hb_error *err)
+{
+	auto_fd int dir = -1;
+	auto_fd int lock = -1;
+	struct sys_attr attr;
+	int r;
+
+	dir = store_open_own(store->sessions, making, err);
+	if (dir < 0)
+		return dir;
+	r = sys_attr_at(dir, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", making);
+	record->dir_ino = attr.ino;
+	record->created = sys_now().tv_sec;
+	record->used = record->created;
+	r = begin(dir, record, &lock, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < record->n_resources; i++) {
+		r = make_resource(dir, i, record, err);
+		if (r < 0)
+			return hb_fail(err, r, "cannot hold back '%s'",
+				       record->resources[i].source);
+	}
+	/* created -> idle; no session is `created` under its name. */
+	record->state = SESSION_IDLE;
+	return record_write(dir, record, false, err);
+}
+
+static int exists(const char *name, struct hb_error *err)
+{
+	hb_fix(err, "another name, or holdback cleanup @%s", name);
+	return hb_fail(err, -HB_E_STATE, "there is a session '%s' already",
+		       name);
+}
+
+static int publish(const struct hb_store *store, const char *making,
+		   const struct session_record *record, struct hb_error *err)
+{
+	int r;
+
+	r = sys_renameat2(store->sessions, making, store->sessions,
+			  record->name, RENAME_KEEP);
+	if (r == -EEXIST)
+		return exists(record->name, err);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make session '%s'",
+			       record->name);
+	return 0;
+}
+
+int hb_session_create(struct hb_store *store,
+		      const struct hb_create_options *options,
+		      struct hb_error *err)
+{
+	auto_record struct session_record record = { 0 };
+	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
+	int r;
+
+	r = record_check_name(options->name, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(record.name, sizeof(record.name), "%s", options->name);
+	if (sys_faccessat(store->sessions, record.name, F_OK) >= 0)
+		return exists(record.name, err);
+	record.is_durable = options->is_durable;
+	r = resource_choose(store, options->cow, options->n_cow,
+			    options->read_only, options->n_read_only, &record,
+			    err);
+	if (r >= 0)
+		r = new_id(record.id, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(making, sizeof(making), STORE_NEW "%s", record.id);
+	r = sys_mkdirat(store->sessions, making, 0700);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make session '%s'", record.name);
+	r = fill(store, making, &record, err);
+	if (r >= 0)
+		r = publish(store, making, &record, err);
+	if (r < 0) {
+		session_remove_in_base(&record);
+		(void)tree_remove(store->sessions, making, NULL);
+	}
+	return r;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "session/resource.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The resources of a session by descriptor, and what a transaction is told
+ * about them.
+ */
+
+/* Other sessions' stores at the top of one resource. */
+#define SKIP_MAX 1024
+
+static int open_store_dir(const struct hb_session *s, size_t number, int base,
+			  struct hb_error *err)
+{
+	char name[SESSION_IN_BASE_SIZE + SESSION_RESOURCE_DIR_SIZE];
+
+	if (s->record.resources[number].is_in_base) {
+		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
+			       s->record.id);
+		return store_open_own(base, name, err);
+	}
+	session_resource_dir(number, name);
+	return store_open_own(s->dir, name, err);
+}
+
+static int keep_skip(void *ctx, const char *name, struct hb_error *err)
+{
+	struct session_resource *resource = ctx;
+	char **grown;
+
+	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
+		return 0;
+	if (resource->n_skip >= SKIP_MAX)
+		return hb_fail(err, -E2BIG, "more than %d stores in a resource",
+			       SKIP_MAX);
+	grown = reallocarray(resource->skip, resource->n_skip + 2,
+			     sizeof(*grown));
+	if (!grown)
+		return hb_fail(err, -ENOMEM, "cannot open a resource");
+	resource->skip = grown;
+	grown[resource->n_skip] = strdup(name);
+	grown[resource->n_skip + 1] = NULL;
+	if (!grown[resource->n_skip])
+		return hb_fail(err, -ENOMEM, "cannot open a resource");
+	resource->n_skip++;
+	return 0;
+}
+
+static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
+{
+	struct session_resource *resource = &s->resources[number];
+	int r;
+
+	resource->base = resource_open(&s->record.resources[number], err);
+	if (resource->base < 0)
+		return resource->base;
+	resource->dir = open_store_dir(s, number, resource->base, err);
+	if (resource->dir < 0)
+		return hb_fail(err, resource->dir,
+			       "the store of '%s' is not as it was",
+			       s->record.resources[number].source);
+	resource->upper = sys_openat(resource->dir, "upper",
+				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (resource->upper < 0)
+		return hb_fail(err, resource->upper,
+			       "cannot open the changes of '%s'",
+			       s->record.resources[number].source);
+	r = store_each_name(resource->base, keep_skip, resource, err);
+	return r < 0 ? r : 0;
+}
+
+/* Not before it is asked for: a box does without. */
+static int load_seen(struct session_resource *resource, struct hb_error *err)
+{
+	int r;
+
+	if (resource->has_seen)
+		return 0;
+	r = seen_open(resource->dir, &resource->seen, err);
+	if (r < 0)
+		return r;
+	resource->has_seen = true;
+	return 0;
+}
+
+int session_open_resources(struct hb_session *s, struct hb_error *err)
+{
+	size_t n = s->record.n_resources;
+	int r = 0;
+
+	if (s->has_resources)
+		return 0;
+	s->resources = calloc(n, sizeof(*s->resources));
+	if (!s->resources)
+		return hb_fail(err, -ENOMEM, "cannot open the resources");
+	for (size_t i = 0; i < n; i++)
+		s->resources[i] = (struct session_resource){
+			.base = -1,
+			.dir = -1,
+			.upper = -1,
+			.seen.fd = -1,
+			.log.fd = -1,
+		};
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = open_one(s, i, err);
+	if (r < 0) {
+		session_close_resources(s);
+		return r;
+	}
+	s->has_resources = true;
+	return 0;
+}
+
+void session_close_resources(struct hb_session *s)
+{
+	for (size_t i = 0; s->resources && i < s->record.n_resources; i++) {
+		struct session_resource *resource = &s->resources[i];
+
+		fd_closep(&resource->base);
+		fd_closep(&resource->dir);
+		fd_closep(&resource->upper);
+		seen_done(&resource->seen);
+		seen_log_done(&resource->log);
+		for (size_t k = 0; k < resource->n_skip; k++)
+			free(resource->skip[k]);
+		free(resource->skip);
+	}
+	free(s->resources);
+	free(s->txn_resources);
+	free(s->seen_ctx);
+	s->resources = NULL;
+	s->txn_resources = NULL;
+	s->seen_ctx = NULL;
+	s->has_resources = false;
+}
+
+/*
+ * A clock that was set back makes T0 lie in the future, and nothing would look
+ * changed.  From the beginning of time everything does, which is safe.
+ */
+static struct timespec believable_t0(const struct session_resource *resource,
+				     struct timespec t0)
+{
+	const struct timespec always = { .tv_nsec = 1 };
+	auto_fd int marker = -1;
+	struct timespec now;
+
+	marker = sys_unnamed_file(resource->dir);
+	if (marker < 0 || resource_clock(marker, &now, NULL) < 0)
+		return t0;
+	if (now.tv_sec < t0.tv_sec ||
+	    (now.tv_sec == t0.tv_sec && now.tv_nsec < t0.tv_nsec))
+		return always;
+	return t0;
+}
+
+int session_txn(struct hb_session *s, struct txn **ret_txn,
+		struct hb_error *err)
+{
+	static const bool shared_by_none[1] = { false };
+	static const char *const no_names[1] = { NULL };
+	size_t n = s->record.n_resources;
+	int r;
+
+	r = session_open_resources(s, err);
+	if (r < 0)
+		return r;
+	if (!s->txn_resources)
+		s->txn_resources = calloc(n, sizeof(*s->txn_resources));
+	if (!s->seen_ctx)
+		s->seen_ctx = calloc(n, sizeof(*s->seen_ctx));
+	if (!s->txn_resources || !s->seen_ctx)
+		return hb_fail(err, -ENOMEM, "cannot begin a transaction");
+	for (size_t i = 0; i < n; i++) {
+		struct session_resource *resource = &s->resources[i];
+
+		r = load_seen(resource, err);
+		if (r < 0)
+			return r;
+		s->txn_resources[i] = (struct txn_resource){
+			.base = resource->base,
+			.dir = resource->dir,
+			.spot = resource->dir,
+			.layers = &resource->upper,
+			.n_layers = 1,
+			.is_shared = shared_by_none,
+			.same_mount = s->record.resources[i].same_mount,
+			.skip = resource->skip
+					? (const char *const *)resource->skip
+					: no_names,
+			.t0 = believable_t0(resource,
+					    s->record.resources[i].t0),
+		};
+		s->seen_ctx[i] = &resource->seen;
+	}
+	s->txn = (struct txn){
+		.session = s->dir,
+		.resources = s->txn_resources,
+		.n_resources = n,
+		.seen = seen_find,
+		.seen_ctx = s->seen_ctx,
+		.applied = session_applied,
+		.applied_ctx = s,
+	};
+	*ret_txn = &s->txn;
+	return 0;
+}
+
+int session_store_path(const struct hb_session *s, size_t number,
+		       const char *below, char *ret, size_t size,
+		       struct hb_error *err)
+{
+	const struct record_resource *resource = &s->record.resources[number];
+	char name[SESSION_RESOURCE_DIR_SIZE];
+	int r;
+
+	session_resource_dir(number, name);
+	if (resource->is_in_base)
+		r = snprintf(ret, size, "%s/" SESSION_IN_BASE "%s/%s",
+			     resource->source, s->record.id, below);
+	else
+		r = snprintf(ret, size, "%s/sessions/%s/%s/%s", s->store->path,
+			     s->record.name, name, below);
+	if (r < 0 || (size_t)r >= size)
+		return hb_fail(err, -ENAMETOOLONG,
+			       "the path of the store is too long");
+	return 0;
+}
+
+int session_clock(struct hb_session *s, struct timespec *ret_times,
+		  struct hb_error *err)
+{
+	int r;
+
+	r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		auto_fd int marker = sys_unnamed_file(s->resources[i].dir);
+
+		if (marker < 0)
+			return hb_fail(err, marker, "cannot make a marker");
+		r = resource_clock(marker, &ret_times[i], err);
+	}
+	return r;
+}
+
+void session_remember(struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		seen_log_begin(s->resources[i].dir, &s->resources[i].seen,
+			       &s->resources[i].log);
+}
+
+int session_applied(void *ctx, size_t resource, const struct seen *seen,
+		    struct hb_error *err)
+{
+	struct hb_session *s = ctx;
+	int r = 0;
+
+	if (seen)
+		return seen_log_add(&s->resources[resource].log, seen, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = seen_log_sync(&s->resources[i].log, err);
+	return r;
+}
+
+int session_remembered(struct hb_session *s, bool drop_older,
+		       struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = seen_log_end(&s->resources[i].log, drop_older, err);
+	return r;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_RESOURCE_H
+#define HB_SESSION_RESOURCE_H
+
+#include "session/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_error;
+struct hb_store;
+
+/*
+ * The real directories of a session: what may be one, which is which, and where
+ * their layers live.
+ */
+
+/*
+ * Fills the record with the resources that the words `cow` (DIR or DIR:INSIDE)
+ * and `read_only` name.  Refuses what cannot be one: missing, no directory,
+ * '/', overlapping, with a mount below, the store itself.
+ */
+int resource_choose(const struct hb_store *store, const char *const *cow,
+		    size_t n_cow, const char *const *read_only,
+		    size_t n_read_only, struct session_record *record,
+		    struct hb_error *err);
+
+/*
+ * Opens the real directory.  -HB_E_STATE if it is gone or another one than the
+ * session was made for.
+ */
+int resource_open(const struct record_resource *resource, struct hb_error *err);
+
+/*
+ * Finds out by trying where the layers of `base` can live: in `dir`, which is
+ * in the store, in the base itself, or, if the user cannot write there, in
+ * `dir` with copies at commit.  Makes the directory of the second kind.
+ * Fills same_mount, is_in_base and t0, and returns the directory.
+ */
+int resource_place(int base, int dir, const char *id,
+		   struct record_resource *resource, struct hb_error *err);
+
+/* Makes the directories of a resource's store. */
+int resource_make_dirs(int dir, struct hb_error *err);
+
+/*
+ * A time on the file system of `marker`, a file that nobody else knows: what
+ * changes from now on has a ctime that is not before it, and what changed
+ * before has an earlier one.
+ */
+int resource_clock(int marker, struct timespec *ret_now, struct hb_error *err);
+
+#endif

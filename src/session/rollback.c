@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/access.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Throwing pending changes away.  All of them: one transaction, which undo can
+ * reverse.  Some paths: each is one rename into the trash, and the view shows
+ * what the base has there again.
+ */
+
+#define TRASH "trash"
+
+static int roll_all_back(struct hb_session *s, struct hb_error *err)
+{
+	struct timespec times[RECORD_RESOURCES_MAX];
+	struct txn *txn = NULL;
+	int r;
+
+	r = session_txn(s, &txn, err);
+	if (r < 0)
+		return r;
+	session_remember(s);
+	r = txn_rollback(txn, err);
+	/* The upper is another one now. */
+	session_close_resources(s);
+	if (r < 0)
+		return r;
+	r = session_clock(s, times, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		struct record_resource *resource = &s->record.resources[i];
+
+		if (resource->t0_before.tv_sec == 0)
+			resource->t0_before = resource->t0;
+		resource->t0 = times[i];
+	}
+	s->record.has_lost = false;
+	s->record.used = sys_now().tv_sec;
+	return session_save(s, err);
+}
+
+/* The resource that `path` is in, and the rest of it. */
+static int find_resource(const struct hb_session *s, const char *path,
+			 char *absolute, size_t size, size_t *ret_number,
+			 const char **ret_rest, struct hb_error *err)
+{
+	char cwd[PATH_MAX], joined[PATH_MAX], shown[QUOTE_SHOWN];
+	int r = 0;
+
+	if (path_is_absolute(path)) {
+		r = path_normalise(path, PATH_DOTS_FOLD, absolute, size);
+	} else {
+		r = (int)sys_getcwd(cwd, sizeof(cwd));
+		if (r >= 0)
+			r = path_join(cwd, path, joined, sizeof(joined));
+		if (r >= 0)
+			r = path_normalise(joined, PATH_DOTS_FOLD, absolute,
+					   size);
+	}
+	(void)quote_shown(path, shown, sizeof(shown));
+	if (r < 0)
+		return hb_fail(err, r, "cannot use the path '%s'", shown);
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const char *source = s->record.resources[i].source;
+
+		if (!path_is_beneath(absolute, source))
+			continue;
+		*ret_number = i;
+		*ret_rest = absolute + strlen(source);
+		*ret_rest += strspn(*ret_rest, "/");
+		return 0;
+	}
+	return hb_fail(err, -HB_E_USAGE,
+		       "'%s' is in no resource of session '%s'", shown,
+		       s->record.name);
+}
+
+static int nothing_at(const char *path, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	hb_fix(err, "holdback status");
+	return hb_fail(err, -HB_E_USAGE, "nothing is pending at '%s'",
+		       quote_shown(path, shown, sizeof(shown)));
+}
+
+/*
+ * Inside of a directory that hides what lies below it, a path that goes would
+ * stay hidden: only that directory as a whole can be rolled back.
+ */
+static int check_above(const struct session_resource *resource,
+		       const char *path, struct hb_error *err)
+{
+	const char *pos = path;
+	char name[NAME_MAX + 1], shown[QUOTE_SHOWN], above[PATH_MAX];
+	struct path_part part;
+	auto_fd int dir = sys_dup_above(resource->upper, 3);
+	struct entry entry;
+	int r;
+
+	if (dir < 0)
+		return hb_fail(err, dir, "cannot look at the changes");
+	while (path_next(&pos, &part) && *pos != '\0') {
+		int below;
+
+		if (part.n > NAME_MAX)
+			return nothing_at(path, err);
+		(void)snprintf(name, sizeof(name), "%.*s", (int)part.n, part.s);
+		r = entry_read_layer(dir, name, &entry, err);
+		if (r < 0)
+			return r;
+		if (entry.is_whiteout || entry.is_opaque) {
+			(void)snprintf(above, sizeof(above), "%.*s",
+				       (int)(part.s + part.n - path), path);
+			hb_fix(err, "roll '%s' back as a whole",
+			       quote_shown(above, shown, sizeof(shown)));
+			return hb_fail(err, -HB_E_USAGE,
+				       "'%s' was replaced or deleted", shown);
+		}
+		if (entry.type != ENTRY_DIR)
+			return nothing_at(path, err);
+		below = sys_openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
+				   0);
+		if (below < 0)
+			return hb_fail(err, below, "cannot look at '%s'", name);
+		fd_closep(&dir);
+		dir = below;
+	}
+	return 0;
+}
+
+static int roll_one_back(struct hb_session *s, const char *path,
+			 struct hb_error *err)
+{
+	struct session_resource *resource;
+	char absolute[PATH_MAX], gone[32];
+	struct path_part dir_part, name_part;
+	auto_fd int dir = -1;
+	auto_fd int trash = -1;
+	const char *rest = NULL;
+	uint64_t random;
+	size_t number = 0;
+	int r;
+
+	r = find_resource(s, path, absolute, sizeof(absolute), &number, &rest,
+			  err);
+	if (r < 0)
+		return r;
+	if (rest[0] == '\0') {
+		hb_fix(err, "holdback rollback without a path");
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%s' is the whole of a resource", path);
+	}
+	resource = &s->resources[number];
+	r = check_above(resource, rest, err);
+	if (r < 0)
+		return r;
+	dir_part = path_dirname(rest);
+	name_part = path_basename(rest);
+	if (path_part_is(dir_part, "."))
+		dir_part.n = 0;
+	dir = access_open_below(resource->upper, rest, dir_part.n, O_RDONLY,
+				err);
+	if (dir < 0)
+		return dir;
+	if (sys_faccessat(dir, name_part.s, F_OK) == -ENOENT) {
+		struct stat st;
+
+		/* A link that leads nowhere is there all the same. */
+		if (sys_fstatat(dir, name_part.s, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return nothing_at(path, err);
+	}
+	trash = store_open_own(resource->dir, TRASH, err);
+	if (trash < 0)
+		return trash;
+	r = sys_random(&random, sizeof(random));
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a name");
+	(void)snprintf(gone, sizeof(gone), "path.%016llx",
+		       (unsigned long long)random);
+	r = sys_renameat2(dir, name_part.s, trash, gone, RENAME_KEEP);
+	if (r >= 0)
+		r = sys_fsync(dir);
+	if (r < 0)
+		return hb_fail(err, r, "cannot roll '%s' back", path);
+	return 0;
+}
+
+int hb_session_rollback(struct hb_session *session, const char *const *paths,
+			size_t n_paths, struct hb_error *err)
+{
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_open_resources(session, err);
+	if (r < 0)
+		return r;
+	if (n_paths == 0)
+		return roll_all_back(session, err);
+	for (size_t i = 0; i < n_paths; i++) {
+		r = roll_one_back(session, paths[i], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

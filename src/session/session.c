@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/session.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "session/resource.h"
+#include "session/store.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Opening a session: resolve, lock, read, settle what a crash left.
+ *
+ * The lock belongs to an open file, which the box's init has a copy of.  So a
+ * session whose supervisor was killed stays locked until its box is gone, and
+ * whoever gets the lock knows that nothing is mounted.
+ */
+
+#define LOCK_FILE "lock"
+#define BOOT_ID	  "/proc/sys/kernel/random/boot_id"
+
+/* A command that only looks or commits is waited for; a box is not. */
+#define LOCK_TRIES 250
+#define LOCK_PAUSE 20 /* ms */
+
+void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE])
+{
+	(void)snprintf(ret, SESSION_RESOURCE_DIR_SIZE, "r%u", (unsigned)number);
+}
+
+int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err)
+{
+	ssize_t n;
+
+	n = sys_read_file_at(AT_FDCWD, BOOT_ID, ret, RECORD_BOOT_SIZE);
+	/* A box inside a box may not see it: one that is always the same. */
+	if (n == -ENOENT || n == -EACCES) {
+		(void)snprintf(ret, RECORD_BOOT_SIZE, "unknown");
+		return 0;
+	}
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read the boot id");
+	ret[strcspn(ret, "\n")] = '\0';
+	return 0;
+}
+
+int session_needs_lock(const struct hb_session *s, struct hb_error *err)
+{
+	if (s->has_lock)
+		return 0;
+	if (s->record.state == SESSION_ACTIVE) {
+		hb_fix(err, "holdback stop @%s", s->record.name);
+		return hb_fail(err, -HB_E_BUSY,
+			       "session '%s' is live: process %lld runs in it",
+			       s->record.name, (long long)s->record.pid);
+	}
+	hb_fix(err, "try again when it has ended");
+	return hb_fail(err, -HB_E_BUSY, "another command works on session '%s'",
+		       s->record.name);
+}
+
+static int check_identity(struct hb_session *s, const char *name,
+			  struct hb_error *err)
+{
+	struct sys_attr attr;
+	int r;
+
+	r = sys_attr_at(s->dir, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at session '%s'", name);
+	if (attr.ino == s->record.dir_ino && strcmp(name, s->record.name) == 0)
+		return 0;
+	hb_fix(err, "put the original back; a copy cannot be used");
+	return hb_fail(err, -HB_E_STATE,
+		       "the directory of session '%s' is not the one that was "
+		       "made for it",
+		       name);
+}
+
+/* Reads the record again: it may have changed before we had the lock. */
+static int read_record(struct hb_session *s, const char *name,
+		       struct hb_error *err)
+{
+	int r;
+
+	record_done(&s->record);
+	r = record_read(s->dir, &s->record, err);
+	if (r == -HB_E_CORRUPT || r == -ENOENT) {
+		hb_fix(err,
+		       "restore the file 'session' in its directory, or "
+		       "holdback cleanup -y @%s, which drops its changes",
+		       name);
+		if (err && err->code == ENOENT)
+			err->code = HB_E_CORRUPT;
+		r = -HB_E_CORRUPT;
+	}
+	if (r < 0)
+		return hb_fail(err, r, "session '%s'", name);
+	return check_identity(s, name, err);
+}
+
+static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
+		     struct hb_error *err)
+{
+	int r;
+
+	s->lock = sys_openat(s->dir, LOCK_FILE,
+			     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (s->lock < 0)
+		return hb_fail(err, s->lock, "cannot open the lock of '%s'",
+			       name);
+	for (int i = 0;; i++) {
+		r = sys_flock(s->lock);
+		if (r != -EWOULDBLOCK)
+			break;
+		r = read_record(s, name, err);
+		if (r < 0)
+			return r;
+		if (how == HB_OPEN_LOOK)
+			return 0;
+		if (s->record.state == SESSION_ACTIVE || i >= LOCK_TRIES)
+			return session_needs_lock(s, err);
+		sys_pause(LOCK_PAUSE);
+	}
+	if (r < 0)
+		return hb_fail(err, r, "cannot lock session '%s'", name);
+	s->has_lock = true;
+	return read_record(s, name, err);
+}
+
+static int fill_info(struct hb_session *s, struct hb_error *err)
+{
+	const struct session_record *record = &s->record;
+	const char *state = session_state_name(record->state);
+	size_t n = record->n_resources;
+
+	free(s->sources);
+	s->sources = calloc(2 * n, sizeof(*s->sources));
+	if (!s->sources)
+		return hb_fail(err, -ENOMEM, "cannot open the session");
+	s->insides = s->sources + n;
+	for (size_t i = 0; i < n; i++) {
+		s->sources[i] = record->resources[i].source;
+		s->insides[i] = record->resources[i].inside;
+	}
+	if (!s->has_lock)
+		state = record->state == SESSION_ACTIVE ? "live" : "busy";
+	s->info = (struct hb_session_info){
+		.name = record->name,
+		.id = record->id,
+		.state = state,
+		.created = record->created,
+		.used = record->used,
+		.is_durable = record->is_durable,
+		.is_unsynced = record->is_unsynced,
+		.has_lost = record->has_lost,
+		.undo_bytes = record->undo_bytes,
+		.n_resources = n,
+		.sources = s->sources,
+		.insides = s->insides,
+	};
+	return 0;
+}
+
+/* With the lock: nothing is mounted, whatever the record says. */
+static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
+{
+	enum txn_recovered what;
+	int r = 0;
+
+	if (!s->has_lock)
+		return 0;
+	if (s->record.state == SESSION_GONE) {
+		hb_fix(err, "holdback cleanup --stale");
+		return hb_fail(err, -HB_E_NO_SESSION,
+			       "session '%s' is being removed", s->record.name);
+	}
+	if (how == HB_OPEN_QUICK &&
+	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
+	     session_has_journal(s)))
+		return -EAGAIN;
+	if (s->record.state == SESSION_ACTIVE)
+		r = session_settle_box(s, true, err);
+	else if (s->record.is_unsynced)
+		r = session_settle_sync(s, err);
+	if (r < 0 || how == HB_OPEN_RECOVER)
+		return r;
+	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK) {
+		hb_fix(err, "holdback recover @%s", s->record.name);
+		return hb_fail(err, -HB_E_STATE, "session '%s' is broken",
+			       s->record.name);
+	}
+	if (s->record.state == SESSION_BROKEN)
+		return 0;
+	return session_settle_journal(s, false, &what, err);
+}
+
+static int open_session(struct hb_session *s, const char *name,
+			enum hb_open how, struct hb_error *err)
+{
+	int r;
+
+	s->dir = store_open_session(s->store, name, err);
+	if (s->dir < 0)
+		return s->dir;
+	r = take_lock(s, name, how, err);
+	if (r >= 0)
+		r = settle(s, how, err);
+	if (r < 0)
+		return r;
+	return fill_info(s, err);
+}
+
+int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
+		    struct hb_session **ret_session, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct hb_session *s;
+	int r;
+
+	r = store_resolve(store, ref, name, sizeof(name), err);
+	if (r < 0)
+		return r;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return hb_fail(err, -ENOMEM, "cannot open the session");
+	s->store = store;
+	s->dir = -1;
+	s->lock = -1;
+	r = open_session(s, name, how, err);
+	if (r < 0) {
+		hb_session_free(s);
+		return r;
+	}
+	*ret_session = s;
+	return 0;
+}
+
+void hb_session_free(struct hb_session *session)
+{
+	if (!session)
+		return;
+	session_close_resources(session);
+	free(session->sources);
+	record_done(&session->record);
+	fd_closep(&session->lock);
+	fd_closep(&session->dir);
+	free(session);
+}
+
+const struct hb_session_info *hb_session_info(const struct hb_session *session)
+{
+	return &session->info;
+}
+
+static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
+		    void *ctx, struct hb_error *err)
+{
+	struct hb_session s = { .store = store, .dir = -1, .lock = -1 };
+	struct hb_session_info unreadable = { .name = name,
+					      .id = "",
+					      .state = "unreadable" };
+	int r;
+
+	s.dir = store_open_session(store, name, NULL);
+	if (s.dir < 0)
+		return s.dir == -HB_E_NO_SESSION ? 0
+						 : fn(ctx, &unreadable, err);
+	/* Without recovery: a list says what is, and changes nothing. */
+	r = take_lock(&s, name, HB_OPEN_LOOK, NULL);
+	if (r >= 0)
+		r = fill_info(&s, err);
+	if (r >= 0) {
+		r = fn(ctx, &s.info, err);
+	} else {
+		r = fn(ctx, &unreadable, err);
+	}
+	free(s.sources);
+	record_done(&s.record);
+	fd_closep(&s.lock);
+	fd_closep(&s.dir);
+	return r;
+}
+
+int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,
+		  struct hb_error *err)
+{
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	r = store_names(store, &names, &n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = list_one(store, names[i], fn, ctx, err);
+	store_free_names(names, n);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_SESSION_H
+#define HB_SESSION_SESSION_H
+
+#include "holdback/session.h"
+#include "session/record.h"
+#include "session/seen.h"
+#include "txn/txn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_store;
+
+/*
+ * One session that is open.  Private to src/session.
+ *
+ * (a) Only who holds the lock changes anything.
+ * (b) What the record says is on disk; where a write of it failed, the session
+ *     is left as the disk has it.
+ * (c) No resource is touched before its identity was verified.
+ */
+struct session_resource {
+	int base;  /* the real directory, verified; -1 before */
+	int dir;   /* rN in the store, or .holdback-ID in the base */
+	int upper; /* dir/upper */
+	struct seen_file seen; /* has_seen */
+	bool has_seen;
+	struct seen_log log; /* while a transaction is under way */
+	char **skip;	     /* names at the top of the base that are stores */
+	size_t n_skip;
+};
+
+struct hb_session {
+	const struct hb_store *store;
+	int dir;
+	int lock;
+	bool has_lock;
+	struct session_record record;
+	struct session_resource *resources; /* record.n_resources */
+	bool has_resources;		    /* they are open */
+
+	struct txn txn; /* filled by session_txn() */
+	struct txn_resource *txn_resources;
+	const bool *not_shared;
+	void **seen_ctx;
+
+	struct hb_session_info info;
+	const char **sources, **insides;
+};
+
+/* "NAME/r0", where a resource's store lies below the session's directory. */
+#define SESSION_RESOURCE_DIR_SIZE 16
+void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
+
+/* ".holdback-" and the session's id. */
+#define SESSION_IN_BASE	     ".holdback-"
+#define SESSION_IN_BASE_SIZE (sizeof(SESSION_IN_BASE) + RECORD_ID_SIZE)
+
+/*
+ * Opens every resource and its store, and verifies that the real directory is
+ * the one the session was made for.  Does nothing the second time.
+ */
+int session_open_resources(struct hb_session *s, struct hb_error *err);
+void session_close_resources(struct hb_session *s);
+
+/* A transaction on the session, which owns it; opens the resources. */
+int session_txn(struct hb_session *s, struct txn **ret_txn,
+		struct hb_error *err);
+
+/* The path of a resource's store, for what can only be told by path. */
+int session_store_path(const struct hb_session *s, size_t number,
+		       const char *below, char *ret, size_t size,
+		       struct hb_error *err);
+
+/* -HB_E_BUSY unless we hold the lock. */
+int session_needs_lock(const struct hb_session *s, struct hb_error *err);
+
+/* Whether a change may have been interrupted. */
+bool session_has_journal(const struct hb_session *s);
+
+/*
+ * Finishes or reverses what a crash interrupted, and says so.  With `back`
+ * reverses.
+ */
+int session_settle_journal(struct hb_session *s, bool back,
+			   enum txn_recovered *ret_what, struct hb_error *err);
+
+/*
+ * What a box that ended owes: sees to it that its writes are on disk, and
+ * records that.  `after_crash`: the box did not end by itself.
+ */
+int session_settle_box(struct hb_session *s, bool after_crash,
+		       struct hb_error *err);
+
+/* The sync that was cut short by an interrupt, or by the end of the machine. */
+int session_settle_sync(struct hb_session *s, struct hb_error *err);
+
+/* -HB_E_USAGE for a pattern that is malformed. */
+int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
+
+/* Whether a box of ours left its work directories behind. */
+bool session_has_work(struct hb_session *s);
+
+/* Puts the work directories of ended boxes away. */
+int session_drop_work(struct hb_session *s, struct hb_error *err);
+
+/* Syncs what the upper layers hold. */
+int session_sync_layers(struct hb_session *s, struct hb_error *err);
+
+/*
+ * The transitions between states, one function each.  Each checks the table,
+ * writes the record and only then changes what is in memory.
+ */
+int session_begin(struct hb_session *s, struct hb_error *err);
+int session_end(struct hb_session *s, struct hb_error *err);
+int session_break(struct hb_session *s, struct hb_error *err);
+int session_mend(struct hb_session *s, struct hb_error *err);
+int session_retire(struct hb_session *s, struct hb_error *err);
+
+/* Writes the record as it is: no transition. */
+int session_save(struct hb_session *s, struct hb_error *err);
+
+/*
+ * The time on each resource's file system: what changes from now on has a ctime
+ * that is not before it.  `ret_times` has room for all resources.
+ */
+int session_clock(struct hb_session *s, struct timespec *ret_times,
+		  struct hb_error *err);
+
+/*
+ * Remembers what a transaction applied: begins before it, is told by
+ * session_applied() meanwhile, and ends after it.  With `drop_older` all that
+ * was remembered before is forgotten.
+ */
+void session_remember(struct hb_session *s);
+int session_applied(void *ctx, size_t resource, const struct seen *seen,
+		    struct hb_error *err);
+int session_remembered(struct hb_session *s, bool drop_older,
+		       struct hb_error *err);
+
+/* Removes what stores in the resources themselves there are. */
+void session_remove_in_base(const struct session_record *record);
+
+/* The id of this boot. */
+int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err);
+
+#endif

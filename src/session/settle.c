@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What is left to do when a box or a command has ended, by itself or not.
+ *
+ * The overlay is mounted volatile, so nothing that the box wrote is on disk
+ * unless we see to it.  Until then the record says so, and a machine that goes
+ * down meanwhile is known by its boot id.
+ */
+
+#define WORK	"work"
+#define TRASH	"trash"
+#define JOURNAL "journal"
+
+/*
+ * Up to this many files are written back one by one; syncing the whole file
+ * system would wait for what others have written.
+ */
+#define SYNC_FILES_MAX 256
+
+/* More than this is not even looked at. */
+#define SYNC_VISITS_MAX 4096
+
+/* Old work directories in the trash, before they are removed. */
+#define WORK_TRIES 1000
+
+struct sync_walk {
+	int *files;
+	size_t n, n_visits;
+};
+
+static int open_for_sync(void *ctx, const struct tree_visit *visit,
+			 struct hb_error *err)
+{
+	struct sync_walk *walk = ctx;
+	int fd;
+
+	(void)err;
+	if (++walk->n_visits > SYNC_VISITS_MAX)
+		return -E2BIG;
+	if (visit->when == TREE_LEAVE)
+		return sys_fsync(visit->dir);
+	if (!S_ISREG(visit->attr.mode))
+		return 0;
+	if (walk->n >= SYNC_FILES_MAX)
+		return -E2BIG;
+	fd = sys_openat(visit->dir, visit->name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	/* One that its owner may not read: then all at once. */
+	if (fd < 0)
+		return -E2BIG;
+	walk->files[walk->n++] = fd;
+	return sys_sync_range(fd);
+}
+
+static int sync_layer(struct session_resource *resource, struct hb_error *err)
+{
+	int files[SYNC_FILES_MAX];
+	struct sync_walk walk = { .files = files };
+	int r;
+
+	r = tree_walk(resource->dir, "upper", TREE_OURS, open_for_sync, &walk,
+		      NULL);
+	for (size_t i = 0; i < walk.n; i++) {
+		if (r >= 0)
+			r = sys_fsync(files[i]);
+		sys_close(files[i]);
+	}
+	if (r >= 0)
+		r = sys_fsync(resource->upper);
+	if (r < 0)
+		r = sys_syncfs(resource->upper);
+	if (r < 0)
+		return hb_fail(err, r, "cannot sync the changes");
+	return 0;
+}
+
+int session_sync_layers(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = sync_layer(&s->resources[i], err);
+	return r;
+}
+
+bool session_has_work(struct hb_session *s)
+{
+	for (size_t i = 0; s->has_resources && i < s->record.n_resources; i++)
+		if (sys_faccessat(s->resources[i].dir, WORK, F_OK) >= 0)
+			return true;
+	return false;
+}
+
+/*
+ * A work directory carries nothing from one mount to the next, and one of a
+ * volatile mount cannot be used again.  Moved before it is removed, so that its
+ * name is free whatever happens.
+ */
+static int drop_one(struct session_resource *resource, struct hb_error *err)
+{
+	auto_fd int trash = -1;
+	char name[32];
+	int r;
+
+	if (sys_faccessat(resource->dir, WORK, F_OK) == -ENOENT)
+		return 0;
+	trash = store_open_own(resource->dir, TRASH, err);
+	if (trash < 0)
+		return trash;
+	for (int i = 0; i < WORK_TRIES; i++) {
+		(void)snprintf(name, sizeof(name), "work.%d", i);
+		r = sys_renameat2(resource->dir, WORK, trash, name,
+				  RENAME_KEEP);
+		if (r != -EEXIST)
+			break;
+		(void)tree_remove(trash, name, NULL);
+	}
+	if (r < 0)
+		return hb_fail(err, r, "cannot put a work directory away");
+	(void)tree_remove(trash, name, NULL);
+	return 0;
+}
+
+int session_drop_work(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = drop_one(&s->resources[i], err);
+	return r;
+}
+
+/* Whether what was written in the last box may have gone with the machine. */
+static int note_lost(struct hb_session *s, bool *ret_lost, struct hb_error *err)
+{
+	char boot[RECORD_BOOT_SIZE];
+	int r;
+
+	r = session_boot_id(boot, err);
+	if (r < 0)
+		return r;
+	*ret_lost = strcmp(boot, s->record.boot) != 0;
+	if (!*ret_lost)
+		return 0;
+	s->record.has_lost = true;
+	s->record.is_unsynced = false;
+	store_say(s->store,
+		  "session '%s': the machine went down before all was on disk; "
+		  "the last writes in it may be missing",
+		  s->record.name);
+	return 0;
+}
+
+int session_settle_sync(struct hb_session *s, struct hb_error *err)
+{
+	bool is_lost;
+	int r;
+
+	r = note_lost(s, &is_lost, err);
+	if (r >= 0 && !is_lost)
+		r = session_sync_layers(s, err);
+	if (r < 0)
+		return r;
+	s->record.is_unsynced = false;
+	return session_save(s, err);
+}
+
+int session_settle_box(struct hb_session *s, bool after_crash,
+		       struct hb_error *err)
+{
+	bool is_lost = false;
+	int r = 0;
+
+	if (after_crash)
+		r = note_lost(s, &is_lost, err);
+	if (r < 0)
+		return r;
+	if (after_crash && !is_lost)
+		store_say(s->store,
+			  "session '%s': the command in it was ended from "
+			  "outside; what it wrote is kept",
+			  s->record.name);
+	/* Said before the sync begins: an interrupt may end us there. */
+	s->record.is_unsynced = !is_lost && !s->record.is_durable;
+	r = session_end(s, err);
+	if (r >= 0 && s->record.is_unsynced)
+		r = session_settle_sync(s, err);
+	if (r >= 0)
+		r = session_drop_work(s, err);
+	return r;
+}
+
+bool session_has_journal(const struct hb_session *s)
+{
+	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;
+}
+
+int session_settle_journal(struct hb_session *s, bool back,
+			   enum txn_recovered *ret_what, struct hb_error *err)
+{
+	static const char *const said[] = {
+		[RECOVERED_FORWARD] = "finished",
+		[RECOVERED_BACK] = "reversed",
+	};
+	struct hb_error saving = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	*ret_what = RECOVERED_NOTHING;
+	if (!session_has_journal(s))
+		return 0;
+	r = session_txn(s, &txn, err);
+	if (r < 0)
+		return hb_fail(err, r, "session '%s'", s->record.name);
+	session_remember(s);
+	r = txn_recover(txn, back, ret_what, err);
+	if (r == -HB_E_STATE && s->record.state != SESSION_BROKEN) {
+		(void)session_break(s, &saving);
+		hb_fix(err, "holdback recover @%s", s->record.name);
+	}
+	if (r >= 0)
+		r = session_remembered(s, false, err);
+	/* The upper may be another one now. */
+	session_close_resources(s);
+	if (r < 0)
+		return hb_fail(err, r, "session '%s'", s->record.name);
+	if (*ret_what != RECOVERED_NOTHING)
+		store_say(s->store,
+			  "session '%s': an interrupted change was %s",
+			  s->record.name, said[*ret_what]);
+	return 0;
+}

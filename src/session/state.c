@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/place.h"
+#include "sys/proc.h"
+
+/*
+ * The states of a session.
+ *
+ *	created -> idle			hb_session_create
+ *	idle    -> active		session_begin
+ *	active  -> idle			session_end
+ *	idle, active, broken -> broken	session_break
+ *	broken  -> idle			session_mend
+ *	idle, broken -> gone		session_retire
+ *
+ * Commit, undo, redo and rollback leave a session idle: what they have under
+ * way is in the journal, not in the state.
+ */
+static const bool is_allowed[SESSION_STATES][SESSION_STATES] = {
+	[SESSION_CREATED] = { [SESSION_IDLE] = true },
+	[SESSION_IDLE] = { [SESSION_ACTIVE] = true,
+			   [SESSION_BROKEN] = true,
+			   [SESSION_GONE] = true },
+	[SESSION_ACTIVE] = { [SESSION_IDLE] = true, [SESSION_BROKEN] = true },
+	[SESSION_BROKEN] = { [SESSION_BROKEN] = true,
+			     [SESSION_IDLE] = true,
+			     [SESSION_GONE] = true },
+};
+
+static int move_to(struct hb_session *s, enum session_state to, int64_t pid,
+		   struct hb_error *err)
+{
+	enum session_state from = s->record.state;
+	int64_t old_pid = s->record.pid;
+	int r;
+
+	if (!is_allowed[from][to])
+		return hb_fail(err, -HB_E_STATE,
+			       "session '%s' is %s and cannot become %s",
+			       s->record.name, session_state_name(from),
+			       session_state_name(to));
+	r = session_needs_lock(s, err);
+	if (r < 0)
+		return r;
+	s->record.state = to;
+	s->record.pid = pid;
+	r = session_save(s, err);
+	if (r < 0) {
+		s->record.state = from;
+		s->record.pid = old_pid;
+	}
+	return r;
+}
+
+int session_save(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	r = session_boot_id(s->record.boot, err);
+	if (r < 0)
+		return r;
+	return record_write(s->dir, &s->record, true, err);
+}
+
+int session_begin(struct hb_session *s, struct hb_error *err)
+{
+	s->record.used = sys_now().tv_sec;
+	return move_to(s, SESSION_ACTIVE, sys_getpid(), err);
+}
+
+int session_end(struct hb_session *s, struct hb_error *err)
+{
+	return move_to(s, SESSION_IDLE, 0, err);
+}
+
+int session_break(struct hb_session *s, struct hb_error *err)
+{
+	return move_to(s, SESSION_BROKEN, 0, err);
+}
+
+int session_mend(struct hb_session *s, struct hb_error *err)
+{
+	return move_to(s, SESSION_IDLE, 0, err);
+}
+
+int session_retire(struct hb_session *s, struct hb_error *err)
+{
+	return move_to(s, SESSION_GONE, 0, err);
+}

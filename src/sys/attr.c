@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/attr.h"
+
+#include "base/auto.h"
+#include "sys/fault.h"
+#include "sys/file.h"
+#include "sys/kernel.h"
+#include "sys/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define STATX_WANTED 0x00000fffU /* the basic ones and the birth time */
+#define STATX_BTIME_ 0x00000800U
+
+/* Where struct k_statx has them: pairs of seconds, and nanoseconds. */
+enum {
+	TIME_BIRTH = 2,
+	TIME_CHANGE = 4,
+	TIME_MODIFY = 6,
+};
+
+static struct timespec time_of(const struct k_statx *x, int at)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(int64_t)x->times[at],
+		.tv_nsec = (long)(x->times[at + 1] & UINT32_MAX),
+	};
+}
+
+int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
+{
+	struct k_statx x = { 0 };
+
+	if (syscall(SYS_statx, dirfd, name,
+		    AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		    STATX_WANTED, &x) < 0)
+		return -errno;
+	*ret_attr = (struct sys_attr){
+		.mode = x.mode,
+		.uid = x.uid,
+		.gid = x.gid,
+		.dev = makedev(x.dev_major, x.dev_minor),
+		.ino = x.ino,
+		.size = x.size,
+		.nlink = x.nlink,
+		.rdev_major = x.rdev_major,
+		.rdev_minor = x.rdev_minor,
+		.mtime = time_of(&x, TIME_MODIFY),
+		.ctime = time_of(&x, TIME_CHANGE),
+	};
+	if (x.mask & STATX_BTIME_)
+		ret_attr->btime = time_of(&x, TIME_BIRTH);
+	return 0;
+}
+
+/*
+ * The f* forms refuse O_PATH descriptors, and what we look at must not be
+ * opened: the magic link names the very object, a symbolic link included.
+ */
+static const char *magic_link(int fd, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "/proc/self/fd/%d", fd);
+	return buf;
+}
+
+ssize_t sys_list_xattrs(int fd, char *buf, size_t size)
+{
+	char name[32];
+	ssize_t n = listxattr(magic_link(fd, name, sizeof(name)), buf, size);
+
+	if (n < 0 && errno == ENOTSUP)
+		return 0;
+	return n < 0 ? -errno : n;
+}
+
+ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size)
+{
+	auto_fd int fd = -1;
+	long n;
+
+	n = syscall(SYS_listxattrat, dirfd, name, AT_SYMLINK_NOFOLLOW, buf,
+		    size);
+	if (n >= 0)
+		return (ssize_t)n;
+	if (errno == ENOTSUP)
+		return 0;
+	/* Before 6.13; some filters answer EPERM to what they do not know. */
+	if (errno != ENOSYS && errno != EPERM)
+		return -errno;
+	fd = sys_openat(dirfd, name, O_PATH | O_NOFOLLOW, 0);
+	return fd < 0 ? fd : sys_list_xattrs(fd, buf, size);
+}
+
+ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)
+{
+	char link[32];
+
+	return RESULT(
+		getxattr(magic_link(fd, link, sizeof(link)), name, buf, size));
+}
+
+ssize_t sys_pread_full(int fd, void *buf, size_t size, uint64_t offset)
+{
+	char *p = buf;
+	size_t used = 0;
+
+	while (used < size) {
+		ssize_t n = pread(fd, p + used, size - used,
+				  (off_t)(offset + used));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	return (ssize_t)used;
+}
+
+int sys_pwrite_all(int fd, const void *data, size_t len, uint64_t offset)
+{
+	const char *p = data;
+	int r;
+
+	r = fault_here("pwrite");
+	if (r < 0)
+		return r;
+
+	while (len > 0) {
+		ssize_t n = pwrite(fd, p, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+uint64_t sys_next_data(int fd, uint64_t offset, uint64_t end)
+{
+	off_t at = lseek(fd, (off_t)offset, SEEK_DATA);
+
+	if (at < 0)
+		return errno == ENXIO ? end : offset;
+	return (uint64_t)at < end ? (uint64_t)at : end;
+}
+
+int sys_truncate(int fd, uint64_t size)
+{
+	int r;
+
+	r = fault_here("ftruncate");
+	if (r < 0)
+		return r;
+
+	return RESULT(ftruncate(fd, (off_t)size));
+}
+
+static int named_then_unlinked(int dirfd)
+{
+	char name[64];
+	int fd = -EEXIST;
+
+	for (unsigned i = 0; fd == -EEXIST && i < 100; i++) {
+		(void)snprintf(name, sizeof(name), ".spill-%ld-%u",
+			       (long)getpid(), i);
+		fd = sys_openat(dirfd, name,
+				O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	}
+	if (fd >= 0)
+		(void)sys_unlinkat(dirfd, name, 0);
+	return fd;
+}
+
+int sys_unnamed_file(int dirfd)
+{
+	int fd = sys_openat(dirfd, ".", O_RDWR | O_TMPFILE, 0600);
+
+	if (fd == -EOPNOTSUPP || fd == -EISDIR || fd == -ENOENT)
+		return named_then_unlinked(dirfd);
+	return fd;
+}
+
+uid_t sys_effective_uid(void)
+{
+	return geteuid();
+}

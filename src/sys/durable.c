@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/durable.h"
+
+#include "sys/fault.h"
+#include "sys/kernel.h"
+#include "sys/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define K_FICLONE	       0x40049409UL
+#define K_OVERLAY_MAGIC	       0x794c7630L
+#define K_STATX_ATTR_IMMUTABLE 0x10U
+#define K_STATX_ATTR_APPEND    0x20U
+
+/* The call between its two fault points. */
+#define DURABLE(op, call)                                \
+	__extension__({                                  \
+		int f_ = fault_here(op);                 \
+		f_ < 0 ? f_ : fault_after(RESULT(call)); \
+	})
+
+int sys_renameat2(int from, const char *old, int to, const char *name,
+		  unsigned flags)
+{
+	int r = fault_here("renameat2");
+
+	if (r < 0)
+		return r;
+	if (flags && fault_is_rename_plain())
+		return -EINVAL;
+	return (int)fault_after(
+		RESULT(syscall(SYS_renameat2, from, old, to, name, flags)));
+}
+
+int sys_linkat(int from, const char *old, int to, const char *name)
+{
+	return (int)DURABLE("linkat", linkat(from, old, to, name, 0));
+}
+
+int sys_syncfs(int fd)
+{
+	return (int)DURABLE("syncfs", syncfs(fd));
+}
+
+int sys_sync_range(int fd)
+{
+	return RESULT(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+}
+
+int sys_clone_file(int to, int from)
+{
+	return (int)DURABLE("clone", ioctl(to, K_FICLONE, from));
+}
+
+ssize_t sys_copy_range(int from, int to, uint64_t offset, size_t len)
+{
+	loff_t in = (loff_t)offset, out = (loff_t)offset;
+
+	return DURABLE("copy_file_range",
+		       copy_file_range(from, &in, to, &out, len, 0));
+}
+
+uint64_t sys_next_hole(int fd, uint64_t offset, uint64_t end)
+{
+	off_t at = lseek(fd, (off_t)offset, SEEK_HOLE);
+
+	return at < 0 || (uint64_t)at > end ? end : (uint64_t)at;
+}
+
+int sys_seek(int fd, int64_t offset)
+{
+	return lseek(fd, (off_t)offset, SEEK_SET) < 0 ? -errno : 0;
+}
+
+int sys_set_mtime_at(int dirfd, const char *name, struct timespec mtime)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, mtime };
+
+	return (int)DURABLE("utimensat",
+			    utimensat(dirfd, name, times,
+				      AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
+}
+
+int sys_chown_at(int dirfd, const char *name, uid_t uid, gid_t gid)
+{
+	return (int)DURABLE("fchownat",
+			    fchownat(dirfd, name, uid, gid,
+				     AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH));
+}
+
+int sys_mknod_at(int dirfd, const char *name, mode_t mode)
+{
+	return (int)DURABLE("mknodat", mknodat(dirfd, name, mode, 0));
+}
+
+/* The f* forms refuse O_PATH descriptors; the magic link is the object. */
+static const char *magic_link(int fd, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "/proc/self/fd/%d", fd);
+	return buf;
+}
+
+int sys_set_xattr(int fd, const char *name, const void *value, size_t size)
+{
+	char at[32];
+
+	return (int)DURABLE("setxattr", setxattr(magic_link(fd, at, sizeof(at)),
+						 name, value, size, 0));
+}
+
+int sys_remove_xattr(int fd, const char *name)
+{
+	char at[32];
+
+	return (int)DURABLE("removexattr",
+			    removexattr(magic_link(fd, at, sizeof(at)), name));
+}
+
+int sys_obstacle_at(int dirfd, const char *name, struct sys_obstacle *ret)
+{
+	struct k_statx x = { 0 };
+
+	if (syscall(SYS_statx, dirfd, name,
+		    AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+		    K_STATX_INO | K_STATX_MNT_ID, &x) < 0)
+		return -errno;
+	*ret = (struct sys_obstacle){
+		.dev = makedev(x.dev_major, x.dev_minor),
+		.mount = x.mnt_id,
+		.is_immutable = x.attributes & K_STATX_ATTR_IMMUTABLE,
+		.is_append_only = x.attributes & K_STATX_ATTR_APPEND,
+	};
+	return 0;
+}
+
+int sys_can_change_dir(int fd)
+{
+	return RESULT(faccessat(fd, ".", W_OK | X_OK, AT_EACCESS));
+}
+
+int sys_space(int fd, struct sys_space *ret)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return -errno;
+	*ret = (struct sys_space){
+		.free_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize,
+		.is_overlay = fs.f_type == K_OVERLAY_MAGIC,
+	};
+	return 0;
+}
+
+int sys_flock(int fd)
+{
+	return RESULT(flock(fd, LOCK_EX | LOCK_NB));
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/place.h"
+
+#include "sys/fault.h"
+#include "sys/file.h"
+#include "sys/kernel.h"
+#include "sys/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+int sys_mount_id(int fd, uint64_t *ret_id)
+{
+	struct k_statx at;
+
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, K_STATX_MNT_ID, &at) < 0)
+		return -errno;
+	*ret_id = at.mnt_id;
+	return 0;
+}
+
+ssize_t sys_fd_path(int fd, char *buf, size_t size)
+{
+	static const char gone[] = " (deleted)";
+	char name[32];
+	struct stat st;
+	ssize_t n;
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = sys_readlinkat(AT_FDCWD, name, buf, size);
+	if (n < 0)
+		return n;
+	/* A name may really end like this: what has no link is gone. */
+	if ((size_t)n > sizeof(gone) &&
+	    strcmp(buf + (size_t)n - (sizeof(gone) - 1), gone) == 0 &&
+	    fstat(fd, &st) == 0 && st.st_nlink == 0)
+		return -ENOENT;
+	return buf[0] == '/' ? n : -ENOENT;
+}
+
+int sys_tmpfile(int dirfd)
+{
+	int r;
+
+	r = fault_here("tmpfile");
+	if (r < 0)
+		return r;
+	return sys_openat(dirfd, ".", O_TMPFILE | O_RDWR, 0600);
+}
+
+int sys_name_file(int fd, int dirfd, const char *name)
+{
+	char source[32];
+	int r;
+
+	r = fault_here("linkat");
+	if (r < 0)
+		return r;
+	(void)snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
+	return RESULT(linkat(AT_FDCWD, source, dirfd, name, AT_SYMLINK_FOLLOW));
+}
+
+int sys_touch(int fd)
+{
+	int r;
+
+	r = fault_here("touch");
+	if (r < 0)
+		return r;
+	return RESULT(futimens(fd, NULL));
+}
+
+int sys_make_whiteout(int dirfd, const char *name)
+{
+	int r;
+
+	r = fault_here("mknodat");
+	if (r < 0)
+		return r;
+	return RESULT(mknodat(dirfd, name, S_IFCHR, makedev(0, 0)));
+}
+
+struct timespec sys_now(void)
+{
+	struct timespec now = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return now;
+}
+
+void sys_pause(long milliseconds)
+{
+	struct timespec left = { .tv_sec = milliseconds / 1000,
+				 .tv_nsec = milliseconds % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+int sys_random(void *buf, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = getrandom(buf, size, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EIO;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SYS_PLACE_H
+#define HB_SYS_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/*
+ * Where something lies, when it is, and who holds it: what the store asks of
+ * the host.  Same conventions as sys/file.h.
+ */
+
+/* A number for the mount that `fd` was opened through; this boot only. */
+int sys_mount_id(int fd, uint64_t *ret_id);
+
+/*
+ * The path of what `fd` refers to, as the kernel knows it: absolute, without
+ * links.  -ENOENT if it has none any more.
+ */
+ssize_t sys_fd_path(int fd, char *buf, size_t size);
+
+/* A file without a name in `dirfd`, or -errno: never falls back to a name. */
+int sys_tmpfile(int dirfd);
+
+/* Gives what `fd` refers to, which has no name yet, this one. */
+int sys_name_file(int fd, int dirfd, const char *name);
+
+/* Sets its times to now. */
+int sys_touch(int fd);
+
+/* The overlay's mark for "nothing is here". */
+int sys_make_whiteout(int dirfd, const char *name);
+
+struct timespec sys_now(void);
+void sys_pause(long milliseconds);
+int sys_random(void *buf, size_t size);
+
+#endif

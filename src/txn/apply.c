@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/apply.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/event.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/access.h"
+#include "txn/dress.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The order of operations
+ * -----------------------
+ *
+ * Forward: in the journal's order, which has each directory before what is in
+ * it; a directory that stays is opened up when it is met.  Then once more from
+ * the end, so that each directory gets its mode and times after everything
+ * below it has moved.
+ *
+ * Back: all directories are opened up first, then everything is reversed from
+ * the end, where a directory comes after what is in it.
+ */
+
+#define SYNC_DIRS_MAX 64
+
+int apply_init(struct apply *a, struct txn *txn, struct journal *journal,
+	       struct hb_error *err)
+{
+	const struct journal_head *head = journal_head(journal);
+	int r;
+
+	*a = (struct apply){ .txn = txn, .journal = journal };
+	if (head->n_resources != txn->n_resources)
+		return hb_fail(err, -HB_E_CORRUPT,
+			       "the journal is about %u resources, not %zu",
+			       head->n_resources, txn->n_resources);
+	a->sites = calloc(txn->n_resources, sizeof(*a->sites));
+	a->steps = calloc(txn->n_resources, sizeof(*a->steps));
+	if (!a->sites || !a->steps)
+		return hb_fail(err, -ENOMEM, "cannot apply the journal");
+	for (size_t i = 0; i < txn->n_resources; i++) {
+		r = site_open(&a->sites[i], &txn->resources[i], head->id, err);
+		if (r < 0)
+			return r;
+		a->steps[i] = (struct step){
+			.site = &a->sites[i],
+			.is_plain = head->flags & JOURNAL_PLAIN,
+		};
+	}
+	return 0;
+}
+
+void apply_done(struct apply *a)
+{
+	for (size_t i = 0; a->sites && i < a->txn->n_resources; i++)
+		site_close(&a->sites[i]);
+	free(a->sites);
+	free(a->steps);
+	journal_free(a->journal);
+	*a = (struct apply){ 0 };
+}
+
+static int run_one(struct apply *a, const struct op *op, bool back,
+		   bool is_first, struct hb_error *err)
+{
+	struct step *s = &a->steps[op->resource];
+
+	s->is_recovery = !is_first;
+	if (op->kind == OP_DIRECTORY)
+		return back ? dress_close_dir(s->site, op, true, err)
+			    : dress_open_dir(s->site, op, is_first, err);
+	return step_run(s, op, back, err);
+}
+
+/* One way through the directories alone. */
+static int run_dirs(struct apply *a, bool opens, struct hb_error *err)
+{
+	struct op op;
+	int r;
+
+	if (opens)
+		journal_to_start(a->journal);
+	else
+		journal_to_end(a->journal);
+	while ((r = opens ? journal_next(a->journal, &op, err)
+			  : journal_prev(a->journal, &op, err)) == 1) {
+		struct site *s = &a->sites[op.resource];
+
+		if (op.kind != OP_DIRECTORY)
+			continue;
+		r = opens ? dress_open_dir(s, &op, false, err)
+			  : dress_close_dir(s, &op, false, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int apply_run(struct apply *a, bool back, bool is_first, struct hb_error *err)
+{
+	struct op op;
+	int r;
+
+	for (size_t i = 0; i < a->txn->n_resources; i++)
+		site_forget(&a->sites[i]);
+	if (back) {
+		r = run_dirs(a, true, err);
+		if (r < 0)
+			return r;
+		journal_to_end(a->journal);
+	} else {
+		journal_to_start(a->journal);
+	}
+	while ((r = back ? journal_prev(a->journal, &op, err)
+			 : journal_next(a->journal, &op, err)) == 1) {
+		r = run_one(a, &op, back, is_first, err);
+		if (r < 0)
+			return r;
+	}
+	if (r < 0 || back)
+		return r;
+	return run_dirs(a, false, err);
+}
+
+static int sync_fs(int fd)
+{
+	auto_fd int dir = sys_openat(fd, ".", O_RDONLY | O_DIRECTORY, 0);
+
+	return dir < 0 ? dir : sys_syncfs(dir);
+}
+
+/* 1: could not be opened, so that all of the file system has to be synced. */
+static int sync_below(int root, const char *path)
+{
+	auto_fd int dir = -1;
+
+	dir = access_open_below(root, path, strlen(path), O_RDONLY, NULL);
+	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP)
+		return 0;
+	return dir < 0 ? 1 : sys_fsync(dir);
+}
+
+static int sync_site(struct apply *a, uint32_t which)
+{
+	struct site *s = &a->sites[which];
+	bool all = a->steps[which].is_dressed;
+	unsigned n = 0;
+	struct op op;
+	int r = 0;
+
+	journal_to_start(a->journal);
+	while (!all && r == 0 &&
+	       (r = journal_next(a->journal, &op, NULL)) == 1) {
+		r = 0;
+		if (op.resource != which || op.kind != OP_DIRECTORY)
+			continue;
+		all = ++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
+		      (op.flags & OP_XATTRS);
+		if (!all)
+			r = sync_below(s->resource->base, op.path);
+		if (!all && r == 0 && s->upper.root >= 0)
+			r = sync_below(s->upper.root, op.path);
+		all = all || r == 1;
+		r = r < 0 ? r : 0;
+	}
+	if (r == 0 && all)
+		r = sync_fs(s->resource->base);
+	if (r == 0 && all)
+		r = sync_fs(s->resource->dir);
+	for (int i = 0; i < SITE_DIRS && r == 0 && !all; i++)
+		if (s->dirs[i] >= 0)
+			r = sys_fsync(s->dirs[i]);
+	return r < 0 || all ? r : sys_fsync(s->resource->dir);
+}
+
+int apply_sync(struct apply *a, struct hb_error *err)
+{
+	for (uint32_t i = 0; i < a->txn->n_resources; i++) {
+		int r = sync_site(a, i);
+
+		if (r < 0)
+			return hb_fail(err, r, "cannot sync the base");
+	}
+	return 0;
+}
+
+struct report {
+	struct apply *a;
+	txn_applied_fn applied;
+	void *ctx;
+	size_t resource;
+	const char *top; /* path of the directory that is walked */
+	bool back;
+	struct buf path;
+};
+
+static int tell(struct report *rep, const char *path,
+		const struct sys_attr *base, const struct sys_attr *layer,
+		struct hb_error *err)
+{
+	struct seen seen = { .path = path };
+
+	if (base) {
+		seen.base_ino = base->ino;
+		seen.base_ctime = base->ctime;
+	}
+	/* After an undo it is pending, not seen. */
+	if (layer && !rep->back) {
+		seen.layer_ino = layer->ino;
+		seen.layer_ctime = layer->ctime;
+	}
+	if (!rep->applied)
+		return 0;
+	return rep->applied(rep->ctx, rep->resource, &seen, err);
+}
+
+static int tell_inside(void *ctx, const struct tree_visit *v,
+		       struct hb_error *err)
+{
+	struct report *rep = ctx;
+	int r;
+
+	if (v->when == TREE_LEAVE)
+		return 0;
+	buf_cut(&rep->path, 0);
+	(void)buf_add_str(&rep->path, rep->top);
+	(void)buf_add_char(&rep->path, '/');
+	r = buf_add_str(&rep->path, v->path);
+	if (r < 0)
+		return hb_fail(err, r, "cannot keep a path");
+	return tell(rep, buf_str(&rep->path), &v->attr, NULL, err);
+}
+
+static bool is_there(const struct place *p, struct sys_attr *ret)
+{
+	return p->dir >= 0 && sys_attr_at(p->dir, p->name, ret) == 0;
+}
+
+static int report_dir(struct report *rep, struct site *s, const struct op *op,
+		      struct hb_error *err)
+{
+	struct sys_attr base, layer;
+	auto_fd int b = site_open_base_dir(s, op->path, NULL);
+	auto_fd int l = site_open_upper_dir(s, op->path, NULL);
+	bool has_base = b >= 0 && sys_attr_at(b, "", &base) == 0;
+	bool has_layer = l >= 0 && sys_attr_at(l, "", &layer) == 0;
+
+	return tell(rep, op->path, has_base ? &base : NULL,
+		    has_layer ? &layer : NULL, err);
+}
+
+static int report_one(struct report *rep, const struct op *op,
+		      struct hb_error *err)
+{
+	struct site *s = &rep->a->sites[op->resource];
+	struct event e = { .kind = EVENT_CHANGED, .path = op->path };
+	struct sys_attr base, layer;
+	struct hb_error why = { 0 };
+	struct place at_base = { .dir = -1 }, at_layer = { .dir = -1 };
+	bool has_base, has_layer;
+	int r;
+
+	if ((op->flags & OP_UPPER) || op->kind == OP_LAYER)
+		return 0;
+	rep->resource = op->resource;
+	if (op->kind == OP_DIRECTORY)
+		return report_dir(rep, s, op, err);
+	r = site_base(s, op, &at_base, err);
+	if (r == 0)
+		r = site_upper(s, op, &at_layer, err);
+	if (r < 0)
+		return r;
+	has_base = is_there(&at_base, &base);
+	has_layer = is_there(&at_layer, &layer);
+	event_report(rep->a->txn->events, &e);
+	r = tell(rep, op->path, has_base ? &base : NULL,
+		 has_layer ? &layer : NULL, err);
+	if (r < 0 || rep->back || op->source != SOURCE_LAYER ||
+	    op->new.type != ENTRY_DIR || !has_base || !rep->applied)
+		return r;
+	rep->top = op->path;
+	r = tree_walk(at_base.dir, at_base.name, 0, tell_inside, rep, &why);
+	/* What we may not list now, a later look cannot compare either. */
+	if (r == -EACCES)
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+int apply_report(struct apply *a, bool back, txn_applied_fn applied,
+		 void *applied_ctx, struct hb_error *err)
+{
+	struct report rep = { .a = a,
+			      .applied = applied,
+			      .ctx = applied_ctx,
+			      .back = back,
+			      .path = BUF_INIT(JOURNAL_RECORD_MAX) };
+	struct op op;
+	int r;
+
+	for (size_t i = 0; i < a->txn->n_resources; i++)
+		site_forget(&a->sites[i]);
+	journal_to_start(a->journal);
+	while ((r = journal_next(a->journal, &op, err)) == 1) {
+		r = report_one(&rep, &op, err);
+		if (r < 0)
+			break;
+	}
+	buf_done(&rep.path);
+	if (r == 0 && applied)
+		r = applied(applied_ctx, 0, NULL, err);
+	return r;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/carry.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/access.h"
+#include "txn/bytes.h"
+#include "txn/overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define COPY_CHUNK ((size_t)1 << 20)
+#define RANGE_MAX  ((size_t)1 << 30)
+
+static int fail_at(const char *what, const char *name, int r,
+		   struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, r, "cannot %s %s", what,
+		       quote_shown(name, shown, sizeof(shown)));
+}
+
+/* What the attribute is called where it goes; NULL: it stays behind. */
+static const char *carried_name(const char *name, unsigned flags, char *buf,
+				size_t size)
+{
+	if (strncmp(name, "user.", 5) == 0) {
+		if (!(flags & CARRY_FROM_LAYER))
+			return name;
+		if (overlay_is_mark(name))
+			return NULL;
+		if (!overlay_is_escaped(name))
+			return name;
+		(void)snprintf(buf, size, "%s%s", OVERLAY_PREFIX,
+			       name + strlen(OVERLAY_ESCAPED));
+		return buf;
+	}
+	if (strcmp(name, "system.posix_acl_access") == 0 ||
+	    strcmp(name, "system.posix_acl_default") == 0)
+		return name;
+	if ((flags & CARRY_CAPABILITIES) &&
+	    strcmp(name, "security.capability") == 0)
+		return name;
+	return NULL;
+}
+
+static int add_xattr(int fd, const struct entry *e, const char *name,
+		     const char *as, char *value, struct buf *out)
+{
+	uint8_t sizes[8];
+	ssize_t n = access_get_xattr(fd, e, name, value, OVERLAY_VALUE_MAX);
+
+	if (n == -ENODATA)
+		return 0;
+	if (n < 0)
+		return (int)n;
+	bytes_put32(sizes, (uint32_t)strlen(as) + 1);
+	bytes_put32(sizes + 4, (uint32_t)n);
+	(void)buf_add(out, sizes, sizeof(sizes));
+	(void)buf_add(out, as, strlen(as) + 1);
+	return buf_add(out, value, (size_t)n);
+}
+
+int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
+		      struct buf *out, struct hb_error *err)
+{
+	auto_free char *list = malloc(OVERLAY_LIST_MAX);
+	auto_free char *value = malloc(OVERLAY_VALUE_MAX);
+	char renamed[512];
+	ssize_t n;
+	int r;
+
+	if (!list || !value)
+		return hb_fail(err, -ENOMEM, "cannot read attributes");
+	n = sys_list_xattrs(fd, list, OVERLAY_LIST_MAX);
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot list attributes");
+	for (const char *name = list; name < list + n;
+	     name += strlen(name) + 1) {
+		const char *as =
+			carried_name(name, flags, renamed, sizeof(renamed));
+
+		if (!as)
+			continue;
+		r = add_xattr(fd, e, name, as, value, out);
+		if (r < 0)
+			return hb_fail(err, r, "cannot read attribute '%s'",
+				       name);
+	}
+	return 0;
+}
+
+static bool has_name(const struct xattr_list *list, const char *wanted)
+{
+	const char *name;
+	const void *value;
+	size_t pos = 0, size;
+
+	while (xattr_list_next(list, &pos, &name, &value, &size) == 1)
+		if (strcmp(name, wanted) == 0)
+			return true;
+	return false;
+}
+
+static int remove_others(int fd, const struct xattr_list *list)
+{
+	auto_free char *names = malloc(OVERLAY_LIST_MAX);
+	char renamed[512];
+	ssize_t n;
+	int r;
+
+	if (!names)
+		return -ENOMEM;
+	n = sys_list_xattrs(fd, names, OVERLAY_LIST_MAX);
+	if (n < 0)
+		return (int)n;
+	for (const char *name = names; name < names + n;
+	     name += strlen(name) + 1) {
+		if (!carried_name(name, 0, renamed, sizeof(renamed)) ||
+		    has_name(list, name))
+			continue;
+		r = sys_remove_xattr(fd, name);
+		if (r < 0 && r != -ENODATA)
+			return r;
+	}
+	return 0;
+}
+
+int carry_set_xattrs(int fd, const struct xattr_list *list)
+{
+	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
+	const char *name;
+	const void *value;
+	size_t pos = 0, size;
+	int r;
+
+	if (!now)
+		return -ENOMEM;
+	r = remove_others(fd, list);
+	while (r == 0 &&
+	       xattr_list_next(list, &pos, &name, &value, &size) == 1) {
+		ssize_t n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
+
+		if (n >= 0 && (size_t)n == size &&
+		    memcmp(now, value, size) == 0)
+			continue;
+		r = sys_set_xattr(fd, name, value, size);
+	}
+	return r;
+}
+
+static int copy_by_hand(int from, int to, uint64_t at, uint64_t end)
+{
+	auto_free char *block = malloc(COPY_CHUNK);
+
+	if (!block)
+		return -ENOMEM;
+	while (at < end) {
+		size_t want =
+			end - at < COPY_CHUNK ? (size_t)(end - at) : COPY_CHUNK;
+		ssize_t n = sys_pread_full(from, block, want, at);
+		int r;
+
+		if (n <= 0)
+			return n < 0 ? (int)n : -EIO;
+		r = sys_pwrite_all(to, block, (size_t)n, at);
+		if (r < 0)
+			return r;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int copy_piece(int from, int to, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		size_t want =
+			end - at < RANGE_MAX ? (size_t)(end - at) : RANGE_MAX;
+		ssize_t n = sys_copy_range(from, to, at, want);
+
+		if (n == -ENOSPC || n == -EDQUOT || n == -EIO)
+			return (int)n;
+		/* Not between these two: the old way does between any. */
+		if (n <= 0)
+			return copy_by_hand(from, to, at, end);
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int copy_bytes(int from, int to, uint64_t size)
+{
+	uint64_t at = 0;
+	int r;
+
+	r = sys_clone_file(to, from);
+	if (r == 0 || r == -ENOSPC || r == -EDQUOT || r == -EIO)
+		return r;
+	r = sys_truncate(to, size);
+	while (r == 0 && at < size) {
+		uint64_t end;
+
+		at = sys_next_data(from, at, size);
+		end = sys_next_hole(from, at, size);
+		if (at >= size)
+			break;
+		r = copy_piece(from, to, at, end);
+		at = end;
+	}
+	return r;
+}
+
+static int copy_file(const struct carry *c, int to, const char *name,
+		     struct hb_error *err)
+{
+	auto_fd int in = -1;
+	auto_fd int out = -1;
+	int r;
+
+	in = access_open_file(c->from, c->name, c->entry, true, err);
+	if (in < 0)
+		return in;
+	out = sys_openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+			 0600);
+	if (out < 0)
+		return fail_at("create a copy of", c->name, out, err);
+	r = copy_bytes(in, out, c->entry->size);
+	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+}
+
+static int copy_link(const struct carry *c, int to, const char *name,
+		     struct hb_error *err)
+{
+	char target[PATH_MAX];
+	ssize_t n = sys_readlinkat(c->from, c->name, target, sizeof(target));
+	int r = n < 0 ? (int)n : sys_symlinkat(target, to, name);
+
+	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+}
+
+static int make(const struct carry *c, int to, const char *name,
+		struct hb_error *err)
+{
+	int r;
+
+	switch (c->entry->type) {
+	case ENTRY_FILE:
+		return copy_file(c, to, name, err);
+	case ENTRY_LINK:
+		return copy_link(c, to, name, err);
+	case ENTRY_DIR:
+		r = sys_mkdirat(to, name, 0700);
+		break;
+	case ENTRY_FIFO:
+		r = sys_mknod_at(to, name, S_IFIFO | 0600);
+		break;
+	case ENTRY_SOCKET:
+		r = sys_mknod_at(to, name, S_IFSOCK | 0600);
+		break;
+	case ENTRY_NONE:
+	case ENTRY_DEVICE:
+	default:
+		r = -EINVAL;
+		break;
+	}
+	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+}
+
+static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
+{
+	auto_buf struct buf list = BUF_INIT(CARRY_XATTRS_MAX);
+	auto_fd int from = -1;
+	struct xattr_list l;
+	int r;
+
+	from = sys_openat(c->from, c->name, O_PATH | O_NOFOLLOW, 0);
+	if (from < 0)
+		return fail_at("open", c->name, from, err);
+	r = carry_read_xattrs(from, c->entry, c->flags, &list, err);
+	if (r < 0)
+		return fail_at("copy", c->name, r, err);
+	l = (struct xattr_list){ buf_str(&list), list.len };
+	/* A directory with a default ACL gave some to the new object. */
+	r = carry_set_xattrs(to, &l);
+	return r < 0 ? fail_at("copy the attributes of", c->name, r, err) : 0;
+}
+
+int carry_copy(const struct carry *c, int to, const char *name,
+	       struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct sys_attr now;
+	int r;
+
+	r = make(c, to, name, err);
+	if (r < 0)
+		return r;
+	fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
+	r = fd < 0 ? fd : sys_attr_at(fd, "", &now);
+	if (r < 0)
+		return fail_at("open the copy of", c->name, r, err);
+	/* First, because it costs file capabilities and the setuid bit. */
+	if (now.uid != c->uid || now.gid != c->gid)
+		r = sys_chown_at(fd, "", c->uid, c->gid);
+	if (r < 0)
+		return fail_at("set the owner of a copy of", c->name, r, err);
+	r = carry_xattrs(c, fd, err);
+	if (r < 0)
+		return r;
+	if (c->entry->type != ENTRY_LINK)
+		r = sys_chmod_fd(fd, c->mode);
+	if (r == 0)
+		r = sys_set_mtime_at(fd, "", c->entry->mtime);
+	return r < 0 ? fail_at("set the attributes of a copy of", c->name, r,
+			       err)
+		     : 0;
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/changes.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "txn/compare.h"
+#include "txn/conflict.h"
+#include "txn/gitunit.h"
+#include "txn/renames.h"
+#include "txn/spill.h"
+#include "txn/walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * From sightings to changes
+ * -------------------------
+ *
+ * walk.c shows what each path was and is to be; here the two are compared, what
+ * is the same is dropped, and the rest is judged (conflict.c), hashed and
+ * spilled.  Renames are found when all is known, and laid over the stream while
+ * it is read.
+ *
+ * The hash covers what a reviewer sees and commit will write: path, kind, what
+ * differs, and of the new object type, mode, owner, size, links and mtime of
+ * what is not a directory, extended attributes and content.  Not the old
+ * object, identities or conflicts: they may change without the session's
+ * changes being others.
+ */
+#define HASH_VERSION "holdback changes 1\n"
+#define SCAN_TRIES   3
+
+struct changes {
+	struct spill spill;
+	struct renames renames;
+	struct changes_summary summary;
+	uint64_t number; /* of the next change that is read */
+	bool with_renames;
+};
+
+struct scan {
+	const struct changes_request *request;
+	struct changes *changes;
+	struct conflict_rule rule;
+	uint64_t number; /* of the next change that is added */
+	struct sha256 hash;
+	struct buf hashed; /* the path that was last hashed */
+};
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static struct side new_side(const struct sighting *s)
+{
+	return (struct side){
+		.dir = s->layer_dir,
+		.name = s->name,
+		.entry = &s->new,
+		.in_layer = true,
+	};
+}
+
+static struct side old_side(const struct sighting *s)
+{
+	return (struct side){
+		.dir = s->base_dir,
+		.name = s->name,
+		.entry = &s->old,
+	};
+}
+
+/* What an object holds; 0, or CHANGED_CONTENT or CHANGED_TARGET. */
+static int compare_content(const struct sighting *s, struct hb_error *err)
+{
+	struct side a = new_side(s), b = old_side(s);
+	int r;
+
+	switch (s->new.type) {
+	case ENTRY_FILE:
+		r = side_same_content(&a, &b, err);
+		if (r == 0 && git_is_index(s->git, s->name))
+			r = git_same_index(&a, &b, err);
+		return r < 0 ? r : r ? 0 : CHANGED_CONTENT;
+	case ENTRY_LINK:
+		r = side_same_target(&a, &b, err);
+		return r < 0 ? r : r ? 0 : CHANGED_TARGET;
+	case ENTRY_NONE:
+	case ENTRY_DIR:
+	case ENTRY_FIFO:
+	case ENTRY_SOCKET:
+	case ENTRY_DEVICE:
+	default:
+		return 0;
+	}
+}
+
+/* Both are there and of one type: what differs, enum change_what. */
+static int compare(const struct sighting *s, const struct xattrs *xattrs,
+		   struct hb_error *err)
+{
+	struct side b = old_side(s);
+	struct xattrs old;
+	int what, r;
+
+	what = compare_content(s, err);
+	if (what < 0)
+		return what;
+	r = side_xattrs(&b, &old, err);
+	if (r < 0)
+		return r;
+	if (memcmp(old.digest, xattrs->digest, sizeof(old.digest)) != 0)
+		what |= CHANGED_XATTRS;
+	if (s->new.type != ENTRY_LINK && s->new.mode != s->old.mode)
+		what |= CHANGED_MODE;
+	if (s->new.uid != s->old.uid || s->new.gid != s->old.gid)
+		what |= CHANGED_OWNER;
+	/* Refreshing an index is what no change is, so its time is none. */
+	if (!is_same_time(s->new.mtime, s->old.mtime) &&
+	    !git_is_index(s->git, s->name))
+		what |= CHANGED_MTIME;
+	if (s->new.type == ENTRY_FILE && s->new.nlink > 1)
+		what |= CHANGED_LINKS;
+	return what;
+}
+
+static enum change_kind kind_of(unsigned what)
+{
+	if (what & (CHANGED_CONTENT | CHANGED_TARGET))
+		return CHANGE_MODIFIED;
+	if (what &
+	    (CHANGED_MODE | CHANGED_OWNER | CHANGED_XATTRS | CHANGED_LINKS))
+		return CHANGE_ATTRIBUTES;
+	return CHANGE_TIMES;
+}
+
+/* 1: a change, whose kind, what and flags are set; 0: none. */
+static int classify(const struct sighting *s, const struct xattrs *xattrs,
+		    struct change *c, struct hb_error *err)
+{
+	int what;
+
+	if (s->old.type == ENTRY_NONE)
+		c->kind = CHANGE_ADDED;
+	else if (s->new.type == ENTRY_NONE)
+		c->kind = CHANGE_DELETED;
+	else if (s->new.type != s->old.type)
+		c->kind = CHANGE_TYPE;
+	else {
+		what = compare(s, xattrs, err);
+		if (what < 0)
+			return what;
+		c->what = (unsigned)what;
+		c->kind = kind_of(c->what);
+		if (s->new.type == ENTRY_DIR && c->kind == CHANGE_TIMES)
+			c->flags |= CHANGE_CARRIED;
+		if (s->is_opaque)
+			c->flags |= CHANGE_OPAQUE;
+		return what != 0 || s->is_opaque;
+	}
+	return 1;
+}
+
+static void set_flags(const struct sighting *s, const struct xattrs *xattrs,
+		      struct change *c)
+{
+	if (s->in_new)
+		c->flags |= CHANGE_IN_NEW;
+	if (s->in_gone)
+		c->flags |= CHANGE_IN_GONE;
+	if (git_is_unit(s->git, s->name))
+		c->flags |= CHANGE_GIT;
+	if (entry_is_special(&s->new))
+		c->flags |= CHANGE_SPECIAL;
+	if (xattrs->has_capability ||
+	    (s->new.type == ENTRY_FILE && (s->new.mode & 06000)))
+		c->flags |= CHANGE_SETID;
+	if (s->new.type == ENTRY_FILE && s->new.nlink > 1)
+		c->link_group = s->new.ino;
+}
+
+static void hash_number(struct sha256 *h, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(number >> (56 - 8 * i));
+	sha256_add(h, bytes, sizeof(bytes));
+}
+
+/* As much of the path as the one before has, and the rest. */
+static int hash_path(struct scan *scan, const char *path, struct hb_error *err)
+{
+	size_t shared = 0, n;
+	int r;
+
+	while (shared < scan->hashed.len &&
+	       path[shared] == scan->hashed.data[shared])
+		shared++;
+	n = strlen(path + shared);
+	hash_number(&scan->hash, shared);
+	hash_number(&scan->hash, n);
+	sha256_add(&scan->hash, path + shared, n);
+	buf_cut(&scan->hashed, shared);
+	r = buf_add(&scan->hashed, path + shared, n);
+	return r < 0 ? hb_fail(err, r, "cannot hash the changes") : 0;
+}
+
+static int hash_change(struct scan *scan, const struct sighting *s,
+		       const struct xattrs *xattrs, const struct change *c,
+		       struct hb_error *err)
+{
+	struct sha256 *h = &scan->hash;
+	struct side side = new_side(s);
+	uint8_t content[SHA256_SIZE];
+	int r;
+
+	r = hash_path(scan, c->path, err);
+	if (r < 0)
+		return r;
+	hash_number(h, (uint64_t)c->kind);
+	hash_number(h, c->what);
+	hash_number(h, s->new.type);
+	if (s->new.type == ENTRY_NONE)
+		return 0;
+	r = side_content(&side, content, err);
+	if (r < 0)
+		return r;
+	hash_number(h, s->new.mode);
+	hash_number(h, s->new.uid);
+	hash_number(h, s->new.gid);
+	if (s->new.type != ENTRY_DIR) {
+		hash_number(h, s->new.size);
+		hash_number(h, s->new.nlink);
+		hash_number(h, (uint64_t)s->new.mtime.tv_sec);
+		hash_number(h, (uint64_t)s->new.mtime.tv_nsec);
+	}
+	sha256_add(h, xattrs->digest, sizeof(xattrs->digest));
+	sha256_add(h, content, sizeof(content));
+	return 0;
+}
+
+static uint64_t *counter(struct changes_summary *sum, enum change_kind kind)
+{
+	switch (kind) {
+	case CHANGE_ADDED:
+		return &sum->n_added;
+	case CHANGE_MODIFIED:
+		return &sum->n_modified;
+	case CHANGE_DELETED:
+		return &sum->n_deleted;
+	case CHANGE_TYPE:
+		return &sum->n_type;
+	case CHANGE_ATTRIBUTES:
+		return &sum->n_attributes;
+	case CHANGE_TIMES:
+	default:
+		return &sum->n_times;
+	}
+}
+
+static void count_dir(struct changes_summary *sum, const struct change *c)
+{
+	if (c->kind == CHANGE_ADDED)
+		sum->n_dirs_added += c->new.type == ENTRY_DIR;
+	else if (c->kind == CHANGE_DELETED)
+		sum->n_dirs_deleted += c->old.type == ENTRY_DIR;
+	else
+		sum->n_dirs_changed += c->new.type == ENTRY_DIR;
+}
+
+static void count(struct changes_summary *sum, const struct change *c)
+{
+	sum->n_changes++;
+	if (c->flags & CHANGE_GIT) {
+		sum->n_git++;
+	} else {
+		++*counter(sum, c->kind);
+		count_dir(sum, c);
+	}
+	if (c->flags & CHANGE_CONFLICT)
+		sum->n_conflicts++;
+	if (c->new.type == ENTRY_FILE &&
+	    (c->kind == CHANGE_ADDED || c->kind == CHANGE_TYPE ||
+	     (c->what & CHANGED_CONTENT)))
+		sum->bytes += c->new.size;
+}
+
+static int add(struct scan *scan, const struct sighting *s,
+	       const struct xattrs *xattrs, struct change *c,
+	       struct hb_error *err)
+{
+	struct spilled record = { 0 };
+	int r;
+
+	if (!(c->flags & CHANGE_CARRIED)) {
+		record.conflict = conflict_of(&scan->rule, s, c->kind);
+		if (record.conflict != CONFLICT_NONE)
+			c->flags |= CHANGE_CONFLICT;
+		count(&scan->changes->summary, c);
+		if (!scan->request->without_hash) {
+			r = hash_change(scan, s, xattrs, c, err);
+			if (r < 0)
+				return r;
+		}
+		if (c->kind == CHANGE_ADDED || c->kind == CHANGE_DELETED) {
+			r = renames_note(
+				&scan->changes->renames, c, scan->number,
+				record.conflict == CONFLICT_MISSING, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	scan->number++;
+	record.change = *c;
+	return spill_add(&scan->changes->spill, &record, err);
+}
+
+static int see(void *ctx, struct sighting *s, struct hb_error *err)
+{
+	struct scan *scan = ctx;
+	struct side side = new_side(s);
+	struct xattrs xattrs = { 0 };
+	struct change c = {
+		.path = s->path,
+		.old = s->old,
+		.new = s->new,
+		.layer = s->layer,
+	};
+	int r;
+
+	s->doubt_below = conflict_below(&scan->rule, s);
+	if (conflict_is_committed(&scan->rule, s))
+		return WALK_SKIP;
+	if (s->new.type != ENTRY_NONE) {
+		r = side_xattrs(&side, &xattrs, err);
+		if (r < 0)
+			return r;
+	}
+	r = classify(s, &xattrs, &c, err);
+	if (r <= 0)
+		return r;
+	set_flags(s, &xattrs, &c);
+	r = add(scan, s, &xattrs, &c, err);
+	return r < 0 ? r : WALK_ON;
+}
+
+/* Renames are told apart from what was counted while they were not known. */
+static void settle_renames(struct changes *changes, bool with_renames)
+{
+	const struct rename_side *added = &changes->renames.added;
+
+	for (size_t i = 0; i < added->n; i++) {
+		if (!added->ends[i].other)
+			continue;
+		if (added->ends[i].is_missing)
+			changes->summary.n_conflicts--;
+		if (!with_renames)
+			continue;
+		changes->summary.n_added--;
+		changes->summary.n_deleted--;
+		changes->summary.n_renamed++;
+	}
+}
+
+static int scan_run(struct scan *scan, struct hb_error *err)
+{
+	const struct changes_request *request = scan->request;
+	struct changes *changes = scan->changes;
+	struct walk_request walk = {
+		.base = request->base,
+		.layers = request->layers,
+		.n_layers = request->n_layers,
+		.spill_dir = request->spill_dir,
+		.skip = request->skip,
+		.sight = see,
+		.ctx = scan,
+		.progress = request->progress,
+		.progress_ctx = request->progress_ctx,
+	};
+	int r;
+
+	sha256_init(&scan->hash);
+	sha256_add(&scan->hash, HASH_VERSION, strlen(HASH_VERSION));
+	r = walk_run(&walk, err);
+	if (r < 0)
+		return r;
+	if (!request->without_hash)
+		sha256_end(&scan->hash, changes->summary.hash);
+	renames_resolve(&changes->renames, request, request->with_renames);
+	settle_renames(changes, request->with_renames);
+	changes->with_renames = request->with_renames;
+	return changes_rewind(changes, err);
+}
+
+static int scan_once(const struct changes_request *request,
+		     struct changes **ret_changes, struct hb_error *err)
+{
+	struct changes *changes = calloc(1, sizeof(*changes));
+	struct scan scan = {
+		.request = request,
+		.changes = changes,
+		.rule = { .t0 = request->t0,
+			  .seen = request->seen,
+			  .seen_ctx = request->seen_ctx },
+	};
+	int r;
+
+	if (!changes)
+		return hb_fail(err, -ENOMEM, "cannot compare");
+	buf_init(&scan.hashed, SPILL_PATH_MAX);
+	r = spill_init(&changes->spill, request->spill_dir, err);
+	if (r >= 0)
+		r = scan_run(&scan, err);
+	buf_done(&scan.hashed);
+	if (r < 0) {
+		changes_free(changes);
+		return r;
+	}
+	*ret_changes = changes;
+	return 0;
+}
+
+int changes_scan(const struct changes_request *request,
+		 struct changes **ret_changes, struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	int r = -HB_E_BUSY;
+
+	/* The base belongs to a user who may be saving a file right now. */
+	for (int i = 0; i < SCAN_TRIES && (r == -HB_E_BUSY || r == -ENOENT);
+	     i++) {
+		why = (struct hb_error){ 0 };
+		r = scan_once(request, ret_changes, &why);
+	}
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+void changes_free(struct changes *changes)
+{
+	if (!changes)
+		return;
+	spill_done(&changes->spill);
+	renames_done(&changes->renames);
+	free(changes);
+}
+
+const struct changes_summary *changes_summary(const struct changes *changes)
+{
+	return &changes->summary;
+}
+
+int changes_rewind(struct changes *changes, struct hb_error *err)
+{
+	changes->number = 0;
+	renames_rewind(&changes->renames);
+	return spill_rewind(&changes->spill, err);
+}
+
+static void lay_renames_over(struct changes *changes, struct change *c)
+{
+	struct renames *renames = &changes->renames;
+	const struct rename_end *end;
+
+	end = renames_added(renames, changes->number);
+	if (end && end->other) {
+		if (end->is_missing) {
+			c->flags &= ~(unsigned)CHANGE_CONFLICT;
+			c->why = NULL;
+		}
+		if (changes->with_renames) {
+			c->flags |= CHANGE_RENAMED;
+			c->from = renames->deleted.ends[end->other - 1].path;
+		}
+	}
+	end = renames_deleted(renames, changes->number);
+	if (end && end->other && changes->with_renames)
+		c->flags |= CHANGE_MOVED_AWAY;
+}
+
+int changes_next(struct changes *changes, struct change *ret_change,
+		 struct hb_error *err)
+{
+	struct spilled record;
+	int r;
+
+	r = spill_next(&changes->spill, &record, err);
+	if (r <= 0)
+		return r;
+	lay_renames_over(changes, &record.change);
+	changes->number++;
+	*ret_change = record.change;
+	return 1;
+}

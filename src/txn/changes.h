@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_CHANGES_H
+#define HB_TXN_CHANGES_H
+
+#include "txn/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * The change set: what a resource's layers do to its base, as one stream in
+ * path order that status, diff, gate, review and commit all read.  The order
+ * is that of a walk: names by bytes, a directory before what is in it, so a
+ * slash sorts before every other byte.
+ *
+ * It is made by one walk over layers and base, by descriptor, in memory that
+ * does not grow with the tree, and kept in an unnamed spill file.  Everything
+ * in a layer is hostile.
+ */
+enum change_kind {
+	CHANGE_ADDED = 'A',
+	CHANGE_MODIFIED = 'M', /* content, or a link's target */
+	CHANGE_DELETED = 'D',
+	CHANGE_TYPE = 'T',	 /* another type of object in its place */
+	CHANGE_ATTRIBUTES = 'P', /* mode, owner, xattrs, ACL: no content */
+	CHANGE_TIMES = 't',	 /* a file's mtime alone; shown with -v */
+};
+
+/* What differs; any kind but A and D may have several. */
+enum change_what {
+	CHANGED_CONTENT = 1 << 0,
+	CHANGED_MODE = 1 << 1,
+	CHANGED_OWNER = 1 << 2,
+	CHANGED_XATTRS = 1 << 3, /* user.*, ACLs, security.capability */
+	CHANGED_TARGET = 1 << 4,
+	CHANGED_MTIME = 1 << 5,
+	/*
+	 * Nothing of its own, but in the layer it shares its inode with other
+	 * names: the base's copy has to become that inode.
+	 */
+	CHANGED_LINKS = 1 << 6,
+};
+
+enum change_flag {
+	/*
+	 * A directory that hides or replaces all of the base below it: the
+	 * deletions it means follow as changes of their own.
+	 */
+	CHANGE_OPAQUE = 1 << 0,
+	CHANGE_IN_NEW = 1 << 1,	 /* inside a directory that is itself added */
+	CHANGE_IN_GONE = 1 << 2, /* inside a directory that is itself deleted */
+	CHANGE_GIT = 1 << 3,	 /* part of a repository's unit, not counted */
+	CHANGE_RENAMED = 1 << 4, /* `from` is where it came from */
+	CHANGE_SPECIAL = 1 << 5, /* fifo, socket, device */
+	CHANGE_SETID = 1 << 6,	 /* setuid, setgid or file capabilities */
+	CHANGE_CONFLICT = 1 << 7, /* the base changed since T0; see `why` */
+	/* The other end of a rename: deleted, and the `from` of an added one.
+	 */
+	CHANGE_MOVED_AWAY = 1 << 8,
+	/*
+	 * A directory of both sides that is in the stream for commit alone: its
+	 * times, which are carried and not listed, or its being opaque.  Kind
+	 * CHANGE_TIMES; never shown, counted, in conflict or in the hash, so a
+	 * set that has nothing else has no changes: see `n_changes`.
+	 */
+	CHANGE_CARRIED = 1 << 9,
+};
+
+struct change {
+	enum change_kind kind;
+	unsigned what;	     /* enum change_what */
+	unsigned flags;	     /* enum change_flag */
+	const char *path;    /* relative to the resource, any bytes but NUL */
+	const char *from;    /* CHANGE_RENAMED, else NULL */
+	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
+	size_t layer;	     /* index of the layer that `new` is in */
+	struct entry old;    /* ENTRY_NONE for an added one */
+	struct entry new;    /* ENTRY_NONE for a deleted one */
+	uint64_t link_group; /* not 0: same number, same inode in the layer */
+};
+
+/*
+ * What the session knows of a path after it was committed from here.  The
+ * directories that commit renamed into place or whose times it restored belong
+ * to it as well: to a later scan they look as if the user had moved them.
+ */
+struct seen {
+	const char *path;
+	uint64_t base_ino;
+	struct timespec base_ctime;
+	uint64_t layer_ino; /* 0: nothing in the layer */
+	struct timespec layer_ctime;
+};
+
+/* Looks a path up among the seen ones.  false: never committed. */
+typedef bool (*seen_fn)(void *ctx, const char *path, struct seen *ret_seen);
+
+struct changes_request {
+	int base;	   /* the resource's root, verified by the caller */
+	const int *layers; /* the topmost first; index 0 is the upper */
+	size_t n_layers;
+	int spill_dir; /* where the spill file may lie */
+	/* Names at the top of the resource that are ours: skipped. */
+	const char *const *skip;
+	struct timespec t0; /* zero: no conflict is looked for */
+	seen_fn seen;	    /* may be NULL */
+	void *seen_ctx;
+	bool with_renames;
+	/*
+	 * Leaves the hash zero and so spares reading what is new: for whoever
+	 * only lists.  What was reviewed by such a list cannot be expected.
+	 */
+	bool without_hash;
+	/* Called now and then with the number of entries walked; may be NULL.
+	 */
+	void (*progress)(void *ctx, uint64_t n);
+	void *progress_ctx;
+};
+
+/*
+ * Directories count as well.  The two ends of a rename count once, as renamed.
+ * What is part of a repository's unit counts as `n_git` and `n_changes` only.
+ */
+struct changes_summary {
+	uint64_t n_changes; /* in the stream, but for the carried ones */
+	uint64_t n_added, n_modified, n_deleted, n_renamed, n_type;
+	uint64_t n_attributes, n_times, n_conflicts, n_git;
+	/* Of those added, deleted and of all others: how many directories. */
+	uint64_t n_dirs_added, n_dirs_deleted, n_dirs_changed;
+	uint64_t bytes; /* of the content that is new */
+	uint8_t hash[32];
+};
+
+struct changes;
+
+/*
+ * Walks and compares.  On failure nothing is left; a tree that cannot be read
+ * as a layer is refused whole, naming the path.
+ */
+int changes_scan(const struct changes_request *request,
+		 struct changes **ret_changes, struct hb_error *err);
+void changes_free(struct changes *changes);
+
+const struct changes_summary *changes_summary(const struct changes *changes);
+
+/*
+ * Reads from the first change on; 1: a change, 0: the end.  What `ret_change`
+ * points to is valid until the next call.
+ */
+int changes_rewind(struct changes *changes, struct hb_error *err);
+int changes_next(struct changes *changes, struct change *ret_change,
+		 struct hb_error *err);
+
+/* Which changes are wanted: the same function for status, diff and commit. */
+struct changes_filter {
+	const char *const *only; /* globs; NULL or empty: everything */
+	size_t n_only;
+	const char *const *except;
+	size_t n_except;
+};
+bool changes_filter_passes(const struct changes_filter *filter,
+			   const struct change *change);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/event.h"
+#include "base/sha256.h"
+#include "txn/apply.h"
+#include "txn/history.h"
+#include "txn/journal.h"
+#include "txn/ops.h"
+#include "txn/run.h"
+#include "txn/survey.h"
+#include "txn/syncer.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Commit
+ * ------
+ *
+ *	scan	the change sets; filters, conflicts, the expected hash
+ *	plan	every operation is checked, copies are staged	[txn/ID]
+ *	sync	what will move
+ *	publish	the journal: from here on it is all or nothing	[journal]
+ *	apply	step by step, by identity			[base, undo/ID]
+ *	report	who remembers what was seen
+ *	sync	the bases
+ *	done	the journal is filed				[done/ID]
+ *
+ * Before `publish` a failure, or a kill, leaves nothing but what
+ * history_sweep() removes.  After it a failure takes every step back, and a
+ * kill leaves it to txn_recover().
+ *
+ * The crash loops of t_commit hold this.
+ */
+
+/* One resource's. */
+struct part {
+	struct changes *changes;
+	struct survey survey;
+	struct site site;
+};
+
+struct commit {
+	struct txn *txn;
+	const struct txn_options *options;
+	struct part *parts;
+	size_t n;
+	uint64_t id;
+	bool has_rest;
+};
+
+static void add_summary(struct changes_summary *to,
+			const struct changes_summary *from)
+{
+	to->n_changes += from->n_changes;
+	to->n_added += from->n_added;
+	to->n_modified += from->n_modified;
+	to->n_deleted += from->n_deleted;
+	to->n_renamed += from->n_renamed;
+	to->n_type += from->n_type;
+	to->n_attributes += from->n_attributes;
+	to->n_times += from->n_times;
+	to->n_git += from->n_git;
+	to->n_dirs_added += from->n_dirs_added;
+	to->n_dirs_deleted += from->n_dirs_deleted;
+	to->n_dirs_changed += from->n_dirs_changed;
+	to->bytes += from->bytes;
+}
+
+static int scan_one(struct commit *c, size_t i, struct hb_error *err)
+{
+	const struct txn_resource *res = &c->txn->resources[i];
+	const struct changes_request request = {
+		.base = res->base,
+		.layers = res->layers,
+		.n_layers = res->n_layers,
+		.spill_dir = c->txn->session,
+		.skip = res->skip,
+		.t0 = res->t0,
+		.seen = c->txn->seen,
+		.seen_ctx = c->txn->seen_ctx ? c->txn->seen_ctx[i] : NULL,
+		.with_renames = true,
+		/* A dry run is where the hash comes from. */
+		.without_hash = !c->options->expect && !c->options->dry_run,
+	};
+	int r = changes_scan(&request, &c->parts[i].changes, err);
+
+	if (r < 0)
+		return r;
+	return survey_run(&c->parts[i].survey, c->parts[i].changes, c->options,
+			  err);
+}
+
+/* Of one the hash is its own; of several that of all of theirs. */
+static void set_hash(const struct commit *c, struct changes_summary *sum)
+{
+	struct sha256 h;
+
+	if (c->n == 1) {
+		memcpy(sum->hash, changes_summary(c->parts[0].changes)->hash,
+		       sizeof(sum->hash));
+		return;
+	}
+	sha256_init(&h);
+	for (size_t i = 0; i < c->n; i++)
+		sha256_add(&h, changes_summary(c->parts[i].changes)->hash,
+			   SHA256_SIZE);
+	sha256_end(&h, sum->hash);
+}
+
+static int scan(struct commit *c, struct txn_result *result,
+		struct hb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < c->n; i++) {
+		r = scan_one(c, i, err);
+		if (r < 0)
+			return r;
+		add_summary(&result->summary,
+			    changes_summary(c->parts[i].changes));
+		result->summary.n_conflicts += c->parts[i].survey.n_conflicts;
+		result->n_operations += c->parts[i].survey.n_taken;
+		c->has_rest = c->has_rest || c->parts[i].survey.has_rest;
+	}
+	result->has_rest = c->has_rest;
+	set_hash(c, &result->summary);
+	if (c->options->expect &&
+	    memcmp(c->options->expect, result->summary.hash, SHA256_SIZE) !=
+		    0) {
+		hb_fix(err, "look at the changes again");
+		return hb_fail(err, -HB_E_CONFLICT,
+			       "the changes are not the expected ones");
+	}
+	if (result->summary.n_conflicts > 0) {
+		hb_fix(err, "commit with --ours, --theirs or --except");
+		return hb_fail(err, -HB_E_CONFLICT,
+			       "the base has changed in %llu places",
+			       (unsigned long long)result->summary.n_conflicts);
+	}
+	return 0;
+}
+
+/* A number that no earlier transaction has left anything under. */
+static int choose_id(struct commit *c, struct hb_error *err)
+{
+	int r = history_next_id(c->txn->session, &c->id, err);
+
+	for (size_t i = 0; r >= 0 && i < c->n; i++) {
+		r = run_id_is_free(&c->txn->resources[i], c->id, err);
+		if (r == 0) {
+			c->id++;
+			i = (size_t)-1;
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
+static int plan(struct commit *c, struct journal_writer *w,
+		struct syncer *syncers, struct hb_error *err)
+{
+	uint64_t slot = 1;
+	int r;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct ops_request q = {
+			.options = c->options,
+			.changes = c->parts[i].changes,
+			.survey = &c->parts[i].survey,
+			.site = &c->parts[i].site,
+			.resource = (uint32_t)i,
+			.writer = w,
+			.syncer = &syncers[i],
+			.first_slot = slot,
+		};
+
+		r = site_open(&c->parts[i].site, &c->txn->resources[i], c->id,
+			      err);
+		if (r == 0)
+			r = site_make(&c->parts[i].site, err);
+		if (r == 0 && c->parts[i].survey.n_taken > 0)
+			r = ops_write(&q, &slot, err);
+		if (r < 0)
+			return r;
+	}
+	/* Two rounds: what the first started is written while we planned. */
+	for (size_t i = 0; i < c->n; i++) {
+		const struct txn_resource *res = &c->txn->resources[i];
+
+		r = syncer_wait(&syncers[i], res->spot);
+		if (r == 0 && !res->same_mount && syncers[i].is_all)
+			r = syncer_wait(&syncers[i], res->dir);
+		if (r < 0)
+			return hb_fail(err, r, "cannot sync what will move");
+	}
+	return 0;
+}
+
+static int write_journal(struct commit *c, struct hb_error *err)
+{
+	struct journal_head head = {
+		.kind = JOURNAL_COMMIT,
+		.flags = c->has_rest ? JOURNAL_HAS_REST : 0,
+		.n_resources = (uint32_t)c->n,
+		.id = c->id,
+	};
+	auto_free struct syncer *syncers = calloc(c->n, sizeof(*syncers));
+	struct journal_writer *w = NULL;
+	bool is_uncertain = false;
+	int r;
+
+	if (!syncers)
+		return hb_fail(err, -ENOMEM, "cannot plan the commit");
+	for (size_t i = 0; i < c->n; i++)
+		syncer_init(&syncers[i]);
+	r = journal_begin(c->txn->session, &w, err);
+	if (r == 0)
+		r = plan(c, w, syncers, err);
+	if (r == 0)
+		r = journal_publish(w, &head, &is_uncertain, err);
+	for (size_t i = 0; i < c->n; i++)
+		syncer_done(&syncers[i]);
+	journal_writer_free(w);
+	if (r < 0 && !is_uncertain)
+		(void)history_sweep(c->txn, NULL);
+	return r;
+}
+
+static int commit_run(struct commit *c, txn_applied_fn applied,
+		      void *applied_ctx, struct txn_result *result,
+		      struct hb_error *err)
+{
+	struct run_request run = { .txn = c->txn,
+				   .applied = applied,
+				   .applied_ctx = applied_ctx };
+	int r;
+
+	r = run_check_idle(c->txn, err);
+	if (r == 0)
+		r = scan(c, result, err);
+	if (r < 0 || c->options->dry_run || result->n_operations == 0)
+		return r;
+	r = history_forget_undone(c->txn, err);
+	if (r == 0)
+		r = choose_id(c, err);
+	if (r == 0)
+		r = write_journal(c, err);
+	if (r < 0)
+		return r;
+	r = run_journal(&run, err);
+	if (r < 0)
+		return r;
+	result->id = c->id;
+	result->undo_bytes = run.undo_bytes;
+	return 0;
+}
+
+int txn_commit(struct txn *txn, const struct txn_options *options,
+	       txn_applied_fn applied, void *applied_ctx,
+	       struct txn_result *ret_result, struct hb_error *err)
+{
+	struct commit c = { .txn = txn,
+			    .options = options,
+			    .n = txn->n_resources };
+	struct txn_result result = { 0 };
+	struct run_locks locks;
+	int r;
+
+	r = run_lock(&locks, txn, err);
+	if (r < 0)
+		return r;
+	c.parts = calloc(c.n, sizeof(*c.parts));
+	r = c.parts ? commit_run(&c, applied, applied_ctx, &result, err)
+		    : hb_fail(err, -ENOMEM, "cannot commit");
+	for (size_t i = 0; c.parts && i < c.n; i++) {
+		changes_free(c.parts[i].changes);
+		survey_done(&c.parts[i].survey);
+		site_close(&c.parts[i].site);
+	}
+	free(c.parts);
+	run_unlock(&locks);
+	/* A conflict is told with its numbers. */
+	if (r == 0 || r == -HB_E_CONFLICT)
+		*ret_result = result;
+	return r;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_COMPARE_H
+#define HB_TXN_COMPARE_H
+
+#include "base/sha256.h"
+#include "txn/entry.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/* One object on one side of a comparison; everything is borrowed. */
+struct side {
+	int dir;	  /* the directory that it is in */
+	const char *name; /* its name there */
+	const struct entry *entry;
+	bool in_layer;
+};
+
+/*
+ * The extended attributes that commit carries: user.*, ACLs and file
+ * capabilities, as one digest.  All zero: there are none.  In a layer the
+ * overlay's marks do not count and escaped names count as what they stand for.
+ */
+struct xattrs {
+	uint8_t digest[SHA256_SIZE];
+	bool has_capability;
+};
+int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
+		struct hb_error *err);
+
+/*
+ * Whether two regular files hold the same bytes; holes count as zeroes and are
+ * not read.  A base file that we may not read is never the same.
+ */
+int side_same_content(const struct side *a, const struct side *b,
+		      struct hb_error *err);
+
+/* Whether two symbolic links have the same target. */
+int side_same_target(const struct side *a, const struct side *b,
+		     struct hb_error *err);
+
+/*
+ * Names the content of a regular file or the target of a link; all zero for
+ * anything else.  Does not depend on where a file has holes, and takes time in
+ * proportion to its data.
+ */
+int side_content(const struct side *side, uint8_t ret_digest[SHA256_SIZE],
+		 struct hb_error *err);
+
+#endif

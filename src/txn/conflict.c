@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/conflict.h"
+
+#include "base/auto.h"
+#include "txn/walk.h"
+
+#include <string.h>
+
+static const char *const words[CONFLICT_END] = {
+	[CONFLICT_EDITED] = "edited in the base",
+	[CONFLICT_METADATA] = "metadata changed or replaced in the base",
+	[CONFLICT_ADDED] = "added to the base",
+	[CONFLICT_MISSING] = "removed from the base",
+	[CONFLICT_DIR] = "metadata changed in the base",
+	[CONFLICT_MOVED] =
+		"a directory above it was moved or its metadata changed in the base",
+	[CONFLICT_UNREADABLE] = "the base cannot be read here",
+};
+
+const char *conflict_words(enum conflict conflict)
+{
+	return words[conflict];
+}
+
+static bool is_zero(struct timespec t)
+{
+	return t.tv_sec == 0 && t.tv_nsec == 0;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Equality counts: a clock has ticks. */
+static bool is_since(struct timespec t, struct timespec t0)
+{
+	return t.tv_sec > t0.tv_sec ||
+	       (t.tv_sec == t0.tv_sec && t.tv_nsec >= t0.tv_nsec);
+}
+
+static bool is_seen(const struct conflict_rule *rule, const char *path,
+		    uint64_t ino, struct timespec ctime)
+{
+	struct seen seen;
+
+	return rule->seen && rule->seen(rule->seen_ctx, path, &seen) &&
+	       seen.base_ino == ino && is_same_time(seen.base_ctime, ctime);
+}
+
+bool conflict_is_committed(const struct conflict_rule *rule,
+			   const struct sighting *s)
+{
+	struct seen seen;
+
+	return s->has_layer && rule->seen &&
+	       rule->seen(rule->seen_ctx, s->path, &seen) &&
+	       seen.layer_ino != 0 && seen.layer_ino == s->layer_ino &&
+	       is_same_time(seen.layer_ctime, s->layer_ctime);
+}
+
+/* The base's entry changed, and not by our own commit. */
+static bool is_hit(const struct conflict_rule *rule, const struct sighting *s)
+{
+	return is_since(s->old.ctime, rule->t0) &&
+	       !is_seen(rule, s->path, s->old.ino, s->old.ctime);
+}
+
+/*
+ * Renaming a directory bumps its ctime and leaves its mtime, which all that
+ * goes on inside it bumps as well.
+ */
+static bool is_moved(const struct conflict_rule *rule, const struct sighting *s)
+{
+	return is_hit(rule, s) && !is_since(s->old.mtime, rule->t0);
+}
+
+enum conflict conflict_below(const struct conflict_rule *rule,
+			     const struct sighting *s)
+{
+	if (s->old.type != ENTRY_DIR || is_zero(rule->t0) || !is_moved(rule, s))
+		return CONFLICT_NONE;
+	return CONFLICT_MOVED;
+}
+
+/*
+ * A directory that vanishes: its content is looked at entry by entry, so the
+ * question is only whether the user made it.
+ */
+static enum conflict of_lost_dir(const struct conflict_rule *rule,
+				 const struct sighting *s)
+{
+	bool has_birth = !is_zero(s->old.btime);
+
+	if (!is_hit(rule, s))
+		return CONFLICT_NONE;
+	if (is_moved(rule, s))
+		return CONFLICT_MOVED;
+	if (!has_birth || is_since(s->old.btime, rule->t0))
+		return CONFLICT_ADDED;
+	return CONFLICT_NONE;
+}
+
+/*
+ * In a directory that is new as well there was nothing to remove.  Where our
+ * own commit was the last to touch the directory, the user was not.
+ */
+static enum conflict of_missing(const struct conflict_rule *rule,
+				const struct sighting *s)
+{
+	auto_free char *dir = NULL;
+	size_t n = (size_t)(s->name - s->path);
+
+	if (!s->new.has_origin || s->in_new ||
+	    !is_since(s->parent_mtime, rule->t0))
+		return CONFLICT_NONE;
+	dir = strndup(s->path, n > 0 ? n - 1 : 0);
+	if (dir && is_seen(rule, dir, s->parent_ino, s->parent_ctime))
+		return CONFLICT_NONE;
+	return CONFLICT_MISSING;
+}
+
+enum conflict conflict_of(const struct conflict_rule *rule,
+			  const struct sighting *s, enum change_kind kind)
+{
+	/* Times alone: the base has the new state already. */
+	if (kind == CHANGE_TIMES)
+		return CONFLICT_NONE;
+	if (s->doubt != CONFLICT_NONE)
+		return s->doubt;
+	if (is_zero(rule->t0))
+		return CONFLICT_NONE;
+	if (s->old.type == ENTRY_NONE)
+		return of_missing(rule, s);
+	if (s->old.type == ENTRY_DIR && s->new.type != ENTRY_DIR)
+		return of_lost_dir(rule, s);
+	if (!is_hit(rule, s))
+		return CONFLICT_NONE;
+	if (s->old.type == ENTRY_DIR)
+		return CONFLICT_DIR;
+	return is_since(s->old.mtime, rule->t0) ? CONFLICT_EDITED
+						: CONFLICT_METADATA;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_CONFLICT_H
+#define HB_TXN_CONFLICT_H
+
+#include "txn/changes.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+struct sighting;
+
+/*
+ * Whether the base changed since the session began, told by ctime, which nobody
+ * can set back.  There is no picture of the base as it was, so a change of
+ * metadata cannot be told from an old file that was put in place.
+ */
+enum conflict {
+	CONFLICT_NONE = 0,
+	CONFLICT_EDITED,     /* written since */
+	CONFLICT_METADATA,   /* ctime alone: chmod, link, cp -p, mv */
+	CONFLICT_ADDED,	     /* a directory that is younger than the session */
+	CONFLICT_MISSING,    /* copied up from a base file that is gone */
+	CONFLICT_DIR,	     /* both changed a directory's metadata */
+	CONFLICT_MOVED,	     /* a directory above was renamed into place */
+	CONFLICT_UNREADABLE, /* we may not look */
+	CONFLICT_END	     /* one past the last */
+};
+
+/* Words for people; NULL for CONFLICT_NONE. */
+const char *conflict_words(enum conflict conflict);
+
+struct conflict_rule {
+	struct timespec t0; /* zero: only what cannot be read is in doubt */
+	seen_fn seen;	    /* may be NULL */
+	void *seen_ctx;
+};
+
+/*
+ * What is wrong with a sighting that is a change of this kind.
+ * CONFLICT_MISSING holds unless the object turns out to be a renamed one.
+ */
+enum conflict conflict_of(const struct conflict_rule *rule,
+			  const struct sighting *s, enum change_kind kind);
+
+/* What is wrong with everything below a directory of the base. */
+enum conflict conflict_below(const struct conflict_rule *rule,
+			     const struct sighting *s);
+
+/* The layer has what was committed from here, so nothing is pending. */
+bool conflict_is_committed(const struct conflict_rule *rule,
+			   const struct sighting *s);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/dress.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/carry.h"
+#include "txn/overlay.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL	   "security.selinux"
+#define LABEL_MAX  512
+#define USER_ALL   0700
+#define USER_ENTER 0300
+#define USER_WRITE 0200
+
+struct label {
+	char value[LABEL_MAX];
+	ssize_t size; /* not above 0: the base has none */
+};
+
+static int fail_at(const char *what, const char *path, int r,
+		   struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, r, "cannot %s %s", what,
+		       quote_shown(path, shown, sizeof(shown)));
+}
+
+/* Removes the marks of one object. */
+static int strip(int fd, const char *path, struct hb_error *err)
+{
+	char names[4096], *list = names;
+	auto_free char *large = NULL;
+	ssize_t n;
+	int r;
+
+	n = sys_list_xattrs(fd, names, sizeof(names));
+	if (n == -ERANGE) {
+		large = malloc(OVERLAY_LIST_MAX);
+		if (!large)
+			return hb_fail(err, -ENOMEM, "cannot list attributes");
+		list = large;
+		n = sys_list_xattrs(fd, large, OVERLAY_LIST_MAX);
+	}
+	if (n < 0)
+		return fail_at("list the attributes of", path, (int)n, err);
+	for (const char *name = list; name < list + n;
+	     name += strlen(name) + 1) {
+		if (!overlay_is_mark(name))
+			continue;
+		r = sys_remove_xattr(fd, name);
+		if (r < 0 && r != -ENODATA)
+			return fail_at("take the marks off", path, r, err);
+	}
+	return 0;
+}
+
+static int set_label(int fd, const struct label *label, const char *path,
+		     struct hb_error *err)
+{
+	int r;
+
+	if (label->size <= 0)
+		return 0;
+	r = sys_set_xattr(fd, LABEL, label->value, (size_t)label->size);
+	/* The policy decides who may relabel; the file is usable without. */
+	if (r < 0 && r != -EPERM && r != -EACCES && r != -ENOTSUP)
+		return fail_at("label", path, r, err);
+	return 0;
+}
+
+static int strip_one(void *ctx, const struct tree_visit *v,
+		     struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	if (v->when == TREE_LEAVE)
+		return 0;
+	fd = sys_openat(v->dir, v->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open", v->path, fd, err);
+	r = strip(fd, v->path, err);
+	if (r < 0)
+		return r;
+	return set_label(fd, ctx, v->path, err);
+}
+
+/* That of the replaced object, else that of the directory it goes into. */
+static void read_label(struct site *s, const struct place *base,
+		       struct label *label)
+{
+	auto_fd int fd = -1;
+
+	label->size = 0;
+	if (!s->has_labels || base->dir < 0)
+		return;
+	fd = sys_openat(base->dir, base->name, O_PATH | O_NOFOLLOW, 0);
+	label->size = sys_get_xattr(fd >= 0 ? fd : base->dir, LABEL,
+				    label->value, sizeof(label->value));
+}
+
+/* 1: it is no directory and has everything right; the common case. */
+static int is_dressed(struct site *s, const struct op *op,
+		      const struct place *source, const struct object *now)
+{
+	char names[1024];
+	ssize_t n;
+
+	if (s->has_labels || now->type == ENTRY_DIR || now->uid != op->uid ||
+	    now->gid != op->gid ||
+	    (now->mode != op->mode && now->type != ENTRY_LINK))
+		return 0;
+	n = sys_list_xattrs_at(source->dir, source->name, names, sizeof(names));
+	if (n < 0)
+		return 0;
+	for (const char *x = names; x < names + n; x += strlen(x) + 1)
+		if (overlay_is_mark(x))
+			return 0;
+	return 1;
+}
+
+int dress_mode(const struct place *p, const struct object *now, mode_t mode,
+	       struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	if (now->type == ENTRY_LINK || now->type == ENTRY_NONE ||
+	    now->mode == mode)
+		return 0;
+	if (*p->name == '\0') {
+		r = sys_chmod_fd(p->dir, mode);
+	} else {
+		fd = sys_openat(p->dir, p->name, O_PATH | O_NOFOLLOW, 0);
+		r = fd < 0 ? fd : sys_chmod_fd(fd, mode);
+	}
+	return r < 0 ? fail_at("set the mode of", p->name, r, err) : 0;
+}
+
+static int set_owner(const struct place *p, const struct object *now, uid_t uid,
+		     gid_t gid, struct hb_error *err)
+{
+	int r;
+
+	if (now->uid == uid && now->gid == gid)
+		return 0;
+	r = sys_chown_at(p->dir, p->name, uid, gid);
+	/* A group that we are not in stays the one it is. */
+	if (r == -EPERM && now->uid == uid)
+		return 0;
+	return r < 0 ? fail_at("set the owner of", p->name, r, err) : 0;
+}
+
+/* Owner before mode: a new owner costs the setuid bit. */
+static int set_attributes(const struct place *p, uid_t uid, gid_t gid,
+			  mode_t mode, struct hb_error *err)
+{
+	struct object now;
+	int r;
+
+	r = place_read(p, &now, err);
+	if (r == 0)
+		r = set_owner(p, &now, uid, gid, err);
+	if (r == 0)
+		r = place_read(p, &now, err);
+	return r < 0 ? r : dress_mode(p, &now, mode, err);
+}
+
+static int set_dir_time(const struct place *p, struct timespec mtime,
+			struct hb_error *err)
+{
+	struct object now;
+	int r;
+
+	r = place_read(p, &now, err);
+	if (r < 0 || now.type != ENTRY_DIR ||
+	    (now.mtime.tv_sec == mtime.tv_sec &&
+	     now.mtime.tv_nsec == mtime.tv_nsec))
+		return r;
+	r = sys_set_mtime_at(p->dir, p->name, mtime);
+	return r < 0 ? fail_at("set the time of", p->name, r, err) : 0;
+}
+
+/*
+ * The kernel lets no owner change the attributes of what he may not write.  The
+ * mode is set last, in either direction, so a crash in between costs nothing.
+ */
+static int make_writable(int fd, const struct op *op)
+{
+	if ((op->new.type != ENTRY_FILE && op->new.type != ENTRY_DIR) ||
+	    op->new.mode & USER_WRITE)
+		return 0;
+	return sys_chmod_fd(fd, op->new.mode | USER_WRITE);
+}
+
+int dress_for_base(struct site *s, const struct op *op,
+		   const struct place *source, const struct object *now,
+		   const struct place *base, struct hb_error *err)
+{
+	bool is_dir = op->new.type == ENTRY_DIR;
+	auto_fd int fd = -1;
+	struct label label;
+	int r;
+
+	if (op->source != SOURCE_LAYER || is_dressed(s, op, source, now))
+		return 0;
+	read_label(s, base, &label);
+	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	r = make_writable(fd, op);
+	if (r == 0)
+		r = strip(fd, op->path, err);
+	if (r == 0)
+		r = set_label(fd, &label, op->path, err);
+	if (r == 0 && is_dir) {
+		/* Without it nothing below can be reached, nor can it move. */
+		if ((op->new.mode &USER_ALL) != USER_ALL)
+			r = sys_chmod_fd(fd, op->new.mode | USER_ALL);
+		if (r == 0)
+			r = tree_walk(source->dir, source->name, 0, strip_one,
+				      &label, err);
+	}
+	if (r == 0)
+		r = set_attributes(source, op->uid, op->gid,
+				   is_dir ? op->mode | USER_ALL : op->mode,
+				   err);
+	if (r < 0)
+		return fail_at("prepare", op->path, r, err);
+	r = is_dir ? set_dir_time(source, op->new.mtime, err) : 0;
+	return r < 0 ? r : 1;
+}
+
+static int put_mark(int fd, const char *name, const char *value)
+{
+	return sys_set_xattr(fd, name, value, strlen(value));
+}
+
+int dress_for_layer(const struct op *op, const struct place *source,
+		    struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	if (op->source != SOURCE_LAYER) {
+		struct object now;
+
+		r = place_read(source, &now, err);
+		return r < 0 ? r : dress_mode(source, &now, op->mode, err);
+	}
+	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	r = op->flags & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op) : 0;
+	if (r == 0 && (op->flags & OP_OPAQUE) &&
+	    sys_get_xattr(fd, OVERLAY_PREFIX "opaque", NULL, 0) < 0)
+		r = put_mark(fd, OVERLAY_PREFIX "opaque", "y");
+	if (r == 0 && (op->flags & OP_ORIGIN) &&
+	    sys_get_xattr(fd, OVERLAY_PREFIX "origin", NULL, 0) < 0)
+		r = put_mark(fd, OVERLAY_PREFIX "origin", "");
+	if (r < 0)
+		return fail_at("put the marks back on", op->path, r, err);
+	r = set_attributes(source, op->new.uid, op->new.gid, op->new.mode, err);
+	if (r < 0 || op->new.type != ENTRY_DIR)
+		return r;
+	return set_dir_time(source, op->new.mtime, err);
+}
+
+/* A directory by its descriptor, which need not be searchable. */
+static struct place place_of(int fd)
+{
+	return (struct place){ .dir = fd, .name = "" };
+}
+
+static int open_up(int fd, const struct object *now, const char *path,
+		   struct hb_error *err)
+{
+	int r;
+
+	if ((now->mode & USER_ENTER) == USER_ENTER)
+		return 0;
+	r = sys_chmod_fd(fd, now->mode | USER_ENTER);
+	return r < 0 ? fail_at("open up", path, r, err) : 0;
+}
+
+static int fail_conflict(const char *path, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, -HB_E_CONFLICT, "the directory %s has changed",
+		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
+}
+
+static int open_likeness(struct site *s, const struct op *op,
+			 struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct object now;
+	struct place p;
+	int r;
+
+	if (op->layer.type != ENTRY_DIR)
+		return 0;
+	fd = site_open_upper_dir(s, op->path, NULL);
+	if (fd < 0)
+		return 0;
+	p = place_of(fd);
+	r = place_read(&p, &now, err);
+	if (r < 0 || !object_is(&now, &op->layer))
+		return r;
+	return open_up(fd, &now, op->path, err);
+}
+
+int dress_open_dir(struct site *s, const struct op *op, bool is_first,
+		   struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct object now;
+	struct place p;
+	int r;
+
+	fd = site_open_base_dir(s, op->path, NULL);
+	/* One that is new need not be there yet, or any more. */
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+		return op->flags & OP_IN_NEW ? open_likeness(s, op, err)
+					     : fail_conflict(op->path, err);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	p = place_of(fd);
+	r = place_read(&p, &now, err);
+	if (r < 0)
+		return r;
+	/* Of a type change the other side may still be there. */
+	if (!object_is(&now, &op->old))
+		return op->flags & OP_IN_NEW ? open_likeness(s, op, err)
+					     : fail_conflict(op->path, err);
+	if (is_first && op->mode != op->old.mode && now.mode != op->old.mode)
+		return fail_conflict(op->path, err);
+	r = open_up(fd, &now, op->path, err);
+	return r < 0 ? r : open_likeness(s, op, err);
+}
+
+static int close_likeness(struct site *s, const struct op *op,
+			  struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct object now;
+	struct place p;
+	int r;
+
+	if (op->layer.type != ENTRY_DIR)
+		return 0;
+	fd = site_open_upper_dir(s, op->path, NULL);
+	if (fd < 0)
+		return 0;
+	p = place_of(fd);
+	r = place_read(&p, &now, err);
+	if (r < 0 || !object_is(&now, &op->layer))
+		return r;
+	r = set_dir_time(&p, op->layer.mtime, err);
+	return r < 0 ? r : dress_mode(&p, &now, op->layer.mode, err);
+}
+
+int dress_close_dir(struct site *s, const struct op *op, bool back,
+		    struct hb_error *err)
+{
+	const struct object *to = back ? &op->old : &op->new;
+	auto_fd int fd = -1;
+	struct object now;
+	struct place p;
+	int r;
+
+	r = close_likeness(s, op, err);
+	if (r < 0)
+		return r;
+	fd = site_open_base_dir(s, op->path, NULL);
+	/* Going back, one that we had added is gone again. */
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+		return 0;
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	p = place_of(fd);
+	r = place_read(&p, &now, err);
+	if (r < 0 || !object_is(&now, &op->old))
+		return r;
+	if (op->flags & OP_XATTRS) {
+		r = carry_set_xattrs(fd,
+				     back ? &op->old_xattrs : &op->new_xattrs);
+		if (r < 0)
+			return fail_at("set the attributes of", op->path, r,
+				       err);
+	}
+	r = set_owner(&p, &now, back ? op->old.uid : op->uid,
+		      back ? op->old.gid : op->gid, err);
+	if (r == 0 && !(op->flags & OP_KEEP_TIME))
+		r = set_dir_time(&p, to->mtime, err);
+	if (r == 0)
+		r = place_read(&p, &now, err);
+	if (r < 0)
+		return r;
+	return dress_mode(&p, &now, back ? op->old.mode : op->mode, err);
+}

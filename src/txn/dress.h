@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_DRESS_H
+#define HB_TXN_DRESS_H
+
+#include "txn/op.h"
+#include "txn/site.h"
+
+struct hb_error;
+
+/*
+ * An object of the upper carries the overlay's marks and the attributes it had
+ * there.  For the base the marks go, from everything below it too, and it gets
+ * what the plan says; on its way back it gets its own again.  Both can be
+ * repeated.  Of a staged copy nothing needs to change.
+ *
+ * The first returns 1 if something was changed; `now` is what lies there.
+ */
+int dress_for_base(struct site *s, const struct op *op,
+		   const struct place *source, const struct object *now,
+		   const struct place *base, struct hb_error *err);
+int dress_for_layer(const struct op *op, const struct place *source,
+		    struct hb_error *err);
+
+/* Makes the mode what it is to be, if it is not; never of a link. */
+int dress_mode(const struct place *p, const struct object *now, mode_t mode,
+	       struct hb_error *err);
+
+/*
+ * OP_DIRECTORY.  Opening makes the directory and its likeness in the upper
+ * writable for us; -HB_E_CONFLICT: it is another one, or with `is_first` its
+ * attributes are not those of the plan.  Closing gives them their attributes,
+ * those of the plan or with `back` the old ones, and their times.
+ */
+int dress_open_dir(struct site *s, const struct op *op, bool is_first,
+		   struct hb_error *err);
+int dress_close_dir(struct site *s, const struct op *op, bool back,
+		    struct hb_error *err);
+
+#endif

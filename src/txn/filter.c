@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/glob.h"
+#include "txn/changes.h"
+
+#include "base/auto.h"
+
+#include <string.h>
+
+/*
+ * A pattern takes a path, or a directory with everything in it, so every
+ * directory above the path is asked as well.  Without "**" a pattern can only
+ * match where it has as many components as the path, or against one component:
+ * that keeps the cost for a deep path in proportion to its length.
+ *
+ * A repository's unit goes whole or not at all: for its parts the directory
+ * ".git" is asked instead.
+ */
+
+static size_t count_slashes(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += *s == '/';
+	return n;
+}
+
+static unsigned flags_at(const char *path, const char *end, bool is_dir)
+{
+	return path[end - path] != '\0' || is_dir ? GLOB_DIR : 0;
+}
+
+/* A pattern of one component: each component by itself. */
+static bool matches_a_name(const char *pattern, char *path, bool is_dir)
+{
+	char *start = path;
+
+	for (;;) {
+		char *end = strchrnul(start, '/');
+		unsigned flags = flags_at(path, end, is_dir);
+		char saved = *end;
+		bool is_match;
+
+		*end = '\0';
+		is_match = glob_match(pattern, start, flags);
+		*end = saved;
+		if (is_match || saved == '\0')
+			return is_match;
+		start = end + 1;
+	}
+}
+
+/* A pattern that starts at the top: the path and each directory above. */
+static bool matches_a_prefix(const char *pattern, size_t n_slashes, char *path,
+			     bool is_dir)
+{
+	bool is_long = strstr(pattern, "**");
+	char *at = path;
+
+	for (size_t n = 0;; n++) {
+		char *end = strchrnul(at, '/');
+		char saved = *end;
+		bool is_match = false;
+
+		if (is_long || n == n_slashes) {
+			unsigned flags = flags_at(path, end, is_dir);
+
+			*end = '\0';
+			is_match = glob_match(pattern, path, flags);
+			*end = saved;
+		}
+		if (is_match || saved == '\0')
+			return is_match;
+		at = end + 1;
+	}
+}
+
+static bool matches(const char *pattern, char *path, bool is_dir)
+{
+	size_t len = strlen(pattern), n;
+
+	if (len == 0)
+		return false;
+	n = count_slashes(pattern);
+	if (n - (pattern[len - 1] == '/') == 0)
+		return matches_a_name(pattern, path, is_dir);
+	n -= (pattern[0] == '/') + (pattern[len - 1] == '/');
+	return matches_a_prefix(pattern, n, path, is_dir);
+}
+
+static bool matches_any(const char *const *patterns, size_t n, char *path,
+			bool is_dir)
+{
+	for (size_t i = 0; i < n; i++)
+		if (matches(patterns[i], path, is_dir))
+			return true;
+	return false;
+}
+
+/* Ends the path of a part of a unit behind its topmost ".git". */
+static bool cut_to_unit(char *path)
+{
+	char *at = path;
+
+	while ((at = strstr(at, ".git"))) {
+		if ((at == path || at[-1] == '/') && at[4] == '/') {
+			at[4] = '\0';
+			return true;
+		}
+		at++;
+	}
+	return false;
+}
+
+bool changes_filter_passes(const struct changes_filter *filter,
+			   const struct change *change)
+{
+	auto_free char *path = NULL;
+	bool is_dir = change->new.type == ENTRY_DIR ||
+		      (change->new.type == ENTRY_NONE &&
+		       change->old.type == ENTRY_DIR);
+
+	if (filter->n_only == 0 && filter->n_except == 0)
+		return true;
+	path = strdup(change->path);
+	/* Without memory nothing is taken that was not asked for. */
+	if (!path)
+		return false;
+	if ((change->flags & CHANGE_GIT) && cut_to_unit(path))
+		is_dir = true;
+	if (filter->n_only > 0 &&
+	    !matches_any(filter->only, filter->n_only, path, is_dir))
+		return false;
+	return !matches_any(filter->except, filter->n_except, path, is_dir);
+}

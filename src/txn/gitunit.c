@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/gitunit.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "sys/attr.h"
+#include "txn/access.h"
+#include "txn/gitindex.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const unit[] = {
+	"AUTO_MERGE",	  "BISECT_LOG",	 "CHERRY_PICK_HEAD",
+	"COMMIT_EDITMSG", "FETCH_HEAD",	 "HEAD",
+	"MERGE_HEAD",	  "MERGE_MODE",	 "MERGE_MSG",
+	"MERGE_RR",	  "ORIG_HEAD",	 "REBASE_HEAD",
+	"REVERT_HEAD",	  "index",	 "logs",
+	"objects",	  "packed-refs", "rebase-apply",
+	"rebase-merge",	  "refs",	 "rr-cache",
+	"sequencer",	  "shallow",
+};
+
+static bool is_unit_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+		if (strcmp(name, unit[i]) == 0)
+			return true;
+	return false;
+}
+
+enum git_place git_place_below(enum git_place parent, const char *name)
+{
+	switch (parent) {
+	case GIT_OUTSIDE:
+		return strcmp(name, ".git") == 0 ? GIT_TOP : GIT_OUTSIDE;
+	case GIT_TOP:
+		if (strcmp(name, "modules") == 0 ||
+		    strcmp(name, "worktrees") == 0)
+			return GIT_MODULES;
+		return is_unit_name(name) ? GIT_UNIT : GIT_OTHER;
+	case GIT_MODULES:
+		return GIT_TOP;
+	case GIT_UNIT:
+	case GIT_OTHER:
+	default:
+		return parent;
+	}
+}
+
+bool git_is_unit(enum git_place place, const char *name)
+{
+	return place == GIT_UNIT || (place == GIT_TOP && is_unit_name(name));
+}
+
+bool git_is_index(enum git_place place, const char *name)
+{
+	return place == GIT_TOP && strcmp(name, "index") == 0;
+}
+
+static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
+{
+	return sys_pread_full(*(const int *)ctx, buf, size, offset);
+}
+
+int git_same_index(const struct side *a, const struct side *b,
+		   struct hb_error *err)
+{
+	auto_fd int first = -1;
+	auto_fd int second = -1;
+	struct hb_error why = { 0 };
+	int r;
+
+	first = access_open_file(a->dir, a->name, a->entry, a->in_layer, err);
+	if (first < 0)
+		return first;
+	second = access_open_file(b->dir, b->name, b->entry, b->in_layer, &why);
+	if (second == -EACCES)
+		return 0;
+	if (second < 0) {
+		if (err)
+			*err = why;
+		return second;
+	}
+	r = gitindex_is_same(read_fd, &first, a->entry->size, &second,
+			     b->entry->size);
+	if (r < 0)
+		return hb_fail(err, r, "cannot compare the git indexes");
+	return r;
+}

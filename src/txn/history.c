@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/history.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/*
+ * Filing a journal
+ * ----------------
+ *
+ *	journal.done	the steps are made and synced
+ *	unlink		what stood for the other side: done/ID or undone/ID
+ *	rename		journal -> done/ID or undone/ID
+ *	unlink		journal.done
+ *
+ * As long as `journal` is there recovery comes here, and each line can be
+ * repeated.  journal.done without a journal means nothing.
+ */
+
+#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+
+static const char *const dirs[HISTORIES] = {
+	[HISTORY_DONE] = "done",
+	[HISTORY_UNDONE] = "undone",
+};
+
+struct id_name {
+	char s[24];
+};
+
+static struct id_name name_of(uint64_t id)
+{
+	struct id_name n;
+
+	(void)snprintf(n.s, sizeof(n.s), "%" PRIu64, id);
+	return n;
+}
+
+struct ids {
+	uint64_t highest, lowest;
+	int (*each)(void *ctx, uint64_t id, struct hb_error *err);
+	void *ctx;
+};
+
+static int see_id(void *ctx, const struct tree_visit *v, struct hb_error *err)
+{
+	struct ids *ids = ctx;
+	int64_t id;
+
+	if (num_int(v->name, 1, INT64_MAX, &id) < 0)
+		return 0;
+	if ((uint64_t)id > ids->highest)
+		ids->highest = (uint64_t)id;
+	if (ids->lowest == 0 || (uint64_t)id < ids->lowest)
+		ids->lowest = (uint64_t)id;
+	return ids->each ? ids->each(ids->ctx, (uint64_t)id, err) : 0;
+}
+
+static int each_id(int dir, const char *name, struct ids *ids,
+		   struct hb_error *err)
+{
+	struct sys_attr a;
+
+	if (sys_attr_at(dir, name, &a) == -ENOENT)
+		return 0;
+	return tree_walk(dir, name, TREE_FLAT, see_id, ids, err);
+}
+
+int history_last(int session, enum history which, uint64_t *ret_id,
+		 struct hb_error *err)
+{
+	struct ids ids = { 0 };
+	int r = each_id(session, dirs[which], &ids, err);
+
+	if (r < 0)
+		return r;
+	if (ids.highest == 0)
+		return -ENOENT;
+	/* What was undone last is the oldest. */
+	*ret_id = which == HISTORY_DONE ? ids.highest : ids.lowest;
+	return 0;
+}
+
+int history_next_id(int session, uint64_t *ret_id, struct hb_error *err)
+{
+	struct ids ids = { 0 };
+
+	for (int i = 0; i < HISTORIES; i++) {
+		int r = each_id(session, dirs[i], &ids, err);
+
+		if (r < 0)
+			return r;
+	}
+	*ret_id = ids.highest + 1;
+	return 0;
+}
+
+static int open_dir(int session, enum history which, bool make)
+{
+	int fd = sys_openat(session, dirs[which], DIR_FLAGS, 0);
+	int r;
+
+	if (fd != -ENOENT || !make)
+		return fd;
+	r = sys_mkdirat(session, dirs[which], 0700);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	r = sys_fsync(session);
+	return r < 0 ? r : sys_openat(session, dirs[which], DIR_FLAGS, 0);
+}
+
+int history_open(int session, enum history which, uint64_t id,
+		 struct journal **ret_journal, struct hb_error *err)
+{
+	auto_fd int dir = open_dir(session, which, false);
+
+	if (dir < 0)
+		return hb_fail(err, dir, "cannot open '%s'", dirs[which]);
+	return journal_open(dir, name_of(id).s, ret_journal, err);
+}
+
+int history_stamp(int session, enum history which, uint64_t id,
+		  struct timespec *ret_stamp, struct hb_error *err)
+{
+	auto_fd int dir = open_dir(session, which, false);
+	struct sys_attr a;
+	int r = dir < 0 ? dir : sys_attr_at(dir, name_of(id).s, &a);
+
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at a journal");
+	*ret_stamp = a.ctime;
+	return 0;
+}
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
+				    : a.tv_nsec > b.tv_nsec;
+}
+
+/*
+ * Waits until the clock that stamps files has moved on: a file's time that was
+ * looked at makes the kernel use a finer clock, and an old one ticks.
+ */
+static int pass_a_tick(int dir, const char *name)
+{
+	auto_fd int fd = sys_openat(dir, name, O_RDONLY | O_NOFOLLOW, 0);
+	struct sys_attr first, now;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = sys_touch(fd);
+	if (r == 0)
+		r = sys_attr_at(fd, "", &first);
+	while (r == 0) {
+		r = sys_touch(fd);
+		if (r == 0)
+			r = sys_attr_at(fd, "", &now);
+		if (r == 0 && is_later(now.ctime, first.ctime))
+			return 0;
+		sys_pause(1);
+	}
+	return r;
+}
+
+static int unlink_if_there(int dir, const char *name)
+{
+	int r = sys_unlinkat(dir, name, 0);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+static int file_journal(struct apply *a, bool back)
+{
+	int session = a->txn->session;
+	struct id_name id = name_of(journal_head(a->journal)->id);
+	enum history to = back ? HISTORY_UNDONE : HISTORY_DONE;
+	enum history from = back ? HISTORY_DONE : HISTORY_UNDONE;
+	auto_fd int old = open_dir(session, from, false);
+	auto_fd int new = open_dir(session, to, true);
+	int r;
+
+	if (new < 0)
+		return new;
+	r = old < 0 ? 0 : unlink_if_there(old, id.s);
+	if (r == 0 && old >= 0)
+		r = sys_fsync(old);
+	if (r == 0)
+		r = pass_a_tick(session, "journal");
+	if (r == 0)
+		r = sys_renameat(session, "journal", new, id.s);
+	if (r == 0)
+		r = sys_fsync(new);
+	if (r == 0)
+		r = sys_fsync(session);
+	return r;
+}
+
+int history_finish(struct apply *a, bool back, struct hb_error *err)
+{
+	int session = a->txn->session;
+	int r;
+
+	r = journal_is_done(session, journal_hash(a->journal), err);
+	if (r == 0)
+		r = journal_write_done(session, journal_hash(a->journal), err);
+	if (r < 0)
+		return r;
+	r = file_journal(a, back);
+	if (r < 0)
+		return hb_fail(err, r, "cannot file the journal");
+	/* It is done whether or not this works. */
+	(void)sys_unlinkat(session, "journal.done", 0);
+	return 0;
+}
+
+/*
+ * Moving things there and back has changed their ctime, and they would look
+ * changed by somebody else from then on.
+ */
+static int restamp(struct apply *a)
+{
+	const struct journal_head *head = journal_head(a->journal);
+	enum history which =
+		head->kind == JOURNAL_UNDO ? HISTORY_DONE : HISTORY_UNDONE;
+	auto_fd int dir = open_dir(a->txn->session, which, false);
+
+	return dir < 0 ? dir : pass_a_tick(dir, name_of(head->id).s);
+}
+
+int history_abandon(struct apply *a, struct hb_error *err)
+{
+	int session = a->txn->session;
+	enum journal_kind kind = journal_head(a->journal)->kind;
+	int r;
+
+	r = unlink_if_there(session, "journal.done");
+	/* Before the journal goes: it would not be done any more. */
+	if (r == 0 && (kind == JOURNAL_UNDO || kind == JOURNAL_REDO))
+		r = restamp(a);
+	if (r == 0)
+		r = unlink_if_there(session, "journal");
+	if (r == 0)
+		r = sys_fsync(session);
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove the journal");
+	/* Those of the transaction that was to be undone are still needed. */
+	if (kind == JOURNAL_UNDO || kind == JOURNAL_REDO)
+		return 0;
+	for (size_t i = 0; i < a->txn->n_resources; i++) {
+		(void)site_remove_staged(&a->sites[i], NULL);
+		(void)site_remove_empty(&a->sites[i], NULL);
+	}
+	return 0;
+}
+
+struct sweep {
+	struct txn *txn;
+	const struct txn_resource *resource;
+	bool all; /* also what has a journal in undone/ */
+};
+
+static bool has_journal(int session, uint64_t id)
+{
+	struct id_name n = name_of(id);
+
+	for (int i = 0; i < HISTORIES; i++) {
+		auto_fd int dir = open_dir(session, (enum history)i, false);
+		struct sys_attr a;
+
+		if (dir >= 0 && sys_attr_at(dir, n.s, &a) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
+{
+	struct sweep *w = ctx;
+	struct site site;
+	int r;
+
+	if (has_journal(w->txn->session, id))
+		return 0;
+	r = site_open(&site, w->resource, id, err);
+	if (r < 0)
+		return r;
+	r = site_remove_staged(&site, err);
+	if (r == 0)
+		r = site_remove_empty(&site, err);
+	site_close(&site);
+	return r;
+}
+
+int history_sweep(struct txn *txn, struct hb_error *err)
+{
+	int r = unlink_if_there(txn->session, "journal.new");
+
+	if (r == 0)
+		r = unlink_if_there(txn->session, "journal.done.new");
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove an unfinished journal");
+	for (size_t i = 0; i < txn->n_resources; i++) {
+		const struct txn_resource *res = &txn->resources[i];
+		struct sweep w = { .txn = txn, .resource = res };
+		struct ids ids = { .each = sweep_id, .ctx = &w };
+
+		r = each_id(res->spot, "txn", &ids, err);
+		if (r == 0)
+			r = each_id(res->dir, "txn", &ids, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
+{
+	struct txn *txn = ctx;
+	auto_fd int dir = open_dir(txn->session, HISTORY_UNDONE, false);
+	int r = dir < 0 ? dir : unlink_if_there(dir, name_of(id).s);
+
+	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
+}
+
+int history_forget_undone(struct txn *txn, struct hb_error *err)
+{
+	struct ids ids = { .each = forget_id, .ctx = txn };
+	int r = each_id(txn->session, dirs[HISTORY_UNDONE], &ids, err);
+
+	return r < 0 ? r : history_sweep(txn, err);
+}

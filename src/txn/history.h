@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_HISTORY_H
+#define HB_TXN_HISTORY_H
+
+#include "txn/apply.h"
+#include "txn/txn.h"
+
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * The transactions of a session that are finished, each by its journal:
+ *
+ *	done/ID		in effect, and undo reverses the one with the highest ID
+ *	undone/ID	reversed, and redo applies the one with the lowest ID
+ */
+enum history {
+	HISTORY_DONE,
+	HISTORY_UNDONE,
+	HISTORIES
+};
+
+/* The one that undo or redo is about.  -ENOENT: there is none. */
+int history_last(int session, enum history which, uint64_t *ret_id,
+		 struct hb_error *err);
+
+/* Above every other. */
+int history_next_id(int session, uint64_t *ret_id, struct hb_error *err);
+
+int history_open(int session, enum history which, uint64_t id,
+		 struct journal **ret_journal, struct hb_error *err);
+
+/*
+ * When it was put there: whatever has this ctime or a later one was changed
+ * since then, and nothing of our own was.
+ */
+int history_stamp(int session, enum history which, uint64_t id,
+		  struct timespec *ret_stamp, struct hb_error *err);
+
+/*
+ * Says that the journal in flight is done and files it where it belongs; after
+ * it `back` tells which side the base is on.  Can be repeated after a crash at
+ * any call.
+ */
+int history_finish(struct apply *a, bool back, struct hb_error *err);
+
+/* The journal in flight has come to nothing: it and its copies go. */
+int history_abandon(struct apply *a, struct hb_error *err);
+
+/* Transactions that can no longer be redone, and their copies. */
+int history_forget_undone(struct txn *txn, struct hb_error *err);
+
+/* Copies that no journal speaks of: a plan that was never made durable. */
+int history_sweep(struct txn *txn, struct hb_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/movable.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "txn/overlay.h"
+#include "txn/tree.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define USER_READ  0500
+#define USER_WRITE 0200
+
+/* What ends the walk early and is no failure. */
+#define NOT_MOVABLE (-HB_E_END)
+
+/*
+ * 1: none of its attributes stands against it.  With `has_to_stay` a mark
+ * does: it could not be taken off without a change of mode, which would have
+ * to be in the journal.
+ */
+static int check_xattrs(const struct movable_request *m, int dirfd,
+			const char *name, bool has_to_stay,
+			struct hb_error *err)
+{
+	char names[1024], *list = names;
+	auto_free char *large = NULL;
+	ssize_t n;
+
+	n = sys_list_xattrs_at(dirfd, name, names, sizeof(names));
+	if (n == -ERANGE) {
+		large = malloc(OVERLAY_LIST_MAX);
+		list = large;
+		n = large ? sys_list_xattrs_at(dirfd, name, large,
+					       OVERLAY_LIST_MAX)
+			  : -ENOMEM;
+	}
+	if (n < 0) {
+		char shown[QUOTE_SHOWN];
+
+		return hb_fail(err, (int)n, "cannot look at %s",
+			       quote_shown(name, shown, sizeof(shown)));
+	}
+	for (const char *x = list; x < list + n; x += strlen(x) + 1)
+		if (overlay_is_escaped(x) ||
+		    (has_to_stay && overlay_is_mark(x)) ||
+		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
+		    (!m->options->with_setid &&
+		     strcmp(x, "security.capability") == 0))
+			return 0;
+	return 1;
+}
+
+static int check_one(void *ctx, const struct tree_visit *v,
+		     struct hb_error *err)
+{
+	const struct movable_request *m = ctx;
+	const struct sys_attr *a = &v->attr;
+	bool is_dir = S_ISDIR(a->mode), is_file = S_ISREG(a->mode);
+	int r;
+
+	if (v->when == TREE_LEAVE)
+		return 0;
+	if (is_file &&
+	    (a->nlink > 1 || (!m->options->with_setid && (a->mode & 07000))))
+		return NOT_MOVABLE;
+	if (is_dir && (a->mode & USER_READ) != USER_READ)
+		return NOT_MOVABLE;
+	/* A whiteout below what is new hides nothing, and is no change. */
+	if (S_ISCHR(a->mode))
+		return NOT_MOVABLE;
+	r = check_xattrs(m, v->dir, v->name, !(a->mode & USER_WRITE), err);
+	if (r <= 0)
+		return r < 0 ? r : NOT_MOVABLE;
+	if (is_dir || is_file)
+		syncer_add(m->syncer, v->dir, v->name, is_file);
+	return 0;
+}
+
+int movable_check(const struct movable_request *m, struct hb_error *err)
+{
+	const struct change *c = m->change;
+	struct op op = { .path = c->path };
+	struct hb_error why = { 0 };
+	struct place at;
+	int r;
+
+	r = site_upper(m->site, &op, &at, err);
+	if (r < 0)
+		return r;
+	if (at.dir < 0)
+		return hb_fail(err, -HB_E_BUSY, "the layer changes");
+	r = check_xattrs(m, at.dir, at.name, false, err);
+	if (r <= 0)
+		return r;
+	if (c->new.type == ENTRY_FILE)
+		syncer_add(m->syncer, at.dir, at.name, true);
+	else
+		syncer_add(m->syncer, at.dir, ".", false);
+	if (c->new.type != ENTRY_DIR)
+		return 1;
+	syncer_add(m->syncer, at.dir, at.name, false);
+	r = tree_walk(at.dir, at.name, TREE_OURS, check_one,
+		      (void *)(uintptr_t)m, &why);
+	if (r == NOT_MOVABLE)
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r < 0 ? r : 1;
+}

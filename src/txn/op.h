@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_OP_H
+#define HB_TXN_OP_H
+
+#include "txn/entry.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One operation of a transaction: what is to happen at one path of a base.
+ *
+ * An object has up to three places: the base, its source (where the new one
+ * comes from) and the undo slot (where the old one goes).  Which object lies
+ * at which place, and nothing else, says how far the operation has got.
+ */
+enum op_kind {
+	OP_ADD = 1,   /* nothing there before */
+	OP_REPLACE,   /* whatever the two types are */
+	OP_DELETE,    /* to the undo slot, a directory with all it holds */
+	OP_DIRECTORY, /* attributes of a directory that stays, and its times */
+	OP_LAYER,     /* only what is in the upper leaves it */
+	OP_KINDS      /* one past the last */
+};
+
+enum op_source {
+	SOURCE_NONE,   /* OP_DELETE, OP_DIRECTORY */
+	SOURCE_LAYER,  /* the object in the upper, at the same path */
+	SOURCE_STAGED, /* a copy: txn/ID/SLOT in the spot */
+	SOURCES	       /* one past the last */
+};
+
+enum op_flag {
+	/*
+	 * What lies at the path in the upper, a whiteout or the original of a
+	 * copy, goes to undo/ID/L<SLOT> of the resource's directory.
+	 */
+	OP_LAYER_MOVES = 1 << 0,
+	OP_OPAQUE = 1 << 1,    /* the source had this mark: it gets it back */
+	OP_ORIGIN = 1 << 2,    /* likewise */
+	OP_IN_NEW = 1 << 3,    /* OP_DIRECTORY: of one that is added here */
+	OP_KEEP_TIME = 1 << 4, /* OP_DIRECTORY: others wrote there since */
+	OP_XATTRS = 1 << 5,    /* OP_DIRECTORY: they are replaced as well */
+	OP_UPPER = 1 << 6,     /* a rollback: the "base" is the upper itself */
+	OP_FLAGS_ALL = (1 << 7) - 1
+};
+
+/* What identifies an object after a reboot, and its attributes. */
+struct object {
+	enum entry_type type; /* ENTRY_NONE: there is none */
+	mode_t mode;	      /* 07777 */
+	uid_t uid;
+	gid_t gid;
+	uint64_t ino, size;
+	struct timespec mtime, btime;
+};
+
+/* Names and values of extended attributes, one after the other; see below. */
+struct xattr_list {
+	const void *data;
+	size_t size;
+};
+
+struct op {
+	enum op_kind kind;
+	enum op_source source;
+	unsigned flags; /* enum op_flag */
+	uint32_t resource;
+	uint64_t slot;
+	const char *path; /* below the base, "" is its root */
+	struct object old, new;
+	struct object layer; /* OP_LAYER_MOVES: what moves */
+	/* What the new object gets, for it comes as `new` says. */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	/* OP_XATTRS: all of the directory's that we carry, before and after. */
+	struct xattr_list old_xattrs, new_xattrs;
+};
+
+/*
+ * Reads the next of a list: `*pos` starts at 0.  1, 0 at the end, -EBADMSG if
+ * the list is damaged.
+ */
+int xattr_list_next(const struct xattr_list *list, size_t *pos,
+		    const char **ret_name, const void **ret_value,
+		    size_t *ret_size);
+
+/* Moved or not, the same object, whatever was written to it since. */
+bool object_is(const struct object *a, const struct object *b);
+
+/* And nobody has written to it.  Directories have no such state. */
+bool object_is_unchanged(const struct object *a, const struct object *b);
+
+#endif

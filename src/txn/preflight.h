@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_PREFLIGHT_H
+#define HB_TXN_PREFLIGHT_H
+
+#include "txn/op.h"
+#include "txn/site.h"
+
+struct hb_error;
+
+/*
+ * What would make a step fail, asked of every operation before any is made.
+ * All refuse with the path, the cause and where there is one the fix.
+ */
+
+/* A directory of the base in which names will change. */
+int preflight_dir(const struct site *s, int fd, const struct object *dir,
+		  const char *path, struct hb_error *err);
+
+/* What lies in the base and will be moved; `dir` is its parent. */
+int preflight_old(int dirfd, const struct object *dir, const struct op *op,
+		  struct hb_error *err);
+
+/* -ENOSPC unless `bytes` can be staged and something is left. */
+int preflight_space(const struct site *s, uint64_t bytes, struct hb_error *err);
+
+#endif

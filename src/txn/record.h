@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_RECORD_H
+#define HB_TXN_RECORD_H
+
+#include "txn/op.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/*
+ * An operation as the bytes of a journal's record; docs/formats/journal.md.
+ */
+
+/* Adds the payload.  Returns 0 or the buffer's error. */
+int record_encode(const struct op *op, struct buf *out);
+
+/*
+ * Reads a payload, which any bytes may be.  0, or -EBADMSG for one that no
+ * record_encode() has written.  The operation points into `payload`.
+ */
+int record_decode(const void *payload, size_t size, uint32_t n_resources,
+		  struct op *ret_op);
+
+/* Of the bytes, as in zlib and Ethernet. */
+uint32_t record_crc(const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "txn/history.h"
+#include "txn/run.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+
+/*
+ * Recovery
+ * --------
+ *
+ * No journal: the base is as it was, and copies that were staged for one go.
+ * A journal: its operations are run to their end, or with `back` to their
+ * beginning, by the same loop as always; how far each has got is seen from
+ * where its objects lie.  Recovery writes nothing of its own, so killing it
+ * leaves what a killed commit leaves.
+ */
+int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
+		struct hb_error *err)
+{
+	struct run_request run = { .txn = txn,
+				   .applied = txn->applied,
+				   .applied_ctx = txn->applied_ctx,
+				   .is_recovery = true,
+				   .back = back };
+	enum txn_recovered what = RECOVERED_NOTHING;
+	struct run_locks locks;
+	int r;
+
+	r = run_lock(&locks, txn, err);
+	if (r < 0)
+		return r;
+	r = run_journal(&run, err);
+	if (r == -ENOENT)
+		r = 0;
+	else if (r == 0)
+		what = run.went_back ? RECOVERED_BACK : RECOVERED_FORWARD;
+	if (r == -HB_E_STATE)
+		hb_fix(err, back ? "look at both copies, in the base and in "
+				   "undo/ of the session"
+				 : "holdback recover --back");
+	if (r == 0)
+		r = history_sweep(txn, err);
+	run_unlock(&locks);
+	if (r < 0)
+		return hb_fail(err, r, "cannot recover");
+	*ret_what = what;
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_RENAMES_H
+#define HB_TXN_RENAMES_H
+
+#include "base/sha256.h"
+#include "txn/changes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * Files that went from one path to another: a deleted and an added one with
+ * the same bytes.  The overlay does not tell, so both are kept as candidates
+ * while the walk goes on, and compared at its end.
+ */
+#define RENAMES_MAX	  1000
+#define RENAMES_PATHS_MAX ((size_t)4 << 20) /* of all paths of one side */
+
+struct rename_end {
+	uint64_t number; /* of the change in the stream, from 0 */
+	char *path;
+	struct entry entry;
+	size_t layer;	 /* of an added one */
+	bool is_missing; /* in conflict unless it is a renamed one */
+	bool has_digest, is_unreadable;
+	uint8_t digest[SHA256_SIZE];
+	size_t other; /* index of the other end plus 1; 0: none */
+};
+
+struct rename_side {
+	struct rename_end *ends; /* in the order of the stream */
+	size_t n;
+	size_t bytes;
+	size_t cursor; /* for reading in step with the stream */
+};
+
+struct renames {
+	struct rename_side added, deleted;
+};
+
+void renames_done(struct renames *renames);
+
+/*
+ * Notes a change if it can be one end of a rename.  Beyond the limits it is
+ * not noted, and stays what it is.
+ */
+int renames_note(struct renames *renames, const struct change *change,
+		 uint64_t number, bool is_missing, struct hb_error *err);
+
+/* Finds pairs; without `all` only for those that are missing in the base. */
+void renames_resolve(struct renames *renames,
+		     const struct changes_request *request, bool all);
+
+/*
+ * The end that is change `number`, or NULL.  Asked with rising numbers, after
+ * renames_rewind().
+ */
+void renames_rewind(struct renames *renames);
+const struct rename_end *renames_added(struct renames *renames,
+				       uint64_t number);
+const struct rename_end *renames_deleted(struct renames *renames,
+					 uint64_t number);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/run.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/apply.h"
+#include "txn/history.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
+{
+	*locks = (struct run_locks){ .n = 0 };
+	locks->fds = calloc(txn->n_resources + 1, sizeof(*locks->fds));
+	if (!locks->fds)
+		return hb_fail(err, -ENOMEM, "cannot lock the resources");
+	for (size_t i = 0; i < txn->n_resources; i++) {
+		int fd = sys_openat(txn->resources[i].base, ".",
+				    O_RDONLY | O_DIRECTORY, 0);
+		int r = fd < 0 ? fd : sys_flock(fd);
+
+		if (fd >= 0)
+			locks->fds[locks->n++] = fd;
+		/* Who may not read it cannot be locked out, nor lock others. */
+		if (r == 0 || fd == -EACCES)
+			continue;
+		run_unlock(locks);
+		if (r == -EWOULDBLOCK)
+			return hb_fail(err, -HB_E_BUSY,
+				       "another session commits to it");
+		return hb_fail(err, r, "cannot lock the resource");
+	}
+	return 0;
+}
+
+void run_unlock(struct run_locks *locks)
+{
+	for (size_t i = 0; i < locks->n; i++)
+		sys_close(locks->fds[i]);
+	free(locks->fds);
+	*locks = (struct run_locks){ .n = 0 };
+}
+
+int run_check_idle(struct txn *txn, struct hb_error *err)
+{
+	struct sys_attr a;
+	int r = sys_attr_at(txn->session, "journal", &a);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return hb_fail(err, r, "cannot look for a journal");
+	hb_fix(err, "holdback recover");
+	return hb_fail(err, -HB_E_STATE, "a change is not finished");
+}
+
+static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)
+{
+	(void)ctx;
+	(void)v;
+	(void)err;
+	return -ENOTEMPTY;
+}
+
+/* Whether the directory is there and has something in it. */
+static int is_filled(int dir, const char *name)
+{
+	struct sys_attr a;
+	int r = dir < 0 ? -ENOENT : sys_attr_at(dir, name, &a);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	r = tree_walk(dir, name, 0, find_any, NULL, NULL);
+	return r == -ENOTEMPTY ? 1 : r;
+}
+
+int run_id_is_free(const struct txn_resource *resource, uint64_t id,
+		   struct hb_error *err)
+{
+	struct site s;
+	struct op op = { .flags = OP_UPPER };
+	struct place trash;
+	struct object o;
+	int r;
+
+	r = site_open(&s, resource, id, err);
+	if (r < 0)
+		return r;
+	site_undo(&s, &op, &trash);
+	r = place_read(&trash, &o, err);
+	if (r == 0 && o.type != ENTRY_NONE)
+		r = 1;
+	if (r == 0 && s.dirs[SITE_SPOT_UNDO] >= 0)
+		r = is_filled(s.dirs[SITE_SPOT_UNDO], ".");
+	if (r == 0 && s.dirs[SITE_DIR_UNDO] >= 0)
+		r = is_filled(s.dirs[SITE_DIR_UNDO], ".");
+	site_close(&s);
+	return r < 0 ? hb_fail(err, r, "cannot look for earlier commits")
+		     : r == 0;
+}
+
+/* The other way round, and as if nothing had been. */
+static int take_back(struct apply *a, bool back, struct hb_error *err)
+{
+	int r;
+
+	r = apply_run(a, !back, true, err);
+	if (r == 0)
+		r = apply_sync(a, err);
+	return r < 0 ? r : history_abandon(a, err);
+}
+
+static uint64_t count_bytes(struct apply *a)
+{
+	uint64_t bytes = 0;
+	struct op op;
+
+	journal_to_start(a->journal);
+	while (journal_next(a->journal, &op, NULL) == 1)
+		if (op.old.type == ENTRY_FILE)
+			bytes += op.old.size;
+	return bytes;
+}
+
+static int run_forward(struct run_request *run, struct apply *a, bool back,
+		       struct hb_error *err)
+{
+	int r;
+
+	r = apply_run(a, back, !run->is_recovery, err);
+	if (r == 0)
+		r = apply_report(a, back, run->applied, run->applied_ctx, err);
+	if (r == 0)
+		r = apply_sync(a, err);
+	return r;
+}
+
+static bool goes_back(const struct journal_head *head)
+{
+	return head->kind == JOURNAL_UNDO;
+}
+
+static int run_opened(struct run_request *run, struct apply *a,
+		      struct hb_error *err)
+{
+	bool back = goes_back(journal_head(a->journal));
+	struct hb_error second = { 0 };
+	int done, r;
+
+	done = journal_is_done(a->txn->session, journal_hash(a->journal), err);
+	if (done < 0)
+		return done;
+	if (run->back && !done) {
+		run->went_back = true;
+		r = apply_run(a, !back, false, err);
+		if (r == 0)
+			r = apply_sync(a, err);
+		return r < 0 ? r : history_abandon(a, err);
+	}
+	r = done ? 0 : run_forward(run, a, back, err);
+	/* After a crash only what we see to be wrong is taken back. */
+	if (r < 0 && run->is_recovery && r != -HB_E_CONFLICT)
+		return r;
+	if (r < 0) {
+		int t = take_back(a, back, &second);
+
+		run->went_back = t == 0;
+		if (t < 0) {
+			hb_fix(err, "holdback recover");
+			(void)hb_fail(err, r, "not finished (%s)", second.text);
+		}
+		return t == 0 && run->is_recovery ? 0 : r;
+	}
+	run->undo_bytes = back ? 0 : count_bytes(a);
+	return history_finish(a, back, err);
+}
+
+int run_journal(struct run_request *run, struct hb_error *err)
+{
+	struct journal *journal = NULL;
+	struct apply a = { 0 };
+	int r;
+
+	r = journal_open(run->txn->session, "journal", &journal, err);
+	if (r < 0)
+		return r;
+	r = apply_init(&a, run->txn, journal, err);
+	if (r == 0)
+		r = run_opened(run, &a, err);
+	apply_done(&a);
+	return r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_RUN_H
+#define HB_TXN_RUN_H
+
+#include "txn/txn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/* What commit, undo, redo, rollback and recovery have in common. */
+
+/* One lock per base, so that two sessions do not commit to one at a time. */
+struct run_locks {
+	int *fds;
+	size_t n;
+};
+
+/* -HB_E_BUSY: another session is at it. */
+int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err);
+void run_unlock(struct run_locks *locks);
+
+/* -HB_E_STATE: a journal is in flight, and txn_recover() comes first. */
+int run_check_idle(struct txn *txn, struct hb_error *err);
+
+/* 1: nothing lies in undo/ID and trash/ID; 0: something does. */
+int run_id_is_free(const struct txn_resource *resource, uint64_t id,
+		   struct hb_error *err);
+
+struct run_request {
+	struct txn *txn;
+	txn_applied_fn applied;
+	void *applied_ctx;
+	bool is_recovery;
+	bool back; /* against the journal's own direction */
+	/* set on success */
+	uint64_t undo_bytes;
+	bool went_back;
+};
+
+/*
+ * Runs the journal in flight to its end and files it.  What fails is taken back
+ * and the failure returned: nothing has happened then.  Only if taking back
+ * fails as well the journal stays.
+ */
+int run_journal(struct run_request *run, struct hb_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_SITE_H
+#define HB_TXN_SITE_H
+
+#include "txn/op.h"
+#include "txn/txn.h"
+
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * Where the objects of one resource lie during one transaction.
+ *
+ *	SPOT/undo/ID/SLOT	what was in the base
+ *	SPOT/txn/ID/SLOT	copies that go into the base
+ *	DIR/undo/ID/LSLOT	what was in the upper and is not needed there
+ *	DIR/trash/ID		an upper that was rolled back
+ *	DIR/txn/ID/SLOT		the empty one that took its place
+ */
+enum site_dir {
+	SITE_SPOT_UNDO,
+	SITE_SPOT_TXN,
+	SITE_DIR_UNDO,
+	SITE_DIR_TXN,
+	SITE_DIR_TRASH,
+	SITE_DIRS
+};
+
+/* A directory that was opened last: the next operation is mostly near it. */
+struct cursor {
+	int root;
+	int fd;
+	char *path; /* NULL: none */
+	size_t len;
+};
+
+struct site {
+	const struct txn_resource *resource;
+	uint64_t id;
+	int dirs[SITE_DIRS]; /* -1: not there */
+	struct cursor base, upper;
+	bool has_labels; /* the base's objects have security labels */
+};
+
+/* One place: a name in a directory, or dir -1 where that does not exist. */
+struct place {
+	int dir;
+	const char *name;
+	char slot[24]; /* what `name` points to for slots */
+};
+
+/*
+ * Opens the directories of the transaction that exist; site_make() also makes
+ * those that do not, and syncs what it made.
+ */
+int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
+	      struct hb_error *err);
+int site_make(struct site *s, struct hb_error *err);
+void site_close(struct site *s);
+
+/* The directories that the transaction does not need any more. */
+int site_remove_staged(struct site *s, struct hb_error *err);
+int site_remove_empty(struct site *s, struct hb_error *err);
+
+/*
+ * The parent of a path of any length, and the last name.  -ENOENT and -ENOTDIR
+ * become dir -1.  Valid until the next call for the same tree.
+ */
+int site_base(struct site *s, const struct op *op, struct place *ret,
+	      struct hb_error *err);
+int site_upper(struct site *s, const struct op *op, struct place *ret,
+	       struct hb_error *err);
+
+/* The same for source, undo slot and what comes from the upper. */
+int site_source(struct site *s, const struct op *op, struct place *ret,
+		struct hb_error *err);
+void site_undo(struct site *s, const struct op *op, struct place *ret);
+void site_layer_undo(struct site *s, const struct op *op, struct place *ret);
+
+/* What lies there, by its raw attributes; ENTRY_NONE: nothing. */
+int place_read(const struct place *p, struct object *ret, struct hb_error *err);
+
+/* Forgets the cursors: a directory on their way has been moved. */
+void site_forget(struct site *s);
+
+struct sys_attr;
+struct object object_of_attr(const struct sys_attr *a);
+struct object object_of(const struct entry *e);
+
+/* Opens the directory of an OP_DIRECTORY itself.  -ENOENT: not there. */
+int site_open_base_dir(struct site *s, const char *path, struct hb_error *err);
+int site_open_upper_dir(struct site *s, const char *path, struct hb_error *err);
+
+#endif

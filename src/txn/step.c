@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/step.h"
+
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/dress.h"
+
+#include <errno.h>
+
+/*
+ * One operation, by identity
+ * --------------------------
+ *
+ * An operation has three places: base, source and undo slot.  Each holds
+ * nothing, the old object, the new one or another.  What they hold is the whole
+ * state; the table below says what to do next in either direction, until it
+ * says that there is nothing left to do.  A process that dies between two calls
+ * leaves one of the rows, so going on after a crash is going on.
+ *
+ * (a) An object is moved out of the base only if it is the planned one and
+ *     nobody has written to it since; what came is looked at again, because
+ *     somebody may write between looking and moving.
+ * (b) Nothing is unlinked but a second name of an object whose first name is in
+ *     its place.
+ * (c) What lies in no row is not touched.
+ *
+ * After a crash an entry that is neither the old nor the new one is left to the
+ * user, and so is everything else: see -HB_E_STATE.  Only going back over a
+ * step that was not made needs nothing of the base and does not ask.
+ */
+
+enum holds {
+	H_NONE,
+	H_OLD,
+	H_NEW,
+	H_OTHER,
+};
+
+enum action {
+	A_STATE = 0, /* not one of ours */
+	A_DONE,
+	A_CONFLICT,
+	A_SWAP,	    /* base <-> source, or what stands for it */
+	A_PARK,	    /* source -> undo */
+	A_UNPARK,   /* undo -> source */
+	A_ENTER,    /* source -> base, where nothing may be */
+	A_RETURN,   /* undo -> base, where nothing may be */
+	A_GIVE,	    /* base -> source */
+	A_TAKE,	    /* base -> undo */
+	A_OVER_NEW, /* source -> base, over the old one, which has a 2nd name */
+	A_OVER_OLD, /* undo -> base, likewise over the new one */
+	A_DROP_BASE, /* a second name */
+	A_DROP_SOURCE,
+	A_DROP_UNDO,
+	A_WRONG_SWAP,	/* another came back: let it return, then conflict */
+	A_WRONG_RETURN, /* likewise from the undo slot */
+};
+
+struct row {
+	enum op_kind kind;
+	enum holds base, source, undo;
+	enum action forward, back;
+};
+
+static const struct row rows[] = {
+	{ OP_REPLACE, H_OLD, H_NEW, H_NONE, A_SWAP, A_DONE },
+	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, A_PARK, A_SWAP },
+	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, A_DONE, A_UNPARK },
+	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, A_OVER_NEW, A_DROP_UNDO },
+	{ OP_REPLACE, H_NONE, H_NEW, H_OLD, A_ENTER, A_RETURN },
+	{ OP_REPLACE, H_NEW, H_NEW, H_OLD, A_DROP_SOURCE, A_OVER_OLD },
+	{ OP_REPLACE, H_NEW, H_OTHER, H_NONE, A_WRONG_SWAP, A_WRONG_SWAP },
+	{ OP_REPLACE, H_OLD, H_OTHER, H_NONE, A_STATE, A_WRONG_SWAP },
+	{ OP_REPLACE, H_OTHER, H_NEW, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_REPLACE, H_NONE, H_NEW, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_REPLACE, H_OTHER, H_OLD, H_NONE, A_PARK, A_CONFLICT },
+	{ OP_REPLACE, H_OTHER, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+	{ OP_REPLACE, H_NONE, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+
+	{ OP_ADD, H_NONE, H_NEW, H_NONE, A_ENTER, A_DONE },
+	{ OP_ADD, H_NEW, H_NONE, H_NONE, A_DONE, A_GIVE },
+	{ OP_ADD, H_NEW, H_NEW, H_NONE, A_DROP_SOURCE, A_DROP_BASE },
+	{ OP_ADD, H_OTHER, H_NEW, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_ADD, H_OTHER, H_NONE, H_NONE, A_DONE, A_CONFLICT },
+
+	{ OP_DELETE, H_OLD, H_NONE, H_NONE, A_TAKE, A_DONE },
+	{ OP_DELETE, H_NONE, H_NONE, H_OLD, A_DONE, A_RETURN },
+	{ OP_DELETE, H_OLD, H_NONE, H_OLD, A_DROP_BASE, A_DROP_UNDO },
+	{ OP_DELETE, H_NONE, H_NONE, H_OTHER, A_WRONG_RETURN, A_WRONG_RETURN },
+	{ OP_DELETE, H_OTHER, H_NONE, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_DELETE, H_NONE, H_NONE, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_DELETE, H_OTHER, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+};
+
+/* More than any way through the table. */
+#define STEPS_MAX  16
+#define USER_WRITE 0200
+
+enum {
+	AT_BASE,
+	AT_SOURCE,
+	AT_UNDO,
+	PLACES
+};
+
+struct view {
+	struct place place[PLACES];
+	struct object object[PLACES];
+	enum holds holds[PLACES];
+};
+
+static int fail_for(const struct op *op, int r, const char *what,
+		    struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	const char *path = op->flags & OP_UPPER ? "upper" : op->path;
+
+	return hb_fail(err, r, "%s %s", what,
+		       quote_shown(path, shown, sizeof(shown)));
+}
+
+static enum holds holds(const struct object *o, const struct op *op)
+{
+	if (o->type == ENTRY_NONE)
+		return H_NONE;
+	if (object_is(o, &op->old))
+		return H_OLD;
+	return object_is(o, &op->new) ? H_NEW : H_OTHER;
+}
+
+static int look(struct step *s, const struct op *op, struct view *v,
+		struct hb_error *err)
+{
+	int r;
+
+	r = site_base(s->site, op, &v->place[AT_BASE], err);
+	if (r == 0)
+		r = site_source(s->site, op, &v->place[AT_SOURCE], err);
+	if (r < 0)
+		return r;
+	site_undo(s->site, op, &v->place[AT_UNDO]);
+	for (int i = 0; i < PLACES; i++) {
+		r = place_read(&v->place[i], &v->object[i], err);
+		if (r < 0)
+			return fail_for(op, r, "cannot look at", err);
+		v->holds[i] = holds(&v->object[i], op);
+	}
+	return 0;
+}
+
+static enum action choose(const struct op *op, const struct view *v, bool back)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+
+		if (row->kind == op->kind && row->base == v->holds[AT_BASE] &&
+		    row->source == v->holds[AT_SOURCE] &&
+		    row->undo == v->holds[AT_UNDO])
+			return back ? row->back : row->forward;
+	}
+	return A_STATE;
+}
+
+static bool is_flag_unknown(int r)
+{
+	return r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP;
+}
+
+static int move(const struct view *v, int from, int to, unsigned flags)
+{
+	return sys_renameat2(v->place[from].dir, v->place[from].name,
+			     v->place[to].dir, v->place[to].name, flags);
+}
+
+static int link_to(const struct view *v, int from, int to)
+{
+	return sys_linkat(v->place[from].dir, v->place[from].name,
+			  v->place[to].dir, v->place[to].name);
+}
+
+static int drop(const struct view *v, int which)
+{
+	return sys_unlinkat(v->place[which].dir, v->place[which].name, 0);
+}
+
+/*
+ * To a place where nothing may be.  Without the flag a second name does it,
+ * which fails if the first is taken; only a directory is then at the mercy of
+ * whoever makes an empty one of the same name in between.
+ */
+static int move_keep(struct step *s, const struct view *v, int from, int to)
+{
+	int r;
+
+	if (!s->is_plain) {
+		r = move(v, from, to, RENAME_KEEP);
+		if (!is_flag_unknown(r))
+			return r;
+		s->is_plain = true;
+	}
+	if (v->object[from].type == ENTRY_DIR)
+		return move(v, from, to, 0);
+	r = link_to(v, from, to);
+	return r == -EPERM || r == -EMLINK ? move(v, from, to, 0) : r;
+}
+
+/*
+ * Old and new change places.  Without the flag: a second name for what leaves
+ * and the other one over it, or for directories two renames with the journal
+ * to cover the moment between; the table takes over after the first call.
+ */
+static int swap(struct step *s, const struct view *v, bool back)
+{
+	int aside = back ? AT_SOURCE : AT_UNDO;
+	bool is_dir = v->object[AT_BASE].type == ENTRY_DIR ||
+		      v->object[AT_SOURCE].type == ENTRY_DIR ||
+		      v->object[AT_UNDO].type == ENTRY_DIR;
+	int r;
+
+	if (!s->is_plain) {
+		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
+		if (!is_flag_unknown(r))
+			return r;
+		s->is_plain = true;
+	}
+	/* Going back, the old one has to be out of the source's place first. */
+	if (back && v->holds[AT_SOURCE] != H_NONE)
+		return move(v, AT_SOURCE, AT_UNDO, 0);
+	r = is_dir ? -EPERM : link_to(v, AT_BASE, aside);
+	return r == -EPERM || r == -EMLINK ? move(v, AT_BASE, aside, 0) : r;
+}
+
+/* A directory that changes its parent has to be writable itself. */
+static int make_movable(struct step *s, struct view *v, struct hb_error *err)
+{
+	for (int i = 0; i < PLACES; i++) {
+		const struct object *o = &v->object[i];
+		int r;
+
+		if (o->type != ENTRY_DIR || (o->mode & USER_WRITE) ||
+		    v->holds[i] == H_OTHER)
+			continue;
+		s->is_dressed = true;
+		r = dress_mode(&v->place[i], o, o->mode | USER_WRITE, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int act(struct step *s, const struct view *v, enum action action,
+	       bool back)
+{
+	switch (action) {
+	case A_SWAP:
+		return swap(s, v, back);
+	case A_PARK:
+		return move(v, AT_SOURCE, AT_UNDO, 0);
+	case A_UNPARK:
+		return s->is_plain ? swap(s, v, back)
+				   : move(v, AT_UNDO, AT_SOURCE, 0);
+	case A_ENTER:
+		return move_keep(s, v, AT_SOURCE, AT_BASE);
+	case A_RETURN:
+		return move_keep(s, v, AT_UNDO, AT_BASE);
+	case A_GIVE:
+		return move(v, AT_BASE, AT_SOURCE, 0);
+	case A_TAKE:
+		return move(v, AT_BASE, AT_UNDO, 0);
+	case A_OVER_NEW:
+		return move(v, AT_SOURCE, AT_BASE, 0);
+	case A_OVER_OLD:
+		return move(v, AT_UNDO, AT_BASE, 0);
+	case A_DROP_BASE:
+		return drop(v, AT_BASE);
+	case A_DROP_SOURCE:
+		return drop(v, AT_SOURCE);
+	case A_DROP_UNDO:
+		return drop(v, AT_UNDO);
+	case A_WRONG_SWAP:
+		return move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
+	case A_WRONG_RETURN:
+		return move_keep(s, v, AT_UNDO, AT_BASE);
+	case A_STATE:
+	case A_DONE:
+	case A_CONFLICT:
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Whether the action moves what is in the base away from there. */
+static bool takes_from_base(const struct step *s, enum action action)
+{
+	return action == A_SWAP || action == A_GIVE || action == A_TAKE ||
+	       action == A_OVER_NEW || action == A_OVER_OLD ||
+	       (action == A_UNPARK && s->is_plain);
+}
+
+static const struct object *planned(const struct op *op, enum holds h)
+{
+	return h == H_OLD ? &op->old : &op->new;
+}
+
+/* Somebody wrote to what is about to leave the base. */
+static bool is_written_to(const struct op *op, const struct view *v)
+{
+	enum holds h = v->holds[AT_BASE];
+
+	return (h == H_OLD || h == H_NEW) &&
+	       !object_is_unchanged(&v->object[AT_BASE], planned(op, h));
+}
+
+/* Gives both objects the attributes of the side we are on. */
+static int settle(struct step *s, const struct op *op, struct view *v,
+		  bool back, struct hb_error *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < PLACES && r == 0; i++) {
+		const struct object *o = &v->object[i];
+
+		if (v->holds[i] == H_OLD && o->type == ENTRY_DIR)
+			r = dress_mode(&v->place[i], o, op->old.mode, err);
+		else if (v->holds[i] == H_NEW && i == AT_BASE)
+			r = dress_mode(&v->place[i], o, op->mode, err);
+		else if (v->holds[i] == H_NEW && i == AT_SOURCE && back)
+			r = dress_for_layer(op, &v->place[i], err);
+	}
+	s->is_dressed = s->is_dressed || (back && op->source == SOURCE_LAYER);
+	return r < 0 ? fail_for(op, r, "cannot finish", err) : 0;
+}
+
+/*
+ * What an action brought out of the base is compared with the plan once more.
+ * 1: it is not it, and it has been returned.
+ */
+static int check_arrival(struct step *s, const struct op *op, enum action did,
+			 struct view *v, bool back, struct hb_error *err)
+{
+	int at = did == A_TAKE ? AT_UNDO : AT_SOURCE;
+	const struct object *want = back ? &op->new : &op->old;
+	int r;
+
+	if (did != A_SWAP && did != A_TAKE && did != A_GIVE)
+		return 0;
+	/* The way without flags looks before it moves the second time. */
+	if (did == A_SWAP && s->is_plain)
+		return 0;
+	r = place_read(&v->place[at], &v->object[at], err);
+	if (r < 0)
+		return r;
+	if (object_is_unchanged(&v->object[at], want))
+		return 0;
+	if (did == A_SWAP)
+		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
+	else
+		r = move_keep(s, v, at, AT_BASE);
+	return r < 0 ? fail_for(op, r, "cannot return", err) : 1;
+}
+
+/*
+ * What is certain after an action that went well needs no other look: forward,
+ * with flags, and without directories, which have modes to be put right.
+ */
+static int finish_at_once(struct step *s, const struct op *op, enum action did,
+			  struct view *v, bool back, struct hb_error *err)
+{
+	int r;
+
+	if (back || s->is_plain || op->old.type == ENTRY_DIR ||
+	    op->new.type == ENTRY_DIR)
+		return 1;
+	if (did == A_ENTER && op->kind == OP_ADD)
+		return 0;
+	if (did == A_TAKE)
+		return 0;
+	if (did != A_SWAP)
+		return 1;
+	r = move(v, AT_SOURCE, AT_UNDO, 0);
+	return r < 0 ? fail_for(op, r, "cannot move", err) : 0;
+}
+
+static int conflict(const struct op *op, struct hb_error *err)
+{
+	return fail_for(op, -HB_E_CONFLICT, "meanwhile changed:", err);
+}
+
+/* One action.  1: go on, 0: done. */
+static int advance(struct step *s, const struct op *op, bool back,
+		   struct hb_error *err)
+{
+	enum action action;
+	struct view v;
+	bool changed;
+	int r;
+
+	r = look(s, op, &v, err);
+	if (r < 0)
+		return r;
+	action = choose(op, &v, back);
+	/* A directory cannot be renamed over what is a second name here. */
+	if ((action == A_OVER_NEW && op->new.type == ENTRY_DIR) ||
+	    (action == A_OVER_OLD && op->old.type == ENTRY_DIR))
+		action = A_DROP_BASE;
+	/* Somebody's own object lies where ours was put. */
+	if (s->is_recovery && action == A_DONE && !back &&
+	    v.holds[AT_BASE] == H_OTHER)
+		action = A_STATE;
+	if (action == A_DONE) {
+		r = settle(s, op, &v, back, err);
+		return r < 0 ? r : 0;
+	}
+	changed = action == A_CONFLICT ||
+		  (takes_from_base(s, action) && is_written_to(op, &v));
+	/* After a crash nobody can say any more who came first. */
+	if (action == A_STATE || (s->is_recovery && changed))
+		return fail_for(op, -HB_E_STATE,
+				"neither as before nor as after:", err);
+	if (changed)
+		return conflict(op, err);
+	/* Seen after a crash between moving and looking again. */
+	if (action == A_PARK && !back && v.holds[AT_BASE] == H_NEW &&
+	    !object_is_unchanged(&v.object[AT_SOURCE], &op->old))
+		action = A_WRONG_SWAP;
+	r = make_movable(s, &v, err);
+	if (r == 0 && !back && v.holds[AT_SOURCE] == H_NEW &&
+	    action != A_DROP_SOURCE)
+		r = dress_for_base(s->site, op, &v.place[AT_SOURCE],
+				   &v.object[AT_SOURCE], &v.place[AT_BASE],
+				   err);
+	if (r < 0)
+		return r;
+	s->is_dressed = s->is_dressed || r > 0;
+	r = act(s, &v, action, back);
+	if (r == -EEXIST)
+		return conflict(op, err);
+	if (r < 0)
+		return fail_for(op, r, "cannot move", err);
+	if (action == A_WRONG_SWAP || action == A_WRONG_RETURN)
+		return conflict(op, err);
+	r = check_arrival(s, op, action, &v, back, err);
+	if (r != 0)
+		return r == 1 ? conflict(op, err) : r;
+	return finish_at_once(s, op, action, &v, back, err);
+}
+
+/* The whiteout, or the original of a copy, leaves the upper or returns. */
+static int move_layer(struct step *s, const struct op *op, bool back,
+		      struct hb_error *err)
+{
+	struct place p[2];
+	struct object o[2];
+	int from = back ? 1 : 0, to = back ? 0 : 1;
+	int r;
+
+	if (!(op->flags & OP_LAYER_MOVES))
+		return 0;
+	r = site_upper(s->site, op, &p[0], err);
+	if (r < 0)
+		return r;
+	site_layer_undo(s->site, op, &p[1]);
+	for (int i = 0; i < 2; i++) {
+		r = place_read(&p[i], &o[i], err);
+		if (r < 0)
+			return r;
+	}
+	if (!object_is(&o[to], &op->layer)) {
+		if (!object_is(&o[from], &op->layer) ||
+		    o[to].type != ENTRY_NONE || p[to].dir < 0)
+			return fail_for(op, -HB_E_STATE,
+					"not where it was in the layer:", err);
+		if (o[from].type == ENTRY_DIR && !(o[from].mode & USER_WRITE))
+			r = dress_mode(&p[from], &o[from],
+				       o[from].mode | USER_WRITE, err);
+		if (r == 0)
+			r = sys_renameat2(p[from].dir, p[from].name, p[to].dir,
+					  p[to].name, 0);
+		if (r == 0)
+			r = place_read(&p[to], &o[to], err);
+		if (r < 0)
+			return fail_for(op, r, "cannot move in the layer", err);
+	}
+	return o[to].type == ENTRY_DIR
+		       ? dress_mode(&p[to], &o[to], op->layer.mode, err)
+		       : 0;
+}
+
+int step_run(struct step *s, const struct op *op, bool back,
+	     struct hb_error *err)
+{
+	for (int i = 0; i < STEPS_MAX; i++) {
+		int r = op->kind == OP_LAYER ? 0 : advance(s, op, back, err);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			return move_layer(s, op, back, err);
+	}
+	return fail_for(op, -HB_E_STATE, "comes to no end:", err);
+}
+
+int step_check(struct step *s, const struct op *op, bool back,
+	       struct hb_error *err)
+{
+	enum action action;
+	struct object o = { 0 };
+	struct place p = { .dir = -1 };
+	struct view v = { 0 };
+	int r;
+
+	r = op->kind == OP_LAYER ? 0 : look(s, op, &v, err);
+	if (r < 0)
+		return r;
+	if (op->kind != OP_LAYER) {
+		action = choose(op, &v, back);
+		if (action == A_STATE || action == A_CONFLICT ||
+		    action == A_DONE || is_written_to(op, &v))
+			return conflict(op, err);
+		/* Where it goes has to exist; it may have been deleted. */
+		if (op->source != SOURCE_NONE && v.place[AT_SOURCE].dir < 0)
+			return conflict(op, err);
+	}
+	if (!(op->flags & OP_LAYER_MOVES))
+		return 0;
+	r = site_upper(s->site, op, &p, err);
+	if (r == 0)
+		r = place_read(&p, &o, err);
+	if (r < 0)
+		return r;
+	if (p.dir < 0 || (back && o.type != ENTRY_NONE))
+		return conflict(op, err);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_SURVEY_H
+#define HB_TXN_SURVEY_H
+
+#include "txn/txn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * What of a change set is wanted, found out before anything is planned: whether
+ * a directory goes whole is known only after the last thing in it.
+ *
+ * One bit per directory and one counter per inode with several names are kept;
+ * all else is read from the stream again.
+ */
+struct survey {
+	uint8_t *partial; /* by number, see survey_is_partial() */
+	size_t room;
+	uint64_t n_dirs;
+	struct link_count *links; /* open addressing */
+	size_t links_room, n_links;
+	bool links_full; /* too many: none counts as complete */
+	uint64_t n_taken;
+	uint64_t n_conflicts; /* wanted, and neither ours nor theirs */
+	uint64_t bytes;	      /* of files that are taken */
+	bool has_rest;	      /* something is not taken */
+};
+
+int survey_run(struct survey *s, struct changes *changes,
+	       const struct txn_options *options, struct hb_error *err);
+void survey_done(struct survey *s);
+
+/* Whether this change is to be committed. */
+bool survey_takes(const struct txn_options *options, const struct change *c);
+
+/*
+ * Whether the change is about a whole directory: one that appears, vanishes or
+ * hides what was below.  Such changes are numbered from 0 in stream order.
+ */
+bool survey_is_whole_dir(const struct change *c);
+
+/* Whether something in or about that directory is not taken. */
+bool survey_is_partial(const struct survey *s, uint64_t number);
+
+/* Whether all names of the inode are taken, so that it can be moved. */
+bool survey_has_all_links(const struct survey *s, const struct change *c);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_TXN_H
+#define HB_TXN_TXN_H
+
+#include "txn/changes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_sink;
+struct hb_error;
+
+/*
+ * Commit, undo, redo, rollback and recovery of one session: journaled, all or
+ * nothing over all its resources, killable at any instruction.
+ *
+ * The caller holds the session's lock and knows that no box is mounted.  All
+ * descriptors are borrowed.
+ */
+struct txn_resource {
+	int base; /* the resource's root, verified */
+	int dir;  /* the resource's directory in the store: rN */
+	int spot; /* a directory on the base's own mount for undo/ and txn/ */
+	/* layers, the topmost first; [0] is the upper: rN/upper */
+	const int *layers;
+	size_t n_layers;
+	const bool *is_shared; /* per layer: another session refers to it */
+	bool same_mount;       /* the upper lies on the base's mount */
+	const char *const *skip;
+	struct timespec t0;
+};
+
+/*
+ * One path that was committed, for the session's `seen` and the log; also each
+ * one inside a directory that arrived whole.  Called when everything is in
+ * place and before the transaction counts as done, so a crash in between makes
+ * txn_recover() call it again for all of them: remember, do not count.
+ *
+ * The last call has seen == NULL: what was told has to be durable when it
+ * returns, for nobody tells it again after that.
+ *
+ * After an undo it tells what the base is again, with layer_ino 0 because what
+ * is in the layer is pending; base_ino 0: nothing is there.
+ */
+typedef int (*txn_applied_fn)(void *ctx, size_t resource,
+			      const struct seen *seen, struct hb_error *err);
+
+struct txn {
+	int session; /* the session's directory: journal lies here */
+	struct txn_resource *resources;
+	size_t n_resources;
+	const struct event_sink *events;
+	seen_fn seen; /* by resource: ctx is seen_ctx[i] */
+	void **seen_ctx;
+	/*
+	 * For undo, redo and recovery, which apply as well; NULL: nobody asks.
+	 * txn_commit() has its own.
+	 */
+	txn_applied_fn applied;
+	void *applied_ctx;
+};
+
+struct txn_options {
+	struct changes_filter filter;
+	const char *const *ours; /* conflicts: the base's version stays */
+	size_t n_ours;
+	const char *const *theirs; /* conflicts: the session's version wins */
+	size_t n_theirs;
+	/*
+	 * The hash that the change set must have, or NULL: result.summary.hash
+	 * of a dry run.  Of one resource it is the change set's own; of several
+	 * it is the SHA-256 of theirs, one after the other.
+	 */
+	const uint8_t *expect;
+	bool dry_run;
+	bool with_special; /* fifos, sockets as they are */
+	bool with_setid;   /* keep setuid, setgid and file capabilities */
+};
+
+struct txn_result {
+	uint64_t id; /* of the commit; undo names it */
+	uint64_t n_operations;
+	bool has_rest; /* something of the layers was not committed */
+	struct changes_summary summary;
+	uint64_t undo_bytes;
+};
+
+/*
+ * -HB_E_CONFLICT: `conflicts` of the summary is not 0; nothing changed.
+ * Any other failure before the commit point leaves base and session as they
+ * were; after it, txn_recover() finishes or reverses.
+ */
+int txn_commit(struct txn *txn, const struct txn_options *options,
+	       txn_applied_fn applied, void *applied_ctx,
+	       struct txn_result *ret_result, struct hb_error *err);
+
+int txn_undo(struct txn *txn, struct txn_result *ret_result,
+	     struct hb_error *err);
+int txn_redo(struct txn *txn, struct txn_result *ret_result,
+	     struct hb_error *err);
+
+/*
+ * The upper goes to trash/ and an empty one takes its place: O(1).  It is a
+ * transaction like the others, and undo brings the upper back as long as
+ * nothing was written to the new one.  Afterwards layers[0] is the old one:
+ * open it again.  The same holds after txn_undo(), txn_redo(), txn_recover().
+ */
+int txn_rollback(struct txn *txn, struct hb_error *err);
+
+enum txn_recovered {
+	RECOVERED_NOTHING,
+	RECOVERED_FORWARD,
+	RECOVERED_BACK,
+};
+
+/*
+ * The first thing for every session: finishes, or with `back` reverses, what a
+ * crash interrupted.  -HB_E_STATE: an entry fits neither side; both copies are
+ * kept and the session is broken.
+ */
+int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
+		struct hb_error *err);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "txn/apply.h"
+#include "txn/history.h"
+#include "txn/journal.h"
+#include "txn/run.h"
+#include "txn/tree.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/*
+ * Undo and redo
+ * -------------
+ *
+ * Both are a transaction that was filed, run once more in one direction or the
+ * other: its operations are checked against what is there now, written as a
+ * journal of their own, and run as those of a commit are.
+ *
+ * Whatever would leave a place where somebody has changed it since the
+ * transaction was filed is a conflict: in the base for undo, in the layer for
+ * redo.
+ *
+ * Of a path that several transactions changed, the layer has the newest version
+ * once the last of them is undone, and keeps it: what the undo of an earlier
+ * one takes out of the base waits in txn/ID for a redo.
+ */
+
+struct reversal {
+	struct apply apply;
+	struct journal_writer *writer;
+	struct timespec stamp;
+	struct timespec undone; /* when the one after it was; zero: never */
+	bool back;
+	uint64_t n;
+	const char *path; /* of the operation that is checked */
+};
+
+static int fail_changed(const char *path, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, -HB_E_CONFLICT, "changed since then: %s",
+		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
+				    : a.tv_nsec < b.tv_nsec;
+}
+
+static bool is_since(const struct reversal *v, const struct sys_attr *a)
+{
+	return !is_before(a->ctime, v->stamp);
+}
+
+static int check_inside(void *ctx, const struct tree_visit *visit,
+			struct hb_error *err)
+{
+	const struct reversal *v = ctx;
+
+	if (visit->when == TREE_ENTER && is_since(v, &visit->attr))
+		return fail_changed(v->path, err);
+	return 0;
+}
+
+/* A new upper that is not empty has changes of its own. */
+static int check_empty(void *ctx, const struct tree_visit *visit,
+		       struct hb_error *err)
+{
+	(void)ctx;
+	(void)visit;
+	hb_fix(err, "commit or roll back what is pending");
+	return hb_fail(err, -HB_E_CONFLICT, "other changes are pending");
+}
+
+/* What will leave its place, with all that is in it. */
+static int check_moved(struct reversal *v, const struct op *op,
+		       struct hb_error *err)
+{
+	struct site *s = &v->apply.sites[op->resource];
+	struct hb_error why = { 0 };
+	struct sys_attr a;
+	struct place p;
+	int r;
+
+	if (op->new.type == ENTRY_NONE)
+		return 0;
+	r = v->back ? site_base(s, op, &p, err) : site_source(s, op, &p, err);
+	if (r < 0)
+		return r;
+	if (op->flags & OP_UPPER)
+		return v->back ? tree_walk(p.dir, p.name, TREE_FLAT,
+					   check_empty, NULL, err)
+			       : 0;
+	r = sys_attr_at(p.dir, p.name, &a);
+	if (r < 0 || is_since(v, &a))
+		return fail_changed(op->path, err);
+	if (op->source != SOURCE_LAYER || op->new.type != ENTRY_DIR)
+		return 0;
+	v->path = op->path;
+	r = tree_walk(p.dir, p.name, v->back ? 0 : TREE_OURS, check_inside, v,
+		      &why);
+	if (r == -EACCES)
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+/* A directory that stays: it is still the one, and keeps what others did. */
+static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
+{
+	struct site *s = &v->apply.sites[op->resource];
+	const struct timespec *left = v->back ? &op->new.mtime : &op->old.mtime;
+	mode_t mode = v->back ? op->mode : op->old.mode;
+	auto_fd int base = site_open_base_dir(s, op->path, NULL);
+	auto_fd int upper = site_open_upper_dir(s, op->path, NULL);
+	struct object now = { 0 };
+	struct sys_attr a;
+
+	op->flags &= ~(unsigned)OP_KEEP_TIME;
+	op->layer = (struct object){ 0 };
+	if (upper >= 0 && sys_attr_at(upper, "", &a) == 0)
+		op->layer = object_of_attr(&a);
+	if (base >= 0 && sys_attr_at(base, "", &a) == 0)
+		now = object_of_attr(&a);
+	if (!object_is(&now, &op->old)) {
+		/* Before a redo it is not there yet. */
+		if (!v->back && (op->flags & OP_IN_NEW))
+			return 0;
+		return fail_changed(op->path, err);
+	}
+	if (op->mode != op->old.mode && now.mode != mode)
+		return fail_changed(op->path, err);
+	if (now.mtime.tv_sec != left->tv_sec ||
+	    now.mtime.tv_nsec != left->tv_nsec)
+		op->flags |= OP_KEEP_TIME;
+	return 0;
+}
+
+/* Something lies there that an undo has put back, and no directory. */
+static bool is_put_back(const struct reversal *v, const struct place *p)
+{
+	struct sys_attr a;
+
+	return v->back && p->dir >= 0 &&
+	       sys_attr_at(p->dir, p->name, &a) == 0 && !S_ISDIR(a.mode) &&
+	       is_before(a.ctime, v->undone);
+}
+
+static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
+{
+	struct place upper;
+	int r;
+
+	if (op->new.type == ENTRY_DIR || (op->flags & OP_UPPER))
+		return 0;
+	if (op->source != SOURCE_LAYER && !(op->flags & OP_LAYER_MOVES))
+		return 0;
+	r = site_upper(&v->apply.sites[op->resource], op, &upper, err);
+	if (r < 0 || !is_put_back(v, &upper))
+		return r;
+	if (op->source == SOURCE_LAYER)
+		op->source = SOURCE_STAGED;
+	op->flags &= ~(unsigned)OP_LAYER_MOVES;
+	return 0;
+}
+
+static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
+{
+	struct step *step = &v->apply.steps[op->resource];
+	int r;
+
+	if (op->kind == OP_DIRECTORY) {
+		r = check_dir(v, op, err);
+	} else {
+		v->n++;
+		r = make_room(v, op, err);
+		if (r == 0)
+			r = step_check(step, op, v->back, err);
+		if (r == 0)
+			r = check_moved(v, op, err);
+	}
+	return r < 0 ? r : journal_add(v->writer, op, err);
+}
+
+static int write_all(struct reversal *v, struct hb_error *err)
+{
+	struct journal *j = v->apply.journal;
+	struct journal_head head = *journal_head(j);
+	bool is_uncertain;
+	struct op op;
+	int r;
+
+	head.kind = v->back ? JOURNAL_UNDO : JOURNAL_REDO;
+	journal_to_start(j);
+	while ((r = journal_next(j, &op, err)) == 1) {
+		r = write_one(v, &op, err);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r
+		     : journal_publish(v->writer, &head, &is_uncertain, err);
+}
+
+static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
+		   struct hb_error *err)
+{
+	enum history which = v->back ? HISTORY_DONE : HISTORY_UNDONE;
+	struct journal *journal = NULL;
+	uint64_t later;
+	int r;
+
+	if (history_last(txn->session, HISTORY_UNDONE, &later, NULL) == 0)
+		(void)history_stamp(txn->session, HISTORY_UNDONE, later,
+				    &v->undone, NULL);
+	r = history_stamp(txn->session, which, id, &v->stamp, err);
+	/* What that one put back into the base has a newer ctime since. */
+	if (v->back && is_before(v->stamp, v->undone))
+		v->stamp = v->undone;
+	if (r == 0)
+		r = history_open(txn->session, which, id, &journal, err);
+	if (r < 0)
+		return r;
+	r = apply_init(&v->apply, txn, journal, err);
+	if (r == 0)
+		r = journal_begin(txn->session, &v->writer, err);
+	if (r == 0)
+		r = write_all(v, err);
+	journal_writer_free(v->writer);
+	apply_done(&v->apply);
+	return r;
+}
+
+static int reverse(struct txn *txn, bool back, struct txn_result *ret_result,
+		   struct hb_error *err)
+{
+	struct reversal v = { .back = back };
+	struct run_request run = { .txn = txn,
+				   .applied = txn->applied,
+				   .applied_ctx = txn->applied_ctx };
+	uint64_t id = 0;
+	int r;
+
+	r = run_check_idle(txn, err);
+	if (r == 0)
+		r = history_last(txn->session,
+				 back ? HISTORY_DONE : HISTORY_UNDONE, &id,
+				 err);
+	if (r == -ENOENT)
+		return hb_fail(err, -HB_E_STATE, "there is nothing to %s",
+			       back ? "undo" : "redo");
+	if (r == 0)
+		r = prepare(&v, txn, id, err);
+	if (r == 0)
+		r = run_journal(&run, err);
+	if (r < 0)
+		return hb_fail(err, r, "cannot %s", back ? "undo" : "redo");
+	*ret_result = (struct txn_result){ .id = id,
+					   .n_operations = v.n,
+					   .has_rest = back,
+					   .undo_bytes = run.undo_bytes };
+	return 0;
+}
+
+static int locked(struct txn *txn, bool back, struct txn_result *ret_result,
+		  struct hb_error *err)
+{
+	struct run_locks locks;
+	int r = run_lock(&locks, txn, err);
+
+	if (r < 0)
+		return r;
+	r = reverse(txn, back, ret_result, err);
+	run_unlock(&locks);
+	return r;
+}
+
+int txn_undo(struct txn *txn, struct txn_result *ret_result,
+	     struct hb_error *err)
+{
+	return locked(txn, true, ret_result, err);
+}
+
+int txn_redo(struct txn *txn, struct txn_result *ret_result,
+	     struct hb_error *err)
+{
+	return locked(txn, false, ret_result, err);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_WALK_H
+#define HB_TXN_WALK_H
+
+#include "txn/conflict.h"
+#include "txn/entry.h"
+#include "txn/gitunit.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * One walk over layers and base together: what a path was and what it is to
+ * be, in path order, without saying yet whether that is a difference.
+ */
+struct sighting {
+	const char *path; /* relative to the resource */
+	const char *name; /* the end of `path` */
+	enum git_place git;
+	struct entry old; /* in the base */
+	struct entry new; /* in the view; ENTRY_NONE: not there */
+	size_t layer;	  /* the layer that decides about `new` */
+	bool has_layer;	  /* some layer says something about the path itself */
+	uint64_t layer_ino; /* of what it has there: a whiteout, too */
+	struct timespec layer_ctime;
+	int base_dir;	/* the directory in the base, -1: none */
+	int layer_dir;	/* the directory in `layer`, -1: none */
+	bool in_new;	/* the directory is not in the base */
+	bool in_gone;	/* the directory is in no layer */
+	bool is_opaque; /* a directory of both that hides all of the base's */
+	uint64_t parent_ino; /* of the directory in the base */
+	struct timespec parent_mtime, parent_ctime;
+	/*
+	 * Why the base cannot be trusted here.  Who is shown a directory may
+	 * set `doubt_below` for all that is in it.
+	 */
+	enum conflict doubt;
+	enum conflict doubt_below;
+};
+
+enum walk_answer {
+	WALK_ON = 0,
+	WALK_SKIP, /* do not look at what is in the base below this */
+};
+
+/* Returns enum walk_answer, or a negated code that ends the walk. */
+typedef int (*sight_fn)(void *ctx, struct sighting *s, struct hb_error *err);
+
+struct walk_request {
+	int base;
+	const int *layers;
+	size_t n_layers;
+	int spill_dir;
+	const char *const *skip; /* names at the top; ends with NULL */
+	sight_fn sight;
+	void *ctx;
+	void (*progress)(void *ctx, uint64_t n);
+	void *progress_ctx;
+};
+
+/* As changes_scan() says. */
+int walk_run(const struct walk_request *request, struct hb_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file system in a file, that can lose its power.
+
+The caller is root in a mount namespace of its own: whatever becomes of it, its
+mounts go, and the loop devices with them.
+"""
+
+import ctypes
+import fcntl
+import os
+import shutil
+import struct
+import subprocess
+
+CLONE_NEWNS = 0x20000
+MS_REC, MS_PRIVATE = 0x4000, 1 << 18
+IOC_SHUTDOWN = 0x8004587D
+
+# What reaches the disk of what was not synced: nothing, or the log alone.
+NO_LOG, LOG = 2, 1
+
+# The smallest that their makers agree to.
+KINDS = {
+    "ext4": ("32M", ["mkfs.ext4", "-q", "-F"]),
+    "xfs": ("300M", ["mkfs.xfs", "-q", "-f"]),
+}
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise OSError(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+def leave_the_host():
+    """A mount namespace of our own; raises OSError."""
+    if libc.unshare(CLONE_NEWNS) != 0 or libc.mount(
+        None, b"/", None, MS_REC | MS_PRIVATE, None
+    ):
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+
+
+class Volume:
+    """One kind of file system, mounted at `top` while it is up."""
+
+    def __init__(self, folder, kind):
+        self.kind = kind
+        self.image = os.path.join(folder, kind + ".image")
+        self.kept = []
+        self.top = os.path.join(folder, kind)
+        self.is_up = False
+        os.mkdir(self.top)
+        size, maker = KINDS[kind]
+        run("truncate", "--size", size, self.image)
+        run(*maker, self.image)
+        self.up()
+
+    def up(self):
+        options = "loop,nouuid" if self.kind == "xfs" else "loop"
+        run("mount", "-t", self.kind, "-o", options, self.image, self.top)
+        self.is_up = True
+
+    def down(self):
+        if self.is_up:
+            run("umount", self.top)
+            self.is_up = False
+
+    def keep(self, name):
+        """Remembers the state it is in, under a name."""
+        self.down()
+        run("cp", "--sparse=always", self.image, f"{self.image}.{name}")
+        self.kept.append(name)
+        self.up()
+
+    def restore(self, name):
+        self.down()
+        run("cp", "--sparse=always", f"{self.image}.{name}", self.image)
+        self.up()
+
+    def cut(self, how):
+        """From now on nothing reaches the disk, and every change fails."""
+        top = os.open(self.top, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.ioctl(top, IOC_SHUTDOWN, struct.pack("I", how))
+        finally:
+            os.close(top)
+
+    def power_up(self):
+        """After a cut, and when nobody uses it any more."""
+        self.down()
+        self.up()
+
+    def remove(self):
+        self.down()
+        for path in [self.image, *(f"{self.image}.{name}" for name in self.kept)]:
+            os.unlink(path)
+        shutil.rmtree(self.top)

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the user changed since the session began is never overwritten unasked.
+. "$HB_TESTS/lib/txn.sh"
+
+new_session 'echo f >f; echo g >g; mkdir d; echo a >d/a'
+in_box 'echo agent >f; echo agent >g'
+echo user >"$project/f"
+before=$(digest "$project")
+out=$(hb commit -y @s 2>&1)
+is 'a conflict is exit 5' "$?" 5
+like 'it names the path' "$out" '*conflict: f:*'
+like 'with both times' "$out" '*real 20*session 20*'
+unlike 'it does not say committed' "$out" '*committed *'
+is 'nothing has changed' "$(digest "$project")" "$before"
+is 'the session is kept' "$(names)" 'M f,M g,'
+like 'status shows it' "$(hb status @s)" '*1 conflict*'
+
+like 'commit --only g works' "$(hb commit -y --only g @s)" 'committed *'
+is 'g is the agent'"'"'s' "$(cat "$project/g")" 'agent'
+is 'f is the user'"'"'s' "$(cat "$project/f")" 'user'
+is 'f is still pending, g is not' "$(names)" 'M f,'
+check_exit 'and commit still is exit 5' 5 hb commit -y @s
+
+in_box 'echo again >g'
+like 'g, which was committed from here, is no conflict' \
+	"$(hb commit -y --only g @s)" 'committed *'
+echo later >"$project/g"
+in_box 'echo third >g'
+check_exit 'an edit of the user after that is one' 5 hb commit -y --only g @s
+check 'commit --ours keeps the real version' hb commit -y --ours g --ours f @s
+is 'of both' "$(cat "$project/f" "$project/g")" "$(printf 'user\nlater')"
+
+new_session 'echo f >f; echo g >g; mkdir d; echo a >d/a'
+in_box 'echo agent >f'
+echo user >"$project/f"
+check 'commit --theirs takes the other one' hb commit -y --theirs f @s
+is 'which it is' "$(cat "$project/f")" 'agent'
+check 'undo' hb undo @s
+is 'brings the user'"'"'s back' "$(cat "$project/f")" 'user'
+
+new_session 'mkdir d; echo a >d/a; echo f >f'
+in_box 'rm -r d; echo same >f; echo mine >both'
+echo added >"$project/d/user"
+check_exit 'a file added to a directory that was deleted' 5 hb commit -y @s
+is 'does not vanish' "$(cat "$project/d/user")" 'added'
+rm "$project/d/user"
+echo same >"$project/f"
+echo theirs >"$project/both"
+check_exit 'both added a file' 5 hb commit -y @s
+rm "$project/both"
+check 'the same change on both sides is none' hb commit -y @s
+
+new_session 'mkdir d; echo a >d/a'
+in_box 'echo agent >d/agent'
+echo user >"$project/d/user"
+check 'two files in one directory are no conflict' hb commit -y @s
+is 'both are there' "$(cd "$project/d" && echo *)" 'a agent user'
+
+new_session 'echo f >f'
+in_box 'echo agent >f'
+check 'commit' hb commit -y @s
+check 'undo' hb undo @s
+in_box 'echo more >>f'
+check 'after an undo the old file is no conflict' hb commit -y @s
+is 'and all is there' "$(cat "$project/f")" "$(printf 'agent\nmore')"
+
+new_session 'echo f >f'
+in_box 'echo agent >f'
+echo user >"$project/f"
+check 'rollback' hb rollback -y @s
+in_box 'cat f; echo after >>f'
+check 'what the user did before a rollback is no conflict' hb commit -y @s
+is 'the base has both' "$(cat "$project/f")" "$(printf 'user\nafter')"
+
+new_session 'echo f >f'
+in_box 'echo agent >f'
+echo user >"$project/f"
+hb rollback -y @s >/dev/null
+check 'undo of a rollback' hb undo @s
+is 'brings the changes back' "$(names)" 'M f,'
+check_exit 'and the conflict' 5 hb commit -y @s
+finish

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Where layers live, what the view shows of them, and several resources.
+. "$HB_TESTS/lib/txn.sh"
+
+# Two directories, one of them elsewhere inside.
+mkdir -p "$work/a" "$work/b"
+echo a >"$work/a/f"
+echo b >"$work/b/f"
+hb create two --cow "$work/a" --cow "$work/b:/tmp/b" >/dev/null
+check 'both can be changed' hb exec @two -- sh -c \
+	"echo more >>$work/a/f; echo more >>/tmp/b/f; echo n >/tmp/b/n"
+check_fails 'the second one is read-only at its own path' \
+	hb exec @two -- sh -c "test -e $work/b/f && echo x >$work/b/f"
+is 'paths are told apart' "$(hb diff --name-status @two | tr '\t' ' ')" \
+	"M $work/a/f
+M $work/b/f
+A $work/b/n"
+check 'they are committed together' hb commit -y @two
+is 'both' "$(cat "$work/a/f" "$work/b/f" "$work/b/n")" \
+	"$(printf 'a\nmore\nb\nmore\nn')"
+check 'undo' hb undo @two
+is 'takes both back' "$(cat "$work/a/f" "$work/b/f"; ls "$work/b")" \
+	"$(printf 'a\nb\nf')"
+hb cleanup -y @two >/dev/null
+
+# What the host has, and what it does not.
+new_session 'echo f >f'
+mkdir -p "$HOME/secret"
+echo secret >"$HOME/secret/file"
+is 'the home directory is empty' "$(in_box 'ls -A "$HOME"')" ''
+is '/tmp and /run are empty' "$(in_box 'ls -A /run; ls -A /tmp')" ''
+check_fails 'the host is read-only' in_box ': >/usr/file || : >/etc/file'
+check_fails 'the store is not there' in_box "test -e '$state/sessions'"
+is 'there is no network' "$(in_box 'ls /sys/class/net >/dev/null; cat /proc/net/dev' |
+	grep -c eth)" 0
+is 'the working directory is the resource' "$(in_box pwd)" "$project"
+mkdir -p "$project/sub"
+is 'or where we are in it' "$(cd "$project/sub" &&
+	"$HB_BIN" exec --state-dir "$state" -- pwd)" "$project/sub"
+is 'or the first one' "$(cd / && "$HB_BIN" exec --state-dir "$state" @s -- pwd)" \
+	"$project"
+hb create ro --cow "$project/sub" --ro "$HOME/secret" >/dev/null
+is 'a path that was asked for is there' \
+	"$(hb exec @ro -- cat "$HOME/secret/file")" secret
+check_fails 'read-only' hb exec @ro -- sh -c ": >>'$HOME/secret/file'"
+hb cleanup -y @ro >/dev/null
+rm -r "$HOME/secret"
+
+# Exit statuses.
+check_exit 'the status is the command'"'"'s' 7 in_box 'exit 7'
+check_exit 'a command that is not there' 127 hb exec @s -- no-such-command
+check_exit 'one that cannot be executed' 126 hb exec @s -- ./f
+check_exit 'one that is killed' 137 in_box 'kill -9 $$'
+
+# The store inside the resource itself.
+hb cleanup -y @s >/dev/null
+state=$project/.state
+hb create s --cow "$project" >/dev/null
+check_fails 'the store is not in the view' in_box 'ls .state/sessions'
+in_box 'echo more >>f'
+is 'and not among the changes' "$(names)" 'M f,'
+check 'commit' hb commit -y @s
+is 'did it' "$(cat "$project/f")" "$(printf 'f\nmore')"
+hb cleanup -y @s >/dev/null
+rm -rf "$project/.state"
+state=$TMPDIR/state
+
+# The store on another file system: in the resource.
+shm=$(mktemp -d /dev/shm/holdback.XXXXXX) || shm=
+if [ -z "$shm" ] || [ "$(stat -c %d "$shm")" = "$(stat -c %d "$TMPDIR")" ]; then
+	skip 'a resource on another file system' 'there is none'
+else
+	project=$shm/p
+	mkdir "$project"
+	echo f >"$project/f"
+	hb create s --cow "$project" >/dev/null
+	like 'the store is in the resource' "$(ls -A "$project")" '*.holdback-*'
+	if in_box 'echo more >>f; mkdir d; echo n >d/n' 2>"$TMPDIR/err"; then
+		is 'it is not in the view' "$(in_box 'ls -A')" "$(printf 'd\nf')"
+		is 'nor among the changes' "$(names)" 'A d/,A d/n,M f,'
+		check 'commit' hb commit -y @s
+		is 'did it' "$(cat "$project/f" "$project/d/n")" \
+			"$(printf 'f\nmore\nn')"
+		check 'undo' hb undo @s
+		is 'too' "$(cat "$project/f")" f
+		check 'a second session' hb create t --cow "$project"
+		is 'does not see the first one' \
+			"$(hb exec @t -- ls -A)" f
+		hb cleanup -y @t >/dev/null
+	else
+		skip 'layers in memory' "$(cat "$TMPDIR/err")"
+	fi
+	check 'cleanup' hb cleanup -y @s
+	is 'leaves nothing in it' "$(ls -A "$project")" f
+	rm -f "$TMPDIR/err"
+	rm -rf "$shm"
+	project=$work/p
+fi
+
+# What crashes left.
+mkdir -p "$state/sessions/.new-0123" "$state/sessions/.gone-0123/r0/work"
+chmod 700 "$state/sessions/.new-0123" "$state/sessions/.gone-0123"
+chmod 000 "$state/sessions/.gone-0123/r0/work"
+check_exit 'cleanup --stale asks' 2 hb cleanup --stale
+check 'cleanup --stale -y' hb cleanup --stale -y
+is 'removes it' "$(ls -A "$state/sessions")" ''
+mkdir "$work/gone"
+hb create orphan --cow "$work/gone" >/dev/null
+hb create s --cow "$project" >/dev/null
+rmdir "$work/gone"
+check 'a session without its directory is stale' hb cleanup --stale -y
+is 'others are not' "$(hb ls | awk '{print $1}')" s
+finish

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeout: 900
+ *
+ * Every mutating call of commit, undo, redo, rollback and recovery fails, or
+ * is the last thing we do; then recovery, killed as well.  After it everything
+ * is wholly old or wholly new in every attribute, and goes on from there.
+ *
+ * HB_SOAK=1 visits every call with every fault, and every seventh of recovery,
+ * another seventh each time.  What this cannot show is what a disk loses that
+ * was not synced.
+ */
+#include "txn/txn.h"
+
+#include "scenes.h"
+#include "sys/fault.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+enum deed {
+	COMMIT,
+	UNDO,
+	REDO,
+	ROLLBACK,
+	DEEDS
+};
+
+static const char *const deed_names[DEEDS] = { "commit", "undo", "redo",
+					       "rollback" };
+
+struct told {
+	unsigned passages;
+	int result;
+	int code;
+	char text[256];
+};
+
+static struct told *told; /* by the child */
+static unsigned long long faults;
+
+static bool is_soak(void)
+{
+	return getenv("HB_SOAK") != NULL;
+}
+
+static int act(const struct scene *s, enum deed deed, struct world *w,
+	       struct hb_error *err)
+{
+	struct txn_result result;
+
+	switch (deed) {
+	case COMMIT:
+		return scene_commit(s, w, err);
+	case UNDO:
+		return txn_undo(&w->txn, &result, err);
+	case REDO:
+		return txn_redo(&w->txn, &result, err);
+	case ROLLBACK:
+		return txn_rollback(&w->txn, err);
+	case DEEDS:
+	default:
+		return -1;
+	}
+}
+
+/* The scene, as it is before the deed. */
+static void prepare(const struct scene *s, enum deed deed, struct world *w)
+{
+	struct hb_error err = { 0 };
+
+	fault_arm(FAULT_NONE, 0);
+	fault_plain_rename(s->is_plain);
+	scene_open(s, w);
+	if (deed == UNDO || deed == REDO)
+		CHECK_INT(scene_commit(s, w, &err), 0);
+	if (deed == REDO)
+		CHECK_INT(act(s, UNDO, w, &err), 0);
+	world_reopen(w);
+}
+
+static int recover(struct world *w, bool back, struct hb_error *err)
+{
+	enum txn_recovered what;
+	int r;
+
+	world_reopen(w);
+	r = txn_recover(&w->txn, back, &what, err);
+	world_reopen(w);
+	return r;
+}
+
+/* In a child, which may die of it.  Whether the n-th passage was reached. */
+static bool act_in_child(const struct scene *s, enum deed deed, bool recovers,
+			 bool back, struct world *w, enum fault_mode mode,
+			 unsigned nth)
+{
+	int status;
+	pid_t pid;
+
+	*told = (struct told){ .result = 1 };
+	(void)fflush(stdout);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		struct hb_error err = { 0 };
+		int r;
+
+		fault_arm(mode, nth);
+		r = recovers ? recover(w, back, &err) : act(s, deed, w, &err);
+		told->passages = fault_passages();
+		told->result = r;
+		told->code = err.code;
+		(void)snprintf(told->text, sizeof(told->text), "%.200s",
+			       err.text);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	if (WIFSIGNALED(status)) {
+		CHECK_INT(WTERMSIG(status), SIGKILL);
+		faults++;
+		return true;
+	}
+	CHECK_INT(status, 0);
+	return told->passages >= nth;
+}
+
+struct loop {
+	const struct scene *scene;
+	enum deed deed;
+	struct picture old, new;
+	unsigned n_calls;
+	unsigned stride; /* of the recovery's calls */
+};
+
+static void fail_mixed(const struct loop *l, const struct picture *now,
+		       const char *what, unsigned n, unsigned m)
+{
+	printf("# %s, %s: neither old nor new: %s at call %u, %u\n",
+	       l->scene->name, deed_names[l->deed], what, n, m);
+	printf("# against the old:\n");
+	picture_differ(now, &l->old);
+	printf("# against the new:\n");
+	picture_differ(now, &l->new);
+	CHECK(!"mixed");
+}
+
+/* Old or new, and from there the deed leads to the new. */
+static void check_after(struct loop *l, struct world *w, const char *what,
+			unsigned n, unsigned m)
+{
+	struct picture now = world_picture(w);
+	struct hb_error err = { 0 };
+	int r;
+
+	if (picture_is(&now, &l->old)) {
+		r = act(l->scene, l->deed, w, &err);
+		if (r < 0)
+			printf("# %s, %s: again: %s after %s at %u, %u\n",
+			       l->scene->name, deed_names[l->deed], err.text,
+			       what, n, m);
+		CHECK_INT(r, 0);
+		picture_done(&now);
+		world_reopen(w);
+		now = world_picture(w);
+	}
+	if (!picture_is(&now, &l->new))
+		fail_mixed(l, &now, what, n, m);
+	picture_done(&now);
+}
+
+static void learn(struct loop *l)
+{
+	struct hb_error err = { 0 };
+	struct world w;
+	int r;
+
+	prepare(l->scene, l->deed, &w);
+	l->old = world_picture(&w);
+	fault_arm(FAULT_NONE, 0);
+	r = act(l->scene, l->deed, &w, &err);
+	if (r < 0)
+		printf("# %s: %s\n", l->scene->name, err.text);
+	CHECK_INT(r, 0);
+	l->n_calls = fault_passages();
+	world_reopen(&w);
+	l->new = world_picture(&w);
+	CHECK(l->deed == ROLLBACK || !picture_is(&l->old, &l->new));
+	world_done(&w);
+}
+
+/* The n-th call fails. */
+static void errors(struct loop *l, unsigned n)
+{
+	static const enum fault_mode modes[] = { FAULT_EIO, FAULT_ENOSPC,
+						 FAULT_EDQUOT, FAULT_EACCES };
+
+	for (size_t i = 0; i < 4; i++) {
+		struct hb_error err = { 0 };
+		struct picture now;
+		struct world w;
+		int r;
+
+		if (!is_soak() && i != 0 && i != 1 + n % 3)
+			continue;
+		prepare(l->scene, l->deed, &w);
+		fault_arm(modes[i], n);
+		r = act(l->scene, l->deed, &w, &err);
+		CHECK(fault_passages() >= n);
+		faults++;
+		fault_arm(FAULT_NONE, 0);
+		if (r == 0) {
+			/* Said to be done: then it is, before recovery. */
+			world_reopen(&w);
+			now = world_picture(&w);
+			if (!picture_is(&now, &l->new))
+				fail_mixed(l, &now, "success", n, 0);
+			picture_done(&now);
+		} else {
+			CHECK(err.code > 0 && err.text[0] != '\0');
+		}
+		err = (struct hb_error){ 0 };
+		r = recover(&w, n % 2, &err);
+		if (r < 0)
+			printf("# %s, %s at %u: recover: %s\n", l->scene->name,
+			       deed_names[l->deed], n, err.text);
+		CHECK_INT(r, 0);
+		check_after(l, &w, "errno", n, 0);
+		world_done(&w);
+	}
+}
+
+/* The n-th call kills us, and the m-th of the recovery it. */
+static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
+{
+	unsigned m = 0;
+	bool hit;
+
+	do {
+		struct hb_error err = { 0 };
+		struct world w;
+		int r;
+
+		prepare(l->scene, l->deed, &w);
+		hit = act_in_child(l->scene, l->deed, false, false, &w, mode,
+				   n);
+		CHECK(hit);
+		if (m > 0)
+			hit = act_in_child(
+				l->scene, l->deed, true, back, &w,
+				m % 2 ? FAULT_KILL : FAULT_KILL_AFTER, m);
+		r = recover(&w, back, &err);
+		if (r < 0)
+			printf("# %s, %s killed at %u: recover: %s\n",
+			       l->scene->name, deed_names[l->deed], n,
+			       err.text);
+		CHECK_INT(r, 0);
+		check_after(l, &w, back ? "kill, back" : "kill", n, m);
+		world_done(&w);
+		if (l->stride == 0)
+			return;
+		m += m == 0 ? 1 + n % l->stride : l->stride;
+	} while (hit);
+}
+
+/* In the fast set some calls of each scene, another part for each deed. */
+static void loop(const struct scene *s, enum deed deed)
+{
+	unsigned step = is_soak() || s == &scenes[0] ? 1 : 7;
+	struct loop l = { .scene = s, .deed = deed };
+	bool back = false;
+
+	learn(&l);
+	for (unsigned n = 1 + (unsigned)deed % step; n <= l.n_calls;
+	     n += step, back = !back) {
+		l.stride = is_soak() ? 7 : 37;
+		kills(&l, n, FAULT_KILL, back);
+		l.stride = is_soak() ? 7 : 0;
+		kills(&l, n, FAULT_KILL_AFTER, !back);
+		errors(&l, n);
+	}
+	picture_done(&l.old);
+	picture_done(&l.new);
+}
+
+static void every_scene(enum deed deed)
+{
+	unsigned long long before = faults;
+
+	for (size_t i = 0; i < N_SCENES; i++) {
+		/*
+		 * To roll back is the same, whatever is in the upper; and where
+		 * two directories cannot change places no overlay has one.
+		 */
+		if (deed == ROLLBACK &&
+		    (scenes[i].is_plain ||
+		     (i != 0 && i != 12 && scenes[i].n_resources == 1)))
+			continue;
+		loop(&scenes[i], deed);
+	}
+	printf("# %s: %llu faults injected\n", deed_names[deed],
+	       faults - before);
+}
+
+static void commit_survives(void)
+{
+	every_scene(COMMIT);
+}
+
+static void undo_survives(void)
+{
+	every_scene(UNDO);
+}
+
+static void redo_survives(void)
+{
+	every_scene(REDO);
+}
+
+static void rollback_survives(void)
+{
+	every_scene(ROLLBACK);
+}
+
+/* Of many entries the first, the middle and the last calls. */
+static void a_thousand_entries_survive(void)
+{
+	static const struct scene s = { "1000 entries", 1,
+					.build = scene_1000 };
+	unsigned long long before = faults;
+
+	for (enum deed deed = COMMIT; deed < REDO; deed++) {
+		struct loop l = { .scene = &s, .deed = deed };
+		unsigned at[9];
+
+		learn(&l);
+		for (unsigned i = 0; i < 3; i++) {
+			at[i] = 1 + i * (is_soak() ? 7 : 20);
+			at[3 + i] = l.n_calls / 2 + i;
+			at[6 + i] = l.n_calls - 3 * i;
+		}
+		for (size_t i = 0; i < 9; i++) {
+			kills(&l, at[i], FAULT_KILL, i % 2);
+			if (is_soak())
+				errors(&l, at[i]);
+		}
+		picture_done(&l.old);
+		picture_done(&l.new);
+	}
+	printf("# 1000 entries: %llu faults injected\n", faults - before);
+}
+
+static void set_up(void)
+{
+	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(told != MAP_FAILED);
+	world_mount();
+}
+
+static void tear_down(void)
+{
+	world_unmount();
+	printf("# %llu faults injected in all\n", faults);
+}
+
+TESTS(T(set_up), T(commit_survives), T(undo_survives), T(redo_survives),
+      T(rollback_survives), T(a_thousand_entries_survive), T(tear_down))

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/journal.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "sys/fault.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_OPS 7
+
+static char where[64];
+
+static int scratch(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	int fd;
+
+	(void)snprintf(where, sizeof(where), "%s/t_journal.XXXXXX",
+		       tmp && *tmp ? tmp : "/tmp");
+	CHECK(mkdtemp(where) != NULL);
+	fd = open(where, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	fault_arm(FAULT_NONE, 0);
+	return fd;
+}
+
+static void sweep(int *dir)
+{
+	static const char *const names[] = { "journal", "journal.new",
+					     "journal.done",
+					     "journal.done.new" };
+
+	for (size_t i = 0; i < 4; i++)
+		(void)unlinkat(*dir, names[i], 0);
+	CHECK_INT(rmdir(where), 0);
+	fd_closep(dir);
+}
+
+#define auto_scratch __attribute__((cleanup(sweep)))
+
+static struct object object(uint64_t ino)
+{
+	return (struct object){
+		.type = ENTRY_FILE,
+		.mode = 0640,
+		.uid = 1000,
+		.gid = 100,
+		.ino = ino,
+		.size = 1ULL << 40,
+		.mtime = { -1, 999999999 },
+		.btime = { 1LL << 33, 1 },
+	};
+}
+
+static struct op sample(int i)
+{
+	static const char xattrs[] = "\7\0\0\0\3\0\0\0user.a\0abc";
+	struct op op = { .kind = OP_REPLACE,
+			 .source = SOURCE_LAYER,
+			 .flags = OP_ORIGIN,
+			 .resource = 1,
+			 .slot = (uint64_t)i,
+			 .path = "a\n\xff/b",
+			 .old = object(5),
+			 .new = object(6),
+			 .mode = 0600 };
+
+	if (i % 2) {
+		op.kind = OP_DIRECTORY;
+		op.source = SOURCE_NONE;
+		op.flags = OP_XATTRS;
+		op.path = "";
+		op.old.type = op.new.type = ENTRY_DIR;
+		op.new_xattrs =
+			(struct xattr_list){ xattrs, sizeof(xattrs) - 1 };
+	}
+	return op;
+}
+
+static void write_sample(int dir, int n)
+{
+	const struct journal_head head = { .kind = JOURNAL_UNDO,
+					   .flags = JOURNAL_HAS_REST,
+					   .n_resources = 2,
+					   .id = 42 };
+	struct journal_writer *w = NULL;
+	struct hb_error err = { 0 };
+	bool uncertain;
+
+	CHECK_INT(journal_begin(dir, &w, &err), 0);
+	for (int i = 0; i < n; i++) {
+		struct op op = sample(i);
+
+		CHECK_INT(journal_add(w, &op, &err), 0);
+	}
+	CHECK_INT(journal_publish(w, &head, &uncertain, &err), 0);
+	CHECK(!uncertain);
+	journal_writer_free(w);
+}
+
+static void check_sample(const struct op *op, int i)
+{
+	struct op want = sample(i);
+
+	CHECK_INT(op->kind, want.kind);
+	CHECK_INT(op->source, want.source);
+	CHECK_INT(op->flags, want.flags);
+	CHECK_INT(op->resource, 1);
+	CHECK_INT(op->slot, i);
+	CHECK_INT(op->mode, 0600);
+	CHECK(strcmp(op->path, want.path) == 0);
+	CHECK(object_is_unchanged(&op->old, &want.old));
+	CHECK(object_is_unchanged(&op->new, &want.new));
+	CHECK_INT(op->old.uid, 1000);
+	CHECK_INT(op->old.mtime.tv_sec, -1);
+	CHECK_INT(op->new_xattrs.size, want.new_xattrs.size);
+}
+
+static void what_is_written_is_read_both_ways(void)
+{
+	auto_scratch int dir = scratch();
+	auto_journal struct journal *j = NULL;
+	struct op op;
+	int i;
+
+	write_sample(dir, N_OPS);
+	CHECK_INT(journal_open(dir, "journal", &j, NULL), 0);
+	CHECK_INT(journal_head(j)->kind, JOURNAL_UNDO);
+	CHECK_INT(journal_head(j)->id, 42);
+	CHECK_INT(journal_head(j)->n_ops, N_OPS);
+	for (i = 0; journal_next(j, &op, NULL) == 1; i++)
+		check_sample(&op, i);
+	CHECK_INT(i, N_OPS);
+	while (journal_prev(j, &op, NULL) == 1)
+		check_sample(&op, --i);
+	CHECK_INT(i, 0);
+	CHECK_INT(journal_next(j, &op, NULL), 1);
+}
+
+/* More than any window holds. */
+static void many_are_read_backwards(void)
+{
+	auto_scratch int dir = scratch();
+	auto_journal struct journal *j = NULL;
+	struct op op;
+	int i = 5000;
+
+	write_sample(dir, i);
+	CHECK_INT(journal_open(dir, "journal", &j, NULL), 0);
+	journal_to_end(j);
+	while (journal_prev(j, &op, NULL) == 1)
+		check_sample(&op, --i);
+	CHECK_INT(i, 0);
+	while (journal_next(j, &op, NULL) == 1)
+		check_sample(&op, i++);
+	CHECK_INT(i, 5000);
+}
+
+static void syncs_before_it_tells(void)
+{
+	auto_scratch int dir = scratch();
+
+	fault_arm(FAULT_NONE, 0);
+	write_sample(dir, 1);
+	CHECK(strcmp(fault_trace(),
+		     "openat write pwrite fsync renameat fsync") == 0);
+}
+
+static size_t slurp(int dir, uint8_t *bytes, size_t room)
+{
+	auto_fd int fd = openat(dir, "journal", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, bytes, room);
+
+	CHECK(n > 0 && (size_t)n < room);
+	return (size_t)n;
+}
+
+static void spill(int dir, const uint8_t *bytes, size_t n)
+{
+	auto_fd int fd = openat(dir, "journal", O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	CHECK_INT(write(fd, bytes, n), n);
+}
+
+static int try_open(int dir)
+{
+	auto_journal struct journal *j = NULL;
+	struct hb_error err = { 0 };
+	int r = journal_open(dir, "journal", &j, &err);
+
+	CHECK(r == 0 || err.text[0] != '\0');
+	return r;
+}
+
+static void every_cut(void)
+{
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n;
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	for (size_t i = 0; i < n; i++) {
+		spill(dir, bytes, i);
+		CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+	}
+	bytes[n] = 0;
+	spill(dir, bytes, n + 1);
+	CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+	spill(dir, bytes, n);
+	CHECK_INT(try_open(dir), 0);
+}
+
+static void every_flip(void)
+{
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n;
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	for (size_t i = 0; i < n; i++) {
+		bytes[i] ^= (uint8_t)(1U << i % 8);
+		spill(dir, bytes, n);
+		/* A version from the future is told from damage. */
+		CHECK(try_open(dir) == -HB_E_CORRUPT ||
+		      (i >= 8 && i < 12 && try_open(dir) == -HB_E_UNSUPPORTED));
+		bytes[i] ^= (uint8_t)(1U << i % 8);
+	}
+}
+
+static void a_newer_version_is_named(void)
+{
+	auto_scratch int dir = scratch();
+	auto_journal struct journal *j = NULL;
+	struct hb_error err = { 0 };
+	uint8_t bytes[8192];
+	size_t n;
+
+	write_sample(dir, 1);
+	n = slurp(dir, bytes, sizeof(bytes));
+	bytes[8] = JOURNAL_VERSION + 1;
+	spill(dir, bytes, n);
+	CHECK_INT(journal_open(dir, "journal", &j, &err), -HB_E_UNSUPPORTED);
+	CHECK(strstr(err.text, "version 2") != NULL);
+	CHECK(err.fix[0] != '\0');
+}
+
+static void somebody_elses_is_refused(void)
+{
+	auto_scratch int dir = scratch();
+
+	write_sample(dir, 1);
+	if (geteuid() == 0) {
+		CHECK_INT(fchownat(dir, "journal", 65534, 65534, 0), 0);
+		CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+	}
+	CHECK_INT(unlinkat(dir, "journal", 0), 0);
+	CHECK_INT(symlinkat("/etc/passwd", dir, "journal"), 0);
+	CHECK_INT(try_open(dir), -ELOOP);
+	CHECK_INT(unlinkat(dir, "journal", 0), 0);
+	CHECK_INT(mkfifoat(dir, "journal", 0600), 0);
+	CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+}
+
+/* Operations that no plan makes. */
+static void hostile_operations(void)
+{
+	static const char *const paths[] = { "/abs", "a//b", "a/../b", "..",
+					     ".",    "a/.",  "a/" };
+	auto_scratch int dir = scratch();
+
+	for (size_t i = 0; i < 12; i++) {
+		const struct journal_head head = { .kind = JOURNAL_COMMIT,
+						   .n_resources = 2,
+						   .id = 1 };
+		struct journal_writer *w = NULL;
+		struct op op = sample(0);
+		bool uncertain;
+
+		if (i < 7)
+			op.path = paths[i];
+		else if (i == 7)
+			op.path = "";
+		else if (i == 8)
+			op.resource = 2;
+		else if (i == 9)
+			op.old.type = ENTRY_NONE;
+		else if (i == 10)
+			op.source = SOURCE_NONE;
+		else
+			op.flags |= OP_UPPER;
+		CHECK_INT(journal_begin(dir, &w, NULL), 0);
+		CHECK_INT(journal_add(w, &op, NULL), 0);
+		CHECK_INT(journal_publish(w, &head, &uncertain, NULL), 0);
+		journal_writer_free(w);
+		CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+	}
+}
+
+static void done_names_its_journal(void)
+{
+	auto_scratch int dir = scratch();
+	uint8_t a[32] = { 1 }, b[32] = { 2 };
+
+	CHECK_INT(journal_is_done(dir, a, NULL), 0);
+	CHECK_INT(journal_write_done(dir, a, NULL), 0);
+	CHECK_INT(journal_is_done(dir, a, NULL), 1);
+	CHECK_INT(journal_is_done(dir, b, NULL), 0);
+}
+
+/* A journal that could not be made durable is none. */
+static void every_failure_leaves_none(void)
+{
+	static const struct journal_head head = { .kind = JOURNAL_COMMIT,
+						  .n_resources = 2,
+						  .id = 1 };
+	auto_scratch int dir = scratch();
+	struct stat st;
+
+	for (unsigned n = 1;; n++) {
+		struct journal_writer *w = NULL;
+		struct hb_error err = { 0 };
+		struct op op = sample(0);
+		bool uncertain = false;
+		int r;
+
+		fault_arm(FAULT_ENOSPC, n);
+		r = journal_begin(dir, &w, &err);
+		if (r == 0)
+			r = journal_add(w, &op, &err);
+		if (r == 0)
+			r = journal_publish(w, &head, &uncertain, &err);
+		journal_writer_free(w);
+		if (r == 0) {
+			CHECK(n > 6);
+			break;
+		}
+		CHECK(!uncertain && err.code == ENOSPC);
+		CHECK(fstatat(dir, "journal", &st, 0) < 0);
+		CHECK(fstatat(dir, "journal.new", &st, 0) < 0);
+	}
+}
+
+TESTS(T(what_is_written_is_read_both_ways), T(many_are_read_backwards),
+      T(syncs_before_it_tells), T(every_cut), T(every_flip),
+      T(a_newer_version_is_named), T(somebody_elses_is_refused),
+      T(hostile_operations), T(done_names_its_journal),
+      T(every_failure_leaves_none))
