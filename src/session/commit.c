@@ -80,9 +80,17 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
  */
 static int failed(struct hb_session *s, int r, struct hb_error *err)
 {
-	if (r == -HB_E_STATE && s->record.state == SESSION_IDLE) {
+	/* Without a journal everything is as it was: it was only refused. */
+	bool is_stuck = (r == -HB_E_STATE || r == -HB_E_CONFLICT) &&
+			sys_faccessat(s->dir, "journal", F_OK) >= 0;
+
+	if (is_stuck && s->record.state == SESSION_IDLE) {
 		(void)session_break(s, NULL);
 		hb_fix(err, "holdback recover @%s", s->record.name);
+		/* A conflict would mean that nothing has changed. */
+		r = -HB_E_STATE;
+		if (err)
+			err->code = HB_E_STATE;
 	}
 	session_close_resources(s);
 	return r;

@@ -10,6 +10,9 @@ is 'ls has the session' "$(hb ls | awk '{print $1, $2}')" 's idle'
 is 'nothing has changed' "$(hb status @s | tail -n 1)" 'no changes'
 check_exit 'and diff says so' 0 hb diff --name-status --exit-code @s
 
+check_exit 'there is nothing to undo' 10 hb undo @s
+is 'and no harm is done' "$(hb ls | awk '{print $1, $2}')" 's idle'
+
 in_box 'echo more >>f; rm g; echo new >n; mkdir e; echo y >e/y; mv d/x d/z'
 is 'the real tree is as before' "$(digest "$project")" "$before"
 is 'every change is listed' "$(names)" 'R d/x d/z,A e/,A e/y,M f,D g,A n,'

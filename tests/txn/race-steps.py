@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# timeout: 900
+"""A real file changes right before each change that a commit makes.
+
+The commit is stopped there from outside, so every window that a writer could
+meet by luck is met.  What was written is in the base or in what undo keeps,
+a refused commit leaves it in the base and lists it, and the session goes on.
+"""
+
+import collections
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "lib"))
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+import stopper  # noqa: E402
+
+HOLDBACK = os.environ.get("HB_BIN", "holdback")
+SOAK = os.environ.get("HB_SOAK") == "1"
+CONFLICT, STATE = 5, 10
+STAMP = "<stamp>\n"
+BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "e/y": "y\n", "u": "u\n"}
+INSIDE = (
+    "echo session >>f; echo session >g.new; mv g.new g; rm r; rm -r d; mkdir d;"
+    " echo o >d/o; echo z >e/z; echo n >new"
+)
+FAILURES_SHOWN = 5
+OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "stuck"}
+
+
+def append(path):
+    with open(path, "a", encoding="ascii") as file:
+        file.write(STAMP)
+
+
+def replace(path):
+    with open(path + "~", "w", encoding="ascii") as file:
+        file.write(STAMP)
+    os.rename(path + "~", path)
+
+
+def replace_two(path):
+    """One of them may be in place already when the other one stops it."""
+    replace(path)
+    replace(os.path.join(os.path.dirname(path), "r"))
+
+
+def add(path):
+    """Something of that name that was not there before."""
+    with open(path, "x", encoding="ascii") as file:
+        file.write(STAMP)
+
+
+# name of the act: (function, path)
+ACTS = {
+    f"{act.__name__} {path}": (act, path)
+    for act, path in (
+        (append, "f"), (replace, "f"), (append, "g"), (replace, "g"),
+        (append, "r"), (replace, "r"), (replace_two, "f"), (append, "d/x"), (replace, "d/x"),
+        (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
+    )
+}  # fmt: skip
+
+
+class World:
+    """A project and the session `s` over it, with changes pending."""
+
+    def __init__(self, top):
+        self.top = top
+        self.base, self.state = os.path.join(top, "p"), os.path.join(top, "state")
+        os.mkdir(top)
+        for name, text in BASE.items():
+            path = os.path.join(self.base, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+        self.must("create", "s", "--cow", self.base)
+        self.must("exec", "@s", "--", "sh", "-ec", f"cd '{self.base}'; {INSIDE}")
+
+    def call(self, command, *words):
+        return [HOLDBACK, command, "--state-dir", self.state, *words]
+
+    def must(self, command, *words, known=(0,)):
+        """Runs a command that ends with one of the known states."""
+        done = subprocess.run(
+            self.call(command, *words), cwd=self.base,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode not in known:
+            said = (done.stdout + done.stderr).strip()
+            raise AssertionError(f"{command}: exit status {done.returncode}: {said}")
+
+    def texts(self, top, wanted=""):
+        """{path: text} of the files below whose folder has `wanted` in it."""
+        found = {}
+        for folder, _, files in os.walk(top):
+            for name in files if wanted in folder else ():
+                path = os.path.join(folder, name)
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as file:
+                        found[os.path.relpath(path, top)] = file.read().decode("latin1")
+        return found
+
+    def remove(self):
+        subprocess.run(["chmod", "-R", "u+rwx", self.top], check=False)
+        shutil.rmtree(self.top)
+
+
+def judge(world, status, said, act, path, happened):
+    """What holds after a commit that somebody meddled with."""
+    real = world.texts(world.base)
+    known = (0, CONFLICT) + ((STATE,) if act is replace_two else ())
+    if status not in known or (status == 0) != said.startswith("committed"):
+        raise AssertionError(f"exit status {status}")
+    if not happened:
+        return
+    # The one of another name is in nobody's way.
+    in_base = any(STAMP in text for text in real.values())
+    kept = world.texts(world.state, "/undo")
+    in_undo = any(STAMP in text for text in kept.values())
+    if not in_base and (status or not in_undo):
+        raise AssertionError(f"what was written is lost\n{real}\n{kept}")
+    if status == CONFLICT:
+        stamped = {path, "r"} if act is replace_two else {path}
+        here = {p: t for p, t in real.items() if p not in stamped}
+        if here != {p: t for p, t in BASE.items() if p not in stamped}:
+            raise AssertionError(f"refused, and yet something changed: {real}")
+        if path.split("/", maxsplit=1)[0] not in said:
+            raise AssertionError("the path is not named")
+
+
+def go_on(world, status):
+    """The session is as usable as the commit said."""
+    if status == 0:
+        # What was written after it is not undone.
+        world.must("undo", "@s", known=(0, CONFLICT))
+    elif status == CONFLICT:
+        world.must("status", "@s")
+        world.must("rollback", "-y", "@s")
+    else:
+        # Somebody's file is where neither version can go: he takes it away.
+        world.must("recover", "@s", known=(STATE,))
+        for name in ("f", "r"):
+            os.unlink(os.path.join(world.base, name))
+        world.must("cleanup", "-y", "@s")
+
+
+def meet(top, number, act, path, seen):
+    """One commit with one meddling; None when it has no such change."""
+    world = World(top)
+    try:
+        with stopper.Stopper(
+            world.call("commit", "-y", "@s"), cwd=world.base,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ) as program:  # fmt: skip
+            name = program.run_to(number)
+            if not name:
+                program.child.stdout.close()
+                return None
+            try:
+                act(os.path.join(world.base, path))
+                happened = True
+            except OSError:
+                happened = False
+            program.go_on()
+            said = program.child.stdout.read()
+            program.child.stdout.close()
+        try:
+            judge(world, program.status, said, act, path, happened)
+            go_on(world, program.status)
+        except AssertionError as error:
+            return f"before change {number}, {name}: {error}\n{said}"
+        seen[OUTCOMES[program.status]] += 1
+    finally:
+        world.remove()
+    return ""
+
+
+def main():
+    if not stopper.is_known_machine():
+        print("1..0 # SKIP the numbers of this machine's system calls are not known")
+        return 0
+    print(f"1..{len(ACTS)}")
+    top = os.path.join(os.environ["TMPDIR"], "steps")
+    for count, (words, (act, path)) in enumerate(ACTS.items()):
+        seen, failures = collections.Counter(), []
+        number = 1 if SOAK else 1 + count % 3
+        while (why := meet(top, number, act, path, seen)) is not None:
+            failures += [why] if why else []
+            number += 1 if SOAK else 3
+        print("# " + ", ".join(f"{seen[k]} {k}" for k in OUTCOMES.values()))
+        print(f"{'not ok' if failures else 'ok'} {count + 1} - {words}")
+        for failure in failures[:FAILURES_SHOWN]:
+            for line in failure.splitlines():
+                print(f"# {line}")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
