@@ -74,7 +74,6 @@ int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 int hb_store_discard(struct hb_store *store, const char *ref,
 		     struct hb_error *err)
 {
-	auto_record struct session_record record = { 0 };
 	char name[RECORD_NAME_MAX + 1], gone[64];
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
