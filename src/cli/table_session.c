@@ -35,13 +35,13 @@ static int add_word(void *values, const struct option *option, const char *arg,
 #define ROW_YES(what)                                             \
 	{                                                         \
 		.name = "yes", .letter = 'y', .kind = OPTION_SET, \
-		.offset = AT(yes), .help = what                   \
+		.offset = AT(yes), .help = (what)                 \
 	}
-#define ROW_LIST(word, field, what)                                            \
+#define ROW_LIST(word, at, what)                                               \
 	{                                                                      \
-		.name = word, .kind = OPTION_CALL, .arg = OPTION_ARG_REQUIRED, \
-		.metavar = "GLOB", .offset = AT(field), .call = add_word,      \
-		.help = what                                                   \
+		.name = (word), .kind = OPTION_CALL,                           \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "GLOB", .offset = (at), \
+		.call = add_word, .help = (what)                               \
 	}
 #define ROW_VERBOSE                                                      \
 	{                                                                \
@@ -49,8 +49,8 @@ static int add_word(void *values, const struct option *option, const char *arg,
 		.offset = AT(verbose),                                   \
 		.help = "also list files of which only the time changed" \
 	}
-#define ROW_ONLY   ROW_LIST("only", only, "nothing but paths that match")
-#define ROW_EXCEPT ROW_LIST("except", except, "no paths that match")
+#define ROW_ONLY   ROW_LIST("only", AT(only), "nothing but paths that match")
+#define ROW_EXCEPT ROW_LIST("except", AT(except), "no paths that match")
 #define ROW_END   \
 	{         \
 		0 \
@@ -115,8 +115,9 @@ const struct option commit_options[] = {
 	  .help = "check everything and change nothing" },
 	ROW_ONLY,
 	ROW_EXCEPT,
-	ROW_LIST("ours", ours, "in a conflict the real version stays"),
-	ROW_LIST("theirs", theirs, "in a conflict the session's version wins"),
+	ROW_LIST("ours", AT(ours), "in a conflict the real version stays"),
+	ROW_LIST("theirs", AT(theirs),
+		 "in a conflict the session's version wins"),
 	{ .name = "expect",
 	  .kind = OPTION_STRING,
 	  .metavar = "HASH",

@@ -204,7 +204,7 @@ static void fill(const struct change *from, size_t resource,
 	bool is_renamed = from->flags & CHANGE_RENAMED && from->from;
 
 	*ret = (struct hb_change){
-		.kind = is_renamed ? 'R' : (char)from->kind,
+		.kind = (char)from->kind,
 		.is_directory = from->new.type == ENTRY_DIR ||
 				(from->new.type == ENTRY_NONE &&
 				 from->old.type == ENTRY_DIR),
@@ -216,6 +216,8 @@ static void fill(const struct change *from, size_t resource,
 		.why = from->why,
 		.size = from->new.type == ENTRY_FILE ? from->new.size : 0,
 	};
+	if (is_renamed)
+		ret->kind = 'R';
 	if (from->old.type != ENTRY_NONE)
 		ret->base_time = from->old.ctime;
 	if (from->new.type != ENTRY_NONE)
