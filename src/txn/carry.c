@@ -76,12 +76,14 @@ static int add_xattr(int fd, const struct entry *e, const char *name,
 int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
 		      struct buf *out, struct hb_error *err)
 {
-	auto_free char *list = malloc(OVERLAY_LIST_MAX);
-	auto_free char *value = malloc(OVERLAY_VALUE_MAX);
+	auto_free char *list = NULL;
+	auto_free char *value = NULL;
 	char renamed[512];
 	ssize_t n;
 	int r;
 
+	list = malloc(OVERLAY_LIST_MAX);
+	value = malloc(OVERLAY_VALUE_MAX);
 	if (!list || !value)
 		return hb_fail(err, -ENOMEM, "cannot read attributes");
 	n = sys_list_xattrs(fd, list, OVERLAY_LIST_MAX);

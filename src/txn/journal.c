@@ -437,10 +437,11 @@ static int check_owner(int fd, uint64_t *ret_size, struct hb_error *err)
 
 int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 {
-	auto_journal struct journal *j = calloc(1, sizeof(*j));
+	auto_journal struct journal *j = NULL;
 	uint64_t size = 0;
 	int r;
 
+	j = calloc(1, sizeof(*j));
 	if (!j) {
 		sys_close(fd);
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
