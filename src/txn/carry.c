@@ -88,6 +88,7 @@ int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
 		return hb_fail(err, -ENOMEM, "cannot read attributes");
 	n = sys_list_xattrs(fd, list, OVERLAY_LIST_MAX);
 	if (n < 0)
+		/* cppcheck-suppress memleak ; freed as the scope ends */
 		return hb_fail(err, (int)n, "cannot list attributes");
 	for (const char *name = list; name < list + n;
 	     name += strlen(name) + 1) {

@@ -450,9 +450,11 @@ int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 	j->room = WINDOW;
 	j->window = malloc(j->room);
 	if (!j->window)
+		/* cppcheck-suppress memleak ; freed as the scope ends */
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	r = check_owner(j->fd, &size, err);
 	if (r < 0)
+		/* cppcheck-suppress memleak ; freed as the scope ends */
 		return r;
 	/* The version first: a newer one may be of another shape. */
 	r = size < HEAD_SIZE ? fail_read(-EBADMSG, err) : read_head(j, err);
