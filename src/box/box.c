@@ -469,8 +469,9 @@ int box_run(const struct plan *plan, char *const *envp,
 			    ? run_with_jobs(&box, events, &result, err)
 			    : run_simply(&box, &result, err);
 	close_all(&box);
-	/* bubblewrap has no stages, and the last one speaks for itself. */
+	/* bubblewrap has no stages; what the caller named speaks for itself. */
 	if (r < 0 && err->stage > 0 && err->stage < STAGE_EXEC &&
+	    err->stage != STAGE_CWD &&
 	    !is_set(&box, PLAN_BWRAP_WORDS))
 		return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
 	if (r < 0)
