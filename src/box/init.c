@@ -65,6 +65,25 @@ static int open_lock_files(const struct box *box, int *keep,
 	return 0;
 }
 
+/*
+ * init drops its capabilities after the command has started, which had to
+ * inherit some.  Whether it will be able to is found out before.
+ */
+static int rehearse_drop(const struct box *box, struct hb_error *err)
+{
+	struct caps own;
+	int r;
+
+	if (!box->caps)
+		return 0;
+	r = sys_caps_get(&own);
+	if (r >= 0)
+		r = sys_caps_set(&own);
+	if (r < 0)
+		return hb_fail(err, r, "cannot drop init's capabilities");
+	return 0;
+}
+
 /* What applies to the command applies to init, as far as it can. */
 static int restrict_init(struct box *box, struct hb_error *err)
 {
@@ -245,6 +264,8 @@ void init_main(struct box *box)
 		give_up(box, &err);
 	}
 	if (open_lock_files(box, keep, &err) < 0)
+		give_up(box, &err);
+	if (rehearse_drop(box, &err) < 0)
 		give_up(box, &err);
 	if (tells && prepare_watch(&w, &err) < 0)
 		give_up(box, &err);
