@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measurements.  Each returns plain numbers; table.py judges them."""
 
+import json
 import os
 import re
 import select
@@ -292,3 +293,10 @@ def measure_traces(stand, runs):
         measure_commands(stand, runs, {name: [*command, "--", stand.payload()]})
         left[name] = left_since(stand, before)
     return left
+
+
+def measure_sessions(stand, rounds):
+    """{name: seconds}, as bench/txn.py explains them."""
+    program = stand.path("bin", "holdback")
+    work = stand.path("work")
+    return json.loads(stand.run("python3", stand.path("txn.py"), program, work, str(rounds)))

@@ -19,6 +19,17 @@ COMMANDS = {
     "holdback run": "holdback run: overlay, filter, waits",
     "floor, overlay, filter, slow end": "floor, overlay, filter, waits",
 }
+SESSIONS = {
+    "create and exec": "create and exec of true, by files",
+    "commit": "commit, by changes",
+    "undo": "undo",
+    "rsync": "rsync -a; sync -f",
+    "cp": "cp -a; sync -f",
+    "rollback": "rollback",
+    "diff": "diff --name-status",
+    "git status": "git status",
+    "rsync -an": "rsync -an",
+}
 PAYLOADS = ("dynamic", "static")
 AT_LEAST, AT_MOST = ">=", "<="
 
@@ -58,6 +69,27 @@ def aligned(header, rows):
 
 
 def goals_of(figures):
+    goals = sandbox_goals(figures) if "start" in figures else []
+    return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
+
+
+def session_goals(seconds):
+    def goal(above, below, relation, bound):
+        value = seconds[above] / seconds[below]
+        return Goal(f"{above} / {below}", value, relation, bound)
+
+    return [
+        goal("create and exec, 100000", "create and exec, 1000", AT_MOST, 1.1),
+        goal("git status", "diff", AT_LEAST, 20),
+        goal("rsync -an", "diff", AT_LEAST, 100),
+        goal("rsync, 1000", "commit, 1000", AT_LEAST, 3),
+        goal("cp, 1000", "commit, 1000", AT_LEAST, 1.3),
+        goal("cp, 20000", "commit, 20000", AT_LEAST, 2),
+        goal("rollback, 20000", "rollback, 10", AT_MOST, 2),
+    ]
+
+
+def sandbox_goals(figures):
     start, called = figures["start"], figures["calls"]["static"]
     ours, theirs = figures["memory"]["ours"], figures["memory"]["bwrap"]
 
@@ -135,6 +167,24 @@ def traces_table(traces, runs):
     return aligned([f"left behind by {runs} runs", *kinds], rows)
 
 
+def sessions_table(seconds):
+    """Figures `what, how many` as a line for each what."""
+    plain = {name: t for name, t in seconds.items() if "," not in name}
+    counted = {}
+    for name, time in seconds.items():
+        if name not in plain:
+            what, count = name.split(", ")
+            counted.setdefault(what, {})[int(count)] = time
+    counts = sorted({count for row in counted.values() for count in row})
+    rows = [
+        [SESSIONS[what], *(f"{row[n] * 1000:.1f}" if n in row else "" for n in counts)]
+        for what, row in counted.items()
+    ]
+    many = aligned(["sessions, ms", *map(str, counts)], rows)
+    rows = [[SESSIONS[name], f"{time * 1000:.1f}"] for name, time in plain.items()]
+    return many + "\n" + aligned(["1000 changes in 100000 files", "ms"], rows)
+
+
 def machine_line():
     version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True)
     return (
@@ -146,20 +196,21 @@ def machine_line():
 def document(figures, options):
     """Everything, as one text."""
     goals = aligned(["goal", "is", "wanted", ""], [g.row() for g in goals_of(figures)])
-    intro = (
+    parts = [
         f"{machine_line()}\n"
-        f"Medians of {options.rounds} interleaved rounds, by an ordinary user. Times are of\n"
-        "this machine; ratios are the result. The machine was otherwise idle if its load\n"
-        f"average before, {options.load:.1f}, is near 0.\n"
-    )
-    return "\n".join(
-        [
-            intro,
+        f"Medians of interleaved rounds by an ordinary user: {options.rounds} of the sandbox,\n"
+        f"{options.sessions} of sessions. Times are of this machine; ratios are the result. The\n"
+        "machine was otherwise idle if its load average before,\n"
+        f"{options.load:.1f}, is near 0.\n"
+    ]
+    if "start" in figures:
+        parts += [
             start_table(figures["start"]),
             noise_line(figures["start"]),
             calls_table(figures["calls"]),
             memory_table(figures["memory"], options.crowd),
             traces_table(figures["traces"], options.runs),
-            goals,
         ]
-    )
+    if "sessions" in figures:
+        parts.append(sessions_table(figures["sessions"]))
+    return "\n".join([*parts, goals])

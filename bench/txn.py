@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures sessions against what people use instead.
+
+usage: txn.py HOLDBACK DIRECTORY ROUNDS.  Runs as the user who owns DIRECTORY
+and prints {name: seconds} as JSON: medians of commands that take turns.  What
+is compared did the same work: it is durable, and starts from what is on disk.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+SMALL, LARGE = 1000, 100000
+CHANGES = (10, 1000, 20000)
+IN_A_FOLDER = 100
+OLD, NEW = b"o" * 4096, b"n" * 4096
+NO_GIT_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+# Inside a session: so many files of the tree get new content.
+CHANGE = """
+import os
+for i in range({count}):
+    with open(f"d{{i // {width}}}/f{{i}}", "wb") as file:
+        file.write(b"n" * 4096)
+"""
+
+
+def path_of(number):
+    return f"d{number // IN_A_FOLDER}/f{number}"
+
+
+def fill(top, count, content):
+    for number in range(count):
+        path = os.path.join(top, path_of(number))
+        if number % IN_A_FOLDER == 0:
+            os.makedirs(os.path.dirname(path))
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+class Bench:
+    """The commands, and what they took."""
+
+    def __init__(self, holdback, top):
+        self.holdback, self.top = holdback, top
+        self.state = os.path.join(top, "state")
+        self.taken = {}
+        self.null = os.open("/dev/null", os.O_RDWR)
+
+    def path(self, *names):
+        return os.path.join(self.top, *names)
+
+    def run(self, *command, cwd=None, env=None):
+        subprocess.run(
+            command, cwd=cwd or self.top, env=dict(os.environ, **(env or {})),
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def ours(self, command, *words):
+        return [self.holdback, command, "--state-dir", self.state, *words]
+
+    def do(self, command, *words):
+        self.run(*self.ours(command, *words))
+
+    def sync(self):
+        self.run("sync", "-f", self.top)
+
+    def time(self, name, *commands, cwd=None):
+        """Adds to a name what these commands take, one after the other."""
+        os.chdir(cwd or self.top)
+        actions = [(os.POSIX_SPAWN_DUP2, self.null, fd) for fd in (0, 1)]
+        began = time.perf_counter()
+        for command in commands:
+            pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
+            if os.waitpid(pid, 0)[1] != 0:
+                raise SystemExit(f"{name}: {' '.join(command)}: failed")
+        self.taken.setdefault(name, []).append(time.perf_counter() - began)
+
+    def medians(self):
+        return {name: statistics.median(taken) for name, taken in self.taken.items()}
+
+
+def measure_create(bench, rounds):
+    """create and the first exec, over a small and over a large tree."""
+    for _ in range(rounds):
+        for size in (SMALL, LARGE):
+            tree = bench.path(f"tree.{size}")
+            bench.time(
+                f"create and exec, {size}",
+                bench.ours("create", "c", "--cow", tree),
+                bench.ours("exec", "@c", "--", "true"),
+            )
+            bench.do("cleanup", "-y", "@c")
+
+
+def measure_diff(bench, rounds):
+    """What changed, of 1000 changes in 100000 files."""
+    tree, other = bench.path(f"tree.{LARGE}"), bench.path("other")
+    bench.do("create", "d", "--cow", tree)
+    script = CHANGE.format(count=SMALL, width=IN_A_FOLDER)
+    bench.do("exec", "@d", "--", "python3", "-c", f"import os; os.chdir('{tree}'){script}")
+    bench.run("cp", "-a", tree, other)
+    git = ["git", "-C", other, "-c", "user.name=x", "-c", "user.email=x@x"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        bench.run(*git, *words, env=NO_GIT_CONFIG)
+    for number in range(SMALL):
+        with open(os.path.join(other, path_of(number)), "wb") as file:
+            file.write(NEW)
+    bench.sync()
+    os.environ.update(NO_GIT_CONFIG)
+    for _ in range(rounds):
+        bench.time("diff", bench.ours("diff", "--name-status", "@d"))
+        bench.time("git status", ["git", "-C", other, "status", "--porcelain"])
+        bench.time("rsync -an", ["rsync", "-an", "--exclude=/.git", other + "/", tree])
+    bench.do("cleanup", "-y", "@d")
+    shutil.rmtree(other)
+
+
+def prepare_commit(bench, count):
+    """A tree, and the session `s` over it with so many changes pending."""
+    tree = bench.path("real")
+    fill(tree, count, OLD)
+    bench.do("create", "s", "--cow", tree)
+    script = CHANGE.format(count=count, width=IN_A_FOLDER)
+    bench.do("exec", "@s", "--", "python3", "-c", f"import os; os.chdir('{tree}'){script}")
+    for name, content in (("old", OLD), ("new", NEW)):
+        fill(bench.path(name), count, content)
+        # rsync looks at times: those of the two have to differ.
+        for folder, _, files in os.walk(bench.path(name)):
+            for file in files:
+                when = 1_000_000_000 if name == "old" else 1_100_000_000
+                os.utime(os.path.join(folder, file), (when, when))
+    bench.run("cp", "-a", bench.path("old"), bench.path("target"))
+    return tree
+
+
+def measure_commit(bench, rounds, count):
+    """So many changes: from pending to durable, and back."""
+    prepare_commit(bench, count)
+    new, target = bench.path("new") + "/.", bench.path("target")
+    durable = ["sync", "-f", target]
+    peers = {
+        "rsync": ["rsync", "-a", bench.path("new") + "/", target],
+        "cp": ["cp", "-a", new, target],
+    }
+    for _ in range(rounds):
+        bench.sync()
+        bench.time(f"commit, {count}", bench.ours("commit", "-y", "@s"))
+        bench.sync()
+        bench.time(f"undo, {count}", bench.ours("undo", "@s"))
+        for name, command in peers.items():
+            bench.run("cp", "-a", bench.path("old") + "/.", target)
+            bench.sync()
+            bench.time(f"{name}, {count}", command, durable)
+        bench.sync()
+        bench.time(f"rollback, {count}", bench.ours("rollback", "-y", "@s"))
+        bench.do("undo", "@s")
+    bench.do("cleanup", "-y", "@s")
+    for name in ("real", "old", "new", "target"):
+        shutil.rmtree(bench.path(name))
+
+
+def main():
+    holdback, top, rounds = sys.argv[1:]
+    bench, rounds = Bench(holdback, os.path.abspath(top)), int(rounds)
+    for size in (SMALL, LARGE):
+        fill(bench.path(f"tree.{size}"), size, OLD)
+    bench.sync()
+    measure_create(bench, 2 * rounds)
+    measure_diff(bench, rounds)
+    for count in CHANGES:
+        measure_commit(bench, rounds, count)
+    for size in (SMALL, LARGE):
+        shutil.rmtree(bench.path(f"tree.{size}"))
+    json.dump(bench.medians(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
