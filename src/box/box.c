@@ -471,8 +471,7 @@ int box_run(const struct plan *plan, char *const *envp,
 	close_all(&box);
 	/* bubblewrap has no stages; what the caller named speaks for itself. */
 	if (r < 0 && err->stage > 0 && err->stage < STAGE_EXEC &&
-	    err->stage != STAGE_CWD &&
-	    !is_set(&box, PLAN_BWRAP_WORDS))
+	    err->stage != STAGE_CWD && !is_set(&box, PLAN_BWRAP_WORDS))
 		return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
 	if (r < 0)
 		return r;
