@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
+#include "cli/hand_over.h"
 #include "cli/say.h"
 #include "cli/table.h"
 #include "holdback/session.h"
@@ -15,21 +16,6 @@
 #include <string.h>
 
 /* `holdback exec`: in the executable that starts fast. */
-
-/* The long texts are in the other executable. */
-static int exec_for(const struct cli_values *values, char *const *envp)
-{
-	static char name[] = "holdback", help[] = "help", exec[] = "exec",
-		    version[] = "--version";
-	char *help_argv[] = { name, help, exec, NULL };
-	char *version_argv[] = { name, version, NULL };
-	struct hb_error err = { 0 };
-
-	(void)hb_exec_helper("commands",
-			     values->help ? help_argv : version_argv, envp,
-			     &err);
-	return cli_fail(&err);
-}
 
 static int find_command(const struct cmd_call *call, char ***ret_argv,
 			struct hb_error *err)
@@ -124,7 +110,7 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	if (r < 0)
 		return cli_fail_run(&err);
 	if (values.help || values.version)
-		return exec_for(&values, envp);
+		return cli_hand_over("exec", &values, envp);
 	call.n_operands = r;
 	r = run(&call, where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
 		&result, &err);

@@ -2,6 +2,7 @@
 #include "cli/cmd_run.h"
 
 #include "base/error.h"
+#include "cli/hand_over.h"
 #include "cli/say.h"
 #include "cli/table.h"
 #include "holdback/holdback.h"
@@ -26,21 +27,6 @@ static void tell(void *context, enum hb_notice notice, const char *text)
 		cli_say(text);
 }
 
-/* The long texts are in the other executable. */
-static int exec_for(const struct cli_values *values, char *const *envp)
-{
-	static char name[] = "holdback", help[] = "help", run[] = "run",
-		    version[] = "--version";
-	char *help_argv[] = { name, help, run, NULL };
-	char *version_argv[] = { name, version, NULL };
-	struct hb_error err = { 0 };
-
-	(void)hb_exec_helper("commands",
-			     values->help ? help_argv : version_argv, envp,
-			     &err);
-	return cli_fail(&err);
-}
-
 int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, "run");
@@ -57,7 +43,7 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	if (r < 0)
 		return cli_fail_run(&err);
 	if (values.help || values.version)
-		return exec_for(&values, envp);
+		return cli_hand_over("run", &values, envp);
 	cli_run_options(&values, words, envp, &options);
 	r = hb_run(&options, &listener, &result, &err);
 	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED) {

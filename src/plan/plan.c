@@ -124,6 +124,24 @@ int plan_add_filter_fd(struct plan *plan, int fd, struct hb_error *err)
 	return 0;
 }
 
+/*
+ * A prefix sorts before what it is a prefix of.  The list is short and nearly
+ * sorted.
+ */
+void plan_sort_by_dest(struct plan *plan)
+{
+	for (size_t i = 1; i < plan->n_ops; i++) {
+		struct plan_op op = plan->ops[i];
+		size_t at = i;
+
+		while (at > 0 && strcmp(plan->ops[at - 1].dest, op.dest) > 0) {
+			plan->ops[at] = plan->ops[at - 1];
+			at--;
+		}
+		plan->ops[at] = op;
+	}
+}
+
 int plan_keep(struct plan *plan, void *ptr, struct hb_error *err)
 {
 	void *kept = NULL;

@@ -175,6 +175,12 @@ int plan_add_lock_file(struct plan *plan, const char *path,
 		       struct hb_error *err);
 int plan_add_filter_fd(struct plan *plan, int fd, struct hb_error *err);
 
+/*
+ * Orders the operations by destination, equal ones as they were: what lies
+ * inside of something comes after it.
+ */
+void plan_sort_by_dest(struct plan *plan);
+
 /* Takes `ptr`, which came from malloc, also when it fails. */
 int plan_keep(struct plan *plan, void *ptr, struct hb_error *err);
 

@@ -318,24 +318,6 @@ static int add_names(struct builder *b)
 	return r;
 }
 
-/*
- * By destination, keeping the order of equal ones: a prefix sorts before what
- * it is a prefix of.  The list is short and nearly sorted.
- */
-static void sort(struct plan *plan)
-{
-	for (size_t i = 1; i < plan->n_ops; i++) {
-		struct plan_op op = plan->ops[i];
-		size_t at = i;
-
-		while (at > 0 && strcmp(plan->ops[at - 1].dest, op.dest) > 0) {
-			plan->ops[at] = plan->ops[at - 1];
-			at--;
-		}
-		plan->ops[at] = op;
-	}
-}
-
 static void set_settings(const struct builder *b)
 {
 	const struct view_request *q = b->request;
@@ -380,7 +362,7 @@ int view_build(const struct view_request *request, const struct view_host *host,
 		r = add_names(&b);
 	if (r < 0)
 		return r;
-	sort(plan);
+	plan_sort_by_dest(plan);
 	set_settings(&b);
 	return view_env(request, host, plan, err);
 }

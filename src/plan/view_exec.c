@@ -187,21 +187,6 @@ static int add_read_only(struct builder *b)
 	return r;
 }
 
-/* By destination, keeping the order of equal ones. */
-static void sort(struct plan *plan)
-{
-	for (size_t i = 1; i < plan->n_ops; i++) {
-		struct plan_op op = plan->ops[i];
-		size_t at = i;
-
-		while (at > 0 && strcmp(plan->ops[at - 1].dest, op.dest) > 0) {
-			plan->ops[at] = plan->ops[at - 1];
-			at--;
-		}
-		plan->ops[at] = op;
-	}
-}
-
 int view_exec_build(const struct view_exec_request *request,
 		    const struct view_host *host, struct plan *plan,
 		    struct hb_error *err)
@@ -222,7 +207,7 @@ int view_exec_build(const struct view_exec_request *request,
 		r = cover_store(&b);
 	if (r < 0)
 		return r;
-	sort(plan);
+	plan_sort_by_dest(plan);
 	plan->ns = PLAN_NS_USER | PLAN_NS_IPC | PLAN_NS_PID | PLAN_NS_UTS |
 		   PLAN_NS_CGROUP | PLAN_NS_NET;
 	plan->settings = PLAN_FILTER | PLAN_JOBS | PLAN_CLOSE_FDS |

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_HAND_OVER_H
+#define HB_CLI_HAND_OVER_H
+
+struct cli_values;
+
+/*
+ * --help and --version of a command of the fast executable: the long texts are
+ * in the other one, which takes our place.  Returns, with an exit status, only
+ * if it is not there.
+ */
+int cli_hand_over(const char *command, const struct cli_values *values,
+		  char *const *envp);
+
+#endif
