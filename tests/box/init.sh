@@ -74,7 +74,9 @@ status=0
 leaving sh -c './probe linger 1; exit 6' >/dev/null || status=$?
 is "the status is the command's all the same" "$status" 6
 like 'what is left is asked first' "$(leaving sh -c '
-	(trap "echo bye; exit" TERM; echo up; while :; do sleep 0.01; done) &
+	(trap "echo bye; exit" TERM; echo up; : >ready
+	while :; do sleep 0.01; done) &
+	until [ -e ready ]; do :; done
 	./probe linger 1' | sort)" '*bye*up*'
 like 'stopped ones hear it too' "$(leaving sh -c '
 	sh -c "trap \"echo bye; exit\" TERM; kill -STOP \$\$; read x" &
