@@ -164,6 +164,20 @@ static int claim_descriptors(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
+static int keep_cwd(struct box *box, struct hb_error *err)
+{
+	char cwd[BOX_CWD_SIZE];
+
+	if (sys_getcwd(cwd, sizeof(cwd)) < 0)
+		cwd[0] = '\0';
+	box->cwd = strdup(cwd);
+	box->pwd = malloc(BOX_PWD_SIZE);
+	box->oldpwd = malloc(BOX_PWD_SIZE);
+	if (!box->cwd || !box->pwd || !box->oldpwd)
+		return hb_fail(err, -ENOMEM, "cannot keep the directory");
+	return 0;
+}
+
 static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 {
 	const struct plan *plan = box->plan;
@@ -180,9 +194,9 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	box->wants_go = plan->fds[PLAN_FD_INFO] >= 0 ||
 			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
 			is_set(box, PLAN_MAP_ALL);
-	if (sys_getcwd(box->cwd, sizeof(box->cwd)) < 0)
-		box->cwd[0] = '\0';
-	r = decide_caps(box, err);
+	r = keep_cwd(box, err);
+	if (r >= 0)
+		r = decide_caps(box, err);
 	if (r >= 0)
 		r = claim_descriptors(box, err);
 	if (r >= 0)
@@ -361,6 +375,9 @@ static void close_all(struct box *box)
 	free(box->filters);
 	source_free_all(box);
 	free(box->envp);
+	free(box->cwd);
+	free(box->pwd);
+	free(box->oldpwd);
 	free(box->argv_room);
 }
 

@@ -32,12 +32,12 @@ int step_session(struct box *box, struct hb_error *err)
 	return 0;
 }
 
-static void set_env(struct box *box, char *text, size_t size, const char *name,
+static void set_env(struct box *box, char *text, const char *name,
 		    const char *value)
 {
 	size_t n = strlen(name);
 
-	(void)snprintf(text, size, "%s=%s", name, value);
+	(void)snprintf(text, BOX_PWD_SIZE, "%s=%s", name, value);
 	for (size_t i = 0; i < box->n_env; i++) {
 		if (strncmp(box->envp[i], name, n) == 0 &&
 		    box->envp[i][n] == '=') {
@@ -65,10 +65,9 @@ int step_cwd(struct box *box, struct hb_error *err)
 	} else if (box->home && sys_chdir(box->home) >= 0) {
 		cwd = box->home;
 	}
-	set_env(box, box->pwd, sizeof(box->pwd), "PWD", cwd);
+	set_env(box, box->pwd, "PWD", cwd);
 	if (box->cwd[0] == '/' && strcmp(cwd, box->cwd) != 0)
-		set_env(box, box->oldpwd, sizeof(box->oldpwd), "OLDPWD",
-			box->cwd);
+		set_env(box, box->oldpwd, "OLDPWD", box->cwd);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
  */
 
 #define BOX_CWD_SIZE PATH_MAX
+#define BOX_PWD_SIZE (BOX_CWD_SIZE + sizeof("OLDPWD="))
 
 /* "PWD=" and "OLDPWD=", filled after the pivot. */
 #define BOX_SPARE_ENV 2
@@ -73,9 +74,12 @@ struct box {
 	int scratch; /* tmpfs for overlays in memory, not in the view */
 	bool has_attached_scratch; /* below the new root, see box/mounts.c */
 
-	char cwd[BOX_CWD_SIZE]; /* the caller's, at the start */
-	char pwd[BOX_CWD_SIZE + sizeof("PWD=")];
-	char oldpwd[BOX_CWD_SIZE + sizeof("OLDPWD=")];
+	char *cwd; /* the caller's, at the start; "" if it is gone */
+	/*
+	 * Room for the command's "PWD=" and "OLDPWD=".  Not in here, where they
+	 * would be cleared: pages that nobody touches cost nothing.
+	 */
+	char *pwd, *oldpwd;
 };
 
 /* What init, and the command until it executes, tell the supervisor. */
