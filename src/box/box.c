@@ -465,14 +465,7 @@ int box_run(const struct plan *plan, char *const *envp,
 {
 	struct box box = {
 		.plan = plan,
-		.report = -1,
-		.watch = -1,
-		.go_rd = -1,
-		.go_wr = -1,
-		.tty = -1,
-		.root = -1,
-		.scratch = -1,
-		.proc_self = -1,
+		BOX_NO_DESCRIPTORS,
 	};
 	struct box_result result = { 0 };
 	struct hb_error local = { 0 };

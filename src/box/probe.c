@@ -429,14 +429,7 @@ static void init_attempt(struct attempt *a, const struct row *row,
 		.in_uid = sys_getuid(),
 		.in_gid = sys_getgid(),
 		.ns = a->plan.ns,
-		.report = -1,
-		.watch = -1,
-		.go_rd = -1,
-		.go_wr = -1,
-		.tty = -1,
-		.root = -1,
-		.scratch = -1,
-		.proc_self = -1,
+		BOX_NO_DESCRIPTORS,
 	};
 }
 

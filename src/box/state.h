@@ -82,6 +82,13 @@ struct box {
 	char *pwd, *oldpwd;
 };
 
+/* For the initializer of every struct box: zero would be a descriptor. */
+/* clang-format off */
+#define BOX_NO_DESCRIPTORS                                           \
+	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
+	.root = -1, .scratch = -1, .proc_self = -1
+/* clang-format on */
+
 /* What init, and the command until it executes, tell the supervisor. */
 enum report_kind {
 	REPORT_ERROR = 1, /* `error` is why there will be no command */

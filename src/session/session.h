@@ -99,9 +99,6 @@ int session_settle_sync(struct hb_session *s, struct hb_error *err);
 /* -HB_E_USAGE for a pattern that is malformed. */
 int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
 
-/* Whether a box of ours left its work directories behind. */
-bool session_has_work(struct hb_session *s);
-
 /* Puts the work directories of ended boxes away. */
 int session_drop_work(struct hb_session *s, struct hb_error *err);
 

@@ -98,14 +98,6 @@ int session_sync_layers(struct hb_session *s, struct hb_error *err)
 	return r;
 }
 
-bool session_has_work(struct hb_session *s)
-{
-	for (size_t i = 0; s->has_resources && i < s->record.n_resources; i++)
-		if (sys_faccessat(s->resources[i].dir, WORK, F_OK) >= 0)
-			return true;
-	return false;
-}
-
 /*
  * A work directory carries nothing from one mount to the next, and one of a
  * volatile mount cannot be used again.  Moved before it is removed, so that its
