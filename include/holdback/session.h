@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 /*
@@ -104,6 +105,34 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 		    char *const *envp, struct hb_exec_result *ret_result,
 		    struct hb_error *err);
 
+enum hb_type {
+	HB_TYPE_NONE, /* nothing there */
+	HB_TYPE_FILE,
+	HB_TYPE_DIR,
+	HB_TYPE_LINK, /* symbolic */
+	HB_TYPE_FIFO,
+	HB_TYPE_SOCKET,
+	HB_TYPE_DEVICE,
+};
+
+/* One side of a change. */
+struct hb_object {
+	enum hb_type type;
+	unsigned mode; /* 07777 */
+	uint32_t uid, gid;
+	uint64_t size; /* of a file, or of a link's target; else 0 */
+};
+
+/* What differs between two sides of one type. */
+enum hb_differs {
+	HB_DIFFERS_CONTENT = 1 << 0, /* or a link's target */
+	HB_DIFFERS_MODE = 1 << 1,
+	HB_DIFFERS_OWNER = 1 << 2,
+	HB_DIFFERS_XATTRS = 1 << 3, /* user.*, ACLs, file capabilities */
+	HB_DIFFERS_TIME = 1 << 4,   /* of a file's modification */
+	HB_DIFFERS_LINKS = 1 << 5,  /* it shares its inode with other names */
+};
+
 /* One change; the letters are those of `diff --name-status`. */
 struct hb_change {
 	char kind; /* A M D T P (attributes) t (a file's time) R (renamed) */
@@ -117,6 +146,8 @@ struct hb_change {
 	struct timespec base_time,
 		session_time; /* of the last change; 0: none */
 	uint64_t size;
+	struct hb_object old, new; /* of a renamed one: of `from`, of `path` */
+	unsigned differs;	   /* enum hb_differs; 0 for kinds A and D */
 };
 
 struct hb_summary {
@@ -141,12 +172,20 @@ struct hb_changes;
 
 struct hb_changes_options {
 	struct hb_filter filter;
+	/*
+	 * Nothing but what is at or below these, which are absolute, on the
+	 * host or in the view, or relative to the working directory.
+	 * -HB_E_USAGE: one is in no resource.
+	 */
+	const char *const *paths;
+	size_t n_paths;
 	bool without_hash; /* spares reading all that is new */
 };
 
 /*
  * The session's change set in path order, one resource after another.  The
- * summary is of what the filter lets pass, the hash of everything.
+ * summary is of what filter and paths let pass, the hash of everything.  It
+ * may not outlive the session.
  */
 int hb_session_changes(struct hb_session *session,
 		       const struct hb_changes_options *options,
@@ -158,6 +197,24 @@ const struct hb_summary *hb_changes_summary(const struct hb_changes *changes);
 int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		    struct hb_error *err);
 int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err);
+
+enum hb_side {
+	HB_SIDE_OLD, /* what the real directory has */
+	HB_SIDE_NEW, /* what the session has */
+};
+
+/*
+ * Reads content of the change that hb_changes_next() gave last: of a regular
+ * file, or the target of a link.  Returns the number of bytes, less than `size`
+ * only at the end.  Opens nothing else, follows nothing, and opens no other
+ * object than the one that was compared.
+ *
+ * -HB_E_BUSY: another one is there by now; -EACCES: the real file is not ours
+ * to read; -EINVAL: that side is neither file nor link.
+ */
+ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
+			void *buf, size_t size, uint64_t offset,
+			struct hb_error *err);
 
 struct hb_commit_options {
 	struct hb_filter filter;

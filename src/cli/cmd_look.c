@@ -181,14 +181,16 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 }
 
 static int look(const struct cmd_call *call, const char *command, bool is_plain,
-		struct hb_summary *ret_summary, struct hb_session *session,
-		struct hb_error *err)
+		int rest, struct hb_summary *ret_summary,
+		struct hb_session *session, struct hb_error *err)
 {
 	const struct cli_values *values = call->values;
 	const struct hb_session_info *info = hb_session_info(session);
 	const struct hb_changes_options options = {
 		.filter = { values->only.words, values->only.n,
 			    values->except.words, values->except.n },
+		.paths = (const char *const *)call->operands + rest,
+		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = is_plain && !values->json,
 	};
 	auto_doc struct doc doc = { 0 };
@@ -224,11 +226,13 @@ static int look_at(const struct cmd_call *call, const char *command,
 	const char *ref;
 	int rest, r;
 
-	r = cmd_session_operand(call, false, &ref, &rest, err);
+	/* diff takes paths as well, status nothing but a session. */
+	r = cmd_session_operand(call, is_plain, &ref, &rest, err);
 	if (r >= 0)
 		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
 	if (r >= 0)
-		r = look(call, command, is_plain, ret_summary, session, err);
+		r = look(call, command, is_plain, rest, ret_summary, session,
+			 err);
 	hb_session_free(session);
 	hb_store_free(store);
 	return r;

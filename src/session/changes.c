@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/changes.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "session/session.h"
+#include "sys/attr.h"
+#include "txn/content.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +25,21 @@ struct hb_changes {
 	size_t n, at;
 	bool folds_renames; /* the two ends are one line */
 	struct changes_filter filter;
+	struct changes_within *within; /* n_within: nothing but these */
+	size_t n_within;
 	struct hb_summary summary;
+
+	/* Where the sides lie; borrowed from the session. */
+	const struct txn_resource *roots;
+	struct change last; /* what hb_changes_next() gave */
+	bool has_last;
+	int sides[2]; /* its files, by enum hb_side, or -1 */
+};
+
+/* A path that was asked for, as a resource and what is below it. */
+struct changes_within {
+	size_t resource;
+	char *path; /* "": all of it */
 };
 
 /* Patterns are checked once, and here: what is malformed matches nothing. */
@@ -70,7 +90,70 @@ static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 		if (r >= 0)
 			c->n++;
 	}
+	if (r >= 0)
+		c->roots = txn->resources;
 	return r;
+}
+
+static int find_paths(struct hb_session *s, struct hb_changes *c,
+		      const struct hb_changes_options *options,
+		      struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	if (options->n_paths == 0)
+		return 0;
+	c->within = calloc(options->n_paths, sizeof(*c->within));
+	if (!c->within)
+		return hb_fail(err, -ENOMEM, "cannot look for changes");
+	for (size_t i = 0; r >= 0 && i < options->n_paths; i++) {
+		struct changes_within *w = &c->within[i];
+
+		r = session_find_path(s, options->paths[i], &w->resource, path,
+				      err);
+		if (r < 0)
+			return r;
+		w->path = strdup(path);
+		if (!w->path)
+			return hb_fail(err, -ENOMEM, "cannot look for changes");
+		c->n_within++;
+	}
+	return 0;
+}
+
+/* Whether the path lies in the repository that the change is part of. */
+static bool is_in_unit_of(const char *path, const struct change *change)
+{
+	const char *at = change->path;
+
+	if (!(change->flags & CHANGE_GIT))
+		return false;
+	for (; (at = strstr(at, ".git")); at++) {
+		size_t n = (size_t)(at + 4 - change->path);
+
+		if ((at == change->path || at[-1] == '/') &&
+		    (at[4] == '/' || at[4] == '\0'))
+			return strncmp(path, change->path, n) == 0 &&
+			       (path[n] == '/' || path[n] == '\0');
+	}
+	return false;
+}
+
+/* A repository's unit is one whole: a path inside of it asks for all. */
+static bool is_within(const struct hb_changes *c, const struct change *change)
+{
+	for (size_t i = 0; i < c->n_within; i++) {
+		const struct changes_within *w = &c->within[i];
+
+		if (w->resource != c->at)
+			continue;
+		if (w->path[0] == '\0' ||
+		    path_is_beneath(change->path, w->path) ||
+		    is_in_unit_of(w->path, change))
+			return true;
+	}
+	return c->n_within == 0;
 }
 
 static void hash(struct hb_changes *c)
@@ -158,11 +241,15 @@ int hb_session_changes(struct hb_session *session,
 		.n_except = filter->n_except,
 	};
 	/* A filter may take one end and leave the other. */
-	c->folds_renames = filter->n_only == 0 && filter->n_except == 0;
+	c->folds_renames = filter->n_only == 0 && filter->n_except == 0 &&
+			   options->n_paths == 0;
+	c->sides[HB_SIDE_OLD] = c->sides[HB_SIDE_NEW] = -1;
 	c->resources =
 		calloc(session->record.n_resources, sizeof(struct changes *));
-	r = c->resources ? scan(session, options->without_hash, c, err)
+	r = c->resources ? find_paths(session, c, options, err)
 			 : hb_fail(err, -ENOMEM, "cannot look for changes");
+	if (r >= 0)
+		r = scan(session, options->without_hash, c, err);
 	if (r >= 0)
 		r = summarise(c, !options->without_hash, err);
 	if (r < 0) {
@@ -173,12 +260,23 @@ int hb_session_changes(struct hb_session *session,
 	return 0;
 }
 
+static void forget_last(struct hb_changes *changes)
+{
+	fd_closep(&changes->sides[HB_SIDE_OLD]);
+	fd_closep(&changes->sides[HB_SIDE_NEW]);
+	changes->has_last = false;
+}
+
 void hb_changes_free(struct hb_changes *changes)
 {
 	if (!changes)
 		return;
 	for (size_t i = 0; changes->resources && i < changes->n; i++)
 		changes_free(changes->resources[i]);
+	for (size_t i = 0; i < changes->n_within; i++)
+		free(changes->within[i].path);
+	free(changes->within);
+	forget_last(changes);
 	free(changes->resources);
 	free(changes);
 }
@@ -192,10 +290,49 @@ int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err)
 {
 	int r = 0;
 
+	forget_last(changes);
 	changes->at = 0;
 	for (size_t i = 0; r >= 0 && i < changes->n; i++)
 		r = changes_rewind(changes->resources[i], err);
 	return r < 0 ? r : 0;
+}
+
+/* The same numbers in the same order. */
+static_assert((int)HB_TYPE_DEVICE == (int)ENTRY_DEVICE &&
+		      (int)HB_TYPE_LINK == (int)ENTRY_LINK,
+	      "types are told as they are known");
+
+static struct hb_object object_from(const struct entry *e)
+{
+	bool is_sized = e->type == ENTRY_FILE || e->type == ENTRY_LINK;
+
+	return (struct hb_object){
+		.type = (enum hb_type)e->type,
+		.mode = e->mode,
+		.uid = e->uid,
+		.gid = e->gid,
+		.size = is_sized ? e->size : 0,
+	};
+}
+
+static unsigned differs(unsigned what)
+{
+	static const struct {
+		unsigned what, differs;
+	} table[] = {
+		{ CHANGED_CONTENT | CHANGED_TARGET, HB_DIFFERS_CONTENT },
+		{ CHANGED_MODE, HB_DIFFERS_MODE },
+		{ CHANGED_OWNER, HB_DIFFERS_OWNER },
+		{ CHANGED_XATTRS, HB_DIFFERS_XATTRS },
+		{ CHANGED_MTIME, HB_DIFFERS_TIME },
+		{ CHANGED_LINKS, HB_DIFFERS_LINKS },
+	};
+	unsigned all = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (what & table[i].what)
+			all |= table[i].differs;
+	return all;
 }
 
 static void fill(const struct change *from, size_t resource,
@@ -215,6 +352,9 @@ static void fill(const struct change *from, size_t resource,
 		.from = is_renamed ? from->from : NULL,
 		.why = from->why,
 		.size = from->new.type == ENTRY_FILE ? from->new.size : 0,
+		.old = object_from(is_renamed ? from->from_entry : &from->old),
+		.new = object_from(&from->new),
+		.differs = differs(from->what),
 	};
 	if (is_renamed)
 		ret->kind = 'R';
@@ -230,6 +370,7 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 	struct change change;
 	int r;
 
+	forget_last(changes);
 	while (changes->at < changes->n) {
 		r = changes_next(changes->resources[changes->at], &change, err);
 		if (r < 0)
@@ -239,10 +380,69 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 			continue;
 		}
 		if (change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
+		    !is_within(changes, &change) ||
 		    !changes_filter_passes(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);
+		changes->last = change;
+		changes->has_last = true;
 		return 1;
 	}
 	return 0;
+}
+
+/* Where one side of the last change lies. */
+static struct content_place place_of(const struct hb_changes *changes,
+				     enum hb_side side)
+{
+	const struct txn_resource *roots = &changes->roots[changes->at];
+	const struct change *c = &changes->last;
+
+	if (side == HB_SIDE_NEW)
+		return (struct content_place){
+			.root = roots->layers[c->layer],
+			.in_layer = true,
+			.path = c->path,
+			.entry = &c->new,
+		};
+	return (struct content_place){
+		.root = roots->base,
+		.path = c->from ? c->from : c->path,
+		.entry = c->from ? c->from_entry : &c->old,
+	};
+}
+
+static ssize_t read_link(const struct content_place *place, void *buf,
+			 size_t size, uint64_t offset, struct hb_error *err)
+{
+	char target[PATH_MAX + 1];
+	ssize_t n = content_target(place, target, sizeof(target), err);
+
+	if (n < 0 || offset >= (uint64_t)n)
+		return n < 0 ? n : 0;
+	n -= (ssize_t)offset;
+	if ((size_t)n > size)
+		n = (ssize_t)size;
+	memcpy(buf, target + offset, (size_t)n);
+	return n;
+}
+
+ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
+			void *buf, size_t size, uint64_t offset,
+			struct hb_error *err)
+{
+	struct content_place place;
+	int *fd = &changes->sides[side];
+	ssize_t n;
+
+	assert(changes->has_last);
+	place = place_of(changes, side);
+	if (place.entry->type == ENTRY_LINK)
+		return read_link(&place, buf, size, offset, err);
+	if (*fd < 0)
+		*fd = content_open(&place, err);
+	if (*fd < 0)
+		return *fd;
+	n = sys_pread_full(*fd, buf, size, offset);
+	return n < 0 ? hb_fail(err, (int)n, "cannot read what changed") : n;
 }

@@ -55,42 +55,6 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 	return session_save(s, err);
 }
 
-/* The resource that `path` is in, and the rest of it. */
-static int find_resource(const struct hb_session *s, const char *path,
-			 char *absolute, size_t size, size_t *ret_number,
-			 const char **ret_rest, struct hb_error *err)
-{
-	char cwd[PATH_MAX], joined[PATH_MAX], shown[QUOTE_SHOWN];
-	int r = 0;
-
-	if (path_is_absolute(path)) {
-		r = path_normalise(path, PATH_DOTS_FOLD, absolute, size);
-	} else {
-		r = (int)sys_getcwd(cwd, sizeof(cwd));
-		if (r >= 0)
-			r = path_join(cwd, path, joined, sizeof(joined));
-		if (r >= 0)
-			r = path_normalise(joined, PATH_DOTS_FOLD, absolute,
-					   size);
-	}
-	(void)quote_shown(path, shown, sizeof(shown));
-	if (r < 0)
-		return hb_fail(err, r, "cannot use the path '%s'", shown);
-	for (size_t i = 0; i < s->record.n_resources; i++) {
-		const char *source = s->record.resources[i].source;
-
-		if (!path_is_beneath(absolute, source))
-			continue;
-		*ret_number = i;
-		*ret_rest = absolute + strlen(source);
-		*ret_rest += strspn(*ret_rest, "/");
-		return 0;
-	}
-	return hb_fail(err, -HB_E_USAGE,
-		       "'%s' is in no resource of session '%s'", shown,
-		       s->record.name);
-}
-
 static int nothing_at(const char *path, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
@@ -149,17 +113,15 @@ static int roll_one_back(struct hb_session *s, const char *path,
 			 struct hb_error *err)
 {
 	struct session_resource *resource;
-	char absolute[PATH_MAX], gone[32];
+	char rest[PATH_MAX], gone[32];
 	struct path_part dir_part, name_part;
 	auto_fd int dir = -1;
 	auto_fd int trash = -1;
-	const char *rest = NULL;
 	uint64_t random;
 	size_t number = 0;
 	int r;
 
-	r = find_resource(s, path, absolute, sizeof(absolute), &number, &rest,
-			  err);
+	r = session_find_path(s, path, &number, rest, err);
 	if (r < 0)
 		return r;
 	if (rest[0] == '\0') {

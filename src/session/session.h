@@ -73,6 +73,15 @@ int session_store_path(const struct hb_session *s, size_t number,
 		       const char *below, char *ret, size_t size,
 		       struct hb_error *err);
 
+/*
+ * The resource that a path of the caller's is in, on the host or in the view,
+ * and what is left of it below that: `ret_rest` has PATH_MAX bytes.  Text
+ * alone decides.  -HB_E_USAGE: it is in none.
+ */
+int session_find_path(const struct hb_session *s, const char *path,
+		      size_t *ret_resource, char *ret_rest,
+		      struct hb_error *err);
+
 /* -HB_E_BUSY unless we hold the lock. */
 int session_needs_lock(const struct hb_session *s, struct hb_error *err);
 

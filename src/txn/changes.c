@@ -476,7 +476,9 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 		}
 		if (changes->with_renames) {
 			c->flags |= CHANGE_RENAMED;
-			c->from = renames->deleted.ends[end->other - 1].path;
+			end = &renames->deleted.ends[end->other - 1];
+			c->from = end->path;
+			c->from_entry = &end->entry;
 		}
 	}
 	end = renames_deleted(renames, changes->number);

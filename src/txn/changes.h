@@ -71,10 +71,11 @@ enum change_flag {
 
 struct change {
 	enum change_kind kind;
-	unsigned what;	     /* enum change_what */
-	unsigned flags;	     /* enum change_flag */
-	const char *path;    /* relative to the resource, any bytes but NUL */
-	const char *from;    /* CHANGE_RENAMED, else NULL */
+	unsigned what;	  /* enum change_what */
+	unsigned flags;	  /* enum change_flag */
+	const char *path; /* relative to the resource, any bytes but NUL */
+	const char *from; /* CHANGE_RENAMED, else NULL */
+	const struct entry *from_entry; /* what was there; with `from` */
 	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
 	size_t layer;	     /* index of the layer that `new` is in */
 	struct entry old;    /* ENTRY_NONE for an added one */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/content.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "txn/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+/*
+ * Directories that the agent has closed to their owner are opened as the walk
+ * does it: one after the other, each given back its mode as soon as what is in
+ * it is open.
+ */
+struct opened_dir {
+	int fd;
+	struct entry entry;
+	bool was_closed; /* has to get its mode back */
+};
+
+static int leave(struct opened_dir *d, struct hb_error *err)
+{
+	int r = 0;
+
+	if (d->was_closed)
+		r = access_close_again(d->fd, &d->entry, err);
+	fd_closep(&d->fd);
+	d->was_closed = false;
+	return r;
+}
+
+/* Goes from one directory of a layer to one in it. */
+static int enter(struct opened_dir *d, const char *name, struct hb_error *err)
+{
+	struct opened_dir below = { .fd = -1 };
+	int r;
+
+	r = entry_read_layer(d->fd, name, &below.entry, err);
+	if (r < 0)
+		return r;
+	if (below.entry.type != ENTRY_DIR)
+		return hb_fail(err, -HB_E_BUSY,
+			       "a directory was moved while it was read");
+	below.fd = access_open_dir(d->fd, name, &below.entry, true,
+				   &below.was_closed, err);
+	if (below.fd < 0)
+		return below.fd;
+	r = leave(d, err);
+	*d = below;
+	return r;
+}
+
+static int descend(int root, const char *path, size_t len, struct opened_dir *d,
+		   struct hb_error *err)
+{
+	char name[NAME_MAX + 1];
+	const char *end = path + len;
+
+	d->fd = access_open_below(root, "", 0, O_PATH, err);
+	if (d->fd < 0)
+		return d->fd;
+	while (path < end) {
+		size_t n = strcspn(path, "/");
+		int r;
+
+		if (n > NAME_MAX)
+			return hb_fail(err, -ENAMETOOLONG, "cannot descend");
+		memcpy(name, path, n);
+		name[n] = '\0';
+		r = enter(d, name, err);
+		if (r < 0)
+			return r;
+		path += n + (path[n] == '/');
+	}
+	return 0;
+}
+
+/* Opens the directory that the object is in; the object's name in it. */
+static int open_parent(const struct content_place *place, struct opened_dir *d,
+		       const char **ret_name, struct hb_error *err)
+{
+	const char *slash = strrchr(place->path, '/');
+	size_t len = slash ? (size_t)(slash - place->path) : 0;
+	struct hb_error why = { 0 };
+	struct sys_attr a;
+	int r;
+
+	*ret_name = slash ? slash + 1 : place->path;
+	d->fd = access_open_below(place->root, place->path, len, O_PATH, &why);
+	r = d->fd < 0 ? d->fd : sys_attr_at(d->fd, *ret_name, &a);
+	if (r == -EACCES && place->in_layer) {
+		fd_closep(&d->fd);
+		return descend(place->root, place->path, len, d, err);
+	}
+	if (d->fd < 0 && err)
+		*err = why;
+	return d->fd < 0 ? d->fd : 0;
+}
+
+static int fail_for(const struct content_place *place, int r,
+		    struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, r, "cannot read %s",
+		       quote_shown(place->path, shown, sizeof(shown)));
+}
+
+int content_open(const struct content_place *place, struct hb_error *err)
+{
+	struct opened_dir dir = { .fd = -1 };
+	auto_fd int fd = -1;
+	const char *name;
+	int r, left;
+
+	if (place->entry->type != ENTRY_FILE)
+		return fail_for(place, -EINVAL, err);
+	r = open_parent(place, &dir, &name, err);
+	if (r >= 0) {
+		fd = access_open_file(dir.fd, name, place->entry,
+				      place->in_layer, err);
+		r = fd;
+	}
+	left = leave(&dir, r < 0 ? NULL : err);
+	if (r < 0 || left < 0)
+		return fail_for(place, r < 0 ? r : left, err);
+	return take_fd(&fd);
+}
+
+static ssize_t read_target(int dir, const char *name,
+			   const struct content_place *place, char *buf,
+			   size_t size)
+{
+	auto_fd int fd = -1;
+	struct sys_attr a;
+	int r;
+
+	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fd;
+	r = sys_attr_at(fd, "", &a);
+	if (r < 0)
+		return r;
+	if (a.ino != place->entry->ino || a.dev != place->entry->dev)
+		return -HB_E_BUSY;
+	return sys_readlinkat(fd, "", buf, size);
+}
+
+ssize_t content_target(const struct content_place *place, char *buf,
+		       size_t size, struct hb_error *err)
+{
+	struct opened_dir dir = { .fd = -1 };
+	const char *name;
+	ssize_t n;
+	int r;
+
+	if (place->entry->type != ENTRY_LINK)
+		return fail_for(place, -EINVAL, err);
+	r = open_parent(place, &dir, &name, err);
+	n = r < 0 ? r : read_target(dir.fd, name, place, buf, size);
+	r = leave(&dir, n < 0 ? NULL : err);
+	if (n < 0 || r < 0)
+		return fail_for(place, n < 0 ? (int)n : r, err);
+	return n;
+}

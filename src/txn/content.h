@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_CONTENT_H
+#define HB_TXN_CONTENT_H
+
+#include "txn/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hb_error;
+
+/*
+ * What one object of a change set holds, opened after the walk is over.  The
+ * tree may have changed since, and the agent chose every name in it: nothing
+ * but the very object that the walk saw is opened, and of objects only regular
+ * files.
+ */
+struct content_place {
+	int root;	  /* of a layer or of the base */
+	bool in_layer;	  /* `root` is a layer's */
+	const char *path; /* below it, of any length */
+	const struct entry *entry;
+};
+
+/*
+ * Opens a regular file for reading; the caller closes.  -EINVAL: it is none.
+ * -HB_E_BUSY: it is another object by now.  -EACCES: it is the base's, and not
+ * for us to read; in a layer permissions are helped, as access.h says.
+ */
+int content_open(const struct content_place *place, struct hb_error *err);
+
+/* The target of a symbolic link, terminated; its length.  Fails likewise. */
+ssize_t content_target(const struct content_place *place, char *buf,
+		       size_t size, struct hb_error *err);
+
+#endif
