@@ -133,6 +133,14 @@ enum hb_differs {
 	HB_DIFFERS_LINKS = 1 << 5,  /* it shares its inode with other names */
 };
 
+/* What has to be asked for before a change may be committed. */
+enum hb_asks {
+	HB_ASKS_NOTHING,
+	HB_ASKS_SPECIAL, /* with_special: a fifo */
+	HB_ASKS_SETID,	 /* with_setid: setuid, setgid, file capabilities */
+	HB_ASKS_NEVER,	 /* a socket or a device is not committed at all */
+};
+
 /* One change; the letters are those of `diff --name-status`. */
 struct hb_change {
 	char kind; /* A M D T P (attributes) t (a file's time) R (renamed) */
@@ -143,6 +151,7 @@ struct hb_change {
 	const char *path; /* relative to the resource */
 	const char *from; /* kind R, else NULL */
 	const char *why;  /* has_conflict, else NULL */
+	enum hb_asks asks;
 	struct timespec base_time,
 		session_time; /* of the last change; 0: none */
 	uint64_t size;
@@ -224,7 +233,7 @@ struct hb_commit_options {
 	size_t n_theirs;
 	const char *expect; /* the hash of what was reviewed, or NULL */
 	bool dry_run;
-	bool with_special; /* fifos and sockets */
+	bool with_special; /* fifos */
 	bool with_setid;   /* setuid, setgid, file capabilities */
 };
 
@@ -236,8 +245,8 @@ struct hb_commit_result {
 };
 
 /*
- * All or nothing.  -HB_E_CONFLICT: nothing changed, and hb_session_changes()
- * has the paths.
+ * All or nothing.  -HB_E_CONFLICT, and -HB_E_DENIED for what has to be asked
+ * for: nothing changed, and hb_session_changes() has the paths.
  */
 int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,

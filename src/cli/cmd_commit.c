@@ -75,8 +75,53 @@ static int ask(struct commit *c, struct hb_error *err)
 	return cmd_ask(c->call, buf_str(&words), err);
 }
 
-/* Every path that stands against it, with both times. */
-static void list_conflicts(struct commit *c)
+/* "conflict: PATH: why, with both times", on a line of its own. */
+static bool say_conflict(const struct commit *c, const struct hb_change *change,
+			 struct buf *line)
+{
+	(void)c;
+	if (!change->has_conflict)
+		return false;
+	(void)buf_add_str(line, change->why ? change->why : "changed");
+	(void)buf_add_str(line, "; real ");
+	(void)show_time(change->base_time, line);
+	(void)buf_add_str(line, ", session ");
+	(void)show_time(change->session_time, line);
+	return true;
+}
+
+/* "denied: PATH: what it is, and what would have it committed". */
+static bool say_denied(const struct commit *c, const struct hb_change *change,
+		       struct buf *line)
+{
+	if (change->asks == HB_ASKS_NOTHING ||
+	    (change->asks == HB_ASKS_SPECIAL && c->options.with_special) ||
+	    (change->asks == HB_ASKS_SETID && c->options.with_setid))
+		return false;
+	(void)buf_add_str(line, show_asks(change));
+	return true;
+}
+
+/* What a refusal is called, which paths it is about, and what can be done. */
+struct refusal {
+	const char *word;
+	bool (*say)(const struct commit *c, const struct hb_change *change,
+		    struct buf *line);
+	const char *fix;
+};
+
+static const struct refusal conflicts = {
+	"conflict", say_conflict,
+	"--ours GLOB keeps the real version, --theirs GLOB takes the "
+	"session's, --except GLOB leaves it out"
+};
+static const struct refusal denials = {
+	"denied", say_denied,
+	"the option named above, or --except GLOB leaves it out"
+};
+
+/* Every path that stands against it. */
+static void list_refused(const struct commit *c, const struct refusal *refusal)
 {
 	const struct cli_values *v = c->call->values;
 	const struct hb_session_info *info = hb_session_info(c->session);
@@ -86,10 +131,12 @@ static void list_conflicts(struct commit *c)
 		.without_hash = true,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
+	/* What is ours or theirs is no conflict, but may be denied. */
+	size_t n_lists = refusal == &conflicts ? 3 : 1;
 	struct hb_changes *changes = NULL;
 	struct hb_change change;
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; i < n_lists; i++)
 		for (size_t k = 0; k < lists[i]->n; k++)
 			except[options.filter.n_except++] = lists[i]->words[k];
 	if (hb_session_changes(c->session, &options, &changes, NULL) < 0)
@@ -97,16 +144,11 @@ static void list_conflicts(struct commit *c)
 	while (hb_changes_next(changes, &change, NULL) == 1) {
 		auto_buf struct buf line = BUF_INIT(1U << 22);
 
-		if (!change.has_conflict)
-			continue;
-		(void)buf_add_fmt(&line, "conflict: ");
+		(void)buf_add_fmt(&line, "%s: ", refusal->word);
 		(void)show_path(info, &change, change.path, &line);
-		(void)buf_add_fmt(&line, ": %s; real ",
-				  change.why ? change.why : "changed");
-		(void)show_time(change.base_time, &line);
-		(void)buf_add_str(&line, ", session ");
-		(void)show_time(change.session_time, &line);
-		(void)fprintf(stderr, "%s\n", buf_str(&line));
+		(void)buf_add_str(&line, ": ");
+		if (refusal->say(c, &change, &line))
+			(void)fprintf(stderr, "%s\n", buf_str(&line));
 	}
 	hb_changes_free(changes);
 }
@@ -167,10 +209,12 @@ static int commit(struct commit *c, struct hb_error *err)
 		return HB_EXIT_OK;
 	}
 	r = hb_session_commit(c->session, &c->options, &result, err);
-	if (r == -HB_E_CONFLICT) {
-		list_conflicts(c);
-		hb_fix(err, "--ours GLOB keeps the real version, --theirs GLOB "
-			    "takes the session's, --except GLOB leaves it out");
+	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED) {
+		const struct refusal *refusal =
+			r == -HB_E_CONFLICT ? &conflicts : &denials;
+
+		list_refused(c, refusal);
+		hb_fix(err, "%s", refusal->fix);
 	}
 	if (r < 0)
 		return r;

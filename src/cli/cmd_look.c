@@ -126,6 +126,8 @@ static int show_one(const struct hb_session_info *info,
 	}
 	(void)show_path(info, change, change->path, &doc->out);
 	(void)buf_add_char(&doc->out, '\n');
+	if (show_asks(change) && !is_plain)
+		(void)buf_add_fmt(&doc->out, "    %s\n", show_asks(change));
 	if (change->has_conflict && !is_plain)
 		show_conflict(change, &doc->out);
 	return doc_flow(doc, err);

@@ -155,6 +155,25 @@ static void add_time(struct doc *doc, const char *key, struct timespec when)
 	doc_str(doc, key, text);
 }
 
+/* By enum hb_asks: for people, and in a document. */
+static const struct {
+	const char *words, *key;
+} asks[] = {
+	[HB_ASKS_NOTHING] = { NULL, NULL },
+	[HB_ASKS_SPECIAL] = { "a fifo, committed only with --special",
+			      "special" },
+	[HB_ASKS_SETID] = { "setuid, setgid or file capabilities, committed "
+			    "only with --setid",
+			    "setid" },
+	[HB_ASKS_NEVER] = { "a socket or a device, which is never committed",
+			    "never" },
+};
+
+const char *show_asks(const struct hb_change *change)
+{
+	return asks[change->asks].words;
+}
+
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change, struct doc *doc)
 {
@@ -169,6 +188,8 @@ void show_change_json(const struct hb_session_info *info,
 	doc_bool(doc, "directory", change->is_directory);
 	doc_bool(doc, "git", change->is_git);
 	doc_uint(doc, "size", change->size);
+	if (change->asks != HB_ASKS_NOTHING)
+		doc_str(doc, "asks", asks[change->asks].key);
 	if (change->has_conflict) {
 		doc_str(doc, "conflict", change->why ? change->why : "");
 		add_time(doc, "base_time", change->base_time);

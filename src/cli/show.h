@@ -19,6 +19,9 @@ int show_path(const struct hb_session_info *info,
 	      const struct hb_change *change, const char *path,
 	      struct buf *out);
 
+/* What stands against committing it unasked, in words; NULL: nothing. */
+const char *show_asks(const struct hb_change *change);
+
 /* An object of its own. */
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change, struct doc *doc);

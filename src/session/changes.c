@@ -335,6 +335,13 @@ static unsigned differs(unsigned what)
 	return all;
 }
 
+static const enum hb_asks asks_of[] = {
+	[CHANGE_ASKS_NOTHING] = HB_ASKS_NOTHING,
+	[CHANGE_ASKS_SPECIAL] = HB_ASKS_SPECIAL,
+	[CHANGE_ASKS_SETID] = HB_ASKS_SETID,
+	[CHANGE_ASKS_NEVER] = HB_ASKS_NEVER,
+};
+
 static void fill(const struct change *from, size_t resource,
 		 struct hb_change *ret)
 {
@@ -351,6 +358,7 @@ static void fill(const struct change *from, size_t resource,
 		.path = from->path,
 		.from = is_renamed ? from->from : NULL,
 		.why = from->why,
+		.asks = asks_of[change_asks(from)],
 		.size = from->new.type == ENTRY_FILE ? from->new.size : 0,
 		.old = object_from(is_renamed ? from->from_entry : &from->old),
 		.new = object_from(&from->new),

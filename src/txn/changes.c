@@ -165,6 +165,21 @@ static int classify(const struct sighting *s, const struct xattrs *xattrs,
 	return 1;
 }
 
+enum change_asks change_asks(const struct change *change)
+{
+	bool is_as_before =
+		(change->kind == CHANGE_ATTRIBUTES ||
+		 change->kind == CHANGE_TIMES) &&
+		!(change->what & ~(unsigned)(CHANGED_MTIME | CHANGED_LINKS));
+
+	if (change->flags & CHANGE_SPECIAL)
+		return change->new.type == ENTRY_FIFO ? CHANGE_ASKS_SPECIAL
+						      : CHANGE_ASKS_NEVER;
+	if ((change->flags & CHANGE_SETID) && !is_as_before)
+		return CHANGE_ASKS_SETID;
+	return CHANGE_ASKS_NOTHING;
+}
+
 static void set_flags(const struct sighting *s, const struct xattrs *xattrs,
 		      struct change *c)
 {

@@ -83,6 +83,20 @@ struct change {
 	uint64_t link_group; /* not 0: same number, same inode in the layer */
 };
 
+/* What has to be asked for before the change may be committed. */
+enum change_asks {
+	CHANGE_ASKS_NOTHING,
+	CHANGE_ASKS_SPECIAL, /* a fifo */
+	CHANGE_ASKS_SETID,   /* it would have setuid, setgid, capabilities */
+	CHANGE_ASKS_NEVER,   /* a socket or a device: whatever is asked for */
+};
+
+/*
+ * Rights that the base's file has already ask for nothing as long as neither
+ * they nor what they are given to change.
+ */
+enum change_asks change_asks(const struct change *change);
+
 /*
  * What the session knows of a path after it was committed from here.  The
  * directories that commit renamed into place or whose times it restored belong

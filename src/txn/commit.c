@@ -114,6 +114,7 @@ static void set_hash(const struct commit *c, struct changes_summary *sum)
 static int scan(struct commit *c, struct txn_result *result,
 		struct hb_error *err)
 {
+	uint64_t n_denied = 0;
 	int r;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -124,6 +125,7 @@ static int scan(struct commit *c, struct txn_result *result,
 			    changes_summary(c->parts[i].changes));
 		result->summary.n_conflicts += c->parts[i].survey.n_conflicts;
 		result->n_operations += c->parts[i].survey.n_taken;
+		n_denied += c->parts[i].survey.n_denied;
 		c->has_rest = c->has_rest || c->parts[i].survey.has_rest;
 	}
 	result->has_rest = c->has_rest;
@@ -136,11 +138,16 @@ static int scan(struct commit *c, struct txn_result *result,
 			       "the changes are not the expected ones");
 	}
 	if (result->summary.n_conflicts > 0) {
-		hb_fix(err, "commit with --ours, --theirs or --except");
 		return hb_fail(err, -HB_E_CONFLICT,
 			       "the base has changed in %llu places",
 			       (unsigned long long)result->summary.n_conflicts);
 	}
+	if (n_denied > 0)
+		return hb_fail(err, -HB_E_DENIED,
+			       "%llu change%s of a kind that has to be asked "
+			       "for",
+			       (unsigned long long)n_denied,
+			       n_denied == 1 ? " is" : "s are");
 	return 0;
 }
 

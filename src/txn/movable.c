@@ -7,7 +7,6 @@
 #include "sys/attr.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
-#include "txn/txn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,8 +24,7 @@
  * does: it could not be taken off without a change of mode, which would have
  * to be in the journal.
  */
-static int check_xattrs(const struct movable_request *m, int dirfd,
-			const char *name, bool has_to_stay,
+static int check_xattrs(int dirfd, const char *name, bool has_to_stay,
 			struct hb_error *err)
 {
 	char names[1024], *list = names;
@@ -50,9 +48,7 @@ static int check_xattrs(const struct movable_request *m, int dirfd,
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
 		if (overlay_is_escaped(x) ||
 		    (has_to_stay && overlay_is_mark(x)) ||
-		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
-		    (!m->options->with_setid &&
-		     strcmp(x, "security.capability") == 0))
+		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0)
 			return 0;
 	return 1;
 }
@@ -67,15 +63,14 @@ static int check_one(void *ctx, const struct tree_visit *v,
 
 	if (v->when == TREE_LEAVE)
 		return 0;
-	if (is_file &&
-	    (a->nlink > 1 || (!m->options->with_setid && (a->mode & 07000))))
+	if (is_file && a->nlink > 1)
 		return NOT_MOVABLE;
 	if (is_dir && (a->mode & USER_READ) != USER_READ)
 		return NOT_MOVABLE;
 	/* A whiteout below what is new hides nothing, and is no change. */
 	if (S_ISCHR(a->mode))
 		return NOT_MOVABLE;
-	r = check_xattrs(m, v->dir, v->name, !(a->mode & USER_WRITE), err);
+	r = check_xattrs(v->dir, v->name, !(a->mode & USER_WRITE), err);
 	if (r <= 0)
 		return r < 0 ? r : NOT_MOVABLE;
 	if (is_dir || is_file)
@@ -96,7 +91,7 @@ int movable_check(const struct movable_request *m, struct hb_error *err)
 		return r;
 	if (at.dir < 0)
 		return hb_fail(err, -HB_E_BUSY, "the layer changes");
-	r = check_xattrs(m, at.dir, at.name, false, err);
+	r = check_xattrs(at.dir, at.name, false, err);
 	if (r <= 0)
 		return r;
 	if (c->new.type == ENTRY_FILE)

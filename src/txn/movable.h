@@ -10,7 +10,6 @@ struct hb_error;
 
 struct movable_request {
 	struct site *site;
-	const struct txn_options *options;
 	struct syncer *syncer; /* learns of everything that would move */
 	const struct change *change;
 };
@@ -19,9 +18,8 @@ struct movable_request {
  * Whether the object of the upper, with everything in it, can be moved into the
  * base and back without losing anything: 1, or 0 if it has to be copied.
  *
- * Not so with escaped attributes, which are renamed on the way, with file
- * capabilities that have to go, and inside of a directory with inodes of
- * several names, setuid bits that have to go, whiteouts, and directories that
+ * Not so with escaped attributes, which are renamed on the way, and inside of a
+ * directory with inodes of several names, whiteouts, and directories that
  * cannot be read: these are operations of their own, or none.
  */
 int movable_check(const struct movable_request *m, struct hb_error *err);

@@ -140,14 +140,11 @@ static bool is_below_new(const struct planner *p)
  * Who may own it.  A user has one group in the view, so another one means only
  * that: what is replaced keeps its group.
  */
-static void set_final(const struct planner *p, const struct change *c,
-		      struct op *op)
+static void set_final(const struct change *c, struct op *op)
 {
 	op->mode = c->new.mode;
 	op->uid = c->new.uid;
 	op->gid = c->new.gid;
-	if (c->new.type == ENTRY_FILE && !p->q->options->with_setid)
-		op->mode &= 0777;
 	if (sys_effective_uid() != 0 && c->old.type != ENTRY_NONE)
 		op->gid = c->old.gid;
 }
@@ -201,8 +198,7 @@ static int stage(struct planner *p, const struct change *c, struct op *op,
 	struct carry carry = {
 		.name = slash ? slash + 1 : op->path,
 		.entry = &c->new,
-		.flags = CARRY_FROM_LAYER |
-			 (p->q->options->with_setid ? CARRY_CAPABILITIES : 0),
+		.flags = CARRY_FROM_LAYER | CARRY_CAPABILITIES,
 		.mode = op->mode,
 		.uid = op->uid,
 		.gid = op->gid,
@@ -326,7 +322,7 @@ static int write_dir(struct planner *p, struct level *level,
 	op.uid = op.old.uid;
 	op.gid = op.old.gid;
 	if (c && !(c->flags & CHANGE_CARRIED))
-		set_final(p, c, &op);
+		set_final(c, &op);
 	if (c && (c->what & CHANGED_XATTRS) && !level->is_new) {
 		r = add_dir_xattrs(p, c, fd, &op, lists, err);
 		if (r < 0)
@@ -393,7 +389,7 @@ static int make_level(struct planner *p, size_t i, struct hb_error *err)
 	if (!path)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	c.path = path;
-	set_final(p, &c, &op);
+	set_final(&c, &op);
 	r = stage(p, &c, &op, err);
 	if (r == 0)
 		r = write_op(p, &op, err);
@@ -493,7 +489,7 @@ static struct op new_op(struct planner *p, const struct change *c)
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;
 	if (op.kind != OP_DELETE)
-		set_final(p, c, &op);
+		set_final(c, &op);
 	return op;
 }
 
@@ -522,7 +518,6 @@ static int plan_object(struct planner *p, const struct change *c,
 		       bool is_partial, struct hb_error *err)
 {
 	struct movable_request m = { .site = p->site,
-				     .options = p->q->options,
 				     .syncer = p->q->syncer,
 				     .change = c };
 	struct op op;
@@ -625,7 +620,6 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 {
 	bool is_opaque = c->flags & CHANGE_OPAQUE;
 	struct movable_request m = { .site = p->site,
-				     .options = p->q->options,
 				     .syncer = p->q->syncer,
 				     .change = c };
 	struct op op;
@@ -648,20 +642,6 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	return r < 0 ? r : skip_below(p, c->path, err);
 }
 
-static int check_special(const struct planner *p, const struct change *c,
-			 struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	if (!(c->flags & CHANGE_SPECIAL) ||
-	    (p->q->options->with_special && c->new.type != ENTRY_DEVICE))
-		return 0;
-	quote_shown(c->path, shown, sizeof(shown));
-	hb_fix(err, "leave it out with --except %s", shown);
-	return hb_fail(err, -HB_E_DENIED,
-		       "%s is neither file, directory nor link", shown);
-}
-
 static int plan_one(struct planner *p, const struct change *c,
 		    struct hb_error *err)
 {
@@ -673,18 +653,13 @@ static int plan_one(struct planner *p, const struct change *c,
 		is_partial = survey_is_partial(p->q->survey, p->number++);
 	if (p->skip.len > 0 &&
 	    is_below(c->path, buf_str(&p->skip), p->skip.len))
-		return takes ? check_special(p, c, err) : 0;
+		return 0;
 	buf_cut(&p->skip, 0);
 	leave(p, c->path);
 	buf_cut(&p->path, 0);
 	r = buf_add_str(&p->path, c->path);
 	if (r < 0)
 		return hb_fail(err, r, "cannot keep a path");
-	if (takes) {
-		r = check_special(p, c, err);
-		if (r < 0)
-			return r;
-	}
 	if (c->new.type == ENTRY_DIR)
 		return is_whole ? plan_dir(p, c, takes, is_partial, err)
 		       : takes	? plan_both_dirs(p, c, takes, err)

@@ -54,6 +54,21 @@ static bool is_conflict(const struct txn_options *options,
 	       !matches(options->theirs, options->n_theirs, c);
 }
 
+static bool is_denied(const struct txn_options *options, const struct change *c)
+{
+	switch (change_asks(c)) {
+	case CHANGE_ASKS_SPECIAL:
+		return !options->with_special;
+	case CHANGE_ASKS_SETID:
+		return !options->with_setid;
+	case CHANGE_ASKS_NEVER:
+		return true;
+	case CHANGE_ASKS_NOTHING:
+	default:
+		return false;
+	}
+}
+
 bool survey_is_whole_dir(const struct change *c)
 {
 	if (c->flags & CHANGE_OPAQUE)
@@ -205,6 +220,7 @@ static int look_at(struct pass *p, const struct change *c,
 		return 0;
 	s->n_taken++;
 	s->n_conflicts += is_conflict(options, c);
+	s->n_denied += is_denied(options, c);
 	if (c->new.type == ENTRY_FILE)
 		s->bytes += c->new.size;
 	/*

@@ -26,8 +26,10 @@ struct survey {
 	bool links_full; /* too many: none counts as complete */
 	uint64_t n_taken;
 	uint64_t n_conflicts; /* wanted, and neither ours nor theirs */
-	uint64_t bytes;	      /* of files that are taken */
-	bool has_rest;	      /* something is not taken */
+	/* Wanted, and of a kind that has to be asked for and was not. */
+	uint64_t n_denied;
+	uint64_t bytes; /* of files that are taken */
+	bool has_rest;	/* something is not taken */
 };
 
 int survey_run(struct survey *s, struct changes *changes,

@@ -74,8 +74,9 @@ struct txn_options {
 	 */
 	const uint8_t *expect;
 	bool dry_run;
-	bool with_special; /* fifos, sockets as they are */
-	bool with_setid;   /* keep setuid, setgid and file capabilities */
+	bool with_special; /* fifos, which are refused otherwise */
+	/* Setuid, setgid and file capabilities, which are refused otherwise. */
+	bool with_setid;
 };
 
 struct txn_result {
@@ -87,6 +88,7 @@ struct txn_result {
 };
 
 /*
+ * -HB_E_DENIED: something has to be asked for, change_asks(); nothing changed.
  * -HB_E_CONFLICT: `conflicts` of the summary is not 0; nothing changed.
  * Any other failure before the commit point leaves base and session as they
  * were; after it, txn_recover() finishes or reverses.

@@ -112,8 +112,6 @@ static inline void merge_object(int upper, int base, const char *name,
 	fd = openat(base, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	merge_xattrs(fd, fd);
 	(void)close(fd);
-	if (S_ISREG(st->st_mode) && (st->st_mode & 07000))
-		CHECK_INT(fchmodat(base, name, st->st_mode & 0777, 0), 0);
 }
 
 static inline void merge(int upper, int base)

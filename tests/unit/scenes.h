@@ -259,7 +259,7 @@ static inline void scene_links(struct world *w)
 	set_mtime(u, "d", WORLD_NEW);
 }
 
-/* What has to be copied: setid bits, escaped attributes; and attributes. */
+/* Setid bits, what has to be copied for its attributes, and attributes. */
 static inline void scene_attributes(struct world *w)
 {
 	int b = w->base[0], u = w->upper[0];
@@ -335,7 +335,7 @@ static inline void scene_open(const struct scene *s, struct world *w)
 
 static inline struct txn_options scene_options(const struct scene *s)
 {
-	struct txn_options o = { 0 };
+	struct txn_options o = { .with_setid = true };
 
 	if (s->only) {
 		o.filter.only = &s->only;
