@@ -204,6 +204,25 @@ static int make_writable(int fd, const struct op *op)
 	return sys_chmod_fd(fd, op->new.mode | USER_WRITE);
 }
 
+/* A copy has everything right but the label, which depends on the place. */
+static int label_copy(struct site *s, const struct op *op,
+		      const struct place *source, const struct place *base,
+		      struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct label label;
+	int r;
+
+	read_label(s, base, &label);
+	if (label.size <= 0)
+		return 0;
+	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	r = set_label(fd, &label, op->path, err);
+	return r < 0 ? r : 1;
+}
+
 int dress_for_base(struct site *s, const struct op *op,
 		   const struct place *source, const struct object *now,
 		   const struct place *base, struct hb_error *err)
@@ -213,7 +232,9 @@ int dress_for_base(struct site *s, const struct op *op,
 	struct label label;
 	int r;
 
-	if (op->source != SOURCE_LAYER || is_dressed(s, op, source, now))
+	if (op->source != SOURCE_LAYER)
+		return label_copy(s, op, source, base, err);
+	if (is_dressed(s, op, source, now))
 		return 0;
 	read_label(s, base, &label);
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);

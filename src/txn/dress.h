@@ -11,7 +11,7 @@ struct hb_error;
  * An object of the upper carries the overlay's marks and the attributes it had
  * there.  For the base the marks go, from everything below it too, and it gets
  * what the plan says; on its way back it gets its own again.  Both can be
- * repeated.  Of a staged copy nothing needs to change.
+ * repeated.  Of a staged copy only the security label needs to.
  *
  * The first returns 1 if something was changed; `now` is what lies there.
  */
