@@ -75,23 +75,14 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 }
 
 /*
- * After the commit point only recovery may go on, and it is the first thing of
- * the next command; an entry that fits neither side is for the user.
+ * An entry that fits neither side is for the user: the session is broken until
+ * he says that he has seen it.  All else is as it was; or the journal is still
+ * there, and recovery is the first thing of the next command.
  */
 static int failed(struct hb_session *s, int r, struct hb_error *err)
 {
-	/* Without a journal everything is as it was: it was only refused. */
-	bool is_stuck = (r == -HB_E_STATE || r == -HB_E_CONFLICT) &&
-			sys_faccessat(s->dir, "journal", F_OK) >= 0;
-
-	if (is_stuck && s->record.state == SESSION_IDLE) {
-		(void)session_break(s, NULL);
-		hb_fix(err, "holdback recover @%s", s->record.name);
-		/* A conflict would mean that nothing has changed. */
-		r = -HB_E_STATE;
-		if (err)
-			err->code = HB_E_STATE;
-	}
+	if (s->txn.n_left > 0)
+		session_leave(s, err);
 	session_close_resources(s);
 	return r;
 }

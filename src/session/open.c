@@ -215,6 +215,8 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.seen_ctx = s->seen_ctx,
 		.applied = session_applied,
 		.applied_ctx = s,
+		.left = session_left,
+		.left_ctx = s,
 	};
 	*ret_txn = &s->txn;
 	return 0;

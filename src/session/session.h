@@ -96,6 +96,15 @@ int session_settle_journal(struct hb_session *s, bool back,
 			   enum txn_recovered *ret_what, struct hb_error *err);
 
 /*
+ * A transaction has left entries to the user: breaks the session, so that this
+ * is not overlooked, and says what mends it.
+ */
+void session_leave(struct hb_session *s, struct hb_error *err);
+
+/* Of type txn_left_fn: says which, and where the version before is. */
+void session_left(void *ctx, const struct txn_left *left);
+
+/*
  * What a box that ended owes: sees to it that its writes are on disk, and
  * records that.  `after_crash`: the box did not end by itself.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/durable.h"
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +200,35 @@ int session_settle_box(struct hb_session *s, bool after_crash,
 	return r;
 }
 
+void session_leave(struct hb_session *s, struct hb_error *err)
+{
+	(void)session_break(s, NULL);
+	hb_fix(err, "look at what is named above, then: holdback recover @%s",
+	       s->record.name);
+}
+
+void session_left(void *ctx, const struct txn_left *left)
+{
+	struct hb_session *s = ctx;
+	char shown[QUOTE_SHOWN], below[64], path[PATH_MAX] = "nowhere";
+
+	(void)quote_shown(left->path, shown, sizeof(shown));
+	(void)snprintf(below, sizeof(below), "undo/%llu/%llu",
+		       (unsigned long long)left->id,
+		       (unsigned long long)left->slot);
+	if (left->has_old)
+		(void)session_store_path(s, left->resource, below, path,
+					 sizeof(path), NULL);
+	store_say(
+		s->store,
+		"session '%s': %s in %s was changed by somebody else and is "
+		"left as it is; the session's version: %s; the one before: %s",
+		s->record.name, shown,
+		s->record.resources[left->resource].source,
+		left->has_new ? "pending" : "what he changed or replaced",
+		path);
+}
+
 bool session_has_journal(const struct hb_session *s)
 {
 	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;
@@ -210,7 +241,6 @@ int session_settle_journal(struct hb_session *s, bool back,
 		[RECOVERED_FORWARD] = "finished",
 		[RECOVERED_BACK] = "reversed",
 	};
-	struct hb_error saving = { 0 };
 	struct txn *txn = NULL;
 	int r;
 
@@ -222,10 +252,8 @@ int session_settle_journal(struct hb_session *s, bool back,
 		return hb_fail(err, r, "session '%s'", s->record.name);
 	session_remember(s);
 	r = txn_recover(txn, back, ret_what, err);
-	if (r == -HB_E_STATE && s->record.state != SESSION_BROKEN) {
-		(void)session_break(s, &saving);
-		hb_fix(err, "holdback recover @%s", s->record.name);
-	}
+	if (txn->n_left > 0)
+		session_leave(s, err);
 	if (r >= 0)
 		r = session_remembered(s, false, err);
 	/* The upper may be another one now. */

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/event.h"
+#include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -28,9 +29,14 @@
  *
  * Back: all directories are opened up first, then everything is reversed from
  * the end, where a directory comes after what is in it.
+ *
+ * What somebody else has changed meanwhile stops the way forward, and then the
+ * way back goes past it: one entry in doubt is no reason to leave others
+ * half-way.
  */
 
 #define SYNC_DIRS_MAX 64
+#define LEFT_MAX      256 /* bytes of names; beyond it they are counted */
 
 int apply_init(struct apply *a, struct txn *txn, struct journal *journal,
 	       struct hb_error *err)
@@ -38,7 +44,9 @@ int apply_init(struct apply *a, struct txn *txn, struct journal *journal,
 	const struct journal_head *head = journal_head(journal);
 	int r;
 
-	*a = (struct apply){ .txn = txn, .journal = journal };
+	*a = (struct apply){ .txn = txn,
+			     .journal = journal,
+			     .left = BUF_INIT(LEFT_MAX) };
 	if (head->n_resources != txn->n_resources)
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the journal is about %u resources, not %zu",
@@ -65,24 +73,86 @@ void apply_done(struct apply *a)
 		site_close(&a->sites[i]);
 	free(a->sites);
 	free(a->steps);
+	buf_done(&a->left);
 	journal_free(a->journal);
 	*a = (struct apply){ 0 };
 }
 
-static int run_one(struct apply *a, const struct op *op, bool back,
-		   bool is_first, struct hb_error *err)
+static void note_left(struct apply *a, const struct txn_left *left)
+{
+	char shown[QUOTE_SHOWN];
+
+	a->n_left++;
+	if (a->txn->left)
+		a->txn->left(a->txn->left_ctx, left);
+	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
+			  quote_shown(left->path, shown, sizeof(shown)));
+}
+
+static int leave(struct apply *a, const struct op *op, bool back,
+		 struct hb_error *err)
+{
+	struct txn_left left;
+	int r = step_leave(&a->steps[op->resource], op, back, &left, err);
+
+	if (r == 0)
+		note_left(a, &left);
+	return r;
+}
+
+static bool is_misfit(int r)
+{
+	return r == -HB_E_CONFLICT || r == -HB_E_STATE;
+}
+
+static int run_step(struct apply *a, const struct op *op, unsigned how,
+		    struct hb_error *err)
 {
 	struct step *s = &a->steps[op->resource];
+	bool back = how & APPLY_BACK;
+	struct hb_error why = { 0 };
+	int r;
+
+	s->is_left = false;
+	r = step_run(s, op, back, &why);
+	if (is_misfit(r) && (how & APPLY_PAST) && op->kind != OP_LAYER)
+		return leave(a, op, back, err);
+	if (r < 0 && err)
+		*err = why;
+	if (r < 0 || !s->is_left)
+		return r;
+	/* Not told yet: what comes after it may turn us round. */
+	if (!(how & APPLY_PAST)) {
+		a->n_left++;
+		return 0;
+	}
+	return leave(a, op, back, err);
+}
+
+static int run_one(struct apply *a, const struct op *op, unsigned how,
+		   struct hb_error *err)
+{
+	struct step *s = &a->steps[op->resource];
+	bool is_first = how & APPLY_FIRST;
+	struct hb_error why = { 0 };
+	int r;
 
 	s->is_recovery = !is_first;
-	if (op->kind == OP_DIRECTORY)
-		return back ? dress_close_dir(s->site, op, true, err)
-			    : dress_open_dir(s->site, op, is_first, err);
-	return step_run(s, op, back, err);
+	if (op->kind != OP_DIRECTORY)
+		return run_step(a, op, how, err);
+	r = how & APPLY_BACK ? dress_close_dir(s->site, op, true, &why)
+			     : dress_open_dir(s->site, op, is_first, &why);
+	/* It is gone, or is his: no attributes of ours are left in it. */
+	if (is_misfit(r) && (how & APPLY_PAST))
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 /* One way through the directories alone. */
-static int run_dirs(struct apply *a, bool opens, struct hb_error *err)
+static int run_dirs(struct apply *a, bool opens, unsigned how,
+		    struct hb_error *err)
 {
 	struct op op;
 	int r;
@@ -94,26 +164,35 @@ static int run_dirs(struct apply *a, bool opens, struct hb_error *err)
 	while ((r = opens ? journal_next(a->journal, &op, err)
 			  : journal_prev(a->journal, &op, err)) == 1) {
 		struct site *s = &a->sites[op.resource];
+		struct hb_error why = { 0 };
 
 		if (op.kind != OP_DIRECTORY)
 			continue;
-		r = opens ? dress_open_dir(s, &op, false, err)
-			  : dress_close_dir(s, &op, false, err);
+		r = opens ? dress_open_dir(s, &op, false, &why)
+			  : dress_close_dir(s, &op, false, &why);
+		if (is_misfit(r) && (how & APPLY_PAST))
+			continue;
+		if (r < 0 && err)
+			*err = why;
 		if (r < 0)
 			return r;
 	}
 	return r;
 }
 
-int apply_run(struct apply *a, bool back, bool is_first, struct hb_error *err)
+int apply_run(struct apply *a, unsigned how, struct hb_error *err)
 {
+	bool back = how & APPLY_BACK;
 	struct op op;
 	int r;
 
+	/* What was left on the way here is looked at once more. */
+	a->n_left = 0;
+	buf_cut(&a->left, 0);
 	for (size_t i = 0; i < a->txn->n_resources; i++)
 		site_forget(&a->sites[i]);
 	if (back) {
-		r = run_dirs(a, true, err);
+		r = run_dirs(a, true, how, err);
 		if (r < 0)
 			return r;
 		journal_to_end(a->journal);
@@ -122,13 +201,25 @@ int apply_run(struct apply *a, bool back, bool is_first, struct hb_error *err)
 	}
 	while ((r = back ? journal_prev(a->journal, &op, err)
 			 : journal_next(a->journal, &op, err)) == 1) {
-		r = run_one(a, &op, back, is_first, err);
+		r = run_one(a, &op, how, err);
 		if (r < 0)
 			return r;
 	}
 	if (r < 0 || back)
 		return r;
-	return run_dirs(a, false, err);
+	return run_dirs(a, false, how, err);
+}
+
+int apply_tell_left(const struct apply *a, struct hb_error *err)
+{
+	a->txn->n_left = a->n_left;
+	if (a->n_left == 0)
+		return 0;
+	return hb_fail(err, -HB_E_STATE,
+		       "changed by somebody else and left as it is: %s%s",
+		       buf_str(&a->left),
+		       a->left.len > LEFT_MAX - QUOTE_SHOWN ? ", and others"
+							    : "");
 }
 
 static int sync_fs(int fd)
@@ -258,6 +349,23 @@ static int report_dir(struct report *rep, struct site *s, const struct op *op,
 		    has_layer ? &layer : NULL, err);
 }
 
+/*
+ * Taken back, it is what it was before.  If it is not, that is somebody's
+ * change, and the session has to find it.
+ */
+static bool is_as_before(const struct op *op, const struct place *p)
+{
+	struct object now;
+
+	if (place_read(p, &now, NULL) < 0)
+		return false;
+	if (op->old.type == ENTRY_NONE)
+		return now.type == ENTRY_NONE;
+	return object_is_unchanged(&now, &op->old) &&
+	       now.mode == op->old.mode && now.uid == op->old.uid &&
+	       now.gid == op->old.gid;
+}
+
 static int report_one(struct report *rep, const struct op *op,
 		      struct hb_error *err)
 {
@@ -279,6 +387,8 @@ static int report_one(struct report *rep, const struct op *op,
 		r = site_upper(s, op, &at_layer, err);
 	if (r < 0)
 		return r;
+	if (rep->back && !is_as_before(op, &at_base))
+		return 0;
 	has_base = is_there(&at_base, &base);
 	has_layer = is_there(&at_layer, &layer);
 	event_report(rep->a->txn->events, &e);

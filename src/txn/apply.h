@@ -2,6 +2,7 @@
 #ifndef HB_TXN_APPLY_H
 #define HB_TXN_APPLY_H
 
+#include "base/buf.h"
 #include "txn/journal.h"
 #include "txn/site.h"
 #include "txn/step.h"
@@ -17,6 +18,8 @@ struct apply {
 	struct journal *journal; /* owned */
 	struct site *sites;
 	struct step *steps; /* one per resource */
+	struct buf left;    /* names of what was left to somebody else */
+	uint64_t n_left;
 };
 
 /* Takes the journal, also on failure. */
@@ -24,16 +27,32 @@ int apply_init(struct apply *a, struct txn *txn, struct journal *journal,
 	       struct hb_error *err);
 void apply_done(struct apply *a);
 
+enum apply_how {
+	APPLY_BACK = 1 << 0,  /* to the beginning, not to the end */
+	APPLY_FIRST = 1 << 1, /* nobody has tried before */
+	/*
+	 * On past what somebody else has changed, which is left as it is,
+	 * counted in `n_left` and told.  Without it that is the first failure,
+	 * unless it was at its end before: then it is only counted.
+	 */
+	APPLY_PAST = 1 << 2,
+};
+
 /*
- * Brings every operation to its end, or with `back` to its beginning.  With
- * `is_first` nobody has tried before.  Stops at the first failure.
+ * Brings every operation to its end or beginning.  Stops at the first failure.
  */
-int apply_run(struct apply *a, bool back, bool is_first, struct hb_error *err);
+int apply_run(struct apply *a, unsigned how, struct hb_error *err);
+
+/* 0, or if something was left -HB_E_STATE with the names. */
+int apply_tell_left(const struct apply *a, struct hb_error *err);
 
 /* Makes what was moved durable. */
 int apply_sync(struct apply *a, struct hb_error *err);
 
-/* Tells `applied` of every path; see txn_applied_fn. */
+/*
+ * Tells `applied` of every path; see txn_applied_fn.  With `back` only of what
+ * is as it was before.
+ */
 int apply_report(struct apply *a, bool back, txn_applied_fn applied,
 		 void *applied_ctx, struct hb_error *err);
 

@@ -15,6 +15,9 @@
  * beginning, by the same loop as always; how far each has got is seen from
  * where its objects lie.  Recovery writes nothing of its own, so killing it
  * leaves what a killed commit leaves.
+ *
+ * An operation that was not made yet and no longer can be, because somebody has
+ * changed its entry, turns it round, as it would have turned the commit.
  */
 int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 		struct hb_error *err)
@@ -37,14 +40,15 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 	else if (r == 0)
 		what = run.went_back ? RECOVERED_BACK : RECOVERED_FORWARD;
 	if (r == -HB_E_STATE)
-		hb_fix(err, back ? "look at both copies, in the base and in "
-				   "undo/ of the session"
-				 : "holdback recover --back");
+		hb_fix(err, "look at both copies, in the base and in undo/ of "
+			    "the session");
 	if (r == 0)
 		r = history_sweep(txn, err);
 	run_unlock(&locks);
 	if (r < 0)
-		return hb_fail(err, r, "cannot recover");
+		return hb_fail(err, r,
+			       txn->n_left ? "recovered, but for some"
+					   : "cannot recover");
 	*ret_what = what;
 	return 0;
 }

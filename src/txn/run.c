@@ -108,14 +108,27 @@ int run_id_is_free(const struct txn_resource *resource, uint64_t id,
 		     : r == 0;
 }
 
-/* The other way round, and as if nothing had been. */
-static int take_back(struct apply *a, bool back, struct hb_error *err)
+/*
+ * The other way round, past what somebody else has changed, and as if nothing
+ * had been.
+ */
+static int take_back(struct run_request *run, struct apply *a, bool back,
+		     struct hb_error *err)
 {
+	unsigned how = APPLY_PAST | (back ? 0 : APPLY_BACK) |
+		       (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
-	r = apply_run(a, !back, true, err);
-	if (r == 0)
-		r = apply_sync(a, err);
+	r = apply_run(a, how, err);
+	if (r < 0)
+		return r;
+	/*
+	 * What moved there and back has a new ctime, and would look changed by
+	 * somebody else.  Where that cannot be kept it will; a full disk is
+	 * what we may be here for.
+	 */
+	(void)apply_report(a, !back, run->applied, run->applied_ctx, NULL);
+	r = apply_sync(a, err);
 	return r < 0 ? r : history_abandon(a, err);
 }
 
@@ -134,9 +147,13 @@ static uint64_t count_bytes(struct apply *a)
 static int run_forward(struct run_request *run, struct apply *a, bool back,
 		       struct hb_error *err)
 {
+	unsigned how =
+		(back ? APPLY_BACK : 0) | (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
-	r = apply_run(a, back, !run->is_recovery, err);
+	r = apply_run(a, how, err);
+	if (r == 0 && a->n_left > 0)
+		r = apply_run(a, how | APPLY_PAST, err);
 	if (r == 0)
 		r = apply_report(a, back, run->applied, run->applied_ctx, err);
 	if (r == 0)
@@ -153,35 +170,40 @@ static int run_opened(struct run_request *run, struct apply *a,
 		      struct hb_error *err)
 {
 	bool back = goes_back(journal_head(a->journal));
-	struct hb_error second = { 0 };
-	int done, r;
+	struct hb_error first = { 0 }, second = { 0 };
+	int t = -1, done, r;
 
 	done = journal_is_done(a->txn->session, journal_hash(a->journal), err);
 	if (done < 0)
 		return done;
 	if (run->back && !done) {
 		run->went_back = true;
-		r = apply_run(a, !back, false, err);
-		if (r == 0)
-			r = apply_sync(a, err);
-		return r < 0 ? r : history_abandon(a, err);
+		r = take_back(run, a, back, err);
+		return r < 0 ? r : apply_tell_left(a, err);
 	}
-	r = done ? 0 : run_forward(run, a, back, err);
+	r = done ? 0 : run_forward(run, a, back, &first);
+	if (r == 0) {
+		run->undo_bytes = back ? 0 : count_bytes(a);
+		r = history_finish(a, back, err);
+		return r < 0 ? r : apply_tell_left(a, err);
+	}
 	/* After a crash only what we see to be wrong is taken back. */
-	if (r < 0 && run->is_recovery && r != -HB_E_CONFLICT)
-		return r;
-	if (r < 0) {
-		int t = take_back(a, back, &second);
-
-		run->went_back = t == 0;
-		if (t < 0) {
-			hb_fix(err, "holdback recover");
-			(void)hb_fail(err, r, "not finished (%s)", second.text);
-		}
-		return t == 0 && run->is_recovery ? 0 : r;
+	if (!run->is_recovery || r == -HB_E_CONFLICT || r == -HB_E_STATE)
+		t = take_back(run, a, back, &second);
+	run->went_back = t == 0;
+	if (t == 0 && a->n_left > 0) {
+		/* A conflict would mean that nothing has changed. */
+		first.code = HB_E_STATE;
+		r = apply_tell_left(a, &first);
+	} else if (t == 0 && run->is_recovery)
+		return 0;
+	if (t < 0 && second.text[0] != '\0') {
+		hb_fix(&first, "holdback recover");
+		(void)hb_fail(&first, r, "not finished (%s)", second.text);
 	}
-	run->undo_bytes = back ? 0 : count_bytes(a);
-	return history_finish(a, back, err);
+	if (err)
+		*err = first;
+	return r;
 }
 
 int run_journal(struct run_request *run, struct hb_error *err)
@@ -190,6 +212,7 @@ int run_journal(struct run_request *run, struct hb_error *err)
 	struct apply a = { 0 };
 	int r;
 
+	run->txn->n_left = 0;
 	r = journal_open(run->txn->session, "journal", &journal, err);
 	if (r < 0)
 		return r;

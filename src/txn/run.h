@@ -42,8 +42,9 @@ struct run_request {
 
 /*
  * Runs the journal in flight to its end and files it.  What fails is taken back
- * and the failure returned: nothing has happened then.  Only if taking back
- * fails as well the journal stays.
+ * and the failure returned: nothing has happened then, but for entries that
+ * somebody else has changed, and then it is -HB_E_STATE with txn->n_left.  Only
+ * if taking back fails as well the journal stays.
  */
 int run_journal(struct run_request *run, struct hb_error *err);
 

@@ -27,8 +27,8 @@
  * (c) What lies in no row is not touched.
  *
  * After a crash an entry that is neither the old nor the new one is left to the
- * user, and so is everything else: see -HB_E_STATE.  Only going back over a
- * step that was not made needs nothing of the base and does not ask.
+ * user: see -HB_E_STATE.  Only going back over a step that was not made needs
+ * nothing of the base and does not ask.
  */
 
 enum holds {
@@ -291,12 +291,15 @@ static int act(struct step *s, const struct view *v, enum action action,
 	}
 }
 
-/* Whether the action moves what is in the base away from there. */
-static bool takes_from_base(const struct step *s, enum action action)
+/*
+ * Whether the action moves what is in the base away from there, or is the first
+ * step to it.
+ */
+static bool takes_from_base(enum action action)
 {
 	return action == A_SWAP || action == A_GIVE || action == A_TAKE ||
 	       action == A_OVER_NEW || action == A_OVER_OLD ||
-	       (action == A_UNPARK && s->is_plain);
+	       action == A_UNPARK;
 }
 
 static const struct object *planned(const struct op *op, enum holds h)
@@ -405,16 +408,15 @@ static int advance(struct step *s, const struct op *op, bool back,
 	if ((action == A_OVER_NEW && op->new.type == ENTRY_DIR) ||
 	    (action == A_OVER_OLD && op->old.type == ENTRY_DIR))
 		action = A_DROP_BASE;
-	/* Somebody's own object lies where ours was put. */
-	if (s->is_recovery && action == A_DONE && !back &&
-	    v.holds[AT_BASE] == H_OTHER)
-		action = A_STATE;
 	if (action == A_DONE) {
+		/* Somebody's own object lies where ours was put. */
+		s->is_left =
+			s->is_recovery && !back && v.holds[AT_BASE] == H_OTHER;
 		r = settle(s, op, &v, back, err);
 		return r < 0 ? r : 0;
 	}
 	changed = action == A_CONFLICT ||
-		  (takes_from_base(s, action) && is_written_to(op, &v));
+		  (takes_from_base(action) && is_written_to(op, &v));
 	/* After a crash nobody can say any more who came first. */
 	if (action == A_STATE || (s->is_recovery && changed))
 		return fail_for(op, -HB_E_STATE,
@@ -439,8 +441,9 @@ static int advance(struct step *s, const struct op *op, bool back,
 		return conflict(op, err);
 	if (r < 0)
 		return fail_for(op, r, "cannot move", err);
+	/* Going back, that is where it was to come from. */
 	if (action == A_WRONG_SWAP || action == A_WRONG_RETURN)
-		return conflict(op, err);
+		return back ? 1 : conflict(op, err);
 	r = check_arrival(s, op, action, &v, back, err);
 	if (r != 0)
 		return r == 1 ? conflict(op, err) : r;
@@ -502,6 +505,57 @@ int step_run(struct step *s, const struct op *op, bool back,
 	return fail_for(op, -HB_E_STATE, "comes to no end:", err);
 }
 
+int step_leave(struct step *s, const struct op *op, bool back,
+	       struct txn_left *ret_left, struct hb_error *err)
+{
+	struct view v = { 0 };
+	struct place p;
+	struct object o;
+	int r;
+
+	r = look(s, op, &v, err);
+	if (r < 0)
+		return r;
+	/* On its way back it had come as far as the layer, and is not of it. */
+	if (v.holds[AT_SOURCE] == H_OLD && v.holds[AT_UNDO] == H_NONE &&
+	    v.holds[AT_BASE] != H_OLD) {
+		r = move(&v, AT_SOURCE, AT_UNDO, 0);
+		if (r < 0)
+			return fail_for(op, r, "cannot move", err);
+		r = look(s, op, &v, err);
+	}
+	if (r == 0)
+		r = settle(s, op, &v, back, err);
+	if (r == 0 && back)
+		r = move_layer(s, op, true, NULL);
+	/* Then it was not there, or somebody else has its place. */
+	if (r == -HB_E_STATE)
+		r = 0;
+	if (r == 0)
+		r = site_upper(s->site, op, &p, err);
+	if (r == 0)
+		r = place_read(&p, &o, err);
+	if (r < 0)
+		return r;
+	*ret_left = (struct txn_left){
+		.resource = op->resource,
+		.path = op->path,
+		.id = s->site->id,
+		.slot = op->slot,
+		.has_old = v.holds[AT_UNDO] == H_OLD,
+		.has_new = v.holds[AT_SOURCE] == H_NEW ||
+			   object_is(&o, &op->layer),
+	};
+	return 0;
+}
+
+/* The end that it is to be brought to, by what only that end has. */
+static bool is_there(const struct view *v, bool back)
+{
+	return back ? v->holds[AT_SOURCE] == H_NEW || v->holds[AT_BASE] == H_OLD
+		    : v->holds[AT_UNDO] == H_OLD || v->holds[AT_BASE] == H_NEW;
+}
+
 int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err)
 {
@@ -516,6 +570,8 @@ int step_check(struct step *s, const struct op *op, bool back,
 		return r;
 	if (op->kind != OP_LAYER) {
 		action = choose(op, &v, back);
+		if (action == A_DONE && is_there(&v, back))
+			return 1;
 		if (action == A_STATE || action == A_CONFLICT ||
 		    action == A_DONE || is_written_to(op, &v))
 			return conflict(op, err);

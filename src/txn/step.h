@@ -14,6 +14,11 @@ struct step {
 	bool is_plain; /* no flags of renameat2 here; set when that is found */
 	bool is_recovery; /* after a crash: what changed since is not ours */
 	bool is_dressed;  /* some object's attributes were changed */
+	/*
+	 * Set by step_run() in a recovery: the operation is at its end, and
+	 * then somebody put his own object in the place of ours.
+	 */
+	bool is_left;
 };
 
 /*
@@ -29,8 +34,17 @@ int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err);
 
 /*
+ * After step_run() could not go on: what is in the base stays, what was there
+ * before is in the undo slot if it is anywhere, and going back the layer has
+ * again what it can have.  `ret_left` says which; can be repeated.
+ */
+int step_leave(struct step *s, const struct op *op, bool back,
+	       struct txn_left *ret_left, struct hb_error *err);
+
+/*
  * Whether it could run, without changing anything; for the plan of an undo.
- * Same codes, -HB_E_CONFLICT also where the other end is taken.
+ * Same codes, -HB_E_CONFLICT also where the other end is taken.  1: it is at
+ * its end already, because an earlier attempt had to leave it there.
  */
 int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err);

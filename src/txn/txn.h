@@ -46,6 +46,21 @@ struct txn_resource {
 typedef int (*txn_applied_fn)(void *ctx, size_t resource,
 			      const struct seen *seen, struct hb_error *err);
 
+/*
+ * An entry that fits neither side, because somebody else changed it while a
+ * transaction was under way or interrupted.  It stays as he left it; everything
+ * else is brought to one side.  Told as it is met, so a crash repeats it.
+ */
+struct txn_left {
+	size_t resource;
+	const char *path;
+	uint64_t id, slot;
+	bool has_old; /* undo/ID/SLOT of the spot has what was there before */
+	bool has_new; /* the session's version is in the upper */
+};
+
+typedef void (*txn_left_fn)(void *ctx, const struct txn_left *left);
+
 struct txn {
 	int session; /* the session's directory: journal lies here */
 	struct txn_resource *resources;
@@ -59,6 +74,9 @@ struct txn {
 	 */
 	txn_applied_fn applied;
 	void *applied_ctx;
+	txn_left_fn left; /* may be NULL */
+	void *left_ctx;
+	uint64_t n_left; /* set: how many the last call has left */
 };
 
 struct txn_options {
@@ -90,6 +108,10 @@ struct txn_result {
 /*
  * -HB_E_DENIED: something has to be asked for, change_asks(); nothing changed.
  * -HB_E_CONFLICT: `conflicts` of the summary is not 0; nothing changed.
+ * -HB_E_STATE with `n_left` not 0: somebody else changed one entry that was in
+ * place already and one that was not.  The latter stopped it, all but `n_left`
+ * entries are as they were, and nothing is left to recover.  The same holds for
+ * undo and redo.
  * Any other failure before the commit point leaves base and session as they
  * were; after it, txn_recover() finishes or reverses.
  */
@@ -118,8 +140,9 @@ enum txn_recovered {
 
 /*
  * The first thing for every session: finishes, or with `back` reverses, what a
- * crash interrupted.  -HB_E_STATE: an entry fits neither side; both copies are
- * kept and the session is broken.
+ * crash interrupted.  What can no longer be finished, because somebody changed
+ * an entry that was still to come, is reversed.  -HB_E_STATE with `n_left` not
+ * 0: it is done but for these entries, of which both copies are kept.
  */
 int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 		struct hb_error *err);

@@ -187,6 +187,7 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		if (r == 0)
 			r = check_moved(v, op, err);
 	}
+	/* 1: it stays where it is, and in the journal. */
 	return r < 0 ? r : journal_add(v->writer, op, err);
 }
 

@@ -6,6 +6,10 @@
 The commit is stopped there from outside, so every window that a writer could
 meet by luck is met.  What was written is in the base or in what undo keeps,
 a refused commit leaves it in the base and lists it, and the session goes on.
+
+Two real files change, one that is in place already and one that is not: then
+the first cannot be taken back and the commit cannot go on.  All others are as
+they were, both of these have what was written, the version before is kept.
 """
 
 import collections
@@ -31,7 +35,9 @@ INSIDE = (
     " echo o >d/o; echo z >e/z; echo n >new"
 )
 FAILURES_SHOWN = 5
-OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "stuck"}
+OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
+SECOND = "r"
+STEP = 4  # of the changes, without HB_SOAK
 
 
 def append(path):
@@ -48,7 +54,17 @@ def replace(path):
 def replace_two(path):
     """One of them may be in place already when the other one stops it."""
     replace(path)
-    replace(os.path.join(os.path.dirname(path), "r"))
+    replace(os.path.join(os.path.dirname(path), SECOND))
+
+
+def append_two(path):
+    append(path)
+    replace(os.path.join(os.path.dirname(path), SECOND))
+
+
+def remove_two(path):
+    os.unlink(path)
+    replace(os.path.join(os.path.dirname(path), SECOND))
 
 
 def add(path):
@@ -62,7 +78,9 @@ ACTS = {
     f"{act.__name__} {path}": (act, path)
     for act, path in (
         (append, "f"), (replace, "f"), (append, "g"), (replace, "g"),
-        (append, "r"), (replace, "r"), (replace_two, "f"), (append, "d/x"), (replace, "d/x"),
+        (append, "r"), (replace, "r"), (replace_two, "f"), (append_two, "f"),
+        (replace_two, "g"), (remove_two, "g"), (replace_two, "new"),
+        (append, "d/x"), (replace, "d/x"),
         (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
     )
 }  # fmt: skip
@@ -95,6 +113,7 @@ class World:
         if done.returncode not in known:
             said = (done.stdout + done.stderr).strip()
             raise AssertionError(f"{command}: exit status {done.returncode}: {said}")
+        return done.stdout
 
     def texts(self, top, wanted=""):
         """{path: text} of the files below whose folder has `wanted` in it."""
@@ -115,7 +134,8 @@ class World:
 def judge(world, status, said, act, path, happened):
     """What holds after a commit that somebody meddled with."""
     real = world.texts(world.base)
-    known = (0, CONFLICT) + ((STATE,) if act is replace_two else ())
+    is_two = act in (replace_two, append_two, remove_two)
+    known = (0, CONFLICT) + ((STATE,) if is_two else ())
     if status not in known or (status == 0) != said.startswith("committed"):
         raise AssertionError(f"exit status {status}")
     if not happened:
@@ -126,29 +146,50 @@ def judge(world, status, said, act, path, happened):
     in_undo = any(STAMP in text for text in kept.values())
     if not in_base and (status or not in_undo):
         raise AssertionError(f"what was written is lost\n{real}\n{kept}")
-    if status == CONFLICT:
-        stamped = {path, "r"} if act is replace_two else {path}
+    if status:
+        stamped = {path, SECOND} if is_two else {path}
         here = {p: t for p, t in real.items() if p not in stamped}
         if here != {p: t for p, t in BASE.items() if p not in stamped}:
             raise AssertionError(f"refused, and yet something changed: {real}")
         if path.split("/", maxsplit=1)[0] not in said:
             raise AssertionError("the path is not named")
+    if status == STATE:
+        judge_left(world, act, path, real, kept)
 
 
-def go_on(world, status):
+def judge_left(world, act, path, real, kept):
+    """What somebody made of a file that was in place already is left."""
+    if (path in real) != (act is not remove_two):
+        raise AssertionError(f"what was left is not as it was left: {real}")
+    if act is not remove_two and STAMP not in real[path]:
+        raise AssertionError(f"what was written there is lost: {real}")
+    if path in BASE and BASE[path] not in kept.values():
+        raise AssertionError(f"the version before is lost: {kept}")
+    if STAMP not in real[SECOND]:
+        raise AssertionError(f"what stopped it is lost: {real}")
+
+
+def go_on(world, status, act, path):
     """The session is as usable as the commit said."""
     if status == 0:
         # What was written after it is not undone.
         world.must("undo", "@s", known=(0, CONFLICT))
-    elif status == CONFLICT:
-        world.must("status", "@s")
-        world.must("rollback", "-y", "@s")
-    else:
-        # Somebody's file is where neither version can go: he takes it away.
-        world.must("recover", "@s", known=(STATE,))
-        for name in ("f", "r"):
-            os.unlink(os.path.join(world.base, name))
-        world.must("cleanup", "-y", "@s")
+        return
+    if status == STATE:
+        world.must("commit", "-y", "@s", known=(STATE,))
+        world.must("recover", "@s")
+    pending = world.must("diff", "--name-status", "@s").splitlines()
+    expected = {"M\tf", "M\tg", f"D\t{SECOND}", "D\td/x", "A\td/o", "A\te/z", "A\tnew"}
+    # Of a file that is left the session's version may be what is there.
+    missing = {line for line in expected.difference(pending) if line[2:] != path}
+    if missing:
+        raise AssertionError(f"no longer pending: {missing} of {pending}")
+    # What was taken back is not somebody else's change.
+    stamped = {path.split("/", maxsplit=1)[0]}
+    if act in (replace_two, append_two, remove_two):
+        stamped.add(SECOND)
+    world.must("commit", "-y", "@s", *(w for s in stamped for w in ("--except", s)))
+    world.must("rollback", "-y", "@s")
 
 
 def meet(top, number, act, path, seen):
@@ -173,7 +214,7 @@ def meet(top, number, act, path, seen):
             program.child.stdout.close()
         try:
             judge(world, program.status, said, act, path, happened)
-            go_on(world, program.status)
+            go_on(world, program.status, act, path)
         except AssertionError as error:
             return f"before change {number}, {name}: {error}\n{said}"
         seen[OUTCOMES[program.status]] += 1
@@ -190,10 +231,10 @@ def main():
     top = os.path.join(os.environ["TMPDIR"], "steps")
     for count, (words, (act, path)) in enumerate(ACTS.items()):
         seen, failures = collections.Counter(), []
-        number = 1 if SOAK else 1 + count % 3
+        number = 1 if SOAK else 1 + count % STEP
         while (why := meet(top, number, act, path, seen)) is not None:
             failures += [why] if why else []
-            number += 1 if SOAK else 3
+            number += 1 if SOAK else STEP
         print("# " + ", ".join(f"{seen[k]} {k}" for k in OUTCOMES.values()))
         print(f"{'not ok' if failures else 'ok'} {count + 1} - {words}")
         for failure in failures[:FAILURES_SHOWN]:

@@ -410,45 +410,190 @@ static void conflicts_leave_everything(void)
 	world_done(&w);
 }
 
-/* Killed after the journal is there and before the first step. */
-static void kill_before_steps(struct world *w)
+/* A commit, or an undo, that is killed at the n-th call of a name. */
+static void kill_at(const char *call, unsigned n, struct world *w,
+		    int (*deed)(struct world *, struct hb_error *))
 {
 	int status;
 	pid_t pid = fork();
 
 	CHECK(pid >= 0);
 	if (pid == 0) {
-		fault_arm(FAULT_KILL, 1);
-		fault_only("renameat2");
-		(void)commit_all(w, NULL);
+		fault_arm(FAULT_KILL, n);
+		fault_only(call);
+		(void)deed(w, NULL);
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK(WIFSIGNALED(status));
 }
 
-static void what_fits_neither_side_is_left(void)
+static bool is_text(int dir, const char *name, const char *text)
+{
+	char now[64] = { 0 };
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+
+	(void)close(fd);
+	return n >= 0 && strcmp(now, text) == 0;
+}
+
+/* Atomically, as editors save. */
+static void save_over(int base, const char *name)
+{
+	put_file(base, "save", "the user's third version");
+	CHECK_INT(renameat(base, "save", base, name), 0);
+}
+
+static void what_can_no_longer_be_finished_is_reversed(void)
 {
 	enum txn_recovered what;
-	struct hb_error why = { 0 };
-	struct picture before;
 	struct world w;
 
 	scene_open(&scenes[0], &w);
-	kill_before_steps(&w);
-	/* Atomically, as editors save. */
-	put_file(w.base[0], "save", "the user's third version");
-	CHECK_INT(renameat(w.base[0], "save", w.base[0], "f"), 0);
+	kill_at("renameat2", 1, &w, commit_all);
+	save_over(w.base[0], "f");
 	CHECK_INT(commit_all(&w, NULL), -HB_E_STATE);
-	before = world_picture(&w);
-	CHECK_INT(txn_recover(&w.txn, false, &what, &why), -HB_E_STATE);
-	CHECK(strstr(why.text, "f") != NULL && why.fix[0] != '\0');
-	check_picture(&w, &before, "neither side", "left");
-	MUST(txn_recover(&w.txn, true, &what, &err));
+	MUST(txn_recover(&w.txn, false, &what, &err));
 	CHECK_INT(what, RECOVERED_BACK);
+	CHECK_INT(w.txn.n_left, 0);
+	CHECK(is_text(w.base[0], "f", "the user's third version"));
+	CHECK(is_text(w.upper[0], "f", "new text\n"));
 	MUST(txn_recover(&w.txn, false, &what, &err));
 	CHECK_INT(what, RECOVERED_NOTHING);
-	picture_done(&before);
+	world_done(&w);
+}
+
+struct left_seen {
+	unsigned n;
+	char path[64];
+	bool has_old, has_new;
+};
+
+static void see_left(void *ctx, const struct txn_left *left)
+{
+	struct left_seen *seen = ctx;
+
+	seen->n++;
+	(void)snprintf(seen->path, sizeof(seen->path), "%.60s", left->path);
+	seen->has_old = left->has_old;
+	seen->has_new = left->has_new;
+}
+
+/* a, b and c change; b is in place when it is interrupted, and c is not. */
+static void open_three(struct world *w, struct left_seen *seen)
+{
+	world_init(w, 1, false);
+	for (const char *name = "a\0b\0c\0"; *name; name += 2) {
+		lay_file(w->base[0], name, "old", 0644, WORLD_OLD);
+		lay_file(w->upper[0], name, "new!", 0644, WORLD_NEW);
+	}
+	*seen = (struct left_seen){ 0 };
+	w->txn.left = see_left;
+	w->txn.left_ctx = seen;
+}
+
+static void one_misfit_leaves_no_other_half_way(void)
+{
+	struct hb_error why = { 0 };
+	enum txn_recovered what;
+	struct left_seen seen;
+	struct world w;
+
+	/* Two renames each, so the fifth is about c. */
+	open_three(&w, &seen);
+	kill_at("renameat2", 5, &w, commit_all);
+	CHECK(is_text(w.base[0], "b", "new!"));
+	save_over(w.base[0], "b");
+	save_over(w.base[0], "c");
+	CHECK_INT(txn_recover(&w.txn, false, &what, &why), -HB_E_STATE);
+	CHECK_INT(w.txn.n_left, 1);
+	CHECK(strstr(why.text, ": b") != NULL && why.fix[0] != '\0');
+	CHECK(strcmp(seen.path, "b") == 0 && seen.has_old && !seen.has_new);
+	CHECK(is_text(w.base[0], "a", "old"));
+	CHECK(is_text(w.upper[0], "a", "new!"));
+	CHECK(is_text(w.base[0], "b", "the user's third version"));
+	CHECK(is_text(w.spot[0], "undo/1/2", "old"));
+	CHECK(is_text(w.base[0], "c", "the user's third version"));
+	CHECK(is_text(w.upper[0], "c", "new!"));
+	MUST(txn_recover(&w.txn, false, &what, &err));
+	CHECK_INT(what, RECOVERED_NOTHING);
+	world_done(&w);
+}
+
+static void what_was_replaced_after_us_is_left_and_told(void)
+{
+	struct hb_error why = { 0 };
+	enum txn_recovered what;
+	struct left_seen seen;
+	struct world w;
+
+	open_three(&w, &seen);
+	kill_at("renameat2", 5, &w, commit_all);
+	save_over(w.base[0], "b");
+	CHECK_INT(txn_recover(&w.txn, false, &what, &why), -HB_E_STATE);
+	CHECK(seen.n == 1 && strcmp(seen.path, "b") == 0 && seen.has_old);
+	CHECK(is_text(w.base[0], "a", "new!"));
+	CHECK(is_text(w.base[0], "b", "the user's third version"));
+	CHECK(is_text(w.base[0], "c", "new!"));
+	world_done(&w);
+	/* And the other way. */
+	open_three(&w, &seen);
+	kill_at("renameat2", 5, &w, commit_all);
+	save_over(w.base[0], "b");
+	CHECK_INT(txn_recover(&w.txn, true, &what, &why), -HB_E_STATE);
+	CHECK(is_text(w.base[0], "a", "old"));
+	CHECK(is_text(w.base[0], "b", "the user's third version"));
+	CHECK(is_text(w.base[0], "c", "old"));
+	CHECK(is_text(w.upper[0], "c", "new!"));
+	world_done(&w);
+}
+
+/* It cannot go on at a, and c is back already. */
+static void an_undo_leaves_no_other_half_way(void)
+{
+	struct hb_error why = { 0 };
+	enum txn_recovered what;
+	struct left_seen seen;
+	struct world w;
+
+	open_three(&w, &seen);
+	MUST(commit_all(&w, &err));
+	kill_at("renameat2", 5, &w, undo);
+	CHECK(is_text(w.base[0], "c", "old"));
+	save_over(w.base[0], "a");
+	save_over(w.base[0], "c");
+	CHECK_INT(txn_recover(&w.txn, false, &what, &why), -HB_E_STATE);
+	/* a, which stopped it, has his version on top of the committed. */
+	CHECK(seen.n == 2 && strcmp(seen.path, "c") == 0 && seen.has_new);
+	CHECK(is_text(w.base[0], "b", "new!"));
+	CHECK(is_text(w.upper[0], "c", "new!"));
+	CHECK_INT(undo(&w, NULL), -HB_E_CONFLICT);
+	world_done(&w);
+}
+
+/* It cannot go on at c, and b is in place already. */
+static void a_redo_that_left_one_can_be_repeated(void)
+{
+	struct hb_error why = { 0 };
+	enum txn_recovered what;
+	struct left_seen seen;
+	struct world w;
+
+	open_three(&w, &seen);
+	MUST(commit_all(&w, &err));
+	MUST(undo(&w, &err));
+	kill_at("renameat2", 5, &w, redo);
+	save_over(w.base[0], "b");
+	CHECK_INT(renameat(w.base[0], "c", w.base[0], "away"), 0);
+	CHECK_INT(txn_recover(&w.txn, false, &what, &why), -HB_E_STATE);
+	CHECK(seen.n == 1 && strcmp(seen.path, "b") == 0 && seen.has_old);
+	CHECK(is_text(w.base[0], "a", "old"));
+	CHECK_INT(renameat(w.base[0], "away", w.base[0], "c"), 0);
+	MUST(redo(&w, &err));
+	CHECK(is_text(w.base[0], "a", "new!"));
+	CHECK(is_text(w.base[0], "b", "the user's third version"));
+	CHECK(is_text(w.base[0], "c", "new!"));
 	world_done(&w);
 }
 
@@ -479,4 +624,8 @@ TESTS(T(commit_undo_redo), T(the_base_is_what_was_seen),
       T(undone_ones_are_redone_in_order), T(what_the_user_changed_stops_undo),
       T(rollback_comes_back), T(expected_or_nothing), T(fifos_only_if_asked),
       T(beyond_the_longest_path), T(conflicts_leave_everything),
-      T(what_fits_neither_side_is_left), T(in_the_way))
+      T(what_can_no_longer_be_finished_is_reversed),
+      T(one_misfit_leaves_no_other_half_way),
+      T(what_was_replaced_after_us_is_left_and_told),
+      T(an_undo_leaves_no_other_half_way),
+      T(a_redo_that_left_one_can_be_repeated), T(in_the_way))
