@@ -3,17 +3,22 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/sha256.h"
 #include "sys/attr.h"
 #include "sys/file.h"
+#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * The file: a magic number, then records, each with a hash over itself.
+ * The file: a magic number, then records, each with a hash over itself.  It is
+ * read once from end to end, in large blocks, to build a table by hash; a path
+ * that is looked up is then compared with that of one record.  Look-ups come in
+ * the order in which records were written, so that the block at hand serves
+ * most of them.
  *
  * (a) Reading ends at the first record that is not whole: what a crash or a
  *     flipped byte left behind it is as if never written.
@@ -26,9 +31,10 @@
 #define FILE_NAME  "seen"
 #define FILE_NEW   "seen.new"
 #define CHUNK_SIZE 65536
+#define SLOTS_MIN  ((size_t)256)
 
 /* In the byte order of the machine: a file of another is not ours. */
-static const uint64_t magic = 0x31306e6565734268ULL;
+static const uint64_t magic = 0x32306e6565734268ULL;
 
 struct record {
 	uint64_t path_len;
@@ -38,72 +44,69 @@ struct record {
 	uint64_t sum; /* the first bytes of the hash of all this and the path */
 };
 
-static uint64_t first_bytes(struct sha256 *h)
-{
-	uint8_t digest[SHA256_SIZE];
-	uint64_t hash;
+/* For what tells a torn record from a whole one: the same for every file. */
+static const struct siphash_key sum_key = { 0, 0 };
 
-	sha256_end(h, digest);
-	memcpy(&hash, digest, sizeof(hash));
-	return hash;
+/* `size` bytes at the offset; NULL: the file has not so many. */
+static char *bytes_at(struct seen_file *seen, uint64_t offset, size_t size)
+{
+	size_t want = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+	ssize_t n;
+
+	if (offset >= seen->at && offset + size <= seen->at + seen->n_block)
+		return seen->block + (offset - seen->at);
+	seen->n_block = 0;
+	if (want > seen->block_room) {
+		char *grown = realloc(seen->block, want);
+
+		if (!grown) {
+			seen->failed = -ENOMEM;
+			return NULL;
+		}
+		seen->block = grown;
+		seen->block_room = want;
+	}
+	n = sys_pread_full(seen->fd, seen->block, want, offset);
+	if (n < 0)
+		seen->failed = (int)n;
+	if (n < 0 || (size_t)n < size)
+		return NULL;
+	seen->at = offset;
+	seen->n_block = (size_t)n;
+	return seen->block;
 }
 
-static uint64_t hash_path(const char *path)
+/* The path of a record, which has no NUL; NULL: none is there. */
+static const char *record_at(struct seen_file *seen, uint64_t offset,
+			     struct record *ret)
 {
-	struct sha256 h;
+	char *bytes = bytes_at(seen, offset, sizeof(*ret));
 
-	sha256_init(&h);
-	sha256_add(&h, path, strlen(path));
-	return first_bytes(&h);
+	if (!bytes)
+		return NULL;
+	memcpy(ret, bytes, sizeof(*ret));
+	if (ret->path_len > SEEN_PATH_MAX)
+		return NULL;
+	bytes = bytes_at(seen, offset, sizeof(*ret) + (size_t)ret->path_len);
+	return bytes ? bytes + sizeof(*ret) : NULL;
 }
 
-static uint64_t hash_record(const struct record *record, const char *path)
+/* Of a record and the path behind it. */
+static uint64_t sum_of(char *bytes, size_t path_len)
 {
-	struct record copy = *record;
-	struct sha256 h;
+	const uint64_t none = 0;
+	uint64_t sum;
 
-	copy.sum = 0;
-	sha256_init(&h);
-	sha256_add(&h, &copy, sizeof(copy));
-	sha256_add(&h, path, (size_t)record->path_len);
-	return first_bytes(&h);
-}
-
-static bool grow_path(struct seen_file *seen, size_t len)
-{
-	char *grown;
-
-	if (len < seen->path_room)
-		return true;
-	grown = realloc(seen->path, len + 1);
-	if (!grown)
-		return false;
-	seen->path = grown;
-	seen->path_room = len + 1;
-	return true;
-}
-
-/* Reads a record whole; seen->path is its path. */
-static bool read_record(struct seen_file *seen, uint64_t offset,
-			struct record *record)
-{
-	if (sys_pread_full(seen->fd, record, sizeof(*record), offset) !=
-		    (ssize_t)sizeof(*record) ||
-	    record->path_len > SEEN_PATH_MAX ||
-	    !grow_path(seen, (size_t)record->path_len))
-		return false;
-	if (sys_pread_full(seen->fd, seen->path, (size_t)record->path_len,
-			   offset + sizeof(*record)) !=
-	    (ssize_t)record->path_len)
-		return false;
-	seen->path[record->path_len] = '\0';
-	return hash_record(record, seen->path) == record->sum;
+	memcpy(bytes + offsetof(struct record, sum), &none, sizeof(none));
+	sum = siphash(&sum_key, bytes, sizeof(struct record) + path_len);
+	memcpy(bytes + offsetof(struct record, sum), &sum, sizeof(sum));
+	return sum;
 }
 
 static int add_slot(struct seen_file *seen, uint64_t hash, uint64_t offset)
 {
 	if (seen->n == seen->room) {
-		size_t room = seen->room ? 2 * seen->room : 256;
+		size_t room = seen->room ? 2 * seen->room : SLOTS_MIN;
 		struct seen_slot *grown =
 			reallocarray(seen->slots, room, sizeof(*grown));
 
@@ -116,21 +119,70 @@ static int add_slot(struct seen_file *seen, uint64_t hash, uint64_t offset)
 	return 0;
 }
 
-static int compare_slots(const void *a, const void *b)
+/* The place of a hash, or the free one where it belongs. */
+static uint32_t *place_of(const struct seen_file *seen, uint64_t hash)
 {
-	const struct seen_slot *x = a, *y = b;
+	size_t i = (size_t)hash & seen->mask;
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	while (seen->table[i] && seen->slots[seen->table[i] - 1].hash != hash)
+		i = (i + 1) & seen->mask;
+	return &seen->table[i];
 }
 
-static int read_all(struct seen_file *seen)
+/* A later record takes the place of an earlier one. */
+static int fill_table(struct seen_file *seen)
+{
+	size_t size = 2 * SLOTS_MIN;
+
+	while (size < 2 * seen->n)
+		size *= 2;
+	seen->table = calloc(size, sizeof(*seen->table));
+	if (!seen->table)
+		return -ENOMEM;
+	seen->mask = size - 1;
+	for (size_t i = 0; i < seen->n; i++)
+		*place_of(seen, seen->slots[i].hash) = (uint32_t)i + 1;
+	return 0;
+}
+
+static int read_records(struct seen_file *seen)
 {
 	struct record record;
+	const char *path;
+	int r;
+
+	r = sys_random(&seen->key, sizeof(seen->key));
+	if (r < 0)
+		return r;
+	while (seen->n < SEEN_MAX &&
+	       (path = record_at(seen, seen->end, &record))) {
+		size_t n = (size_t)record.path_len;
+
+		if (sum_of(seen->block + (seen->end - seen->at), n) !=
+		    record.sum)
+			break;
+		r = add_slot(seen, siphash(&seen->key, path, n), seen->end);
+		if (r < 0)
+			return r;
+		seen->end += sizeof(record) + n;
+	}
+	/* A block may hold the sum of a record that is not whole. */
+	seen->n_block = 0;
+	return seen->failed < 0 ? seen->failed : fill_table(seen);
+}
+
+static int read_once(struct seen_file *seen)
+{
+	if (!seen->is_read && seen->end > 0)
+		seen->failed = read_records(seen);
+	seen->is_read = true;
+	return seen->failed;
+}
+
+static int check_magic(struct seen_file *seen)
+{
 	uint64_t found = 0;
 	ssize_t n;
-	int r;
 
 	n = sys_pread_full(seen->fd, &found, sizeof(found), 0);
 	if (n < 0)
@@ -141,15 +193,6 @@ static int read_all(struct seen_file *seen)
 	if (n != (ssize_t)sizeof(found) || found != magic)
 		return -HB_E_CORRUPT;
 	seen->end = sizeof(magic);
-	while (seen->n < SEEN_MAX && read_record(seen, seen->end, &record)) {
-		r = add_slot(seen, hash_path(seen->path), seen->end);
-		if (r < 0)
-			return r;
-		seen->end += sizeof(record) + record.path_len;
-	}
-	if (seen->n > 1)
-		qsort(seen->slots, seen->n, sizeof(*seen->slots),
-		      compare_slots);
 	return 0;
 }
 
@@ -164,7 +207,7 @@ int seen_open(int dir, struct seen_file *seen, struct hb_error *err)
 		seen->fd = -1;
 		return 0;
 	}
-	r = seen->fd < 0 ? seen->fd : read_all(seen);
+	r = seen->fd < 0 ? seen->fd : check_magic(seen);
 	if (r < 0) {
 		seen_done(seen);
 		return hb_fail(err, r,
@@ -177,53 +220,44 @@ void seen_done(struct seen_file *seen)
 {
 	fd_closep(&seen->fd);
 	free(seen->slots);
-	free(seen->path);
+	free(seen->table);
+	free(seen->block);
 	*seen = (struct seen_file){ .fd = -1 };
 }
 
 bool seen_find(void *ctx, const char *path, struct seen *ret_seen)
 {
 	struct seen_file *seen = ctx;
+	size_t n = strlen(path);
 	struct record record;
-	size_t low = 0, high = seen->n;
-	uint64_t hash;
+	const char *found;
+	uint32_t slot;
 
-	if (seen->n == 0)
+	if (read_once(seen) < 0 || seen->n == 0)
 		return false;
-	hash = hash_path(path);
-	/* The first slot above all of this hash: the latest is before it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seen->slots[middle].hash <= hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low > 0 && seen->slots[low - 1].hash == hash; low--) {
-		if (!read_record(seen, seen->slots[low - 1].offset, &record) ||
-		    strcmp(seen->path, path) != 0)
-			continue;
-		*ret_seen = (struct seen){
-			.path = path,
-			.base_ino = record.base_ino,
-			.base_ctime = { record.base_sec, record.base_nsec },
-			.layer_ino = record.layer_ino,
-			.layer_ctime = { record.layer_sec, record.layer_nsec },
-		};
-		return true;
-	}
-	return false;
+	slot = *place_of(seen, siphash(&seen->key, path, n));
+	if (slot == 0)
+		return false;
+	found = record_at(seen, seen->slots[slot - 1].offset, &record);
+	if (!found || record.path_len != n || memcmp(found, path, n) != 0)
+		return false;
+	*ret_seen = (struct seen){
+		.path = path,
+		.base_ino = record.base_ino,
+		.base_ctime = { record.base_sec, record.base_nsec },
+		.layer_ino = record.layer_ino,
+		.layer_ctime = { record.layer_sec, record.layer_nsec },
+	};
+	return true;
 }
 
-void seen_log_begin(int dir, const struct seen_file *old, struct seen_log *log)
+void seen_log_begin(int dir, struct seen_file *old, struct seen_log *log)
 {
-	*log = (struct seen_log){ .dir = dir, .fd = -1, .is_open = true };
+	*log = (struct seen_log){
+		.dir = dir, .old = old, .fd = -1, .is_open = true
+	};
 	buf_init(&log->block,
 		 CHUNK_SIZE + SEEN_PATH_MAX + sizeof(struct record));
-	log->n = old->n;
-	log->end = old->fd < 0 ? 0 : old->end;
-	log->start = log->end;
 }
 
 static int open_log(struct seen_log *log)
@@ -232,6 +266,12 @@ static int open_log(struct seen_log *log)
 
 	if (log->fd >= 0)
 		return 0;
+	r = read_once(log->old);
+	if (r < 0)
+		return r;
+	log->n = log->old->n;
+	log->end = log->old->end;
+	log->start = log->end;
 	log->fd = sys_openat(log->dir, FILE_NAME, O_RDWR | O_CREAT | O_NOFOLLOW,
 			     0600);
 	if (log->fd < 0)
@@ -274,18 +314,21 @@ int seen_log_add(struct seen_log *log, const struct seen *seen,
 		.layer_sec = seen->layer_ctime.tv_sec,
 		.layer_nsec = seen->layer_ctime.tv_nsec,
 	};
+	size_t at = log->block.len;
 	int r;
 
-	if (!log->is_open || log->n >= SEEN_MAX ||
-	    record.path_len > SEEN_PATH_MAX)
+	if (!log->is_open || record.path_len > SEEN_PATH_MAX)
+		return 0;
+	r = open_log(log);
+	if (r >= 0 && log->n >= SEEN_MAX)
 		return 0;
 	log->n++;
-	record.sum = hash_record(&record, seen->path);
-	r = open_log(log);
 	if (r >= 0)
 		r = buf_add(&log->block, &record, sizeof(record));
 	if (r >= 0)
 		r = buf_add(&log->block, seen->path, (size_t)record.path_len);
+	if (r >= 0)
+		(void)sum_of(log->block.data + at, (size_t)record.path_len);
 	if (r >= 0 && log->block.len >= CHUNK_SIZE)
 		r = flush(log);
 	if (r < 0)
@@ -350,8 +393,10 @@ int seen_log_end(struct seen_log *log, bool drop_older, struct hb_error *err)
 
 	if (!log->is_open)
 		return 0;
-	drop_older = drop_older && log->start > sizeof(magic);
+	/* A file that is not there has nothing older. */
+	drop_older = drop_older && log->old->end > 0;
 	r = drop_older ? open_log(log) : 0;
+	drop_older = drop_older && log->start > sizeof(magic);
 	if (r >= 0)
 		r = flush(log);
 	if (r >= 0 && drop_older)

@@ -3,6 +3,7 @@
 #define HB_SESSION_SEEN_H
 
 #include "base/buf.h"
+#include "base/siphash.h"
 #include "txn/changes.h"
 
 #include <stdbool.h>
@@ -13,8 +14,9 @@ struct hb_error;
 
 /*
  * What a session knows of the paths it has committed: a log of records, in
- * docs/formats/session.md.  Records are written as they come; memory is 16
- * bytes for each, up to SEEN_MAX of them.  Paths beyond that are not
+ * docs/formats/session.md.  Records are written as they come and read when the
+ * first path is looked up, so that who asks for none pays for none.  Memory is
+ * up to 32 bytes for each, up to SEEN_MAX of them.  Paths beyond that are not
  * remembered, and what is not remembered is at worst a conflict that is none.
  */
 #define SEEN_MAX      ((size_t)1 << 20)
@@ -27,24 +29,37 @@ struct seen_slot {
 
 /* For looking up. */
 struct seen_file {
-	int fd;			 /* -1: there is no file */
-	struct seen_slot *slots; /* by hash, then by offset */
+	int fd; /* -1: there is no file */
+	bool is_read;
+	int failed; /* why reading it ended early, or 0 */
+	struct siphash_key key;
+	struct seen_slot *slots; /* in the order of the file */
 	size_t n, room;
+	uint32_t *table; /* by hash: the number of a slot + 1, or 0 */
+	size_t mask;
 	uint64_t end; /* of what is whole: a torn end is not read */
-	char *path;   /* of the record that was read last */
-	size_t path_room;
+	char *block;  /* bytes of the file, from `at` on */
+	size_t n_block, block_room;
+	uint64_t at;
 };
 
-/* A file that is not there is empty; one of another kind -HB_E_CORRUPT. */
+/*
+ * A file that is not there is empty; one of another kind -HB_E_CORRUPT.  Its
+ * records are not looked at yet.
+ */
 int seen_open(int dir, struct seen_file *seen, struct hb_error *err);
 void seen_done(struct seen_file *seen);
 
-/* Of type seen_fn: `ctx` is a struct seen_file.  The latest record counts. */
+/*
+ * Of type seen_fn: `ctx` is a struct seen_file.  The latest record counts.  A
+ * file that cannot be read knows nothing; seen_log_add() tells why.
+ */
 bool seen_find(void *ctx, const char *path, struct seen *ret_seen);
 
 /* For adding to the file, which is not touched before the first record. */
 struct seen_log {
 	int dir;
+	struct seen_file *old;
 	int fd;		  /* -1: nothing was added yet */
 	struct buf block; /* what is not written yet */
 	uint64_t start, end;
@@ -52,8 +67,11 @@ struct seen_log {
 	bool is_open;
 };
 
-/* Goes on where `old`, which was read from the same file, is whole. */
-void seen_log_begin(int dir, const struct seen_file *old, struct seen_log *log);
+/*
+ * Goes on where `old`, which is the same file, is whole.  It is borrowed until
+ * the log ends.
+ */
+void seen_log_begin(int dir, struct seen_file *old, struct seen_log *log);
 int seen_log_add(struct seen_log *log, const struct seen *seen,
 		 struct hb_error *err);
 

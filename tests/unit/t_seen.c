@@ -79,6 +79,9 @@ static void what_was_added_is_found(void)
 	CHECK(!find("p", 0, &got));
 	add("p", MANY, 1000, false);
 	CHECK_INT(seen_open(dir, &seen, NULL), 0);
+	/* Who looks nothing up has read nothing. */
+	CHECK(!seen.is_read && seen.n == 0);
+	CHECK(!seen_find(&seen, "q", &got));
 	CHECK_INT(seen.n, MANY);
 	for (unsigned i = 0; i < MANY; i++) {
 		char path[64];
