@@ -151,22 +151,37 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	return view_exec_build(&e->request, &e->host, &e->plan, err);
 }
 
-/* Stores at the top of a resource are not part of it. */
+static int hide_store(void *ctx, const char *name, struct hb_error *err)
+{
+	const struct session_resource *resource = ctx;
+	int r;
+
+	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
+		return 0;
+	r = sys_make_whiteout(resource->upper, name);
+	if (r < 0 && r != -EEXIST)
+		return hb_fail(err, r, "cannot hide '%s'", name);
+	return 0;
+}
+
+/*
+ * Stores at the top of a resource are not part of it.  They are there when the
+ * resource and the state directory have different mounts, and then all have
+ * theirs there; only then all names are looked at, because a start must not
+ * take longer where there are more.
+ */
 static int hide_stores(struct hb_session *s, struct hb_error *err)
 {
 	int r;
 
 	for (size_t i = 0; i < s->record.n_resources; i++) {
-		struct session_resource *resource = &s->resources[i];
-
-		for (size_t k = 0; k < resource->n_skip; k++) {
-			r = sys_make_whiteout(resource->upper,
-					      resource->skip[k]);
-			if (r < 0 && r != -EEXIST)
-				return hb_fail(err, r,
-					       "cannot hide the store of '%s'",
-					       s->record.resources[i].source);
-		}
+		if (!s->record.resources[i].is_in_base)
+			continue;
+		r = store_each_name(s->resources[i].base, hide_store,
+				    &s->resources[i], err);
+		if (r < 0)
+			return hb_fail(err, r, "'%s'",
+				       s->record.resources[i].source);
 	}
 	return 0;
 }

@@ -20,9 +20,6 @@
  * about them.
  */
 
-/* Other sessions' stores at the top of one resource. */
-#define SKIP_MAX 1024
-
 static int open_store_dir(const struct hb_session *s, size_t number, int base,
 			  struct hb_error *err)
 {
@@ -37,33 +34,9 @@ static int open_store_dir(const struct hb_session *s, size_t number, int base,
 	return store_open_own(s->dir, name, err);
 }
 
-static int keep_skip(void *ctx, const char *name, struct hb_error *err)
-{
-	struct session_resource *resource = ctx;
-	char **grown;
-
-	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
-		return 0;
-	if (resource->n_skip >= SKIP_MAX)
-		return hb_fail(err, -E2BIG, "more than %d stores in a resource",
-			       SKIP_MAX);
-	grown = reallocarray(resource->skip, resource->n_skip + 2,
-			     sizeof(*grown));
-	if (!grown)
-		return hb_fail(err, -ENOMEM, "cannot open a resource");
-	resource->skip = grown;
-	grown[resource->n_skip] = strdup(name);
-	grown[resource->n_skip + 1] = NULL;
-	if (!grown[resource->n_skip])
-		return hb_fail(err, -ENOMEM, "cannot open a resource");
-	resource->n_skip++;
-	return 0;
-}
-
 static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
-	int r;
 
 	resource->base = resource_open(&s->record.resources[number], err);
 	if (resource->base < 0)
@@ -79,8 +52,7 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 		return hb_fail(err, resource->upper,
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
-	r = store_each_name(resource->base, keep_skip, resource, err);
-	return r < 0 ? r : 0;
+	return 0;
 }
 
 /* Not before it is asked for: a box does without. */
@@ -135,9 +107,6 @@ void session_close_resources(struct hb_session *s)
 		fd_closep(&resource->upper);
 		seen_done(&resource->seen);
 		seen_log_done(&resource->log);
-		for (size_t k = 0; k < resource->n_skip; k++)
-			free(resource->skip[k]);
-		free(resource->skip);
 	}
 	free(s->resources);
 	free(s->txn_resources);
@@ -172,7 +141,6 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err)
 {
 	static const bool shared_by_none[1] = { false };
-	static const char *const no_names[1] = { NULL };
 	size_t n = s->record.n_resources;
 	int r;
 
@@ -199,9 +167,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.n_layers = 1,
 			.is_shared = shared_by_none,
 			.same_mount = s->record.resources[i].same_mount,
-			.skip = resource->skip
-					? (const char *const *)resource->skip
-					: no_names,
+			.skip_prefix = SESSION_IN_BASE,
 			.t0 = believable_t0(resource,
 					    s->record.resources[i].t0),
 		};

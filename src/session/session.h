@@ -27,8 +27,6 @@ struct session_resource {
 	struct seen_file seen; /* has_seen */
 	bool has_seen;
 	struct seen_log log; /* while a transaction is under way */
-	char **skip;	     /* names at the top of the base that are stores */
-	size_t n_skip;
 };
 
 struct hb_session {

@@ -391,7 +391,7 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.layers = request->layers,
 		.n_layers = request->n_layers,
 		.spill_dir = request->spill_dir,
-		.skip = request->skip,
+		.skip_prefix = request->skip_prefix,
 		.sight = see,
 		.ctx = scan,
 		.progress = request->progress,

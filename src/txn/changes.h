@@ -118,8 +118,11 @@ struct changes_request {
 	const int *layers; /* the topmost first; index 0 is the upper */
 	size_t n_layers;
 	int spill_dir; /* where the spill file may lie */
-	/* Names at the top of the resource that are ours: skipped. */
-	const char *const *skip;
+	/*
+	 * Names at the top of the base that begin so are stores: skipped. NULL:
+	 * none are.
+	 */
+	const char *skip_prefix;
 	struct timespec t0; /* zero: no conflict is looked for */
 	seen_fn seen;	    /* may be NULL */
 	void *seen_ctx;

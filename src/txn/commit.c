@@ -78,7 +78,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.layers = res->layers,
 		.n_layers = res->n_layers,
 		.spill_dir = c->txn->session,
-		.skip = res->skip,
+		.skip_prefix = res->skip_prefix,
 		.t0 = res->t0,
 		.seen = c->txn->seen,
 		.seen_ctx = c->txn->seen_ctx ? c->txn->seen_ctx[i] : NULL,

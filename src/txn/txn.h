@@ -25,9 +25,9 @@ struct txn_resource {
 	/* layers, the topmost first; [0] is the upper: rN/upper */
 	const int *layers;
 	size_t n_layers;
-	const bool *is_shared; /* per layer: another session refers to it */
-	bool same_mount;       /* the upper lies on the base's mount */
-	const char *const *skip;
+	const bool *is_shared;	 /* per layer: another session refers to it */
+	bool same_mount;	 /* the upper lies on the base's mount */
+	const char *skip_prefix; /* as struct changes_request has it */
 	struct timespec t0;
 };
 

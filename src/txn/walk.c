@@ -455,16 +455,18 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 	return list_names(w, f, err);
 }
 
+/*
+ * By its name and its being in the base: whoever makes such a name inside has
+ * made a change like any other.
+ */
 static bool is_skipped(const struct walk *w, const char *name)
 {
-	const char *const *skip = w->request->skip;
+	const char *prefix = w->request->skip_prefix;
+	struct sys_attr a;
 
-	if (w->n > 1 || !skip)
+	if (w->n > 1 || !prefix || strncmp(name, prefix, strlen(prefix)) != 0)
 		return false;
-	for (; *skip; skip++)
-		if (strcmp(*skip, name) == 0)
-			return true;
-	return false;
+	return sys_attr_at(w->frames[0].sources[w->n_layers].fd, name, &a) >= 0;
 }
 
 static int show(struct walk *w, struct sighting *s, struct child *c,

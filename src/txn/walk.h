@@ -54,7 +54,7 @@ struct walk_request {
 	const int *layers;
 	size_t n_layers;
 	int spill_dir;
-	const char *const *skip; /* names at the top; ends with NULL */
+	const char *skip_prefix; /* as struct changes_request has it */
 	sight_fn sight;
 	void *ctx;
 	void (*progress)(void *ctx, uint64_t n);

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What a command costs, in system calls: it grows with what changed, and not
+# with what is there.
+. "$HB_TESTS/lib/txn.sh"
+
+strace -o "$TMPDIR/calls" true 2>/dev/null || skip_all 'nothing can be traced here'
+
+# calls KIND COMMAND ARGUMENT...: how many of that kind it makes.
+calls() {
+	calls_kind=$1
+	calls_command=$2
+	shift 2
+	(cd "$project" && exec strace -f -qq -e "trace=$calls_kind" -e signal=none \
+		-o "$TMPDIR/calls" "$HB_BIN" "$calls_command" --state-dir "$state" \
+		"$@") >/dev/null
+	grep -c '(' "$TMPDIR/calls"
+}
+
+# changed COUNT: a session with so many files, all of them changed.
+changed() {
+	new_session "mkdir d; for i in \$(seq $1); do echo old >d/\$i; done"
+	in_box "for i in \$(seq $1); do echo new >d/\$i; done"
+}
+
+for n in 10 300; do
+	changed "$n"
+	hb commit -y @s >/dev/null
+	hb undo @s >/dev/null
+	calls all rollback -y @s >"$TMPDIR/rollback.$n"
+done
+is 'rollback takes as many calls for 300 changes as for 10' \
+	"$(cat "$TMPDIR/rollback.300")" "$(cat "$TMPDIR/rollback.10")"
+
+for n in 10 3000; do
+	new_session "mkdir \$(seq $n)"
+	calls getdents64 exec @s -- true >"$TMPDIR/exec.$n"
+done
+is 'exec lists as much where there are 3000 names as where there are 10' \
+	"$(cat "$TMPDIR/exec.3000")" "$(cat "$TMPDIR/exec.10")"
+
+rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
+finish
