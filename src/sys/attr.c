@@ -197,3 +197,15 @@ uid_t sys_effective_uid(void)
 {
 	return geteuid();
 }
+
+gid_t sys_effective_gid(void)
+{
+	return getegid();
+}
+
+int sys_groups(gid_t *ret_groups, size_t size)
+{
+	int n = getgroups((int)size, ret_groups);
+
+	return n < 0 ? -errno : n;
+}

@@ -57,5 +57,9 @@ int sys_truncate(int fd, uint64_t size);
 int sys_unnamed_file(int dirfd);
 
 uid_t sys_effective_uid(void);
+gid_t sys_effective_gid(void);
+
+/* Our supplementary groups: how many, at most `size` of them told. */
+int sys_groups(gid_t *ret_groups, size_t size);
 
 #endif

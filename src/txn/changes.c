@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "sys/attr.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
 #include "txn/gitunit.h"
@@ -117,7 +118,10 @@ static int compare(const struct sighting *s, const struct xattrs *xattrs,
 		what |= CHANGED_XATTRS;
 	if (s->new.type != ENTRY_LINK && s->new.mode != s->old.mode)
 		what |= CHANGED_MODE;
-	if (s->new.uid != s->old.uid || s->new.gid != s->old.gid)
+	/* A user has one group in the view, so that one there says nothing. */
+	if (s->new.uid != s->old.uid ||
+	    (s->new.gid != s->old.gid &&
+	     (sys_effective_uid() == 0 || s->new.gid != sys_effective_gid())))
 		what |= CHANGED_OWNER;
 	/* Refreshing an index is what no change is, so its time is none. */
 	if (!is_same_time(s->new.mtime, s->old.mtime) &&

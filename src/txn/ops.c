@@ -59,6 +59,8 @@ struct level {
 	bool is_blocked;  /* it would take the place of something else */
 	bool is_copied;	  /* what is in it is copied */
 	bool keeps_layer; /* and the originals stay, or left with it */
+	bool gives_group; /* has_op: what is new in it gets its group */
+	gid_t group;
 	struct object staged;
 	struct change change; /* is_pending: without its pointers */
 };
@@ -137,16 +139,42 @@ static bool is_below_new(const struct planner *p)
 }
 
 /*
- * Who may own it.  A user has one group in the view, so another one means only
- * that: what is replaced keeps its group.
+ * The group.  A user has one in the view, so that one there means nothing: what
+ * is replaced keeps its group, and what is new gets what it would have got in
+ * the real directory.  `parent` is the level it lies in, NULL if it is known to
+ * replace something.
  */
-static void set_final(const struct change *c, struct op *op)
+static gid_t final_group(const struct level *parent, const struct change *c)
+{
+	if (sys_effective_uid() == 0)
+		return c->new.gid;
+	if (c->old.type != ENTRY_NONE)
+		return c->old.gid;
+	return parent && parent->gives_group ? parent->group : c->new.gid;
+}
+
+static void set_final(const struct level *parent, const struct change *c,
+		      struct op *op)
 {
 	op->mode = c->new.mode;
 	op->uid = c->new.uid;
-	op->gid = c->new.gid;
-	if (sys_effective_uid() != 0 && c->old.type != ENTRY_NONE)
-		op->gid = c->old.gid;
+	op->gid = final_group(parent, c);
+}
+
+/* The level that the change at hand lies in, once it has its operation. */
+static const struct level *parent_of(const struct planner *p)
+{
+	return p->depth > 0 ? &p->levels[p->depth - 1] : NULL;
+}
+
+/*
+ * Whether what is in a directory that moves has the right groups already; a
+ * directory that hands its group down gave them the one of the view.
+ */
+static bool keeps_groups(const struct planner *p, const struct change *c)
+{
+	return !(c->new.mode &S_ISGID) ||
+	       final_group(parent_of(p), c) == c->new.gid;
 }
 
 /* What lies in the upper at the path, if it may and has to leave. */
@@ -322,7 +350,7 @@ static int write_dir(struct planner *p, struct level *level,
 	op.uid = op.old.uid;
 	op.gid = op.old.gid;
 	if (c && !(c->flags & CHANGE_CARRIED))
-		set_final(c, &op);
+		set_final(NULL, c, &op);
 	if (c && (c->what & CHANGED_XATTRS) && !level->is_new) {
 		r = add_dir_xattrs(p, c, fd, &op, lists, err);
 		if (r < 0)
@@ -335,6 +363,8 @@ static int write_dir(struct planner *p, struct level *level,
 			op.layer = object_of(&layer);
 	}
 	level->has_op = true;
+	level->gives_group = op.mode & S_ISGID;
+	level->group = op.gid;
 	return journal_add(p->q->writer, &op, err);
 }
 
@@ -389,7 +419,7 @@ static int make_level(struct planner *p, size_t i, struct hb_error *err)
 	if (!path)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	c.path = path;
-	set_final(&c, &op);
+	set_final(i > 0 ? &p->levels[i - 1] : NULL, &c, &op);
 	r = stage(p, &c, &op, err);
 	if (r == 0)
 		r = write_op(p, &op, err);
@@ -489,7 +519,7 @@ static struct op new_op(struct planner *p, const struct change *c)
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;
 	if (op.kind != OP_DELETE)
-		set_final(c, &op);
+		set_final(parent_of(p), c, &op);
 	return op;
 }
 
@@ -628,7 +658,11 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	if (is_partial)
 		return is_opaque ? plan_both_dirs(p, c, takes, err)
 				 : plan_new_dir(p, c, takes, is_partial, err);
-	r = is_copied(p) ? 0 : movable_check(&m, err);
+	/* Which group it gets is known from then on. */
+	r = is_opaque ? 0 : need_parent(p, c->path, err);
+	if (r < 0)
+		return r;
+	r = is_copied(p) || !keeps_groups(p, c) ? 0 : movable_check(&m, err);
 	if (r < 0)
 		return r;
 	if (r == 0)
