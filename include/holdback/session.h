@@ -64,6 +64,8 @@ struct hb_create_options {
 	const char *const *read_only;
 	size_t n_read_only;
 	bool is_durable;
+	/* Looks for groups that the box does not know in all of the tree. */
+	bool scan_groups;
 };
 
 /* On failure nothing is left. */

@@ -24,6 +24,7 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 		.read_only = read_only,
 		.n_read_only = values->n_dirs,
 		.is_durable = values->durable,
+		.scan_groups = values->scan_groups,
 	};
 	auto_doc struct doc doc = { 0 };
 	struct hb_store *store = NULL;

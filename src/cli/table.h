@@ -48,6 +48,7 @@ struct cli_values {
 	const char *state_dir; /* sessions */
 	struct cli_list cow;
 	bool durable;
+	bool scan_groups;
 	bool yes;
 	bool dry_run;
 	bool back;

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/groups.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -48,8 +49,9 @@ static int copy_top(int base, int dir, struct hb_error *err)
 	r = upper < 0 ? upper : sys_attr_at(base, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a layer");
-	/* A group that we are not in stays ours: it could not be mapped. */
-	(void)sys_chown_at(dir, "upper", (uid_t)-1, attr.gid);
+	/* Only root's box knows a group other than the one we have already. */
+	if (sys_effective_uid() == 0)
+		(void)sys_chown_at(dir, "upper", (uid_t)-1, attr.gid);
 	r = sys_fchmod(upper, attr.mode & 07777);
 	if (r >= 0)
 		r = sys_set_mtime_at(dir, "upper", attr.mtime);
@@ -58,7 +60,43 @@ static int copy_top(int base, int dir, struct hb_error *err)
 	return 0;
 }
 
-static int make_resource(int session, size_t number,
+/* What is not known in the box, and what follows from it: groups.h. */
+static int look_for_groups(const struct hb_store *store, int base, bool scans,
+			   struct record_resource *resource,
+			   struct hb_error *err)
+{
+	struct groups_found found;
+	char name[64];
+	int r;
+
+	r = groups_matter(base, scans, err);
+	if (r < 0)
+		return r;
+	resource->has_groups = r > 0;
+	r = groups_probe(base, &found, err);
+	if (r <= 0)
+		return r;
+	groups_name(found.gid, name, sizeof(name));
+	if (!found.is_member)
+		store_say(store,
+			  "you are not in group %s: what has it cannot be "
+			  "changed inside",
+			  name);
+	else if (resource->has_groups)
+		store_say(store,
+			  "group %s is unknown inside: what has it is copied "
+			  "before each command",
+			  name);
+	else
+		store_say(store,
+			  "group %s is unknown inside: what has it cannot be "
+			  "changed there without --scan-groups",
+			  name);
+	return 0;
+}
+
+static int make_resource(const struct hb_store *store, int session,
+			 size_t number, bool scan_groups,
 			 struct session_record *record, struct hb_error *err)
 {
 	struct record_resource *resource = &record->resources[number];
@@ -71,6 +109,9 @@ static int make_resource(int session, size_t number,
 	base = resource_open(resource, err);
 	if (base < 0)
 		return base;
+	r = look_for_groups(store, base, scan_groups, resource, err);
+	if (r < 0)
+		return r;
 	session_resource_dir(number, name);
 	r = sys_mkdirat(session, name, 0700);
 	if (r < 0)
@@ -111,7 +152,8 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 }
 
 static int fill(const struct hb_store *store, const char *making,
-		struct session_record *record, struct hb_error *err)
+		bool scan_groups, struct session_record *record,
+		struct hb_error *err)
 {
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
@@ -131,7 +173,7 @@ static int fill(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < record->n_resources; i++) {
-		r = make_resource(dir, i, record, err);
+		r = make_resource(store, dir, i, scan_groups, record, err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
@@ -189,7 +231,7 @@ int hb_session_create(struct hb_store *store,
 	r = sys_mkdirat(store->sessions, making, 0700);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make session '%s'", record.name);
-	r = fill(store, making, &record, err);
+	r = fill(store, making, options->scan_groups, &record, err);
 	if (r >= 0)
 		r = publish(store, making, &record, err);
 	if (r < 0) {

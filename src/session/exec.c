@@ -26,8 +26,9 @@
  * `holdback exec`: a box over the session's layers.
  *
  * Order of events, each before the next: resources verified, fresh work
- * directories, state active, box, box gone, state idle and unsynced, work
- * directories put away, synced.  Whoever finds the state active without the
+ * directories, state active, copies for the sake of groups, box, box gone,
+ * untouched copies gone, state idle and unsynced, work directories put away,
+ * synced.  Whoever finds the state active without the
  * lock being held knows that this was interrupted.
  */
 
@@ -262,9 +263,13 @@ static int run(struct exec *e, char *const *argv, char *const *envp,
 		r = session_begin(s, err);
 	if (r < 0)
 		return r;
-	r = box_run(&e->plan, inside, NULL, &result, err);
-	if (r < 0)
-		r = explain(s, argv, envp, r, err);
+	/* From here on a crash is made up for. */
+	r = session_prepare_groups(s, err);
+	if (r >= 0) {
+		r = box_run(&e->plan, inside, NULL, &result, err);
+		if (r < 0)
+			r = explain(s, argv, envp, r, err);
+	}
 	ended = session_settle_box(s, false, &ending);
 	if (ended < 0 && r >= 0) {
 		/* The command ran, and its status is what is asked for. */

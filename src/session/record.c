@@ -177,6 +177,7 @@ static const struct field resource_fields[] = {
 	RESOURCE_FIELD("t0-before", FIELD_TIME, t0_before),
 	RESOURCE_FIELD("same-mount", FIELD_BOOL, same_mount),
 	RESOURCE_FIELD("in-base", FIELD_BOOL, is_in_base),
+	RESOURCE_FIELD("groups", FIELD_BOOL, has_groups),
 };
 #define N_RESOURCE_FIELDS (sizeof(resource_fields) / sizeof(resource_fields[0]))
 

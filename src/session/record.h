@@ -43,6 +43,7 @@ struct record_resource {
 	struct timespec t0_before;
 	bool same_mount; /* its store is on its own mount: moves, no copies */
 	bool is_in_base; /* its store is .holdback-ID at the top of it */
+	bool has_groups; /* groups that the box does not know: see groups.h */
 };
 
 struct session_record {

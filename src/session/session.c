@@ -187,7 +187,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	}
 	if (how == HB_OPEN_QUICK &&
 	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
-	     session_has_journal(s)))
+	     session_has_journal(s) || session_has_groups(s)))
 		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, true, err);

@@ -83,6 +83,9 @@ int session_find_path(const struct hb_session *s, const char *path,
 /* -HB_E_BUSY unless we hold the lock. */
 int session_needs_lock(const struct hb_session *s, struct hb_error *err);
 
+/* Whether the layers have to be prepared for the sake of groups. */
+bool session_has_groups(const struct hb_session *s);
+
 /* Whether a change may have been interrupted. */
 bool session_has_journal(const struct hb_session *s);
 
@@ -117,6 +120,10 @@ int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
 
 /* Puts the work directories of ended boxes away. */
 int session_drop_work(struct hb_session *s, struct hb_error *err);
+
+/* What groups.h does, for all resources that need it. */
+int session_prepare_groups(struct hb_session *s, struct hb_error *err);
+int session_settle_groups(struct hb_session *s, struct hb_error *err);
 
 /* Syncs what the upper layers hold. */
 int session_sync_layers(struct hb_session *s, struct hb_error *err);

@@ -190,6 +190,10 @@ int session_settle_box(struct hb_session *s, bool after_crash,
 			  "session '%s': the command in it was ended from "
 			  "outside; what it wrote is kept",
 			  s->record.name);
+	/* Before the state: if it is interrupted, it is made up for. */
+	r = session_settle_groups(s, err);
+	if (r < 0)
+		return r;
 	/* Said before the sync begins: an interrupt may end us there. */
 	s->record.is_unsynced = !is_lost && !s->record.is_durable;
 	r = session_end(s, err);

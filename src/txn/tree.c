@@ -239,6 +239,7 @@ static int leave(struct walk *w, struct hb_error *err)
 
 static int step(struct walk *w, struct hb_error *err)
 {
+	struct hb_error why = { 0 };
 	struct sys_attr attr;
 	const char *name = NULL;
 	char copy[256];
@@ -257,7 +258,13 @@ static int step(struct walk *w, struct hb_error *err)
 	r = call(w, TREE_ENTER, copy, &attr, err);
 	if (r < 0 || !S_ISDIR(attr.mode) || (w->flags & TREE_FLAT))
 		return r;
-	return push(w, w->dir, copy, &attr, err);
+	r = push(w, w->dir, copy, &attr, &why);
+	if ((w->flags & TREE_LENIENT) &&
+	    (r == -EACCES || r == -ENOENT || r == -EAGAIN))
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 /* After a failure: what was opened for us on the way down is closed again. */

@@ -41,6 +41,8 @@ enum tree_flag {
 	TREE_DOOMED = 1 << 1,
 	/* Only what lies directly in the directory; nothing is left then. */
 	TREE_FLAT = 1 << 2,
+	/* A directory that cannot be opened is passed over, and not left. */
+	TREE_LENIENT = 1 << 3,
 };
 
 /*
