@@ -41,38 +41,31 @@ enum hb_exit {
 	HB_EXIT_INTERNAL = 70,
 };
 
-enum hb_net {
-	HB_NET_NONE, /* a network of its own with a loopback and nothing else */
-	HB_NET_HOST, /* the host's */
+/*
+ * One thing that a run is told: `key` is the name of a long option of `run`,
+ * `value` its argument, or "yes" for one that has none.
+ */
+struct hb_setting {
+	const char *key, *value;
 };
 
-/* A directory or file of the host that the view shows at its own path. */
-struct hb_dir {
-	const char *path;
-	bool is_writable; /* writes reach the real one */
-};
-
-/* What hb_run() and hb_plan_run() are told.  All strings are borrowed. */
+/*
+ * What hb_run() and its like are told.  All strings are borrowed.  What is not
+ * said here is said by profiles, configuration files and the environment;
+ * holdback-config(1) has the order.
+ */
 struct hb_run_options {
-	char *const *argv; /* the command, NULL-terminated, at least one */
+	/* The command, NULL-terminated; NULL only where nothing would run. */
+	char *const *argv;
 	char *const *envp; /* the caller's environment */
-	bool is_ephemeral; /* what is written is gone at the end */
-	uint64_t size;	   /* of that, in bytes; 0: HB_DEFAULT_SIZE */
-	enum hb_net net;
-	bool no_ptrace;	   /* ptrace fails inside */
-	bool allow_nested; /* the command may make sandboxes of its own */
-	const char *chdir; /* working directory inside; NULL: the caller's */
-	const struct hb_dir *dirs;
-	size_t n_dirs;
-	const char *const *env; /* NAME or NAME=VALUE for the command */
-	size_t n_env;
+	const struct hb_setting *settings;
+	size_t n_settings;
 };
-
-#define HB_DEFAULT_SIZE (1ULL << 30)
 
 struct hb_run_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
+	bool is_quiet;	     /* the user asked for nothing but errors */
 };
 
 enum hb_notice {
@@ -109,6 +102,45 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 		char **ret_text, struct hb_error *err);
 int hb_plan_bwrap(int argc, char *const argv[], enum hb_form form,
 		  char **ret_text, struct hb_error *err);
+
+/* One effective value and what said it. */
+struct hb_config_value {
+	const char *key, *value;
+	/*
+	 * "default", "built-in", "system", "user", "environment", "option",
+	 * "workspace"
+	 */
+	const char *source;
+	const char *file;  /* or the profile, or the variable; may be NULL */
+	size_t line;	   /* 0: none */
+	const char *words; /* the same in words for people */
+};
+
+typedef void (*hb_config_fn)(void *context,
+			     const struct hb_config_value *value);
+
+/*
+ * Tells every value that hb_run() with these options would go by.  Runs
+ * nothing.
+ */
+int hb_config(const struct hb_run_options *options, hb_config_fn tell,
+	      void *context, struct hb_error *err);
+
+/* A profile that there is. */
+struct hb_profile {
+	const char *name;
+	const char *summary; /* NULL: it is not compiled in */
+	const char *file;    /* of the user's or the system's, or NULL */
+};
+
+/* Tells every profile, compiled-in ones first. */
+int hb_profiles(char *const *envp,
+		void (*tell)(void *context, const struct hb_profile *profile),
+		void *context, struct hb_error *err);
+
+/* Tells what one profile says, in order.  -HB_E_CONFIG: there is none. */
+int hb_profile(const char *name, char *const *envp, hb_config_fn tell,
+	       void *context, struct hb_error *err);
 
 enum hb_verdict {
 	HB_VERDICT_OK,

@@ -388,6 +388,14 @@ static int apply_flag(const struct option *o, const char *value, void *values,
 	return hb_fail(err, -HB_E_CONFIG, "it cannot be switched off");
 }
 
+int option_store(const struct option *o, const char *value, void *values,
+		 struct hb_error *err)
+{
+	if (option_arg_of(o) == OPTION_ARG_NONE)
+		return apply_flag(o, value, values, err);
+	return store(o, value, values, err);
+}
+
 int option_apply(const struct option *table, const char *name,
 		 const char *value, void *values, struct hb_error *err)
 {
@@ -407,9 +415,7 @@ int option_apply(const struct option *table, const char *name,
 			hb_fix(err, "did you mean '%s'?", s.best);
 		return hb_fail(err, -HB_E_CONFIG, "unknown key '%s'", shown);
 	}
-	r = option_arg_of(o) == OPTION_ARG_NONE
-		    ? apply_flag(o, value, values, &inner)
-		    : store(o, value, values, &inner);
+	r = option_store(o, value, values, &inner);
 	if (r >= 0)
 		return 0;
 

@@ -145,6 +145,13 @@ int option_parse(const struct program *p, const struct command *c, char **words,
 int option_apply(const struct option *table, const char *name,
 		 const char *value, void *values, struct hb_error *err);
 
+/*
+ * The same for a row that is known: what is wrong is said without the option's
+ * name, and a bad value is -HB_E_USAGE or -HB_E_CONFIG.
+ */
+int option_store(const struct option *o, const char *value, void *values,
+		 struct hb_error *err);
+
 /* The row of that long name, or NULL.  `table` may be NULL. */
 const struct option *option_find(const struct option *table, const char *name);
 

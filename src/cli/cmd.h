@@ -4,6 +4,7 @@
 
 struct cli_values;
 struct hb_error;
+struct hb_run_options;
 
 /* One call of a command in libexec/holdback/commands. */
 struct cmd_call {
@@ -17,6 +18,8 @@ struct cmd_call {
 int cmd_help(const struct cmd_call *call, struct hb_error *err);
 int cmd_completion(const struct cmd_call *call, struct hb_error *err);
 int cmd_plan(const struct cmd_call *call, struct hb_error *err);
+int cmd_config(const struct cmd_call *call, struct hb_error *err);
+int cmd_profile(const struct cmd_call *call, struct hb_error *err);
 int cmd_doctor(const struct cmd_call *call, struct hb_error *err);
 
 int cmd_create(const struct cmd_call *call, struct hb_error *err);
@@ -29,6 +32,14 @@ int cmd_redo(const struct cmd_call *call, struct hb_error *err);
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err);
 int cmd_recover(const struct cmd_call *call, struct hb_error *err);
 int cmd_cleanup(const struct cmd_call *call, struct hb_error *err);
+
+/*
+ * What words after a command say about a run: nothing, "COMMAND…", or
+ * "run OPTIONS COMMAND…".  `values` is zero, and lives as long as the options.
+ */
+int cmd_run_words(const struct cmd_call *call, char **words,
+		  struct cli_values *values, struct hb_run_options *ret_options,
+		  struct hb_error *err);
 
 /* The help of one command, or with NULL of the program, to stdout. */
 int cmd_print_help(const char *name, struct hb_error *err);

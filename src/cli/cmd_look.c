@@ -16,13 +16,12 @@
 int cmd_create(const struct cmd_call *call, struct hb_error *err)
 {
 	const struct cli_values *values = call->values;
-	const char *read_only[CLI_MAX_DIRS];
 	struct hb_create_options options = {
 		.name = call->operands[0],
 		.cow = values->cow.words,
 		.n_cow = values->cow.n,
-		.read_only = read_only,
-		.n_read_only = values->n_dirs,
+		.read_only = values->ro.words,
+		.n_read_only = values->ro.n,
 		.is_durable = values->durable,
 		.scan_groups = values->scan_groups,
 	};
@@ -30,8 +29,6 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 	struct hb_store *store = NULL;
 	int r;
 
-	for (size_t i = 0; i < values->n_dirs; i++)
-		read_only[i] = values->dirs[i].path;
 	r = cmd_open_store(call, true, &store, err);
 	if (r >= 0)
 		r = hb_session_create(store, &options, err);

@@ -15,15 +15,16 @@
 
 static void tell(void *context, enum hb_notice notice, const char *text)
 {
-	const struct cli_values *values = context;
 	char line[PATH_MAX];
+
+	(void)context;
 
 	if (notice == HB_NOTICE_WEAKENED) {
 		(void)snprintf(line, sizeof(line), "weakened: %s", text);
 		cli_say(line);
 		return;
 	}
-	if (!values->quiet && hb_is_terminal(STDERR_FILENO))
+	if (hb_is_terminal(STDERR_FILENO))
 		cli_say(text);
 }
 
@@ -31,7 +32,7 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, "run");
 	struct cli_values values = { 0 };
-	const struct hb_listener listener = { tell, &values };
+	const struct hb_listener listener = { tell, NULL };
 	struct hb_run_result result = { 0 };
 	struct hb_run_options options;
 	struct hb_error err = { 0 };
@@ -53,7 +54,7 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	}
 	if (r < 0)
 		return cli_fail_run(&err);
-	if (result.n_leftover > 0 && !values.quiet) {
+	if (result.n_leftover > 0 && !result.is_quiet) {
 		(void)snprintf(
 			line, sizeof(line),
 			"ended %u process%s that the command left behind",

@@ -20,6 +20,8 @@ static const struct {
 	int (*run)(const struct cmd_call *call, struct hb_error *err);
 } commands[] = {
 	{ "plan", cmd_plan },
+	{ "config", cmd_config },
+	{ "profile", cmd_profile },
 	{ "doctor", cmd_doctor },
 	{ "create", cmd_create },
 	{ "ls", cmd_ls },

@@ -1,49 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
 
-#include "base/error.h"
-
-#include <string.h>
-
-static const char *const nets[] = { "none", "host", NULL };
-
-static int add_dir(struct cli_values *v, const char *path, bool is_writable,
-		   struct hb_error *err)
-{
-	if (v->n_dirs >= CLI_MAX_DIRS)
-		return hb_fail(err, -HB_E_USAGE, "more than %d directories",
-			       CLI_MAX_DIRS);
-	v->dirs[v->n_dirs++] = (struct hb_dir){ path, is_writable };
-	return 0;
-}
-
-int cli_add_ro(void *values, const struct option *option, const char *arg,
-	       struct hb_error *err)
-{
-	(void)option;
-	return add_dir(values, arg, false, err);
-}
-
-static int add_rw(void *values, const struct option *option, const char *arg,
-		  struct hb_error *err)
-{
-	(void)option;
-	return add_dir(values, arg, true, err);
-}
-
-static int add_env(void *values, const struct option *option, const char *arg,
-		   struct hb_error *err)
-{
-	struct cli_values *v = values;
-
-	(void)option;
-	if (v->n_env >= CLI_MAX_ENV)
-		return hb_fail(err, -HB_E_USAGE, "more than %d variables",
-			       CLI_MAX_ENV);
-	v->env[v->n_env++] = arg;
-	return 0;
-}
-
 #define AT(field) offsetof(struct cli_values, field)
 
 static const struct option common_options[] = {
@@ -58,60 +15,6 @@ static const struct option common_options[] = {
 	  .offset = AT(version),
 	  .is_final = true,
 	  .help = "show the version" },
-	{ 0 },
-};
-
-static const struct option run_options[] = {
-	{ .name = "ephemeral",
-	  .kind = OPTION_SET,
-	  .offset = AT(ephemeral),
-	  .help = "keep what is written in memory, and nothing at the end" },
-	{ .name = "size",
-	  .kind = OPTION_SIZE,
-	  .offset = AT(size),
-	  .help = "how much that may be; 1G by default" },
-	{ .name = "ro",
-	  .kind = OPTION_CALL,
-	  .metavar = "DIR",
-	  .offer = OFFER_DIRS,
-	  .call = cli_add_ro,
-	  .help = "show this directory or file too, read-only; may repeat" },
-	{ .name = "rw",
-	  .kind = OPTION_CALL,
-	  .metavar = "DIR",
-	  .offer = OFFER_DIRS,
-	  .call = add_rw,
-	  .help = "let writes reach this real directory; may repeat" },
-	{ .name = "net",
-	  .kind = OPTION_STRING,
-	  .metavar = "NET",
-	  .choices = nets,
-	  .offset = AT(net),
-	  .help = "the network: none (the default) or host" },
-	{ .name = "env",
-	  .kind = OPTION_CALL,
-	  .metavar = "NAME[=VALUE]",
-	  .call = add_env,
-	  .help = "pass this variable on, or set it; may repeat" },
-	{ .name = "chdir",
-	  .kind = OPTION_STRING,
-	  .metavar = "DIR",
-	  .offer = OFFER_DIRS,
-	  .offset = AT(chdir),
-	  .help = "start in this directory of the view" },
-	{ .name = "no-ptrace",
-	  .kind = OPTION_SET,
-	  .offset = AT(no_ptrace),
-	  .help = "let no process trace another" },
-	{ .name = "allow-nested",
-	  .kind = OPTION_SET,
-	  .offset = AT(allow_nested),
-	  .help = "let the command make sandboxes of its own" },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .kind = OPTION_SET,
-	  .offset = AT(quiet),
-	  .help = "say nothing but errors and what is weakened" },
 	{ 0 },
 };
 
@@ -143,7 +46,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [--] COMMAND [ARGUMENT…]",
 	  .summary = "run a command on a copy-on-write view of the files",
 	  .about =
-		  "The workspace, which is the git top level of the working directory or else that directory, is copy-on-write at its own path. System directories are read-only, the home directory is empty but for toolchains, /tmp and the like are private, and there is no network.\n"
+		  "The workspace, which is the git top level of the working directory or else that directory, is copy-on-write at its own path. System directories are read-only, the home directory is empty but for toolchains, /tmp and the like are private, and there is no network, except for agents that have a profile with one.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS,
 	  .options = run_options,
@@ -167,6 +70,21 @@ static const struct command commands[] = {
 	  .operands_min = 1,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_COMMANDS },
+	{ .name = "config",
+	  .synopsis = "[--json] [COMMAND | run [OPTIONS] [--] COMMAND…]",
+	  .summary =
+		  "show every setting of a run, and what file and line set it",
+	  .about =
+		  "Without a command it is for one that has no profile of its own. With run before it, the words are those of a real call, and their options count.",
+	  .flags = COMMAND_STOPS,
+	  .options = json_options,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_COMMANDS },
+	{ .name = "profile",
+	  .synopsis = "[--json] [NAME]",
+	  .summary = "list the profiles, or show what one says",
+	  .options = json_options,
+	  .operands_max = 1 },
 	{ .name = "doctor",
 	  .synopsis = "[--json]",
 	  .summary = "try what this host can do, and say how to mend the rest",
@@ -267,24 +185,3 @@ const struct program cli_program = {
 	.options = common_options,
 	.commands = commands,
 };
-
-void cli_run_options(const struct cli_values *values, char *const *argv,
-		     char *const *envp, struct hb_run_options *ret_options)
-{
-	*ret_options = (struct hb_run_options){
-		.argv = argv,
-		.envp = envp,
-		.is_ephemeral = values->ephemeral,
-		.size = values->size,
-		.net = values->net && strcmp(values->net, "host") == 0
-			       ? HB_NET_HOST
-			       : HB_NET_NONE,
-		.no_ptrace = values->no_ptrace,
-		.allow_nested = values->allow_nested,
-		.chdir = values->chdir,
-		.dirs = values->dirs,
-		.n_dirs = values->n_dirs,
-		.env = values->env,
-		.n_env = values->n_env,
-	};
-}

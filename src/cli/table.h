@@ -15,9 +15,8 @@
  * other.
  */
 
-#define CLI_MAX_DIRS 64
-#define CLI_MAX_ENV  128
-#define CLI_MAX_LIST 64
+#define CLI_MAX_SETTINGS 256
+#define CLI_MAX_LIST	 64
 
 /* The arguments of an option that may be given again and again. */
 struct cli_list {
@@ -30,23 +29,14 @@ struct cli_values {
 	bool help; /* of every command */
 	bool version;
 
-	bool ephemeral; /* run */
-	uint64_t size;
-	const char *net; /* NULL: none */
-	bool quiet;
-	bool no_ptrace;
-	bool allow_nested;
-	const char *chdir;
-	struct hb_dir dirs[CLI_MAX_DIRS];
-	size_t n_dirs;
-	const char *env[CLI_MAX_ENV];
-	size_t n_env;
+	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run */
+	size_t n_settings;
 
 	bool json; /* plan, doctor, sessions */
 	bool list; /* help */
 
 	const char *state_dir; /* sessions */
-	struct cli_list cow;
+	struct cli_list cow, ro;
 	bool durable;
 	bool scan_groups;
 	bool yes;
@@ -69,9 +59,12 @@ extern const struct option create_options[], exec_options[], ls_options[],
 	status_options[], diff_options[], commit_options[], undo_options[],
 	rollback_options[], recover_options[], cleanup_options[];
 
-/* --ro DIR, of run and of create. */
-int cli_add_ro(void *values, const struct option *option, const char *arg,
-	       struct hb_error *err);
+/* The options of `run`: table_run.c. */
+extern const struct option run_options[];
+
+/* One of those, into values->settings. */
+int cli_add_setting(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err);
 
 /* The options of `run` as hb_run() takes them; `argv` is the command. */
 void cli_run_options(const struct cli_values *values, char *const *argv,

@@ -9,6 +9,7 @@
 
 struct buf;
 struct hb_error;
+struct setting_item;
 
 /*
  * A plan is everything that makes a sandbox: an ordered list of typed
@@ -71,6 +72,8 @@ struct plan_op {
 	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */
 	size_t first_layer, n_layers;
 	const char *upper, *work; /* OP_OVERLAY without TMP and RO */
+	/* For whoever made the plan: what asked for this.  NULL: nothing. */
+	const struct setting_item *origin;
 };
 
 enum plan_ns {

@@ -4,89 +4,126 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct hb_error;
 struct plan;
+struct setting_item;
+struct settings;
 
 /*
  * The view of `holdback run`, as a plan: an empty root into which things are
- * put.  Pure: what depends on the host is in struct view_host, which the caller
- * fills by looking at each row of view_paths.
+ * put.  Pure: what depends on the host is in the entries and resources, which
+ * the caller makes from the settings by looking at the host.
+ *
+ * All paths are absolute and normalised.
  */
 
 enum view_class {
-	VIEW_SYSTEM,	  /* read-only at its own path, or the link it is */
-	VIEW_HIDDEN_DIR,  /* inside of one: covered by an empty directory */
-	VIEW_HIDDEN_FILE, /* the same for a file */
-	VIEW_TOOL,	  /* below $HOME, relative to it; read-only */
+	VIEW_SHOW,   /* read-only, or the link it is */
+	VIEW_HIDE,   /* where something shows it: covered */
+	VIEW_RO,     /* read-only, asked for by name */
+	VIEW_RW,     /* the same, and writes reach the real one */
+	VIEW_SOCKET, /* the same for one socket */
+	VIEW_TEXT,   /* a file of ours */
 };
-
-struct view_path {
-	enum view_class class;
-	const char *path;
-};
-
-#define VIEW_PATHS 45
-
-extern const struct view_path view_paths[VIEW_PATHS];
 
 enum view_found {
-	VIEW_ABSENT,  /* or, for what is to be hidden, out of reach anyway */
-	VIEW_PRESENT, /* a directory or a file */
-	VIEW_LINK,    /* a symbolic link: `target` is its text */
+	VIEW_ABSENT, /* or, for what is to be hidden, out of reach anyway */
+	VIEW_DIR,
+	VIEW_FILE,
+	VIEW_LINK, /* a symbolic link */
+};
+
+struct view_entry {
+	enum view_class class;
+	enum view_found found;
+	const char *path;   /* where in the view */
+	const char *source; /* the host's path; VIEW_TEXT: the content */
+	const char *target; /* VIEW_LINK: what the link says */
+	const char *name;   /* another name for the place, or NULL */
+	const struct setting_item *item; /* what asked for it; NULL: nothing */
+};
+
+enum view_role {
+	VIEW_WORKSPACE,
+	VIEW_GIT,   /* the repository that a worktree belongs to */
+	VIEW_COW,   /* asked for by name */
+	VIEW_CACHE, /* of a tool: never committed */
+};
+
+/* A directory whose changes are held back. */
+struct view_resource {
+	enum view_role role;
+	const char *source; /* the real one, without links */
+	const char *inside; /* where the view has it */
+	mode_t mode;	    /* the real one's */
+	/*
+	 * Where the changes go.  Without an upper they are in memory and gone
+	 * at the end.
+	 */
+	const char *const *layers; /* frozen ones, the lowest first */
+	size_t n_layers;
+	const char *upper, *work;
+	const struct setting_item *item; /* what asked for it; NULL: nothing */
 };
 
 struct view_host {
-	enum view_found found[VIEW_PATHS];
-	const char *target[VIEW_PATHS];
 	const char *home;      /* without links; NULL: none that can be used */
 	const char *home_name; /* as the caller spells it */
-	const char *resolver;  /* what /etc/resolv.conf leads to, or NULL */
 	bool is_root;
 	char *const *envp;
 };
 
-/* A tree of the host at its own path; `path` is absolute, without links. */
-struct view_tree {
-	const char *path;
-	const char *name; /* another name it is known by; may be the same */
-	bool is_writable;
-};
-
 struct view_request {
-	const char *workspace; /* copy-on-write; absolute, without links */
-	mode_t mode;	       /* the workspace's own */
-	const char *cwd;       /* inside; absolute */
-	const char *cwd_name;  /* another name it is known by, or NULL */
-	uint64_t size;	       /* of each thing in memory */
-	bool has_net;	       /* the host's network */
-	bool no_ptrace;
-	bool allow_nested;
-	const char *program; /* the last component of the command's name */
-	const struct view_tree *trees;
-	size_t n_trees;
-	const char *const *env; /* NAME or NAME=VALUE */
-	size_t n_env;
+	const struct settings *settings;
+	const struct view_resource *resources; /* the workspace first */
+	size_t n_resources;
+	const struct view_entry *entries;
+	size_t n_entries;
+	const char *cwd;      /* inside */
+	const char *cwd_name; /* another name it is known by, or NULL */
+	/* Places of ours: covered wherever something shows them. */
+	const char *const *covered;
+	size_t n_covered;
+	bool is_volatile; /* resources with an upper need not sync */
 };
 
 /*
  * Fills `plan`, which is initialized and freed by the caller; its command is
- * not set.  Strings of the request and of the host are borrowed by it.
+ * not set.  Strings of the request, its settings and the host are borrowed.
  */
 int view_build(const struct view_request *request, const struct view_host *host,
 	       struct plan *plan, struct hb_error *err);
 
 /*
- * Whether a host path, absolute and without "..", shows the same object in a
- * view.  Links that the view itself makes are followed, others are not known.
+ * Whether a host path shows the same object in a view.  Links that the view
+ * itself makes are followed, others are not known.
  */
 bool view_has(const struct plan *plan, const char *path);
 
 /*
+ * The operation that decides what is seen at `path`, which is normalised; NULL
+ * if nothing does.  Links of the view are followed; `ret_path` (PATH_MAX) gets
+ * where that led to.
+ */
+const struct plan_op *view_find(const struct plan *plan, const char *path,
+				char *ret_path);
+
+/*
+ * The path inside of what lies at the host path `path`, into `ret` (PATH_MAX):
+ * another one only below a resource that is not at its own.
+ */
+int view_inside(const struct view_request *request, const char *path,
+		char *ret);
+
+/* Whether `path` is `dir` or lies below it; both are normalised. */
+bool view_lies_in(const char *path, const char *dir);
+
+/*
  * A place that may not be a workspace, because the view puts something of its
- * own there: returns what to say about it, NULL if there is nothing.
+ * own there: returns what to say about it, NULL if there is nothing.  The home
+ * directory itself is not among them.
  */
 const char *view_refuses_workspace(const char *path, const char *home);
 

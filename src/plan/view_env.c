@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "plan/plan.h"
+#include "plan/settings.h"
 #include "plan/view.h"
+#include "plan/view_place.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,21 +17,39 @@
  * variables carry keys, sockets of agents, and code for interpreters.
  */
 
-/* A name that ends with '*' stands for all that begin with it. */
-static const char *const passed[] = {
-	"USER",	   "LOGNAME", "SHELL",	  "TERM",   "COLORTERM", "LANG",
-	"LC_*",	   "TZ",      "TZDIR",	  "EDITOR", "VISUAL",	 "PAGER",
-	"COLUMNS", "LINES",   "NO_COLOR", "CI",
-};
-
-/* Keys and settings of a program that are for that program alone. */
-static const struct {
-	const char *program, *name;
-} of_program[] = {
-	{ "claude", "ANTHROPIC_*" },   { "claude", "CLAUDE_*" },
-	{ "codex", "OPENAI_*" },       { "codex", "CODEX_*" },
-	{ "gemini", "GEMINI_*" },      { "opencode", "OPENCODE_*" },
-	{ "opencode", "ANTHROPIC_*" }, { "opencode", "OPENAI_*" },
+/*
+ * What opens a door or runs code: a pattern does not pass these, only their own
+ * name does.
+ */
+static const char *const by_name_only[] = {
+	"SSH_AUTH_SOCK",
+	"SSH_AGENT_PID",
+	"GPG_AGENT_INFO",
+	"DBUS_*",
+	"DISPLAY",
+	"WAYLAND_DISPLAY",
+	"XAUTHORITY",
+	"KUBECONFIG",
+	"SSH_ASKPASS",
+	"GIT_ASKPASS",
+	"SUDO_ASKPASS",
+	"LD_*",
+	"BASH_ENV",
+	"ENV",
+	"NODE_OPTIONS",
+	"PYTHONSTARTUP",
+	"PERL5OPT",
+	"RUBYOPT",
+	"JAVA_TOOL_OPTIONS",
+	"TMUX",
+	"VSCODE_IPC_*",
+	"XDG_*",
+	"HOLDBACK*",
+	"HOME",
+	"PATH",
+	"PWD",
+	"TMPDIR",
+	"GIT_CONFIG_*",
 };
 
 /*
@@ -41,7 +61,7 @@ static const struct {
 } fixed[] = {
 	{ "TMPDIR", "/tmp" },
 	{ "HOLDBACK", "1" },
-	{ "GIT_CONFIG_COUNT", "1" },
+	{ "AGENT_WORK_DIR", VIEW_WORK_DIR },
 	{ "GIT_CONFIG_KEY_0", "credential.helper" },
 	{ "GIT_CONFIG_VALUE_0", "" },
 };
@@ -59,14 +79,10 @@ static bool is_named(const char *entry, const char *name)
 	return name[n] == '*' || entry[n] == '=';
 }
 
-static bool may_pass(const char *entry, const char *program)
+static bool is_by_name_only(const char *entry)
 {
-	for (size_t i = 0; i < COUNT(passed); i++)
-		if (is_named(entry, passed[i]))
-			return true;
-	for (size_t i = 0; program && i < COUNT(of_program); i++)
-		if (strcmp(program, of_program[i].program) == 0 &&
-		    is_named(entry, of_program[i].name))
+	for (size_t i = 0; i < COUNT(by_name_only); i++)
+		if (is_named(entry, by_name_only[i]))
 			return true;
 	return false;
 }
@@ -134,7 +150,20 @@ static int set_path(const struct view_host *host, struct plan *plan,
 			    err);
 }
 
-/* One word of --env: a value, or the caller's. */
+/* All of the caller's that a pattern names. */
+static int pass_pattern(const struct view_host *host, struct plan *plan,
+			const char *pattern, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && host->envp[i]; i++)
+		if (is_named(host->envp[i], pattern) &&
+		    !is_by_name_only(host->envp[i]))
+			r = set_entry(plan, host->envp[i], err);
+	return r;
+}
+
+/* One value of the key `env`: NAME=VALUE, NAME or a pattern. */
 static int set_asked(const struct view_host *host, struct plan *plan,
 		     const char *word, struct hb_error *err)
 {
@@ -142,22 +171,40 @@ static int set_asked(const struct view_host *host, struct plan *plan,
 
 	if (strchr(word, '='))
 		return set_entry(plan, word, err);
+	if (strchr(word, '*'))
+		return pass_pattern(host, plan, word, err);
 	value = find(host->envp, word);
 	if (!value)
 		return 0;
 	return plan_add_env(plan, ENV_SET, word, value, err);
 }
 
+/* git does not trust what another user owns, as a workspace may be. */
+static int set_git(const struct view_request *request, struct plan *plan,
+		   struct hb_error *err)
+{
+	bool has_workspace = request->n_resources > 0;
+	int r;
+
+	r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_COUNT",
+			 has_workspace ? "2" : "1", err);
+	if (r >= 0 && has_workspace)
+		r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_KEY_1",
+				 "safe.directory", err);
+	if (r >= 0 && has_workspace)
+		r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_VALUE_1",
+				 request->resources[0].inside, err);
+	return r;
+}
+
 int view_env(const struct view_request *request, const struct view_host *host,
 	     struct plan *plan, struct hb_error *err)
 {
 	const char *home = host->home_name ? host->home_name : host->home;
+	const struct settings *s = request->settings;
 	int r;
 
 	r = plan_add_env(plan, ENV_CLEAR, NULL, NULL, err);
-	for (size_t i = 0; r >= 0 && host->envp[i]; i++)
-		if (may_pass(host->envp[i], request->program))
-			r = set_entry(plan, host->envp[i], err);
 	if (r >= 0)
 		r = set_path(host, plan, err);
 	if (r >= 0)
@@ -166,7 +213,10 @@ int view_env(const struct view_request *request, const struct view_host *host,
 	for (size_t i = 0; r >= 0 && i < COUNT(fixed); i++)
 		r = plan_add_env(plan, ENV_SET, fixed[i].name, fixed[i].value,
 				 err);
-	for (size_t i = 0; r >= 0 && i < request->n_env; i++)
-		r = set_asked(host, plan, request->env[i], err);
+	if (r >= 0)
+		r = set_git(request, plan, err);
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_ENV)
+			r = set_asked(host, plan, s->items[i].value, err);
 	return r;
 }

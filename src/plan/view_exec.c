@@ -4,8 +4,10 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "plan/plan.h"
+#include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_env.h"
+#include "plan/view_place.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +87,7 @@ static bool is_in_resource(const struct builder *b, const char *path)
 
 static int add_private(struct builder *b)
 {
+	struct plan_op *op = NULL;
 	int r = 0;
 
 	for (size_t i = 0;
@@ -98,6 +101,11 @@ static int add_private(struct builder *b)
 			    ? add_memory(b, path, private_places[i].perms)
 			    : add(b, private_places[i].kind, NULL, path,
 				  private_places[i].flags, NULL);
+	}
+	if (r >= 0 && !is_in_resource(b, VIEW_WORK_DIR)) {
+		r = add(b, OP_DIR, NULL, VIEW_WORK_DIR, PLAN_HAS_PERMS, &op);
+		if (r >= 0)
+			op->perms = 0700;
 	}
 	if (r >= 0 && b->host->home && !is_in_resource(b, b->host->home))
 		r = add_memory(b, b->host->home, 0700);
@@ -187,12 +195,30 @@ static int add_read_only(struct builder *b)
 	return r;
 }
 
+/* The variables that the command's profile lets pass. */
+static int add_env(struct builder *b)
+{
+	struct view_request request = { 0 };
+	struct settings settings;
+	int r;
+
+	settings_init(&settings);
+	request.settings = &settings;
+	r = settings_profile(&settings, PROFILE_BASE, b->err);
+	if (r >= 0 && b->request->program)
+		r = settings_profile(&settings, b->request->program, b->err);
+	if (r >= 0)
+		r = view_env(&request, b->host, b->plan, b->err);
+	/* The plan has none of it but what is compiled in. */
+	settings_done(&settings);
+	return r;
+}
+
 int view_exec_build(const struct view_exec_request *request,
 		    const struct view_host *host, struct plan *plan,
 		    struct hb_error *err)
 {
 	struct builder b = { request, host, plan, err };
-	struct view_request env = { .program = request->program };
 	int r;
 
 	r = add(&b, OP_BIND, "/", "/", PLAN_RO, NULL);
@@ -216,5 +242,5 @@ int view_exec_build(const struct view_exec_request *request,
 	if (host->is_root)
 		plan->settings |= PLAN_MAP_ALL;
 	plan->chdir = request->cwd;
-	return view_env(&env, host, plan, err);
+	return add_env(&b);
 }

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "plan/plan.h"
 #include "plan/view.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -13,13 +12,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-#define NO_HOME	     (-1)
 
 /* A host with more mounts than this gets a message with less in it. */
 #define MOUNTINFO_SIZE (1U << 20)
@@ -48,6 +47,26 @@ int look_real(const char *path, char *ret)
 	return n < 0 ? (int)n : 0;
 }
 
+/* With "/" for a home, as services have it, there is none to hide. */
+static bool is_home(const char *name, char *real)
+{
+	return name && name[0] == '/' && look_real(name, real) >= 0 &&
+	       strcmp(real, "/") != 0;
+}
+
+const char *look_home(char *const *envp, char *real)
+{
+	const char *name = look_env(envp, "HOME");
+	const struct passwd *user;
+
+	if (is_home(name, real))
+		return name;
+	/* Not said, or not true: then what the system says. */
+	user = getpwuid(sys_getuid());
+	name = user ? user->pw_dir : NULL;
+	return is_home(name, real) ? name : NULL;
+}
+
 /* One that somebody else put there must not make the view wider. */
 static bool has_git(const char *dir)
 {
@@ -66,7 +85,8 @@ void look_workspace(const char *cwd, const char *home, char *ret)
 	(void)snprintf(ret, PATH_MAX, "%s", cwd);
 	(void)snprintf(dir, sizeof(dir), "%s", cwd);
 	/* A `.git` in the home directory is somebody's dot files. */
-	while (!view_refuses_workspace(dir, home)) {
+	while (!view_refuses_workspace(dir, home) &&
+	       !(home && strcmp(dir, home) == 0)) {
 		char *slash = strrchr(dir, '/');
 
 		if (has_git(dir)) {
@@ -77,66 +97,6 @@ void look_workspace(const char *cwd, const char *home, char *ret)
 			return;
 		*slash = '\0';
 	}
-}
-
-/* One call tells the three cases apart. */
-static int look_system(struct view_host *host, size_t i, struct plan *plan,
-		       struct hb_error *err)
-{
-	char target[PATH_MAX], *copy;
-	ssize_t n;
-
-	n = sys_readlinkat(AT_FDCWD, view_paths[i].path, target,
-			   sizeof(target));
-	if (n == -EINVAL)
-		host->found[i] = VIEW_PRESENT;
-	if (n < 0)
-		return 0;
-	copy = strdup(target);
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot look at the host");
-	host->found[i] = VIEW_LINK;
-	host->target[i] = copy;
-	return plan_keep(plan, copy, err);
-}
-
-/*
- * How far each kind of row has to be reachable to count.  The command has our
- * uid, our groups and no capability: what we cannot read it cannot either, and
- * hiding it would only cost a mount.
- */
-static bool is_reachable(int home, const struct view_path *row)
-{
-	int at = row->class == VIEW_TOOL ? home : AT_FDCWD;
-
-	if (row->class == VIEW_TOOL && home == NO_HOME)
-		return false;
-	return sys_faccessat(at, row->path,
-			     row->class == VIEW_HIDDEN_DIR ? X_OK : R_OK) >= 0;
-}
-
-int look_paths(struct view_host *host, struct plan *plan, struct hb_error *err)
-{
-	auto_fd int home = NO_HOME;
-	int r;
-
-	if (host->home) {
-		home = sys_openat(AT_FDCWD, host->home, O_PATH | O_DIRECTORY,
-				  0);
-		if (home < 0)
-			home = NO_HOME;
-	}
-	for (size_t i = 0; i < VIEW_PATHS; i++) {
-		if (view_paths[i].class != VIEW_SYSTEM) {
-			if (is_reachable(home, &view_paths[i]))
-				host->found[i] = VIEW_PRESENT;
-			continue;
-		}
-		r = look_system(host, i, plan, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
 }
 
 /* The kernel writes blanks and backslashes in names as \ooo. */

@@ -6,8 +6,6 @@
 #include <stddef.h>
 
 struct hb_error;
-struct plan;
-struct view_host;
 
 /* Looks at the host for a view; changes nothing. */
 
@@ -21,17 +19,17 @@ const char *look_env(char *const *envp, const char *name);
 int look_real(const char *path, char *ret);
 
 /*
+ * The home directory, without links, into `real`, which has room for PATH_MAX.
+ * Returns how it is spelled, or NULL if there is none that can be used.
+ */
+const char *look_home(char *const *envp, char *real);
+
+/*
  * The workspace of a working directory: the nearest directory at or above it
  * that has a `.git`, else the directory itself.  What cannot be a workspace is
  * not looked at.  `home` may be NULL.
  */
 void look_workspace(const char *cwd, const char *home, char *ret);
-
-/*
- * Fills the facts about the rows of view_paths.  Strings belong to `plan`.
- * host->home must be set.
- */
-int look_paths(struct view_host *host, struct plan *plan, struct hb_error *err);
 
 /* A mount below `dir`, as the kernel's list has it; false if there is none. */
 bool look_mount_below(const char *dir, char *ret, size_t size);

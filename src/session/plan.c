@@ -34,6 +34,8 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 
 	r = run_prepare(&run, options, err);
 	if (r >= 0)
+		r = run_plan(&run, err);
+	if (r >= 0)
 		r = print(&run.plan, form, ret_text, err);
 	run_done(&run);
 	return r;

@@ -3,6 +3,7 @@
 #define HB_SESSION_PREPARE_H
 
 #include "plan/plan.h"
+#include "plan/settings.h"
 #include "plan/view.h"
 
 #include <limits.h>
@@ -14,29 +15,42 @@ struct hb_run_options;
 /*
  * One run before it starts: what was asked for, what the host has, and the plan
  * that follows from both.
+ *
+ *	run_configure()		settings: profiles, files, variables, options
+ *	run_find_workspace()	the workspace, and what its file tightens
+ *	run_prepare()		both of these, and the rest of the host:
+ *				resources and entries of the view
+ *	run_plan()		the plan
+ *
+ * Between the last two the caller may give each resource an upper and a work
+ * directory, and more frozen layers; what has none is kept in memory.  The
+ * effective settings are run->settings.  Nothing here changes the host.
  */
 struct run {
 	const struct hb_run_options *options;
+	struct settings settings;
 	struct view_request request;
 	struct view_host host;
+	struct view_entry *entries;	 /* the request's, allocated */
+	struct view_resource *resources; /* likewise; the workspace first */
+	size_t n_entries, n_resources;
 	struct plan plan;
-	char **argv;		 /* the plan's, allocated */
-	struct view_tree *trees; /* the request's, allocated */
-	char cwd[PATH_MAX];	 /* the caller's */
-	char chdir[PATH_MAX];	 /* inside, if another one was asked for */
+	char **argv;	      /* the plan's, allocated */
+	char cwd[PATH_MAX];   /* the caller's */
+	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];
 	char home[PATH_MAX];
-	char resolver[PATH_MAX];
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
 };
 
-/*
- * Makes the plan.  `run` is freed with run_done() in any case.  Changes nothing
- * on the host.
- */
+/* `run` is freed with run_done() in any case. */
+int run_configure(struct run *run, const struct hb_run_options *options,
+		  struct hb_error *err);
+int run_find_workspace(struct run *run, struct hb_error *err);
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		struct hb_error *err);
+int run_plan(struct run *run, struct hb_error *err);
 void run_done(struct run *run);
 
 #endif

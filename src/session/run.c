@@ -32,21 +32,22 @@ static void tell(const struct hb_listener *listener, enum hb_notice notice,
 		listener->tell(listener->context, notice, text);
 }
 
-static void tell_trees(const struct run *run,
-		       const struct hb_listener *listener)
+static void tell_entries(const struct run *run,
+			 const struct hb_listener *listener)
 {
 	const char *home = run->host.home;
 	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
 
-	for (size_t i = 0; i < run->request.n_trees; i++) {
-		const struct view_tree *tree = &run->trees[i];
+	for (size_t i = 0; i < run->n_entries; i++) {
+		const struct view_entry *e = &run->entries[i];
 
-		(void)quote_shown(tree->path, shown, sizeof(shown));
-		if (tree->is_writable)
+		(void)quote_shown(e->path, shown, sizeof(shown));
+		if (e->class == VIEW_RW)
 			(void)snprintf(text, sizeof(text),
 				       "what is written in '%s' is real",
 				       shown);
-		else if (home && path_is_beneath(home, tree->path))
+		else if (e->class == VIEW_RO && home &&
+			 view_lies_in(home, e->path))
 			(void)snprintf(text, sizeof(text),
 				       "the home directory can be read");
 		else
@@ -55,19 +56,29 @@ static void tell_trees(const struct run *run,
 	}
 }
 
+static bool has_net(const struct run *run)
+{
+	return !(run->plan.ns & PLAN_NS_NET);
+}
+
+/*
+ * A profile's network is said at the start, with all else that it does; one
+ * that the user asked for is a weakening.
+ */
 static void tell_weakenings(const struct run *run,
 			    const struct hb_listener *listener)
 {
-	const struct hb_run_options *o = run->options;
+	const struct settings *s = &run->settings;
+	bool is_usual = s->origins[KEY_NET].source == SETTING_BUILT_IN;
 	int abi = sys_landlock_abi();
 
-	if (o->net == HB_NET_HOST)
+	if (has_net(run) && abi < ABI_ABSTRACT)
 		tell(listener, HB_NOTICE_WEAKENED,
-		     abi < ABI_ABSTRACT
-			     ? "the network is the host's, abstract sockets open"
-			     : "the network is the host's");
-	tell_trees(run, listener);
-	if (o->allow_nested)
+		     "the network is the host's, abstract sockets open");
+	else if (has_net(run) && !is_usual)
+		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
+	tell_entries(run, listener);
+	if (s->allow_nested)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");
 	else if (abi < ABI_FILES)
@@ -75,17 +86,33 @@ static void tell_weakenings(const struct run *run,
 		     "this kernel has no landlock");
 }
 
+/* What of the home directory a profile shows. */
+static size_t count_tools(const struct run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class == VIEW_SHOW && run->host.home &&
+		    view_lies_in(run->entries[i].path, run->host.home))
+			n++;
+	return n;
+}
+
 static void tell_start(const struct run *run,
 		       const struct hb_listener *listener)
 {
 	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
+	size_t n_tools = count_tools(run);
 
+	if (run->settings.is_quiet)
+		return;
 	(void)snprintf(
 		text, sizeof(text),
-		"ephemeral: changes in '%s' are kept in memory (at most %llu MiB) and gone at the end; network %s",
+		"ephemeral: changes in '%s' are kept in memory (at most %llu MiB) and gone at the end · network: %s · home hidden but for %zu tool%s",
 		quote_shown(run->workspace, shown, sizeof(shown)),
-		(unsigned long long)(run->request.size >> 20),
-		run->request.has_net ? "shared" : "off");
+		(unsigned long long)(run->settings.size >> 20),
+		has_net(run) ? "host" : "none", n_tools,
+		n_tools == 1 ? "" : "s");
 	tell(listener, HB_NOTICE_START, text);
 }
 
@@ -133,8 +160,8 @@ static int explain(const struct run *run, int r, struct hb_error *err)
 	return r;
 }
 
-static int run_plan(const struct run *run, const struct hb_listener *listener,
-		    struct hb_run_result *ret_result, struct hb_error *err)
+static int run_box(const struct run *run, const struct hb_listener *listener,
+		   struct hb_run_result *ret_result, struct hb_error *err)
 {
 	struct box_result result = { 0 };
 	auto_free char **envp = NULL;
@@ -150,6 +177,7 @@ static int run_plan(const struct run *run, const struct hb_listener *listener,
 		return explain(run, r, err);
 	ret_result->status = result.status;
 	ret_result->n_leftover = result.n_leftover;
+	ret_result->is_quiet = run->settings.is_quiet;
 	return 0;
 }
 
@@ -165,7 +193,9 @@ int hb_run(const struct hb_run_options *options,
 		err = &local;
 	r = run_prepare(&run, options, err);
 	if (r >= 0)
-		r = run_plan(&run, listener, ret_result, err);
+		r = run_plan(&run, err);
+	if (r >= 0)
+		r = run_box(&run, listener, ret_result, err);
 	run_done(&run);
 	return r;
 }

@@ -201,6 +201,11 @@ int sys_unshare(int flags)
 	return RESULT(unshare(flags));
 }
 
+int sys_gethostname(char *buf, size_t size)
+{
+	return RESULT(gethostname(buf, size));
+}
+
 int sys_sethostname(const char *name)
 {
 	return RESULT(sethostname(name, strlen(name)));

@@ -63,6 +63,7 @@ pid_t sys_getpgid(pid_t pid);
 int sys_setns(int fd, int nstype);
 int sys_unshare(int flags);
 int sys_sethostname(const char *name);
+int sys_gethostname(char *buf, size_t size);
 
 /* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
 int sys_set_parent_death_signal(int sig);

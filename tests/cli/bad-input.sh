@@ -42,11 +42,11 @@ says 'a working directory that the view has not' 125 \
 	run --chdir /no/where true
 
 set --
-while [ $# -lt 130 ]; do
+while [ $# -lt 514 ]; do
 	set -- "$@" --ro .
 done
-says 'too many directories' 125 \
-	"holdback: \[2\] option '--ro': more than 64 directories$try_run" \
+says 'too many settings' 125 \
+	"holdback: \[2\] option '--ro': more than 256 settings$try_run" \
 	run "$@" true
 
 says 'without --ephemeral nothing runs' 125 \

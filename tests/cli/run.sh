@@ -31,7 +31,7 @@ check 'and can be written' run sh -c 'echo x >"$HOME/x"'
 is 'which does not reach the real one' "$(ls -A "$HOME")" ''
 # The work and home directories lie below /var/tmp or /tmp: the way to them is
 # all there is.
-prints '/tmp, /var/tmp, /run and /dev/shm are empty' '' \
+prints '/tmp, /var/tmp, /run and /dev/shm are empty' '/tmp/agent-work' \
 	run --chdir / sh -c 'find /tmp /var/tmp /run /dev/shm -mindepth 1 |
 		sed "\\|^$1/|d" | while read -r name; do
 			case $1/:$HOME/ in
@@ -54,7 +54,7 @@ prints 'only a loopback' lo run sh -c 'ls /proc/sys/net/ipv4/conf |
 
 # The environment.
 prints 'the environment is an allow-list' \
-	"HOLDBACK HOME PATH PWD SHELL TERM TMPDIR USER" \
+	"AGENT_WORK_DIR HOLDBACK HOME PATH PWD SHELL TERM TMPDIR USER" \
 	env SECRET=1 SSH_AUTH_SOCK=/x "$HB_BIN" --ephemeral -- sh -c \
 	'echo $(env | sed "s/=.*//" | grep -v -e ^GIT_ -e ^LC_ -e ^LOGNAME$ \
 		-e ^_$ | sort)'
@@ -82,7 +82,7 @@ on_terminal() {
 }
 like 'on a terminal a line says what will happen' \
 	"$(on_terminal '--ephemeral --size 3M true')" \
-	"holdback: ephemeral: changes in '$work' are kept in memory (at most 3 MiB) and gone at the end; network off*"
+	"holdback: ephemeral: changes in '$work' are kept in memory (at most 3 MiB) and gone at the end · network: none · home hidden but for 0 tools*"
 is '-q silences it' "$(on_terminal '--ephemeral -q true')" ''
 
 # Options.

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/table.h"
+
+/*
+ * The options of `run`.  Each is also a key of profiles and configuration
+ * files: what the words mean is decided in one place for all of them, which is
+ * not here, so these are only collected.
+ */
+
+static const char *const nets[] = { "none", "host", NULL };
+
+int cli_add_setting(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err)
+{
+	struct cli_values *v = values;
+
+	if (v->n_settings >= CLI_MAX_SETTINGS)
+		return hb_fail(err, -HB_E_USAGE, "more than %d settings",
+			       CLI_MAX_SETTINGS);
+	v->settings[v->n_settings++] =
+		(struct hb_setting){ option->name, arg ? arg : "yes" };
+	return 0;
+}
+
+/* Rows with an argument, and without. */
+#define ROW(word, meta, what)                                            \
+	.name = (word), .kind = OPTION_CALL, .arg = OPTION_ARG_REQUIRED, \
+	.metavar = (meta), .call = cli_add_setting, .help = (what)
+#define FLAG(word, what)                                             \
+	.name = (word), .kind = OPTION_CALL, .arg = OPTION_ARG_NONE, \
+	.call = cli_add_setting, .help = (what)
+
+const struct option run_options[] = {
+	{ FLAG("ephemeral",
+	       "keep what is written in memory, and nothing at the end") },
+	{ ROW("size", "SIZE", "how much that may be; 1G by default") },
+	{ ROW("ro", "DIR",
+	      "show this directory or file too, read-only; may repeat"),
+	  .offer = OFFER_DIRS },
+	{ ROW("rw", "DIR", "let writes reach this real directory; may repeat"),
+	  .offer = OFFER_DIRS },
+	{ ROW("show", "DIR", "as --ro, if it is there; may repeat"),
+	  .offer = OFFER_DIRS },
+	{ ROW("hide", "PATH", "show nothing at this path; may repeat"),
+	  .offer = OFFER_FILES },
+	{ ROW("net", "NET", "the network: none (the default) or host"),
+	  .choices = nets },
+	{ ROW("env", "NAME[=VALUE]",
+	      "pass this variable on, or set it; may repeat") },
+	{ ROW("chdir", "DIR", "start in this directory of the view"),
+	  .offer = OFFER_DIRS },
+	{ FLAG("no-ptrace", "let no process trace another") },
+	{ FLAG("allow-nested", "let the command make sandboxes of its own") },
+	{ ROW("profile", "NAME",
+	      "use this profile instead of the command's own") },
+	{ FLAG("quiet", "say nothing but errors and what is weakened"),
+	  .letter = 'q' },
+	{ 0 },
+};
+
+void cli_run_options(const struct cli_values *values, char *const *argv,
+		     char *const *envp, struct hb_run_options *ret_options)
+{
+	*ret_options = (struct hb_run_options){
+		.argv = argv,
+		.envp = envp,
+		.settings = values->settings,
+		.n_settings = values->n_settings,
+	};
+}

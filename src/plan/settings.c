@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/settings.h"
+
+#include "base/error.h"
+#include "base/kv.h"
+#include "base/option.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "base/suggest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One table for every source, so that a file can say what an option can.
+ *
+ *	(a) Nothing that a file in the workspace says makes the view wider: each
+ *	    key has a rule, and the rule of a new key is "no".
+ *	(b) What cannot be understood is an error, never skipped.
+ *
+ * tests/unit/t_settings.c holds both.
+ */
+
+#define VARIABLE_PREFIX "HOLDBACK_"
+
+static int add_item(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err);
+
+static const char *const nets[] = { "none", "host", NULL };
+
+#define AT(field) offsetof(struct settings, field)
+#define LIST(word)                                                            \
+	{                                                                     \
+		.name = (word), .kind = OPTION_CALL,                          \
+		.arg = OPTION_ARG_REQUIRED, .call = add_item, .help = (word), \
+	}
+
+const struct option settings_table[SETTING_KEYS + 1] = {
+	[KEY_PROFILE] = { .name = "profile",
+			  .kind = OPTION_STRING,
+			  .offset = AT(profile) },
+	[KEY_EPHEMERAL] = { .name = "ephemeral",
+			    .kind = OPTION_SET,
+			    .offset = AT(is_ephemeral) },
+	[KEY_SIZE] = { .name = "size",
+		       .kind = OPTION_SIZE,
+		       .offset = AT(size) },
+	[KEY_SHOW] = LIST("show"),
+	[KEY_HIDE] = LIST("hide"),
+	[KEY_RO] = LIST("ro"),
+	[KEY_RW] = LIST("rw"),
+	[KEY_ENV] = LIST("env"),
+	[KEY_NET] = { .name = "net",
+		      .kind = OPTION_STRING,
+		      .choices = nets,
+		      .offset = AT(net) },
+	[KEY_CHDIR] = { .name = "chdir",
+			.kind = OPTION_STRING,
+			.offset = AT(chdir) },
+	[KEY_NO_PTRACE] = { .name = "no-ptrace",
+			    .kind = OPTION_SET,
+			    .offset = AT(no_ptrace) },
+	[KEY_ALLOW_NESTED] = { .name = "allow-nested",
+			       .kind = OPTION_SET,
+			       .offset = AT(allow_nested) },
+	[KEY_QUIET] = { .name = "quiet",
+			.kind = OPTION_SET,
+			.offset = AT(is_quiet) },
+};
+
+/* What a file in the workspace may say. */
+enum rule {
+	RULE_NO,   /* nothing */
+	RULE_WORD, /* this one value */
+	RULE_LESS, /* a smaller number */
+	RULE_PATH, /* another path, inside of the workspace */
+};
+
+static const struct {
+	enum rule rule;
+	const char *word;
+} tighter[SETTING_KEYS] = {
+	[KEY_SIZE] = { RULE_LESS, NULL },
+	[KEY_HIDE] = { RULE_PATH, NULL },
+	[KEY_NET] = { RULE_WORD, "none" },
+	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
+	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
+};
+
+static const char *const source_names[SETTING_SOURCES] = {
+	[SETTING_DEFAULT] = "default",	       [SETTING_BUILT_IN] = "built-in",
+	[SETTING_SYSTEM] = "system",	       [SETTING_USER] = "user",
+	[SETTING_ENVIRONMENT] = "environment", [SETTING_OPTION] = "option",
+	[SETTING_WORKSPACE] = "workspace",
+};
+
+void settings_init(struct settings *s)
+{
+	*s = (struct settings){ .size = SETTING_SIZE, .net = nets[0] };
+}
+
+void settings_done(struct settings *s)
+{
+	for (size_t i = 0; i < s->n_kept; i++)
+		free(s->kept[i]);
+	free(s->kept);
+	free(s->items);
+	*s = (struct settings){ 0 };
+}
+
+const char *setting_name(enum setting_key key)
+{
+	return settings_table[key].name;
+}
+
+bool setting_is_list(enum setting_key key)
+{
+	return settings_table[key].kind == OPTION_CALL;
+}
+
+bool setting_is_path(enum setting_key key)
+{
+	return (setting_is_list(key) && key != KEY_ENV) || key == KEY_CHDIR;
+}
+
+const char *setting_source_name(enum setting_source source)
+{
+	return source_names[source];
+}
+
+const char *setting_origin_words(const struct setting_origin *origin,
+				 enum setting_key key, char *out, size_t size)
+{
+	char shown[QUOTE_SHOWN];
+
+	switch (origin->source) {
+	case SETTING_BUILT_IN:
+		(void)snprintf(out, size, "profile '%s' (built in), line %zu",
+			       origin->file, origin->line);
+		break;
+	case SETTING_SYSTEM:
+	case SETTING_USER:
+	case SETTING_WORKSPACE:
+		(void)snprintf(out, size, "%s:%zu",
+			       quote_shown(origin->file, shown, sizeof(shown)),
+			       origin->line);
+		break;
+	case SETTING_ENVIRONMENT:
+		(void)snprintf(out, size, "variable '%s'",
+			       quote_shown(origin->file, shown, sizeof(shown)));
+		break;
+	case SETTING_OPTION:
+		(void)snprintf(out, size, "option '--%s'", setting_name(key));
+		break;
+	case SETTING_DEFAULT:
+	case SETTING_SOURCES:
+		(void)snprintf(out, size, "default");
+		break;
+	}
+	return out;
+}
+
+/* Room for one more after the `n` of `array`; NULL if there is none. */
+static void *grown(void *array, size_t n, size_t size, size_t *room)
+{
+	/* Enough for the built-in ones at once. */
+	size_t more = *room ? *room * 2 : 160;
+
+	if (n < *room)
+		return array;
+	array = reallocarray(array, more, size);
+	if (array)
+		*room = more;
+	return array;
+}
+
+static void forget_items(struct settings *s, enum setting_key key)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_items; i++)
+		if (s->items[i].key != key)
+			s->items[n++] = s->items[i];
+	s->n_items = n;
+}
+
+static int add_item(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err)
+{
+	struct settings *s = values;
+	char shown[QUOTE_SHOWN];
+	void *items;
+
+	(void)option;
+	if (!arg[0] && s->now.origin.source != SETTING_OPTION) {
+		forget_items(s, s->now.key);
+		return 0;
+	}
+	if (s->now.key == KEY_ENV && (arg[0] == '=' || arg[0] == '*' || !*arg))
+		return hb_fail(err, -HB_E_USAGE, "'%s' has no name",
+			       quote_shown(arg, shown, sizeof(shown)));
+	if (s->n_items >= SETTING_ITEMS_MAX)
+		return hb_fail(err, -HB_E_USAGE, "more than %d values",
+			       SETTING_ITEMS_MAX);
+	items = grown(s->items, s->n_items, sizeof(*s->items), &s->room_items);
+	if (!items)
+		return hb_fail(err, -ENOMEM, "cannot keep it");
+	s->items = items;
+	s->now.value = arg;
+	s->items[s->n_items++] = s->now;
+	return 0;
+}
+
+/* Words for what `option_store()` said, with the place before them. */
+static int fail_at(const struct settings *s, const struct hb_error *inner,
+		   struct hb_error *err)
+{
+	const struct setting_origin *origin = &s->now.origin;
+	char where[QUOTE_SHOWN + 32];
+	int code = inner->code;
+
+	if (inner->fix[0])
+		hb_fix(err, "%s", inner->fix);
+	if (origin->source == SETTING_OPTION)
+		return hb_fail(err, -code, "option '--%s': %s",
+			       setting_name(s->now.key), inner->text);
+	if (code == HB_E_USAGE)
+		code = HB_E_CONFIG;
+	(void)setting_origin_words(origin, s->now.key, where, sizeof(where));
+	return hb_fail(err, -code, "%s: key '%s': %s", where,
+		       setting_name(s->now.key), inner->text);
+}
+
+static int fail_unknown(const struct setting_origin *origin, const char *key,
+			struct hb_error *err)
+{
+	char where[QUOTE_SHOWN + 32], shown[QUOTE_SHOWN];
+	struct suggestion s;
+
+	suggestion_init(&s, key);
+	for (size_t i = 0; i < SETTING_KEYS; i++)
+		suggestion_offer(&s, settings_table[i].name);
+	if (s.best)
+		hb_fix(err, "did you mean '%s'?", s.best);
+	return hb_fail(
+		err, -HB_E_CONFIG, "%s: unknown key '%s'",
+		setting_origin_words(origin, KEY_PROFILE, where, sizeof(where)),
+		quote_shown(key, shown, sizeof(shown)));
+}
+
+/* Whether a file in the workspace may say this. */
+static bool is_tighter(const struct settings *s, enum setting_key key,
+		       const char *value)
+{
+	switch (tighter[key].rule) {
+	case RULE_WORD:
+		return strcmp(value, tighter[key].word) == 0;
+	case RULE_LESS: {
+		struct settings asked = { .size = UINT64_MAX };
+
+		return option_store(&settings_table[key], value, &asked,
+				    NULL) >= 0 &&
+		       asked.size > 0 && asked.size <= s->size;
+	}
+	case RULE_PATH:
+		return value[0] && !path_is_absolute(value) &&
+		       value[0] != '~' && !path_has_dotdot(value);
+	case RULE_NO:
+		break;
+	}
+	return false;
+}
+
+static int check_source(const struct settings *s, const char *value,
+			struct hb_error *err)
+{
+	const struct setting_origin *origin = &s->now.origin;
+	char shown[QUOTE_SHOWN];
+
+	if (origin->source == SETTING_WORKSPACE &&
+	    !is_tighter(s, s->now.key, value)) {
+		hb_fix(err, "put it into ~/.config/holdback/config");
+		return hb_fail(err, -HB_E_CONFIG,
+			       "a file in the workspace may only tighten, not "
+			       "say '%s'",
+			       quote_shown(value, shown, sizeof(shown)));
+	}
+	if (s->now.key == KEY_PROFILE && origin->source != SETTING_OPTION &&
+	    origin->source != SETTING_ENVIRONMENT)
+		return hb_fail(err, -HB_E_CONFIG,
+			       "a file cannot choose the profile");
+	return 0;
+}
+
+int settings_set(struct settings *s, const char *key, const char *value,
+		 const struct setting_origin *origin, struct hb_error *err)
+{
+	const struct option *o = option_find(settings_table, key);
+	struct hb_error inner = { 0 };
+	int r;
+
+	if (!o)
+		return fail_unknown(origin, key, err);
+	s->now = (struct setting_item){
+		.key = (enum setting_key)(o - settings_table),
+		.origin = *origin,
+	};
+	r = check_source(s, value, &inner);
+	if (r >= 0)
+		r = option_store(o, value, s, &inner);
+	if (r < 0)
+		return fail_at(s, &inner, err);
+	s->origins[s->now.key] = *origin;
+	return 0;
+}
+
+static const char *keep(struct settings *s, const char *text)
+{
+	char *copy = strdup(text);
+	void *kept;
+
+	if (!copy)
+		return NULL;
+	kept = grown(s->kept, s->n_kept, sizeof(*s->kept), &s->room_kept);
+	if (!kept) {
+		free(copy);
+		return NULL;
+	}
+	s->kept = kept;
+	s->kept[s->n_kept++] = copy;
+	return copy;
+}
+
+int settings_read(struct settings *s, enum setting_source source,
+		  const char *name, const char *text, size_t n,
+		  struct hb_error *err)
+{
+	struct setting_origin origin = { .source = source };
+	auto_kv_reader struct kv_reader reader = { 0 };
+	struct kv_entry entry;
+	const char *value;
+	int r;
+
+	origin.file = keep(s, name);
+	if (!origin.file)
+		return hb_fail(err, -ENOMEM, "cannot keep the settings");
+	kv_reader_init(&reader, origin.file, text, n);
+	while ((r = kv_next(&reader, &entry, err)) > 0) {
+		if (!kv_is_string(&entry))
+			return kv_fail(&reader, &entry, err,
+				       "there is a NUL in the value");
+		value = keep(s, entry.value);
+		if (!value)
+			return hb_fail(err, -ENOMEM,
+				       "cannot keep the settings");
+		origin.line = entry.line;
+		r = settings_set(s, entry.key, value, &origin, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int settings_environment(struct settings *s, char *const *envp,
+			 struct hb_error *err)
+{
+	const size_t skip = strlen(VARIABLE_PREFIX);
+	char key[KV_KEY_MAX + 1], name[KV_KEY_MAX + 1];
+	int r;
+
+	for (size_t i = 0; envp[i]; i++) {
+		struct setting_origin origin = { SETTING_ENVIRONMENT, NULL, 0 };
+		size_t n = strcspn(envp[i], "=");
+
+		if (strncmp(envp[i], VARIABLE_PREFIX, skip) != 0 || !envp[i][n])
+			continue;
+		if (n >= sizeof(name))
+			n = sizeof(name) - 1;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)n, envp[i]);
+		for (size_t k = skip; k <= n; k++) {
+			char c = name[k];
+
+			key[k - skip] = c;
+			if (c >= 'A' && c <= 'Z')
+				key[k - skip] = (char)(c - 'A' + 'a');
+			else if (c == '_')
+				key[k - skip] = '-';
+		}
+		origin.file = keep(s, name);
+		if (!origin.file)
+			return hb_fail(err, -ENOMEM,
+				       "cannot keep the settings");
+		r = settings_set(s, key, strchr(envp[i], '=') + 1, &origin,
+				 err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int settings_profile(struct settings *s, const char *name, struct hb_error *err)
+{
+	const struct profile *profile = profile_find(name);
+	struct setting_origin origin = { SETTING_BUILT_IN, NULL, 0 };
+	int r;
+
+	if (!profile)
+		return 0;
+	origin.file = profile->name;
+	for (size_t i = 0; i < profile->n; i++) {
+		const struct profile_entry *e = &profile->entries[i];
+
+		origin.line = e->line;
+		r = settings_set(s, e->key, e->value, &origin, err);
+		if (r < 0)
+			return r;
+	}
+	return 1;
+}
+
+const char *settings_text(const struct settings *s, enum setting_key key,
+			  char *out, size_t size)
+{
+	const struct option *o = &settings_table[key];
+	const void *at = (const char *)s + o->offset;
+
+	if (o->kind == OPTION_SET)
+		return *(const bool *)at ? "yes" : "no";
+	if (o->kind == OPTION_STRING)
+		return *(const char *const *)at;
+	if (o->kind != OPTION_SIZE)
+		return NULL;
+	(void)snprintf(out, size, "%" PRIu64, *(const uint64_t *)at);
+	return out;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_SETTINGS_H
+#define HB_PLAN_SETTINGS_H
+
+#include "base/option.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * What a run is told, by whomever: profiles, configuration files, variables and
+ * options are all keys with values, and each key is a long option of `run`.
+ * Whoever speaks later wins; what a list has stays in it, and each value knows
+ * where it came from.  Pure: text in, values out.
+ *
+ * The order is: profile `base`, the command's profile, /etc/holdback,
+ * ~/.config/holdback, the environment, options.  A file in the workspace comes
+ * last and may only take away.
+ */
+
+enum setting_key {
+	KEY_PROFILE,
+	KEY_EPHEMERAL,
+	KEY_SIZE,
+	KEY_SHOW, /* from here lists */
+	KEY_HIDE,
+	KEY_RO,
+	KEY_RW,
+	KEY_ENV, /* to here */
+	KEY_NET,
+	KEY_CHDIR,
+	KEY_NO_PTRACE,
+	KEY_ALLOW_NESTED,
+	KEY_QUIET,
+	SETTING_KEYS
+};
+
+enum setting_source {
+	SETTING_DEFAULT,
+	SETTING_BUILT_IN,    /* file: the profile's name */
+	SETTING_SYSTEM,	     /* /etc/holdback */
+	SETTING_USER,	     /* ~/.config/holdback */
+	SETTING_ENVIRONMENT, /* file: the variable's name */
+	SETTING_OPTION,
+	SETTING_WORKSPACE, /* may only tighten */
+	SETTING_SOURCES
+};
+
+struct setting_origin {
+	enum setting_source source;
+	const char *file; /* NULL where there is none */
+	size_t line;	  /* 0 where there is none */
+};
+
+/* One value of a list. */
+struct setting_item {
+	enum setting_key key;
+	const char *value;
+	struct setting_origin origin;
+};
+
+#define SETTING_ITEMS_MAX 1024
+#define SETTING_SIZE	  (1ULL << 30) /* the default of KEY_SIZE */
+
+struct settings {
+	const char *profile; /* NULL: by the command's name */
+	bool is_ephemeral;
+	uint64_t size;
+	const char *net; /* "none" or "host" */
+	const char *chdir;
+	bool no_ptrace;
+	bool allow_nested;
+	bool is_quiet;
+	struct setting_item *items; /* of all lists, in the order they came */
+	size_t n_items, room_items;
+	struct setting_origin origins[SETTING_KEYS]; /* of all else */
+
+	/* Private. */
+	char **kept;
+	size_t n_kept, room_kept;
+	struct setting_item now; /* what is being set */
+};
+
+/* Nothing but defaults.  settings_done() also takes zero. */
+void settings_init(struct settings *s);
+void settings_done(struct settings *s);
+
+/* The table of keys, in the order of enum setting_key. */
+extern const struct option settings_table[SETTING_KEYS + 1];
+
+const char *setting_name(enum setting_key key);
+bool setting_is_list(enum setting_key key);
+bool setting_is_path(enum setting_key key); /* "~/" may stand in it */
+
+/* One word for a source: "built-in", "user". */
+const char *setting_source_name(enum setting_source source);
+
+/*
+ * Where a value came from, in words for people: "FILE:LINE", "profile 'base'
+ * (built in), line 7", "option '--net'".  Returns `out`.
+ */
+const char *setting_origin_words(const struct setting_origin *origin,
+				 enum setting_key key, char *out, size_t size);
+
+/*
+ * Sets one key.  `value` and origin->file are borrowed and must live as long as
+ * the settings.  In a file an empty value empties a list.
+ *
+ * -HB_E_CONFIG with the place, the cause and for an unknown key a suggestion;
+ * -HB_E_USAGE where the origin is an option.
+ */
+int settings_set(struct settings *s, const char *key, const char *value,
+		 const struct setting_origin *origin, struct hb_error *err);
+
+/*
+ * Sets what the `n` bytes of a file say; any bytes.  `name` is copied, the text
+ * is not needed after.
+ */
+int settings_read(struct settings *s, enum setting_source source,
+		  const char *name, const char *text, size_t n,
+		  struct hb_error *err);
+
+/* Sets what variables HOLDBACK_KEY say: HOLDBACK_NO_PTRACE is no-ptrace. */
+int settings_environment(struct settings *s, char *const *envp,
+			 struct hb_error *err);
+
+/* Sets what the compiled-in profile says.  1, or 0 if there is none. */
+int settings_profile(struct settings *s, const char *name,
+		     struct hb_error *err);
+
+/* The value of a key that is no list, as text, or NULL if it has none. */
+const char *settings_text(const struct settings *s, enum setting_key key,
+			  char *out, size_t size);
+
+/* A compiled-in profile: data/profiles/NAME.conf, read when this was built. */
+struct profile_entry {
+	const char *key, *value;
+	unsigned line;
+};
+
+struct profile {
+	const char *name, *summary;
+	const struct profile_entry *entries;
+	size_t n;
+};
+
+#define PROFILE_BASE	"base"
+#define PROFILE_GENERIC "generic"
+
+/* All, by name; NULL at the end. */
+const struct profile *profile_at(size_t i);
+const struct profile *profile_find(const char *name);
+
+#endif

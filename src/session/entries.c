@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/entries.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "plan/plan.h"
+#include "plan/settings.h"
+#include "plan/view.h"
+#include "session/look.h"
+#include "session/prepare.h"
+#include "session/texts.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Start-up is measured in microseconds: what the host is asked about each row
+ * of a profile is one question where that is enough, and none at all for a
+ * secret that nothing shows.
+ */
+
+int entries_fail(const struct setting_item *item, struct hb_error *err,
+		 const char *fmt, ...)
+{
+	char where[QUOTE_SHOWN + 32], words[HB_TEXT_SIZE];
+	bool is_option = item->origin.source == SETTING_OPTION;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	(void)setting_origin_words(&item->origin, item->key, where,
+				   sizeof(where));
+	if (is_option)
+		return hb_fail(err, -HB_E_USAGE, "%s: %s", where, words);
+	return hb_fail(err, -HB_E_CONFIG, "%s: key '%s': %s", where,
+		       setting_name(item->key), words);
+}
+
+static bool is_home_path(const char *value)
+{
+	return value[0] == '~' && (value[1] == '/' || value[1] == '\0');
+}
+
+int entries_path(const struct run *run, const struct setting_item *item,
+		 const char *value, char *ret, struct hb_error *err)
+{
+	enum setting_source source = item->origin.source;
+	char joined[PATH_MAX], shown[QUOTE_SHOWN];
+	const char *from = NULL, *rest = value;
+	int r;
+
+	if (source != SETTING_OPTION && is_home_path(value)) {
+		from = run->host.home;
+		rest = value + 1;
+		if (!from)
+			return -ENOENT;
+	} else if (path_is_absolute(value)) {
+		from = "/";
+	} else if (source == SETTING_OPTION || source == SETTING_ENVIRONMENT) {
+		from = run->cwd;
+	} else if (source == SETTING_WORKSPACE) {
+		from = run->workspace;
+	}
+	(void)quote_shown(value, shown, sizeof(shown));
+	if (!from || !value[0])
+		return entries_fail(item, err,
+				    "'%s' is neither absolute nor below '~/'",
+				    shown);
+	r = path_join(from, rest, joined, sizeof(joined));
+	if (r >= 0)
+		r = path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
+	if (r < 0)
+		return entries_fail(item, err, "'%s' is too long", shown);
+	return 0;
+}
+
+/* A copy that lives as long as the plan. */
+static int keep(struct run *run, const char *text, const char **ret,
+		struct hb_error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	*ret = copy;
+	return plan_keep(&run->plan, copy, err);
+}
+
+static struct view_entry *new_entry(struct run *run,
+				    const struct setting_item *item,
+				    enum view_class class)
+{
+	struct view_entry *e = &run->entries[run->n_entries++];
+
+	*e = (struct view_entry){ .class = class, .item = item };
+	return e;
+}
+
+/* One call tells the cases apart; what is not there leaves no entry. */
+static int find_shown(struct run *run, const struct setting_item *item,
+		      const char *path, struct hb_error *err)
+{
+	char target[PATH_MAX];
+	struct view_entry *e;
+	ssize_t n;
+	int r;
+
+	n = sys_readlinkat(AT_FDCWD, path, target, sizeof(target));
+	if (n < 0 && n != -EINVAL)
+		return 0;
+	e = new_entry(run, item, VIEW_SHOW);
+	e->found = n < 0 ? VIEW_DIR : VIEW_LINK;
+	r = keep(run, path, &e->path, err);
+	e->source = e->path;
+	if (r >= 0 && n >= 0)
+		r = keep(run, target, &e->target, err);
+	return r;
+}
+
+/* Whether a resource or something asked for by name shows `path`. */
+static bool is_exposed(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (view_lies_in(path, run->resources[i].source))
+			return true;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class != VIEW_HIDE &&
+		    (run->entries[i].class != VIEW_SHOW ||
+		     run->entries[i].item->origin.source != SETTING_BUILT_IN) &&
+		    view_lies_in(path, run->entries[i].path))
+			return true;
+	return false;
+}
+
+/*
+ * The command has our uid, our groups and no capability: what we cannot read it
+ * cannot either, and hiding it would only cost a mount.
+ */
+static int find_hidden(struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char inside[PATH_MAX];
+	struct view_entry *e;
+	struct stat st;
+	bool is_dir;
+
+	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
+	    view_lies_in(path, run->host.home) && !is_exposed(run, path))
+		return 0;
+	if (sys_fstatat(AT_FDCWD, path, &st, 0) < 0)
+		return 0;
+	is_dir = S_ISDIR(st.st_mode);
+	if (sys_faccessat(AT_FDCWD, path, is_dir ? X_OK : R_OK) < 0)
+		return 0;
+	if (view_inside(&run->request, path, inside) < 0)
+		return entries_fail(item, err, "the path is too long");
+	e = new_entry(run, item, VIEW_HIDE);
+	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
+	return keep(run, inside, &e->path, err);
+}
+
+/* What was asked for by name has to be there. */
+static int find_asked(struct run *run, const struct setting_item *item,
+		      const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = look_real(path, real);
+	if (r < 0)
+		return entries_fail(item, err, "cannot find '%s': %s", shown,
+				    hb_strerror(-r));
+	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
+		return entries_fail(item, err,
+				    "the host's '%s' is not put into the view",
+				    shown);
+	if (strcmp(real, "/") == 0)
+		return entries_fail(
+			item, err,
+			"the root directory is not put into the view");
+	e = new_entry(run, item, item->key == KEY_RW ? VIEW_RW : VIEW_RO);
+	e->found = VIEW_DIR;
+	r = keep(run, real, &e->path, err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = keep(run, path, &e->name, err);
+	e->source = e->path;
+	return r;
+}
+
+/* In this order: what is hidden depends on what the others show. */
+static const struct {
+	enum setting_key key;
+	int (*find)(struct run *run, const struct setting_item *item,
+		    const char *path, struct hb_error *err);
+} passes[] = {
+	{ KEY_SHOW, find_shown },
+	{ KEY_RO, find_asked },
+	{ KEY_RW, find_asked },
+	{ KEY_HIDE, find_hidden },
+};
+
+static int find_one(struct run *run, size_t pass,
+		    const struct setting_item *item, struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r;
+
+	r = entries_path(run, item, item->value, path, err);
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = passes[pass].find(run, item, path, err);
+	return r;
+}
+
+int entries_find(struct run *run, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	int r;
+
+	run->entries = calloc(s->n_items + TEXTS_MAX, sizeof(*run->entries));
+	if (!run->entries)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]);
+	     pass++) {
+		for (size_t i = 0; i < s->n_items; i++) {
+			if (s->items[i].key != passes[pass].key)
+				continue;
+			r = find_one(run, pass, &s->items[i], err);
+			if (r < 0)
+				return r;
+		}
+	}
+	r = texts_find(run, err);
+	if (r < 0)
+		return r;
+	run->request.entries = run->entries;
+	run->request.n_entries = run->n_entries;
+	return 0;
+}

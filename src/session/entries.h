@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_ENTRIES_H
+#define HB_SESSION_ENTRIES_H
+
+struct hb_error;
+struct run;
+struct setting_item;
+
+/*
+ * From settings to entries of the view, by looking at the host.
+ *
+ * Fills run->entries from the lists of run->settings; cwd, home and resources
+ * are known.  What a profile names and the host lacks is left out; what was
+ * asked for by name and is missing is -HB_E_USAGE or -HB_E_CONFIG.
+ */
+int entries_find(struct run *run, struct hb_error *err);
+
+/*
+ * The path that an item names, absolute and normalised, into `ret`, which has
+ * room for PATH_MAX: "~/" is the home directory, and what is relative is so to
+ * the working directory for an option, to the workspace for its own file, and
+ * an error elsewhere.  Returns -ENOENT without words for "~/" if there is no
+ * home directory.
+ */
+int entries_path(const struct run *run, const struct setting_item *item,
+		 const char *value, char *ret, struct hb_error *err);
+
+/* Fails with what an item says: its place before the words. */
+int entries_fail(const struct setting_item *item, struct hb_error *err,
+		 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
