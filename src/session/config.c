@@ -263,7 +263,8 @@ int config_load_workspace(struct settings *s, const char *workspace,
 	(void)quote_shown(path, shown, sizeof(shown));
 	/* The kernel lacks it: that is not the file's fault. */
 	if (fd == -ENOSYS)
-		return hb_fail(err, fd, "cannot open '%s'", shown);
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "this kernel has no openat2");
 	if (fd < 0)
 		return hb_fail(err, -HB_E_CONFIG, "cannot open '%s': %s", shown,
 			       hb_strerror(-fd));
