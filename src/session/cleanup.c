@@ -35,6 +35,24 @@ void session_remove_in_base(const struct session_record *record)
 	}
 }
 
+/* Without a record: by what the store and the other place say of each other. */
+static void remove_noted(const struct hb_store *store, const char *gone)
+{
+	auto_fd int session = store_open_own(store->sessions, gone, NULL);
+
+	for (size_t i = 0; session >= 0 && i < RECORD_RESOURCES_MAX; i++) {
+		char name[SESSION_RESOURCE_DIR_SIZE];
+		auto_fd int dir = -1;
+
+		session_resource_dir(i, name);
+		dir = store_open_own(session, name, NULL);
+		if (dir == -ENOENT)
+			return;
+		if (dir >= 0)
+			(void)resource_remove_noted(dir, NULL);
+	}
+}
+
 static int remove_gone(const struct hb_store *store, const char *gone,
 		       const struct session_record *record,
 		       struct hb_error *err)
@@ -43,6 +61,8 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 
 	if (record)
 		session_remove_in_base(record);
+	else
+		remove_noted(store, gone);
 	r = tree_remove(store->sessions, gone, err);
 	if (r < 0) {
 		hb_fix(err, "holdback cleanup --stale");
@@ -100,7 +120,6 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	r = sys_renameat(store->sessions, name, store->sessions, gone);
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'", name);
-	/* A store in a resource is known by the record alone: it stays. */
 	return remove_gone(store, gone, NULL, err);
 }
 

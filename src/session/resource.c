@@ -12,6 +12,7 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"
+#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -323,10 +324,27 @@ int resource_make_dirs(int dir, struct hb_error *err)
 	return 0;
 }
 
-static int place_in_base(int base, const char *id,
+static int write_note(int dir, const char *name, const char *id,
+		      const char *source)
+{
+	auto_fd int fd = sys_openat(
+		dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	int r = fd;
+
+	if (r >= 0)
+		r = sys_write_all(fd, id, strlen(id));
+	if (r >= 0)
+		r = sys_write_all(fd, "\n", 1);
+	if (r >= 0)
+		r = sys_write_all(fd, source, strlen(source));
+	return r;
+}
+
+static int place_in_base(int base, int dir, const char *id,
 			 struct record_resource *resource, struct hb_error *err)
 {
 	char name[SESSION_IN_BASE_SIZE];
+	auto_fd int place = -1;
 	int r;
 
 	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
@@ -336,7 +354,57 @@ static int place_in_base(int base, const char *id,
 			       resource->source);
 	resource->is_in_base = true;
 	resource->same_mount = true;
-	return store_open_own(base, name, err);
+	place = store_open_own(base, name, err);
+	if (place < 0)
+		return place;
+	/* Each names the other, for whoever has no record any more. */
+	r = write_note(place, RESOURCE_NOTE, id, "");
+	if (r >= 0)
+		r = write_note(dir, RESOURCE_NOTE, id, resource->source);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make '%s' in '%s'", name,
+			       resource->source);
+	return take_fd(&place);
+}
+
+/* The id of a note, and what else it says; `size` bytes at most. */
+static int read_note(int dir, char id[RECORD_ID_SIZE], char *rest, size_t size)
+{
+	char text[RECORD_ID_SIZE + PATH_MAX];
+	ssize_t n = sys_read_file_at(dir, RESOURCE_NOTE, text, sizeof(text));
+
+	if (n < 0)
+		return (int)n;
+	/* As many digits as it is to have, and no path in it. */
+	if (strspn(text, "0123456789abcdef") != RECORD_ID_SIZE - 1 ||
+	    text[RECORD_ID_SIZE - 1] != '\n' || strlen(text) != (size_t)n ||
+	    strlen(text) - RECORD_ID_SIZE >= size)
+		return -EBADMSG;
+	memcpy(id, text, RECORD_ID_SIZE - 1);
+	id[RECORD_ID_SIZE - 1] = '\0';
+	(void)snprintf(rest, size, "%s", text + RECORD_ID_SIZE);
+	return 0;
+}
+
+int resource_remove_noted(int dir, struct hb_error *err)
+{
+	char id[RECORD_ID_SIZE], other[RECORD_ID_SIZE];
+	char name[SESSION_IN_BASE_SIZE], source[PATH_MAX], none[2];
+	auto_fd int base = -1;
+	auto_fd int place = -1;
+
+	if (read_note(dir, id, source, sizeof(source)) < 0)
+		return 0;
+	base = sys_openat2(AT_FDCWD, source, O_RDONLY | O_DIRECTORY, 0,
+			   K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+	if (base < 0)
+		return 0;
+	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
+	place = store_open_own(base, name, NULL);
+	if (place < 0 || read_note(place, other, none, sizeof(none)) < 0 ||
+	    strcmp(id, other) != 0)
+		return 0;
+	return tree_remove(base, name, err);
 }
 
 int resource_place(int base, int dir, const char *id,
@@ -353,7 +421,7 @@ int resource_place(int base, int dir, const char *id,
 			return r;
 		r = sys_name_file(marker, dir, probe);
 		if (r == -EXDEV)
-			return place_in_base(base, id, resource, err);
+			return place_in_base(base, dir, id, resource, err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot use the store for '%s'",
 				       resource->source);

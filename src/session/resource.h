@@ -40,6 +40,19 @@ int resource_open(const struct record_resource *resource, struct hb_error *err);
 int resource_place(int base, int dir, const char *id,
 		   struct record_resource *resource, struct hb_error *err);
 
+/*
+ * In `dir` and in a place in the base: which session this is, and in the former
+ * where the base lies.  For a session whose record cannot be read.
+ */
+#define RESOURCE_NOTE "in-base"
+
+/*
+ * Removes the place in the base that the note in `dir` names, if that is ours,
+ * closed to others, and has the same id in it.  Otherwise nothing, which is
+ * success as well: what is left is not known to be ours.
+ */
+int resource_remove_noted(int dir, struct hb_error *err);
+
 /* Makes the directories of a resource's store. */
 int resource_make_dirs(int dir, struct hb_error *err);
 

@@ -94,6 +94,21 @@ else
 	fi
 	check 'cleanup' hb cleanup -y @s
 	is 'leaves nothing in it' "$(ls -A "$project")" f
+	# With a record that cannot be read: by what is known of it otherwise.
+	hb create s --cow "$project" >/dev/null
+	first=$(echo "$project"/.holdback-*)
+	mkdir -m 700 "$project/.holdback-0123456789abcdef"
+	echo damaged >"$state/sessions/s/session"
+	check 'cleanup -y of a damaged session' hb cleanup -y @s
+	check_fails 'removes its store' test -e "$first"
+	is 'and not what is only called like one' "$(ls -A "$project" | wc -l)" 2
+	rmdir "$project/.holdback-0123456789abcdef"
+	hb create s --cow "$project" >/dev/null
+	first=$(echo "$project"/.holdback-*)
+	echo damaged >"$state/sessions/s/session"
+	echo 0123456789abcdef >"$first/in-base"
+	check 'cleanup -y of one whose store is not its own' hb cleanup -y @s
+	check 'leaves that' test -e "$first"
 	rm -f "$TMPDIR/err"
 	rm -rf "$shm"
 	project=$work/p
