@@ -129,8 +129,8 @@ static int no_name(void *ctx, const struct hb_session_info *info,
 
 static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 {
+	auto_doc struct doc doc = { 0 };
 	struct hb_store *store = NULL;
-	char line[64], number[32];
 	uint64_t n = 0;
 	int r;
 
@@ -147,9 +147,13 @@ static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 	hb_store_free(store);
 	if (r < 0)
 		return r;
-	(void)snprintf(number, sizeof(number), "%llu", (unsigned long long)n);
-	(void)snprintf(line, sizeof(line), "removed %s", number);
-	return report(call, "cleanup", "removed", number, line, err);
+	doc_begin(&doc, call->values->json, "cleanup");
+	if (doc.is_json)
+		doc_uint(&doc, "removed", n);
+	else
+		(void)buf_add_fmt(&doc.out, "removed %llu\n",
+				  (unsigned long long)n);
+	return doc_end(&doc, err);
 }
 
 /*

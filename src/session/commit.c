@@ -105,7 +105,9 @@ static void fill_summary(const struct changes_summary *from,
 	};
 	ret->n_files =
 		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;
-	sha256_hex(from->hash, ret->hash);
+	/* Nobody asked for one: then there is none. */
+	if (memcmp(from->hash, (uint8_t[SHA256_SIZE]){ 0 }, SHA256_SIZE) != 0)
+		sha256_hex(from->hash, ret->hash);
 }
 
 static void fill_result(const struct txn_result *from,

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every document of --json is what docs/formats/json.md says, and no more."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HOLDBACK = os.environ["HB_BIN"]
+DOCUMENT = os.path.join(os.environ["HB_SOURCE"], "docs", "formats", "json.md")
+TYPES = {"number": int, "string": str, "bool": bool}
+ROW = re.compile(r"^\| ([a-z, ]+) \| `([a-z_]+)(\??)` \| ([a-z ]+) \|")
+
+
+class Schema:
+    """The tables of the document."""
+
+    def __init__(self, path):
+        self.objects = {}
+        self.seen = set()
+        with open(path, encoding="utf-8") as file:
+            rows = [match for line in file if (match := ROW.match(line))]
+        for row in rows:
+            for name in row[1].split(", "):
+                members = self.objects.setdefault(name, {})
+                members[row[2]] = (row[4], bool(row[3]))
+
+    def members(self, name):
+        """Those of the document of a command include what every one has."""
+        own = self.objects.get(name, {})
+        return own if name not in COMMANDS else {**self.objects["every"], **own}
+
+    def check(self, value, name):
+        """What is wrong with an object, one line each."""
+        members = self.members(name)
+        for key in value.keys() - members.keys():
+            yield f"{name} has {key}, which is not documented"
+        is_error = name in COMMANDS and "error" in value
+        for key, (kind, is_optional) in members.items():
+            if key in value:
+                self.seen.add((name, key))
+                yield from self.check_value(value[key], kind, f"{name}.{key}")
+            elif not is_optional and not is_error:
+                yield f"{name} has no {key}"
+
+    def check_value(self, value, kind, where):
+        if kind.startswith("array of "):
+            if not isinstance(value, list):
+                yield f"{where} is no array"
+                return
+            for item in value:
+                yield from self.check(item, kind.removeprefix("array of "))
+        elif kind in self.objects:
+            yield from self.check(value, kind)
+        elif type(value) is not TYPES[kind]:  # a bool is an int otherwise
+            yield f"{where} is no {kind}: {value!r}"
+
+
+COMMANDS = (
+    "create", "exec", "ls", "status", "diff", "commit", "undo", "redo",
+    "rollback", "recover", "cleanup",
+)  # fmt: skip
+
+# Name, status, words; "!" before the words: a shell command in the project.
+STEPS = (
+    ("create", 0, "create s --cow ."),
+    ("create: there is one", 10, "create s --cow ."),
+    ("nothing to undo", 10, "undo @s"),
+    ("exec", 3, "exec @s -- sh -c 'echo b>b;echo >>a;rm c;mv d e;mkfifo p;exit 3'"),
+    ("exec: no such session", 125, "exec @x -- true"),
+    ("ls", 0, "ls"),
+    ("status", 0, "status @s"),
+    ("diff", 1, "diff --name-status --exit-code @s"),
+    ("commit: denied", 4, "commit -y @s"),
+    ("commit: not the expected", 5, "commit -y --expect " + 64 * "0" + " @s"),
+    ("commit: dry run", 0, "commit -n --special @s"),
+    ("commit: in part", 0, "commit -y --only b @s"),
+    ("commit", 0, "commit -y --special @s"),
+    ("commit: nothing", 0, "commit -y @s"),
+    ("undo", 0, "undo @s"),
+    ("redo", 0, "redo @s"),
+    ("", 0, "!echo user >a"),
+    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo x >>a'"),
+    ("", 0, "!echo more >>a"),
+    ("status: a conflict", 0, "status @s"),
+    ("commit: a conflict", 5, "commit -y @s"),
+    ("rollback", 0, "rollback -y @s"),
+    ("recover", 0, "recover @s"),
+    ("cleanup --stale", 0, "cleanup --stale -y"),
+    ("cleanup", 0, "cleanup -y @s"),
+    ("status: no such session", 9, "status @s"),
+)
+
+
+def run(words, project):
+    if words.startswith("!"):
+        command = words[1:]
+    else:
+        name, _, rest = words.partition(" ")
+        command = f"{HOLDBACK} {name} --state-dir ../state --json {rest}"
+    return subprocess.run(
+        ["sh", "-c", command], cwd=project, capture_output=True, check=False
+    )
+
+
+def step(schema, project, status, words):
+    """What is wrong with one step, one line each."""
+    done = run(words, project)
+    if done.returncode != status:
+        yield f"status {done.returncode}, expected {status}: {done.stderr.decode()}"
+    if words.startswith("!"):
+        return
+    lines = done.stdout.decode().splitlines()
+    if len(lines) != 1:
+        yield f"{len(lines)} lines"
+        return
+    value = json.loads(lines[0])
+    command = words.split()[0]
+    if value.get("version") != 1 or value.get("command") != command:
+        yield "version or command is another"
+    if command != "exec" and value.get("error", {}).get("code", status) != status:
+        yield "the code is not the status"
+    yield from schema.check(value, command)
+
+
+def main():
+    schema = Schema(DOCUMENT)
+    work = tempfile.mkdtemp()
+    project = os.path.join(work, "p")
+    os.mkdir(project)
+    for name in "acd":
+        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
+            file.write(20 * name + "\n")
+    count = 0
+    for name, status, words in STEPS:
+        wrong = list(step(schema, project, status, words))
+        if not name and not wrong:
+            continue
+        count += 1
+        print(f"{'not ' if wrong else ''}ok {count} - {name or words}")
+        for line in wrong:
+            print(f"# {line}")
+    count += 1
+    missing = sorted(
+        f"{name}.{key}"
+        for name in schema.objects.keys() - {"every"}
+        for key in schema.members(name)
+        if (name, key) not in schema.seen and (key != "error" or name == "status")
+    )
+    print(f"{'not ' if missing else ''}ok {count} - every member was there once")
+    for name in missing:
+        print(f"# {name}")
+    print(f"1..{count}")
+    shutil.rmtree(work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
