@@ -184,4 +184,25 @@ int hb_fill_stdio(struct hb_error *err);
 
 bool hb_is_terminal(int fd);
 
+/* How many columns the terminal has; 0: it is none, or does not say. */
+unsigned hb_terminal_columns(int fd);
+
+/*
+ * Lets the shell run `command` on what is written to stdout from here on; it
+ * gets `envp`.  From then on a write after its end is EPIPE and no signal, and
+ * ^C is its business and not ours.  On failure nothing is changed.
+ */
+int hb_pager_start(const char *command, char *const *envp, int *ret_pid,
+		   struct hb_error *err);
+
+/* Closes stdout, which must have been flushed, and waits for the pager. */
+void hb_pager_end(int pid);
+
+/*
+ * Reads a file of the user's own: a regular one, at most `max` bytes, with a
+ * NUL behind them.  The caller frees.  -ENOENT: there is none.
+ */
+int hb_read_own_file(const char *path, size_t max, char **ret_text,
+		     size_t *ret_n, struct hb_error *err);
+
 #endif

@@ -111,7 +111,7 @@ static int show_one(const struct hb_session_info *info,
 	const char between = is_plain ? '\t' : ' ';
 
 	if (doc->is_json) {
-		show_change_json(info, change, doc);
+		show_change_json(info, change, NULL, doc);
 		return doc_flow(doc, err);
 	}
 	if (!is_plain)
@@ -247,20 +247,18 @@ int cmd_status(const struct cmd_call *call, struct hb_error *err)
 
 int cmd_diff(const struct cmd_call *call, struct hb_error *err)
 {
+	const struct cli_values *values = call->values;
 	struct hb_summary s;
 	int r;
 
-	if (!call->values->name_status) {
-		hb_fix(err, "holdback diff --name-status");
+	if (values->stat || values->binary)
 		return hb_fail(err, -HB_E_USAGE,
-			       "diff lists names: it needs --name-status");
-	}
+			       "--name-status, --stat and --binary exclude "
+			       "each other");
 	r = look_at(call, "diff", true, &s, err);
 	if (r < 0)
 		return r;
-	return call->values->exit_code &&
-			       (s.n_files || s.n_directories || s.n_git ||
-				(s.n_times && call->values->verbose))
+	return values->exit_code && show_has_changes(&s, values->verbose)
 		       ? HB_EXIT_DIFFERENT
 		       : HB_EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #include "cli/table.h"
 #include "holdback/holdback.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,36 @@ static int exec_bwrap(char **argv)
 	return cli_fail_run(&err);
 }
 
+/*
+ * Text has an executable of its own.  What cannot be parsed, and help, is for
+ * the one that knows all commands.
+ */
+static const char *who_diffs(int argc, char **argv)
+{
+	const struct command *c = command_find(&cli_program, "diff");
+	char **operands = calloc((size_t)argc + 1, sizeof(*operands));
+	struct cli_values v = { 0 };
+	struct hb_error err = { 0 };
+	int r;
+
+	if (!operands)
+		return "commands";
+	r = option_parse(&cli_program, c, argv + 2, &v, operands, &err);
+	free(operands);
+	if (r < 0 || v.help || v.version || v.name_status ||
+	    (v.json && !v.stat && !v.binary))
+		return "commands";
+	return "diff";
+}
+
+static int exec_diff(int argc, char **argv)
+{
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper(who_diffs(argc, argv), argv, environ, &err);
+	return cli_fail(&err);
+}
+
 /* Asked of the program, not of `run`, which a call without command means. */
 static bool is_about_us(const char *word)
 {
@@ -37,7 +68,7 @@ static bool is_about_us(const char *word)
 	       strcmp(word, "--version") == 0;
 }
 
-static int route(char **argv)
+static int route(int argc, char **argv)
 {
 	const char *name = argv[1];
 
@@ -51,6 +82,8 @@ static int route(char **argv)
 		return cmd_exec(argv, EXEC_IN_FRONT, environ);
 	if (strcmp(name, "bwrap") == 0)
 		return exec_bwrap(argv + 1);
+	if (strcmp(name, "diff") == 0)
+		return exec_diff(argc, argv);
 	return exec_commands(argv);
 }
 
@@ -62,5 +95,5 @@ int main(int argc, char **argv)
 
 	if (hb_fill_stdio(&err) < 0)
 		return cli_fail_run(&err);
-	return argc < 2 ? exec_commands(alone) : route(argv);
+	return argc < 2 ? exec_commands(alone) : route(argc, argv);
 }

@@ -12,6 +12,18 @@
 
 int show_summary(const struct hb_summary *s, struct buf *out)
 {
+	return show_summary_lines(s, NULL, out);
+}
+
+bool show_has_changes(const struct hb_summary *s, bool with_times)
+{
+	return s->n_files || s->n_directories || s->n_git ||
+	       (s->n_times && with_times);
+}
+
+int show_summary_lines(const struct hb_summary *s,
+		       const struct show_lines *lines, struct buf *out)
+{
 	const struct {
 		uint64_t n;
 		const char *word;
@@ -36,6 +48,10 @@ int show_summary(const struct hb_summary *s, struct buf *out)
 				  parts[i].word);
 		before = ", ";
 	}
+	if (lines)
+		(void)buf_add_fmt(out, " · +%llu -%llu",
+				  (unsigned long long)lines->plus,
+				  (unsigned long long)lines->minus);
 	if (s->n_directories > 0)
 		(void)buf_add_fmt(out, " · %llu director%s",
 				  (unsigned long long)s->n_directories,
@@ -52,7 +68,21 @@ int show_summary(const struct hb_summary *s, struct buf *out)
 	return out->error;
 }
 
+static void add_lines(const struct show_lines *lines, struct doc *doc)
+{
+	if (!lines)
+		return;
+	doc_uint(doc, "lines_added", lines->plus);
+	doc_uint(doc, "lines_removed", lines->minus);
+}
+
 void show_summary_json(const struct hb_summary *s, struct doc *doc)
+{
+	show_summary_lines_json(s, NULL, doc);
+}
+
+void show_summary_lines_json(const struct hb_summary *s,
+			     const struct show_lines *lines, struct doc *doc)
 {
 	json_key(&doc->json, "summary");
 	json_object(&doc->json);
@@ -66,6 +96,7 @@ void show_summary_json(const struct hb_summary *s, struct doc *doc)
 	doc_uint(doc, "git", s->n_git);
 	doc_uint(doc, "conflicts", s->n_conflicts);
 	doc_uint(doc, "bytes", s->bytes);
+	add_lines(lines, doc);
 	if (s->hash[0])
 		doc_str(doc, "hash", s->hash);
 	json_end(&doc->json);
@@ -175,7 +206,8 @@ const char *show_asks(const struct hb_change *change)
 }
 
 void show_change_json(const struct hb_session_info *info,
-		      const struct hb_change *change, struct doc *doc)
+		      const struct hb_change *change,
+		      const struct show_lines *lines, struct doc *doc)
 {
 	char kind[2] = { change->kind, '\0' };
 
@@ -188,6 +220,7 @@ void show_change_json(const struct hb_session_info *info,
 	doc_bool(doc, "directory", change->is_directory);
 	doc_bool(doc, "git", change->is_git);
 	doc_uint(doc, "size", change->size);
+	add_lines(lines, doc);
 	if (change->asks != HB_ASKS_NOTHING)
 		doc_str(doc, "asks", asks[change->asks].key);
 	if (change->has_conflict) {

@@ -11,6 +11,20 @@
 int show_summary(const struct hb_summary *summary, struct buf *out);
 void show_summary_json(const struct hb_summary *summary, struct doc *doc);
 
+/* Lines that are new, and lines that are gone. */
+struct show_lines {
+	uint64_t plus, minus;
+};
+
+/* The same with the lines: "7 files: 6 changed, 1 added · +120 -34". */
+int show_summary_lines(const struct hb_summary *summary,
+		       const struct show_lines *lines, struct buf *out);
+void show_summary_lines_json(const struct hb_summary *summary,
+			     const struct show_lines *lines, struct doc *doc);
+
+/* What `diff --exit-code` asks; times count only where they are shown. */
+bool show_has_changes(const struct hb_summary *summary, bool with_times);
+
 /* As members of the object that is open. */
 void show_session_json(const struct hb_session_info *info, struct doc *doc);
 
@@ -22,9 +36,10 @@ int show_path(const struct hb_session_info *info,
 /* What stands against committing it unasked, in words; NULL: nothing. */
 const char *show_asks(const struct hb_change *change);
 
-/* An object of its own. */
+/* An object of its own; `lines` is NULL if they were not counted. */
 void show_change_json(const struct hb_session_info *info,
-		      const struct hb_change *change, struct doc *doc);
+		      const struct hb_change *change,
+		      const struct show_lines *lines, struct doc *doc);
 
 /* "2026-11-15 09:36:15.123456789", local; "-" for none. */
 int show_time(struct timespec when, struct buf *out);

@@ -118,8 +118,9 @@ static const struct command commands[] = {
 	  .options = status_options,
 	  .operands_max = 1 },
 	{ .name = "diff",
-	  .synopsis = "--name-status [OPTIONS] [@SESSION] [PATH…]",
-	  .summary = "list a session's changes for programs to read",
+	  .synopsis =
+		  "[--stat|--binary|--name-status] [OPTIONS] [@SESSION] [PATH…]",
+	  .summary = "show the text of a session's changes",
 	  .about = SESSION_WORDS,
 	  .options = diff_options,
 	  .operands_max = OPERANDS_ANY,

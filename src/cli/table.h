@@ -44,6 +44,10 @@ struct cli_values {
 	bool back;
 	bool stale;
 	bool name_status;
+	bool stat;
+	bool binary;
+	bool no_pager;
+	const char *color; /* NULL: not said */
 	bool exit_code;
 	bool verbose;
 	bool special;

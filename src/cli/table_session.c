@@ -20,6 +20,19 @@ static int add_word(void *values, const struct option *option, const char *arg,
 	return 0;
 }
 
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+static int set_color(void *values, const struct option *option, const char *arg,
+		     struct hb_error *err)
+{
+	struct cli_values *v = values;
+
+	(void)option;
+	(void)err;
+	v->color = arg ? arg : "always";
+	return 0;
+}
+
 /* Rows that several commands have. */
 #define ROW_JSON                                                        \
 	{                                                               \
@@ -99,6 +112,14 @@ const struct option diff_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(name_status),
 	  .help = "a letter and the path, one change a line" },
+	{ .name = "stat",
+	  .kind = OPTION_SET,
+	  .offset = AT(stat),
+	  .help = "how many lines each change adds and removes" },
+	{ .name = "binary",
+	  .kind = OPTION_SET,
+	  .offset = AT(binary),
+	  .help = "all contents, whatever they are: git apply reads it" },
 	{ .name = "exit-code",
 	  .kind = OPTION_SET,
 	  .offset = AT(exit_code),
@@ -106,6 +127,17 @@ const struct option diff_options[] = {
 	ROW_ONLY,
 	ROW_EXCEPT,
 	ROW_VERBOSE,
+	{ .name = "color",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_OPTIONAL,
+	  .metavar = "WHEN",
+	  .choices = color_choices,
+	  .call = set_color,
+	  .help = "auto, always or never; without WHEN always" },
+	{ .name = "no-pager",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_pager),
+	  .help = "write to the terminal and not through a pager" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

@@ -340,6 +340,16 @@ int sys_dup_above(int fd, int lowest)
 	return (int)RESULT(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest));
 }
 
+int sys_dup_to(int fd, int to)
+{
+	return RESULT(dup2(fd, to));
+}
+
+int sys_pipe(int ret_fds[2])
+{
+	return RESULT(pipe2(ret_fds, O_CLOEXEC));
+}
+
 mode_t sys_umask(mode_t mask)
 {
 	return umask(mask);

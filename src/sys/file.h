@@ -90,6 +90,12 @@ int sys_fd_flags(int fd);
 bool sys_is_read_only(int fd);
 int sys_set_cloexec(int fd, int on);
 int sys_dup_above(int fd, int lowest);
+
+/* `to` becomes another name of `fd`, and stays open over an exec. */
+int sys_dup_to(int fd, int to);
+
+/* [0] for reading, [1] for writing; close-on-exec. */
+int sys_pipe(int ret_fds[2]);
 mode_t sys_umask(mode_t mask);
 void sys_close(int fd);
 

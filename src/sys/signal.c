@@ -88,6 +88,13 @@ int sys_isatty(int fd)
 	return isatty(fd);
 }
 
+unsigned sys_tty_columns(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+}
+
 int sys_is_controlling_tty(int fd)
 {
 	pid_t session;

@@ -39,6 +39,9 @@ int sys_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
 int sys_isatty(int fd);
 
+/* How wide a terminal is; 0 if it does not say. */
+unsigned sys_tty_columns(int fd);
+
 /* Whether `fd` is the controlling terminal of this session. */
 int sys_is_controlling_tty(int fd);
 

@@ -75,6 +75,7 @@ STEPS = (
     ("ls", 0, "ls"),
     ("status", 0, "status @s"),
     ("diff", 1, "diff --name-status --exit-code @s"),
+    ("diff --stat", 0, "diff --stat @s"),
     ("commit: denied", 4, "commit -y @s"),
     ("commit: not the expected", 5, "commit -y --expect " + 64 * "0" + " @s"),
     ("commit: dry run", 0, "commit -n --special @s"),

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/cmd_session.h"
+#include "cli/diff/git2.h"
+#include "cli/diff/paint.h"
+#include "cli/diff/patch.h"
+#include "cli/diff/settings.h"
+#include "cli/diff/tally.h"
+#include "cli/doc.h"
+#include "cli/say.h"
+#include "cli/show.h"
+#include "cli/table.h"
+#include "holdback/holdback.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * libexec/holdback/diff: the text of changes.  An executable of its own because
+ * it is the only one that needs libgit2, and `diff --name-status` must not pay
+ * for that.
+ */
+
+#define COLUMNS 80
+
+static unsigned find_columns(char *const *envp)
+{
+	const char *said = settings_env(envp, "COLUMNS");
+	unsigned long n = said ? strtoul(said, NULL, 10) : 0;
+
+	if (n == 0 || n > 10000)
+		n = hb_terminal_columns(STDOUT_FILENO);
+	return n ? (unsigned)n : COLUMNS;
+}
+
+static int paint_patches(const struct cmd_call *call,
+			 struct hb_session *session, struct hb_changes *changes,
+			 struct paint *paint, struct hb_error *err)
+{
+	struct hb_change change;
+	struct show_walk walk;
+	struct patch patch;
+	int r;
+
+	patch_init(&patch, paint, hb_session_info(session), changes,
+		   call->values->binary);
+	show_walk_init(&walk, changes, call->values->verbose);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		r = patch_change(&patch, &change, err);
+		if (r >= 0)
+			r = paint_flow(paint, err);
+		if (r < 0)
+			break;
+	}
+	if (r >= 0)
+		r = patch_end(&patch, err);
+	show_walk_done(&walk);
+	patch_done(&patch);
+	return r < 0 ? r : 0;
+}
+
+static int paint_stat(struct tally *tally, unsigned columns,
+		      struct paint *paint, struct hb_error *err)
+{
+	auto_buf struct buf line = BUF_INIT(4096);
+	int r;
+
+	r = tally_paint(tally, columns, paint, err);
+	if (r < 0)
+		return r;
+	r = show_summary_lines(hb_changes_summary(tally->changes),
+			       &tally->lines, &line);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make the text");
+	paint_words(paint, PAINT_PLAIN, "%s", buf_str(&line));
+	return 0;
+}
+
+static int print_stat_json(struct tally *tally, struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+	int r;
+
+	doc_begin(&doc, true, "diff");
+	json_key(&doc.json, "session");
+	json_object(&doc.json);
+	show_session_json(tally->info, &doc);
+	json_end(&doc.json);
+	r = tally_json(tally, &doc, err);
+	if (r < 0)
+		return r;
+	show_summary_lines_json(hb_changes_summary(tally->changes),
+				&tally->lines, &doc);
+	return doc_end(&doc, err);
+}
+
+/* What is written to, which may be a pager. */
+struct sink {
+	struct settings settings;
+	struct paint paint;
+	unsigned columns;
+	int pager;
+};
+
+static int show_with(const struct cmd_call *call, struct hb_session *session,
+		     struct hb_changes *changes, struct sink *sink,
+		     struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	struct tally tally;
+	int r = 0;
+
+	tally_init(&tally, hb_session_info(session), changes, values->verbose);
+	if (values->stat)
+		r = tally_count(&tally, err);
+	if (r >= 0)
+		r = settings_start_pager(&sink->settings, call->envp,
+					 &sink->pager, err);
+	if (r >= 0 && values->stat && values->json)
+		r = print_stat_json(&tally, err);
+	else if (r >= 0 && values->stat)
+		r = paint_stat(&tally, sink->columns, &sink->paint, err);
+	else if (r >= 0)
+		r = paint_patches(call, session, changes, &sink->paint, err);
+	tally_done(&tally);
+	return r < 0 ? r : paint_end(&sink->paint, err);
+}
+
+static int show(const struct cmd_call *call, int rest,
+		struct hb_session *session, struct sink *sink,
+		struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	const struct hb_changes_options options = {
+		.filter = { values->only.words, values->only.n,
+			    values->except.words, values->except.n },
+		.paths = (const char *const *)call->operands + rest,
+		.n_paths = (size_t)(call->n_operands - rest),
+		.without_hash = !values->json,
+	};
+	struct hb_changes *changes = NULL;
+	bool is_different;
+	int r;
+
+	r = hb_session_changes(session, &options, &changes, err);
+	if (r < 0)
+		return r;
+	is_different =
+		show_has_changes(hb_changes_summary(changes), values->verbose);
+	r = show_with(call, session, changes, sink, err);
+	/* Who leaves the pager before the end has seen enough. */
+	if (r == -EPIPE && sink->pager > 0)
+		r = 0;
+	hb_changes_free(changes);
+	if (r < 0)
+		return r;
+	return values->exit_code && is_different ? HB_EXIT_DIFFERENT
+						 : HB_EXIT_OK;
+}
+
+static int open_and_show(const struct cmd_call *call, struct hb_error *err)
+{
+	struct sink sink = { .columns = find_columns(call->envp) };
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	settings_find(call->values, call->envp, &sink.settings);
+	paint_init(&sink.paint, sink.settings.has_colour,
+		   sink.settings.is_for_terminal);
+	r = cmd_session_operand(call, true, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
+	if (r >= 0)
+		r = show(call, rest, session, &sink, err);
+	/* Others may have the session while somebody still reads. */
+	hb_session_free(session);
+	hb_store_free(store);
+	paint_done(&sink.paint);
+	if (sink.pager > 0)
+		hb_pager_end(sink.pager);
+	return r;
+}
+
+static int check(const struct cli_values *values, struct hb_error *err)
+{
+	if (values->stat && values->binary)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--stat and --binary exclude each other");
+	if (values->json && !values->stat) {
+		hb_fix(err, "--json with --name-status or --stat");
+		return hb_fail(err, -HB_E_USAGE,
+			       "the text of changes has no JSON form");
+	}
+	return 0;
+}
+
+static int run(char **words, struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, "diff");
+	struct cli_values values = { 0 };
+	struct cmd_call call = {
+		.values = &values,
+		.operands = words,
+		.envp = environ,
+	};
+	int r;
+
+	r = option_parse(&cli_program, c, words, &values, words, err);
+	if (r < 0)
+		return r;
+	call.n_operands = r;
+	r = check(&values, err);
+	if (r >= 0)
+		r = git2_start(err);
+	if (r >= 0) {
+		r = open_and_show(&call, err);
+		git2_stop();
+	}
+	if (r < 0 && values.json)
+		doc_error("diff", err);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct hb_error err = { 0 };
+	int r;
+
+	if (argc < 2 || strcmp(argv[1], "diff") != 0) {
+		hb_fix(&err, "holdback diff");
+		(void)hb_fail(&err, -HB_E_USAGE,
+			      "this program is a part of holdback");
+		return cli_fail(&err);
+	}
+	r = run(argv + 2, &err);
+	return r < 0 ? cli_fail(&err) : r;
+}

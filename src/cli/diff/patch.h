@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_DIFF_PATCH_H
+#define HB_CLI_DIFF_PATCH_H
+
+#include "base/buf.h"
+#include "cli/diff/sides.h"
+#include "holdback/session.h"
+
+#include <stdbool.h>
+
+struct hb_error;
+struct paint;
+
+/*
+ * Changes in git's format, one after the other.  What that format cannot say is
+ * in lines that begin with '#' and stand before the file they are about: a
+ * patch tool skips them there.
+ */
+struct patch {
+	struct paint *paint;
+	const struct hb_session_info *info;
+	struct sides sides;
+	bool is_exact;	 /* --binary: nothing is left out that can be said */
+	struct buf last; /* a directory that may turn out to be empty */
+	char last_kind;	 /* A or D; 0: none */
+	size_t last_resource;
+};
+
+void patch_init(struct patch *p, struct paint *paint,
+		const struct hb_session_info *info, struct hb_changes *changes,
+		bool is_exact);
+void patch_done(struct patch *p);
+
+/* Paints the change that was given last. */
+int patch_change(struct patch *p, const struct hb_change *change,
+		 struct hb_error *err);
+
+/* After the last one. */
+int patch_end(struct patch *p, struct hb_error *err);
+
+#endif

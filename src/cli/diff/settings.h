@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_DIFF_SETTINGS_H
+#define HB_CLI_DIFF_SETTINGS_H
+
+#include "cli/diff/gitconfig.h"
+
+#include <stdbool.h>
+
+struct cli_values;
+struct hb_error;
+
+/*
+ * How the user wants a diff to look: by options, the environment and the
+ * user's own git configuration (/etc/gitconfig, ~/.config/git/config and
+ * ~/.gitconfig, as git finds them).  Never by anything in a repository.
+ */
+struct settings {
+	bool has_colour;
+	bool is_for_terminal;
+	/* What the shell runs behind our stdout; "": nothing. */
+	char pager[GITCONFIG_VALUE];
+};
+
+void settings_find(const struct cli_values *values, char *const *envp,
+		   struct settings *ret_settings);
+
+/*
+ * Starts the pager if there is one; *ret_pid is 0 otherwise.  Without LESS and
+ * LV in the environment it gets what git gives it.
+ */
+int settings_start_pager(const struct settings *settings, char *const *envp,
+			 int *ret_pid, struct hb_error *err);
+
+/* The value of a variable, or NULL. */
+const char *settings_env(char *const *envp, const char *name);
+
+#endif
