@@ -45,6 +45,8 @@ def hash_of(entry, settings):
     status, text = output_of(words + ["-E"], entry["directory"])
     if status != 0:
         return None
+    # A checkout elsewhere is judged the same.
+    text = text.replace(os.path.realpath(SOURCE), "")
     return hashlib.sha256((settings + text).encode()).hexdigest()
 
 
