@@ -86,7 +86,7 @@ void doc_error(const char *command, const struct hb_error *err)
 	doc_uint(&doc, "code", (uint64_t)cli_exit_of(err));
 	doc_str(&doc, "text", err->text);
 	doc_str(&doc, "reason", hb_strerror(err->code));
-	doc_str(&doc, "fix", err->fix);
+	doc_str(&doc, "fix", cli_fix_of(err));
 	json_end(&doc.json);
 	(void)doc_end(&doc, NULL);
 }

@@ -7,25 +7,27 @@
 static const struct {
 	int code;
 	enum hb_exit exit;
+	const char *fix; /* where nobody nearer to the cause knew one */
 } exits[] = {
-	{ HB_E_USAGE, HB_EXIT_USAGE },
-	{ HB_E_CONFIG, HB_EXIT_CONFIG },
-	{ HB_E_DENIED, HB_EXIT_DENIED },
-	{ HB_E_CONFLICT, HB_EXIT_CONFLICT },
-	{ HB_E_UNSUPPORTED, HB_EXIT_UNSUPPORTED },
-	{ HB_E_BUSY, HB_EXIT_BUSY },
-	{ HB_E_NO_SESSION, HB_EXIT_NO_SESSION },
-	{ HB_E_STATE, HB_EXIT_STATE },
-	{ HB_E_CORRUPT, HB_EXIT_STATE },
+	{ HB_E_USAGE, HB_EXIT_USAGE, NULL },
+	{ HB_E_CONFIG, HB_EXIT_CONFIG, NULL },
+	{ HB_E_DENIED, HB_EXIT_DENIED, NULL },
+	{ HB_E_CONFLICT, HB_EXIT_CONFLICT, NULL },
+	{ HB_E_UNSUPPORTED, HB_EXIT_UNSUPPORTED, NULL },
+	{ HB_E_BUSY, HB_EXIT_BUSY, NULL },
+	{ HB_E_NO_SESSION, HB_EXIT_NO_SESSION, NULL },
+	{ HB_E_STATE, HB_EXIT_STATE, NULL },
+	{ HB_E_CORRUPT, HB_EXIT_STATE, NULL },
 	/* The real directory does not let itself be changed, or be read. */
-	{ EACCES, HB_EXIT_STATE },
-	{ EPERM, HB_EXIT_STATE },
-	{ EROFS, HB_EXIT_STATE },
-	{ EXDEV, HB_EXIT_STATE },
-	{ HB_E_NOT_FOUND, HB_EXIT_USAGE },
-	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE },
-	{ ENOSPC, HB_EXIT_NO_SPACE },
-	{ EDQUOT, HB_EXIT_NO_SPACE },
+	{ EACCES, HB_EXIT_STATE, NULL },
+	{ EPERM, HB_EXIT_STATE, NULL },
+	{ EROFS, HB_EXIT_STATE, "mount it writable, and try again" },
+	{ EXDEV, HB_EXIT_STATE, NULL },
+	{ HB_E_NOT_FOUND, HB_EXIT_USAGE, NULL },
+	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE, NULL },
+	{ ENOSPC, HB_EXIT_NO_SPACE, "make room there, and try again" },
+	{ EDQUOT, HB_EXIT_NO_SPACE,
+	  "make room in your quota there, and try again" },
 };
 
 enum hb_exit cli_exit_of(const struct hb_error *err)
@@ -37,4 +39,14 @@ enum hb_exit cli_exit_of(const struct hb_error *err)
 		if (exits[i].code == err->code)
 			return exits[i].exit;
 	return HB_EXIT_INTERNAL;
+}
+
+const char *cli_fix_of(const struct hb_error *err)
+{
+	if (err->fix[0] != '\0')
+		return err->fix;
+	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
+		if (exits[i].code == err->code && exits[i].fix)
+			return exits[i].fix;
+	return "";
 }

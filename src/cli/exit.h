@@ -7,4 +7,10 @@
 /* The one place where error codes become exit statuses. */
 enum hb_exit cli_exit_of(const struct hb_error *err);
 
+/*
+ * What the user can do about it: the error's own fix, else what helps against
+ * every error of that kind, else an empty string.  Lives as long as the error.
+ */
+const char *cli_fix_of(const struct hb_error *err);
+
 #endif

@@ -39,8 +39,8 @@ static void say_error(const char *before, const struct hb_error *err)
 	else
 		hb_error_format(err, words, sizeof(words));
 	say_line(before, words);
-	if (err->fix[0])
-		say_line("fix: ", err->fix);
+	if (cli_fix_of(err)[0])
+		say_line("fix: ", cli_fix_of(err));
 }
 
 int cli_fail(const struct hb_error *err)

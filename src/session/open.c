@@ -219,7 +219,9 @@ int session_clock(struct hb_session *s, struct timespec *ret_times,
 		auto_fd int marker = sys_unnamed_file(s->resources[i].dir);
 
 		if (marker < 0)
-			return hb_fail(err, marker, "cannot make a marker");
+			return hb_fail(err, marker,
+				       "cannot write to the store for '%s'",
+				       s->record.resources[i].source);
 		r = resource_clock(marker, &ret_times[i], err);
 	}
 	return r;

@@ -53,6 +53,8 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 		.rdev_minor = x.rdev_minor,
 		.mtime = time_of(&x, TIME_MODIFY),
 		.ctime = time_of(&x, TIME_CHANGE),
+		.is_fixed = x.attributes &
+			    (K_STATX_ATTR_IMMUTABLE | K_STATX_ATTR_APPEND),
 	};
 	if (x.mask & STATX_BTIME_)
 		ret_attr->btime = time_of(&x, TIME_BIRTH);

@@ -4,6 +4,7 @@
 
 #include "sys/dir.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,7 @@ struct sys_attr {
 	uint64_t dev, ino, size, nlink;
 	uint32_t rdev_major, rdev_minor;
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
+	bool is_fixed; /* immutable or append-only: nobody may remove it */
 };
 
 /* `name` is not followed; "" is the descriptor itself, O_PATH ones too. */

@@ -16,10 +16,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define K_FICLONE	       0x40049409UL
-#define K_OVERLAY_MAGIC	       0x794c7630L
-#define K_STATX_ATTR_IMMUTABLE 0x10U
-#define K_STATX_ATTR_APPEND    0x20U
+#define K_FICLONE	0x40049409UL
+#define K_OVERLAY_MAGIC 0x794c7630L
 
 /* The call between its two fault points. */
 #define DURABLE(op, call)                                \

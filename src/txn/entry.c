@@ -83,6 +83,7 @@ static void fill(const struct sys_attr *a, struct entry *e)
 		.mtime = a->mtime,
 		.ctime = a->ctime,
 		.btime = a->btime,
+		.is_fixed = a->is_fixed,
 	};
 }
 

@@ -30,6 +30,7 @@ struct entry {
 	gid_t gid;
 	uint64_t dev, ino, size, nlink;
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
+	bool is_fixed; /* immutable or append-only: nobody may remove it */
 	/* of a layer only */
 	bool is_whiteout; /* either form; type is ENTRY_NONE then */
 	bool is_opaque;	  /* the directory hides everything below it */

@@ -687,7 +687,7 @@ static int plan_one(struct planner *p, const struct change *c,
 		is_partial = survey_is_partial(p->q->survey, p->number++);
 	if (p->skip.len > 0 &&
 	    is_below(c->path, buf_str(&p->skip), p->skip.len))
-		return 0;
+		return preflight_inside(&c->old, c->path, err);
 	buf_cut(&p->skip, 0);
 	leave(p, c->path);
 	buf_cut(&p->path, 0);

@@ -55,11 +55,6 @@ int preflight_dir(const struct site *s, int fd, const struct object *dir,
 		r = sys_obstacle_at(s->resource->spot, "", &spot);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at %s", shown);
-	if (here.mount != spot.mount || here.dev != spot.dev)
-		return hb_fail(err, -EXDEV,
-			       "the directory %s and the session's store are "
-			       "on different file systems",
-			       shown);
 	r = check_flags(&here, path, err);
 	if (r < 0)
 		return r;
@@ -68,8 +63,18 @@ int preflight_dir(const struct site *s, int fd, const struct object *dir,
 	if (r == -EACCES && is_ours(dir) &&
 	    (dir->mode & USER_ENTER) != USER_ENTER)
 		r = 0;
+	if (r == -EACCES)
+		hb_fix(err, "make %s writable for you, or --except it", shown);
 	if (r < 0)
 		return hb_fail(err, r, "cannot change what is in %s", shown);
+	if (here.mount != spot.mount || here.dev != spot.dev) {
+		hb_fix(err, "a session with a --state-dir on the file system "
+			    "of the resource");
+		return hb_fail(err, -EXDEV,
+			       "the directory %s and the session's store are "
+			       "on different file systems",
+			       shown);
+	}
 	return 0;
 }
 
@@ -108,6 +113,19 @@ int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 			       "cannot move it",
 			       shown);
 	return 0;
+}
+
+int preflight_inside(const struct entry *old, const char *path,
+		     struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	if (old->type == ENTRY_NONE || !old->is_fixed)
+		return 0;
+	/* The kernel lets it move, but nobody could throw it away later. */
+	shown_path(path, shown, sizeof(shown));
+	hb_fix(err, "chattr -ia %s", shown);
+	return hb_fail(err, -EPERM, "%s is immutable or append-only", shown);
 }
 
 int preflight_space(const struct site *s, uint64_t bytes, struct hb_error *err)

@@ -20,6 +20,10 @@ int preflight_dir(const struct site *s, int fd, const struct object *dir,
 int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 		  struct hb_error *err);
 
+/* What goes with a directory that is moved or deleted whole: `path` in it. */
+int preflight_inside(const struct entry *old, const char *path,
+		     struct hb_error *err);
+
 /* -ENOSPC unless `bytes` can be staged and something is left. */
 int preflight_space(const struct site *s, uint64_t bytes, struct hb_error *err);
 

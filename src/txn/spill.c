@@ -25,7 +25,8 @@ enum entry_bit {
 	BIT_OPAQUE = 1 << 1,
 	BIT_ORIGIN = 1 << 2,
 	BIT_XATTRS = 1 << 3,
-	BITS_KNOWN = (1 << 4) - 1,
+	BIT_FIXED = 1 << 4,
+	BITS_KNOWN = (1 << 5) - 1,
 };
 
 static const char kinds[] = { CHANGE_ADDED, CHANGE_MODIFIED,   CHANGE_DELETED,
@@ -93,7 +94,8 @@ static void put_entry(struct buf *out, const struct entry *e)
 	    (e->is_whiteout ? BIT_WHITEOUT : 0) |
 		    (e->is_opaque ? BIT_OPAQUE : 0) |
 		    (e->has_origin ? BIT_ORIGIN : 0) |
-		    (e->has_xattrs ? BIT_XATTRS : 0),
+		    (e->has_xattrs ? BIT_XATTRS : 0) |
+		    (e->is_fixed ? BIT_FIXED : 0),
 	    1);
 	put(out, e->mode, 2);
 	put(out, e->uid, 4);
@@ -122,6 +124,7 @@ static void get_entry(struct cursor *c, struct entry *e)
 	e->is_opaque = bits & BIT_OPAQUE;
 	e->has_origin = bits & BIT_ORIGIN;
 	e->has_xattrs = bits & BIT_XATTRS;
+	e->is_fixed = bits & BIT_FIXED;
 	e->mode = (mode_t)get(c, 2);
 	if (e->mode & ~(mode_t)07777)
 		c->is_bad = true;

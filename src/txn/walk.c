@@ -359,7 +359,7 @@ static int open_base(struct walk *w, const char *name, const struct entry *e,
 	}
 	if (err)
 		*err = why;
-	return fail_here(w, r, err);
+	return r;
 }
 
 static int ask_base(struct walk *w, const char *name, struct sighting *s,
