@@ -23,11 +23,21 @@ struct hb_session;
 /* Something for the user: one line, lower case, without a full stop. */
 typedef void (*hb_say_fn)(void *ctx, const char *line);
 
+/*
+ * Something takes long: `what` goes on and `n` are done, 0 if nobody counts.
+ * With `what` NULL it is over.  Called in a process of its own, which shares
+ * nothing with the caller but what was open at 0, 1 and 2.
+ */
+typedef void (*hb_progress_fn)(void *ctx, const char *what, uint64_t n);
+
 struct hb_store_options {
 	const char *dir; /* NULL: $XDG_STATE_HOME/holdback, ~/.local/state/… */
 	char *const *envp;
 	hb_say_fn say; /* may be NULL */
 	void *say_ctx;
+	hb_progress_fn progress; /* may be NULL */
+	void *progress_ctx;
+	int64_t progress_after; /* ms that something may take in silence */
 };
 
 /* Opens the state directory, and makes it if `create` is told so. */

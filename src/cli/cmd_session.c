@@ -2,6 +2,7 @@
 #include "cli/cmd_session.h"
 
 #include "base/error.h"
+#include "base/num.h"
 #include "base/quote.h"
 #include "cli/say.h"
 #include "cli/table.h"
@@ -10,10 +11,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PROGRESS_AFTER 1000 /* ms */
+
 static void say(void *ctx, const char *line)
 {
 	(void)ctx;
 	cli_say(line);
+}
+
+/* One line that is written over, and gone at the end. */
+static void show_progress(void *ctx, const char *what, uint64_t n)
+{
+	(void)ctx;
+	(void)fputs("\r\033[K", stderr);
+	if (what && n > 0)
+		(void)fprintf(stderr, "holdback: %s: %llu", what,
+			      (unsigned long long)n);
+	else if (what)
+		(void)fprintf(stderr, "holdback: %s", what);
+	(void)fflush(stderr);
+}
+
+/* Tests need not wait: they say how long nothing is shown. */
+static int64_t progress_after(char *const *envp)
+{
+	static const char name[] = "HB_TEST_PROGRESS_AFTER=";
+	int64_t ms;
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, sizeof(name) - 1) == 0 &&
+		    num_int(*envp + sizeof(name) - 1, 0, PROGRESS_AFTER, &ms) >=
+			    0)
+			return ms;
+	return PROGRESS_AFTER;
 }
 
 int cmd_open_store(const struct cmd_call *call, bool create,
@@ -23,6 +53,9 @@ int cmd_open_store(const struct cmd_call *call, bool create,
 		.dir = call->values->state_dir,
 		.envp = call->envp,
 		.say = say,
+		.progress =
+			hb_is_terminal(STDERR_FILENO) ? show_progress : NULL,
+		.progress_after = progress_after(call->envp),
 	};
 
 	return hb_store_open(&options, create, ret_store, err);

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/sha256.h"
+#include "session/progress.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "txn/content.h"
@@ -64,13 +65,20 @@ int session_check_filter(const struct hb_filter *filter, struct hb_error *err)
 	return r < 0 ? r : check_globs(filter->except, filter->n_except, err);
 }
 
+static void walked(void *ctx, uint64_t n)
+{
+	progress_tell(ctx, n);
+}
+
 static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 		struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	struct txn *txn = NULL;
 	int r;
 
 	r = session_txn(s, &txn, err);
+	progress_begin(&progress, s->store, "looking for changes");
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
 		const struct txn_resource *resource = &txn->resources[i];
 		const struct changes_request request = {
@@ -84,6 +92,8 @@ static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 			.seen_ctx = txn->seen_ctx[i],
 			.with_renames = c->folds_renames,
 			.without_hash = without_hash,
+			.progress = walked,
+			.progress_ctx = &progress,
 		};
 
 		r = changes_scan(&request, &c->resources[i], err);

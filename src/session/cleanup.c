@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/progress.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -57,8 +58,10 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 		       const struct session_record *record,
 		       struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	int r;
 
+	progress_begin(&progress, store, "removing the session");
 	if (record)
 		session_remove_in_base(record);
 	else

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "session/progress.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/durable.h"
@@ -186,6 +187,7 @@ int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
 	struct txn_options txn_options;
 	uint8_t expect[SHA256_SIZE];
@@ -201,8 +203,12 @@ int hb_session_commit(struct hb_session *session,
 		r = session_clock(session, times, err);
 	if (r < 0)
 		return r;
+	progress_begin(&progress, session->store,
+		       options->dry_run ? "checking the changes"
+					: "committing");
 	r = txn_commit(txn, &txn_options, session_applied, session, &result,
 		       err);
+	progress_end(&progress);
 	if (r < 0)
 		return failed(session, r, err);
 	if (!options->dry_run &&
@@ -222,6 +228,7 @@ static int reverse(struct hb_session *s,
 			      struct hb_error *),
 		   struct hb_commit_result *ret_result, struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;
@@ -230,7 +237,9 @@ static int reverse(struct hb_session *s,
 	r = begin(s, &txn, err);
 	if (r < 0)
 		return r;
+	progress_begin(&progress, s->store, "changing the real directories");
 	r = how(txn, &result, err);
+	progress_end(&progress);
 	if (r < 0)
 		return failed(s, r, err);
 	s->record.used = sys_now().tv_sec;

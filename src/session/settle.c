@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/progress.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/durable.h"
@@ -92,9 +93,11 @@ static int sync_layer(struct session_resource *resource, struct hb_error *err)
 
 int session_sync_layers(struct hb_session *s, struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	int r;
 
 	r = session_open_resources(s, err);
+	progress_begin(&progress, s->store, "writing the changes to disk");
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		r = sync_layer(&s->resources[i], err);
 	return r;

@@ -190,6 +190,9 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 	store->envp = options->envp;
 	store->say = options->say;
 	store->say_ctx = options->say_ctx;
+	store->progress = options->progress;
+	store->progress_ctx = options->progress_ctx;
+	store->progress_after = options->progress_after;
 	r = open_store(store, path, create, err);
 	if (r < 0) {
 		hb_store_free(store);

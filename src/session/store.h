@@ -24,6 +24,9 @@ struct hb_store {
 	char *const *envp;
 	hb_say_fn say; /* NULL: nobody listens */
 	void *say_ctx;
+	hb_progress_fn progress; /* NULL: nobody looks */
+	void *progress_ctx;
+	int64_t progress_after;
 };
 
 #define STORE_NEW  ".new-"

@@ -60,16 +60,26 @@ int sys_want_credentials(int fd)
 	return RESULT(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)));
 }
 
-int sys_send_record(int fd, const void *record, size_t size)
+static int send_with(int fd, const void *record, size_t size, int flags)
 {
 	ssize_t n;
 
 	do
-		n = send(fd, record, size, MSG_NOSIGNAL);
+		n = send(fd, record, size, MSG_NOSIGNAL | flags);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EBADMSG;
+}
+
+int sys_send_record(int fd, const void *record, size_t size)
+{
+	return send_with(fd, record, size, 0);
+}
+
+int sys_offer_record(int fd, const void *record, size_t size)
+{
+	return send_with(fd, record, size, MSG_DONTWAIT);
 }
 
 int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)

@@ -25,6 +25,9 @@ int sys_abstract_reach(int fd);
 /* One record, whole or not at all.  -EPIPE when nobody is there any more. */
 int sys_send_record(int fd, const void *record, size_t size);
 
+/* The same, but -EAGAIN rather than wait. */
+int sys_offer_record(int fd, const void *record, size_t size);
+
 /*
  * One record of exactly `size` bytes.  1: a record, 0: end of file, -EBADMSG:
  * some other size.  *ret_pid, if not NULL, is the sender as seen from here, 0

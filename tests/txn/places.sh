@@ -30,7 +30,8 @@ new_session 'echo f >f'
 mkdir -p "$HOME/secret"
 echo secret >"$HOME/secret/file"
 is 'the home directory is empty' "$(in_box 'ls -A "$HOME"')" ''
-is '/tmp and /run are empty' "$(in_box 'ls -A /run; ls -A /tmp')" ''
+is '/tmp and /run have nothing of the host' \
+	"$(in_box 'ls -A /run; ls -A /tmp')" agent-work
 check_fails 'the host is read-only' in_box ': >/usr/file || : >/etc/file'
 check_fails 'the store is not there' in_box "test -e '$state/sessions'"
 is 'there is no network' "$(in_box 'ls /sys/class/net >/dev/null; cat /proc/net/dev' |
