@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,9 @@ struct changes_within {
 	size_t resource;
 	char *path; /* "": all of it */
 };
+
+/* "compared-" and the number of a resource. */
+#define KNOWN_NAME_SIZE 32
 
 /* Patterns are checked once, and here: what is malformed matches nothing. */
 static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
@@ -74,11 +78,14 @@ static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 		struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
+	char boot[RECORD_BOOT_SIZE], known[KNOWN_NAME_SIZE];
 	struct txn *txn = NULL;
 	int r;
 
 	r = session_txn(s, &txn, err);
 	progress_begin(&progress, s->store, "looking for changes");
+	if (r >= 0)
+		r = session_boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
 		const struct txn_resource *resource = &txn->resources[i];
 		const struct changes_request request = {
@@ -90,12 +97,16 @@ static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 			.t0 = resource->t0,
 			.seen = txn->seen,
 			.seen_ctx = txn->seen_ctx[i],
+			.known = known,
+			.boot = boot,
+			.keeps_known = s->has_lock,
 			.with_renames = c->folds_renames,
 			.without_hash = without_hash,
 			.progress = walked,
 			.progress_ctx = &progress,
 		};
 
+		(void)snprintf(known, sizeof(known), "compared-%zu", i);
 		r = changes_scan(&request, &c->resources[i], err);
 		if (r >= 0)
 			c->n++;

@@ -107,19 +107,26 @@ ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)
 		getxattr(magic_link(fd, link, sizeof(link)), name, buf, size));
 }
 
+ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, buf, size, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 ssize_t sys_pread_full(int fd, void *buf, size_t size, uint64_t offset)
 {
 	char *p = buf;
 	size_t used = 0;
 
 	while (used < size) {
-		ssize_t n = pread(fd, p + used, size - used,
-				  (off_t)(offset + used));
+		ssize_t n = sys_pread(fd, p + used, size - used, offset + used);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
-			return -errno;
+			return n;
 		if (n == 0)
 			break;
 		used += (size_t)n;

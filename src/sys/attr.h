@@ -38,6 +38,9 @@ ssize_t sys_list_xattrs(int fd, char *buf, size_t size);
 ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size);
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size);
 
+/* What one call gives: for whoever knows how much there should be. */
+ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset);
+
 /*
  * All of it, or up to the end of the file: the number of bytes read.
  */

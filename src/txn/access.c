@@ -87,8 +87,8 @@ int access_close_again(int fd, const struct entry *entry, struct hb_error *err)
 	return 0;
 }
 
-int access_open_file(int dirfd, const char *name, const struct entry *entry,
-		     bool in_layer, struct hb_error *err)
+int access_open_quick(int dirfd, const char *name, const struct entry *entry,
+		      bool in_layer, struct hb_error *err)
 {
 	auto_fd int handle = -1;
 	auto_fd int fd = -1;
@@ -104,12 +104,17 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
 		if (r < 0)
 			return r;
 	}
-	if (fd < 0)
-		return fail_for(name, fd, err);
-	r = check_is(fd, name, entry, err);
-	if (r < 0)
-		return r;
-	return take_fd(&fd);
+	return fd < 0 ? fail_for(name, fd, err) : take_fd(&fd);
+}
+
+int access_open_file(int dirfd, const char *name, const struct entry *entry,
+		     bool in_layer, struct hb_error *err)
+{
+	auto_fd int fd = access_open_quick(dirfd, name, entry, in_layer, err);
+	int r;
+
+	r = fd < 0 ? fd : check_is(fd, name, entry, err);
+	return r < 0 ? r : take_fd(&fd);
 }
 
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,

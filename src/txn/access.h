@@ -27,6 +27,10 @@ struct hb_error;
 int access_open_file(int dirfd, const char *name, const struct entry *entry,
 		     bool in_layer, struct hb_error *err);
 
+/* The same, but whoever reads it has to see whether it is still that one. */
+int access_open_quick(int dirfd, const char *name, const struct entry *entry,
+		      bool in_layer, struct hb_error *err);
+
 /*
  * The same for a directory.  One in a layer that its owner cannot list or
  * search keeps u+rx as long as `*ret_was_closed` says: the caller restores the

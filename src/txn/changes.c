@@ -9,6 +9,7 @@
 #include "txn/compare.h"
 #include "txn/conflict.h"
 #include "txn/gitunit.h"
+#include "txn/known.h"
 #include "txn/renames.h"
 #include "txn/spill.h"
 #include "txn/walk.h"
@@ -46,7 +47,10 @@ struct scan {
 	const struct changes_request *request;
 	struct changes *changes;
 	struct conflict_rule rule;
-	uint64_t number; /* of the next change that is added */
+	struct known known;
+	const struct spilled *earlier; /* what it has at the path at hand */
+	bool has_learned;	       /* something that it did not know */
+	uint64_t number;	       /* of the next change that is added */
 	struct sha256 hash;
 	struct buf hashed; /* the path that was last hashed */
 };
@@ -339,10 +343,53 @@ static int add(struct scan *scan, const struct sighting *s,
 	return spill_add(&scan->changes->spill, &record, err);
 }
 
+static const struct entry *recall(void *ctx, const char *path,
+				  size_t *ret_layer)
+{
+	struct scan *scan = ctx;
+
+	scan->earlier = known_find(&scan->known, path);
+	if (!scan->earlier)
+		return NULL;
+	*ret_layer = scan->earlier->change.layer;
+	return &scan->earlier->change.new;
+}
+
+/*
+ * Whether both sides are as they were when their contents were found to differ.
+ * Not for a hash, which reads them anyway.
+ */
+static bool is_known(const struct scan *scan, const struct sighting *s)
+{
+	const struct spilled *earlier = scan->earlier;
+
+	return earlier && scan->request->without_hash &&
+	       (earlier->change.what & (CHANGED_CONTENT | CHANGED_TARGET)) &&
+	       entry_is_untouched(&earlier->change.new, &s->new) &&
+	       entry_is_untouched(&earlier->change.old, &s->old);
+}
+
+static int compare_anew(struct scan *scan, const struct sighting *s,
+			struct xattrs *xattrs, struct change *c,
+			struct hb_error *err)
+{
+	struct side side = new_side(s);
+	int r;
+
+	if (s->new.type != ENTRY_NONE) {
+		r = side_xattrs(&side, xattrs, err);
+		if (r < 0)
+			return r;
+	}
+	r = classify(s, xattrs, c, err);
+	if (c->what & (CHANGED_CONTENT | CHANGED_TARGET))
+		scan->has_learned = true;
+	return r;
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
-	struct side side = new_side(s);
 	struct xattrs xattrs = { 0 };
 	struct change c = {
 		.path = s->path,
@@ -355,14 +402,15 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	s->doubt_below = conflict_below(&scan->rule, s);
 	if (conflict_is_committed(&scan->rule, s))
 		return WALK_SKIP;
-	if (s->new.type != ENTRY_NONE) {
-		r = side_xattrs(&side, &xattrs, err);
-		if (r < 0)
+	if (is_known(scan, s)) {
+		c.kind = CHANGE_MODIFIED;
+		c.what = scan->earlier->change.what;
+		c.flags = scan->earlier->change.flags & CHANGE_SETID;
+	} else {
+		r = compare_anew(scan, s, &xattrs, &c, err);
+		if (r <= 0)
 			return r;
 	}
-	r = classify(s, &xattrs, &c, err);
-	if (r <= 0)
-		return r;
 	set_flags(s, &xattrs, &c);
 	r = add(scan, s, &xattrs, &c, err);
 	return r < 0 ? r : WALK_ON;
@@ -397,6 +445,7 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.spill_dir = request->spill_dir,
 		.skip_prefix = request->skip_prefix,
 		.sight = see,
+		.known = request->known ? recall : NULL,
 		.ctx = scan,
 		.progress = request->progress,
 		.progress_ctx = request->progress_ctx,
@@ -413,7 +462,11 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 	renames_resolve(&changes->renames, request, request->with_renames);
 	settle_renames(changes, request->with_renames);
 	changes->with_renames = request->with_renames;
-	return changes_rewind(changes, err);
+	r = changes_rewind(changes, err);
+	if (r >= 0 && request->keeps_known && scan->has_learned)
+		known_keep(&changes->spill, request->spill_dir, request->known,
+			   request->boot);
+	return r;
 }
 
 static int scan_once(const struct changes_request *request,
@@ -432,10 +485,15 @@ static int scan_once(const struct changes_request *request,
 	if (!changes)
 		return hb_fail(err, -ENOMEM, "cannot compare");
 	buf_init(&scan.hashed, SPILL_PATH_MAX);
+	if (request->known)
+		known_open(&scan.known, request->spill_dir, request->known,
+			   request->boot);
 	r = spill_init(&changes->spill, request->spill_dir, err);
 	if (r >= 0)
 		r = scan_run(&scan, err);
 	buf_done(&scan.hashed);
+	if (request->known)
+		known_done(&scan.known);
 	if (r < 0) {
 		changes_free(changes);
 		return r;

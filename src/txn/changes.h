@@ -126,6 +126,15 @@ struct changes_request {
 	struct timespec t0; /* zero: no conflict is looked for */
 	seen_fn seen;	    /* may be NULL */
 	void *seen_ctx;
+	/*
+	 * The name in `spill_dir` of what is remembered from one scan to the
+	 * next, as known.h says, and the boot that this is; NULL: nothing is.
+	 * With `keeps_known` it is written as well, which only who holds the
+	 * session's lock may do.
+	 */
+	const char *known;
+	const char *boot;
+	bool keeps_known;
 	bool with_renames;
 	/*
 	 * Leaves the hash zero and so spares reading what is new: for whoever

@@ -202,8 +202,33 @@ static int decode_marks(const struct place *at, struct entry *e,
 	return 0;
 }
 
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool entry_is_untouched(const struct entry *a, const struct entry *b)
+{
+	return a->type == b->type && a->mode == b->mode && a->uid == b->uid &&
+	       a->gid == b->gid && a->dev == b->dev && a->ino == b->ino &&
+	       a->size == b->size && a->nlink == b->nlink &&
+	       is_same_time(a->mtime, b->mtime) &&
+	       is_same_time(a->ctime, b->ctime) &&
+	       is_same_time(a->btime, b->btime);
+}
+
+/* Setting or removing a mark moves the ctime. */
+static bool take_known_marks(struct entry *e, const struct entry *known)
+{
+	if (!known || e->type != ENTRY_FILE || !entry_is_untouched(e, known))
+		return false;
+	*e = *known;
+	return true;
+}
+
 static int look_at(const struct place *at, bool is_layer,
-		   struct entry *ret_entry, struct hb_error *err)
+		   const struct entry *known, struct entry *ret_entry,
+		   struct hb_error *err)
 {
 	struct sys_attr a;
 	struct entry e;
@@ -220,7 +245,7 @@ static int look_at(const struct place *at, bool is_layer,
 	if (is_layer && S_ISCHR(a.mode) && a.rdev_major == 0 &&
 	    a.rdev_minor == 0)
 		e.is_whiteout = true;
-	else if (is_layer) {
+	else if (is_layer && !take_known_marks(&e, known)) {
 		r = decode_marks(at, &e, err);
 		if (r < 0)
 			return r;
@@ -232,13 +257,14 @@ static int look_at(const struct place *at, bool is_layer,
 }
 
 static int read_entry(int dirfd, const char *name, bool is_layer,
-		      struct entry *ret_entry, struct hb_error *err)
+		      const struct entry *known, struct entry *ret_entry,
+		      struct hb_error *err)
 {
 	const struct place at = { .dir = dirfd, .name = name };
 	char shown[QUOTE_SHOWN];
 	int r;
 
-	r = look_at(&at, is_layer, ret_entry, err);
+	r = look_at(&at, is_layer, known, ret_entry, err);
 	if (r < 0)
 		return hb_fail(err, r, "%s",
 			       quote_shown(name, shown, sizeof(shown)));
@@ -248,13 +274,19 @@ static int read_entry(int dirfd, const char *name, bool is_layer,
 int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
 		    struct hb_error *err)
 {
-	return read_entry(dirfd, name, false, ret_entry, err);
+	return read_entry(dirfd, name, false, NULL, ret_entry, err);
 }
 
 int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
 		     struct hb_error *err)
 {
-	return read_entry(dirfd, name, true, ret_entry, err);
+	return read_entry(dirfd, name, true, NULL, ret_entry, err);
+}
+
+int entry_read_known(int dirfd, const char *name, const struct entry *known,
+		     struct entry *ret_entry, struct hb_error *err)
+{
+	return read_entry(dirfd, name, true, known, ret_entry, err);
 }
 
 int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
@@ -262,12 +294,7 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 {
 	const struct place at = { .dir = fd, .name = "" };
 
-	return look_at(&at, is_layer, ret_entry, err);
-}
-
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+	return look_at(&at, is_layer, NULL, ret_entry, err);
 }
 
 bool entry_is_same_object(const struct entry *a, const struct entry *b)

@@ -49,6 +49,13 @@ int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
 int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
 		     struct hb_error *err);
 
+/*
+ * The same in a layer where `known`, which may be NULL, was read before: if it
+ * is a file and nothing about it has changed, its marks have not either.
+ */
+int entry_read_known(int dirfd, const char *name, const struct entry *known,
+		     struct entry *ret_entry, struct hb_error *err);
+
 /* The same for an open descriptor, O_PATH ones too. */
 int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 		  struct hb_error *err);
@@ -59,6 +66,12 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
  * moved in or out of it.  Not ctime, which our own renames change.
  */
 bool entry_is_same_object(const struct entry *a, const struct entry *b);
+
+/*
+ * The same object, and nothing has been done to it in between as far as the
+ * kernel tells; the marks are not compared.
+ */
+bool entry_is_untouched(const struct entry *a, const struct entry *b);
 
 /* Neither file, directory nor symbolic link: nothing that may be opened. */
 bool entry_is_special(const struct entry *e);

@@ -209,11 +209,20 @@ int spill_init(struct spill *spill, int dir, struct hb_error *err)
 	fd = sys_unnamed_file(dir);
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot create a file for the changes");
-	spill->file = fd;
+	spill_resume(spill, fd, SPILL_HEAD);
+	return 0;
+}
+
+void spill_resume(struct spill *spill, int file, uint64_t size)
+{
+	*spill = (struct spill){
+		.file = file,
+		.next = SPILL_HEAD,
+		.end = size < SPILL_HEAD ? SPILL_HEAD : size,
+	};
 	buf_init(&spill->out, 2 * SPILL_PATH_MAX);
 	buf_init(&spill->last, SPILL_PATH_MAX);
 	buf_init(&spill->path, SPILL_PATH_MAX);
-	return 0;
 }
 
 void spill_done(struct spill *spill)
@@ -269,7 +278,7 @@ int spill_add(struct spill *spill, const struct spilled *record,
 
 int spill_rewind(struct spill *spill, struct hb_error *err)
 {
-	spill->next = 0;
+	spill->next = SPILL_HEAD;
 	spill->n_block = 0;
 	buf_cut(&spill->path, 0);
 	return spill->out.len > 0 ? flush(spill, err) : 0;

@@ -18,6 +18,9 @@ struct hb_error;
  */
 #define SPILL_PATH_MAX ((size_t)16 << 20)
 
+/* Left free at the start of the file, for whoever keeps it. */
+#define SPILL_HEAD 64
+
 /* A change as it is kept: `why` by number, no `from`. */
 struct spilled {
 	struct change change;
@@ -38,6 +41,8 @@ struct spill {
 
 /* `dir` is where the file may lie. */
 int spill_init(struct spill *spill, int dir, struct hb_error *err);
+/* For reading one that was kept, of so many bytes; takes the file. */
+void spill_resume(struct spill *spill, int file, uint64_t size);
 void spill_done(struct spill *spill);
 
 int spill_add(struct spill *spill, const struct spilled *record,

@@ -299,10 +299,14 @@ static int open_root(struct walk *w, struct hb_error *err)
  * Asks the layers from the top down until one has the last word.  `entries` of
  * the ones that contribute a directory is set, of the others it is empty.
  */
-static int ask_layers(struct walk *w, const char *name, struct child *c,
-		      struct hb_error *err)
+static int ask_layers(struct walk *w, const char *path, const char *name,
+		      struct child *c, struct hb_error *err)
 {
+	const struct walk_request *q = w->request;
 	const struct frame *f = top_of(w);
+	size_t layer = 0;
+	const struct entry *known =
+		q->known ? q->known(q->ctx, path, &layer) : NULL;
 	int r;
 
 	for (size_t i = 0; i < w->n_layers; i++)
@@ -312,7 +316,8 @@ static int ask_layers(struct walk *w, const char *name, struct child *c,
 
 		if (f->sources[i].fd < 0)
 			continue;
-		r = entry_read_layer(f->sources[i].fd, name, &e, err);
+		r = entry_read_known(f->sources[i].fd, name,
+				     i == layer ? known : NULL, &e, err);
 		if (r < 0)
 			return r;
 		if (e.type == ENTRY_NONE && !e.is_whiteout)
@@ -523,7 +528,7 @@ static int visit(struct walk *w, const char *name, struct hb_error *err)
 	s.path = buf_str(&w->path);
 	s.name = s.path + at;
 
-	r = ask_layers(w, s.name, &c, err);
+	r = ask_layers(w, s.path, s.name, &c, err);
 	if (r >= 0)
 		r = ask_base(w, s.name, &s, &c, err);
 	if (r < 0)

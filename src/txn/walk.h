@@ -56,6 +56,13 @@ struct walk_request {
 	int spill_dir;
 	const char *skip_prefix; /* as struct changes_request has it */
 	sight_fn sight;
+	/*
+	 * What a layer had at a path when it was last looked at, and which;
+	 * NULL: not known.  Asked for each path before it is looked at.  May be
+	 * NULL.
+	 */
+	const struct entry *(*known)(void *ctx, const char *path,
+				     size_t *ret_layer);
 	void *ctx;
 	void (*progress)(void *ctx, uint64_t n);
 	void *progress_ctx;

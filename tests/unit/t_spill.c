@@ -146,11 +146,11 @@ static void a_damaged_file_is_said_to_be(void)
 	CHECK_INT(spill_init(&spill, t.top, NULL), 0);
 	CHECK_INT(spill_add(&spill, &in, NULL), 0);
 	CHECK_INT(spill_rewind(&spill, NULL), 0);
-	CHECK_INT(pwrite(spill.file, "\xff\xff\xff\xff", 4, 0), 4);
+	CHECK_INT(pwrite(spill.file, "\xff\xff\xff\xff", 4, SPILL_HEAD), 4);
 	CHECK_INT(spill_next(&spill, &out, &err), -HB_E_CORRUPT);
 	CHECK_INT(err.code, HB_E_CORRUPT);
 	CHECK_INT(spill_rewind(&spill, NULL), 0);
-	CHECK_INT(ftruncate(spill.file, 10), 0);
+	CHECK_INT(ftruncate(spill.file, SPILL_HEAD + 10), 0);
 	CHECK_INT(spill_next(&spill, &out, &err), -HB_E_CORRUPT);
 	spill_done(&spill);
 	tree_done(&t);
