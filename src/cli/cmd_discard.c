@@ -214,9 +214,11 @@ int cmd_cleanup(const struct cmd_call *call, struct hb_error *err)
 	r = cmd_session_operand(call, false, &ref, &rest, err);
 	if (r < 0)
 		return r;
-	if (call->values->stale && ref)
+	if (call->values->stale && ref) {
+		hb_fix(err, "holdback cleanup %s, or --stale alone", ref);
 		return hb_fail(err, -HB_E_USAGE,
 			       "--stale takes no session: it looks at all");
+	}
 	if (call->values->stale)
 		return clean_stale(call, err);
 	r = cmd_open_store(call, false, &store, err);

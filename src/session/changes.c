@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/path.h"
+#include "base/quote.h"
 #include "base/sha256.h"
 #include "session/progress.h"
 #include "session/session.h"
@@ -54,9 +55,16 @@ static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
 		int r = glob_check(globs[i], err);
 
 		if (r < 0) {
+			char shown[QUOTE_SHOWN];
+
 			if (err && err->code == HB_E_CONFIG)
 				err->code = HB_E_USAGE;
-			return r == -HB_E_CONFIG ? -HB_E_USAGE : r;
+			hb_fix(err,
+			       "a backslash before what stands for itself");
+			return hb_fail(
+				err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
+				"'%s'",
+				quote_shown(globs[i], shown, sizeof(shown)));
 		}
 	}
 	return 0;

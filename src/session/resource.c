@@ -87,8 +87,10 @@ static int open_given(const char *path, char *real, size_t size, bool dir_only,
 		return hb_fail(err, -HB_E_USAGE, "'%s' is not a directory",
 			       shown);
 	}
-	if (fd == -ENOENT || fd == -ENOTDIR)
+	if (fd == -ENOENT || fd == -ENOTDIR) {
+		hb_fix(err, "make it first, or name one that is there");
 		return hb_fail(err, -HB_E_USAGE, "there is no '%s'", shown);
+	}
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'", shown);
 	r = (int)sys_fd_path(fd, real, size);
@@ -154,10 +156,12 @@ static int check_overlap(const struct session_record *record,
 		if (path_is_beneath(source, other->source) ||
 		    path_is_beneath(other->source, source) ||
 		    path_is_beneath(inside, other->inside) ||
-		    path_is_beneath(other->inside, inside))
+		    path_is_beneath(other->inside, inside)) {
+			hb_fix(err, "name only the outer one");
 			return hb_fail(err, -HB_E_USAGE,
 				       "'%s' and '%s' overlap", source,
 				       other->source);
+		}
 	}
 	return 0;
 }

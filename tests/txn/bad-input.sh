@@ -35,12 +35,12 @@ done
 is 'none of these left anything' "$(ls -A "$state/sessions")" ''
 
 refuses 'no resource' 2 '*fix: --cow*' hb create s
-refuses 'a resource that is missing' 2 '*there is no*' hb create s --cow nothing
+refuses 'a resource that is missing' 2 '*there is no*fix: *' hb create s --cow nothing
 refuses 'a file' 2 '*not a directory*' hb create s --cow f
 refuses 'the root' 2 '*' hb create s --cow /
 refuses '/proc' 2 '*' hb create s --cow /proc/self
 mkdir -p "$project/sub"
-refuses 'overlapping resources' 2 '*overlap*' hb create s --cow . --cow sub
+refuses 'overlapping resources' 2 '*overlap*fix: *' hb create s --cow . --cow sub
 refuses 'the same twice' 2 '*overlap*' hb create s --cow . --cow .
 refuses 'overlapping inside' 2 '*overlap*' \
 	hb create s --cow sub:/tmp/a --cow "$TMPDIR:/tmp/a/b"
@@ -62,7 +62,7 @@ refuses 'an ambiguous prefix' 9 '*beginning of both*' hb status @s
 check 'a unique one' hb status @st
 hb cleanup -y @st >/dev/null
 refuses 'a word without @' 2 '*fix: @su*' hb status su
-refuses 'a pattern that is none' 2 '*' hb status --only '[' @su
+refuses 'a pattern that is none' 2 '*\[*fix: *' hb status --only '[' @su
 refuses 'a hash that is none' 2 '*' hb commit -y --expect xyz @su
 refuses 'commit without a terminal' 2 '*fix: -y*' hb commit @su
 refuses 'diff without --name-status' 2 '*--name-status*' hb diff @su
