@@ -65,7 +65,6 @@ refuses 'a word without @' 2 '*fix: @su*' hb status su
 refuses 'a pattern that is none' 2 '*\[*fix: *' hb status --only '[' @su
 refuses 'a hash that is none' 2 '*' hb commit -y --expect xyz @su
 refuses 'commit without a terminal' 2 '*fix: -y*' hb commit @su
-refuses 'diff without --name-status' 2 '*--name-status*' hb diff @su
 refuses 'exec without a command' 125 '\[2\]*' hb exec @su
 refuses 'undo of nothing' 10 '*' hb undo @su
 refuses 'redo of nothing' 10 '*' hb redo @su
