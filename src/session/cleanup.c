@@ -77,13 +77,21 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
+	struct hb_error why = { 0 };
 	int r;
 
 	r = session_needs_lock(session, err);
-	if (r >= 0)
-		r = session_retire(session, err);
 	if (r < 0)
 		return r;
+	r = session_retire(session, &why);
+	/* Its name says the same, and removing it is what makes room. */
+	if (r == -ENOSPC || r == -EDQUOT)
+		r = 0;
+	if (r < 0) {
+		if (err)
+			*err = why;
+		return r;
+	}
 	session_close_resources(session);
 	(void)snprintf(gone, sizeof(gone), STORE_GONE "%s", session->record.id);
 	r = sys_renameat(session->store->sessions, session->record.name,

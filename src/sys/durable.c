@@ -152,7 +152,10 @@ int sys_space(int fd, struct sys_space *ret)
 	if (fstatfs(fd, &fs) < 0)
 		return -errno;
 	*ret = (struct sys_space){
-		.free_bytes = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize,
+		/* One without a limit has no size either. */
+		.free_bytes = fs.f_blocks == 0 ? UINT64_MAX
+					       : (uint64_t)fs.f_bavail *
+							 (uint64_t)fs.f_bsize,
 		.is_overlay = fs.f_type == K_OVERLAY_MAGIC,
 	};
 	return 0;

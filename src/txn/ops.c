@@ -733,9 +733,8 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	p.can_leave =
 		res->n_layers == 1 && !(res->is_shared && res->is_shared[0]);
 	p.can_move = p.can_leave && res->same_mount;
-	r = p.can_move ? 0
-		       : preflight_space(request->site, request->survey->bytes,
-					 err);
+	r = preflight_space(request->site,
+			    p.can_move ? 0 : request->survey->bytes, err);
 	/* The root's times are carried as any directory's, unless it is shown.
 	 */
 	if (r == 0 && !request->survey->has_rest) {

@@ -135,9 +135,10 @@ int preflight_space(const struct site *s, uint64_t bytes, struct hb_error *err)
 
 	if (r < 0)
 		return hb_fail(err, r, "cannot ask for free space");
-	if (space.free_bytes < bytes + bytes / 20 + SPACE_MARGIN) {
+	bytes += bytes / 20 + SPACE_MARGIN;
+	if (space.free_bytes < bytes) {
 		hb_fix(err, "make room on the file system of the resource");
-		return hb_fail(err, -ENOSPC, "the copies need %llu bytes",
+		return hb_fail(err, -ENOSPC, "a commit needs %llu bytes there",
 			       (unsigned long long)bytes);
 	}
 	return 0;

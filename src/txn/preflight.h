@@ -24,7 +24,10 @@ int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 int preflight_inside(const struct entry *old, const char *path,
 		     struct hb_error *err);
 
-/* -ENOSPC unless `bytes` can be staged and something is left. */
+/*
+ * -ENOSPC unless `bytes` can be staged and something is left, which even a
+ * commit that only moves needs: for directories, and for what was committed.
+ */
 int preflight_space(const struct site *s, uint64_t bytes, struct hb_error *err);
 
 #endif
