@@ -23,6 +23,7 @@ LINKS = 60_000 if SOAK else 2_000
 REAL_SIZE = 2 << 30 if SOAK else 96 << 20
 DEPTH = 3000 if SOAK else 400
 # Short of time rather than of memory.
+UNTOLD = "size=0"  # of which nobody says how much is free
 LARGE = "" if SOAK else "size=512m,nr_inodes=500k"
 
 COMMITTED, NOTHING, REFUSED = "committed", "nothing", "refused"
@@ -211,7 +212,7 @@ SCENES = [
           "os.setxattr('f', 'user.large', b'x' * 65536); put('n'); "
           "os.setxattr('n', 'user.large', b'y' * 65536); "
           "os.setxattr('g', 'user.large', b'n' * 65536); "
-          "os.setxattr('d', 'user.large', b'z' * 65536)", disk="size=16m"),
+          "os.setxattr('d', 'user.large', b'z' * 65536)", disk=UNTOLD),
     Scene("H13 H14 H15 H16", "names", "put('f'); os.mkdir(b'o\\xff'); put(b'o\\xff/\\n')",
           "[put(n) for n in NAMES]; [os.mkdir(n + b'd') for n in NAMES if len(n) < 255]; "
           "unmake(b'o\\xff')"),
