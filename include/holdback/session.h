@@ -276,6 +276,38 @@ int hb_session_redo(struct hb_session *session,
 int hb_session_rollback(struct hb_session *session, const char *const *paths,
 			size_t n_paths, struct hb_error *err);
 
+/*
+ * Freezes what is pending under a name, in a time that does not depend on how
+ * much it is, and goes on above it.  `name` NULL: one is chosen.  A session
+ * that is live cannot be marked: -HB_E_BUSY when it is opened.  A commit ends
+ * the marks made before it, and undo brings them back.
+ */
+int hb_session_mark(struct hb_session *session, const char *name,
+		    const char **ret_name, struct hb_error *err);
+
+struct hb_mark {
+	const char *name;
+	int64_t time; /* when it was made */
+};
+
+/* The marks that can be used, the oldest first. */
+typedef int (*hb_mark_fn)(void *ctx, const struct hb_mark *mark,
+			  struct hb_error *err);
+int hb_session_marks(struct hb_session *session, hb_mark_fn fn, void *ctx,
+		     struct hb_error *err);
+
+/* Throws away what came after the mark, which stays. */
+int hb_session_rollback_to(struct hb_session *session, const char *mark,
+			   struct hb_error *err);
+
+/*
+ * A new session on what is pending in this one, or was at the mark `from`
+ * (NULL: now): it shares the layers, knows the same about the real directories
+ * and goes its own way from here.  On failure there is no new session.
+ */
+int hb_session_fork(struct hb_session *session, const char *name,
+		    const char *from, struct hb_error *err);
+
 enum hb_recovered {
 	HB_RECOVERED_NOTHING,
 	HB_RECOVERED_FORWARD, /* the interrupted change was finished */

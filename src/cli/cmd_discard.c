@@ -34,10 +34,13 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	char line[HB_TEXT_SIZE];
 	int r;
 
-	(void)snprintf(line, sizeof(line),
-		       call->n_operands > first
-			       ? "throw these changes of session %s away?"
-			       : "throw all changes of session %s away?",
+	if (call->values->to && call->n_operands > first)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--to is about all paths: it takes none");
+	(void)snprintf(line, sizeof(line), "throw %s of session %s away?",
+		       call->values->to		  ? "what came after the mark"
+		       : call->n_operands > first ? "these changes"
+						  : "all changes",
 		       name);
 	r = cmd_ask(call, line, err);
 	if (r < 0)
@@ -46,12 +49,17 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 		cli_say("nothing was rolled back");
 		return HB_EXIT_OK;
 	}
-	r = hb_session_rollback(session,
-				(const char *const *)call->operands + first,
-				(size_t)(call->n_operands - first), err);
+	r = call->values->to
+		    ? hb_session_rollback_to(session, call->values->to, err)
+		    : hb_session_rollback(
+			      session,
+			      (const char *const *)call->operands + first,
+			      (size_t)(call->n_operands - first), err);
 	if (r < 0)
 		return r;
-	(void)snprintf(line, sizeof(line), "rolled session %s back", name);
+	(void)snprintf(line, sizeof(line), "rolled session %s back%s%s", name,
+		       call->values->to ? " to " : "",
+		       call->values->to ? call->values->to : "");
 	return report(call, "rollback", "name", name, line, err);
 }
 

@@ -180,6 +180,50 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 				  "the last writes are not on disk yet\n");
 }
 
+struct marks {
+	struct doc *doc;
+	size_t n;
+};
+
+static int show_mark(void *ctx, const struct hb_mark *mark,
+		     struct hb_error *err)
+{
+	struct marks *marks = ctx;
+	struct doc *doc = marks->doc;
+
+	(void)err;
+	if (doc->is_json) {
+		json_object(&doc->json);
+		doc_str(doc, "name", mark->name);
+		json_key(&doc->json, "time");
+		json_int(&doc->json, mark->time);
+		json_end(&doc->json);
+	} else {
+		(void)buf_add_fmt(&doc->out, "%s %s",
+				  marks->n > 0 ? "," : "marks:", mark->name);
+	}
+	marks->n++;
+	return 0;
+}
+
+static int show_marks(struct hb_session *session, struct doc *doc,
+		      struct hb_error *err)
+{
+	struct marks marks = { .doc = doc };
+	int r;
+
+	if (doc->is_json) {
+		json_key(&doc->json, "marks");
+		json_array(&doc->json);
+	}
+	r = hb_session_marks(session, show_mark, &marks, err);
+	if (doc->is_json)
+		json_end(&doc->json);
+	else if (marks.n > 0)
+		(void)buf_add_char(&doc->out, '\n');
+	return r;
+}
+
 static int look(const struct cmd_call *call, const char *command, bool is_plain,
 		int rest, struct hb_summary *ret_summary,
 		struct hb_session *session, struct hb_error *err)
@@ -204,7 +248,10 @@ static int look(const struct cmd_call *call, const char *command, bool is_plain,
 	doc_begin(&doc, values->json, command);
 	if (!is_plain || doc.is_json)
 		show_state(info, &doc);
-	r = show_all(info, changes, values, is_plain, &doc, err);
+	if (!is_plain)
+		r = show_marks(session, &doc, err);
+	if (r >= 0)
+		r = show_all(info, changes, values, is_plain, &doc, err);
 	hb_changes_free(changes);
 	if (r < 0)
 		return r;

@@ -30,6 +30,8 @@ static const struct {
 	{ "commit", cmd_commit },
 	{ "undo", cmd_undo },
 	{ "redo", cmd_redo },
+	{ "mark", cmd_mark },
+	{ "fork", cmd_fork },
 	{ "rollback", cmd_rollback },
 	{ "recover", cmd_recover },
 	{ "cleanup", cmd_cleanup },

@@ -53,6 +53,7 @@ struct cli_values {
 	bool special;
 	bool setid;
 	const char *expect;
+	const char *from, *to, *since; /* marks */
 	struct cli_list only, except, ours, theirs;
 };
 
@@ -61,7 +62,8 @@ extern const struct program cli_program;
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], ls_options[],
 	status_options[], diff_options[], commit_options[], undo_options[],
-	rollback_options[], recover_options[], cleanup_options[];
+	rollback_options[], mark_options[], fork_options[], recover_options[],
+	cleanup_options[];
 
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];

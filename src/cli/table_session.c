@@ -175,8 +175,26 @@ const struct option commit_options[] = {
 
 const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
+const struct option mark_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option fork_options[] = {
+	{ .name = "from",
+	  .kind = OPTION_STRING,
+	  .metavar = "MARK",
+	  .offset = AT(from),
+	  .help = "begin with what was pending at this mark" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
 const struct option rollback_options[] = {
 	ROW_YES("do not ask"),
+	{ .name = "to",
+	  .kind = OPTION_STRING,
+	  .metavar = "MARK",
+	  .offset = AT(to),
+	  .help = "throw away only what came after this mark" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

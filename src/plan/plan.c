@@ -69,7 +69,7 @@ int plan_add_layer(struct plan *plan, const char *dir, struct hb_error *err)
 	void *layers = NULL;
 	int r;
 
-	r = reserve(plan->layers, plan->n_layers, PLAN_MAX_LAYERS,
+	r = reserve(plan->layers, plan->n_layers, PLAN_MAX_ALL,
 		    sizeof(*plan->layers), &plan->room_layers, &layers, err);
 	if (r < 0)
 		return r;

@@ -23,7 +23,8 @@ struct setting_item;
  */
 
 #define PLAN_MAX_OPS	9000
-#define PLAN_MAX_LAYERS 500
+#define PLAN_MAX_LAYERS 500   /* of one overlay: the kernel's own limit */
+#define PLAN_MAX_ALL	16384 /* of all of them */
 
 /*
  * Carried out strictly in the order of the list, each inside the root that the

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/layers.h"
 #include "session/progress.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -78,6 +79,7 @@ int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
 	struct hb_error why = { 0 };
+	struct layers_freed freed = { 0 };
 	int r;
 
 	r = session_needs_lock(session, err);
@@ -99,7 +101,12 @@ int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'",
 			       session->record.name);
-	return remove_gone(session->store, gone, &session->record, err);
+	r = remove_gone(session->store, gone, &session->record, err);
+	if (r < 0)
+		return r;
+	/* The layers that nobody shares go with it. */
+	return layers_collect(session->store, session->record.family, false,
+			      &freed, err);
 }
 
 int hb_store_discard(struct hb_store *store, const char *ref,

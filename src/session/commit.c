@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "session/progress.h"
 #include "session/session.h"
+#include "session/stack.h"
 #include "session/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -183,12 +184,20 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 	return r;
 }
 
+static bool is_partial(const struct hb_commit_options *options)
+{
+	return !options->dry_run &&
+	       (options->filter.n_only > 0 || options->filter.n_except > 0 ||
+		options->n_ours > 0);
+}
+
 int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
+	struct stack_change stack = { 0 };
 	struct txn_options txn_options;
 	uint8_t expect[SHA256_SIZE];
 	struct txn_result result = { 0 };
@@ -206,8 +215,11 @@ int hb_session_commit(struct hb_session *session,
 	progress_begin(&progress, session->store,
 		       options->dry_run ? "checking the changes"
 					: "committing");
-	r = txn_commit(txn, &txn_options, session_applied, session, &result,
-		       err);
+	r = stack_begin(&stack, session, txn, is_partial(options), err);
+	if (r >= 0)
+		r = txn_commit(txn, &txn_options, session_applied, session,
+			       &result, err);
+	stack_end(&stack);
 	progress_end(&progress);
 	if (r < 0)
 		return failed(session, r, err);
@@ -261,6 +273,8 @@ int hb_session_undo(struct hb_session *session,
 	int r;
 
 	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = stack_check_undo(session, err);
 	if (r < 0)
 		return r;
 	/*

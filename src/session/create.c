@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "session/groups.h"
+#include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -24,7 +25,7 @@
  * changes is made again as easily.
  */
 
-static int new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
+int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
 {
 	unsigned char bytes[(RECORD_ID_SIZE - 1) / 2];
 	int r;
@@ -97,7 +98,9 @@ static int look_for_groups(const struct hb_store *store, int base, bool scans,
 
 static int make_resource(const struct hb_store *store, int session,
 			 size_t number, bool scan_groups,
-			 struct session_record *record, struct hb_error *err)
+			 struct session_record *record,
+			 const struct session_origin *origin,
+			 struct hb_error *err)
 {
 	struct record_resource *resource = &record->resources[number];
 	char name[SESSION_RESOURCE_DIR_SIZE];
@@ -123,6 +126,8 @@ static int make_resource(const struct hb_store *store, int session,
 	if (place < 0)
 		return place;
 	r = resource_make_dirs(place, err);
+	if (r >= 0 && origin)
+		return origin->fill(origin->ctx, number, place, resource, err);
 	if (r < 0)
 		return r;
 	return copy_top(base, place, err);
@@ -153,7 +158,7 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 
 static int fill(const struct hb_store *store, const char *making,
 		bool scan_groups, struct session_record *record,
-		struct hb_error *err)
+		const struct session_origin *origin, struct hb_error *err)
 {
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
@@ -173,14 +178,19 @@ static int fill(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < record->n_resources; i++) {
-		r = make_resource(store, dir, i, scan_groups, record, err);
+		r = make_resource(store, dir, i, scan_groups, record, origin,
+				  err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
 	}
 	/* created -> idle; no session is `created` under its name. */
 	record->state = SESSION_IDLE;
-	return record_write(dir, record, false, err);
+	r = record_write(dir, record, origin != NULL, err);
+	/* What only this one will know of once its origin is gone. */
+	if (r >= 0 && origin)
+		r = sys_fsync(dir);
+	return r;
 }
 
 static int exists(const char *name, struct hb_error *err)
@@ -205,38 +215,62 @@ static int publish(const struct hb_store *store, const char *making,
 	return 0;
 }
 
+int session_check_new(const struct hb_store *store, const char *name,
+		      struct hb_error *err)
+{
+	int r = record_check_name(name, err);
+
+	if (r < 0)
+		return r;
+	if (sys_faccessat(store->sessions, name, F_OK) >= 0)
+		return exists(name, err);
+	return 0;
+}
+
+int session_make(const struct hb_store *store, struct session_record *record,
+		 const struct session_origin *origin, bool scan_groups,
+		 struct hb_error *err)
+{
+	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
+	int r;
+
+	r = session_new_id(record->id, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(making, sizeof(making), STORE_NEW "%s", record->id);
+	r = sys_mkdirat(store->sessions, making, 0700);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make session '%s'",
+			       record->name);
+	r = fill(store, making, scan_groups, record, origin, err);
+	if (r >= 0)
+		r = publish(store, making, record, err);
+	if (r < 0) {
+		session_remove_in_base(record);
+		(void)tree_remove(store->sessions, making, NULL);
+		return r;
+	}
+	if (origin)
+		r = sys_fsync(store->sessions);
+	return r < 0 ? hb_fail(err, r, "cannot sync the new session") : 0;
+}
+
 int hb_session_create(struct hb_store *store,
 		      const struct hb_create_options *options,
 		      struct hb_error *err)
 {
 	auto_record struct session_record record = { 0 };
-	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
 	int r;
 
-	r = record_check_name(options->name, err);
+	r = session_check_new(store, options->name, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(record.name, sizeof(record.name), "%s", options->name);
-	if (sys_faccessat(store->sessions, record.name, F_OK) >= 0)
-		return exists(record.name, err);
 	record.is_durable = options->is_durable;
 	r = resource_choose(store, options->cow, options->n_cow,
 			    options->read_only, options->n_read_only, &record,
 			    err);
-	if (r >= 0)
-		r = new_id(record.id, err);
-	if (r < 0)
-		return r;
-	(void)snprintf(making, sizeof(making), STORE_NEW "%s", record.id);
-	r = sys_mkdirat(store->sessions, making, 0700);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make session '%s'", record.name);
-	r = fill(store, making, options->scan_groups, &record, err);
-	if (r >= 0)
-		r = publish(store, making, &record, err);
-	if (r < 0) {
-		session_remove_in_base(&record);
-		(void)tree_remove(store->sessions, making, NULL);
-	}
-	return r;
+	return r < 0 ? r
+		     : session_make(store, &record, NULL, options->scan_groups,
+				    err);
 }

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "plan/view.h"
 #include "plan/view_exec.h"
+#include "session/layers.h"
 #include "session/look.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -40,6 +41,7 @@ struct exec {
 	struct view_host host;
 	struct view_exec_request request;
 	struct view_overlay *overlays;
+	char ***layers; /* by resource: the paths of frozen ones */
 	const char **hidden;
 	char home[PATH_MAX];
 	char cwd[PATH_MAX];
@@ -67,6 +69,11 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 
 	overlay->source = resource->source;
 	overlay->inside = resource->inside;
+	r = session_layer_paths(e->session, i, &e->layers[i],
+				&overlay->n_layers, err);
+	if (r < 0)
+		return r;
+	overlay->layers = (const char *const *)e->layers[i];
 	r = session_store_path(e->session, i, "upper", path, sizeof(path), err);
 	if (r >= 0)
 		r = keep(e, path, &overlay->upper, err);
@@ -81,6 +88,12 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 	if (r < 0)
 		return r;
 	path[strlen(path) - 1] = '\0';
+	r = keep(e, path, &e->hidden[e->request.n_hidden++], err);
+	if (r < 0 || overlay->n_layers == 0)
+		return r;
+	/* Where the layers of the family lie. */
+	(void)snprintf(path, sizeof(path), "%s", overlay->layers[0]);
+	*strrchr(path, '/') = '\0';
 	return keep(e, path, &e->hidden[e->request.n_hidden++], err);
 }
 
@@ -128,8 +141,9 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	int r = 0;
 
 	e->overlays = calloc(record->n_resources, sizeof(*e->overlays));
-	e->hidden = calloc(record->n_resources, sizeof(*e->hidden));
-	if (!e->overlays || !e->hidden)
+	e->hidden = calloc(2 * record->n_resources, sizeof(*e->hidden));
+	e->layers = calloc(record->n_resources, sizeof(*e->layers));
+	if (!e->overlays || !e->hidden || !e->layers)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
 		r = fill_overlay(e, i, err);
@@ -303,6 +317,9 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	if (r >= 0)
 		r = run(&e, argv, envp, ret_result, err);
 	plan_done(&e.plan);
+	for (size_t i = 0; e.layers && i < session->record.n_resources; i++)
+		free(e.layers[i]);
+	free(e.layers);
 	free(e.overlays);
 	free(e.hidden);
 	return r;

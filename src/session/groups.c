@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/layers.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -303,18 +304,22 @@ static int mark_copied(int dirfd, const char *name, mode_t mode)
 }
 
 static int copy_one(const struct prepare *p, int from, int to, const char *name,
-		    struct hb_error *err)
+		    bool in_layer, struct hb_error *err)
 {
 	struct entry entry;
-	struct carry carry = { .from = from, .name = name, .entry = &entry };
+	struct carry carry = { .from = from,
+			       .name = name,
+			       .entry = &entry,
+			       .flags = in_layer ? CARRY_FROM_LAYER : 0 };
 	struct sys_attr parent, there;
 	int r;
 
-	r = entry_read_base(from, name, &entry, err);
+	r = in_layer ? entry_read_layer(from, name, &entry, err)
+		     : entry_read_base(from, name, &entry, err);
 	if (r < 0)
 		return r;
 	/* What its owner may not read would have to be opened up for it. */
-	if (entry.uid != p->who.uid || has_marks(from, name) ||
+	if (entry.uid != p->who.uid || (!in_layer && has_marks(from, name)) ||
 	    (entry.type != ENTRY_LINK && entry.type != ENTRY_DIR &&
 	     (entry.type != ENTRY_FILE || !(entry.mode & S_IRUSR))) ||
 	    sys_attr_at(to, name, &there) != -ENOENT)
@@ -411,6 +416,44 @@ static bool is_store(const char *path)
 	return strncmp(path, SESSION_IN_BASE, strlen(SESSION_IN_BASE)) == 0;
 }
 
+/* 1: the layer has something at the path or hides it, 0: neither. */
+static bool is_in_layer(int layer, const char *path)
+{
+	auto_fd int dir = sys_openat(layer, ".", O_PATH | O_DIRECTORY, 0);
+	char name[NAME_MAX + 1];
+	struct sys_attr there;
+
+	for (const char *at = path; dir >= 0 && *at;) {
+		size_t n = strcspn(at, "/");
+		int next;
+
+		(void)snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		if (at[n] == '\0')
+			return sys_attr_at(dir, name, &there) != -ENOENT;
+		next = sys_openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
+				  0);
+		if (next == -ENOENT)
+			return false;
+		if (next < 0)
+			return true;
+		sys_close(dir);
+		dir = next;
+		if (sys_get_xattr(dir, OPAQUE, NULL, 0) >= 0)
+			return true;
+		at += n + 1;
+	}
+	return true;
+}
+
+/* What a frozen layer has is not the base's any more. */
+static bool is_frozen(const struct session_resource *resource, const char *path)
+{
+	for (size_t i = 1; i < resource->n_layers; i++)
+		if (is_in_layer(resource->layers[i], path))
+			return true;
+	return false;
+}
+
 static int note_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 {
 	struct prepare *p = ctx;
@@ -428,6 +471,8 @@ static int note_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 		return r;
 	if (p->dir >= 0 && sys_attr_at(p->dir, v->name, &there) != -ENOENT)
 		return 0;
+	if (is_frozen(p->resource, v->path))
+		return 0;
 	return list_add(p->list, v->path, S_ISDIR(v->attr.mode), err);
 }
 
@@ -438,6 +483,22 @@ static int open_parent(const struct session_resource *resource,
 
 	*ret_name = split(path, &len);
 	return access_open_below(resource->upper, path, len, O_PATH, NULL);
+}
+
+/* Where the directory that the upper is to have looks like it does now. */
+static int find_source(const struct session_resource *resource,
+		       const char *path, bool is_dir, bool *ret_in_layer)
+{
+	for (size_t i = 1; is_dir && i < resource->n_layers; i++) {
+		auto_fd int fd = access_open_below(resource->layers[i], path,
+						   strlen(path), O_PATH, NULL);
+
+		*ret_in_layer = fd >= 0;
+		if (fd >= 0)
+			return resource->layers[i];
+	}
+	*ret_in_layer = false;
+	return resource->base;
 }
 
 /* Parents come first; what cannot be made leaves what is in it out. */
@@ -451,12 +512,14 @@ static int make_all(const struct prepare *p, struct hb_error *err)
 	     at += note.size) {
 		const char *name;
 		auto_fd int to = open_parent(p->resource, l->path, &name);
-		auto_fd int from = access_open_below(p->resource->base, l->path,
-						     (size_t)(name - l->path),
-						     O_PATH, NULL);
+		bool in_layer;
+		int root = find_source(p->resource, l->path, note.is_dir != 0,
+				       &in_layer);
+		auto_fd int from = access_open_below(
+			root, l->path, (size_t)(name - l->path), O_PATH, NULL);
 
 		if (to >= 0 && from >= 0)
-			r = copy_one(p, from, to, name, err);
+			r = copy_one(p, from, to, name, in_layer, err);
 	}
 	return r;
 }
@@ -611,8 +674,11 @@ int session_prepare_groups(struct hb_session *s, struct hb_error *err)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups)
-			r = groups_prepare(&s->resources[i], err);
+		if (s->record.resources[i].has_groups) {
+			r = session_open_layers(s, i, err);
+			if (r >= 0)
+				r = groups_prepare(&s->resources[i], err);
+		}
 	return r;
 }
 

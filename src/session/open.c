@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -48,7 +49,8 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       s->record.resources[number].source);
 	resource->upper = sys_openat(resource->dir, "upper",
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (resource->upper < 0)
+	if (resource->upper < 0 &&
+	    !(resource->upper == -ENOENT && s->record.is_freezing))
 		return hb_fail(err, resource->upper,
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
@@ -104,6 +106,11 @@ void session_close_resources(struct hb_session *s)
 
 		fd_closep(&resource->base);
 		fd_closep(&resource->dir);
+		for (size_t k = 1; k < resource->n_layers; k++)
+			fd_closep(&resource->layers[k]);
+		free(resource->layers);
+		free(resource->is_shared);
+		peers_done(&resource->peers);
 		fd_closep(&resource->upper);
 		seen_done(&resource->seen);
 		seen_log_done(&resource->log);
@@ -140,7 +147,6 @@ static struct timespec believable_t0(const struct session_resource *resource,
 int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err)
 {
-	static const bool shared_by_none[1] = { false };
 	size_t n = s->record.n_resources;
 	int r;
 
@@ -157,15 +163,20 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct session_resource *resource = &s->resources[i];
 
 		r = load_seen(resource, err);
+		if (r >= 0)
+			r = session_open_layers(s, i, err);
 		if (r < 0)
 			return r;
+		peers_done(&resource->peers);
+		peers_init(&resource->peers, s, i);
 		s->txn_resources[i] = (struct txn_resource){
 			.base = resource->base,
 			.dir = resource->dir,
 			.spot = resource->dir,
-			.layers = &resource->upper,
-			.n_layers = 1,
-			.is_shared = shared_by_none,
+			.layers = resource->layers,
+			.n_layers = resource->n_layers,
+			.is_shared = resource->is_shared,
+			.peers = &resource->peers.ask,
 			.same_mount = s->record.resources[i].same_mount,
 			.skip_prefix = SESSION_IN_BASE,
 			.t0 = believable_t0(resource,

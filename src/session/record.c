@@ -51,6 +51,7 @@ void record_done(struct session_record *record)
 	for (size_t i = 0; i < record->n_read_only; i++)
 		free(record->read_only[i]);
 	free(record->read_only);
+	free(record->layers);
 	memset(record, 0, sizeof(*record));
 }
 
@@ -75,6 +76,12 @@ int record_check_name(const char *name, struct hb_error *err)
 	hb_fix(err, "use letters, digits, '-', '_' and '.'");
 	return hb_fail(err, -HB_E_USAGE, "the session name '%s' %s",
 		       quote_shown(name, shown, sizeof(shown)), why);
+}
+
+bool record_is_id(const char *text)
+{
+	return strlen(text) == RECORD_ID_SIZE - 1 &&
+	       strspn(text, "0123456789abcdef") == RECORD_ID_SIZE - 1;
 }
 
 int record_add_resource(struct session_record *record, const char *source,
@@ -122,9 +129,35 @@ int record_add_read_only(struct session_record *record, const char *path,
 	return 0;
 }
 
+int record_add_layer(struct session_record *record,
+		     const struct record_layer *layer, struct hb_error *err)
+{
+	struct record_layer *grown;
+
+	if (record->n_layers >= RECORD_LAYERS_MAX) {
+		hb_fix(err, "holdback gc, or commit what is pending");
+		return hb_fail(err, -E2BIG, "more than %d layers",
+			       RECORD_LAYERS_MAX);
+	}
+	grown = reallocarray(record->layers, record->n_layers + 1,
+			     sizeof(*grown));
+	if (!grown)
+		return hb_fail(err, -ENOMEM, "cannot keep a layer");
+	record->layers = grown;
+	grown[record->n_layers++] = *layer;
+	return 0;
+}
+
+void record_remove_layer(struct session_record *record, size_t number)
+{
+	memmove(&record->layers[number], &record->layers[number + 1],
+		(record->n_layers - number - 1) * sizeof(*record->layers));
+	record->n_layers--;
+}
+
 /*
- * One row for each key.  Keys of a resource belong to the last `resource`
- * before them; a key of the session stands before the first.
+ * One row for each key.  Keys of a layer or a resource belong to the last one
+ * before them; a key of the session stands before the first of either.
  */
 enum field_type {
 	FIELD_TEXT, /* char[size] in place */
@@ -147,6 +180,11 @@ struct field {
 		key, type, offsetof(struct session_record, name),  \
 			sizeof(((struct session_record *)0)->name) \
 	}
+#define LAYER_FIELD(key, type, name)                             \
+	{                                                        \
+		key, type, offsetof(struct record_layer, name),  \
+			sizeof(((struct record_layer *)0)->name) \
+	}
 #define RESOURCE_FIELD(key, type, name)                             \
 	{                                                           \
 		key, type, offsetof(struct record_resource, name),  \
@@ -166,8 +204,19 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("unsynced", FIELD_BOOL, is_unsynced),
 	SESSION_FIELD("lost", FIELD_BOOL, has_lost),
 	SESSION_FIELD("undo-bytes", FIELD_U64, undo_bytes),
+	SESSION_FIELD("family", FIELD_TEXT, family),
+	SESSION_FIELD("freezing", FIELD_BOOL, is_freezing),
 };
 #define N_SESSION_FIELDS (sizeof(session_fields) / sizeof(session_fields[0]))
+
+static const struct field layer_fields[] = {
+	LAYER_FIELD("mark", FIELD_TEXT, mark),
+	LAYER_FIELD("frozen", FIELD_I64, frozen),
+	LAYER_FIELD("after", FIELD_U64, after),
+	LAYER_FIELD("from", FIELD_U64, from),
+	LAYER_FIELD("until", FIELD_U64, until),
+};
+#define N_LAYER_FIELDS (sizeof(layer_fields) / sizeof(layer_fields[0]))
 
 static const struct field resource_fields[] = {
 	RESOURCE_FIELD("inside", FIELD_COPY, inside),
@@ -235,6 +284,11 @@ int record_format(const struct session_record *record, struct buf *out,
 		write_field(&w, &session_fields[i], record);
 	for (size_t i = 0; i < record->n_read_only; i++)
 		(void)kv_add_str(&w, "read-only", record->read_only[i]);
+	for (size_t i = 0; i < record->n_layers; i++) {
+		(void)kv_add_str(&w, "layer", record->layers[i].id);
+		for (size_t k = 0; k < N_LAYER_FIELDS; k++)
+			write_field(&w, &layer_fields[k], &record->layers[i]);
+	}
 	for (size_t i = 0; i < record->n_resources; i++) {
 		(void)kv_add_str(&w, "resource", record->resources[i].source);
 		for (size_t k = 0; k < N_RESOURCE_FIELDS; k++)
@@ -333,6 +387,18 @@ static const struct field *find_field(const struct field *fields, size_t n,
 	return NULL;
 }
 
+static int read_layer(struct session_record *record, const char *id,
+		      struct hb_error *err)
+{
+	struct record_layer layer = { 0 };
+
+	if (!record_is_id(id))
+		return hb_fail(err, -HB_E_CORRUPT,
+			       "a layer of the session file has no id");
+	memcpy(layer.id, id, sizeof(layer.id));
+	return record_add_layer(record, &layer, err);
+}
+
 static int read_entry(struct session_record *record,
 		      const struct kv_entry *entry, struct hb_error *err)
 {
@@ -345,7 +411,14 @@ static int read_entry(struct session_record *record,
 	if (strcmp(entry->key, "resource") == 0)
 		return record_add_resource(record, entry->value, "", &resource,
 					   err);
-	if (record->n_resources == 0) {
+	if (strcmp(entry->key, "layer") == 0 && record->n_resources == 0)
+		return read_layer(record, entry->value, err);
+	if (record->n_resources == 0 && record->n_layers > 0) {
+		field = find_field(layer_fields, N_LAYER_FIELDS, entry->key);
+		r = field ? read_field(field, entry->value,
+				       &record->layers[record->n_layers - 1])
+			  : -EINVAL;
+	} else if (record->n_resources == 0) {
 		field = find_field(session_fields, N_SESSION_FIELDS,
 				   entry->key);
 		r = field ? read_field(field, entry->value, record) : -EINVAL;
@@ -407,6 +480,10 @@ static int check_whole(const struct session_record *record,
 	if (!record->id[0] || !record->name[0] || record->n_resources == 0)
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the session file is incomplete");
+	if ((record->family[0] && !record_is_id(record->family)) ||
+	    (record->n_layers > 0 && !record->family[0]))
+		return hb_fail(err, -HB_E_CORRUPT,
+			       "the layers of the session file have no family");
 	for (size_t i = 0; i < record->n_resources; i++)
 		if (record->resources[i].source[0] != '/' ||
 		    record->resources[i].inside[0] != '/')

@@ -20,6 +20,7 @@ struct hb_error;
 #define RECORD_BOOT_SIZE     40
 #define RECORD_RESOURCES_MAX 32
 #define RECORD_READ_ONLY_MAX 256
+#define RECORD_LAYERS_MAX    1000
 #define RECORD_FILE_MAX	     ((size_t)1 << 18)
 
 enum session_state {
@@ -46,6 +47,20 @@ struct record_resource {
 	bool has_groups; /* groups that the box does not know: see groups.h */
 };
 
+/*
+ * A frozen layer: one directory per resource, in the family's part of the
+ * store.  It counts or not by which transactions are in effect, so that a
+ * commit or a rollback that is undone brings its layers back by itself.
+ */
+struct record_layer {
+	char id[RECORD_ID_SIZE];
+	char mark[RECORD_NAME_MAX + 1]; /* its name; "": nobody gave it one */
+	int64_t frozen;			/* seconds since 1970 */
+	uint64_t after; /* the transaction that was the last when it was made */
+	uint64_t from;	/* counts only while this one is in effect; 0: always */
+	uint64_t until; /* and no more once this one is; 0: never ends */
+};
+
 struct session_record {
 	char id[RECORD_ID_SIZE];
 	char name[RECORD_NAME_MAX + 1];
@@ -58,6 +73,10 @@ struct session_record {
 	bool is_unsynced; /* the last box's writes were not synced by us */
 	bool has_lost;	  /* the machine went down while it was active */
 	uint64_t undo_bytes;
+	char family[RECORD_ID_SIZE]; /* whose layers these are; "": none yet */
+	bool is_freezing; /* the upper is on its way to be the last layer */
+	struct record_layer *layers; /* the oldest first */
+	size_t n_layers;
 	struct record_resource *resources;
 	size_t n_resources;
 	char **read_only; /* host paths that the view shows read-only */
@@ -77,12 +96,18 @@ const char *session_state_name(enum session_state state);
  */
 int record_check_name(const char *name, struct hb_error *err);
 
+/* 16 hexadecimal digits. */
+bool record_is_id(const char *text);
+
 /* Adds copies; -E2BIG past the limits above. */
 int record_add_resource(struct session_record *record, const char *source,
 			const char *inside, struct record_resource **ret,
 			struct hb_error *err);
 int record_add_read_only(struct session_record *record, const char *path,
 			 struct hb_error *err);
+int record_add_layer(struct session_record *record,
+		     const struct record_layer *layer, struct hb_error *err);
+void record_remove_layer(struct session_record *record, size_t number);
 
 int record_format(const struct session_record *record, struct buf *out,
 		  struct hb_error *err);

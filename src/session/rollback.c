@@ -3,8 +3,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "session/layers.h"
 #include "session/session.h"
+#include "session/stack.h"
 #include "session/store.h"
+#include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -25,9 +28,11 @@
 
 #define TRASH "trash"
 
-static int roll_all_back(struct hb_session *s, struct hb_error *err)
+/* Everything above the layer with the id `keep`; NULL: everything. */
+static int roll_back(struct hb_session *s, const char *keep,
+		     struct hb_error *err)
 {
-	struct timespec times[RECORD_RESOURCES_MAX];
+	struct stack_change stack = { .is_rollback = true, .keep = keep };
 	struct txn *txn = NULL;
 	int r;
 
@@ -35,9 +40,21 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 	if (r < 0)
 		return r;
 	session_remember(s);
-	r = txn_rollback(txn, err);
+	r = stack_begin(&stack, s, txn, false, err);
+	if (r >= 0)
+		r = txn_rollback(txn, err);
+	stack_end(&stack);
 	/* The upper is another one now. */
 	session_close_resources(s);
+	return r;
+}
+
+static int roll_all_back(struct hb_session *s, struct hb_error *err)
+{
+	struct timespec times[RECORD_RESOURCES_MAX];
+	int r;
+
+	r = roll_back(s, NULL, err);
 	if (r < 0)
 		return r;
 	r = session_clock(s, times, err);
@@ -109,6 +126,34 @@ static int check_above(const struct session_resource *resource,
 	return 0;
 }
 
+/* What is frozen cannot be taken out of its layer. */
+static int check_frozen(struct hb_session *s, size_t number, const char *path,
+			struct hb_error *err)
+{
+	const struct session_resource *resource = &s->resources[number];
+	char shown[QUOTE_SHOWN];
+	struct path_part dir = path_dirname(path);
+	struct sys_attr attr;
+	int r;
+
+	if (path_part_is(dir, "."))
+		dir.n = 0;
+	r = session_open_layers(s, number, err);
+	for (size_t i = 1; r >= 0 && i < resource->n_layers; i++) {
+		auto_fd int fd = access_open_below(resource->layers[i], path,
+						   dir.n, O_PATH, NULL);
+
+		if (fd < 0 || sys_attr_at(fd, path_basename(path).s, &attr) < 0)
+			continue;
+		hb_fix(err, "holdback rollback --to MARK @%s", s->record.name);
+		return hb_fail(err, -HB_E_STATE,
+			       "'%s' was changed before a mark, and what is "
+			       "marked is not taken apart",
+			       quote_shown(path, shown, sizeof(shown)));
+	}
+	return r;
+}
+
 static int roll_one_back(struct hb_session *s, const char *path,
 			 struct hb_error *err)
 {
@@ -130,7 +175,9 @@ static int roll_one_back(struct hb_session *s, const char *path,
 			       "'%s' is the whole of a resource", path);
 	}
 	resource = &s->resources[number];
-	r = check_above(resource, rest, err);
+	r = check_frozen(s, number, rest, err);
+	if (r >= 0)
+		r = check_above(resource, rest, err);
 	if (r < 0)
 		return r;
 	dir_part = path_dirname(rest);
@@ -162,6 +209,27 @@ static int roll_one_back(struct hb_session *s, const char *path,
 	if (r < 0)
 		return hb_fail(err, r, "cannot roll '%s' back", path);
 	return 0;
+}
+
+int hb_session_rollback_to(struct hb_session *session, const char *mark,
+			   struct hb_error *err)
+{
+	char keep[RECORD_ID_SIZE];
+	size_t number;
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_find_mark(session, mark, &number, err);
+	if (r < 0)
+		return r;
+	/* The record may be rewritten before it is compared with. */
+	memcpy(keep, session->record.layers[number].id, sizeof(keep));
+	r = roll_back(session, keep, err);
+	if (r < 0)
+		return r;
+	session->record.used = sys_now().tv_sec;
+	return session_save(session, err);
 }
 
 int hb_session_rollback(struct hb_session *session, const char *const *paths,

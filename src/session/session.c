@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "session/layers.h"
 #include "session/resource.h"
 #include "session/store.h"
 #include "sys/attr.h"
@@ -187,12 +188,15 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	}
 	if (how == HB_OPEN_QUICK &&
 	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
-	     session_has_journal(s) || session_has_groups(s)))
+	     s->record.is_freezing || session_has_journal(s) ||
+	     session_has_groups(s)))
 		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, true, err);
 	else if (s->record.is_unsynced)
 		r = session_settle_sync(s, err);
+	if (r >= 0)
+		r = session_finish_freeze(s, err);
 	if (r < 0 || how == HB_OPEN_RECOVER)
 		return r;
 	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK) {
@@ -237,6 +241,7 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 	s->store = store;
 	s->dir = -1;
 	s->lock = -1;
+	s->family_lock = -1;
 	r = open_session(s, name, how, err);
 	if (r < 0) {
 		hb_session_free(s);
@@ -253,6 +258,7 @@ void hb_session_free(struct hb_session *session)
 	session_close_resources(session);
 	free(session->sources);
 	record_done(&session->record);
+	fd_closep(&session->family_lock);
 	fd_closep(&session->lock);
 	fd_closep(&session->dir);
 	free(session);
@@ -266,7 +272,9 @@ const struct hb_session_info *hb_session_info(const struct hb_session *session)
 static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 		    void *ctx, struct hb_error *err)
 {
-	struct hb_session s = { .store = store, .dir = -1, .lock = -1 };
+	struct hb_session s = {
+		.store = store, .dir = -1, .lock = -1, .family_lock = -1
+	};
 	struct hb_session_info unreadable = { .name = name,
 					      .id = "",
 					      .state = "unreadable" };

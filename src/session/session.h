@@ -3,6 +3,7 @@
 #define HB_SESSION_SESSION_H
 
 #include "holdback/session.h"
+#include "session/peers.h"
 #include "session/record.h"
 #include "session/seen.h"
 #include "txn/txn.h"
@@ -21,9 +22,13 @@ struct hb_store;
  * (c) No resource is touched before its identity was verified.
  */
 struct session_resource {
-	int base;  /* the real directory, verified; -1 before */
-	int dir;   /* rN in the store, or .holdback-ID in the base */
-	int upper; /* dir/upper */
+	int base;	 /* the real directory, verified; -1 before */
+	int dir;	 /* rN in the store, or .holdback-ID in the base */
+	int upper;	 /* dir/upper; -1 while it is being frozen */
+	int *layers;	 /* session_open_layers(): [0] is `upper` */
+	bool *is_shared; /* by layer: what is frozen may have others */
+	size_t n_layers;
+	struct peers peers;    /* who shares these */
 	struct seen_file seen; /* has_seen */
 	bool has_seen;
 	struct seen_log log; /* while a transaction is under way */
@@ -34,13 +39,14 @@ struct hb_session {
 	int dir;
 	int lock;
 	bool has_lock;
+	int family_lock; /* family_depth: layers.h */
+	unsigned family_depth;
 	struct session_record record;
 	struct session_resource *resources; /* record.n_resources */
 	bool has_resources;		    /* they are open */
 
 	struct txn txn; /* filled by session_txn() */
 	struct txn_resource *txn_resources;
-	const bool *not_shared;
 	void **seen_ctx;
 
 	struct hb_session_info info;
@@ -158,6 +164,30 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err);
 int session_remembered(struct hb_session *s, bool drop_older,
 		       struct hb_error *err);
+
+/* -HB_E_STATE if there is a session of that name, -HB_E_USAGE if none may be.
+ */
+int session_check_new(const struct hb_store *store, const char *name,
+		      struct hb_error *err);
+
+/*
+ * What a session is made from that does not begin empty: `fill` gets the
+ * directories of each resource's store, where `upper` is still missing what it
+ * is to look like, and may put T0 back to what is known about the base.
+ */
+struct session_origin {
+	int (*fill)(void *ctx, size_t number, int dir,
+		    struct record_resource *resource, struct hb_error *err);
+	void *ctx;
+};
+
+/*
+ * Makes the session of the record, which gets its id; `origin` NULL: an empty
+ * one.  On failure nothing is left.
+ */
+int session_make(const struct hb_store *store, struct session_record *record,
+		 const struct session_origin *origin, bool scan_groups,
+		 struct hb_error *err);
 
 /* Removes what stores in the resources themselves there are. */
 void session_remove_in_base(const struct session_record *record);

@@ -249,6 +249,16 @@ int sys_set_core_limit_zero(void)
 	return RESULT(setrlimit(RLIMIT_CORE, &none));
 }
 
+void sys_raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int sys_new_session_keyring(void)
 {
 	return (int)RESULT(syscall(SYS_keyctl, K_KEYCTL_JOIN, NULL));

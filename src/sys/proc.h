@@ -77,6 +77,9 @@ int sys_close_range(unsigned first, unsigned last);
 
 int sys_set_core_limit_zero(void);
 
+/* As many descriptors as we may have; commands would inherit that. */
+void sys_raise_fd_limit(void);
+
 /* A session keyring of our own, so that the caller's is out of reach. */
 int sys_new_session_keyring(void);
 

@@ -8,6 +8,7 @@
 #include "sys/attr.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
+#include "txn/explained.h"
 #include "txn/gitunit.h"
 #include "txn/known.h"
 #include "txn/renames.h"
@@ -313,6 +314,31 @@ static void count(struct changes_summary *sum, const struct change *c)
 		sum->bytes += c->new.size;
 }
 
+static int judge(struct scan *scan, const struct sighting *s,
+		 enum change_kind kind, enum conflict *ret_conflict,
+		 struct hb_error *err)
+{
+	int r = 0;
+
+	*ret_conflict = conflict_of(&scan->rule, s, kind);
+	if (*ret_conflict != CONFLICT_NONE &&
+	    *ret_conflict != CONFLICT_UNREADABLE)
+		r = explained_by_layers(scan->request, s, err);
+	if (r > 0)
+		*ret_conflict = CONFLICT_NONE;
+	return r < 0 ? r : 0;
+}
+
+/* What is older than what a session with the same layer has committed. */
+static bool is_outdated(const struct scan *scan, const struct sighting *s)
+{
+	const struct changes_peers *peers = scan->request->peers;
+
+	return peers && s->has_layer && s->layer > 0 &&
+	       peers->have_committed(peers->ctx, s->layer, s->path, s->old.ino,
+				     s->old.ctime);
+}
+
 static int add(struct scan *scan, const struct sighting *s,
 	       const struct xattrs *xattrs, struct change *c,
 	       struct hb_error *err)
@@ -320,8 +346,12 @@ static int add(struct scan *scan, const struct sighting *s,
 	struct spilled record = { 0 };
 	int r;
 
+	if (is_outdated(scan, s))
+		return 0;
 	if (!(c->flags & CHANGE_CARRIED)) {
-		record.conflict = conflict_of(&scan->rule, s, c->kind);
+		r = judge(scan, s, c->kind, &record.conflict, err);
+		if (r < 0)
+			return r;
 		if (record.conflict != CONFLICT_NONE)
 			c->flags |= CHANGE_CONFLICT;
 		count(&scan->changes->summary, c);
@@ -400,6 +430,13 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	int r;
 
 	s->doubt_below = conflict_below(&scan->rule, s);
+	if (s->doubt_below == CONFLICT_MOVED) {
+		r = explained_by_layers(scan->request, s, err);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			s->doubt_below = CONFLICT_PLACED;
+	}
 	if (conflict_is_committed(&scan->rule, s))
 		return WALK_SKIP;
 	if (is_known(scan, s)) {

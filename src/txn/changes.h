@@ -113,6 +113,18 @@ struct seen {
 /* Looks a path up among the seen ones.  false: never committed. */
 typedef bool (*seen_fn)(void *ctx, const char *path, struct seen *ret_seen);
 
+/*
+ * Others who share layers with us.  Whether one of them has committed what the
+ * layer, which is not the upper, has at the path, or made it into something
+ * else and committed that, and the base still has it; ino 0: nothing is there.
+ */
+typedef bool (*changes_peers_fn)(void *ctx, size_t layer, const char *path,
+				 uint64_t base_ino, struct timespec base_ctime);
+struct changes_peers {
+	changes_peers_fn have_committed;
+	void *ctx;
+};
+
 struct changes_request {
 	int base;	   /* the resource's root, verified by the caller */
 	const int *layers; /* the topmost first; index 0 is the upper */
@@ -135,6 +147,7 @@ struct changes_request {
 	const char *known;
 	const char *boot;
 	bool keeps_known;
+	const struct changes_peers *peers; /* may be NULL */
 	bool with_renames;
 	/*
 	 * Leaves the hash zero and so spares reading what is new: for whoever

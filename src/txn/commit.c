@@ -7,6 +7,7 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/ops.h"
+#include "txn/rest.h"
 #include "txn/run.h"
 #include "txn/survey.h"
 #include "txn/syncer.h"
@@ -82,6 +83,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.t0 = res->t0,
 		.seen = c->txn->seen,
 		.seen_ctx = c->txn->seen_ctx ? c->txn->seen_ctx[i] : NULL,
+		.peers = res->peers,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
 		.without_hash = !c->options->expect && !c->options->dry_run,
@@ -166,6 +168,23 @@ static int choose_id(struct commit *c, struct hb_error *err)
 	return r < 0 ? r : 0;
 }
 
+/* What is not taken of several layers has to leave them as well. */
+static int write_rest(struct commit *c, struct part *part,
+		      const struct txn_resource *res, struct syncer *syncer,
+		      struct hb_error *err)
+{
+	const struct rest_request q = {
+		.options = c->options,
+		.changes = part->changes,
+		.survey = &part->survey,
+		.resource = res,
+		.scratch = part->site.dirs[SITE_DIR_TXN],
+		.syncer = syncer,
+	};
+
+	return res->rest && res->n_layers > 1 ? rest_write(&q, err) : 0;
+}
+
 static int plan(struct commit *c, struct journal_writer *w,
 		struct syncer *syncers, struct hb_error *err)
 {
@@ -190,6 +209,12 @@ static int plan(struct commit *c, struct journal_writer *w,
 			r = site_make(&c->parts[i].site, err);
 		if (r == 0 && c->parts[i].survey.n_taken > 0)
 			r = ops_write(&q, &slot, err);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < c->n && c->has_rest; i++) {
+		r = write_rest(c, &c->parts[i], &c->txn->resources[i],
+			       &syncers[i], err);
 		if (r < 0)
 			return r;
 	}
@@ -226,6 +251,9 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	r = journal_begin(c->txn->session, &w, err);
 	if (r == 0)
 		r = plan(c, w, syncers, err);
+	if (r == 0 && c->txn->publishing)
+		r = c->txn->publishing(c->txn->publishing_ctx, c->id,
+				       c->has_rest, err);
 	if (r == 0)
 		r = journal_publish(w, &head, &is_uncertain, err);
 	for (size_t i = 0; i < c->n; i++)

@@ -14,6 +14,7 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_DIR] = "metadata changed in the base",
 	[CONFLICT_MOVED] =
 		"a directory above it was moved or its metadata changed in the base",
+	[CONFLICT_PLACED] = "a directory above it was put into the base",
 	[CONFLICT_UNREADABLE] = "the base cannot be read here",
 };
 
@@ -126,7 +127,9 @@ enum conflict conflict_of(const struct conflict_rule *rule,
 	/* Times alone: the base has the new state already. */
 	if (kind == CHANGE_TIMES)
 		return CONFLICT_NONE;
-	if (s->doubt != CONFLICT_NONE)
+	/* What is new in a directory that others have as well is no doubt. */
+	if (s->doubt != CONFLICT_NONE &&
+	    !(s->doubt == CONFLICT_PLACED && s->old.type == ENTRY_NONE))
 		return s->doubt;
 	if (is_zero(rule->t0))
 		return CONFLICT_NONE;

@@ -22,6 +22,7 @@ enum conflict {
 	CONFLICT_MISSING,    /* copied up from a base file that is gone */
 	CONFLICT_DIR,	     /* both changed a directory's metadata */
 	CONFLICT_MOVED,	     /* a directory above was renamed into place */
+	CONFLICT_PLACED,     /* likewise, one that a layer of ours has too */
 	CONFLICT_UNREADABLE, /* we may not look */
 	CONFLICT_END	     /* one past the last */
 };

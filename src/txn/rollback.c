@@ -24,10 +24,13 @@ static int make_empty(struct site *s, const struct place *to,
 {
 	const struct txn_resource *res = s->resource;
 	struct entry root;
-	struct carry carry = { .from = res->base, .name = ".", .entry = &root };
+	struct carry carry = { .from = res->like ? *res->like : res->base,
+			       .name = ".",
+			       .entry = &root,
+			       .flags = res->like ? CARRY_FROM_LAYER : 0 };
 	int r;
 
-	r = entry_read_fd(res->base, false, &root, err);
+	r = entry_read_fd(carry.from, res->like != NULL, &root, err);
 	if (r < 0)
 		return r;
 	carry.mode = root.mode;
@@ -116,6 +119,8 @@ static int write_journal(struct txn *txn, struct hb_error *err)
 			r = plan_one(&s, (uint32_t)i, w, err);
 		site_close(&s);
 	}
+	if (r == 0 && txn->publishing)
+		r = txn->publishing(txn->publishing_ctx, head.id, false, err);
 	if (r == 0)
 		r = journal_publish(w, &head, &is_uncertain, err);
 	journal_writer_free(w);

@@ -25,7 +25,16 @@ struct txn_resource {
 	/* layers, the topmost first; [0] is the upper: rN/upper */
 	const int *layers;
 	size_t n_layers;
-	const bool *is_shared;	 /* per layer: another session refers to it */
+	const bool *is_shared; /* per layer: another session refers to it */
+	/*
+	 * Where a commit of several layers writes what it leaves out, as a
+	 * layer of its own over the new base; NULL: nowhere.  An empty
+	 * directory.
+	 */
+	const int *rest;
+	/* What an upper that a rollback makes looks like; NULL: the base. */
+	const int *like;
+	const struct changes_peers *peers; /* may be NULL */
 	bool same_mount;	 /* the upper lies on the base's mount */
 	const char *skip_prefix; /* as struct changes_request has it */
 	struct timespec t0;
@@ -61,6 +70,15 @@ struct txn_left {
 
 typedef void (*txn_left_fn)(void *ctx, const struct txn_left *left);
 
+/*
+ * Everything is planned and checked, and the journal `id` becomes durable as
+ * soon as this returns 0: what has to hold for a session in which that
+ * transaction is in effect, and for one in which it is not, is written down
+ * here.  `has_rest`: something was left out.
+ */
+typedef int (*txn_publishing_fn)(void *ctx, uint64_t id, bool has_rest,
+				 struct hb_error *err);
+
 struct txn {
 	int session; /* the session's directory: journal lies here */
 	struct txn_resource *resources;
@@ -76,7 +94,9 @@ struct txn {
 	void *applied_ctx;
 	txn_left_fn left; /* may be NULL */
 	void *left_ctx;
-	uint64_t n_left; /* set: how many the last call has left */
+	uint64_t n_left;	      /* set: how many the last call has left */
+	txn_publishing_fn publishing; /* of commit and rollback; may be NULL */
+	void *publishing_ctx;
 };
 
 struct txn_options {

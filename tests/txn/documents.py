@@ -62,7 +62,7 @@ class Schema:
 
 COMMANDS = (
     "create", "exec", "ls", "status", "diff", "commit", "undo", "redo",
-    "rollback", "recover", "cleanup",
+    "mark", "fork", "rollback", "recover", "cleanup",
 )  # fmt: skip
 
 # Name, status, words; "!" before the words: a shell command in the project.
@@ -89,6 +89,12 @@ STEPS = (
     ("", 0, "!echo more >>a"),
     ("status: a conflict", 0, "status @s"),
     ("commit: a conflict", 5, "commit -y @s"),
+    ("mark", 0, "mark @s"),
+    ("mark: there is one", 10, "mark @s m1"),
+    ("fork", 0, "fork @s t"),
+    ("status: marks", 0, "status @t"),
+    ("rollback to a mark", 0, "rollback -y --to m1 @t"),
+    ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @t"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),
     ("cleanup --stale", 0, "cleanup --stale -y"),

@@ -131,6 +131,18 @@ check 'commit' hb commit -y @s
 is 'which keeps the group' "$(owners d d/one two)" \
 	"d=$gid:755 d/one=$other:644 two=$gid:644 "
 
+# What was changed before a mark is what the next command sees.
+prepare "chgrp $other .; chmod 2775 .; mkdir d; echo 1 >d/one; echo 2 >d/two; echo 3 >three"
+in_box 'echo a >>d/one; rm three; chmod 2770 d'
+hb mark @s m >/dev/null
+is 'a mark is not covered by copies' "$(in_box 'cat d/one; stat -c %a d; ls')" \
+	"$(printf '1\na\n2770\nd')"
+check 'and what it did not touch can be changed' in_box 'echo b >>d/two; echo b >>d/one'
+is 'these are the changes' "$(names)" 'P d/,M d/one,M d/two,D three,'
+check 'commit' hb commit -y @s
+is 'which keeps the groups' "$(owners d d/one d/two)" \
+	"d=$other:2770 d/one=$other:644 d/two=$other:644 "
+
 # A group that the user is not in could not be given back.
 prepare 'echo 1 >one; echo 2 >two'
 chgrp "$foreign" "$project/one"

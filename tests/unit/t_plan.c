@@ -90,10 +90,10 @@ static void the_limits_hold(void)
 		CHECK_INT(plan_add(&plan, OP_DIR, &op, &err), 0);
 	CHECK_INT(plan_add(&plan, OP_DIR, &op, &err), -E2BIG);
 	CHECK_INT(plan.n_ops, PLAN_MAX_OPS);
-	for (int i = 0; i <= PLAN_MAX_LAYERS; i++)
+	for (int i = 0; i <= PLAN_MAX_ALL; i++)
 		r = plan_add_layer(&plan, "x", NULL);
 	CHECK_INT(r, -E2BIG);
-	CHECK_INT(plan.n_layers, PLAN_MAX_LAYERS);
+	CHECK_INT(plan.n_layers, PLAN_MAX_ALL);
 	plan_done(&plan);
 }
 

@@ -31,7 +31,19 @@ static void fill(struct session_record *record)
 		.is_durable = true,
 		.has_lost = true,
 		.undo_bytes = 1ULL << 40,
+		.family = "fedcba9876543210",
+		.is_freezing = true,
 	};
+	const struct record_layer layers[] = {
+		{ .id = "00000000000000aa",
+		  .mark = "a \"mark\"",
+		  .frozen = -1,
+		  .until = UINT64_MAX },
+		{ .id = "00000000000000bb", .after = 3, .from = 4 },
+	};
+
+	for (size_t i = 0; i < 2; i++)
+		CHECK_INT(record_add_layer(record, &layers[i], NULL), 0);
 	CHECK_INT(record_add_read_only(record, "/a\nb", NULL), 0);
 	CHECK_INT(record_add_resource(record, "/with \"quotes\" and = signs",
 				      "/in\033side", &resource, NULL),
@@ -62,6 +74,18 @@ static void check_same(const struct session_record *a,
 	CHECK(a->is_durable == b->is_durable &&
 	      a->is_unsynced == b->is_unsynced && a->has_lost == b->has_lost);
 	CHECK(a->undo_bytes == b->undo_bytes);
+	CHECK(strcmp(a->family, b->family) == 0 &&
+	      a->is_freezing == b->is_freezing);
+	CHECK_INT(a->n_layers, b->n_layers);
+	for (size_t i = 0; i < a->n_layers; i++) {
+		const struct record_layer *x = &a->layers[i];
+		const struct record_layer *y = &b->layers[i];
+
+		CHECK(strcmp(x->id, y->id) == 0 &&
+		      strcmp(x->mark, y->mark) == 0);
+		CHECK(x->frozen == y->frozen && x->after == y->after);
+		CHECK(x->from == y->from && x->until == y->until);
+	}
 	CHECK_INT(a->n_read_only, b->n_read_only);
 	for (size_t i = 0; i < a->n_read_only; i++)
 		CHECK(strcmp(a->read_only[i], b->read_only[i]) == 0);

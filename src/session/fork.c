@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * A fork is a session of its own that begins with the layers of another: the
+ * same frozen ones, an empty upper, the same T0 and the same knowledge of what
+ * was committed.  Nothing of a layer is copied.
+ *
+ * The family's lock is held from before the layers are chosen until the new
+ * record names them under its own name.
+ */
+
+#define SEEN	   "seen"
+#define SEEN_CHUNK 65536
+
+struct fork {
+	struct hb_session *parent;
+	size_t like; /* index of the layer whose top the new upper has */
+};
+
+/* What was committed from there explains the base here as well. */
+static int copy_seen(int from, int to, struct hb_error *err)
+{
+	char block[SEEN_CHUNK];
+	auto_fd int in = -1;
+	auto_fd int out = -1;
+	ssize_t n = 0;
+	int r = 0;
+
+	in = sys_openat(from, SEEN, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	if (in == -ENOENT)
+		return 0;
+	out = in < 0 ? in
+		     : sys_openat(to, SEEN,
+				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+				  0600);
+	r = out < 0 ? out : 0;
+	while (r >= 0 && (n = sys_read(in, block, sizeof(block))) > 0)
+		r = sys_write_all(out, block, (size_t)n);
+	if (r >= 0)
+		r = n < 0 ? (int)n : sys_fsync(out);
+	return r < 0 ? hb_fail(err, r, "cannot copy what was committed") : 0;
+}
+
+static int fill(void *ctx, size_t number, int dir,
+		struct record_resource *resource, struct hb_error *err)
+{
+	const struct fork *fork = ctx;
+	struct hb_session *parent = fork->parent;
+	const struct record_resource *old = &parent->record.resources[number];
+	int r;
+
+	if (resource->is_in_base != old->is_in_base) {
+		hb_fix(err, "holdback commit @%s, then create",
+		       parent->record.name);
+		return hb_fail(err, -HB_E_STATE,
+			       "the layers of '%s' cannot be where they are "
+			       "any more",
+			       old->source);
+	}
+	resource->t0 = old->t0;
+	resource->has_groups = old->has_groups;
+	r = sys_unlinkat(dir, "upper", AT_REMOVEDIR);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a layer");
+	r = layers_make_upper(dir, "upper",
+			      parent->resources[number].layers[fork->like],
+			      err);
+	if (r >= 0)
+		r = copy_seen(parent->resources[number].dir, dir, err);
+	if (r >= 0)
+		r = sys_fsync(dir);
+	return r;
+}
+
+static int copy_record(const struct session_record *from, const char *name,
+		       struct session_record *ret, struct hb_error *err)
+{
+	struct record_resource *resource;
+	int r = 0;
+
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", name);
+	memcpy(ret->family, from->family, sizeof(ret->family));
+	ret->is_durable = from->is_durable;
+	ret->has_lost = from->has_lost;
+	for (size_t i = 0; r >= 0 && i < from->n_read_only; i++)
+		r = record_add_read_only(ret, from->read_only[i], err);
+	for (size_t i = 0; r >= 0 && i < from->n_resources; i++) {
+		const struct record_resource *old = &from->resources[i];
+
+		r = record_add_resource(ret, old->source, old->inside,
+					&resource, err);
+		if (r < 0)
+			return r;
+		resource->ino = old->ino;
+		resource->btime = old->btime;
+	}
+	return r;
+}
+
+/* The layers that count, up to the mark; in the fork they count for good. */
+static int copy_layers(struct fork *fork, const char *from,
+		       struct session_record *ret, struct hb_error *err)
+{
+	const struct session_record *record = &fork->parent->record;
+	size_t n = record->n_layers, end = n;
+	uint64_t done = 0;
+	int r;
+
+	r = session_last_done(fork->parent, &done, err);
+	if (r >= 0 && from) {
+		r = session_find_mark(fork->parent, from, &end, err);
+		end++;
+	}
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		struct record_layer layer = record->layers[i];
+
+		if (!layer_counts(&layer, done))
+			continue;
+		if (i >= end) {
+			fork->like++;
+			continue;
+		}
+		layer.after = layer.from = layer.until = 0;
+		r = record_add_layer(ret, &layer, err);
+	}
+	if (from)
+		fork->like++;
+	return r;
+}
+
+static int make(struct hb_session *s, const char *name, const char *from,
+		struct hb_error *err)
+{
+	auto_record struct session_record record = { 0 };
+	struct fork fork = { .parent = s };
+	const struct session_origin origin = { .fill = fill, .ctx = &fork };
+	int r = 0;
+
+	/* What is above the mark stays as it is. */
+	if (!from)
+		r = session_has_upper(s, err);
+	if (r > 0) {
+		r = session_freeze(s, "", err);
+		session_close_resources(s);
+	}
+	if (r >= 0)
+		r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = session_open_layers(s, i, err);
+	if (r >= 0)
+		r = copy_record(&s->record, name, &record, err);
+	if (r >= 0)
+		r = copy_layers(&fork, from, &record, err);
+	return r < 0 ? r : session_make(s->store, &record, &origin, false, err);
+}
+
+int hb_session_fork(struct hb_session *session, const char *name,
+		    const char *from, struct hb_error *err)
+{
+	size_t number;
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_check_new(session->store, name, err);
+	if (r >= 0 && from)
+		r = session_find_mark(session, from, &number, err);
+	if (r >= 0)
+		r = session_lock_family(session, err);
+	if (r < 0)
+		return r;
+	r = make(session, name, from, err);
+	session_unlock_family(session);
+	session_close_resources(session);
+	return r;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Marks: names for states of a session. */
+
+/* Names that nobody gave: m1, m2 and so on. */
+#define AUTO_MARKS (2 * RECORD_LAYERS_MAX)
+
+static bool has_mark(const struct hb_session *s, uint64_t done,
+		     const char *mark)
+{
+	for (size_t i = 0; i < s->record.n_layers; i++)
+		if (layer_counts(&s->record.layers[i], done) &&
+		    strcmp(s->record.layers[i].mark, mark) == 0)
+			return true;
+	return false;
+}
+
+static int choose_mark(const struct hb_session *s, const char *name,
+		       char ret[RECORD_NAME_MAX + 1], struct hb_error *err)
+{
+	uint64_t done = 0;
+	int r;
+
+	r = session_last_done(s, &done, err);
+	if (r >= 0 && name)
+		r = record_check_name(name, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(ret, RECORD_NAME_MAX + 1, "%s", name ? name : "");
+	for (int i = 1; !name && i <= AUTO_MARKS; i++) {
+		(void)snprintf(ret, RECORD_NAME_MAX + 1, "m%d", i);
+		if (!has_mark(s, done, ret))
+			return 0;
+	}
+	if (!has_mark(s, done, ret))
+		return 0;
+	hb_fix(err, "another name");
+	return hb_fail(err, -HB_E_STATE, "session '%s' has a mark '%s' already",
+		       s->record.name, ret);
+}
+
+int hb_session_mark(struct hb_session *session, const char *name,
+		    const char **ret_name, struct hb_error *err)
+{
+	char mark[RECORD_NAME_MAX + 1];
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = choose_mark(session, name, mark, err);
+	if (r < 0)
+		return r;
+	session->record.used = sys_now().tv_sec;
+	r = session_freeze(session, mark, err);
+	session_close_resources(session);
+	if (r < 0)
+		return r;
+	*ret_name = session->record.layers[session->record.n_layers - 1].mark;
+	return 0;
+}
+
+int hb_session_marks(struct hb_session *session, hb_mark_fn fn, void *ctx,
+		     struct hb_error *err)
+{
+	uint64_t done = 0;
+	int r = 0;
+
+	if (session->record.n_layers > 0)
+		r = session_last_done(session, &done, err);
+	for (size_t i = 0; r >= 0 && i < session->record.n_layers; i++) {
+		const struct record_layer *layer = &session->record.layers[i];
+		const struct hb_mark mark = { .name = layer->mark,
+					      .time = layer->frozen };
+
+		if (layer->mark[0] != '\0' && layer_counts(layer, done))
+			r = fn(ctx, &mark, err);
+	}
+	return r < 0 ? r : 0;
+}

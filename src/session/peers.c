@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/peers.h"
+
+#include "base/auto.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What another session has committed from a layer that is ours as well is not
+ * pending here any more, also where it has changed it further before: what it
+ * made of it is newer than what the layer has.  That holds as long as the base
+ * has exactly what that session left there, by its own `seen`.
+ */
+
+/* More sessions of one family are not asked. */
+#define PEERS_MAX 256
+
+/* Which of our layers the other one has committed; false: none. */
+static bool find_shared(const struct hb_session *s,
+			const struct session_record *other, uint64_t other_done,
+			bool *ret_shares)
+{
+	uint64_t done = 0;
+	bool has_any = false;
+	size_t at = 1;
+
+	if (session_last_done(s, &done, NULL) < 0)
+		return false;
+	for (size_t i = s->record.n_layers; i > 0; i--) {
+		const struct record_layer *ours = &s->record.layers[i - 1];
+
+		if (!layer_counts(ours, done))
+			continue;
+		for (size_t k = 0; k < other->n_layers; k++) {
+			const struct record_layer *theirs = &other->layers[k];
+
+			if (strcmp(ours->id, theirs->id) == 0 &&
+			    theirs->until != 0 && theirs->until <= other_done)
+				ret_shares[at] = has_any = true;
+		}
+		at++;
+	}
+	return has_any;
+}
+
+static int open_store(const struct peers *peers, int dir,
+		      const struct session_record *other)
+{
+	const struct hb_session *s = peers->session;
+	char name[SESSION_IN_BASE_SIZE + SESSION_RESOURCE_DIR_SIZE];
+
+	if (peers->resource >= other->n_resources)
+		return -1;
+	if (other->resources[peers->resource].is_in_base) {
+		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
+			       other->id);
+		return store_open_own(s->resources[peers->resource].base, name,
+				      NULL);
+	}
+	session_resource_dir(peers->resource, name);
+	return store_open_own(dir, name, NULL);
+}
+
+static int load_one(void *ctx, const char *name, struct hb_error *err)
+{
+	auto_record struct session_record other = { 0 };
+	struct peers *peers = ctx;
+	const struct hb_session *s = peers->session;
+	struct hb_session at = { .dir = -1 };
+	struct peer *peer = &peers->list[peers->n];
+	auto_fd int dir = -1;
+	auto_fd int store = -1;
+	uint64_t done = 0;
+
+	(void)err;
+	if (peers->n == PEERS_MAX || record_check_name(name, NULL) < 0)
+		return 0;
+	dir = store_open_session(s->store, name, NULL);
+	if (dir < 0 || record_read(dir, &other, NULL) < 0 ||
+	    strcmp(other.family, s->record.family) != 0 ||
+	    strcmp(other.id, s->record.id) == 0)
+		return 0;
+	at.dir = dir;
+	if (session_last_done(&at, &done, NULL) < 0 || done == 0)
+		return 0;
+	*peer = (struct peer){ .seen.fd = -1 };
+	peer->shares = calloc(s->resources[peers->resource].n_layers,
+			      sizeof(*peer->shares));
+	if (!peer->shares)
+		return 0;
+	if (find_shared(s, &other, done, peer->shares))
+		store = open_store(peers, dir, &other);
+	if (store < 0 || seen_open(store, &peer->seen, NULL) < 0) {
+		free(peer->shares);
+		return 0;
+	}
+	peers->n++;
+	return 0;
+}
+
+static void load(struct peers *peers)
+{
+	const struct hb_session *s = peers->session;
+
+	peers->is_loaded = true;
+	if (s->record.n_layers == 0 || s->store->sessions < 0)
+		return;
+	peers->list = calloc(PEERS_MAX, sizeof(*peers->list));
+	if (peers->list)
+		(void)store_each_name(s->store->sessions, load_one, peers,
+				      NULL);
+}
+
+/* Of type changes_peers_fn. */
+static bool have_committed(void *ctx, size_t layer, const char *path,
+			   uint64_t base_ino, struct timespec base_ctime)
+{
+	struct peers *peers = ctx;
+	struct seen seen;
+
+	if (!peers->is_loaded)
+		load(peers);
+	for (size_t i = 0; i < peers->n; i++) {
+		struct peer *peer = &peers->list[i];
+
+		if (!peer->shares[layer] ||
+		    !seen_find(&peer->seen, path, &seen) ||
+		    seen.base_ino != base_ino)
+			continue;
+		if (base_ino == 0 ||
+		    (seen.base_ctime.tv_sec == base_ctime.tv_sec &&
+		     seen.base_ctime.tv_nsec == base_ctime.tv_nsec))
+			return true;
+	}
+	return false;
+}
+
+void peers_init(struct peers *peers, struct hb_session *s, size_t resource)
+{
+	*peers = (struct peers){
+		.session = s,
+		.resource = resource,
+		.ask = { .have_committed = have_committed, .ctx = peers },
+	};
+}
+
+void peers_done(struct peers *peers)
+{
+	for (size_t i = 0; i < peers->n; i++) {
+		seen_done(&peers->list[i].seen);
+		free(peers->list[i].shares);
+	}
+	free(peers->list);
+	*peers = (struct peers){ 0 };
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/rest.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/access.h"
+#include "txn/carry.h"
+#include "txn/overlay.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The stream says everything that differs from the base, an opaque directory's
+ * deletions one by one, so no directory of the rest is opaque: each change
+ * that stays is an object or a whiteout at its path, below plain directories.
+ *
+ * A directory that goes or makes way for something else, in part, has stayed in
+ * the base as ops.c says: it is hidden as a whole.
+ */
+
+#define PATH_SIZE  ((size_t)256 << 20)
+#define LEVELS_MAX ((size_t)1 << 20)
+#define OWNER_ALL  0700
+
+/* A directory of the rest that is being filled. */
+struct level {
+	size_t len; /* of its path */
+	mode_t mode;
+	struct timespec mtime;
+};
+
+struct rest {
+	const struct rest_request *q;
+	struct buf path; /* of the change before; the levels are parts of it */
+	struct buf skip; /* everything below is hidden; empty: none */
+	struct level *levels;
+	size_t depth, room;
+	uint64_t number; /* of the next whole directory */
+	bool has_links;
+};
+
+static int fail_at(const char *path, int r, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, r, "cannot keep what is left out: %s",
+		       quote_shown(path, shown, sizeof(shown)));
+}
+
+static bool is_below(const char *path, const char *dir, size_t len)
+{
+	return strncmp(path, dir, len) == 0 && path[len] == '/';
+}
+
+/* The directory is whole: it gets its mode and time. */
+static int leave_one(struct rest *t, struct hb_error *err)
+{
+	const struct level *level = &t->levels[--t->depth];
+	const char *path = buf_str(&t->path);
+	auto_fd int fd = -1;
+	int r;
+
+	fd = access_open_below(*t->q->resource->rest, path, level->len,
+			       O_RDONLY, err);
+	if (fd < 0)
+		return fd;
+	syncer_add(t->q->syncer, fd, ".", false);
+	r = sys_set_mtime_at(fd, "", level->mtime);
+	if (r == 0)
+		r = sys_fchmod(fd, level->mode);
+	return r < 0 ? fail_at(path, r, err) : 0;
+}
+
+static int leave(struct rest *t, const char *path, struct hb_error *err)
+{
+	int r = 0;
+
+	while (r == 0 && t->depth > 0 &&
+	       !is_below(path, buf_str(&t->path), t->levels[t->depth - 1].len))
+		r = leave_one(t, err);
+	return r;
+}
+
+/* The newest object at the path that some layer has, and where. */
+static int find_layer(const struct rest *t, const char *path, size_t len,
+		      size_t *ret_layer)
+{
+	const struct txn_resource *res = t->q->resource;
+
+	for (size_t i = 0; i < res->n_layers; i++) {
+		auto_fd int fd = access_open_below(res->layers[i], path, len,
+						   O_PATH, NULL);
+
+		if (fd < 0)
+			continue;
+		*ret_layer = i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* The directory of the rest that a path of this length lies in. */
+static int open_parent(const struct rest *t, int root, const char *path,
+		       size_t len, size_t *ret_name, struct hb_error *err)
+{
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	*ret_name = len;
+	(void)t;
+	return access_open_below(root, path, len > 0 ? len - 1 : 0, O_RDONLY,
+				 err);
+}
+
+static int copy_link(struct rest *t, const struct carry *carry,
+		     const struct change *c, int to, struct hb_error *err)
+{
+	struct sys_attr a;
+	char first[32];
+	int r;
+
+	(void)snprintf(first, sizeof(first), "h%llu",
+		       (unsigned long long)c->link_group);
+	r = sys_attr_at(t->q->scratch, first, &a);
+	if (r == -ENOENT) {
+		t->has_links = true;
+		r = carry_copy(carry, t->q->scratch, first, err);
+	}
+	if (r == 0)
+		r = sys_linkat(t->q->scratch, first, to, carry->name);
+	return r;
+}
+
+/* A copy from a layer to the rest, which is a layer as well: marks and all. */
+static int copy(struct rest *t, size_t layer, const char *path, size_t len,
+		const struct change *c, struct entry *ret_entry,
+		struct hb_error *err)
+{
+	const struct txn_resource *res = t->q->resource;
+	auto_free char *name = NULL;
+	auto_fd int from = -1;
+	auto_fd int to = -1;
+	struct carry carry = { .entry = ret_entry,
+			       .flags = CARRY_CAPABILITIES };
+	size_t at;
+	int r;
+
+	from = open_parent(t, res->layers[layer], path, len, &at, err);
+	to = from < 0 ? -1 : open_parent(t, *res->rest, path, len, &at, err);
+	if (to < 0)
+		return from < 0 ? from : to;
+	name = strndup(path + at, len - at);
+	if (!name)
+		return hb_fail(err, -ENOMEM, "cannot keep a path");
+	r = entry_read_layer(from, name, ret_entry, err);
+	if (r < 0)
+		return r;
+	carry.from = from;
+	carry.name = name;
+	carry.mode = ret_entry->mode;
+	carry.uid = ret_entry->uid;
+	carry.gid = ret_entry->gid;
+	r = c && c->link_group != 0 && ret_entry->type == ENTRY_FILE
+		    ? copy_link(t, &carry, c, to, err)
+		    : carry_copy(&carry, to, name, err);
+	if (r < 0)
+		return fail_at(path, r, err);
+	if (ret_entry->type == ENTRY_FILE)
+		syncer_add(t->q->syncer, to, name, true);
+	if (ret_entry->type == ENTRY_DIR) {
+		auto_fd int fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
+
+		r = fd < 0 ? fd : sys_remove_xattr(fd, OVERLAY_PREFIX "opaque");
+		if (r == -ENODATA || r == -EOPNOTSUPP)
+			r = 0;
+		if (r == 0)
+			r = sys_chmod_fd(fd, ret_entry->mode | OWNER_ALL);
+	}
+	return r < 0 ? fail_at(path, r, err) : 0;
+}
+
+static int make_dir(struct rest *t, const char *path, size_t len, size_t layer,
+		    struct hb_error *err)
+{
+	struct entry entry;
+	int r;
+
+	if (t->depth == t->room) {
+		size_t room = t->room ? 2 * t->room : 32;
+		struct level *larger = room > LEVELS_MAX
+					       ? NULL
+					       : reallocarray(t->levels, room,
+							      sizeof(*larger));
+
+		if (!larger)
+			return hb_fail(err, -ENOMEM, "the tree is too deep");
+		t->levels = larger;
+		t->room = room;
+	}
+	r = copy(t, layer, path, len, NULL, &entry, err);
+	if (r < 0)
+		return r;
+	t->levels[t->depth++] = (struct level){ .len = len,
+						.mode = entry.mode,
+						.mtime = entry.mtime };
+	return 0;
+}
+
+/* Every directory above the path that is not there yet. */
+static int make_parents(struct rest *t, const char *path, struct hb_error *err)
+{
+	size_t done = t->depth > 0 ? t->levels[t->depth - 1].len : 0;
+	size_t layer = 0;
+	int r;
+
+	for (size_t len = done + 1; path[len]; len++) {
+		if (path[len] != '/')
+			continue;
+		r = find_layer(t, path, len, &layer);
+		if (r < 0)
+			return fail_at(path, r, err);
+		r = make_dir(t, path, len, layer, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int hide(struct rest *t, const char *path, struct hb_error *err)
+{
+	auto_fd int dir = -1;
+	size_t at;
+	int r;
+
+	dir = open_parent(t, *t->q->resource->rest, path, strlen(path), &at,
+			  err);
+	if (dir < 0)
+		return dir;
+	r = sys_make_whiteout(dir, path + at);
+	return r < 0 ? fail_at(path, r, err) : 0;
+}
+
+static int write_one(struct rest *t, const struct change *c,
+		     struct hb_error *err)
+{
+	struct entry entry;
+	int r;
+
+	r = leave(t, c->path, err);
+	if (r == 0) {
+		buf_cut(&t->path, 0);
+		r = buf_add_str(&t->path, c->path);
+	}
+	if (r < 0)
+		return hb_fail(err, r, "cannot keep a path");
+	r = make_parents(t, c->path, err);
+	if (r < 0)
+		return r;
+	if (c->new.type == ENTRY_DIR)
+		return make_dir(t, c->path, strlen(c->path), c->layer, err);
+	r = c->new.type == ENTRY_NONE ? hide(t, c->path, err)
+				      : copy(t, c->layer, c->path,
+					     strlen(c->path), c, &entry, err);
+	if (r < 0 || c->old.type != ENTRY_DIR)
+		return r;
+	buf_cut(&t->skip, 0);
+	r = buf_add_str(&t->skip, c->path);
+	return r < 0 ? hb_fail(err, r, "cannot keep a path") : 0;
+}
+
+static int see(struct rest *t, const struct change *c, struct hb_error *err)
+{
+	bool stays = !survey_takes(t->q->options, c);
+	bool is_partial = survey_is_whole_dir(c) &&
+			  survey_is_partial(t->q->survey, t->number++);
+
+	if (c->old.type == ENTRY_DIR && c->new.type != ENTRY_DIR &&is_partial)
+		stays = true;
+	if (!stays || (c->flags & CHANGE_CARRIED))
+		return 0;
+	if (t->skip.len > 0 &&
+	    is_below(c->path, buf_str(&t->skip), t->skip.len))
+		return 0;
+	buf_cut(&t->skip, 0);
+	return write_one(t, c, err);
+}
+
+static int drop_first_name(void *ctx, const struct tree_visit *v,
+			   struct hb_error *err)
+{
+	int r;
+
+	(void)ctx;
+	if (v->name[0] != 'h')
+		return 0;
+	r = sys_unlinkat(v->dir, v->name, 0);
+	return r < 0 ? hb_fail(err, r, "cannot finish the copies") : 0;
+}
+
+int rest_write(const struct rest_request *request, struct hb_error *err)
+{
+	struct rest t = { .q = request,
+			  .path = BUF_INIT(PATH_SIZE),
+			  .skip = BUF_INIT(PATH_SIZE) };
+	struct sys_attr top;
+	struct change c;
+	int r;
+
+	r = sys_attr_at(*request->resource->rest, "", &top);
+	if (r < 0)
+		return hb_fail(err, r, "cannot keep what is left out");
+	r = changes_rewind(request->changes, err);
+	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)
+		r = see(&t, &c, err);
+	while (r == 0 && t.depth > 0)
+		r = leave_one(&t, err);
+	if (r == 0 && t.has_links)
+		r = tree_walk(request->scratch, ".", TREE_FLAT, drop_first_name,
+			      NULL, err);
+	if (r == 0) {
+		syncer_add(request->syncer, *request->resource->rest, ".",
+			   false);
+		r = sys_set_mtime_at(*request->resource->rest, "", top.mtime);
+		if (r < 0)
+			(void)hb_fail(err, r, "cannot keep what is left out");
+	}
+	free(t.levels);
+	buf_done(&t.path);
+	buf_done(&t.skip);
+	return r;
+}

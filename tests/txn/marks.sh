@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Marks: names for states of a session that can be gone back to.  (Q14)
+. "$HB_TESTS/lib/txn.sh"
+
+# upper: what the session's only resource has above its layers.
+upper() {
+	echo "$state/sessions/s/r0/upper"
+}
+
+new_session 'echo one >f; echo two >g; mkdir d; echo x >d/x; echo k >keep'
+before=$(digest "$project")
+in_box 'echo two >f; echo n >n; rm g'
+inode=$(stat -c %i "$(upper)/n")
+is 'mark says its name' "$(hb mark @s first)" 'marked session s as first'
+is 'nothing was copied' "$(find "$state/layers" -name n -printf %i)" "$inode"
+is 'the upper is empty' "$(ls -A "$(upper)")" ''
+is 'all is pending as before' "$(names)" 'M f,D g,A n,'
+is 'and in the view' "$(in_box 'cat f n; ls -d g 2>/dev/null')" "$(printf 'two\nn')"
+in_box 'echo three >f; mkdir e; echo y >e/y; rm d/x n; echo g2 >g'
+is 'a mark without a name gets one' "$(hb mark @s)" 'marked session s as m1'
+in_box 'echo four >f; rm -r d; mkdir d; echo z >d/z; chmod 700 e'
+is 'layers add up' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
+is 'the real tree has not noticed' "$(digest "$project")" "$before"
+is 'status names the marks' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
+is 'and --json' "$(hb status --json @s | python3 -c \
+	'import json, sys; print([m["name"] for m in json.load(sys.stdin)["marks"]])')" \
+	"['first', 'm1']"
+check_exit 'a name is given once' 10 hb mark @s first
+check_exit 'and is a name' 2 hb mark @s a/b
+check_exit 'there is no such mark' 2 hb rollback -y --to frist @s
+
+view=$(in_box 'find . -printf "%P %y %m %s\n" | LC_ALL=C sort; cat f g d/z e/y')
+check 'rollback to a mark' hb rollback -y --to first @s
+is 'gives its state' "$(names)" 'M f,D g,A n,'
+is 'in the view as well' "$(in_box 'cat f n d/x')" "$(printf 'two\nn\nx')"
+is 'later marks are gone' "$(hb status @s | sed -n 2p)" 'marks: first'
+check 'undo' hb undo @s
+is 'brings everything back' \
+	"$(in_box 'find . -printf "%P %y %m %s\n" | LC_ALL=C sort; cat f g d/z e/y')" "$view"
+is 'and the marks' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
+check 'redo' hb redo @s
+is 'takes it away again' "$(names)" 'M f,D g,A n,'
+check 'undo' hb undo @s
+is 'and back' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
+check_exit 'a path that is in a mark stays there' 10 hb rollback -y @s e/y
+is 'and nothing happened' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
+
+# A conflict refuses, and leaves the marks.
+echo mine >"$project/g"
+check_exit 'a conflict' 5 hb commit -y @s
+is 'the marks are still there' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
+is 'as is what the user wrote' "$(cat "$project/g")" mine
+
+# In part: what remains is a layer of its own.
+check 'commit in part' hb commit -y --only f --only 'e' @s
+is 'what was asked for is there' "$(cat "$project/f" "$project/e/y")" \
+	"$(printf 'four\ny')"
+is 'the rest is pending' "$(names)" 'D d/x,A d/z,M g,'
+is 'the view has not changed' \
+	"$(in_box 'find . -printf "%P %y %m %s\n" | LC_ALL=C sort; cat f g d/z e/y')" "$view"
+is 'the marks have ended' "$(hb status @s | sed -n 2p)" '  D d/x'
+echo edited >"$project/f"
+is 'what was committed is not held any more' "$(in_box 'cat f')" edited
+echo four >"$project/f"
+check_exit 'what was edited is not undone' 5 hb undo @s
+check 'the rest' hb commit -y --theirs g @s
+is 'is there' "$(cat "$project/g" "$project/d/z")" "$(printf 'g2\nz')"
+is 'nothing is left' "$(names)" ''
+check 'undo of the rest' hb undo @s
+is 'makes it pending' "$(names --except g)" 'D d/x,A d/z,'
+check 'redo' hb redo @s
+
+# Marks and undo of a whole commit.
+new_session 'echo one >f; mkdir d; echo x >d/x'
+before=$(digest "$project")
+in_box 'echo two >f; ln f l; mkfifo p; rm p'
+hb mark @s a >/dev/null
+in_box 'echo more >>f; ln -s f s; touch -d @1 d/x; chmod 600 d/x'
+check 'commit' hb commit -y @s
+after=$(digest "$project")
+is 'all of both' "$(cd "$project" && cat f s; stat -c %a d/x)" \
+	"$(printf 'two\nmore\ntwo\nmore\n600')"
+in_box 'echo later >g'
+hb mark @s b >/dev/null
+check 'undo brings a commit of layers back below later ones' hb undo @s
+is 'every attribute is as before' "$(digest "$project")" "$before"
+is 'all is pending' "$(names)" 'P d/x,M f,A g,A l,A s,'
+is 'all marks are there' "$(hb status @s | sed -n 2p)" 'marks: a, b'
+check 'redo' hb redo @s
+is 'and as after the commit' "$(digest "$project")" "$after"
+is 'the later mark stays' "$(names)" 'A g,'
+
+# Without layers a commit moves: its undo would lie above a later mark.
+new_session 'echo one >f'
+in_box 'echo two >f'
+check 'commit without a mark' hb commit -y @s
+in_box 'echo three >f'
+hb mark @s c >/dev/null
+check_exit 'its undo is refused' 10 hb undo @s
+is 'and nothing is lost' "$(in_box 'cat f')" three
+check 'commit' hb commit -y @s
+check 'undo' hb undo @s
+check 'rollback' hb rollback -y @s
+is 'the base is that of the first commit' "$(cat "$project/f")" two
+
+# A directory that cannot be written is frozen all the same.
+new_session 'echo one >f; chmod 555 .'
+hb exec @s -- sh -c 'chmod 755 .; echo two >f; chmod 555 .'
+check 'mark over a top that cannot be written' hb mark @s a
+is 'the top keeps its mode' "$(in_box 'stat -c %a .')" 555
+chmod 755 "$project"
+
+check 'cleanup' hb cleanup -y @s
+is 'leaves no layer' "$(ls -A "$state/layers" "$state/sessions" | tr -d '\n')" \
+	"$state/layers:$state/sessions:"
+finish
