@@ -265,7 +265,8 @@ static int sync_site(struct apply *a, uint32_t which)
 	}
 	if (r == 0 && all)
 		r = sync_fs(s->resource->base);
-	if (r == 0 && all)
+	/* On one mount they are one file system. */
+	if (r == 0 && all && !s->resource->same_mount)
 		r = sync_fs(s->resource->dir);
 	for (int i = 0; i < SITE_DIRS && r == 0 && !all; i++)
 		if (s->dirs[i] >= 0)

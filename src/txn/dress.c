@@ -36,13 +36,28 @@ static int fail_at(const char *what, const char *path, int r,
 		       quote_shown(path, shown, sizeof(shown)));
 }
 
+/* Takes the marks off; `list` is all that it has. */
+static int strip_listed(int fd, const char *list, size_t n, const char *path,
+			struct hb_error *err)
+{
+	int r;
+
+	for (const char *x = list; x < list + n; x += strlen(x) + 1) {
+		if (!overlay_is_mark(x))
+			continue;
+		r = sys_remove_xattr(fd, x);
+		if (r < 0 && r != -ENODATA)
+			return fail_at("take the marks off", path, r, err);
+	}
+	return 0;
+}
+
 /* Removes the marks of one object. */
 static int strip(int fd, const char *path, struct hb_error *err)
 {
 	char names[4096], *list = names;
 	auto_free char *large = NULL;
 	ssize_t n;
-	int r;
 
 	n = sys_list_xattrs(fd, names, sizeof(names));
 	if (n == -ERANGE) {
@@ -54,15 +69,7 @@ static int strip(int fd, const char *path, struct hb_error *err)
 	}
 	if (n < 0)
 		return fail_at("list the attributes of", path, (int)n, err);
-	for (const char *name = list; name < list + n;
-	     name += strlen(name) + 1) {
-		if (!overlay_is_mark(name))
-			continue;
-		r = sys_remove_xattr(fd, name);
-		if (r < 0 && r != -ENODATA)
-			return fail_at("take the marks off", path, r, err);
-	}
-	return 0;
+	return strip_listed(fd, list, (size_t)n, path, err);
 }
 
 static int set_label(int fd, const struct label *label, const char *path,
@@ -110,24 +117,40 @@ static void read_label(struct site *s, const struct place *base,
 				    label->value, sizeof(label->value));
 }
 
-/* 1: it is no directory and has everything right; the common case. */
-static int is_dressed(struct site *s, const struct op *op,
-		      const struct place *source, const struct object *now)
+/*
+ * The common case, with as few calls as can be: no directory, and all is right
+ * about it but perhaps for marks.  1: it had some, 0: it had none, -EAGAIN: it
+ * is not that case.
+ */
+static int dress_plain(struct site *s, const struct op *op,
+		       const struct place *source, const struct object *now,
+		       struct hb_error *err)
 {
+	auto_fd int fd = -1;
 	char names[1024];
+	bool has_marks = false;
 	ssize_t n;
+	int r;
 
 	if (s->has_labels || now->type == ENTRY_DIR || now->uid != op->uid ||
 	    now->gid != op->gid ||
 	    (now->mode != op->mode && now->type != ENTRY_LINK))
-		return 0;
+		return -EAGAIN;
 	n = sys_list_xattrs_at(source->dir, source->name, names, sizeof(names));
 	if (n < 0)
-		return 0;
+		return -EAGAIN;
 	for (const char *x = names; x < names + n; x += strlen(x) + 1)
-		if (overlay_is_mark(x))
-			return 0;
-	return 1;
+		has_marks = has_marks || overlay_is_mark(x);
+	if (!has_marks)
+		return 0;
+	/* One that its owner may not write needs a change of mode for it. */
+	if (now->type != ENTRY_FILE || !(now->mode & USER_WRITE))
+		return -EAGAIN;
+	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	r = strip_listed(fd, names, (size_t)n, op->path, err);
+	return r < 0 ? r : 1;
 }
 
 int dress_mode(const struct place *p, const struct object *now, mode_t mode,
@@ -234,8 +257,9 @@ int dress_for_base(struct site *s, const struct op *op,
 
 	if (op->source != SOURCE_LAYER)
 		return label_copy(s, op, source, base, err);
-	if (is_dressed(s, op, source, now))
-		return 0;
+	r = dress_plain(s, op, source, now, err);
+	if (r != -EAGAIN)
+		return r;
 	read_label(s, base, &label);
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)

@@ -131,7 +131,7 @@ int journal_add(struct journal_writer *w, const struct op *op,
 		return hb_fail(err, r, "cannot write the journal");
 
 	bytes_put32(before, (uint32_t)w->record.len);
-	bytes_put32(before + 4, record_crc(w->record.data, w->record.len));
+	bytes_put32(before + 4, record_sum(w->record.data, w->record.len));
 	bytes_put32(behind, (uint32_t)w->record.len);
 	sha256_add(&w->hash, before, sizeof(before));
 	sha256_add(&w->hash, w->record.data, w->record.len);
@@ -156,7 +156,7 @@ static void encode_head(const struct journal_head *head, uint64_t n_ops,
 	bytes_put32(out + 24, head->n_resources);
 	bytes_put64(out + 32, head->id);
 	bytes_put64(out + 40, n_ops);
-	bytes_put32(out + 60, record_crc(out, 60));
+	bytes_put32(out + 60, record_sum(out, 60));
 }
 
 /* Renames and syncs; a name that may not last is taken back. */
@@ -187,7 +187,7 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 	memcpy(last, tail_magic, sizeof(tail_magic));
 	bytes_put64(last + 8, w->bytes);
 	sha256_end(&w->hash, last + 16);
-	bytes_put32(last + 52, record_crc(last, 52));
+	bytes_put32(last + 52, record_sum(last, 52));
 	(void)buf_add(&w->out, last, sizeof(last));
 	r = flush(w, err);
 	if (r < 0)
@@ -259,7 +259,7 @@ static int read_record(struct journal *j, uint64_t at, uint64_t *ret_len,
 	if (r < 0)
 		return r;
 	if (bytes_get32(p) != len || bytes_get32(p + 8 + len) != len ||
-	    record_crc(p + 8, len) != bytes_get32(p + 4))
+	    record_sum(p + 8, len) != bytes_get32(p + 4))
 		return -EBADMSG;
 	*ret_len = len;
 	*ret_payload = p + 8;
@@ -357,7 +357,7 @@ static int read_head(struct journal *j, struct hb_error *err)
 	}
 	kind = bytes_get32(p + 16);
 	flags = bytes_get32(p + 20);
-	if (version == 0 || record_crc(p, 60) != bytes_get32(p + 60) ||
+	if (version == 0 || record_sum(p, 60) != bytes_get32(p + 60) ||
 	    bytes_get32(p + 12) != HEAD_SIZE || kind == 0 ||
 	    kind >= JOURNAL_KINDS || (flags & ~(uint32_t)JOURNAL_FLAGS_ALL) ||
 	    bytes_get32(p + 24) > JOURNAL_RESOURCE_MAX)
@@ -388,7 +388,7 @@ static int check_all(struct journal *j, uint64_t size, struct hb_error *err)
 	memcpy(tail, p, sizeof(tail));
 	if (memcmp(tail, tail_magic, sizeof(tail_magic)) != 0 ||
 	    bytes_get64(tail + 8) != j->end - HEAD_SIZE ||
-	    record_crc(tail, 52) != bytes_get32(tail + 52))
+	    record_sum(tail, 52) != bytes_get32(tail + 52))
 		return fail_read(-EBADMSG, err);
 
 	sha256_init(&h);
@@ -503,7 +503,7 @@ int journal_write_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	memcpy(bytes, done_magic, sizeof(done_magic));
 	bytes_put32(bytes + 8, JOURNAL_VERSION);
 	memcpy(bytes + 12, hash, SHA256_SIZE);
-	bytes_put32(bytes + 44, record_crc(bytes, 44));
+	bytes_put32(bytes + 44, record_sum(bytes, 44));
 	fd = sys_openat(dir, "journal.done.new",
 			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -539,6 +539,6 @@ int journal_is_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	/* A damaged one counts as none: the steps are looked at again. */
 	return n == DONE_SIZE &&
 	       memcmp(bytes, done_magic, sizeof(done_magic)) == 0 &&
-	       record_crc(bytes, 44) == bytes_get32(bytes + 44) &&
+	       record_sum(bytes, 44) == bytes_get32(bytes + 44) &&
 	       memcmp(bytes + 12, hash, SHA256_SIZE) == 0;
 }

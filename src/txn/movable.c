@@ -91,7 +91,8 @@ int movable_check(const struct movable_request *m, struct hb_error *err)
 		return r;
 	if (at.dir < 0)
 		return hb_fail(err, -HB_E_BUSY, "the layer changes");
-	r = check_xattrs(at.dir, at.name, false, err);
+	/* The scan has told whether there is any but the overlay's own. */
+	r = c->new.has_xattrs ? check_xattrs(at.dir, at.name, false, err) : 1;
 	if (r <= 0)
 		return r;
 	if (c->new.type == ENTRY_FILE)

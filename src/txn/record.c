@@ -2,6 +2,7 @@
 #include "txn/record.h"
 
 #include "base/buf.h"
+#include "base/siphash.h"
 #include "txn/bytes.h"
 #include "txn/journal.h"
 
@@ -11,23 +12,11 @@
 #define OBJECT_SIZE ((size_t)64)
 #define FIXED_SIZE  (32 + 3 * OBJECT_SIZE + 24)
 
-uint32_t record_crc(const void *bytes, size_t n)
+uint32_t record_sum(const void *bytes, size_t n)
 {
-	/* Half a byte at a time: the table is small and speed is no matter. */
-	static const uint32_t table[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
-		0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-		0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-		0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-	};
-	const uint8_t *p = bytes;
-	uint32_t crc = 0xffffffff;
+	static const struct siphash_key none = { 0, 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		crc = table[(crc ^ p[i]) & 15] ^ crc >> 4;
-		crc = table[(crc ^ p[i] >> 4) & 15] ^ crc >> 4;
-	}
-	return ~crc;
+	return (uint32_t)siphash(&none, bytes, n);
 }
 
 static void put_object(uint8_t *p, const struct object *o)

@@ -51,13 +51,13 @@ static void mend(uint8_t *p, size_t size)
 	memcpy(p, "HBJOURN\n", 8);
 	bytes_put32(p + 8, 1);
 	bytes_put32(p + 12, HEAD_SIZE);
-	bytes_put32(p + 60, record_crc(p, 60));
+	bytes_put32(p + 60, record_sum(p, 60));
 	for (size_t at = HEAD_SIZE; end - at >= 12;) {
 		uint32_t len = bytes_get32(p + at);
 
 		if (len > end - at - 12)
 			break;
-		bytes_put32(p + at + 4, record_crc(p + at + 8, len));
+		bytes_put32(p + at + 4, record_sum(p + at + 8, len));
 		at += 12 + (size_t)len;
 	}
 	sha256_init(&h);
@@ -66,7 +66,7 @@ static void mend(uint8_t *p, size_t size)
 	memcpy(p + end, "HBJTAIL\n", 8);
 	bytes_put64(p + end + 8, end - HEAD_SIZE);
 	sha256_end(&h, p + end + 16);
-	bytes_put32(p + end + 52, record_crc(p + end, 52));
+	bytes_put32(p + end + 52, record_sum(p + end, 52));
 }
 
 static void whole(const uint8_t *data, size_t size)

@@ -41,17 +41,19 @@ is 'exec lists as much where there are 3000 names as where there are 10' \
 	"$(cat "$TMPDIR/exec.3000")" "$(cat "$TMPDIR/exec.10")"
 
 # Between two sizes, so that what every command does falls out.
-for n in 100 200; do
+for n in 300 400; do
 	changed "$n"
 	for time in first again; do
 		calls all diff --name-status @s >"$TMPDIR/diff.$time.$n"
 	done
+	calls statx commit -y @s >"$TMPDIR/diff.commit.$n"
 done
 each() {
-	echo $((($(cat "$TMPDIR/diff.$1.200") - $(cat "$TMPDIR/diff.$1.100")) / 100))
+	echo $((($(cat "$TMPDIR/diff.$1.400") - $(cat "$TMPDIR/diff.$1.300")) / 100))
 }
 is 'diff compares a file in 10 calls' "$(each first)" 10
 is 'and looks at it in 2 when nothing has happened since' "$(each again)" 2
+check 'commit looks 13 times at a file, or less' [ "$(each commit)" -le 13 ]
 
 rm -f "$TMPDIR"/diff.*
 rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
