@@ -58,6 +58,8 @@ struct hb_session_info {
 	size_t n_resources;
 	const char *const *sources;
 	const char *const *insides;
+	const char *const *strategies; /* how they were to be held back */
+	const char *const *effectives; /* how they are */
 };
 
 typedef int (*hb_list_fn)(void *ctx, const struct hb_session_info *info,
@@ -76,6 +78,9 @@ struct hb_create_options {
 	bool is_durable;
 	/* Looks for groups that the box does not know in all of the tree. */
 	bool scan_groups;
+	const char *strategy; /* NULL: "overlay" */
+	/* -HB_E_UNSUPPORTED where it would be another strategy. */
+	bool without_fallback;
 };
 
 /* On failure nothing is left. */

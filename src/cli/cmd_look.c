@@ -24,6 +24,8 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 		.n_read_only = values->ro.n,
 		.is_durable = values->durable,
 		.scan_groups = values->scan_groups,
+		.strategy = values->strategy,
+		.without_fallback = values->no_fallback,
 	};
 	auto_doc struct doc doc = { 0 };
 	struct hb_store *store = NULL;

@@ -123,7 +123,8 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 		json_object(j);
 		doc_str(doc, "source", info->sources[i]);
 		doc_str(doc, "inside", info->insides[i]);
-		doc_str(doc, "strategy", "overlay");
+		doc_str(doc, "requested", info->strategies[i]);
+		doc_str(doc, "strategy", info->effectives[i]);
 		json_end(j);
 	}
 	json_end(j);

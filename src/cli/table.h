@@ -39,6 +39,8 @@ struct cli_values {
 	struct cli_list cow, ro;
 	bool durable;
 	bool scan_groups;
+	const char *strategy;
+	bool no_fallback;
 	bool yes;
 	bool dry_run;
 	bool back;

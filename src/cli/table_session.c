@@ -69,6 +69,8 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		0 \
 	}
 
+static const char *const strategies[] = { "overlay", "copy_on_write", NULL };
+
 const struct option create_options[] = {
 	{ .name = "cow",
 	  .kind = OPTION_CALL,
@@ -94,6 +96,16 @@ const struct option create_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(scan_groups),
 	  .help = "look for files of your other groups in all of the tree" },
+	{ .name = "strategy",
+	  .kind = OPTION_STRING,
+	  .metavar = "NAME",
+	  .choices = strategies,
+	  .offset = AT(strategy),
+	  .help = "hold back by an overlay (default), or on a copy" },
+	{ .name = "no-fallback",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_fallback),
+	  .help = "fail where the strategy cannot be had" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

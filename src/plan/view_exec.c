@@ -14,7 +14,8 @@
 #include <string.h>
 
 /*
- *	(a) Of the host only the upper layers can be written.
+ *	(a) Of the host only the upper layers, or the trees that stand for
+ *	    them, can be written.
  *	(b) The store is nowhere in the view: not at its own path, and not where
  *	    a resource that holds it is seen.
  *	(c) A private place that a resource holds or is belongs to the resource.
@@ -117,6 +118,8 @@ static int add_overlay(struct builder *b, const struct view_overlay *overlay)
 	struct plan_op *op = NULL;
 	int r;
 
+	if (overlay->tree)
+		return add(b, OP_BIND, overlay->tree, overlay->inside, 0, NULL);
 	r = add(b, OP_OVERLAY, NULL, overlay->inside,
 		b->request->is_volatile ? PLAN_VOLATILE : 0, &op);
 	if (r < 0)
@@ -188,6 +191,10 @@ static int cover_store(struct builder *b)
 static int add_read_only(struct builder *b)
 {
 	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < b->request->n_held; i++)
+		r = add(b, OP_BIND, b->request->held[i].source,
+			b->request->held[i].inside, PLAN_RO, NULL);
 
 	for (size_t i = 0; r >= 0 && i < b->request->n_read_only; i++)
 		r = add(b, OP_BIND, b->request->read_only[i],

@@ -22,6 +22,12 @@ struct view_overlay {
 	const char *const *layers; /* frozen ones, the lowest first */
 	size_t n_layers;
 	const char *upper, *work;
+	const char *tree; /* NULL; or what is shown instead, and written to */
+};
+
+/* Something of the host's that is shown as it is, read-only. */
+struct view_held {
+	const char *source, *inside;
 };
 
 struct view_exec_request {
@@ -31,6 +37,8 @@ struct view_exec_request {
 	const char *store;	   /* covered, wherever it is seen */
 	const char *const *hidden; /* likewise, at these paths */
 	size_t n_hidden;
+	const struct view_held *held;
+	size_t n_held;
 	const char *const
 		*read_only; /* shown also where something covers them */
 	size_t n_read_only;

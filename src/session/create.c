@@ -6,6 +6,7 @@
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
+#include "session/shown.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -96,6 +97,35 @@ static int look_for_groups(const struct hb_store *store, int base, bool scans,
 	return 0;
 }
 
+/* What boxes are shown is there when the session is. */
+static int make_shown(const struct hb_store *store, int dir,
+		      const struct session_record *record, struct hb_error *err)
+{
+	struct hb_session s = { .store = store, .dir = dir, .lock = -1 };
+	int r;
+
+	s.record = *record;
+	if (!shown_has_trees(&s))
+		return 0;
+	r = session_open_resources(&s, err);
+	if (r >= 0)
+		r = shown_before_box(&s, NULL, NULL, err);
+	session_close_resources(&s);
+	return r;
+}
+
+static void set_strategy(struct session_record *record, const char *name)
+{
+	for (size_t i = 0; name && i < record->n_resources; i++) {
+		struct record_resource *resource = &record->resources[i];
+
+		(void)snprintf(resource->strategy, sizeof(resource->strategy),
+			       "%s", name);
+		(void)snprintf(resource->effective, sizeof(resource->effective),
+			       "%s", name);
+	}
+}
+
 static int make_resource(const struct hb_store *store, int session,
 			 size_t number, bool scan_groups,
 			 struct session_record *record,
@@ -112,7 +142,10 @@ static int make_resource(const struct hb_store *store, int session,
 	base = resource_open(resource, err);
 	if (base < 0)
 		return base;
-	r = look_for_groups(store, base, scan_groups, resource, err);
+	/* On a copy they are no matter: nothing is copied up. */
+	r = strcmp(resource->effective, STRATEGY_OVERLAY) == 0
+		    ? look_for_groups(store, base, scan_groups, resource, err)
+		    : 0;
 	if (r < 0)
 		return r;
 	session_resource_dir(number, name);
@@ -184,6 +217,10 @@ static int fill(const struct hb_store *store, const char *making,
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
 	}
+	/* A fork is as fast as it can be: there the first box does it. */
+	r = origin ? 0 : make_shown(store, dir, record, err);
+	if (r < 0)
+		return r;
 	/* created -> idle; no session is `created` under its name. */
 	record->state = SESSION_IDLE;
 	r = record_write(dir, record, origin != NULL, err);
@@ -265,11 +302,16 @@ int hb_session_create(struct hb_store *store,
 	r = session_check_new(store, options->name, err);
 	if (r < 0)
 		return r;
+	if (options->strategy && !strategy_find(options->strategy))
+		return hb_fail(err, -HB_E_USAGE, "there is no strategy '%.80s'",
+			       options->strategy);
 	(void)snprintf(record.name, sizeof(record.name), "%s", options->name);
 	record.is_durable = options->is_durable;
 	r = resource_choose(store, options->cow, options->n_cow,
 			    options->read_only, options->n_read_only, &record,
 			    err);
+	if (r >= 0)
+		set_strategy(&record, options->strategy);
 	return r < 0 ? r
 		     : session_make(store, &record, NULL, options->scan_groups,
 				    err);

@@ -11,6 +11,7 @@
 #include "session/layers.h"
 #include "session/look.h"
 #include "session/session.h"
+#include "session/shown.h"
 #include "session/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -43,6 +44,7 @@ struct exec {
 	struct view_overlay *overlays;
 	char ***layers; /* by resource: the paths of frozen ones */
 	const char **hidden;
+	struct view_held *held;
 	char home[PATH_MAX];
 	char cwd[PATH_MAX];
 };
@@ -64,6 +66,7 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 	const struct record_resource *resource =
 		&e->session->record.resources[i];
 	struct view_overlay *overlay = &e->overlays[i];
+	const struct strategy *strategy = NULL;
 	char path[PATH_MAX];
 	int r;
 
@@ -74,7 +77,15 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 	if (r < 0)
 		return r;
 	overlay->layers = (const char *const *)e->layers[i];
-	r = session_store_path(e->session, i, "upper", path, sizeof(path), err);
+	r = shown_strategy(resource, &strategy, err);
+	if (r >= 0 && strategy->shown)
+		r = session_store_path(e->session, i, strategy->shown, path,
+				       sizeof(path), err);
+	if (r >= 0 && strategy->shown)
+		r = keep(e, path, &overlay->tree, err);
+	if (r >= 0)
+		r = session_store_path(e->session, i, "upper", path,
+				       sizeof(path), err);
 	if (r >= 0)
 		r = keep(e, path, &overlay->upper, err);
 	if (r >= 0)
@@ -95,6 +106,35 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 	(void)snprintf(path, sizeof(path), "%s", overlay->layers[0]);
 	*strrchr(path, '/') = '\0';
 	return keep(e, path, &e->hidden[e->request.n_hidden++], err);
+}
+
+/* The same thing at its place inside. */
+static int add_held(void *ctx, size_t number, const char *path,
+		    struct hb_error *err)
+{
+	struct exec *e = ctx;
+	const struct record_resource *resource =
+		&e->session->record.resources[number];
+	char source[PATH_MAX], inside[PATH_MAX];
+	struct view_held *held;
+	int r;
+
+	held = reallocarray(e->held, e->request.n_held + 1, sizeof(*held));
+	if (!held)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	e->held = held;
+	held += e->request.n_held;
+	r = path_join(resource->source, path, source, sizeof(source));
+	if (r >= 0)
+		r = path_join(resource->inside, path, inside, sizeof(inside));
+	if (r < 0)
+		return hb_fail(err, r, "cannot show '%s'", path);
+	r = keep(e, source, &held->source, err);
+	if (r >= 0)
+		r = keep(e, inside, &held->inside, err);
+	if (r >= 0)
+		e->request.n_held++;
+	return r;
 }
 
 static void find_home(struct exec *e, char *const *envp)
@@ -157,6 +197,7 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	e->request.overlays = e->overlays;
 	e->request.n_overlays = record->n_resources;
 	e->request.hidden = e->hidden;
+	e->request.held = e->held;
 	e->request.is_volatile = !record->is_durable;
 	e->request.store = e->session->store->path;
 	e->request.read_only = (const char *const *)record->read_only;
@@ -190,7 +231,13 @@ static int hide_stores(struct hb_session *s, struct hb_error *err)
 	int r;
 
 	for (size_t i = 0; i < s->record.n_resources; i++) {
-		if (!s->record.resources[i].is_in_base)
+		const struct strategy *strategy = NULL;
+
+		r = shown_strategy(&s->record.resources[i], &strategy, err);
+		if (r < 0)
+			return r;
+		/* A tree of ours does not have them. */
+		if (!s->record.resources[i].is_in_base || strategy->shown)
 			continue;
 		r = store_each_name(s->resources[i].base, hide_store,
 				    &s->resources[i], err);
@@ -313,7 +360,9 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	if (r < 0)
 		return r;
 	plan_init(&e.plan);
-	r = prepare(&e, argv, envp, err);
+	r = shown_before_box(session, add_held, &e, err);
+	if (r >= 0)
+		r = prepare(&e, argv, envp, err);
 	if (r >= 0)
 		r = run(&e, argv, envp, ret_result, err);
 	plan_done(&e.plan);
@@ -322,5 +371,6 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	free(e.layers);
 	free(e.overlays);
 	free(e.hidden);
+	free(e.held);
 	return r;
 }

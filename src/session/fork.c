@@ -106,6 +106,10 @@ static int copy_record(const struct session_record *from, const char *name,
 			return r;
 		resource->ino = old->ino;
 		resource->btime = old->btime;
+		memcpy(resource->strategy, old->strategy,
+		       sizeof(resource->strategy));
+		memcpy(resource->effective, old->effective,
+		       sizeof(resource->effective));
 	}
 	return r;
 }

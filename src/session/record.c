@@ -100,7 +100,9 @@ int record_add_resource(struct session_record *record, const char *source,
 	record->resources = grown;
 	grown += record->n_resources;
 	*grown = (struct record_resource){ .source = strdup(source),
-					   .inside = strdup(inside) };
+					   .inside = strdup(inside),
+					   .strategy = RECORD_STRATEGY,
+					   .effective = RECORD_STRATEGY };
 	/* Counted at once, so that record_done() frees a half-made one. */
 	record->n_resources++;
 	if (!grown->source || !grown->inside)
@@ -227,6 +229,8 @@ static const struct field resource_fields[] = {
 	RESOURCE_FIELD("same-mount", FIELD_BOOL, same_mount),
 	RESOURCE_FIELD("in-base", FIELD_BOOL, is_in_base),
 	RESOURCE_FIELD("groups", FIELD_BOOL, has_groups),
+	RESOURCE_FIELD("strategy", FIELD_TEXT, strategy),
+	RESOURCE_FIELD("effective", FIELD_TEXT, effective),
 };
 #define N_RESOURCE_FIELDS (sizeof(resource_fields) / sizeof(resource_fields[0]))
 

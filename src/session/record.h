@@ -18,6 +18,8 @@ struct hb_error;
 #define RECORD_NAME_MAX	     64
 #define RECORD_ID_SIZE	     17 /* 16 hexadecimal digits */
 #define RECORD_BOOT_SIZE     40
+#define RECORD_STRATEGY_SIZE 24
+#define RECORD_STRATEGY	     "overlay" /* where a record names none */
 #define RECORD_RESOURCES_MAX 32
 #define RECORD_READ_ONLY_MAX 256
 #define RECORD_LAYERS_MAX    1000
@@ -45,6 +47,10 @@ struct record_resource {
 	bool same_mount; /* its store is on its own mount: moves, no copies */
 	bool is_in_base; /* its store is .holdback-ID at the top of it */
 	bool has_groups; /* groups that the box does not know: see groups.h */
+	/* How its changes are held back: as was asked for, and as it is done.
+	 */
+	char strategy[RECORD_STRATEGY_SIZE];
+	char effective[RECORD_STRATEGY_SIZE];
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "session/layers.h"
 #include "session/resource.h"
+#include "session/shown.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -146,13 +147,17 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	size_t n = record->n_resources;
 
 	free(s->sources);
-	s->sources = calloc(2 * n, sizeof(*s->sources));
+	s->sources = calloc(4 * n, sizeof(*s->sources));
 	if (!s->sources)
 		return hb_fail(err, -ENOMEM, "cannot open the session");
 	s->insides = s->sources + n;
+	s->strategies = s->insides + n;
+	s->effectives = s->strategies + n;
 	for (size_t i = 0; i < n; i++) {
 		s->sources[i] = record->resources[i].source;
 		s->insides[i] = record->resources[i].inside;
+		s->strategies[i] = record->resources[i].strategy;
+		s->effectives[i] = record->resources[i].effective;
 	}
 	if (!s->has_lock)
 		state = record->state == SESSION_ACTIVE ? "live" : "busy";
@@ -169,6 +174,8 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.n_resources = n,
 		.sources = s->sources,
 		.insides = s->insides,
+		.strategies = s->strategies,
+		.effectives = s->effectives,
 	};
 	return 0;
 }
@@ -189,7 +196,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	if (how == HB_OPEN_QUICK &&
 	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
 	     s->record.is_freezing || session_has_journal(s) ||
-	     session_has_groups(s)))
+	     session_has_groups(s) || shown_has_trees(s)))
 		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, true, err);

@@ -50,7 +50,7 @@ struct hb_session {
 	void **seen_ctx;
 
 	struct hb_session_info info;
-	const char **sources, **insides;
+	const char **sources, **insides, **strategies, **effectives;
 };
 
 /* "NAME/r0", where a resource's store lies below the session's directory. */

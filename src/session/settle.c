@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "session/progress.h"
 #include "session/session.h"
+#include "session/shown.h"
 #include "session/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -188,6 +189,10 @@ int session_settle_box(struct hb_session *s, bool after_crash,
 		r = note_lost(s, &is_lost, err);
 	if (r < 0)
 		return r;
+	/* Until this has succeeded the session stays active. */
+	r = shown_after_box(s, is_lost, err);
+	if (r < 0)
+		return r;
 	if (after_crash && !is_lost)
 		store_say(s->store,
 			  "session '%s': the command in it was ended from "
@@ -198,7 +203,8 @@ int session_settle_box(struct hb_session *s, bool after_crash,
 	if (r < 0)
 		return r;
 	/* Said before the sync begins: an interrupt may end us there. */
-	s->record.is_unsynced = !is_lost && !s->record.is_durable;
+	s->record.is_unsynced =
+		!is_lost && (!s->record.is_durable || shown_has_trees(s));
 	r = session_end(s, err);
 	if (r >= 0 && s->record.is_unsynced)
 		r = session_settle_sync(s, err);

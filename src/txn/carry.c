@@ -37,6 +37,13 @@ static const char *carried_name(const char *name, unsigned flags, char *buf,
 				size_t size)
 {
 	if (strncmp(name, "user.", 5) == 0) {
+		if ((flags & CARRY_TO_LAYER) &&
+		    strncmp(name, OVERLAY_PREFIX, strlen(OVERLAY_PREFIX)) ==
+			    0) {
+			(void)snprintf(buf, size, "%s%s", OVERLAY_ESCAPED,
+				       name + strlen(OVERLAY_PREFIX));
+			return buf;
+		}
 		if (!(flags & CARRY_FROM_LAYER))
 			return name;
 		if (overlay_is_mark(name))
@@ -57,10 +64,15 @@ static const char *carried_name(const char *name, unsigned flags, char *buf,
 }
 
 static int add_xattr(int fd, const struct entry *e, const char *name,
-		     const char *as, char *value, struct buf *out)
+		     const char *as, unsigned flags, char *value,
+		     struct buf *out)
 {
 	uint8_t sizes[8];
-	ssize_t n = access_get_xattr(fd, e, name, value, OVERLAY_VALUE_MAX);
+	ssize_t n;
+
+	n = flags & CARRY_FROM_OTHERS
+		    ? sys_get_xattr(fd, name, value, OVERLAY_VALUE_MAX)
+		    : access_get_xattr(fd, e, name, value, OVERLAY_VALUE_MAX);
 
 	if (n == -ENODATA)
 		return 0;
@@ -97,7 +109,7 @@ int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
 
 		if (!as)
 			continue;
-		r = add_xattr(fd, e, name, as, value, out);
+		r = add_xattr(fd, e, name, as, flags, value, out);
 		if (r < 0)
 			return hb_fail(err, r, "cannot read attribute '%s'",
 				       name);
@@ -232,7 +244,8 @@ static int copy_file(const struct carry *c, int to, const char *name,
 	auto_fd int out = -1;
 	int r;
 
-	in = access_open_file(c->from, c->name, c->entry, true, err);
+	in = access_open_file(c->from, c->name, c->entry,
+			      !(c->flags & CARRY_FROM_OTHERS), err);
 	if (in < 0)
 		return in;
 	out = sys_openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
@@ -279,6 +292,14 @@ static int make(const struct carry *c, int to, const char *name,
 	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
 }
 
+static bool has_xattrs(int dir, const char *name)
+{
+	char none[1];
+
+	/* Too many for no room at all. */
+	return sys_list_xattrs_at(dir, name, none, 0) != 0;
+}
+
 static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
 {
 	auto_buf struct buf list = BUF_INIT(CARRY_XATTRS_MAX);
@@ -286,6 +307,9 @@ static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
 	struct xattr_list l;
 	int r;
 
+	/* A directory with a default ACL gave some to the new object. */
+	if (!has_xattrs(c->from, c->name) && sys_list_xattrs(to, NULL, 0) == 0)
+		return 0;
 	from = sys_openat(c->from, c->name, O_PATH | O_NOFOLLOW, 0);
 	if (from < 0)
 		return fail_at("open", c->name, from, err);
@@ -293,28 +317,34 @@ static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
 	if (r < 0)
 		return fail_at("copy", c->name, r, err);
 	l = (struct xattr_list){ buf_str(&list), list.len };
-	/* A directory with a default ACL gave some to the new object. */
 	r = carry_set_xattrs(to, &l);
 	return r < 0 ? fail_at("copy the attributes of", c->name, r, err) : 0;
 }
 
-int carry_copy(const struct carry *c, int to, const char *name,
-	       struct hb_error *err)
+static int carry_owner(const struct carry *c, int fd,
+		       const struct sys_attr *now)
 {
-	auto_fd int fd = -1;
+	int r = 0;
+
+	if (now->uid != c->uid || now->gid != c->gid)
+		r = sys_chown_at(fd, "", c->uid, c->gid);
+	/* EINVAL: a number that this user namespace does not know. */
+	if ((r != -EPERM && r != -EINVAL) || !(c->flags & CARRY_OWN))
+		return r;
+	(void)sys_chown_at(fd, "", (uid_t)-1, c->gid);
+	return 0;
+}
+
+int carry_attributes(const struct carry *c, int fd, struct hb_error *err)
+{
 	struct sys_attr now;
 	int r;
 
-	r = make(c, to, name, err);
-	if (r < 0)
-		return r;
-	fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
-	r = fd < 0 ? fd : sys_attr_at(fd, "", &now);
+	r = sys_attr_at(fd, "", &now);
 	if (r < 0)
 		return fail_at("open the copy of", c->name, r, err);
 	/* First, because it costs file capabilities and the setuid bit. */
-	if (now.uid != c->uid || now.gid != c->gid)
-		r = sys_chown_at(fd, "", c->uid, c->gid);
+	r = carry_owner(c, fd, &now);
 	if (r < 0)
 		return fail_at("set the owner of a copy of", c->name, r, err);
 	r = carry_xattrs(c, fd, err);
@@ -327,4 +357,19 @@ int carry_copy(const struct carry *c, int to, const char *name,
 	return r < 0 ? fail_at("set the attributes of a copy of", c->name, r,
 			       err)
 		     : 0;
+}
+
+int carry_copy(const struct carry *c, int to, const char *name,
+	       struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	r = make(c, to, name, err);
+	if (r < 0)
+		return r;
+	fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fail_at("open the copy of", c->name, fd, err);
+	return carry_attributes(c, fd, err);
 }

@@ -18,6 +18,11 @@ struct hb_error;
 enum carry_flag {
 	CARRY_FROM_LAYER = 1 << 0, /* marks stay, escaped ones lose a prefix */
 	CARRY_CAPABILITIES = 1 << 1,
+	CARRY_TO_LAYER = 1 << 2, /* what could be taken for a mark is escaped */
+	/* The source is not ours: what we may not read stays unread. */
+	CARRY_FROM_OTHERS = 1 << 3,
+	/* Whoever may not give away keeps it; the group as far as he may. */
+	CARRY_OWN = 1 << 4,
 };
 
 /*
@@ -33,7 +38,7 @@ int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
  */
 int carry_set_xattrs(int fd, const struct xattr_list *list);
 
-/* A name in a layer, and the attributes that its copy is to have. */
+/* A name in a layer or a tree, and the attributes that its copy is to have. */
 struct carry {
 	int from;
 	const char *name;
@@ -50,5 +55,8 @@ struct carry {
  */
 int carry_copy(const struct carry *c, int to, const char *name,
 	       struct hb_error *err);
+
+/* Gives `fd`, of the same type, the attributes that a copy would have. */
+int carry_attributes(const struct carry *c, int fd, struct hb_error *err);
 
 #endif

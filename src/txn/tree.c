@@ -133,7 +133,15 @@ static int push(struct walk *w, int dirfd, const char *name,
 	return r < 0 ? hb_fail(err, r, "the tree is too deep") : 0;
 }
 
-/* Back to the directory that `name`, which we leave, lies in. */
+static void give_back(const struct walk *w)
+{
+	const struct frame *frame = &w->stack[w->depth - 1];
+
+	if (frame->was_closed && !(w->flags & TREE_DOOMED))
+		(void)sys_fchmod(w->dir, frame->attr.mode & 07777);
+}
+
+/* Back to the directory that the one we leave lies in. */
 static int pop(struct walk *w, struct hb_error *err)
 {
 	struct frame *up = &w->stack[w->depth - 2];
@@ -141,6 +149,8 @@ static int pop(struct walk *w, struct hb_error *err)
 	int fd, r;
 
 	fd = sys_openat(w->dir, "..", O_RDONLY | O_DIRECTORY, 0);
+	/* Not before: ".." needs the permission as well. */
+	give_back(w);
 	if (fd < 0)
 		return fail_at("..", fd, err);
 	r = sys_attr_at(fd, "", &now);
@@ -223,9 +233,8 @@ static int leave(struct walk *w, struct hb_error *err)
 	size_t skip = frame.path > 0 ? frame.path + 1 : 0;
 	int r;
 
-	if (frame.was_closed && !(w->flags & TREE_DOOMED))
-		(void)sys_fchmod(w->dir, frame.attr.mode & 07777);
 	if (w->depth == 1) {
+		give_back(w);
 		w->depth = 0;
 		return 0;
 	}
@@ -271,10 +280,8 @@ static int step(struct walk *w, struct hb_error *err)
 static void close_behind(struct walk *w)
 {
 	while (w->depth > 0) {
-		const struct frame *frame = &w->stack[w->depth - 1];
-
-		if (frame->was_closed && !(w->flags & TREE_DOOMED))
-			(void)sys_fchmod(w->dir, frame->attr.mode & 07777);
+		if (w->depth == 1)
+			give_back(w);
 		if (w->depth == 1 || pop(w, NULL) < 0)
 			return;
 	}

@@ -82,6 +82,7 @@ struct child {
 	bool is_touched;    /* there is one */
 	bool hides;	    /* lower sources do not shine through */
 	int base_fd;	    /* opened for listing, or -1 */
+	bool was_closed;    /* that had to be opened up */
 	bool is_unreadable; /* the base's directory, for us */
 };
 
@@ -180,7 +181,7 @@ static int give_back_modes(struct walk *w, struct frame *f,
 {
 	int r = 0, given;
 
-	for (size_t i = 0; i < w->n_layers; i++) {
+	for (size_t i = 0; i <= w->n_layers; i++) {
 		const struct source *s = &f->sources[i];
 		const struct entry e = { .mode = s->mode };
 
@@ -252,7 +253,7 @@ static void set_source(struct walk *w, struct source *s, int fd,
 
 static int list_names(struct walk *w, struct frame *f, struct hb_error *err)
 {
-	bool with_base = f->in_gone || f->hides;
+	bool with_base = f->in_gone || f->hides || w->request->is_whole;
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_layers + with_base; i++)
@@ -275,8 +276,10 @@ static int open_root(struct walk *w, struct hb_error *err)
 		struct entry e;
 		int fd;
 
-		fd = access_open_below(root_of(w, i), "", 0,
-				       is_layer ? O_RDONLY : O_PATH, err);
+		fd = access_open_below(
+			root_of(w, i), "", 0,
+			is_layer || w->request->is_whole ? O_RDONLY : O_PATH,
+			err);
 		if (fd < 0)
 			return fd;
 		set_source(w, &f->sources[i], fd, &(struct entry){ 0 }, false);
@@ -347,18 +350,18 @@ static int open_base(struct walk *w, const char *name, const struct entry *e,
 {
 	struct hb_error why = { 0 };
 	struct sys_attr a;
-	bool ignored;
 	int r;
 
-	c->base_fd = access_open_dir(top_of(w)->sources[w->n_layers].fd, name,
-				     e, false, &ignored, &why);
+	c->base_fd =
+		access_open_dir(top_of(w)->sources[w->n_layers].fd, name, e,
+				w->request->is_own_base, &c->was_closed, &why);
 	r = c->base_fd < 0 ? c->base_fd : sys_attr_at(c->base_fd, ".", &a);
 	if (r >= 0)
 		return 0;
 	if (c->base_fd >= 0)
 		sys_close(c->base_fd);
 	c->base_fd = -1;
-	if (r == -EACCES) {
+	if (r == -EACCES || (r == -EXDEV && w->request->is_whole)) {
 		c->is_unreadable = true;
 		return 0;
 	}
@@ -390,7 +393,7 @@ static int ask_base(struct walk *w, const char *name, struct sighting *s,
 	}
 	if (s->old.type != ENTRY_DIR)
 		return 0;
-	if (f->in_gone || f->hides || c->hides ||
+	if (f->in_gone || f->hides || c->hides || w->request->is_whole ||
 	    (c->is_touched && c->top.type != ENTRY_DIR)) {
 		r = open_base(w, name, &s->old, c, err);
 		if (r < 0)
@@ -425,6 +428,8 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 		struct hb_error *err)
 {
 	bool is_new_dir = s->new.type == ENTRY_DIR;
+	bool is_only_base = w->request->is_whole && !s->has_layer &&
+			    !s->in_hidden && !s->in_gone;
 	const struct frame *parent;
 	struct frame *f;
 	int r;
@@ -438,7 +443,7 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 	f->git = git_place_below(s->git, s->name);
 	f->doubt = s->doubt_below ? s->doubt_below : s->doubt;
 	f->hides = parent->hides || c->hides;
-	f->in_gone = !is_new_dir;
+	f->in_gone = !is_new_dir && !is_only_base;
 	if (is_new_dir) {
 		r = open_layers_below(w, parent, f, s->name, err);
 		if (r < 0)
@@ -453,7 +458,8 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 				&s->old, err);
 		if (fd < 0)
 			return fd;
-		set_source(w, &f->sources[w->n_layers], fd, &s->old, false);
+		set_source(w, &f->sources[w->n_layers], fd, &s->old,
+			   c->was_closed);
 		f->base_mtime = s->old.mtime;
 		f->base_ctime = s->old.ctime;
 	}
@@ -490,6 +496,7 @@ static int show(struct walk *w, struct sighting *s, struct child *c,
 	s->layer_dir = c->is_touched ? f->sources[c->layer].fd : -1;
 	s->in_new = !f->sources[w->n_layers].is_there;
 	s->in_gone = f->in_gone;
+	s->in_hidden = f->hides;
 	s->is_opaque = s->old.type == ENTRY_DIR && s->new.type == ENTRY_DIR &&
 		       (f->hides || c->hides);
 	s->parent_ino = f->sources[w->n_layers].ino;
@@ -535,8 +542,11 @@ static int visit(struct walk *w, const char *name, struct hb_error *err)
 		r = fail_here(w, r, err);
 	/* A whiteout for nothing, or nothing that a layer hides. */
 	else if ((s.old.type != ENTRY_NONE || c.top.type != ENTRY_NONE) &&
-		 (c.is_touched || f->hides || f->in_gone))
+		 (c.is_touched || f->hides || f->in_gone ||
+		  w->request->is_whole))
 		r = show(w, &s, &c, err);
+	if (c.base_fd >= 0 && c.was_closed)
+		(void)access_close_again(c.base_fd, &s.old, NULL);
 	if (c.base_fd >= 0)
 		sys_close(c.base_fd);
 	return r;

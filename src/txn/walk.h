@@ -31,6 +31,7 @@ struct sighting {
 	bool in_new;	/* the directory is not in the base */
 	bool in_gone;	/* the directory is in no layer */
 	bool is_opaque; /* a directory of both that hides all of the base's */
+	bool in_hidden; /* what the base has here is not in the view */
 	uint64_t parent_ino; /* of the directory in the base */
 	struct timespec parent_mtime, parent_ctime;
 	/*
@@ -55,6 +56,13 @@ struct walk_request {
 	size_t n_layers;
 	int spill_dir;
 	const char *skip_prefix; /* as struct changes_request has it */
+	/*
+	 * Also what no layer says anything about, which is in the view unless
+	 * in_hidden or in_gone; a directory that cannot be listed, or that
+	 * something is mounted on, has a doubt.
+	 */
+	bool is_whole;
+	bool is_own_base; /* may be opened up for us, as a layer may */
 	sight_fn sight;
 	/*
 	 * What a layer had at a path when it was last looked at, and which;

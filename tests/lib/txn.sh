@@ -15,10 +15,12 @@ state=$TMPDIR/state
 project=$work/p
 mkdir -p "$project"
 
-# hb COMMAND ARGUMENT...: in the project, with the test's own store.
+# hb COMMAND ARGUMENT...: in the project, with the test's own store.  A test that
+# is run for another strategy as well has that in HB_STRATEGY.
 hb() {
 	hb_command=$1
 	shift
+	[ "$hb_command" != create ] || set -- "$@" ${HB_STRATEGY:+--strategy="$HB_STRATEGY"}
 	(cd "$project" && exec "$HB_BIN" "$hb_command" --state-dir "$state" "$@")
 }
 

@@ -24,6 +24,7 @@ import digest  # noqa: E402
 
 HOLDBACK = os.environ["HB_BIN"]
 CALLS = ["renameat2", "renameat", "fsync", "unlinkat", "mkdirat", "linkat", "utimensat"]
+STRATEGY = ["--strategy", os.environ["HB_STRATEGY"]] if "HB_STRATEGY" in os.environ else []
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 2
 LIMIT = 200
 BASE = "mkdir d e; echo f >f; echo g >g; echo x >d/x; echo y >e/y; ln -s f l"
@@ -42,7 +43,7 @@ class Session:
         self.state = os.path.join(self.work, "state")
         os.mkdir(self.real)
         subprocess.run(["sh", "-c", BASE], cwd=self.real, check=True)
-        self.must("create", "s", "--cow", self.real)
+        self.must("create", "s", "--cow", self.real, *STRATEGY)
         self.must("exec", "@s", "--", "sh", "-c", CHANGE)
 
     def words(self, *words):

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "strategy/baseline.h"
+#include "strategy/copy.h"
+#include "strategy/place.h"
+#include "strategy/strategy.h"
+#include "strategy/upper.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "txn/access.h"
+#include "txn/compare.h"
+#include "txn/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/*
+ * Finding out what a box did to the copy, and writing it to the upper layer.
+ *
+ * The copy and the baseline are read side by side, in the same order.
+ *
+ *	same inode, same ctime		nothing happened
+ *	in both, but not the same	its content and attributes go to the
+ *					upper; so does what is only in the copy
+ *	in the baseline alone		it was removed: a whiteout, if
+ *					something lies below
+ *
+ * The ctime cannot be set from inside, and whoever made the baseline waited
+ * until it was in the past: so an edit that keeps size and mtime is found.
+ *
+ *	(a) The copy is not changed, but for modes of directories that have to
+ *	    be opened to be read.
+ *	(b) The new baseline takes the place of the old one last.  Until then
+ *	    the next attempt does it all again, and comes to the same result.
+ *	    Whoever calls this syncs the upper.
+ *	(c) Nobody believes a deletion after the machine went down: the copy is
+ *	    not synced while a box runs, and what never reached the disk looks
+ *	    like what was removed.
+ *	(d) What the agent calls a mark of the overlay is data: it is escaped.
+ *	    A whiteout device of his making counts as nothing there.
+ */
+
+struct distill {
+	const struct strategy_place *place;
+	struct baseline_reader old;
+	struct baseline_writer new;
+	struct upper upper;
+	bool has_changes;
+};
+
+/* The record, which comes before where we are, is not in the copy any more. */
+static int drop_next(struct distill *d, struct hb_error *err)
+{
+	const struct baseline_record gone = d->old.next;
+	const char *path = buf_str(&d->old.path);
+	int r = 0;
+
+	d->has_changes = true;
+	if (!d->place->has_lost)
+		r = upper_remove(&d->upper, path,
+				 path + d->old.path.len - strlen(gone.name),
+				 err);
+	if (r >= 0)
+		r = baseline_next(&d->old, err);
+	return r < 0 ? r : baseline_skip(&d->old, gone.depth, err);
+}
+
+static bool is_same(const struct baseline_record *known,
+		    const struct entry *now)
+{
+	if (known->ino != now->ino || known->type != now->type)
+		return false;
+	return (known->flags & BASELINE_HELD) ||
+	       place_is_time(known->ctime, now->ctime);
+}
+
+/*
+ * A file with several names has another ctime when one of the others went.  It
+ * is what it was if the base still has what it was copied from, and the two are
+ * the same.
+ */
+static int is_same_as_base(struct distill *d, const struct sighting *s,
+			   const struct baseline_record *known,
+			   struct hb_error *err)
+{
+	size_t len = place_parent(s->path, s->name);
+	const struct side copy = { .dir = s->base_dir,
+				   .name = s->name,
+				   .entry = &s->old };
+	struct xattrs here = { 0 }, there = { 0 };
+	struct side base;
+	struct entry old;
+	auto_fd int dir = -1;
+	int r;
+
+	if (!(known->flags & BASELINE_SHARED) || known->ino != s->old.ino ||
+	    s->old.type != ENTRY_FILE || known->size != s->old.size)
+		return 0;
+	dir = access_open_below(d->place->base, s->path, len, O_PATH, NULL);
+	if (dir < 0 || entry_read_base(dir, s->name, &old, NULL) < 0 ||
+	    old.type != ENTRY_FILE || old.ino != known->from_ino ||
+	    !place_is_time(old.ctime, known->from_ctime) ||
+	    old.mode != s->old.mode || !place_is_time(old.mtime, s->old.mtime))
+		return 0;
+	base = (struct side){ .dir = dir, .name = s->name, .entry = &old };
+	r = side_same_content(&copy, &base, err);
+	if (r <= 0)
+		return r;
+	r = side_xattrs(&copy, &here, err);
+	if (r >= 0)
+		r = side_xattrs(&base, &there, err);
+	if (r < 0)
+		return r;
+	return memcmp(here.digest, there.digest, sizeof(here.digest)) == 0;
+}
+
+static int keep(struct distill *d, struct baseline_record *known,
+		struct hb_error *err)
+{
+	uint64_t offset;
+
+	/* What is on disk of it is not certain: copied anew before a box. */
+	if (d->place->has_lost)
+		known->from_ino = 0;
+	return baseline_add(&d->new, known, &offset, err);
+}
+
+static int put(struct distill *d, const struct sighting *s, uint32_t depth,
+	       const struct baseline_record *known, struct hb_error *err)
+{
+	const struct upper_source source = {
+		.path = s->path,
+		.name = s->name,
+		.entry = &s->old,
+		.dir = s->base_dir,
+	};
+	struct baseline_record record;
+	struct entry made;
+	uint64_t offset;
+	int r;
+
+	d->has_changes = true;
+	place_fill(&record, depth, s->name, &s->old);
+	if (s->old.type == ENTRY_DIR) {
+		r = upper_put_dir(&d->upper, &source,
+				  !known || known->type != ENTRY_DIR, err);
+	} else {
+		r = upper_put_file(&d->upper, &source, &made, err);
+		if (r >= 0) {
+			record.from_ino = made.ino;
+			record.from_ctime = made.ctime;
+		}
+		/* Another name changes the ctime, and goes again. */
+		if (r >= 0 && made.nlink > 1) {
+			record.flags = BASELINE_LINKED;
+			record.from_ctime = made.mtime;
+		}
+	}
+	return r < 0 ? r : baseline_add(&d->new, &record, &offset, err);
+}
+
+static int sight(void *ctx, struct sighting *s, struct hb_error *err)
+{
+	uint32_t depth = place_depth(s->path);
+	struct distill *d = ctx;
+	struct baseline_record known;
+	bool is_known;
+	int r = 0;
+
+	while (r >= 0 && place_is_before(&d->old, depth, s->name))
+		r = drop_next(d, err);
+	if (r < 0)
+		return r;
+	/* Not taken, its record counts as one that is gone. */
+	if (s->old.type == ENTRY_DEVICE)
+		return WALK_SKIP;
+	r = place_take_record(&d->old, depth, s->name, &known, err);
+	if (r < 0)
+		return r;
+	is_known = r > 0;
+	if (s->old.type != ENTRY_DIR) {
+		r = baseline_skip(&d->old, depth, err);
+		if (r < 0)
+			return r;
+	}
+	if (is_known && is_same(&known, &s->old))
+		return keep(d, &known, err);
+	r = is_known ? is_same_as_base(d, s, &known, err) : 0;
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		d->has_changes = true;
+		known.ctime = s->old.ctime;
+		return keep(d, &known, err);
+	}
+	return put(d, s, depth, is_known ? &known : NULL, err);
+}
+
+static int walk(struct distill *d, int copy, struct hb_error *err)
+{
+	const struct strategy_place *p = d->place;
+	const struct walk_request request = {
+		.base = copy,
+		.spill_dir = p->dir,
+		.is_whole = true,
+		.is_own_base = true,
+		.sight = sight,
+		.ctx = d,
+		.progress = p->progress,
+		.progress_ctx = p->ctx,
+	};
+	int r;
+
+	r = upper_begin(&d->upper, p, copy, err);
+	if (r >= 0)
+		r = walk_run(&request, err);
+	while (r >= 0 && d->old.has_next)
+		r = drop_next(d, err);
+	return upper_end(&d->upper, r, err);
+}
+
+int copy_distill(const struct strategy_place *place, struct hb_error *err)
+{
+	struct distill d = { .place = place, .old.fd = -1, .new.fd = -1 };
+	auto_fd int copy = -1;
+	int r;
+
+	copy = place_open_copy(place->dir, err);
+	if (copy < 0)
+		return copy;
+	r = baseline_open(place->dir, place->boot, &d.old, err);
+	if (r < 0)
+		return hb_fail(err, r, "cannot tell what was changed");
+	r = baseline_begin(place->dir, &d.new, err);
+	if (r >= 0)
+		r = walk(&d, copy, err);
+	if (r >= 0 && d.has_changes)
+		r = baseline_publish(&d.new, place->boot, err);
+	baseline_drop(&d.new);
+	baseline_close(&d.old);
+	return r < 0 ? hb_fail(err, r, "cannot tell what was changed") : 0;
+}
