@@ -76,6 +76,8 @@ enum hb_notice {
 /* Hears what the user should know before the command starts. */
 struct hb_listener {
 	void (*tell)(void *context, enum hb_notice notice, const char *text);
+	/* Asks a question; false also where nobody can answer.  May be NULL. */
+	bool (*ask)(void *context, const char *question);
 	void *context;
 };
 

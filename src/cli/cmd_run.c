@@ -28,11 +28,25 @@ static void tell(void *context, enum hb_notice notice, const char *text)
 		cli_say(text);
 }
 
+static bool ask(void *context, const char *question)
+{
+	char answer[16];
+
+	(void)context;
+	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO))
+		return false;
+	(void)fprintf(stderr, "holdback: %s [y/N] ", question);
+	(void)fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return false;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}
+
 int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, "run");
 	struct cli_values values = { 0 };
-	const struct hb_listener listener = { tell, NULL };
+	const struct hb_listener listener = { tell, ask, NULL };
 	struct hb_run_result result = { 0 };
 	struct hb_run_options options;
 	struct hb_error err = { 0 };

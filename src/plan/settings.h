@@ -29,7 +29,12 @@ enum setting_key {
 	KEY_HIDE,
 	KEY_RO,
 	KEY_RW,
+	KEY_COW,
+	KEY_CACHE,
+	KEY_EXPORT,
+	KEY_SOCKET,
 	KEY_ENV, /* to here */
+	KEY_AT,
 	KEY_NET,
 	KEY_CHDIR,
 	KEY_NO_PTRACE,
@@ -70,6 +75,7 @@ struct settings {
 	bool is_ephemeral;
 	uint64_t size;
 	const char *net; /* "none" or "host" */
+	const char *at;	 /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	bool no_ptrace;
 	bool allow_nested;

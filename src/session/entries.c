@@ -8,6 +8,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/look.h"
+#include "session/package.h"
 #include "session/prepare.h"
 #include "session/texts.h"
 #include "sys/file.h"
@@ -67,7 +68,7 @@ int entries_path(const struct run *run, const struct setting_item *item,
 		from = "/";
 	} else if (source == SETTING_OPTION || source == SETTING_ENVIRONMENT) {
 		from = run->cwd;
-	} else if (source == SETTING_WORKSPACE) {
+	} else if (source == SETTING_WORKSPACE || item->key == KEY_EXPORT) {
 		from = run->workspace;
 	}
 	(void)quote_shown(value, shown, sizeof(shown));
@@ -168,7 +169,24 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	return keep(run, inside, &e->path, err);
 }
 
-/* What was asked for by name has to be there. */
+/* What was asked for by name has to be there: `ret` is what it leads to. */
+static int find_real(const struct run *run, const struct setting_item *item,
+		     const char *path, char *ret, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = look_real(path, ret);
+	if (r < 0)
+		return entries_fail(item, err, "cannot find '%s': %s", shown,
+				    hb_strerror(-r));
+	if (run->covered && view_lies_in(ret, run->covered))
+		return entries_fail(item, err, "'%s' is where sessions live",
+				    shown);
+	return 0;
+}
+
 static int find_asked(struct run *run, const struct setting_item *item,
 		      const char *path, struct hb_error *err)
 {
@@ -177,10 +195,9 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	int r;
 
 	(void)quote_shown(item->value, shown, sizeof(shown));
-	r = look_real(path, real);
+	r = find_real(run, item, path, real, err);
 	if (r < 0)
-		return entries_fail(item, err, "cannot find '%s': %s", shown,
-				    hb_strerror(-r));
+		return r;
 	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
 		return entries_fail(item, err,
 				    "the host's '%s' is not put into the view",
@@ -198,16 +215,73 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	return r;
 }
 
+/*
+ * A directory of the workspace that is the real one.  No link leads there, so
+ * that nothing in the project can point it elsewhere.
+ */
+static int find_exported(struct run *run, const struct setting_item *item,
+			 const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], inside[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = find_real(run, item, path, real, err);
+	if (r < 0)
+		return r;
+	if (strcmp(real, path) != 0 || !view_lies_in(real, run->workspace) ||
+	    strcmp(real, run->workspace) == 0)
+		return entries_fail(item, err,
+				    "'%s' is no directory below the workspace",
+				    shown);
+	if (sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
+		return entries_fail(item, err, "'%s' is not a directory",
+				    shown);
+	if (view_inside(&run->request, real, inside) < 0)
+		return entries_fail(item, err, "the path is too long");
+	e = new_entry(run, item, VIEW_RW);
+	e->found = VIEW_DIR;
+	r = keep(run, real, &e->source, err);
+	return r < 0 ? r : keep(run, inside, &e->path, err);
+}
+
+static int find_socket(struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	r = find_real(run, item, path, real, err);
+	if (r < 0)
+		return r;
+	if (sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISSOCK(st.st_mode))
+		return entries_fail(
+			item, err, "'%s' is not a socket",
+			quote_shown(item->value, shown, sizeof(shown)));
+	e = new_entry(run, item, VIEW_SOCKET);
+	e->found = VIEW_FILE;
+	r = keep(run, real, &e->path, err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = keep(run, path, &e->name, err);
+	e->source = e->path;
+	return r;
+}
+
 /* In this order: what is hidden depends on what the others show. */
 static const struct {
 	enum setting_key key;
 	int (*find)(struct run *run, const struct setting_item *item,
 		    const char *path, struct hb_error *err);
 } passes[] = {
-	{ KEY_SHOW, find_shown },
-	{ KEY_RO, find_asked },
-	{ KEY_RW, find_asked },
-	{ KEY_HIDE, find_hidden },
+	{ KEY_SHOW, find_shown },    { KEY_RO, find_asked },
+	{ KEY_RW, find_asked },	     { KEY_EXPORT, find_exported },
+	{ KEY_SOCKET, find_socket }, { KEY_HIDE, find_hidden },
 };
 
 static int find_one(struct run *run, size_t pass,
@@ -229,7 +303,8 @@ int entries_find(struct run *run, struct hb_error *err)
 	const struct settings *s = &run->settings;
 	int r;
 
-	run->entries = calloc(s->n_items + TEXTS_MAX, sizeof(*run->entries));
+	run->entries = calloc(s->n_items + TEXTS_MAX + PACKAGES_MAX,
+			      sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]);

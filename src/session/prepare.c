@@ -8,6 +8,9 @@
 #include "session/config.h"
 #include "session/entries.h"
 #include "session/look.h"
+#include "session/package.h"
+#include "session/store.h"
+#include "session/workspace.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 
@@ -75,109 +78,82 @@ static void find_home(struct run *run)
 		run->host.home = run->home;
 }
 
-/* A home by any name: root's idea of home is not that of the directory's owner.
- */
-static bool looks_like_home(const char *dir)
-{
-	static const char *const signs[] = { ".ssh", ".gnupg" };
-	char path[PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (path_join(dir, signs[i], path, sizeof(path)) >= 0 &&
-		    sys_faccessat(AT_FDCWD, path, F_OK) >= 0)
-			return true;
-	return false;
-}
-
-/* A place that the settings hide is no workspace. */
-static bool is_hidden(const struct run *run, const char *path)
-{
-	const struct settings *s = &run->settings;
-	char hidden[PATH_MAX];
-
-	for (size_t i = 0; i < s->n_items; i++)
-		if (s->items[i].key == KEY_HIDE &&
-		    entries_path(run, &s->items[i], s->items[i].value, hidden,
-				 NULL) >= 0 &&
-		    view_lies_in(path, hidden))
-			return true;
-	return false;
-}
-
-static const char *refuses_workspace(const struct run *run)
-{
-	const char *why =
-		view_refuses_workspace(run->workspace, run->host.home);
-
-	if (why)
-		return why;
-	if (run->host.home && strcmp(run->workspace, run->host.home) == 0)
-		return "the home directory cannot be a workspace";
-	if (is_hidden(run, run->workspace))
-		return "a directory that is hidden in the view cannot be a workspace";
-	if (looks_like_home(run->workspace))
-		return "a directory that holds keys cannot be a workspace";
-	return NULL;
-}
-
 int run_find_workspace(struct run *run, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-	const char *why;
-	struct stat st;
-	int r;
+	int r = workspace_find(run, err);
 
-	look_workspace(run->cwd, run->host.home, run->workspace);
-	why = refuses_workspace(run);
-	(void)quote_shown(run->workspace, shown, sizeof(shown));
-	if (why) {
-		hb_fix(err, "change to the directory of a project");
-		return hb_fail(err, -HB_E_USAGE, "%s: '%s'", why, shown);
-	}
-	r = sys_fstatat(AT_FDCWD, run->workspace, &st, 0);
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", shown);
-	run->resources = calloc(1, sizeof(*run->resources));
-	if (!run->resources)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	run->resources[run->n_resources++] = (struct view_resource){
-		.role = VIEW_WORKSPACE,
-		.source = run->workspace,
-		.inside = run->workspace,
-		.mode = st.st_mode & 01777,
-	};
-	run->request.resources = run->resources;
-	run->request.n_resources = run->n_resources;
+		return r;
 	return config_load_workspace(&run->settings, run->workspace, err);
+}
+
+/* The working directory as the view has it. */
+static int find_inside(struct run *run, struct hb_error *err)
+{
+	if (run->request.cwd != run->cwd)
+		return 0;
+	if (view_inside(&run->request, run->cwd, run->chdir) < 0)
+		return hb_fail(err, -HB_E_USAGE,
+			       "the working directory's name is too long");
+	run->request.cwd = run->chdir;
+	return 0;
+}
+
+/*
+ * Where sessions live is nothing that a command may see, whatever else was
+ * asked for.
+ */
+static bool may_show_store(const struct run *run, const char *path)
+{
+	const struct settings *s = &run->settings;
+
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (view_lies_in(path, run->resources[i].source))
+			return true;
+	for (size_t i = 0; i < s->n_items; i++)
+		if (s->items[i].origin.source != SETTING_BUILT_IN &&
+		    setting_is_path(s->items[i].key))
+			return true;
+	return false;
+}
+
+static void cover_store(struct run *run)
+{
+	const struct hb_store_options options = { .envp = run->host.envp };
+	char path[PATH_MAX];
+
+	if (store_choose_path(&options, path, sizeof(path), NULL) < 0 ||
+	    !may_show_store(run, path) || look_real(path, run->store) < 0)
+		return;
+	run->covered = run->store;
+	run->request.covered = &run->covered;
+	run->request.n_covered = 1;
 }
 
 /* The path by which the command exists inside, with its own words after it. */
 static int set_command(struct run *run, struct hb_error *err)
 {
 	const struct hb_run_options *o = run->options;
-	char shown[QUOTE_SHOWN];
-	struct path_part dir;
+	char *name = run->command, *real = run->command_real;
+	char path[PATH_MAX];
 	size_t n = 1;
 
-	if (!view_has(&run->plan, run->command_real)) {
-		dir = path_dirname(run->command_real);
-		hb_fix(err, "--ro %.*s", (int)dir.n, dir.s);
-		return hb_fail(err, -HB_E_NOT_FOUND,
-			       "'%s' is not in the view: it lies at '%s'",
-			       quote_shown(o->argv[0], shown, sizeof(shown)),
-			       run->command_real);
-	}
 	while (o->argv[n])
 		n++;
 	run->argv = calloc(n + 1, sizeof(*run->argv));
 	if (!run->argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
 	memcpy(run->argv, o->argv, n * sizeof(*run->argv));
+	if (view_inside(&run->request, name, path) >= 0)
+		memcpy(name, path, strlen(path) + 1);
+	if (view_inside(&run->request, real, path) >= 0)
+		memcpy(real, path, strlen(path) + 1);
 	/* By its own name if that works: a script sees what it is called. */
-	if (!view_has(&run->plan, run->command))
-		run->argv[0] = run->command_real;
-	else if (!strchr(o->argv[0], '/'))
-		run->argv[0] = run->command;
+	if (!view_has(&run->plan, name))
+		run->argv[0] = real;
+	else if (!strchr(o->argv[0], '/') ||
+		 (path_is_absolute(o->argv[0]) && run->settings.at))
+		run->argv[0] = name;
 	run->plan.argv = run->argv;
 	run->plan.argv0 = o->argv[0];
 	return 0;
@@ -218,7 +194,7 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 }
 
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		struct hb_error *err)
+		const struct hb_listener *listener, struct hb_error *err)
 {
 	int r;
 
@@ -234,10 +210,19 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 		return hb_fail(err, -HB_E_USAGE,
 			       "sessions are not built yet; nothing ran");
 	}
+	run->listener = listener;
 	find_cwd_name(run);
 	r = run_find_workspace(run, err);
 	if (r >= 0)
-		r = entries_find(run, err);
+		r = workspace_find_more(run, err);
+	if (r >= 0)
+		r = find_inside(run, err);
+	if (r < 0)
+		return r;
+	cover_store(run);
+	r = entries_find(run, err);
+	if (r >= 0)
+		r = package_show(run, err);
 	return r;
 }
 

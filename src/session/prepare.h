@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct hb_listener;
 struct hb_run_options;
 
 /*
@@ -28,6 +29,7 @@ struct hb_run_options;
  */
 struct run {
 	const struct hb_run_options *options;
+	const struct hb_listener *listener; /* may be NULL */
 	struct settings settings;
 	struct view_request request;
 	struct view_host host;
@@ -39,6 +41,9 @@ struct run {
 	char cwd[PATH_MAX];   /* the caller's */
 	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];
+	const char *worktree_why; /* its repository is not shown: why not */
+	char store[PATH_MAX];
+	const char *covered;
 	char home[PATH_MAX];
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
@@ -49,7 +54,7 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 		  struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		struct hb_error *err);
+		const struct hb_listener *listener, struct hb_error *err);
 int run_plan(struct run *run, struct hb_error *err);
 void run_done(struct run *run);
 

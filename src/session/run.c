@@ -32,6 +32,19 @@ static void tell(const struct hb_listener *listener, enum hb_notice notice,
 		listener->tell(listener->context, notice, text);
 }
 
+/* Sockets of those who start containers for whoever asks. */
+static bool is_as_good_as_root(const char *path)
+{
+	static const char *const names[] = { "docker.sock", "podman.sock",
+					     "containerd.sock", "crio.sock",
+					     "libvirt-sock" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (path_part_is(path_basename(path), names[i]))
+			return true;
+	return false;
+}
+
 static void tell_entries(const struct run *run,
 			 const struct hb_listener *listener)
 {
@@ -46,6 +59,12 @@ static void tell_entries(const struct run *run,
 			(void)snprintf(text, sizeof(text),
 				       "what is written in '%s' is real",
 				       shown);
+		else if (e->class == VIEW_SOCKET)
+			(void)snprintf(text, sizeof(text),
+				       "the command can talk to '%s'%s", shown,
+				       is_as_good_as_root(e->path)
+					       ? ", which is as good as root"
+					       : "");
 		else if (e->class == VIEW_RO && home &&
 			 view_lies_in(home, e->path))
 			(void)snprintf(text, sizeof(text),
@@ -113,6 +132,13 @@ static void tell_start(const struct run *run,
 		(unsigned long long)(run->settings.size >> 20),
 		has_net(run) ? "host" : "none", n_tools,
 		n_tools == 1 ? "" : "s");
+	tell(listener, HB_NOTICE_START, text);
+	if (!run->worktree_why)
+		return;
+	(void)snprintf(
+		text, sizeof(text),
+		"the repository of this worktree is not shown: '.git': %s",
+		run->worktree_why);
 	tell(listener, HB_NOTICE_START, text);
 }
 
@@ -191,7 +217,7 @@ int hb_run(const struct hb_run_options *options,
 
 	if (!err)
 		err = &local;
-	r = run_prepare(&run, options, err);
+	r = run_prepare(&run, options, listener, err);
 	if (r >= 0)
 		r = run_plan(&run, err);
 	if (r >= 0)

@@ -102,8 +102,8 @@ static int make_path(const char *path, struct hb_error *err)
 	return 0;
 }
 
-static int choose_path(const struct hb_store_options *options, char *ret,
-		       size_t size, struct hb_error *err)
+int store_choose_path(const struct hb_store_options *options, char *ret,
+		      size_t size, struct hb_error *err)
 {
 	const char *base = look_env(options->envp, "XDG_STATE_HOME");
 	const char *home = look_env(options->envp, "HOME");
@@ -179,7 +179,7 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 	char path[PATH_MAX];
 	int r;
 
-	r = choose_path(options, path, sizeof(path), err);
+	r = store_choose_path(options, path, sizeof(path), err);
 	if (r < 0)
 		return r;
 	store = calloc(1, sizeof(*store));

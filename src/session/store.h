@@ -32,6 +32,10 @@ struct hb_store {
 #define STORE_NEW  ".new-"
 #define STORE_GONE ".gone-"
 
+/* Where the state directory is, or would be.  -HB_E_CONFIG. */
+int store_choose_path(const struct hb_store_options *options, char *ret,
+		      size_t size, struct hb_error *err);
+
 /* Says one line to whoever uses the store. */
 void store_say(const struct hb_store *store, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,0 +1,249 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git python3
+#
+# What the view is made of: the options that add to it and take from it, the
+# files it has of its own, worktrees, and the command's own package.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+mkdir other project project/sub
+other=$work/other
+cd project || bail 'no directory'
+echo old >file
+echo old >"$other/file"
+
+# Files of its own.
+me=$(id -un)
+prints 'the user has a name' "$me" run id -un
+is 'and nobody else has one but root and nobody' \
+	"$(run cut -d: -f1 /etc/passwd | sort -u)" \
+	"$(printf '%s\n' nobody root "$me" | sort -u)"
+prints 'the home directory in passwd is the one' "$HOME" \
+	run sh -c 'getent passwd "$(id -u)" | cut -d: -f6'
+prints 'groups as well' "$(id -gn)" run id -gn
+check_fails 'no other group' run grep -qw -e adm -e sudo -e wheel /etc/group
+check 'localhost has an address' run getent hosts localhost
+check_fails 'hosts are not those of the host' \
+	run grep -qv -e '^127.0.0.1 localhost' -e '^::1 localhost' /etc/hosts
+prints 'without a network no name server' '# no network' \
+	run cat /etc/resolv.conf
+is 'with one, the host'"'"'s' \
+	"$(run --net host cat /etc/resolv.conf 2>/dev/null)" \
+	"$(grep -E '^(nameserver|search|domain|options|sortlist)[[:blank:]]' \
+		/etc/resolv.conf || true)"
+unlike 'the machine has no id to tell it by' \
+	"$(run cat /etc/machine-id 2>/dev/null || true)" \
+	"$(cat /etc/machine-id 2>/dev/null || echo none)"
+check_fails 'they cannot be written' run sh -c 'echo x >>/etc/passwd'
+
+# A loopback that works.
+check 'a program can talk to itself' run python3 -c '
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+c = socket.create_connection(s.getsockname())
+a = s.accept()[0]
+c.send(b"x")
+assert a.recv(1) == b"x"'
+
+# $AGENT_WORK_DIR
+prints 'the work directory is empty, private and writable' "700 0" \
+	run sh -c 'echo $(stat -c %a "$AGENT_WORK_DIR") $(ls -A "$AGENT_WORK_DIR" |
+		wc -l) && echo x >"$AGENT_WORK_DIR/x"'
+check 'and not the host'"'"'s' test ! -e /tmp/agent-work/x
+
+# --cow, --at, --export, --hide, --socket
+prints '--cow holds back another directory' "new" \
+	run --cow "$other" sh -c 'echo new >"$1/file" && cat "$1/file"' sh "$other"
+is 'the real one stays' "$(cat "$other/file")" old
+prints '--cow DIR:INSIDE puts it elsewhere' old \
+	run --cow ../other:/vault cat /vault/file
+check_fails 'and only there' run --cow ../other:/vault cat "$other/file"
+says '--cow inside of the workspace' 125 \
+	"holdback: \[2\] option '--cow': 'sub' and another directory that is held back overlap" \
+	run --cow sub true
+says '--cow of nothing' 125 "holdback: \[2\] option '--cow': cannot find 'no'*" \
+	run --cow no true
+says '--cow of a file' 125 "holdback: \[2\] option '--cow': cannot find 'file'*" \
+	run --cow file true
+says '--cow of /' 125 "holdback: \[2\] option '--cow': '/' cannot be held back" \
+	run --cow / true
+
+mkdir .git
+prints '--at puts the workspace elsewhere' "/workspace/sub old" \
+	sh -c 'cd sub && "$1" run --ephemeral --at /workspace sh -c \
+		"echo \$(pwd) \$(cat ../file)"' sh "$HB_BIN"
+rmdir .git
+check_fails 'and only there' run --at /workspace --chdir / cat "$work/project/file"
+printf '#!/bin/sh\necho ran $0\n' >script
+chmod +x script
+prints 'a command of the workspace is found there' 'ran ./script' \
+	run --at /workspace ./script
+prints 'also by its own path' 'ran /workspace/script' \
+	run --at /workspace "$work/project/script"
+says '--at a relative path' 125 \
+	"holdback: \[2\] option '--at': 'x' is not absolute" run --at x true
+for place in / /proc /tmp "$HOME"; do
+	says "--at $place" 125 "holdback: \[2\] option '--at': the view has its own*" \
+		run --at "$place" true
+done
+
+mkdir logs
+says '--export is said' 0 \
+	"holdback: weakened: what is written in '$work/project/logs' is real" \
+	run -q --export logs sh -c 'echo x >logs/out; echo x >not'
+is 'what is written there is real' "$(cat logs/out)" x
+check 'and nothing else' test ! -e not
+check '--export with --at' \
+	run --at /w --export logs sh -c 'echo y >/w/logs/at'
+is 'writes there too' "$(cat logs/at)" y
+ln -s "$other" link
+for bad in .. "$other" link ../project /; do
+	says "--export $bad" 125 \
+		"holdback: \[2\] option '--export': '$bad' is no directory below the workspace" \
+		run --export "$bad" touch "$bad/x"
+done
+says '--export of what is not there makes nothing' 125 \
+	"holdback: \[2\] option '--export': cannot find 'none'*" \
+	run --export none true
+check 'really' test ! -e none
+rm link
+
+mkdir secret && echo x >secret/x
+check_fails '--hide of a directory' run --hide secret cat secret/x
+check_fails '--hide of a file' run --hide file cat file
+check_fails '--hide in the system' run --hide /usr/share ls /usr/share/doc
+check_fails '--hide wins over --ro' \
+	run --ro "$other" --hide "$other" cat "$other/file"
+prints '--hide of what is not there' old run --hide none cat file
+
+mkdir "$HOME/.ssh" "$HOME/plain"
+echo key >"$HOME/.ssh/id" && echo plain >"$HOME/plain/x"
+check_fails 'keys are hidden where the home directory is shown' \
+	run --ro "$HOME" cat "$HOME/.ssh/id"
+is 'the rest is not' "$(run --ro "$HOME" cat "$HOME/plain/x" 2>/dev/null)" plain
+check 'a key that is asked for by name is there' \
+	run --ro "$HOME/.ssh/id" cat "$HOME/.ssh/id"
+rm -r "$HOME/.ssh" "$HOME/plain"
+
+python3 -c '
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.bind("sock")
+s.listen()
+print("up", flush=True)
+s.accept()[0].send(b"hello")' >up 2>&1 &
+server=$!
+mv up ../up
+wait_until grep -q up ../up
+mkdir "$HOME/s" && ln "$work/project/sock" "$HOME/s/docker.sock"
+talk='import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+print(s.recv(9).decode())'
+check_fails 'a socket of the host cannot be reached' \
+	run python3 -c "$talk" "$HOME/s/docker.sock"
+is '--socket lets it' "$(run --socket "$HOME/s/docker.sock" \
+	python3 -c "$talk" "$HOME/s/docker.sock" 2>&1)" \
+	"holdback: weakened: the command can talk to '$HOME/s/docker.sock', which is as good as root${nl}hello"
+wait "$server"
+says '--socket of a file' 125 \
+	"holdback: \[2\] option '--socket': 'file' is not a socket" \
+	run --socket file true
+rm -r "$HOME/s" sock ../up
+
+# Caches.
+mkdir -p "$HOME/.npm" && echo cached >"$HOME/.npm/x"
+prints 'a cache can be read and written' "cached new" \
+	run sh -c 'echo new >"$HOME/.npm/y"; echo $(cat "$HOME/.npm/x" "$HOME/.npm/y")'
+is 'and is not changed' "$(ls "$HOME/.npm")" x
+rm -r "$HOME/.npm"
+
+# The store.
+"$HB_BIN" create one --cow "$other" >/dev/null
+state=$HOME/.local/state/holdback
+check_fails 'the store cannot be seen' \
+	run --rw "$HOME" ls "$state/sessions"
+check_fails 'nor written' run --rw "$HOME/.local" \
+	sh -c 'echo x >"$1/x"' sh "$state"
+says 'nor asked for' 125 "holdback: \[2\] option '--ro': '$state/sessions' is where sessions live" \
+	run --ro "$state/sessions" true
+check 'it is as it was' "$HB_BIN" cleanup -y @one
+rm -r "${HOME:?}/.local"
+
+# The home directory as a workspace.
+says 'the home directory is not asked about without a terminal' 125 \
+	"holdback: \[2\] the home directory cannot be a workspace*" \
+	sh -c 'cd && "$1" run --ephemeral true' sh "$HB_BIN"
+mkdir "$HOME/.ssh" && echo key >"$HOME/.ssh/id" && echo x >"$HOME/x"
+# answers WORD: what a run in the home directory gives after that answer.
+answers() {
+	(cd && printf '%s\n' "$1" | script -qec \
+		"'$HB_BIN' run --ephemeral sh -c 'echo \$(cat x; cat .ssh/id; ls .)'" \
+		/dev/null 2>&1)
+}
+like 'on a terminal it is' "$(answers n)" \
+	'*home directory would be the workspace*\[y/N\]*cannot be a workspace*'
+like 'yes is yes, and keys are hidden' "$(answers y)" '*\[y/N\]*Permission denied*x x*'
+rm -r "$HOME/.ssh" "$HOME/x"
+
+# Worktrees.
+cd "$work" || bail 'no directory'
+export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a \
+	GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
+git init -q main && git -C main commit -q --allow-empty -m first &&
+	git -C main worktree add -q ../tree -b topic || bail 'no worktree'
+cd tree || bail 'no worktree'
+check 'git works in a worktree' run git status
+prints 'also committing' 2 run sh -c '
+	echo x >x && git add x && git -c user.name=a -c user.email=a commit -qm x &&
+	git rev-list --count HEAD'
+is 'which the real one does not see' "$(git rev-list --count HEAD)" 1
+cd .. || bail
+mkdir fake && echo "gitdir: $work/main/.git/worktrees/tree" >fake/.git
+check_fails 'a repository that does not point back is not shown' \
+	sh -c 'cd fake && "$1" run --ephemeral ls "$2"' sh "$HB_BIN" "$work/main/.git"
+mkdir -p evil/g "$HOME/private" && echo "$work/evil/.git" >evil/g/gitdir &&
+	echo "$HOME/private" >evil/g/commondir && echo "gitdir: g" >evil/.git
+echo secret >"$HOME/private/x"
+check_fails 'nor a directory that a planted one names' \
+	sh -c 'cd evil && "$1" run --ephemeral cat "$2"' sh "$HB_BIN" \
+	"$HOME/private/x"
+rm -r "$HOME/private"
+
+# The command's package.
+mkdir -p "$HOME/app/bin" "$HOME/app/lib" "$HOME/bin"
+printf '#!/bin/sh\ncat "${0%%/*}/../lib/data"\n' >"$HOME/app/bin/tool"
+chmod +x "$HOME/app/bin/tool"
+echo data >"$HOME/app/lib/data"
+ln -s ../app/bin/tool "$HOME/bin/tool"
+cd "$work/project" || bail
+prints 'a command brings its package along' data run "$HOME/app/bin/tool"
+printf '#!%s/app/bin/interp\n' "$HOME" >scripted
+printf '#!/usr/bin/env interp\n' >by_env
+chmod +x scripted by_env
+cp "$HB_PROBE" "$HOME/app/bin/interp"
+like 'so does an interpreter' "$(run ./scripted 2>&1)" '*probe*'
+like 'also by way of env' "$(PATH=$HOME/app/bin:$PATH run ./by_env 2>&1)" '*probe*'
+rm -r "$HOME/app/lib"
+says 'what is no package is not shown' 127 \
+	"holdback: '$HOME/app/bin/tool' is not in the view*${nl}fix: --ro $HOME/app/bin" \
+	run "$HOME/app/bin/tool"
+says 'nor for an interpreter' 127 \
+	"holdback: the interpreter of './scripted' is not in the view*${nl}fix: --ro $HOME/app/bin" \
+	run ./scripted
+package=$HOME/n/lib/node_modules/@x/agent
+mkdir -p "$package" "$HOME/n/lib/node_modules/other"
+printf '#!/bin/sh\nls "${0%%/@x/*}"\n' >"$package/cli.js"
+chmod +x "$package/cli.js"
+prints 'of a tree of packages only the one' @x run "$package/cli.js"
+rm -r "${HOME:?}/app" "${HOME:?}/bin" "${HOME:?}/n"
+
+# Nothing is made on the host.
+before=$(cd "$work" && find . "$HOME" | sort)
+run --ro "$other" --at /x/y/z --cow "$other:/a/b" true >/dev/null 2>&1
+run --hide none --show /no/where --env A=b true
+is 'a run makes nothing' "$(cd "$work" && find . "$HOME" | sort)" "$before"
+done_testing
