@@ -39,6 +39,7 @@
 #define TMPFS_ATTR	 (K_MOUNT_NOSUID | K_MOUNT_NODEV)
 #define DEFAULT_DIR_MODE 0755
 #define MOUNT_FILE_MODE	 0444
+#define ATTACH_TRIES	 10
 
 int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 		     struct hb_error *err)
@@ -195,6 +196,35 @@ static int explain_mismatch(const struct box *box, int mount, int fd,
 	return box_fail(box, err, -EISDIR, WORD_FILE, dest);
 }
 
+/* Attaches at `dest` in a root that there is; *ret_is_root: it covers that. */
+static int attach_below(struct box *box, int mount, const char *dest,
+			mode_t parent_mode, bool *ret_is_root,
+			struct hb_error *err)
+{
+	for (int i = 1;; i++) {
+		auto_fd int fd = -1;
+		int r, why;
+
+		fd = open_or_make(box, mount, dest, parent_mode, err);
+		if (fd < 0)
+			return fd;
+		/* A link can lead to the root as well: ask what was found. */
+		r = mounts_is_root(box, fd, ret_is_root, err);
+		if (r < 0)
+			return r;
+		r = sys_attach(mount, fd);
+		if (r >= 0)
+			return 0;
+		/* Somebody replaced the file of the host that was found. */
+		if (r == -ENOENT && i < ATTACH_TRIES)
+			continue;
+		why = explain_mismatch(box, mount, fd, dest, err);
+		if (why < 0)
+			return why;
+		return hb_fail(err, r, "cannot mount on '%s'", dest);
+	}
+}
+
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err)
 {
@@ -204,29 +234,11 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 	if (is_root) {
 		assert(is_root_path(dest));
 		r = first_root(box, mount, err);
-		if (r < 0)
-			return r;
 	} else {
-		auto_fd int fd = -1;
-
-		fd = open_or_make(box, mount, dest, parent_mode, err);
-		if (fd < 0)
-			return fd;
-		/* A link can lead to the root as well: ask what was found. */
-		r = mounts_is_root(box, fd, &is_root, err);
-		if (r < 0)
-			return r;
-		r = sys_attach(mount, fd);
-		if (r < 0) {
-			int why = explain_mismatch(box, mount, fd, dest, err);
-
-			return why < 0 ? why
-				       : hb_fail(err, r, "cannot mount on '%s'",
-						 dest);
-		}
+		r = attach_below(box, mount, dest, parent_mode, &is_root, err);
 	}
-	if (!is_root)
-		return 0;
+	if (r < 0 || !is_root)
+		return r;
 	keep = sys_dup_above(mount, 3);
 	if (keep < 0)
 		return hb_fail(err, keep, "cannot keep the new root");

@@ -193,8 +193,9 @@ rm -r "$HOME/.ssh" "$HOME/x"
 cd "$work" || bail 'no directory'
 export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a \
 	GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a
-git init -q main && git -C main commit -q --allow-empty -m first &&
-	git -C main worktree add -q ../tree -b topic || bail 'no worktree'
+git init -q main
+git -C main commit -q --allow-empty -m first
+git -C main worktree add -q ../tree -b topic
 cd tree || bail 'no worktree'
 check 'git works in a worktree' run git status
 prints 'also committing' 2 run sh -c '
@@ -240,6 +241,34 @@ printf '#!/bin/sh\nls "${0%%/@x/*}"\n' >"$package/cli.js"
 chmod +x "$package/cli.js"
 prints 'of a tree of packages only the one' @x run "$package/cli.js"
 rm -r "${HOME:?}/app" "${HOME:?}/bin" "${HOME:?}/n"
+
+# Files of the host that are replaced all the time, as /etc/passwd may be.
+mkdir "$other/busy"
+set --
+while [ $# -lt 100 ]; do
+	echo x >"$other/busy/$#"
+	set -- "$@" --hide "$other/busy/$#"
+done
+python3 -c '
+import os, sys
+os.chdir(sys.argv[1])
+names = os.listdir()
+while os.path.exists("0"):
+    for name in names:
+        with open("new", "w"):
+            pass
+        os.rename("new", name)' "$other/busy" 2>/dev/null &
+server=$!
+many() {
+	many_n=0
+	while [ "$many_n" -lt 20 ]; do
+		run --ro "$other" "$@" true || return 1
+		many_n=$((many_n + 1))
+	done
+}
+check 'files that are replaced meanwhile are no failure' many "$@"
+kill "$server" && wait "$server" 2>/dev/null
+rm -r "$other/busy"
 
 # Nothing is made on the host.
 before=$(cd "$work" && find . "$HOME" | sort)
