@@ -92,29 +92,23 @@ int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
 	auto_free char *value = NULL;
 	char renamed[512];
 	ssize_t n;
-	int r;
+	int r = 0;
 
 	list = malloc(OVERLAY_LIST_MAX);
 	value = malloc(OVERLAY_VALUE_MAX);
 	if (!list || !value)
 		return hb_fail(err, -ENOMEM, "cannot read attributes");
 	n = sys_list_xattrs(fd, list, OVERLAY_LIST_MAX);
-	if (n < 0)
-		/* cppcheck-suppress memleak ; freed as the scope ends */
-		return hb_fail(err, (int)n, "cannot list attributes");
-	for (const char *name = list; name < list + n;
+	for (const char *name = list; name < list + n && r == 0;
 	     name += strlen(name) + 1) {
 		const char *as =
 			carried_name(name, flags, renamed, sizeof(renamed));
 
-		if (!as)
-			continue;
-		r = add_xattr(fd, e, name, as, flags, value, out);
-		if (r < 0)
-			return hb_fail(err, r, "cannot read attribute '%s'",
-				       name);
+		r = as ? add_xattr(fd, e, name, as, flags, value, out) : 0;
 	}
-	return 0;
+	if (n < 0)
+		r = (int)n;
+	return r < 0 ? hb_fail(err, r, "cannot read the attributes") : 0;
 }
 
 static bool has_name(const struct xattr_list *list, const char *wanted)

@@ -347,56 +347,8 @@ static int fail_conflict(const char *path, struct hb_error *err)
 		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
 }
 
-static int open_likeness(struct site *s, const struct op *op,
-			 struct hb_error *err)
-{
-	auto_fd int fd = -1;
-	struct object now;
-	struct place p;
-	int r;
-
-	if (op->layer.type != ENTRY_DIR)
-		return 0;
-	fd = site_open_upper_dir(s, op->path, NULL);
-	if (fd < 0)
-		return 0;
-	p = place_of(fd);
-	r = place_read(&p, &now, err);
-	if (r < 0 || !object_is(&now, &op->layer))
-		return r;
-	return open_up(fd, &now, op->path, err);
-}
-
-int dress_open_dir(struct site *s, const struct op *op, bool is_first,
-		   struct hb_error *err)
-{
-	auto_fd int fd = -1;
-	struct object now;
-	struct place p;
-	int r;
-
-	fd = site_open_base_dir(s, op->path, NULL);
-	/* One that is new need not be there yet, or any more. */
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return op->flags & OP_IN_NEW ? open_likeness(s, op, err)
-					     : fail_conflict(op->path, err);
-	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
-	p = place_of(fd);
-	r = place_read(&p, &now, err);
-	if (r < 0)
-		return r;
-	/* Of a type change the other side may still be there. */
-	if (!object_is(&now, &op->old))
-		return op->flags & OP_IN_NEW ? open_likeness(s, op, err)
-					     : fail_conflict(op->path, err);
-	if (is_first && op->mode != op->old.mode && now.mode != op->old.mode)
-		return fail_conflict(op->path, err);
-	r = open_up(fd, &now, op->path, err);
-	return r < 0 ? r : open_likeness(s, op, err);
-}
-
-static int close_likeness(struct site *s, const struct op *op,
+/* The directory of that path in the upper, if it is the one of the plan. */
+static int dress_likeness(struct site *s, const struct op *op, bool opens,
 			  struct hb_error *err)
 {
 	auto_fd int fd = -1;
@@ -413,8 +365,39 @@ static int close_likeness(struct site *s, const struct op *op,
 	r = place_read(&p, &now, err);
 	if (r < 0 || !object_is(&now, &op->layer))
 		return r;
+	if (opens)
+		return open_up(fd, &now, op->path, err);
 	r = set_dir_time(&p, op->layer.mtime, err);
 	return r < 0 ? r : dress_mode(&p, &now, op->layer.mode, err);
+}
+
+int dress_open_dir(struct site *s, const struct op *op, bool is_first,
+		   struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	struct object now;
+	struct place p;
+	int r;
+
+	fd = site_open_base_dir(s, op->path, NULL);
+	/* One that is new need not be there yet, or any more. */
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
+					     : fail_conflict(op->path, err);
+	if (fd < 0)
+		return fail_at("open", op->path, fd, err);
+	p = place_of(fd);
+	r = place_read(&p, &now, err);
+	if (r < 0)
+		return r;
+	/* Of a type change the other side may still be there. */
+	if (!object_is(&now, &op->old))
+		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
+					     : fail_conflict(op->path, err);
+	if (is_first && op->mode != op->old.mode && now.mode != op->old.mode)
+		return fail_conflict(op->path, err);
+	r = open_up(fd, &now, op->path, err);
+	return r < 0 ? r : dress_likeness(s, op, true, err);
 }
 
 int dress_close_dir(struct site *s, const struct op *op, bool back,
@@ -426,7 +409,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	struct place p;
 	int r;
 
-	r = close_likeness(s, op, err);
+	r = dress_likeness(s, op, false, err);
 	if (r < 0)
 		return r;
 	fd = site_open_base_dir(s, op->path, NULL);

@@ -435,26 +435,16 @@ static int check_owner(int fd, uint64_t *ret_size, struct hb_error *err)
 	return 0;
 }
 
-int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
+/* All of the file is looked at before anything of it is used. */
+static int read_all(struct journal *j, struct hb_error *err)
 {
-	auto_journal struct journal *j = NULL;
 	uint64_t size = 0;
 	int r;
 
-	j = calloc(1, sizeof(*j));
-	if (!j) {
-		sys_close(fd);
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
-	}
-	j->fd = fd;
-	j->room = WINDOW;
-	j->window = malloc(j->room);
 	if (!j->window)
-		/* cppcheck-suppress memleak ; freed as the scope ends */
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	r = check_owner(j->fd, &size, err);
 	if (r < 0)
-		/* cppcheck-suppress memleak ; freed as the scope ends */
 		return r;
 	/* The version first: a newer one may be of another shape. */
 	r = size < HEAD_SIZE ? fail_read(-EBADMSG, err) : read_head(j, err);
@@ -463,10 +453,27 @@ int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 	if (size < HEAD_SIZE + TAIL_SIZE)
 		return fail_read(-EBADMSG, err);
 	j->end = size - TAIL_SIZE;
-	r = check_all(j, size, err);
-	if (r < 0)
+	return check_all(j, size, err);
+}
+
+int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
+{
+	struct journal *j = calloc(1, sizeof(*j));
+	int r;
+
+	if (!j) {
+		sys_close(fd);
+		return hb_fail(err, -ENOMEM, "cannot read the journal");
+	}
+	j->fd = fd;
+	j->room = WINDOW;
+	j->window = malloc(j->room);
+	r = read_all(j, err);
+	if (r < 0) {
+		journal_free(j);
 		return r;
-	*ret_journal = take_ptr(&j);
+	}
+	*ret_journal = j;
 	return 0;
 }
 
