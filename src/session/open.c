@@ -49,8 +49,13 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       s->record.resources[number].source);
 	resource->upper = sys_openat(resource->dir, "upper",
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	/*
+	 * Where two directories cannot change places, a rollback that was cut
+	 * short may have left none: recovery brings one back.
+	 */
 	if (resource->upper < 0 &&
-	    !(resource->upper == -ENOENT && s->record.is_freezing))
+	    !(resource->upper == -ENOENT &&
+	      (s->record.is_freezing || session_has_journal(s))))
 		return hb_fail(err, resource->upper,
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);

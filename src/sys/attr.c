@@ -2,10 +2,9 @@
 #include "sys/attr.h"
 
 #include "base/auto.h"
-#include "sys/fault.h"
+#include "sys/call.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
-#include "sys/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,12 +108,7 @@ ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)
 
 ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset)
 {
-	ssize_t n;
-
-	do
-		n = pread(fd, buf, size, (off_t)offset);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+	return UNINTERRUPTED("pread", pread(fd, buf, size, (off_t)offset));
 }
 
 ssize_t sys_pread_full(int fd, void *buf, size_t size, uint64_t offset)
@@ -123,8 +117,12 @@ ssize_t sys_pread_full(int fd, void *buf, size_t size, uint64_t offset)
 	size_t used = 0;
 
 	while (used < size) {
-		ssize_t n = sys_pread(fd, p + used, size - used, offset + used);
+		size_t part = size - used;
+		ssize_t n;
 
+		if (fault_io("pread_full", &part))
+			continue;
+		n = sys_pread(fd, p + used, part, offset + used);
 		if (n < 0)
 			return n;
 		if (n == 0)
@@ -144,17 +142,24 @@ int sys_pwrite_all(int fd, const void *data, size_t len, uint64_t offset)
 		return r;
 
 	while (len > 0) {
-		ssize_t n = pwrite(fd, p, len, (off_t)offset);
+		size_t part = len;
+		ssize_t n =
+			fault_io("pwrite", &part)
+				? -EINTR
+				: RESULT(pwrite(fd, p, part, (off_t)offset));
 
-		if (n < 0 && errno == EINTR)
+		if (n == -EINTR)
 			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
+		/* No file does that; whatever did would do it again. */
+		if (n == 0)
+			return -EIO;
 		p += n;
 		len -= (size_t)n;
 		offset += (uint64_t)n;
 	}
-	return 0;
+	return (int)fault_after(0);
 }
 
 uint64_t sys_next_data(int fd, uint64_t offset, uint64_t end)
@@ -168,13 +173,7 @@ uint64_t sys_next_data(int fd, uint64_t offset, uint64_t end)
 
 int sys_truncate(int fd, uint64_t size)
 {
-	int r;
-
-	r = fault_here("ftruncate");
-	if (r < 0)
-		return r;
-
-	return RESULT(ftruncate(fd, (off_t)size));
+	return (int)DURABLE("ftruncate", ftruncate(fd, (off_t)size));
 }
 
 static int named_then_unlinked(int dirfd)

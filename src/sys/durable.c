@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/durable.h"
 
-#include "sys/fault.h"
+#include "sys/call.h"
 #include "sys/kernel.h"
-#include "sys/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +18,6 @@
 #define K_FICLONE	0x40049409UL
 #define K_OVERLAY_MAGIC 0x794c7630L
 
-/* The call between its two fault points. */
-#define DURABLE(op, call)                                \
-	__extension__({                                  \
-		int f_ = fault_here(op);                 \
-		f_ < 0 ? f_ : fault_after(RESULT(call)); \
-	})
-
 int sys_renameat2(int from, const char *old, int to, const char *name,
 		  unsigned flags)
 {
@@ -36,7 +28,8 @@ int sys_renameat2(int from, const char *old, int to, const char *name,
 	if (flags && fault_is_rename_plain())
 		return -EINVAL;
 	return (int)fault_after(
-		RESULT(syscall(SYS_renameat2, from, old, to, name, flags)));
+		UNINTERRUPTED("renameat2", syscall(SYS_renameat2, from, old, to,
+						   name, flags)));
 }
 
 int sys_linkat(int from, const char *old, int to, const char *name)
@@ -62,9 +55,20 @@ int sys_clone_file(int to, int from)
 ssize_t sys_copy_range(int from, int to, uint64_t offset, size_t len)
 {
 	loff_t in = (loff_t)offset, out = (loff_t)offset;
+	int r = fault_here("copy_file_range");
 
-	return DURABLE("copy_file_range",
-		       copy_file_range(from, &in, to, &out, len, 0));
+	if (r < 0)
+		return r;
+	/* Short is what the caller has to expect; interrupted, it goes on. */
+	for (;;) {
+		ssize_t n = fault_io("copy_file_range", &len)
+				    ? -EINTR
+				    : RESULT(copy_file_range(from, &in, to,
+							     &out, len, 0));
+
+		if (n != -EINTR)
+			return fault_after(n);
+	}
 }
 
 uint64_t sys_next_hole(int fd, uint64_t offset, uint64_t end)

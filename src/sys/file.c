@@ -2,9 +2,8 @@
 #include "sys/file.h"
 
 #include "base/auto.h"
-#include "sys/fault.h"
+#include "sys/call.h"
 #include "sys/kernel.h"
-#include "sys/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,11 +25,10 @@ int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
 			return r;
 	}
 
-	do
-		fd = openat(dirfd, path, flags | O_CLOEXEC, mode);
-	while (fd < 0 && errno == EINTR);
+	fd = (int)UNINTERRUPTED("openat",
+				openat(dirfd, path, flags | O_CLOEXEC, mode));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	return flags & (O_CREAT | O_TRUNC) ? (int)fault_after(fd) : fd;
 }
 
@@ -52,13 +50,12 @@ int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
 	}
 
 	for (int i = 0; i < OPENAT2_TRIES; i++) {
-		fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
-		if (fd >= 0)
-			return (int)fd;
-		if (errno != EINTR && errno != EAGAIN)
+		fd = UNINTERRUPTED("openat2", syscall(SYS_openat2, dirfd, path,
+						      &how, sizeof(how)));
+		if (fd != -EAGAIN)
 			break;
 	}
-	return -errno;
+	return flags & (O_CREAT | O_TRUNC) ? (int)fault_after(fd) : (int)fd;
 }
 
 int sys_write_all(int fd, const void *data, size_t len)
@@ -71,12 +68,15 @@ int sys_write_all(int fd, const void *data, size_t len)
 		return r;
 
 	while (len > 0) {
-		ssize_t n = write(fd, p, len);
+		size_t part = len;
+		ssize_t n = fault_io("write", &part)
+				    ? -EINTR
+				    : RESULT(write(fd, p, part));
 
-		if (n < 0 && errno == EINTR)
+		if (n == -EINTR)
 			continue;
 		if (n < 0)
-			return -errno;
+			return (int)n;
 		/* No file does that; whatever did would do it again. */
 		if (n == 0)
 			return -EIO;
@@ -91,9 +91,10 @@ ssize_t sys_read(int fd, void *buf, size_t size)
 	ssize_t n;
 
 	do
-		n = read(fd, buf, size);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
+		n = fault_io("read", &size) ? -EINTR
+					    : RESULT(read(fd, buf, size));
+	while (n == -EINTR);
+	return n;
 }
 
 int sys_write_file_at(int dirfd, const char *path, const char *text)
@@ -130,79 +131,38 @@ ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size)
 
 int sys_fsync(int fd)
 {
-	int r;
-
-	r = fault_here("fsync");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(fsync(fd)));
+	return (int)DURABLE("fsync", fsync(fd));
 }
 
 int sys_make_file_at(int dirfd, const char *path, mode_t mode)
 {
-	int r;
-
-	r = fault_here("make_file_at");
-	if (r < 0)
-		return r;
-
-	return RESULT(mknodat(dirfd, path, S_IFREG | mode, 0));
+	return (int)DURABLE("make_file_at",
+			    mknodat(dirfd, path, S_IFREG | mode, 0));
 }
 
 int sys_mkdirat(int dirfd, const char *path, mode_t mode)
 {
-	int r;
-
-	r = fault_here("mkdirat");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(mkdirat(dirfd, path, mode)));
+	return (int)DURABLE("mkdirat", mkdirat(dirfd, path, mode));
 }
 
 int sys_symlinkat(const char *target, int dirfd, const char *path)
 {
-	int r;
-
-	r = fault_here("symlinkat");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(symlinkat(target, dirfd, path)));
+	return (int)DURABLE("symlinkat", symlinkat(target, dirfd, path));
 }
 
 int sys_renameat(int from, const char *old, int to, const char *name)
 {
-	int r;
-
-	r = fault_here("renameat");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(renameat(from, old, to, name)));
+	return (int)DURABLE("renameat", renameat(from, old, to, name));
 }
 
 int sys_unlinkat(int dirfd, const char *path, int flags)
 {
-	int r;
-
-	r = fault_here("unlinkat");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(unlinkat(dirfd, path, flags)));
+	return (int)DURABLE("unlinkat", unlinkat(dirfd, path, flags));
 }
 
 int sys_fchmod(int fd, mode_t mode)
 {
-	int r;
-
-	r = fault_here("fchmod");
-	if (r < 0)
-		return r;
-
-	return (int)fault_after(RESULT(fchmod(fd, mode)));
+	return (int)DURABLE("fchmod", fchmod(fd, mode));
 }
 
 int sys_chmod_fd(int fd, mode_t mode)
@@ -214,15 +174,14 @@ int sys_chmod_fd(int fd, mode_t mode)
 	if (r < 0)
 		return (int)r;
 
-	r = syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH);
-	if (r == 0)
-		return (int)fault_after(0);
-	if (errno != ENOSYS)
-		return -errno;
+	r = UNINTERRUPTED("chmod_fd",
+			  syscall(SYS_fchmodat2, fd, "", mode, AT_EMPTY_PATH));
+	if (r != -ENOSYS)
+		return (int)fault_after(r);
 
 	/* Before 6.6 an O_PATH descriptor has a mode only by its magic link. */
 	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	return RESULT(fchmodat(AT_FDCWD, name, mode, 0));
+	return (int)fault_after(RESULT(fchmodat(AT_FDCWD, name, mode, 0)));
 }
 
 ssize_t sys_readlinkat(int dirfd, const char *path, char *buf, size_t size)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/place.h"
 
-#include "sys/fault.h"
+#include "sys/call.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
-#include "sys/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,33 +56,21 @@ int sys_tmpfile(int dirfd)
 int sys_name_file(int fd, int dirfd, const char *name)
 {
 	char source[32];
-	int r;
 
-	r = fault_here("linkat");
-	if (r < 0)
-		return r;
 	(void)snprintf(source, sizeof(source), "/proc/self/fd/%d", fd);
-	return RESULT(linkat(AT_FDCWD, source, dirfd, name, AT_SYMLINK_FOLLOW));
+	return (int)DURABLE("linkat", linkat(AT_FDCWD, source, dirfd, name,
+					     AT_SYMLINK_FOLLOW));
 }
 
 int sys_touch(int fd)
 {
-	int r;
-
-	r = fault_here("touch");
-	if (r < 0)
-		return r;
-	return RESULT(futimens(fd, NULL));
+	return (int)DURABLE("touch", futimens(fd, NULL));
 }
 
 int sys_make_whiteout(int dirfd, const char *name)
 {
-	int r;
-
-	r = fault_here("mknodat");
-	if (r < 0)
-		return r;
-	return RESULT(mknodat(dirfd, name, S_IFCHR, makedev(0, 0)));
+	return (int)DURABLE("mknodat",
+			    mknodat(dirfd, name, S_IFCHR, makedev(0, 0)));
 }
 
 struct timespec sys_now(void)
@@ -105,12 +92,9 @@ void sys_pause(long milliseconds)
 
 int sys_random(void *buf, size_t size)
 {
-	ssize_t n;
+	long n = UNINTERRUPTED("getrandom", getrandom(buf, size, 0));
 
-	do
-		n = getrandom(buf, size, 0);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	return (size_t)n == size ? 0 : -EIO;
 }

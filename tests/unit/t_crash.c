@@ -6,6 +6,9 @@
  * is the last thing we do; then recovery, killed as well.  After it everything
  * is wholly old or wholly new in every attribute, and goes on from there.
  *
+ * A call that is interrupted, or that moves less than it was asked to, is no
+ * failure: once for every wrapper.
+ *
  * HB_SOAK=1 visits every call with every fault, and every seventh of recovery,
  * another seventh each time.  What this cannot show is what a disk loses that
  * was not synced.
@@ -90,10 +93,18 @@ static int recover(struct world *w, bool back, struct hb_error *err)
 	return r;
 }
 
+struct loop {
+	const struct scene *scene;
+	enum deed deed;
+	struct picture old, new;
+	unsigned n_calls;
+	unsigned stride;  /* of the recovery's calls */
+	const char *only; /* the calls that count, or NULL: all */
+};
+
 /* In a child, which may die of it.  Whether the n-th passage was reached. */
-static bool act_in_child(const struct scene *s, enum deed deed, bool recovers,
-			 bool back, struct world *w, enum fault_mode mode,
-			 unsigned nth)
+static bool act_in_child(const struct loop *l, bool recovers, bool back,
+			 struct world *w, enum fault_mode mode, unsigned nth)
 {
 	int status;
 	pid_t pid;
@@ -107,7 +118,9 @@ static bool act_in_child(const struct scene *s, enum deed deed, bool recovers,
 		int r;
 
 		fault_arm(mode, nth);
-		r = recovers ? recover(w, back, &err) : act(s, deed, w, &err);
+		fault_only(recovers ? NULL : l->only);
+		r = recovers ? recover(w, back, &err)
+			     : act(l->scene, l->deed, w, &err);
 		told->passages = fault_passages();
 		told->result = r;
 		told->code = err.code;
@@ -124,14 +137,6 @@ static bool act_in_child(const struct scene *s, enum deed deed, bool recovers,
 	CHECK_INT(status, 0);
 	return told->passages >= nth;
 }
-
-struct loop {
-	const struct scene *scene;
-	enum deed deed;
-	struct picture old, new;
-	unsigned n_calls;
-	unsigned stride; /* of the recovery's calls */
-};
 
 static void fail_mixed(const struct loop *l, const struct picture *now,
 		       const char *what, unsigned n, unsigned m)
@@ -178,6 +183,7 @@ static void learn(struct loop *l)
 	prepare(l->scene, l->deed, &w);
 	l->old = world_picture(&w);
 	fault_arm(FAULT_NONE, 0);
+	fault_only(l->only);
 	r = act(l->scene, l->deed, &w, &err);
 	if (r < 0)
 		printf("# %s: %s\n", l->scene->name, err.text);
@@ -205,6 +211,7 @@ static void errors(struct loop *l, unsigned n)
 			continue;
 		prepare(l->scene, l->deed, &w);
 		fault_arm(modes[i], n);
+		fault_only(l->only);
 		r = act(l->scene, l->deed, &w, &err);
 		CHECK(fault_passages() >= n);
 		faults++;
@@ -242,12 +249,11 @@ static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
 		int r;
 
 		prepare(l->scene, l->deed, &w);
-		hit = act_in_child(l->scene, l->deed, false, false, &w, mode,
-				   n);
+		hit = act_in_child(l, false, false, &w, mode, n);
 		CHECK(hit);
 		if (m > 0)
 			hit = act_in_child(
-				l->scene, l->deed, true, back, &w,
+				l, true, back, &w,
 				m % 2 ? FAULT_KILL : FAULT_KILL_AFTER, m);
 		r = recover(&w, back, &err);
 		if (r < 0)
@@ -287,17 +293,8 @@ static void every_scene(enum deed deed)
 {
 	unsigned long long before = faults;
 
-	for (size_t i = 0; i < N_SCENES; i++) {
-		/*
-		 * To roll back is the same, whatever is in the upper; and where
-		 * two directories cannot change places no overlay has one.
-		 */
-		if (deed == ROLLBACK &&
-		    (scenes[i].is_plain ||
-		     (i != 0 && i != 12 && scenes[i].n_resources == 1)))
-			continue;
+	for (size_t i = 0; i < N_SCENES; i++)
 		loop(&scenes[i], deed);
-	}
 	printf("# %s: %llu faults injected\n", deed_names[deed],
 	       faults - before);
 }
@@ -322,32 +319,163 @@ static void rollback_survives(void)
 	every_scene(ROLLBACK);
 }
 
-/* Of many entries the first, the middle and the last calls. */
+/*
+ * Four entries of scene_many() are a replacement, an addition, a deletion and
+ * another replacement: the renames of each, and those before it in the four.
+ */
+static const struct {
+	unsigned n, before;
+} renames_of[4] = { { 2, 0 }, { 1, 2 }, { 2, 3 }, { 2, 5 } };
+
+#define RENAMES_OF_FOUR 7
+#define RENAMES_OF_1000 (250 * RENAMES_OF_FOUR)
+
+/* The first of its renames, counted from the other end by an undo. */
+static unsigned first_rename(unsigned entry, enum deed deed)
+{
+	unsigned at =
+		entry / 4 * RENAMES_OF_FOUR + renames_of[entry % 4].before;
+
+	return deed == UNDO ? RENAMES_OF_1000 - at - renames_of[entry % 4].n + 1
+			    : at + 1;
+}
+
+static void one_of_a_thousand(struct loop *l, unsigned entry)
+{
+	for (unsigned i = 0; i < renames_of[entry % 4].n; i++) {
+		unsigned n = first_rename(entry, l->deed) + i;
+
+		if (!is_soak() && i != entry / 4 % renames_of[entry % 4].n)
+			continue;
+		kills(l, n, entry % 2 ? FAULT_KILL : FAULT_KILL_AFTER, i % 2);
+		if (!is_soak())
+			continue;
+		kills(l, n, entry % 2 ? FAULT_KILL_AFTER : FAULT_KILL, i % 2);
+		errors(l, n);
+	}
+}
+
+/* Of each kind of operation the first, the one in the middle and the last. */
 static void a_thousand_entries_survive(void)
 {
 	static const struct scene s = { "1000 entries", 1,
 					.build = scene_1000 };
+	static const unsigned groups[] = { 0, 125, 249 };
 	unsigned long long before = faults;
 
-	for (enum deed deed = COMMIT; deed < REDO; deed++) {
-		struct loop l = { .scene = &s, .deed = deed };
-		unsigned at[9];
+	for (enum deed deed = COMMIT; deed <= REDO; deed++) {
+		struct loop l = { .scene = &s,
+				  .deed = deed,
+				  .only = "renameat2" };
 
 		learn(&l);
-		for (unsigned i = 0; i < 3; i++) {
-			at[i] = 1 + i * (is_soak() ? 7 : 20);
-			at[3 + i] = l.n_calls / 2 + i;
-			at[6 + i] = l.n_calls - 3 * i;
-		}
-		for (size_t i = 0; i < 9; i++) {
-			kills(&l, at[i], FAULT_KILL, i % 2);
-			if (is_soak())
-				errors(&l, at[i]);
-		}
+		CHECK_INT(l.n_calls, RENAMES_OF_1000);
+		for (size_t i = 0; i < 3; i++)
+			for (unsigned kind = 0; kind < 3; kind++)
+				one_of_a_thousand(&l, 4 * groups[i] + kind);
 		picture_done(&l.old);
 		picture_done(&l.new);
 	}
 	printf("# 1000 entries: %llu faults injected\n", faults - before);
+}
+
+/* Every wrapper that these deeds go through. */
+static struct wrapper {
+	const char *name;
+	bool moves_bytes;
+	unsigned n_interrupted, n_short;
+} wrappers[] = {
+	{ "openat" },	    { "renameat2" },   { "renameat" },
+	{ "linkat" },	    { "unlinkat" },    { "mkdirat" },
+	{ "symlinkat" },    { "fsync" },       { "syncfs" },
+	{ "utimensat" },    { "touch" },       { "chmod_fd" },
+	{ "setxattr" },	    { "removexattr" }, { "ftruncate" },
+	{ "clone" },	    { "pread" },       { "pread_full", true },
+	{ "pwrite", true }, { "write", true }, { "copy_file_range", true },
+};
+
+#define N_WRAPPERS (sizeof(wrappers) / sizeof(wrappers[0]))
+
+/* The n-th call of that name; false: there are fewer. */
+static bool disturb(struct loop *l, struct wrapper *wrapper,
+		    enum fault_mode mode, unsigned n)
+{
+	struct hb_error err = { 0 };
+	struct picture now;
+	struct world w;
+	bool hit;
+	int r;
+
+	prepare(l->scene, l->deed, &w);
+	fault_arm(mode, n);
+	fault_only(wrapper->name);
+	r = act(l->scene, l->deed, &w, &err);
+	hit = fault_passages() >= n;
+	fault_arm(FAULT_NONE, 0);
+	if (r < 0)
+		printf("# %s, %s: %s: %s\n", l->scene->name,
+		       deed_names[l->deed], wrapper->name, err.text);
+	CHECK_INT(r, 0);
+	world_reopen(&w);
+	now = world_picture(&w);
+	if (!picture_is(&now, &l->new))
+		fail_mixed(l, &now, wrapper->name, n, 0);
+	picture_done(&now);
+	world_done(&w);
+	if (!hit)
+		return false;
+	faults++;
+	if (mode == FAULT_EINTR)
+		wrapper->n_interrupted++;
+	else
+		wrapper->n_short++;
+	return true;
+}
+
+/* In the fast set the commit and some other deed of each scene, once each. */
+static void disturb_all(struct loop *l, unsigned turn)
+{
+	for (size_t i = 0; i < N_WRAPPERS; i++) {
+		struct wrapper *w = &wrappers[i];
+		unsigned n_max = is_soak() ? 1000 : 1;
+
+		if (!is_soak() && l->deed != COMMIT &&
+		    (turn + i) % DEEDS != l->deed)
+			continue;
+		for (unsigned n = 1; n <= n_max; n++)
+			if (!disturb(l, w, FAULT_EINTR, n))
+				break;
+		for (unsigned n = 1; w->moves_bytes && n <= n_max; n++)
+			if (!disturb(l, w, FAULT_SHORT, n))
+				break;
+	}
+}
+
+static void interrupted_and_short_calls_go_on(void)
+{
+	unsigned long long before = faults;
+	int missed = 0;
+
+	for (size_t i = 0; i < N_SCENES; i++)
+		for (enum deed deed = COMMIT; deed < DEEDS; deed++) {
+			struct loop l = { .scene = &scenes[i], .deed = deed };
+
+			learn(&l);
+			disturb_all(&l, (unsigned)i);
+			picture_done(&l.old);
+			picture_done(&l.new);
+		}
+	for (size_t i = 0; i < N_WRAPPERS; i++) {
+		const struct wrapper *w = &wrappers[i];
+
+		if (w->n_interrupted > 0 && (!w->moves_bytes || w->n_short > 0))
+			continue;
+		printf("# %s: never disturbed\n", w->name);
+		missed++;
+	}
+	CHECK_INT(missed, 0);
+	printf("# interrupted or short: %llu faults injected\n",
+	       faults - before);
 }
 
 static void set_up(void)
@@ -365,4 +493,5 @@ static void tear_down(void)
 }
 
 TESTS(T(set_up), T(commit_survives), T(undo_survives), T(redo_survives),
-      T(rollback_survives), T(a_thousand_entries_survive), T(tear_down))
+      T(rollback_survives), T(a_thousand_entries_survive),
+      T(interrupted_and_short_calls_go_on), T(tear_down))

@@ -69,7 +69,9 @@ static inline void world_open(struct world *w)
 		(void)snprintf(name, sizeof(name), "r%zu", i);
 		w->dir[i] = world_dir(far >= 0 ? far : w->session, name);
 		w->spot[i] = world_dir(w->session, name);
-		w->upper[i] = world_dir(w->dir[i], "upper");
+		/* Between two renames of a rollback there may be none. */
+		w->upper[i] = openat(w->dir[i], "upper",
+				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		w->resources[i] = (struct txn_resource){
 			.base = w->base[i],
 			.dir = w->dir[i],
