@@ -6,9 +6,7 @@
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/stack.h"
-#include "session/store.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "txn/access.h"
@@ -17,16 +15,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
- * Throwing pending changes away.  All of them: one transaction, which undo can
- * reverse.  Some paths: each is one rename into the trash, and the view shows
- * what the base has there again.
+ * Throwing pending changes away, all of them or those at some paths: one
+ * transaction, which undo can reverse.
  */
-
-#define TRASH "trash"
 
 /* Everything above the layer with the id `keep`; NULL: everything. */
 static int roll_back(struct hb_session *s, const char *keep,
@@ -154,15 +151,11 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 	return r;
 }
 
-static int roll_one_back(struct hb_session *s, const char *path,
-			 struct hb_error *err)
+/* Which resource the path is of, and the rest of it, which is allocated. */
+static int find_path(struct hb_session *s, const char *path,
+		     struct txn_path *ret, struct hb_error *err)
 {
-	struct session_resource *resource;
-	char rest[PATH_MAX], gone[32];
-	struct path_part dir_part, name_part;
-	auto_fd int dir = -1;
-	auto_fd int trash = -1;
-	uint64_t random;
+	char rest[PATH_MAX];
 	size_t number = 0;
 	int r;
 
@@ -174,41 +167,51 @@ static int roll_one_back(struct hb_session *s, const char *path,
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is the whole of a resource", path);
 	}
-	resource = &s->resources[number];
 	r = check_frozen(s, number, rest, err);
 	if (r >= 0)
-		r = check_above(resource, rest, err);
+		r = check_above(&s->resources[number], rest, err);
 	if (r < 0)
 		return r;
-	dir_part = path_dirname(rest);
-	name_part = path_basename(rest);
-	if (path_part_is(dir_part, "."))
-		dir_part.n = 0;
-	dir = access_open_below(resource->upper, rest, dir_part.n, O_RDONLY,
-				err);
-	if (dir < 0)
-		return dir;
-	if (sys_faccessat(dir, name_part.s, F_OK) == -ENOENT) {
-		struct stat st;
+	*ret = (struct txn_path){ .resource = number, .path = strdup(rest) };
+	return ret->path ? 0 : hb_fail(err, -ENOMEM, "cannot keep a path");
+}
 
-		/* A link that leads nowhere is there all the same. */
-		if (sys_fstatat(dir, name_part.s, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return nothing_at(path, err);
-	}
-	trash = store_open_own(resource->dir, TRASH, err);
-	if (trash < 0)
-		return trash;
-	r = sys_random(&random, sizeof(random));
+static int roll_found_back(struct hb_session *s, struct txn_path *found,
+			   size_t n, struct hb_error *err)
+{
+	const struct txn_path *missing = NULL;
+	struct hb_error why = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	r = session_txn(s, &txn, err);
 	if (r < 0)
-		return hb_fail(err, r, "cannot make a name");
-	(void)snprintf(gone, sizeof(gone), "path.%016llx",
-		       (unsigned long long)random);
-	r = sys_renameat2(dir, name_part.s, trash, gone, RENAME_KEEP);
-	if (r >= 0)
-		r = sys_fsync(dir);
-	if (r < 0)
-		return hb_fail(err, r, "cannot roll '%s' back", path);
-	return 0;
+		return r;
+	r = txn_rollback_paths(txn, found, n, &missing, &why);
+	if (missing)
+		return nothing_at(missing->path, err);
+	if (r < 0 && err)
+		*err = why;
+	session_close_resources(s);
+	return r;
+}
+
+static int roll_some_back(struct hb_session *s, const char *const *paths,
+			  size_t n, struct hb_error *err)
+{
+	struct txn_path *found = calloc(n, sizeof(*found));
+	int r = 0;
+
+	if (!found)
+		return hb_fail(err, -ENOMEM, "cannot keep the paths");
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = find_path(s, paths[i], &found[i], err);
+	if (r == 0)
+		r = roll_found_back(s, found, n, err);
+	for (size_t i = 0; i < n; i++)
+		free((void *)(uintptr_t)found[i].path);
+	free(found);
+	return r;
 }
 
 int hb_session_rollback_to(struct hb_session *session, const char *mark,
@@ -242,12 +245,6 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 		r = session_open_resources(session, err);
 	if (r < 0)
 		return r;
-	if (n_paths == 0)
-		return roll_all_back(session, err);
-	for (size_t i = 0; i < n_paths; i++) {
-		r = roll_one_back(session, paths[i], err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return n_paths == 0 ? roll_all_back(session, err)
+			    : roll_some_back(session, paths, n_paths, err);
 }

@@ -378,7 +378,7 @@ static int report_one(struct report *rep, const struct op *op,
 	bool has_base, has_layer;
 	int r;
 
-	if ((op->flags & OP_UPPER) || op->kind == OP_LAYER)
+	if ((op->flags & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
 		return 0;
 	rep->resource = op->resource;
 	if (op->kind == OP_DIRECTORY)

@@ -379,6 +379,8 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	struct place p;
 	int r;
 
+	if (op->flags & OP_IN_UPPER)
+		return dress_likeness(s, op, true, err);
 	fd = site_open_base_dir(s, op->path, NULL);
 	/* One that is new need not be there yet, or any more. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
@@ -410,7 +412,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	int r;
 
 	r = dress_likeness(s, op, false, err);
-	if (r < 0)
+	if (r < 0 || (op->flags & OP_IN_UPPER))
 		return r;
 	fd = site_open_base_dir(s, op->path, NULL);
 	/* Going back, one that we had added is gone again. */

@@ -42,7 +42,10 @@ enum op_flag {
 	OP_KEEP_TIME = 1 << 4, /* OP_DIRECTORY: others wrote there since */
 	OP_XATTRS = 1 << 5,    /* OP_DIRECTORY: they are replaced as well */
 	OP_UPPER = 1 << 6,     /* a rollback: the "base" is the upper itself */
-	OP_FLAGS_ALL = (1 << 7) - 1
+	/* OP_DIRECTORY: its likeness in the upper alone, whatever the base has
+	 */
+	OP_IN_UPPER = 1 << 7,
+	OP_FLAGS_ALL = (1 << 8) - 1
 };
 
 /* What identifies an object after a reboot, and its attributes. */

@@ -135,6 +135,9 @@ static bool is_shape_fine(const struct op *op)
 
 	if ((op->flags & OP_LAYER_MOVES) && op->layer.type == ENTRY_NONE)
 		return false;
+	if ((op->flags & OP_IN_UPPER) &&
+	    (op->kind != OP_DIRECTORY || op->layer.type != ENTRY_DIR))
+		return false;
 	if ((op->flags & OP_UPPER) &&
 	    (op->kind != OP_REPLACE || op->path[0] != '\0'))
 		return false;

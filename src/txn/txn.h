@@ -152,6 +152,20 @@ int txn_redo(struct txn *txn, struct txn_result *ret_result,
  */
 int txn_rollback(struct txn *txn, struct hb_error *err);
 
+struct txn_path {
+	size_t resource;
+	const char *path; /* relative to the resource, without "." and ".." */
+};
+
+/*
+ * The same for what the upper has at some paths, all or none of them; undo
+ * brings it back.  Sorts `paths`; one that lies below another goes with it.
+ * -ENOENT: the upper has nothing at `*ret_missing`, which may be NULL.
+ */
+int txn_rollback_paths(struct txn *txn, struct txn_path *paths, size_t n,
+		       const struct txn_path **ret_missing,
+		       struct hb_error *err);
+
 enum txn_recovered {
 	RECOVERED_NOTHING,
 	RECOVERED_FORWARD,

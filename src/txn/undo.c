@@ -128,6 +128,10 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	op->layer = (struct object){ 0 };
 	if (upper >= 0 && sys_attr_at(upper, "", &a) == 0)
 		op->layer = object_of_attr(&a);
+	if (op->flags & OP_IN_UPPER)
+		return op->layer.type == ENTRY_DIR
+			       ? 0
+			       : fail_changed(op->path, err);
 	if (base >= 0 && sys_attr_at(base, "", &a) == 0)
 		now = object_of_attr(&a);
 	if (!object_is(&now, &op->old)) {

@@ -58,6 +58,16 @@ in_box 'echo a >f; echo b >k; rm n'
 check 'rollback of paths' hb rollback -y @s f n
 is 'leaves the others' "$(names)" 'A k,'
 check_exit 'nothing is pending there' 2 hb rollback -y @s f
+check 'undo brings them back' hb undo @s
+is 'all of them' "$(names)" 'M f,A k,D n,'
+check_exit 'one at which nothing is pending' 2 hb rollback -y @s f u k
+is 'all or none' "$(names)" 'M f,A k,D n,'
+in_box 'mkdir q; echo 1 >q/1; echo 2 >q/2'
+check 'one path inside another' hb rollback -y @s q/1 q q/2 f
+is 'goes with it' "$(names)" 'A k,D n,'
+in_box 'echo other >f'
+check_exit 'not over what was written since' 5 hb undo @s
+is 'which stays' "$(in_box 'cat f')" other
 
 check 'cleanup' hb cleanup -y @s
 is 'no session is left' "$(hb ls)" ''

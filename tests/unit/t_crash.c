@@ -26,11 +26,19 @@ enum deed {
 	UNDO,
 	REDO,
 	ROLLBACK,
+	ROLLBACK_SOME, /* of paths */
+	UNDO_SOME,     /* of that */
 	DEEDS
 };
 
-static const char *const deed_names[DEEDS] = { "commit", "undo", "redo",
-					       "rollback" };
+static const char *const deed_names[DEEDS] = {
+	"commit",
+	"undo",
+	"redo",
+	"rollback",
+	"rollback of paths",
+	"undo of a rollback of paths",
+};
 
 struct told {
 	unsigned passages;
@@ -47,6 +55,54 @@ static bool is_soak(void)
 	return getenv("HB_SOAK") != NULL;
 }
 
+struct some {
+	struct txn_path paths[64];
+	char names[64][64];
+	size_t n;
+};
+
+/* Every second name at the top of the upper, and some that lie deeper. */
+static void add_some(struct some *some, int upper, size_t resource)
+{
+	static const char *const deeper[] = { "level0/f", "level0/level1/g",
+					      "m/0003",	  "m/0001",
+					      "stays/f",  "new/sub/take" };
+	DIR *d = fdopendir(openat(upper, ".", O_RDONLY | O_CLOEXEC));
+	struct dirent *e;
+
+	CHECK(d != NULL);
+	while ((e = readdir(d)) && some->n < 32) {
+		/* By name: the order is not always the same. */
+		if (e->d_name[0] == '.' ||
+		    (e->d_name[strlen(e->d_name) - 1] % 2) != 0)
+			continue;
+		(void)snprintf(some->names[some->n], sizeof(some->names[0]),
+			       "%.60s", e->d_name);
+		some->n++;
+	}
+	(void)closedir(d);
+	for (size_t i = 0; i < sizeof(deeper) / sizeof(deeper[0]); i++)
+		if (faccessat(upper, deeper[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			(void)snprintf(some->names[some->n++],
+				       sizeof(some->names[0]), "%s", deeper[i]);
+	for (size_t i = 0; i < some->n; i++)
+		if (!some->paths[i].path)
+			some->paths[i] =
+				(struct txn_path){ .resource = resource,
+						   .path = some->names[i] };
+}
+
+static int rollback_some(struct world *w, struct hb_error *err)
+{
+	static struct some some;
+
+	some = (struct some){ 0 };
+	for (size_t i = 0; i < w->n; i++)
+		add_some(&some, w->upper[i], i);
+	CHECK(some.n > 0);
+	return txn_rollback_paths(&w->txn, some.paths, some.n, NULL, err);
+}
+
 static int act(const struct scene *s, enum deed deed, struct world *w,
 	       struct hb_error *err)
 {
@@ -59,8 +115,12 @@ static int act(const struct scene *s, enum deed deed, struct world *w,
 		return txn_undo(&w->txn, &result, err);
 	case REDO:
 		return txn_redo(&w->txn, &result, err);
+	case UNDO_SOME:
+		return txn_undo(&w->txn, &result, err);
 	case ROLLBACK:
 		return txn_rollback(&w->txn, err);
+	case ROLLBACK_SOME:
+		return rollback_some(w, err);
 	case DEEDS:
 	default:
 		return -1;
@@ -79,6 +139,8 @@ static void prepare(const struct scene *s, enum deed deed, struct world *w)
 		CHECK_INT(scene_commit(s, w, &err), 0);
 	if (deed == REDO)
 		CHECK_INT(act(s, UNDO, w, &err), 0);
+	if (deed == UNDO_SOME)
+		CHECK_INT(rollback_some(w, &err), 0);
 	world_reopen(w);
 }
 
@@ -272,7 +334,9 @@ static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
 /* In the fast set some calls of each scene, another part for each deed. */
 static void loop(const struct scene *s, enum deed deed)
 {
-	unsigned step = is_soak() || s == &scenes[0] ? 1 : 7;
+	unsigned step = is_soak() || s == &scenes[0] ? 1
+			: deed > ROLLBACK	     ? 13
+						     : 7;
 	struct loop l = { .scene = s, .deed = deed };
 	bool back = false;
 
@@ -317,6 +381,12 @@ static void redo_survives(void)
 static void rollback_survives(void)
 {
 	every_scene(ROLLBACK);
+}
+
+static void rollback_of_paths_survives(void)
+{
+	every_scene(ROLLBACK_SOME);
+	every_scene(UNDO_SOME);
 }
 
 /*
@@ -493,5 +563,6 @@ static void tear_down(void)
 }
 
 TESTS(T(set_up), T(commit_survives), T(undo_survives), T(redo_survives),
-      T(rollback_survives), T(a_thousand_entries_survive),
-      T(interrupted_and_short_calls_go_on), T(tear_down))
+      T(rollback_survives), T(rollback_of_paths_survives),
+      T(a_thousand_entries_survive), T(interrupted_and_short_calls_go_on),
+      T(tear_down))
