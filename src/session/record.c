@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "sys/attr.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -549,6 +550,9 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 	    (uint64_t)st.st_size > RECORD_FILE_MAX)
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the session file is empty or no file");
+	if (st.st_uid != sys_effective_uid())
+		return hb_fail(err, -HB_E_CORRUPT,
+			       "the session file belongs to somebody else");
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return hb_fail(err, -ENOMEM, "cannot read the session file");

@@ -267,6 +267,11 @@ int session_settle_journal(struct hb_session *s, bool back,
 	r = txn_recover(txn, back, ret_what, err);
 	if (txn->n_left > 0)
 		session_leave(s, err);
+	if (r == -HB_E_CORRUPT)
+		hb_fix(err,
+		       "put 'journal' back as it was; holdback cleanup @%s "
+		       "gives the session up, with all that undo holds",
+		       s->record.name);
 	if (r >= 0)
 		r = session_remembered(s, false, err);
 	/* The upper may be another one now. */

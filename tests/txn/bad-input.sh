@@ -140,5 +140,56 @@ else
 	is 'and that' "$(cat "$project/f")" 'f'
 fi
 check 'after which it can be committed' hb commit -y --theirs f @s
+
+# A journal that says a commit is under way, and is not what was written.
+new_session 'echo f >f; echo g >g'
+in_box 'echo more >>f'
+hb commit -y @s >/dev/null
+before=$(digest "$project")
+session=$state/sessions/s
+cp "$session/done/1" "$TMPDIR/kept"
+
+# journal_refused NAME STATUS: by every command, and nothing changes.
+journal_refused() {
+	for command in status 'commit -y' undo redo 'rollback -y' recover \
+		'recover --back'; do
+		# shellcheck disable=SC2086 # words
+		refuses "$1: $command" "$2" '*fix: *' hb $command @s
+	done
+	refuses "$1: exec" 125 "\\[$2\\]*fix: *" hb exec @s -- true
+	is "$1: the base is as before" "$(digest "$project")" "$before"
+	rm "$session/journal"
+	check "$1: without it the session is as before" hb recover @s
+}
+head -c 100 "$TMPDIR/kept" >"$session/journal"
+journal_refused 'a journal that is cut' 10
+: >"$session/journal"
+journal_refused 'an empty journal' 10
+python3 - "$TMPDIR/kept" "$session/journal" 60 <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[len(data) * int(sys.argv[3]) // 100] ^= 1
+open(sys.argv[2], "wb").write(data)
+END
+journal_refused 'a flipped journal' 10
+python3 - "$TMPDIR/kept" "$session/journal" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[8] += 1
+open(sys.argv[2], "wb").write(data)
+END
+journal_refused 'a journal from a newer version' 6
+if [ "$HB_MODE" = root ]; then
+	cp "$TMPDIR/kept" "$session/journal"
+	chown 54321 "$session/journal"
+	journal_refused "somebody else's journal" 10
+	chown 54321 "$session/session"
+	refuses "somebody else's session file" 10 '*fix: *' hb status @s
+	chown 0 "$session/session"
+	chown 54321 "$session"
+	refuses "somebody else's session" 10 '*fix: *' hb status @s
+	chown 0 "$session"
+fi
+check 'after all of that it can be undone' hb undo @s
 rm -f "$TMPDIR/kept"
 finish
