@@ -28,6 +28,10 @@ SESSIONS = {
     "rollback": "rollback",
     "diff": "diff --name-status",
     "git status": "git status",
+    "first line of text diff": "first line of diff, by changes",
+    "first line of git diff": "first line of git diff",
+    "text diff": "diff",
+    "git diff": "git diff",
     "rsync -an": "rsync -an",
 }
 PAYLOADS = ("dynamic", "static")
@@ -82,6 +86,7 @@ def session_goals(seconds):
         goal("create and exec, 100000", "create and exec, 1000", AT_MOST, 1.1),
         goal("git status", "diff", AT_LEAST, 20),
         goal("rsync -an", "diff", AT_LEAST, 100),
+        goal("first line of git diff, 20000", "first line of text diff, 20000", AT_LEAST, 1),
         goal("rsync, 1000", "commit, 1000", AT_LEAST, 3),
         goal("cp, 1000", "commit, 1000", AT_LEAST, 1.3),
         goal("cp, 20000", "commit, 20000", AT_LEAST, 2),

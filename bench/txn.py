@@ -19,6 +19,8 @@ SMALL, LARGE = 1000, 100000
 CHANGES = (10, 1000, 20000)
 IN_A_FOLDER = 100
 OLD, NEW = b"o" * 4096, b"n" * 4096
+OLD_LINES = b"".join(b"line %d of a file\n" % n for n in range(200))
+NEW_LINES = OLD_LINES.replace(b"line 100 ", b"another ")
 NO_GIT_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 
 # Inside a session: so many files of the tree get new content.
@@ -81,6 +83,15 @@ class Bench:
                 raise SystemExit(f"{name}: {' '.join(command)}: failed")
         self.taken.setdefault(name, []).append(time.perf_counter() - began)
 
+    def time_first(self, name, command):
+        """Until its first byte is there; then nobody reads any more."""
+        began = time.perf_counter()
+        with subprocess.Popen(command, cwd=self.top, stdout=subprocess.PIPE) as process:
+            if not process.stdout.read(1):
+                raise SystemExit(f"{name}: {' '.join(command)}: says nothing")
+            self.taken.setdefault(name, []).append(time.perf_counter() - began)
+            process.stdout.close()
+
     def medians(self):
         return {name: statistics.median(taken) for name, taken in self.taken.items()}
 
@@ -119,6 +130,31 @@ def measure_diff(bench, rounds):
         bench.time("rsync -an", ["rsync", "-an", "--exclude=/.git", other + "/", tree])
     bench.do("cleanup", "-y", "@d")
     shutil.rmtree(other)
+
+
+def measure_text(bench, rounds, count):
+    """The text of so many changes: until its first line, and all of it."""
+    tree, other = bench.path("real"), bench.path("other")
+    fill(tree, count, OLD_LINES)
+    bench.run("cp", "-a", tree, other)
+    git = ["git", "-C", other, "-c", "user.name=x", "-c", "user.email=x@x"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        bench.run(*git, *words, env=NO_GIT_CONFIG)
+    bench.do("create", "t", "--cow", tree)
+    script = CHANGE.format(count=count, width=IN_A_FOLDER).replace('b"n" * 4096', repr(NEW_LINES))
+    for top, run in ((tree, bench.ours("exec", "@t", "--")), (other, [])):
+        bench.run(*run, "python3", "-c", f"import os; os.chdir('{top}'){script}")
+    bench.sync()
+    os.environ.update(NO_GIT_CONFIG)
+    commands = {"text diff": bench.ours("diff", "@t"), "git diff": ["git", "-C", other, "diff"]}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            bench.time_first(f"first line of {name}, {count}", command)
+        for name, command in commands.items():
+            bench.time(f"{name}, {count}", command)
+    bench.do("cleanup", "-y", "@t")
+    for top in (tree, other):
+        shutil.rmtree(top)
 
 
 def prepare_commit(bench, count):
@@ -173,6 +209,7 @@ def main():
     bench.sync()
     measure_create(bench, 2 * rounds)
     measure_diff(bench, rounds)
+    measure_text(bench, rounds, CHANGES[-1])
     for count in CHANGES:
         measure_commit(bench, rounds, count)
     for size in (SMALL, LARGE):

@@ -46,6 +46,8 @@ class Shell:
             env["LESSHISTFILE"] = "-"
             # Whoever started us may not want to hear ^C; a shell's jobs do.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # Python ignores it, and what a shell finds ignored stays so.
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.execvpe("bash", ["bash", "--noprofile", "--norc", "-i"], env)
         self.resize(COLUMNS, LINES)

@@ -134,6 +134,18 @@ in_box 'echo more >>a'
 echo other >>"$project/a"
 like 'a conflict is told' "$(text)" '# a: conflict: *diff --git a/a b/a*'
 
+# Contents come from whichever layer has them.
+hb cleanup -y @s >/dev/null
+new_session 'echo a >a; echo b >b; echo c >c'
+in_box 'echo 1 >>a; mv b bb; echo 1 >>c'
+hb mark @s one >/dev/null
+in_box 'echo 2 >>c; echo new >d'
+is 'over a mark' "$(text | grep '^[+-][^+-]\|^rename')" "$(printf '%s\n' +1 'rename from b' 'rename to bb' +1 +2 +new)"
+check_fails 'a full disk is not overlooked' sh -c \
+	"cd '$project' && '$HB_BIN' diff --state-dir '$state' @s >/dev/full"
+check_fails 'nor by --stat' sh -c \
+	"cd '$project' && '$HB_BIN' diff --state-dir '$state' --stat @s >/dev/full"
+
 # A repository is one line; its hooks are files, and not for git apply.
 hb cleanup -y @s >/dev/null
 new_session 'git init -q . && git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; rm -rf .git/hooks'

@@ -63,9 +63,9 @@ uint64_t sides_count_lines(const struct side *side);
  * The name that git gives to the content, and its SHA-256; of a side that is
  * not there, zeroes.  Reads what is not in memory.
  */
-int sides_git_name(struct sides *s, enum hb_side side,
+int sides_git_name(struct sides *s, enum hb_side which,
 		   char ret_hex[SHA1_HEX_SIZE], struct hb_error *err);
-int sides_sha256(struct sides *s, enum hb_side side,
+int sides_sha256(struct sides *s, enum hb_side which,
 		 char ret_hex[SHA256_HEX_SIZE], struct hb_error *err);
 
 /*
@@ -74,7 +74,7 @@ int sides_sha256(struct sides *s, enum hb_side side,
  */
 typedef int (*side_fn)(void *ctx, const char *bytes, size_t n,
 		       struct hb_error *err);
-int sides_stream(struct sides *s, enum hb_side side, side_fn fn, void *ctx,
+int sides_stream(struct sides *s, enum hb_side which, side_fn fn, void *ctx,
 		 struct hb_error *err);
 
 #endif
