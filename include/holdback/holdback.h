@@ -60,6 +60,7 @@ struct hb_run_options {
 	char *const *envp; /* the caller's environment */
 	const struct hb_setting *settings;
 	size_t n_settings;
+	bool without_workspace; /* nothing of the working directory is shown */
 };
 
 struct hb_run_result {
@@ -127,6 +128,54 @@ typedef void (*hb_config_fn)(void *context,
  */
 int hb_config(const struct hb_run_options *options, hb_config_fn tell,
 	      void *context, struct hb_error *err);
+
+/* What a view does with one path. */
+struct hb_why {
+	const char *path;   /* the host's */
+	const char *inside; /* where that is, links of the view followed */
+	/*
+	 * "absent", "read-only", "real", "held-back", "cache", "hidden", "own",
+	 * "private", "socket"
+	 */
+	const char *what;
+	const char *words;	   /* the same in words for people */
+	struct hb_config_value by; /* no key: no setting said it */
+};
+
+typedef void (*hb_why_fn)(void *context, const struct hb_why *why);
+
+/* Tells once what a run with these options would show at `path`. */
+int hb_why(const struct hb_run_options *options, const char *path,
+	   hb_why_fn tell, void *context, struct hb_error *err);
+
+#define HB_CAP_SETS    5
+#define HB_AUDIT_WORDS 6
+
+/* What this process is left with. */
+struct hb_audit {
+	struct {
+		const char *name;
+		uint64_t caps;
+	} sets[HB_CAP_SETS];
+	bool has_no_new_privs;
+	bool has_filter;
+	unsigned n_filters;   /* 0 also where the kernel does not tell */
+	int landlock_version; /* 0: none */
+	int n_rulesets;	      /* of landlock, in force; less than 0: unknown */
+};
+
+/*
+ * Asks the kernel.  Afterwards no further landlock ruleset can be entered: for
+ * a process that ends soon.
+ */
+int hb_audit_self(struct hb_audit *ret_audit, struct hb_error *err);
+
+/*
+ * Runs this program with these words, at most HB_AUDIT_WORDS, in the box that
+ * `run` makes.  *ret_status is its exit status.
+ */
+int hb_audit_run(char *const *words, char *const *envp, int *ret_status,
+		 struct hb_error *err);
 
 /* A profile that there is. */
 struct hb_profile {

@@ -20,6 +20,8 @@ int cmd_completion(const struct cmd_call *call, struct hb_error *err);
 int cmd_plan(const struct cmd_call *call, struct hb_error *err);
 int cmd_config(const struct cmd_call *call, struct hb_error *err);
 int cmd_profile(const struct cmd_call *call, struct hb_error *err);
+int cmd_why(const struct cmd_call *call, struct hb_error *err);
+int cmd_caps(const struct cmd_call *call, struct hb_error *err);
 int cmd_doctor(const struct cmd_call *call, struct hb_error *err);
 
 int cmd_create(const struct cmd_call *call, struct hb_error *err);

@@ -22,6 +22,8 @@ static const struct {
 	{ "plan", cmd_plan },
 	{ "config", cmd_config },
 	{ "profile", cmd_profile },
+	{ "why", cmd_why },
+	{ "caps", cmd_caps },
 	{ "doctor", cmd_doctor },
 	{ "create", cmd_create },
 	{ "ls", cmd_ls },

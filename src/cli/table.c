@@ -26,6 +26,19 @@ static const struct option json_options[] = {
 	{ 0 },
 };
 
+static const struct option caps_options[] = {
+	{ .name = "json",
+	  .kind = OPTION_SET,
+	  .offset = AT(json),
+	  .help = "print one JSON document" },
+	{ .name = "inside",
+	  .kind = OPTION_SET,
+	  .offset = AT(inside),
+	  .is_hidden = true,
+	  .help = "look at this very process" },
+	{ 0 },
+};
+
 static const struct option help_options[] = {
 	{ .name = "list",
 	  .kind = OPTION_SET,
@@ -85,6 +98,23 @@ static const struct command commands[] = {
 	  .summary = "list the profiles, or show what one says",
 	  .options = json_options,
 	  .operands_max = 1 },
+	{ .name = "why",
+	  .synopsis = "[--json] PATH [COMMAND | run [OPTIONS] [--] COMMAND…]",
+	  .summary = "show what a run does with a path, and which line says so",
+	  .about =
+		  "Without a command it is for one that has no profile of its own. With run before it, the words are those of a real call, and their options count.",
+	  .flags = COMMAND_STOPS,
+	  .options = json_options,
+	  .operands_min = 1,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_FILES },
+	{ .name = "caps",
+	  .synopsis = "[--json]",
+	  .summary = "look from inside at what a command is left with",
+	  .about =
+		  "Runs itself in the box of run and asks the kernel for all five sets of capabilities, no_new_privs, seccomp and landlock.\n"
+		  "The exit status is 1 if something is left that should not be.",
+	  .options = caps_options },
 	{ .name = "doctor",
 	  .synopsis = "[--json]",
 	  .summary = "try what this host can do, and say how to mend the rest",

@@ -193,6 +193,28 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 	return r;
 }
 
+int run_look(struct run *run, const struct hb_listener *listener,
+	     struct hb_error *err)
+{
+	int r = 0;
+
+	run->listener = listener;
+	if (run->options->without_workspace) {
+		run->request.cwd = "/";
+	} else {
+		find_cwd_name(run);
+		r = run_find_workspace(run, err);
+		if (r >= 0)
+			r = workspace_find_more(run, err);
+		if (r >= 0)
+			r = find_inside(run, err);
+	}
+	if (r < 0)
+		return r;
+	cover_store(run);
+	return entries_find(run, err);
+}
+
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		const struct hb_listener *listener, struct hb_error *err)
 {
@@ -210,17 +232,7 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 		return hb_fail(err, -HB_E_USAGE,
 			       "sessions are not built yet; nothing ran");
 	}
-	run->listener = listener;
-	find_cwd_name(run);
-	r = run_find_workspace(run, err);
-	if (r >= 0)
-		r = workspace_find_more(run, err);
-	if (r >= 0)
-		r = find_inside(run, err);
-	if (r < 0)
-		return r;
-	cover_store(run);
-	r = entries_find(run, err);
+	r = run_look(run, listener, err);
 	if (r >= 0)
 		r = package_show(run, err);
 	return r;

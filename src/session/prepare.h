@@ -19,8 +19,9 @@ struct hb_run_options;
  *
  *	run_configure()		settings: profiles, files, variables, options
  *	run_find_workspace()	the workspace, and what its file tightens
- *	run_prepare()		both of these, and the rest of the host:
- *				resources and entries of the view
+ *	run_look()		that, and the rest of the host: resources and
+ *				entries of the view
+ *	run_prepare()		all of these, and the command
  *	run_plan()		the plan
  *
  * Between the last two the caller may give each resource an upper and a work
@@ -53,6 +54,8 @@ struct run {
 int run_configure(struct run *run, const struct hb_run_options *options,
 		  struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);
+int run_look(struct run *run, const struct hb_listener *listener,
+	     struct hb_error *err);
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		const struct hb_listener *listener, struct hb_error *err);
 int run_plan(struct run *run, struct hb_error *err);
