@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "session/session.h"
 #include "session/store.h"
+#include "sys/file.h"
 #include "sys/place.h"
 #include "sys/proc.h"
 
@@ -66,8 +67,18 @@ int session_save(struct hb_session *s, struct hb_error *err)
 
 int session_begin(struct hb_session *s, struct hb_error *err)
 {
+	int r;
+
 	s->record.used = sys_now().tv_sec;
-	return move_to(s, SESSION_ACTIVE, sys_getpid(), err);
+	r = move_to(s, SESSION_ACTIVE, sys_getpid(), err);
+	if (r < 0)
+		return r;
+	/*
+	 * The rename too: a machine that goes down while the box runs would
+	 * leave the record of before, which knows of no lost writes.
+	 */
+	r = sys_fsync(s->dir);
+	return r < 0 ? hb_fail(err, r, "cannot sync the session") : 0;
 }
 
 int session_end(struct hb_session *s, struct hb_error *err)

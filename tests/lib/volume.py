@@ -5,16 +5,20 @@ The caller is root in a mount namespace of its own: whatever becomes of it, its
 mounts go, and the loop devices with them.
 """
 
+import contextlib
 import ctypes
 import fcntl
 import os
 import shutil
 import struct
 import subprocess
+import time
 
 CLONE_NEWNS = 0x20000
 MS_REC, MS_PRIVATE = 0x4000, 1 << 18
 IOC_SHUTDOWN = 0x8004587D
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+PATIENCE = 20.0
 
 # What reaches the disk of what was not synced: nothing, or the log alone.
 NO_LOG, LOG = 2, 1
@@ -41,6 +45,20 @@ def leave_the_host():
     ):
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
+
+
+@contextlib.contextmanager
+def another_boot(folder):
+    """Meanwhile everybody here sees another boot id."""
+    path = os.path.join(folder, "boot_id")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("00000000-0000-4000-8000-000000000000\n")
+    run("mount", "--bind", path, BOOT_ID)
+    try:
+        yield
+    finally:
+        run("umount", BOOT_ID)
+        os.unlink(path)
 
 
 class Volume:
@@ -75,6 +93,11 @@ class Volume:
         self.kept.append(name)
         self.up()
 
+    def same(self, name, other):
+        """The state of one name has another one as well."""
+        os.link(f"{self.image}.{name}", f"{self.image}.{other}")
+        self.kept.append(other)
+
     def restore(self, name):
         self.down()
         run("cp", "--sparse=always", f"{self.image}.{name}", self.image)
@@ -91,6 +114,18 @@ class Volume:
     def power_up(self):
         """After a cut, and when nobody uses it any more."""
         self.down()
+        self.up()
+
+    def power_up_after_box(self):
+        """The kernel may still be taking the box and its mounts down."""
+        deadline = time.monotonic() + PATIENCE
+        while self.is_up:
+            try:
+                self.down()
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
         self.up()
 
     def remove(self):

@@ -3,7 +3,10 @@
 # modes: root
 # needs: mkfs.ext4 mkfs.xfs losetup
 # timeout: 900
-"""The power goes at each change that a commit or an undo makes to the disk.
+"""The power goes at each change that a command makes to the disk.
+
+Commit, undo, redo, rollback, the recovery of a commit that was killed, and a
+box that still runs.
 
 The file system with the base and the store on it is shut down from outside,
 with what was not synced lost, and mounted again.  Then the tree is wholly old
@@ -28,7 +31,20 @@ import volume  # noqa: E402
 HOLDBACK = os.environ.get("HB_BIN", "holdback")
 SOAK = os.environ.get("HB_SOAK") == "1"
 FAILURES_SHOWN, LINES_SHOWN = 5, 12
-WORDS = {"commit": ("committed", ["-y"]), "undo": ("undone", [])}
+
+# command: (what it says when it is done, its options, the tree it makes).
+WORDS = {
+    "commit": ("committed", ["-y"], "new"),
+    "undo": ("undid", [], "old"),
+    "redo": ("redid", [], "new"),
+    "rollback": ("rolled", ["-y"], "old"),
+    "recover": ("", [], "new"),
+}
+# These leave the tree as it is, or always go forward.
+ONE_END = {"rollback", "recover"}
+# In the short run: everywhere, or with few points where most is at stake.
+ALWAYS = {"commit", "undo"}
+FEW_POINTS = 6
 
 # name: what makes the base, what the command does, how many points are tried
 # in the short run; all of them are in the long one.
@@ -65,6 +81,19 @@ class Session:
         self.must("commit", "-y", "@s")
         self.new = digest.digest(self.base)
         disk.keep("undo")
+        self.must("undo", "@s")
+        disk.keep("redo")
+        disk.same("commit", "rollback")
+        # Killed when it is half done.
+        half = count_changes(self, "commit") * 2 // 3
+        disk.restore("commit")
+        with stopper.Stopper(
+            self.call("commit", "-y", "@s"), cwd="/",
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as program:  # fmt: skip
+            program.run_to(half)
+            program.kill()
+        disk.keep("recover")
 
     def call(self, command, *words):
         return [HOLDBACK, command, "--state-dir", self.state, *words]
@@ -97,7 +126,7 @@ class Session:
 
     def strike(self, command, number, how, goes_on):
         """Cuts the power before that change; (its name, what it said, status)."""
-        word, options = WORDS[command]
+        word, options, _ = WORDS[command]
         self.disk.restore(command)
         with stopper.Stopper(
             self.call(command, *options, "@s"),
@@ -113,16 +142,18 @@ class Session:
             program.child.stdout.close()
             status = program.status
         self.disk.power_up()
-        return name, (status == 0 or said.startswith(word)), said
+        return name, (status == 0 or bool(word and said.startswith(word))), said
 
     def check(self, command, claimed):
         """What must hold when the power is back."""
         self.must("recover", "@s")
         now = self.now()
-        wanted = "new" if command == "commit" else "old"
-        if claimed and now != wanted:
+        if claimed and now != WORDS[command][2]:
             raise AssertionError(f"it was said to be done, and the tree is {now}")
         self.must("recover", "@s")
+        if command == "rollback":
+            self.check_rolled_back(claimed)
+            return now
         if now == "old":
             if self.pending() != self.hash:
                 raise AssertionError("the pending changes are others")
@@ -135,6 +166,18 @@ class Session:
         if self.now() != "old" or self.pending() != self.hash:
             raise AssertionError("undo did not bring everything back")
         return now
+
+    def check_rolled_back(self, claimed):
+        """All is pending, or nothing; and then it can be brought back."""
+        if self.pending() == self.hash:
+            if claimed:
+                raise AssertionError("it was said to be rolled back, and is pending")
+            return
+        if self.must("diff", "--name-status", "@s"):
+            raise AssertionError("rolled back in part")
+        self.must("undo", "@s")
+        if self.pending() != self.hash or self.now() != "old":
+            raise AssertionError("undo of the rollback brought others back")
 
     def check_next(self):
         """The session goes on: changes of the same paths are no conflict."""
@@ -180,21 +223,48 @@ def count_changes(session, command):
 def try_all(tap, session, command, how):
     failures, ends = [], {"old": 0, "new": 0}
     total = count_changes(session, command)
-    for number in numbers(total, session.points):
+    for number in numbers(total, session.points if command in ALWAYS else FEW_POINTS):
         goes_on = bool(number % 2)
         name, claimed, said = session.strike(command, number, how, goes_on)
         tap.cuts += 1
         try:
             ends[session.check(command, claimed)] += 1
-            if SOAK or number % 8 == 0 or number > total - 8:
+            is_tried = SOAK or number % 8 == 0 or number > total - 8
+            if is_tried and command != "rollback":
                 session.check_next()
         except AssertionError as error:
             way = "goes on" if goes_on else "killed"
             failures.append(f"change {number} of {total}, {name}, {way}: {error}\n{said}")
     print(f"# {total} changes; then old {ends['old']} times, new {ends['new']} times")
-    if not failures and not all(ends.values()):
+    if not failures and command not in ONE_END and not all(ends.values()):
         failures.append("every cut had the same end: this shows nothing")
     return failures
+
+
+def try_box(session, folder):
+    """The power goes while a command runs; what a boot changes is its id."""
+    session.disk.restore("commit")
+    inside = f"cd '{session.base}'; echo last >>f; echo last >last; echo ready; exec sleep 1000"
+    box = subprocess.Popen(
+        session.call("exec", "@s", "--", "sh", "-ec", inside),
+        cwd="/", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    ready = box.stdout.readline()
+    session.disk.cut(volume.NO_LOG)
+    box.kill()
+    box.wait()
+    box.stdout.close()
+    session.disk.power_up_after_box()
+    with volume.another_boot(folder):
+        done = subprocess.run(
+            session.call("status", "@s"), cwd="/", capture_output=True, text=True, check=False
+        )
+    said = done.stdout + done.stderr
+    if ready != "ready\n":
+        return [f"the box did not start: {said}"]
+    if done.returncode != 0 or "may be missing" not in done.stderr:
+        return [f"exit status {done.returncode}, and no word of what is lost: {said}"]
+    return [] if session.now() == "old" else ["the real tree has changed"]
 
 
 def why_not():
@@ -215,8 +285,13 @@ def try_kind(tap, folder, kind):
         disk = volume.Volume(folder, kind)
         try:
             session = Session(disk, scene)
+            tap.cuts += 1
+            tap.point(f"{kind}: a box runs, {scene}", try_box(session, folder))
             for how, words in ((volume.NO_LOG, "nothing"), (volume.LOG, "the log")):
                 for command in WORDS:
+                    is_short = scene == "few" and how == volume.NO_LOG
+                    if not SOAK and command not in ALWAYS and not is_short:
+                        continue
                     name = f"{kind}: {command}, {scene}, {words} of the rest is written"
                     tap.point(name, try_all(tap, session, command, how))
         finally:
