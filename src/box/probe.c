@@ -2,6 +2,7 @@
 #include "box/probe.h"
 
 #include "base/auto.h"
+#include "box/stage.h"
 #include "box/state.h"
 #include "plan/plan.h"
 #include "sys/dir.h"
@@ -30,6 +31,7 @@ struct attempt {
 	struct box box;
 	struct plan plan;
 	const char *dir;
+	const char *source; /* of overlays: what lies below all; or NULL */
 	char lower[PATH_MAX], upper[PATH_MAX], work[PATH_MAX];
 };
 
@@ -47,6 +49,9 @@ struct row {
 #define LOWER "lower"
 #define UPPER "upper"
 #define WORK  "work"
+
+/* A name that nobody else has in a directory that is tried. */
+#define THING ".holdback-probe"
 
 static int add_op(struct attempt *a, enum plan_op_kind kind, const char *dest,
 		  struct plan_op **ret_op, struct hb_error *err)
@@ -98,7 +103,8 @@ static int plan_filter(struct attempt *a, struct hb_error *err)
 /* A directory with a file in it is below; what is done to it stays above. */
 static int make_layers(struct attempt *a, struct hb_error *err)
 {
-	static const char *const dirs[] = { LOWER, LOWER "/d", UPPER, WORK };
+	static const char *const dirs[] = { LOWER, LOWER "/" THING, UPPER,
+					    WORK };
 	auto_fd int dir = -1;
 	auto_fd int file = -1;
 	int r = 0;
@@ -112,7 +118,7 @@ static int make_layers(struct attempt *a, struct hb_error *err)
 			return hb_fail(err, r, "cannot make '%s/%s'", a->dir,
 				       dirs[i]);
 	}
-	file = sys_openat(dir, LOWER "/d/f", O_WRONLY | O_CREAT, 0644);
+	file = sys_openat(dir, LOWER "/" THING "/f", O_WRONLY | O_CREAT, 0644);
 	if (file < 0)
 		return hb_fail(err, file, "cannot make a file in '%s'", a->dir);
 	(void)snprintf(a->lower, sizeof(a->lower), "%s/" LOWER, a->dir);
@@ -133,10 +139,11 @@ static int plan_overlay(struct attempt *a, struct hb_error *err)
 		r = add_op(a, OP_OVERLAY, "/o", &op, err);
 	if (r < 0)
 		return r;
-	op->n_layers = 1;
+	op->n_layers = a->source ? 2 : 1;
 	op->upper = a->upper;
 	op->work = a->work;
-	return plan_add_layer(&a->plan, a->lower, err);
+	r = a->source ? plan_add_layer(&a->plan, a->source, err) : 0;
+	return r < 0 ? r : plan_add_layer(&a->plan, a->lower, err);
 }
 
 static int plan_overlay_memory(struct attempt *a, struct hb_error *err)
@@ -161,20 +168,20 @@ static int use_overlay(struct box *box, struct hb_error *err)
 	o = sys_openat(box->root, "o", O_RDONLY | O_DIRECTORY, 0);
 	if (o < 0)
 		return hb_fail(err, o, "cannot open the overlay");
-	fd = sys_openat(o, "d/f", O_WRONLY, 0);
+	fd = sys_openat(o, THING "/f", O_WRONLY, 0);
 	r = fd < 0 ? fd : sys_write_all(fd, "x", 1);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write in the overlay");
-	r = sys_unlinkat(o, "d/f", 0);
+	r = sys_unlinkat(o, THING "/f", 0);
 	if (r >= 0)
-		r = sys_unlinkat(o, "d", AT_REMOVEDIR);
+		r = sys_unlinkat(o, THING, AT_REMOVEDIR);
 	if (r < 0)
 		return hb_fail(err, r, "cannot delete in the overlay");
-	r = sys_mkdirat(o, "d", 0755);
-	if (r >= 0 && sys_faccessat(o, "d/f", F_OK) != -ENOENT)
+	r = sys_mkdirat(o, THING, 0755);
+	if (r >= 0 && sys_faccessat(o, THING "/f", F_OK) != -ENOENT)
 		r = -EIO;
 	if (r >= 0)
-		r = sys_unlinkat(o, "d", AT_REMOVEDIR);
+		r = sys_unlinkat(o, THING, AT_REMOVEDIR);
 	if (r < 0)
 		return hb_fail(
 			err, r,
@@ -464,6 +471,7 @@ static int try_in_child(struct attempt *a, const struct row *row,
 		child_main(a, row, wr);
 	if (pid < 0) {
 		(void)hb_fail(err, pid, "cannot make the namespace");
+		err->stage = STAGE_CLONE;
 		return row->flags == USER ? explain_userns(err, pid) : pid;
 	}
 	fd_closep(&wr);
@@ -500,6 +508,36 @@ int probe_try(size_t i, const char *dir, char ret_found[PROBE_FOUND_SIZE],
 	return r < 0 ? explain(row, r, err) : 0;
 }
 
+int probe_overlay(const char *source, const char *dir, struct hb_error *err)
+{
+	static const struct row row = {
+		.probe = { .name = "overlay-disk" },
+		.flags = MNT,
+		.steps = { step_ids, step_private, step_mounts, use_overlay },
+	};
+	struct hb_error why = { 0 };
+	struct attempt a;
+	int r;
+
+	init_attempt(&a, &row, dir);
+	a.source = source;
+	r = plan_overlay(&a, &why);
+	/* As boxes do: else its end would sync the whole file system. */
+	if (r >= 0)
+		a.plan.ops[a.plan.n_ops - 1].flags |= PLAN_VOLATILE;
+	if (r >= 0)
+		r = try_in_child(&a, &row, &why);
+	plan_done(&a.plan);
+	if (r >= 0)
+		return 0;
+	/* Without a namespace there is no box at all, which it says itself. */
+	if (why.stage == STAGE_CLONE)
+		return 1;
+	if (err)
+		*err = why;
+	return explain(&row, r, err ? err : &why);
+}
+
 /*
  * The kernel keeps a whiteout, under a name of its own choice, in a directory
  * that it made without any permission.
@@ -530,8 +568,14 @@ static void empty_work(int fd)
 void probe_clean_up(const char *dir)
 {
 	static const char *const names[] = {
-		UPPER "/d/f", UPPER "/d",   UPPER,	WORK "/work",
-		WORK,	      LOWER "/d/f", LOWER "/d", LOWER,
+		UPPER "/" THING "/f",
+		UPPER "/" THING,
+		UPPER,
+		WORK "/work",
+		WORK,
+		LOWER "/" THING "/f",
+		LOWER "/" THING,
+		LOWER,
 	};
 	auto_fd int fd = -1;
 

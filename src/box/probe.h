@@ -39,4 +39,14 @@ int probe_try(size_t i, const char *dir, char ret_found[PROBE_FOUND_SIZE],
 /* Empties `dir` of what probes put there. */
 void probe_clean_up(const char *dir);
 
+/*
+ * Whether a box could have an overlay over the directory `source` with its
+ * layers in `dir`, which is empty and ours: mounts one, writes, deletes and
+ * makes again in it, and touches nothing of `source`.  The caller removes what
+ * is in `dir` afterwards.
+ *
+ * Returns 0, 1 if there is no namespace to try it in, or -errno with words.
+ */
+int probe_overlay(const char *source, const char *dir, struct hb_error *err);
+
 #endif

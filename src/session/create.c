@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/fallback.h"
 #include "session/groups.h"
 #include "session/layers.h"
 #include "session/resource.h"
@@ -127,7 +128,7 @@ static void set_strategy(struct session_record *record, const char *name)
 }
 
 static int make_resource(const struct hb_store *store, int session,
-			 size_t number, bool scan_groups,
+			 size_t number, const struct hb_create_options *asked,
 			 struct session_record *record,
 			 const struct session_origin *origin,
 			 struct hb_error *err)
@@ -142,12 +143,6 @@ static int make_resource(const struct hb_store *store, int session,
 	base = resource_open(resource, err);
 	if (base < 0)
 		return base;
-	/* On a copy they are no matter: nothing is copied up. */
-	r = strcmp(resource->effective, STRATEGY_OVERLAY) == 0
-		    ? look_for_groups(store, base, scan_groups, resource, err)
-		    : 0;
-	if (r < 0)
-		return r;
 	session_resource_dir(number, name);
 	r = sys_mkdirat(session, name, 0700);
 	if (r < 0)
@@ -161,6 +156,13 @@ static int make_resource(const struct hb_store *store, int session,
 	r = resource_make_dirs(place, err);
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);
+	if (r >= 0)
+		r = fallback_choose(store, place, asked->without_fallback,
+				    resource, err);
+	/* On a copy groups are no matter: nothing is copied up. */
+	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
+		r = look_for_groups(store, base, asked->scan_groups, resource,
+				    err);
 	if (r < 0)
 		return r;
 	return copy_top(base, place, err);
@@ -190,7 +192,8 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 }
 
 static int fill(const struct hb_store *store, const char *making,
-		bool scan_groups, struct session_record *record,
+		const struct hb_create_options *asked,
+		struct session_record *record,
 		const struct session_origin *origin, struct hb_error *err)
 {
 	auto_fd int dir = -1;
@@ -211,8 +214,7 @@ static int fill(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < record->n_resources; i++) {
-		r = make_resource(store, dir, i, scan_groups, record, origin,
-				  err);
+		r = make_resource(store, dir, i, asked, record, origin, err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
@@ -265,8 +267,8 @@ int session_check_new(const struct hb_store *store, const char *name,
 }
 
 int session_make(const struct hb_store *store, struct session_record *record,
-		 const struct session_origin *origin, bool scan_groups,
-		 struct hb_error *err)
+		 const struct session_origin *origin,
+		 const struct hb_create_options *asked, struct hb_error *err)
 {
 	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
 	int r;
@@ -279,7 +281,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r < 0)
 		return hb_fail(err, r, "cannot make session '%s'",
 			       record->name);
-	r = fill(store, making, scan_groups, record, origin, err);
+	r = fill(store, making, asked, record, origin, err);
 	if (r >= 0)
 		r = publish(store, making, record, err);
 	if (r < 0) {
@@ -312,7 +314,5 @@ int hb_session_create(struct hb_store *store,
 			    err);
 	if (r >= 0)
 		set_strategy(&record, options->strategy);
-	return r < 0 ? r
-		     : session_make(store, &record, NULL, options->scan_groups,
-				    err);
+	return r < 0 ? r : session_make(store, &record, NULL, options, err);
 }

@@ -123,7 +123,7 @@ static int check_inside(const struct hb_store *store, const char *inside,
 static int check_source(const struct hb_store *store, const char *source,
 			struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN], mount[PATH_MAX], where[QUOTE_SHOWN];
+	char shown[QUOTE_SHOWN];
 
 	(void)quote_shown(source, shown, sizeof(shown));
 	if (strcmp(source, "/") == 0) {
@@ -137,12 +137,6 @@ static int check_source(const struct hb_store *store, const char *source,
 	if (path_is_beneath(source, store->path))
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is in the state directory itself", shown);
-	if (look_mount_below(source, mount, sizeof(mount))) {
-		hb_fix(err, "unmount it, or name a directory beside it");
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "something is mounted below '%s', at '%s'",
-			       shown, quote_shown(mount, where, sizeof(where)));
-	}
 	return 0;
 }
 

@@ -18,7 +18,7 @@ struct hb_store;
 /*
  * Fills the record with the resources that the words `cow` (DIR or DIR:INSIDE)
  * and `read_only` name.  Refuses what cannot be one: missing, no directory,
- * '/', overlapping, with a mount below, the store itself.
+ * '/', overlapping, the store itself.
  */
 int resource_choose(const struct hb_store *store, const char *const *cow,
 		    size_t n_cow, const char *const *read_only,

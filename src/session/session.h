@@ -183,11 +183,11 @@ struct session_origin {
 
 /*
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
- * one.  On failure nothing is left.
+ * one, as it was asked for.  On failure nothing is left.
  */
 int session_make(const struct hb_store *store, struct session_record *record,
-		 const struct session_origin *origin, bool scan_groups,
-		 struct hb_error *err);
+		 const struct session_origin *origin,
+		 const struct hb_create_options *asked, struct hb_error *err);
 
 /* Removes what stores in the resources themselves there are. */
 void session_remove_in_base(const struct session_record *record);

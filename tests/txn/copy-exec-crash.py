@@ -21,7 +21,7 @@ import crash  # noqa: E402
 
 CALLS = ["mkdirat", "renameat", "linkat", "unlinkat", "utimensat", "fsync",
          "syncfs", "mknodat", "fchmodat2", "copy_file_range"]  # fmt: skip
-STEP = 1 if os.environ.get("HB_SOAK") == "1" else 5
+STEP = 1 if os.environ.get("HB_SOAK") == "1" else 11
 AGAIN = "echo again >>f; rm -r e; mkdir -p e/z; echo 2 >e/z/2; rm -r l; ln n/1 n/3; chmod 755 d"
 LOOK = "find . | sort; cat f e/z/2 2>/dev/null; stat -c '%h %a' n/1 d"
 

@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: python3 unshare
+#
+# Where there is no overlay to be had a session works on a copy, and says so.
+. "$HB_TESTS/lib/txn.sh"
+
+# strategy: what was asked for and what it is.
+strategy() {
+	hb status --json @s | python3 -c 'import json, sys
+r = json.load(sys.stdin)["session"]["resources"][0]
+print(r["requested"], r["strategy"])'
+}
+
+# What is asked for is what is there, and the trial has left nothing.
+new_session 'echo f >f; mkdir d; echo x >d/x'
+before=$(digest "$project")
+is 'an overlay where there is one' "$(strategy)" 'overlay overlay'
+check_fails 'nothing is left of the trial' test -e "$state/sessions/s/r0/trial"
+is 'and the directory has not noticed' "$(digest "$project")" "$before"
+hb cleanup -y @s >/dev/null
+
+# A host without: the kernel's word is the reason.
+without() {
+	(cd "$project" && exec "$HB_PROBE" deny fsopen:0~overlay ENODEV \
+		-- "$HB_BIN" create --state-dir "$state" s \
+		--cow "$project" "$@") 2>&1
+}
+out=$(without)
+is 'create works without overlays' "$?" 0
+like 'and says why there is a copy, in one line' "$out" \
+	"holdback: no overlay for '$project', a copy instead: *overlay*
+created session s"
+is 'status has both' "$(strategy)" 'overlay copy_on_write'
+in_box 'echo more >>f; rm -r d; mkdir d; echo y >d/y'
+is 'the changes are those of an overlay' "$(names)" 'D d/x,A d/y,M f,'
+like 'commit' "$(hb commit -y @s)" 'committed *'
+is 'they arrive' "$(cat "$project/f" "$project/d/y")" "$(printf 'f\nmore\ny')"
+hb cleanup -y @s >/dev/null
+out=$(without --no-fallback)
+is '--no-fallback answers [6]' "$?" 6
+like 'with the reason and a fix' "$out" '*no overlay for*fix: *'
+is 'and leaves nothing' "$(hb ls; ls -A "$state/sessions")" ''
+
+# A session on a copy asks for none.
+out=$(without --strategy copy_on_write --no-fallback)
+is 'a copy can be had' "$?" 0
+is 'as it was asked for' "$(strategy)" 'copy_on_write copy_on_write'
+hb cleanup -y @s >/dev/null
+
+# Mounts of our own need a namespace of our own; as root there would be one.
+# in_mounts SCRIPT: with a tmpfs at m/ below the project, which `sh -e` runs in.
+in_mounts() {
+	unshare -Urm sh -e -c "cd '$project'
+		hb() { c=\$1; shift; '$HB_BIN' \"\$c\" --state-dir '$state' \"\$@\"; }
+		$1" 2>&1
+}
+if unshare -Urm true 2>/dev/null; then
+	remove_all
+	mkdir -p "$project/d/m"
+	echo f >"$project/d/f"
+	out=$(in_mounts 'mount -t tmpfs none d/m; echo below >d/m/b
+		hb create s --cow .
+		hb exec @s -- cat d/m/b
+		hb exec @s -- sh -c "! echo more >>d/m/b" 2>/dev/null
+		hb exec @s -- sh -c "! rmdir d/m" 2>/dev/null
+		hb exec @s -- sh -c "echo g >>d/f; echo n >d/n"
+		hb diff --name-status @s
+		hb commit -y @s
+		cat d/m/b d/f
+		hb cleanup -y @s')
+	like 'with a mount below: a copy, and the mount is named' "$out" \
+		"holdback: no overlay for '$project', a copy instead: something is mounted at '$project/d/m'
+created session s
+below
+M	d/f
+A	d/n
+committed *
+below
+f
+g*"
+	out=$(in_mounts 'mount -t tmpfs none d/m; hb create s --cow . --no-fallback')
+	is 'and without a fallback [6]' "$?" 6
+	like 'with the mount in the fix' "$out" '*mounted at*fix: unmount*'
+
+	remove_all
+	mkdir -p "$project" "$work/u" "$work/w" "$work/o"
+	echo f >"$project/f"
+	out=$(in_mounts "mount -t overlay -o lowerdir=.,upperdir=$work/u,workdir=$work/w,userxattr \
+			none '$work/o'
+		cd '$work/o'
+		hb create s --cow .
+		hb exec @s -- sh -c 'echo g >>f; mkdir d; echo n >d/n'
+		hb exec @s -- sh -c 'rm f; rm -r d; mkdir d; echo o >d/o'
+		hb diff --name-status @s
+		hb commit -y --except f @s
+		cat d/o f
+		hb cleanup -y @s")
+	like 'on an overlay: a copy, with the same changes' "$out" \
+		"holdback: no overlay for *, a copy instead: *
+created session s
+A	d/
+A	d/o
+D	f
+committed *
+o
+f
+*"
+else
+	skip 'mounts below, overlays below' 'no namespace for mounts of our own'
+fi
+remove_all
+done_testing
