@@ -21,12 +21,15 @@ COMMANDS = {
 }
 SESSIONS = {
     "create and exec": "create and exec of true, by files",
+    "create and exec again": "the same again (A/A)",
     "commit": "commit, by changes",
     "undo": "undo",
     "rsync": "rsync -a; sync -f",
     "cp": "cp -a; sync -f",
     "rollback": "rollback",
-    "diff": "diff --name-status",
+    "first diff": "diff --name-status, the first after a change",
+    "diff": "diff --name-status, the next one",
+    "diff again": "the same again (A/A)",
     "git status": "git status",
     "first line of text diff": "first line of diff, by changes",
     "first line of git diff": "first line of git diff",
@@ -84,7 +87,9 @@ def session_goals(seconds):
 
     return [
         goal("create and exec, 100000", "create and exec, 1000", AT_MOST, 1.1),
+        goal("git status", "first diff", AT_LEAST, 20),
         goal("git status", "diff", AT_LEAST, 20),
+        goal("rsync -an", "first diff", AT_LEAST, 100),
         goal("rsync -an", "diff", AT_LEAST, 100),
         goal("first line of git diff, 20000", "first line of text diff, 20000", AT_LEAST, 1),
         goal("rsync, 1000", "commit, 1000", AT_LEAST, 3),
