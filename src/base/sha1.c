@@ -17,18 +17,44 @@ static uint32_t load(const uint8_t *p)
 	       (uint32_t)p[2] << 8 | p[3];
 }
 
-/* What round `i` mixes in of b, c and d, and its constant. */
-static uint32_t mix(int i, const uint32_t v[5])
+/* What each twenty rounds mix of b, c and d. */
+static uint32_t choose(uint32_t b, uint32_t c, uint32_t d)
 {
-	uint32_t b = v[1], c = v[2], d = v[3];
+	return d ^ (b & (c ^ d));
+}
 
-	if (i < 20)
-		return ((b & c) | (~b & d)) + 0x5a827999;
-	if (i < 40)
-		return (b ^ c ^ d) + 0x6ed9eba1;
-	if (i < 60)
-		return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
-	return (b ^ c ^ d) + 0xca62c1d6;
+static uint32_t parity(uint32_t b, uint32_t c, uint32_t d)
+{
+	return b ^ c ^ d;
+}
+
+static uint32_t majority(uint32_t b, uint32_t c, uint32_t d)
+{
+	return (b & c) | (d & (b | c));
+}
+
+/* Twenty rounds; a loop of its own for each function, so that it is inlined. */
+static inline __attribute__((always_inline)) void
+rounds(uint32_t v[5], const uint32_t *w, uint32_t constant,
+       uint32_t (*mix)(uint32_t b, uint32_t c, uint32_t d))
+{
+	uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4];
+
+	for (int i = 0; i < N_ROUNDS / 4; i++) {
+		uint32_t next =
+			rotate(a, 5) + mix(b, c, d) + e + constant + w[i];
+
+		e = d;
+		d = c;
+		c = rotate(b, 30);
+		b = a;
+		a = next;
+	}
+	v[0] = a;
+	v[1] = b;
+	v[2] = c;
+	v[3] = d;
+	v[4] = e;
 }
 
 static void compress(uint32_t state[5], const uint8_t *block)
@@ -40,15 +66,10 @@ static void compress(uint32_t state[5], const uint8_t *block)
 	for (int i = 16; i < N_ROUNDS; i++)
 		w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	memcpy(v, state, sizeof(v));
-	for (int i = 0; i < N_ROUNDS; i++) {
-		uint32_t next = rotate(v[0], 5) + mix(i, v) + v[4] + w[i];
-
-		v[4] = v[3];
-		v[3] = v[2];
-		v[2] = rotate(v[1], 30);
-		v[1] = v[0];
-		v[0] = next;
-	}
+	rounds(v, w, 0x5a827999, choose);
+	rounds(v, w + 20, 0x6ed9eba1, parity);
+	rounds(v, w + 40, 0x8f1bbcdc, majority);
+	rounds(v, w + 60, 0xca62c1d6, parity);
 	for (int i = 0; i < 5; i++)
 		state[i] += v[i];
 }

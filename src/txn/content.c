@@ -93,7 +93,10 @@ static int open_parent(const struct content_place *place, struct opened_dir *d,
 
 	*ret_name = slash ? slash + 1 : place->path;
 	d->fd = access_open_below(place->root, place->path, len, O_PATH, &why);
-	r = d->fd < 0 ? d->fd : sys_attr_at(d->fd, *ret_name, &a);
+	r = d->fd;
+	/* Opening needs no right to search it; what is in it does. */
+	if (r >= 0 && place->in_layer)
+		r = sys_attr_at(d->fd, *ret_name, &a);
 	if (r == -EACCES && place->in_layer) {
 		fd_closep(&d->fd);
 		return descend(place->root, place->path, len, d, err);

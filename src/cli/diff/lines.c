@@ -13,7 +13,8 @@
 #define NO_NEWLINE "\\ No newline at end of file"
 
 struct comparison {
-	struct paint *paint; /* may be NULL */
+	struct paint *paint;		 /* may be NULL */
+	const struct lines_names *names; /* may be NULL */
 	struct lines lines;
 	int error; /* of what the callbacks do */
 	struct hb_error *err;
@@ -25,12 +26,24 @@ static int flow(struct comparison *c)
 	return c->error;
 }
 
+static void tell_names(const git_diff_delta *delta, struct comparison *c)
+{
+	char old[SHA1_HEX_SIZE], new[SHA1_HEX_SIZE];
+
+	if (!c->names)
+		return;
+	(void)git_oid_tostr(old, sizeof(old), &delta->old_file.id);
+	(void)git_oid_tostr(new, sizeof(new), &delta->new_file.id);
+	c->names->tell(c->names->ctx, old, new);
+	c->names = NULL;
+}
+
 static int take_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk,
 		     void *ctx)
 {
 	struct comparison *c = ctx;
 
-	(void)delta;
+	tell_names(delta, c);
 	if (c->paint)
 		paint_hunk(c->paint, hunk->header, hunk->header_len);
 	return 0;
@@ -111,11 +124,12 @@ static int paint_one(const struct side *side, uint64_t n, bool is_new,
 }
 
 int lines_compare(const struct sides *s, struct paint *paint,
-		  struct lines *ret_lines, struct hb_error *err)
+		  const struct lines_names *names, struct lines *ret_lines,
+		  struct hb_error *err)
 {
 	const struct side *old = &s->of[HB_SIDE_OLD];
 	const struct side *new = &s->of[HB_SIDE_NEW];
-	struct comparison c = { .paint = paint, .err = err };
+	struct comparison c = { .paint = paint, .names = names, .err = err };
 	int r;
 
 	if (old->is_there && new->is_there) {

@@ -13,12 +13,20 @@ struct lines {
 	uint64_t plus, minus;
 };
 
+/* Told before the first part that differs: how git names the two contents. */
+struct lines_names {
+	void (*tell)(void *ctx, const char *old, const char *new);
+	void *ctx;
+};
+
 /*
  * Compares two texts, of which one may not be there, line by line: paints the
  * parts that differ unless `paint` is NULL, and counts them.  The sides are
- * text: sides_are_text().
+ * text: sides_are_text().  `names` may be NULL, and is told only of two texts
+ * that differ: whoever compares has made the names already.
  */
 int lines_compare(const struct sides *s, struct paint *paint,
-		  struct lines *ret_lines, struct hb_error *err);
+		  const struct lines_names *names, struct lines *ret_lines,
+		  struct hb_error *err);
 
 #endif

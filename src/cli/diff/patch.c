@@ -109,23 +109,31 @@ static int paint_rename(struct patch *p, const struct hb_change *change,
 	return 0;
 }
 
-static int paint_index(struct patch *p, struct hb_error *err)
+static void paint_names(void *ctx, const char *old_name, const char *new_name)
 {
+	const struct patch *p = ctx;
 	const struct side *old = &p->sides.of[HB_SIDE_OLD];
 	const struct side *new = &p->sides.of[HB_SIDE_NEW];
-	char from[SHA1_HEX_SIZE], to[SHA1_HEX_SIZE], mode[16] = "";
 	int digits = p->is_exact ? SHA1_HEX_SIZE - 1 : SHORT_NAME;
-	int r;
+	char mode[16] = "";
 
-	r = sides_git_name(&p->sides, HB_SIDE_OLD, from, err);
-	if (r >= 0)
-		r = sides_git_name(&p->sides, HB_SIDE_NEW, to, err);
-	if (r < 0)
-		return r;
 	if (old->is_there && new->is_there && old->mode == new->mode)
 		(void)snprintf(mode, sizeof(mode), " %06o", new->mode);
-	paint_words(p->paint, PAINT_META, "index %.*s..%.*s%s", digits, from,
-		    digits, to, mode);
+	paint_words(p->paint, PAINT_META, "index %.*s..%.*s%s", digits,
+		    old_name, digits, new_name, mode);
+}
+
+static int paint_index(struct patch *p, struct hb_error *err)
+{
+	char old[SHA1_HEX_SIZE], new[SHA1_HEX_SIZE];
+	int r;
+
+	r = sides_git_name(&p->sides, HB_SIDE_OLD, old, err);
+	if (r >= 0)
+		r = sides_git_name(&p->sides, HB_SIDE_NEW, new, err);
+	if (r < 0)
+		return r;
+	paint_names(p, old, new);
 	return 0;
 }
 
@@ -160,26 +168,57 @@ static void end_name(struct buf *name)
 		(void)buf_add_char(name, '\t');
 }
 
-static int paint_text(struct patch *p, const struct hb_change *change,
-		      struct hb_error *err)
+/* The two lines before the first part that differs. */
+static void paint_ends(struct patch *p)
 {
 	auto_buf struct buf from = BUF_INIT(NAME_MAX_BYTES);
 	auto_buf struct buf to = BUF_INIT(NAME_MAX_BYTES);
-	struct lines lines;
 
-	if (p->sides.of[HB_SIDE_OLD].size == 0 &&
-	    p->sides.of[HB_SIDE_NEW].size == 0)
-		return 0;
-	add_side(p, change, HB_SIDE_OLD, &from);
-	add_side(p, change, HB_SIDE_NEW, &to);
+	add_side(p, p->change, HB_SIDE_OLD, &from);
+	add_side(p, p->change, HB_SIDE_NEW, &to);
 	end_name(&from);
 	end_name(&to);
 	if (from.error || to.error)
-		return hb_fail(err, from.error ? from.error : to.error,
-			       "cannot name a file");
+		(void)buf_fail(&p->paint->out,
+			       from.error ? from.error : to.error);
 	paint_words(p->paint, PAINT_META, "--- %s", buf_str(&from));
 	paint_words(p->paint, PAINT_META, "+++ %s", buf_str(&to));
-	return lines_compare(&p->sides, p->paint, &lines, err);
+}
+
+static void begin_text(void *ctx, const char *old_name, const char *new_name)
+{
+	paint_names(ctx, old_name, new_name);
+	paint_ends(ctx);
+}
+
+/* Two texts: their names come with the comparison. */
+static int paint_both(struct patch *p, const struct hb_change *change,
+		      struct hb_error *err)
+{
+	const struct lines_names names = { begin_text, p };
+	struct lines lines;
+	int r = paint_head(p, change, false, err);
+
+	p->change = change;
+	return r < 0 ? r
+		     : lines_compare(&p->sides, p->paint, &names, &lines, err);
+}
+
+static int paint_one(struct patch *p, const struct hb_change *change,
+		     struct hb_error *err)
+{
+	struct lines lines;
+	int r = paint_head(p, change, true, err);
+
+	if (r < 0)
+		return r;
+	p->change = change;
+	if ((p->sides.of[HB_SIDE_OLD].is_there &&
+	     p->sides.of[HB_SIDE_OLD].size > 0) ||
+	    (p->sides.of[HB_SIDE_NEW].is_there &&
+	     p->sides.of[HB_SIDE_NEW].size > 0))
+		paint_ends(p);
+	return lines_compare(&p->sides, p->paint, NULL, &lines, err);
 }
 
 /* What is not shown as text and not asked for as bytes. */
@@ -212,7 +251,7 @@ static int paint_file(struct patch *p, const struct hb_change *change,
 {
 	int unread = has_content ? find_error(&p->sides) : 0;
 	bool is_text = has_content && sides_are_text(&p->sides);
-	bool is_shown = !has_content || is_text || p->is_exact;
+	bool is_shown = !has_content || p->is_exact;
 	bool has_index;
 	int r;
 
@@ -223,6 +262,9 @@ static int paint_file(struct patch *p, const struct hb_change *change,
 		return hb_fail(err, unread, "cannot read %s",
 			       quote_shown(change->path, shown, sizeof(shown)));
 	}
+	if (is_text && unread == 0)
+		return sides_are_both(&p->sides) ? paint_both(p, change, err)
+						 : paint_one(p, change, err);
 	has_index = has_content && unread == 0 &&
 		    (p->is_exact || sides_are_whole(&p->sides));
 	r = paint_head(p, change, has_index, err);
@@ -230,8 +272,7 @@ static int paint_file(struct patch *p, const struct hb_change *change,
 		return r;
 	if (!is_shown || unread < 0)
 		return paint_folded(p, change, err);
-	return is_text ? paint_text(p, change, err)
-		       : binary_patch(&p->sides, p->paint, err);
+	return binary_patch(&p->sides, p->paint, err);
 }
 
 /* git has no other types in one place: the old one goes, a new one comes. */

@@ -20,6 +20,7 @@ struct patch {
 	struct paint *paint;
 	const struct hb_session_info *info;
 	struct sides sides;
+	const struct hb_change *change; /* whose lines are being compared */
 	bool is_exact;	 /* --binary: nothing is left out that can be said */
 	struct buf last; /* a directory that may turn out to be empty */
 	char last_kind;	 /* A or D; 0: none */

@@ -95,6 +95,11 @@ uint64_t sides_count_lines(const struct side *side)
 	return n + (end[-1] != '\n');
 }
 
+bool sides_are_both(const struct sides *s)
+{
+	return s->of[HB_SIDE_OLD].is_there && s->of[HB_SIDE_NEW].is_there;
+}
+
 bool sides_are_whole(const struct sides *s)
 {
 	for (int i = 0; i < 2; i++)
@@ -106,7 +111,6 @@ bool sides_are_whole(const struct sides *s)
 bool sides_are_text(const struct sides *s)
 {
 	uint64_t lines = 0;
-	int n = 0;
 
 	if (!sides_are_whole(s))
 		return false;
@@ -121,10 +125,9 @@ bool sides_are_text(const struct sides *s)
 		if (looked > 0 && memchr(side->bytes, '\0', looked))
 			return false;
 		lines += sides_count_lines(side);
-		n++;
 	}
 	/* One text alone is not compared. */
-	return n < 2 || lines <= SIDES_LINES;
+	return !sides_are_both(s) || lines <= SIDES_LINES;
 }
 
 int sides_stream(struct sides *s, enum hb_side which, side_fn fn, void *ctx,

@@ -50,6 +50,9 @@ void sides_done(struct sides *s);
 int sides_load(struct sides *s, const struct hb_change *change,
 	       bool with_content, struct hb_error *err);
 
+/* Whether there are two, and not one that came or went. */
+bool sides_are_both(const struct sides *s);
+
 /* Whether all that is there is in memory. */
 bool sides_are_whole(const struct sides *s);
 

@@ -76,7 +76,7 @@ static int count_change(struct sides *sides, const struct hb_change *change,
 	if (has_content(change)) {
 		if (!sides_are_text(sides))
 			return 0;
-		r = lines_compare(sides, NULL, &lines, err);
+		r = lines_compare(sides, NULL, NULL, &lines, err);
 	}
 	if (r >= 0)
 		*ret = (struct tally_row){ clamp(lines.plus),
