@@ -272,6 +272,13 @@ int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	auto_fd int mount = -1;
 
+	if (op->flags & PLAN_MASKED) {
+		mount = mask_mount(box, op, err);
+		if (mount >= 0)
+			return attach_bind(box, op, mount, err);
+		if (mount != -EOPNOTSUPP)
+			return mount;
+	}
 	mount = sys_clone_tree(AT_FDCWD, source_path(box, op->source), 1);
 	if (mount == -ENOENT && op->flags & PLAN_TRY)
 		return 0;
@@ -366,6 +373,7 @@ static const op_fn op_table[] = {
 	[OP_DIR] = op_dir,
 	[OP_FILE] = op_file,
 	[OP_BIND_DATA] = op_bind_data,
+	[OP_MASK] = op_mask,
 	[OP_SYMLINK] = op_symlink,
 	[OP_CHMOD] = op_chmod,
 	[OP_HOSTNAME] = op_hostname,
@@ -377,7 +385,7 @@ static_assert(sizeof(op_table) / sizeof(op_table[0]) == OP_END,
 /* Whether the operation uses the hidden tmpfs. */
 static bool needs_scratch(const struct plan_op *op)
 {
-	return op->kind == OP_BIND_DATA ||
+	return op->kind == OP_BIND_DATA || op->kind == OP_MASK ||
 	       (op->kind == OP_OVERLAY && op->flags & PLAN_OVERLAY_TMP);
 }
 

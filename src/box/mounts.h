@@ -27,10 +27,24 @@ int op_dir(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_file(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_bind_data(struct box *box, const struct plan_op *op,
 		 struct hb_error *err);
+int op_mask(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_symlink(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_chmod(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_hostname(struct box *box, const struct plan_op *op,
 		struct hb_error *err);
+
+/*
+ * The directory of a bind with its masks on top, as a detached mount.
+ * -EOPNOTSUPP without words where the kernel cannot do that with the directory:
+ * then each mask is mounted on what it covers.
+ */
+int mask_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
+
+/*
+ * A detached overlay of two directories, the lower one first, that cannot be
+ * written.  -errno without words.
+ */
+int overlay_read_only(int lower, int higher);
 
 /*
  * A detached tmpfs; `size` 0 is no limit.  Attributes as in sys/mount.h.

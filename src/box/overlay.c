@@ -245,6 +245,24 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 	return mount_old_way(o, target, err);
 }
 
+int overlay_read_only(int lower, int higher)
+{
+	const struct overlay o = {
+		.dirs = { lower, higher },
+		.n_lower = 2,
+		.upper = -1,
+		.work = -1,
+	};
+	int r = -EINVAL;
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		r = mount_one_way(&ways[i], &o, NULL);
+		if (r >= 0)
+			break;
+	}
+	return r;
+}
+
 int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	struct overlay o = {
@@ -252,19 +270,22 @@ int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)
 		.work = -1,
 		.is_volatile = op->flags & (PLAN_VOLATILE | PLAN_OVERLAY_TMP),
 	};
-	int r;
+	/* What need not be there fails without a word. */
+	struct hb_error *words = op->flags & PLAN_TRY ? NULL : err;
+	int hidden, r;
 
 	if (op->n_layers > PLAN_MAX_LAYERS)
 		return hb_fail(err, -E2BIG, "too many layers at '%s'",
 			       op->dest);
-	r = open_layers(box, op, &o, err);
+	r = open_layers(box, op, &o, words);
 	/* The kernel takes no layer from a mount that is hidden. */
 	if (r >= 0)
-		r = mounts_show_scratch(box, true, err);
+		r = mounts_show_scratch(box, true, words);
 	if (r >= 0)
-		r = mount_layers(box, op, &o, err);
-	if (r >= 0)
-		r = mounts_show_scratch(box, false, err);
+		r = mount_layers(box, op, &o, words);
 	close_dirs(&o);
-	return r;
+	hidden = mounts_show_scratch(box, false, r < 0 ? NULL : err);
+	if (r < 0 && op->flags & PLAN_TRY)
+		r = 0;
+	return r < 0 ? r : hidden;
 }

@@ -36,6 +36,9 @@ enum box_group {
 	GROUP_OWN,    /* its own, in the foreground of our terminal */
 };
 
+/* More binds with masks than this have theirs mounted. */
+#define MASKED_MAX 16
+
 struct box {
 	const struct plan *plan;
 	char **envp; /* ours, with BOX_SPARE_ENV free places at the end */
@@ -72,6 +75,9 @@ struct box {
 	unsigned n_stacked;   /* mounts between the host's root and `root` */
 	int root;	      /* the topmost mount at "/" of the box so far */
 	int scratch; /* tmpfs for overlays in memory, not in the view */
+	/* Destinations of binds that have their masks in them. */
+	const char *masked[MASKED_MAX];
+	size_t n_masked;
 	bool has_attached_scratch; /* below the new root, see box/mounts.c */
 
 	char *cwd; /* the caller's, at the start; "" if it is gone */

@@ -43,6 +43,7 @@ enum plan_op_kind {
 	OP_DIR,	      /* perms; an existing directory is left alone */
 	OP_FILE,      /* content of `fd` or of `source`, perms */
 	OP_BIND_DATA, /* the same, as a file of its own mounted at dest */
+	OP_MASK,      /* the same, part of what is bound at `base` */
 	OP_SYMLINK,   /* source is the target's text, dest the link */
 	OP_CHMOD,     /* perms; dest must exist */
 	OP_HOSTNAME,  /* source is the name; needs PLAN_NS_UTS */
@@ -52,7 +53,8 @@ enum plan_op_kind {
 enum plan_op_flag {
 	PLAN_RO = 1 << 0,      /* binds: read-only, recursively */
 	PLAN_DEVICES = 1 << 1, /* binds: device nodes work */
-	PLAN_TRY = 1 << 2,     /* binds: a missing source is no error */
+	PLAN_TRY = 1 << 2,     /* binds: a missing source is no error;
+				* overlays: nor is one that cannot be made */
 	PLAN_OVERLAY_TMP = 1
 			   << 3, /* upper and work in memory, gone at the end */
 	PLAN_OVERLAY_RO = 1 << 4, /* no upper */
@@ -60,6 +62,8 @@ enum plan_op_flag {
 	PLAN_TEXT = 1 << 6,	  /* files: content is `source`, not `fd` */
 	PLAN_HAS_PERMS = 1 << 7,  /* `perms` was given, not defaulted */
 	PLAN_NOEXEC = 1 << 8,	  /* tmpfs: nothing in it is executed */
+	PLAN_MASKED = 1 << 9,	  /* bind of a directory: OP_MASKs follow */
+	PLAN_MASK_DIR = 1 << 10,  /* OP_MASK: an empty directory, no file */
 };
 
 struct plan_op {
@@ -67,7 +71,8 @@ struct plan_op {
 	unsigned flags; /* enum plan_op_flag */
 	const char *source;
 	const char *dest;
-	int fd; /* -1 where the kind has none */
+	const char *base; /* OP_MASK: dest of a bind with PLAN_MASKED */
+	int fd;		  /* -1 where the kind has none */
 	mode_t perms;
 	uint64_t size;
 	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */

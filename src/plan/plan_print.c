@@ -47,6 +47,7 @@ static const struct {
 	[OP_DIR] = { "dir", HAS_DEST | HAS_PERMS },
 	[OP_FILE] = { "file", HAS_CONTENT | HAS_DEST | HAS_PERMS },
 	[OP_BIND_DATA] = { "bind-data", HAS_CONTENT | HAS_DEST | HAS_PERMS },
+	[OP_MASK] = { "mask", HAS_CONTENT | HAS_DEST | HAS_PERMS },
 	[OP_SYMLINK] = { "symlink", HAS_SOURCE | HAS_DEST },
 	[OP_CHMOD] = { "chmod", HAS_DEST | HAS_PERMS },
 	[OP_HOSTNAME] = { "hostname", HAS_SOURCE },
@@ -67,6 +68,8 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_VOLATILE, "volatile" },
 	{ PLAN_TEXT, "text" },
 	{ PLAN_NOEXEC, "noexec" },
+	{ PLAN_MASKED, "masked" },
+	{ PLAN_MASK_DIR, "directory" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },

@@ -173,6 +173,56 @@ static int add_shown(struct builder *b, const struct view_entry *e)
 	return add(b, OP_BIND, e->source, e->path, PLAN_RO | PLAN_TRY);
 }
 
+/* The bind of a directory that shows `path`, from now on masked; or NULL. */
+static const char *find_base(const struct builder *b, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = view_find(b->plan, path, found);
+
+	if (!op || op->kind != OP_BIND || !(op->flags & PLAN_RO) ||
+	    strcmp(found, path) != 0 || strcmp(op->dest, path) == 0)
+		return NULL;
+	b->plan->ops[op - b->plan->ops].flags |= PLAN_MASKED;
+	return op->dest;
+}
+
+/*
+ * A file of ours with this text in the place of the host's.
+ *
+ * In a directory that is bound it becomes part of what is bound: a mount on a
+ * file of the host goes away when the host replaces that file, as it does with
+ * /etc/passwd, and what was covered would be seen.
+ */
+static int add_file(struct builder *b, const char *text, const char *path,
+		    mode_t perms)
+{
+	const char *base = find_base(b, path);
+	int r;
+
+	r = add(b, base ? OP_MASK : OP_BIND_DATA, text, path,
+		PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS);
+	if (r < 0)
+		return r;
+	last_op(b)->perms = perms;
+	last_op(b)->base = base;
+	return 0;
+}
+
+/* The same for a directory that is empty and closed to everybody. */
+static int add_closed(struct builder *b, const char *path)
+{
+	const char *base = find_base(b, path);
+	int r;
+
+	if (!base)
+		return add_cover(b, path);
+	r = add(b, OP_MASK, "", path,
+		PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS | PLAN_MASK_DIR);
+	if (r >= 0)
+		last_op(b)->base = base;
+	return r;
+}
+
 static int add_hidden(struct builder *b, const struct view_entry *e)
 {
 	bool is_ours = !e->item || e->item->origin.source == SETTING_BUILT_IN;
@@ -181,25 +231,18 @@ static int add_hidden(struct builder *b, const struct view_entry *e)
 		return 0;
 	/* Empty, and mode 0 on top: also its owner reads nothing. */
 	if (e->found == VIEW_FILE)
-		return add(b, OP_BIND_DATA, "", e->path,
-			   PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS);
+		return add_file(b, "", e->path, 0);
 	/* Something in it was asked for by name: the way there is open. */
 	if (is_used(b, e->path))
 		return add_memory(b, e->path, 0755);
-	return add_cover(b, e->path);
+	return add_closed(b, e->path);
 }
 
 static int add_text(struct builder *b, const struct view_entry *e)
 {
-	int r;
-
 	if (is_in_resource(b, e->path))
 		return 0;
-	r = add(b, OP_BIND_DATA, e->source, e->path,
-		PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS);
-	if (r >= 0)
-		last_op(b)->perms = 0444;
-	return r;
+	return add_file(b, e->source, e->path, 0444);
 }
 
 static int add_asked(struct builder *b, const struct view_entry *e)
@@ -252,6 +295,8 @@ static int add_resource(struct builder *b, const struct view_resource *resource)
 	if (r < 0)
 		return r;
 	op = last_op(b);
+	if (resource->role == VIEW_CACHE)
+		op->flags |= PLAN_TRY;
 	op->perms = resource->mode;
 	op->size = b->request->settings->size;
 	op->first_layer = b->plan->n_layers;
@@ -272,7 +317,7 @@ static int add_covers(struct builder *b)
 
 	for (size_t i = 0; r >= 0 && i < q->n_covered; i++)
 		if (view_has(b->plan, q->covered[i]))
-			r = add_cover(b, q->covered[i]);
+			r = add_closed(b, q->covered[i]);
 	return r;
 }
 

@@ -70,7 +70,9 @@ static enum what what_of(const struct plan_op *op)
 			       : WHAT_HELD_BACK;
 	if (is_closed || (op->kind == OP_TMPFS && op->origin))
 		return WHAT_HIDDEN;
-	return op->kind == OP_BIND_DATA ? WHAT_OWN : WHAT_PRIVATE;
+	if (op->kind == OP_BIND_DATA || op->kind == OP_MASK)
+		return WHAT_OWN;
+	return WHAT_PRIVATE;
 }
 
 /* What is not said by a setting is so by itself. */

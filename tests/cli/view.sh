@@ -161,6 +161,13 @@ prints 'a cache can be read and written' "cached new" \
 is 'and is not changed' "$(ls "$HOME/.npm")" x
 rm -r "$HOME/.npm"
 
+mkdir -p "$HOME/.npm/below"
+check 'a cache that cannot be one stops nothing' \
+	"$HB_BWRAP" --dev-bind / / --bind "$work" "$work" \
+	--tmpfs "$HOME/.npm/below" --chdir "$work/project" \
+	"$HB_BIN" run --ephemeral sh -c 'echo x >"$HOME/x"'
+rm -r "$HOME/.npm"
+
 # The store.
 "$HB_BIN" create one --cow "$other" >/dev/null
 state=$HOME/.local/state/holdback
@@ -262,13 +269,43 @@ server=$!
 many() {
 	many_n=0
 	while [ "$many_n" -lt 20 ]; do
-		run --ro "$other" "$@" true || return 1
+		run --rw "$other" "$@" true || return 1
 		many_n=$((many_n + 1))
 	done
 }
 check 'files that are replaced meanwhile are no failure' many "$@"
 kill "$server" && wait "$server" 2>/dev/null
 rm -r "$other/busy"
+
+# What is hidden, or the view's own, stays so when the host replaces the file.
+mkdir sync "$other/deep"
+echo secret >"$other/deep/key"
+run -q --ro "$other" --hide "$other/deep/key" --export sync sh -c '
+	: >sync/ready
+	until [ -e sync/go ]; do sleep 0.02; done
+	cat "$1"' sh "$other/deep/key" >sync/out 2>&1 &
+server=$!
+wait_until test -e sync/ready
+echo secret >"$other/deep/new" && mv "$other/deep/new" "$other/deep/key"
+: >sync/go
+wait "$server"
+unlike 'a hidden file that is replaced stays hidden' "$(cat sync/out)" '*secret*'
+rm -r sync "$other/deep"
+
+# Where the kernel cannot put a layer on top, as with a mount below.
+mkdir "$other/below" "$other/closed"
+echo secret >"$other/closed/key"
+# below COMMAND...: with something mounted in the directory that is shown.
+below() {
+	"$HB_BWRAP" --dev-bind / / --bind "$work" "$work" \
+		--tmpfs "$other/below" --chdir "$work/project" \
+		"$HB_BIN" run --ephemeral --ro "$other" --hide "$other/file" \
+		--hide "$other/closed" "$@"
+}
+check 'a directory with a mount in it can be shown' below ls "$other/below"
+check_fails 'and what is hidden in it is' below cat "$other/file"
+check_fails 'directories, too' below cat "$other/closed/key"
+rm -r "$other/below" "$other/closed"
 
 # Nothing is made on the host.
 before=$(cd "$work" && find . "$HOME" | sort)

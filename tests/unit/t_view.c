@@ -224,12 +224,16 @@ static void secrets_are_covered(void)
 	begin(&w);
 	build(&w);
 	CHECK_INT(at(&w, "/etc")->kind, OP_BIND);
-	CHECK_INT(at(&w, "/etc/shadow")->kind, OP_BIND_DATA);
+	CHECK(at(&w, "/etc")->flags & PLAN_MASKED);
+	CHECK_INT(at(&w, "/etc/shadow")->kind, OP_MASK);
+	CHECK_STR(at(&w, "/etc/shadow")->base, "/etc");
 	CHECK(at(&w, "/etc/shadow")->flags & PLAN_HAS_PERMS);
 	CHECK_INT(at(&w, "/etc/shadow")->perms, 0);
 	CHECK_STR(at(&w, "/etc/shadow")->source, "");
-	CHECK_INT(at(&w, "/etc/ssh")->kind, OP_REMOUNT_RO);
+	CHECK_INT(at(&w, "/etc/ssh")->kind, OP_MASK);
+	CHECK(at(&w, "/etc/ssh")->flags & PLAN_MASK_DIR);
 	CHECK(at(&w, "/etc/ssh") > at(&w, "/etc"));
+	CHECK(!(at(&w, "/usr")->flags & PLAN_MASKED));
 	end(&w);
 
 	/* What is asked for by name is reached through the cover. */
@@ -355,7 +359,8 @@ static void trees_are_as_asked(void)
 	/* Asked for, it wins over the empty home, but not for keys. */
 	CHECK_INT(at(&w, "/home/u")->kind, OP_BIND);
 	CHECK(!view_has(&w.plan, "/home/u/.ssh/id"));
-	CHECK_INT(at(&w, "/home/u/.ssh")->kind, OP_REMOUNT_RO);
+	CHECK_INT(at(&w, "/home/u/.ssh")->kind, OP_MASK);
+	CHECK_STR(at(&w, "/home/u/.ssh")->base, "/home/u");
 	end(&w);
 }
 
@@ -485,7 +490,8 @@ static void texts_stand_in_for_files(void)
 	add(&w, VIEW_TEXT, VIEW_FILE, "/run/resolv.conf")->source = "";
 	build(&w);
 	check_order(&w);
-	CHECK_INT(at(&w, "/etc/passwd")->kind, OP_BIND_DATA);
+	CHECK_INT(at(&w, "/etc/passwd")->kind, OP_MASK);
+	CHECK_INT(at(&w, "/run/resolv.conf")->kind, OP_BIND_DATA);
 	CHECK_INT(at(&w, "/etc/passwd")->perms, 0444);
 	CHECK(at(&w, "/etc/passwd")->flags & PLAN_RO);
 	CHECK_STR(at(&w, "/etc/passwd")->source, "u:x:1:1");
