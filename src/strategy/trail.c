@@ -55,6 +55,7 @@ static int add(struct trail *t, int fd, const struct entry *e,
 		.path_len = t->path.len,
 		.mode = e->mode,
 		.mtime = e->mtime,
+		.is_open = (e->mode & USER_ALL) == USER_ALL,
 	};
 	return 0;
 }
@@ -184,12 +185,11 @@ int trail_touch(struct trail *t, struct hb_error *err)
 	struct trail_dir *dir = trail_last(t);
 	int r = 0;
 
-	if (dir->is_touched && (dir->mode & USER_ALL) == USER_ALL)
-		return 0;
-	if ((dir->mode & USER_ALL) != USER_ALL)
+	if (!dir->is_open)
 		r = sys_chmod_fd(dir->fd, dir->mode | USER_ALL);
 	if (r < 0)
 		return fail_at("write to", buf_str(&t->path), r, err);
+	dir->is_open = true;
 	dir->is_touched = true;
 	return 0;
 }

@@ -25,6 +25,7 @@ struct trail_dir {
 	mode_t mode;
 	struct timespec mtime;
 	bool is_touched;
+	bool is_open; /* we can write to it as it is */
 	/* for who uses the trail */
 	bool is_loose;
 	uint64_t record;

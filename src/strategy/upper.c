@@ -22,8 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_SIZE 4096
-#define USER_ALL  0700
+#define LIST_SIZE  4096
+#define USER_ALL   0700
+#define USER_ENTER 0500
 
 static int fail_at(const char *what, const char *path, int r,
 		   struct hb_error *err)
@@ -58,7 +59,7 @@ int upper_begin(struct upper *u, const struct strategy_place *place, int copy,
 		return r;
 	top = trail_last(&u->trail);
 	/* One that its owner cannot open would end the session. */
-	e.mode |= USER_ALL;
+	e.mode |= USER_ENTER;
 	top->is_touched =
 		top->mode != e.mode || !place_is_time(top->mtime, e.mtime);
 	top->mode = e.mode;

@@ -276,8 +276,10 @@ static int make(const struct carry *c, int to, const char *name,
 	case ENTRY_FIFO:
 		r = sys_mknod_at(to, name, S_IFIFO | 0600);
 		break;
-	case ENTRY_NONE:
 	case ENTRY_SOCKET:
+		r = sys_mknod_at(to, name, S_IFSOCK | 0600);
+		break;
+	case ENTRY_NONE:
 	case ENTRY_DEVICE:
 	default:
 		r = -EINVAL;
