@@ -112,8 +112,8 @@ static bool is_mere_directory(const struct hb_change *c)
 	       (c->kind == 'A' || c->kind == 'D');
 }
 
-static int measure(struct tally *s, const struct hb_change *change,
-		   struct tally_row row, struct hb_error *err)
+static int measure_name(struct tally *s, const struct hb_change *change,
+			struct hb_error *err)
 {
 	auto_buf struct buf name = BUF_INIT(NAME_BYTES_MAX);
 	int r = name_of(s, change, &name);
@@ -122,8 +122,21 @@ static int measure(struct tally *s, const struct hb_change *change,
 	if (r < 0)
 		return hb_fail(err, r, "cannot name a file");
 	width = width_of(buf_str(&name));
-	if (width > s->name_width && !is_mere_directory(change))
+	if (width > s->name_width)
 		s->name_width = width;
+	return 0;
+}
+
+static int measure(struct tally *s, const struct hb_change *change,
+		   struct tally_row row, struct hb_error *err)
+{
+	int r = 0;
+
+	/* In a deep tree the names of directories are most of the bytes. */
+	if (!is_mere_directory(change))
+		r = measure_name(s, change, err);
+	if (r < 0)
+		return r;
 	if (row.plus != TALLY_NO_LINES) {
 		uint32_t both = clamp((uint64_t)row.plus + row.minus);
 
