@@ -323,6 +323,32 @@ enum hb_recovered {
 int hb_session_recover(struct hb_session *session, bool back,
 		       enum hb_recovered *ret_what, struct hb_error *err);
 
+/* An entry of a real directory that changed since the session began. */
+struct hb_escape {
+	size_t resource;
+	const char *path; /* relative to the resource; "." is its top */
+	const char *what; /* in words */
+	bool is_directory;
+	struct timespec time; /* of the change */
+};
+
+typedef int (*hb_escape_fn)(void *ctx, const struct hb_escape *escape,
+			    struct hb_error *err);
+
+struct hb_verified {
+	uint64_t n_looked; /* entries */
+	uint64_t n_found;
+	uint64_t n_unread; /* directories that could not be looked into */
+};
+
+/*
+ * Looks through all of the real directories for entries that changed since the
+ * session began and that no commit of a session in this store explains.  Who
+ * changed them is not known.
+ */
+int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
+		      struct hb_verified *ret_verified, struct hb_error *err);
+
 /* Removes the session, its pending changes and what undo would need. */
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err);
 
@@ -330,9 +356,36 @@ int hb_session_cleanup(struct hb_session *session, struct hb_error *err);
 int hb_store_discard(struct hb_store *store, const char *ref,
 		     struct hb_error *err);
 
+struct hb_gc_options {
+	int64_t older_than; /* seconds: what undo needs goes after that */
+	bool dry_run;	    /* only tells */
+};
+
+/* Something that is, or would be, removed. */
+struct hb_garbage {
+	const char *session; /* NULL: of none */
+	const char *what;    /* in words */
+	uint64_t n, bytes;
+	bool is_kept; /* it is not: somebody has written to it since */
+};
+
+typedef int (*hb_garbage_fn)(void *ctx, const struct hb_garbage *garbage,
+			     struct hb_error *err);
+
 /*
- * Removes what interrupted creations and removals left, and the sessions all
- * of whose resources are gone; the names of the latter go to `fn`, and with
+ * Removes what nobody needs: rests of interrupted commands, sessions in which a
+ * command was killed and nothing is pending, what undo would need and is old,
+ * layers that no session names.  Never pending changes.  Sessions that are in
+ * use are left alone.  Can be interrupted anywhere and done again.
+ */
+int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
+		hb_garbage_fn fn, void *ctx, uint64_t *ret_bytes,
+		struct hb_error *err);
+
+/*
+ * Removes what interrupted creations and removals left, layers that no session
+ * names, the sessions all of whose resources are gone, and those in which a
+ * command was killed and nothing is pending; their names go to `fn`, and with
  * `dry_run` nothing else happens.
  */
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,

@@ -33,6 +33,8 @@ int cmd_undo(const struct cmd_call *call, struct hb_error *err);
 int cmd_redo(const struct cmd_call *call, struct hb_error *err);
 int cmd_mark(const struct cmd_call *call, struct hb_error *err);
 int cmd_fork(const struct cmd_call *call, struct hb_error *err);
+int cmd_gc(const struct cmd_call *call, struct hb_error *err);
+int cmd_verify(const struct cmd_call *call, struct hb_error *err);
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err);
 int cmd_recover(const struct cmd_call *call, struct hb_error *err);
 int cmd_cleanup(const struct cmd_call *call, struct hb_error *err);

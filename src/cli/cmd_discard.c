@@ -120,8 +120,12 @@ static int name_stale(void *ctx, const struct hb_session_info *info,
 
 	(void)ctx;
 	(void)err;
-	(void)snprintf(line, sizeof(line),
-		       "the directories of session %s are gone", info->name);
+	(void)snprintf(
+		line, sizeof(line),
+		strcmp(info->state, "crashed") == 0
+			? "session %s crashed, and nothing is pending in it"
+			: "the directories of session %s are gone",
+		info->name);
 	cli_say(line);
 	return 0;
 }

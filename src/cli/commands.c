@@ -34,6 +34,8 @@ static const struct {
 	{ "redo", cmd_redo },
 	{ "mark", cmd_mark },
 	{ "fork", cmd_fork },
+	{ "gc", cmd_gc },
+	{ "verify", cmd_verify },
 	{ "rollback", cmd_rollback },
 	{ "recover", cmd_recover },
 	{ "cleanup", cmd_cleanup },

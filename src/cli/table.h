@@ -57,6 +57,7 @@ struct cli_values {
 	bool setid;
 	const char *expect;
 	const char *from, *to, *since; /* marks */
+	const char *older_than;	       /* gc: a duration */
 	struct cli_list only, except, ours, theirs;
 };
 
@@ -65,8 +66,8 @@ extern const struct program cli_program;
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], ls_options[],
 	status_options[], diff_options[], commit_options[], undo_options[],
-	rollback_options[], mark_options[], fork_options[], recover_options[],
-	cleanup_options[];
+	rollback_options[], mark_options[], verify_options[], gc_options[],
+	fork_options[], recover_options[], cleanup_options[];
 
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];

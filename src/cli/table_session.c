@@ -187,6 +187,24 @@ const struct option commit_options[] = {
 
 const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
+const struct option verify_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option gc_options[] = {
+	{ .name = "older-than",
+	  .kind = OPTION_STRING,
+	  .metavar = "TIME",
+	  .offset = AT(older_than),
+	  .help = "remove what undo needs after this time; 14d by default" },
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "say what would go, and remove nothing" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
 const struct option mark_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option fork_options[] = {

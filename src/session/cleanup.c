@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/gc.h"
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/resource.h"
@@ -188,30 +189,30 @@ static bool is_orphan(const struct hb_store *store, const char *name)
 	return true;
 }
 
-static int remove_orphan(struct stale *stale, const char *name, hb_list_fn fn,
-			 void *ctx, struct hb_error *err)
+static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
+			void *ctx, struct hb_error *err)
 {
-	const struct hb_session_info info = { .name = name, .state = "orphan" };
-	struct hb_session *session = NULL;
+	struct hb_session_info info = { .name = name, .state = "orphan" };
+	bool is_empty = false;
 	int r;
 
-	if (!is_orphan(stale->store, name))
-		return 0;
+	if (!is_orphan(stale->store, name)) {
+		if (!gc_has_crashed(stale->store, name, &is_empty) || !is_empty)
+			return 0;
+		info.state = "crashed";
+	}
 	stale->n++;
 	r = fn(ctx, &info, err);
 	if (r < 0 || stale->dry_run)
 		return r;
-	r = hb_session_open(stale->store, name, HB_OPEN_RECOVER, &session, err);
-	if (r >= 0)
-		r = hb_session_cleanup(session, err);
-	hb_session_free(session);
-	return r;
+	return gc_remove_session(stale->store, name, err);
 }
 
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 			 void *ctx, uint64_t *ret_n, struct hb_error *err)
 {
 	struct stale stale = { .store = store, .dry_run = dry_run };
+	struct layers_freed layers = { 0 };
 	char **names = NULL;
 	size_t n = 0;
 	int r = 0;
@@ -221,10 +222,12 @@ int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 	if (r >= 0)
 		r = store_names(store, &names, &n, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = remove_orphan(&stale, names[i], fn, ctx, err);
+		r = remove_stale(&stale, names[i], fn, ctx, err);
 	store_free_names(names, n);
+	if (r >= 0)
+		r = layers_collect_all(store, dry_run, &layers, err);
 	if (r < 0)
 		return r;
-	*ret_n = stale.n;
+	*ret_n = stale.n + layers.n;
 	return 0;
 }

@@ -99,12 +99,6 @@ static int fill_overlay(struct exec *e, size_t i, struct hb_error *err)
 	if (r < 0)
 		return r;
 	path[strlen(path) - 1] = '\0';
-	r = keep(e, path, &e->hidden[e->request.n_hidden++], err);
-	if (r < 0 || overlay->n_layers == 0)
-		return r;
-	/* Where the layers of the family lie. */
-	(void)snprintf(path, sizeof(path), "%s", overlay->layers[0]);
-	*strrchr(path, '/') = '\0';
 	return keep(e, path, &e->hidden[e->request.n_hidden++], err);
 }
 
@@ -181,7 +175,7 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	int r = 0;
 
 	e->overlays = calloc(record->n_resources, sizeof(*e->overlays));
-	e->hidden = calloc(2 * record->n_resources, sizeof(*e->hidden));
+	e->hidden = calloc(record->n_resources, sizeof(*e->hidden));
 	e->layers = calloc(record->n_resources, sizeof(*e->layers));
 	if (!e->overlays || !e->hidden || !e->layers)
 		return hb_fail(err, -ENOMEM, "cannot make the view");

@@ -32,12 +32,9 @@
 #define FAMILY_TRIES 10
 
 static int make_dirs(const struct hb_store *store, const char *family,
-		     const struct session_record *founder, struct hb_error *err)
+		     struct hb_error *err)
 {
-	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE + 1];
-	auto_fd int dir = -1;
 	auto_fd int layers = -1;
-	struct sys_attr attr;
 	int r;
 
 	r = sys_mkdirat(store->dir, LAYERS_DIR, 0700);
@@ -49,36 +46,24 @@ static int make_dirs(const struct hb_store *store, const char *family,
 	if (layers < 0)
 		return layers;
 	r = sys_mkdirat(layers, family, 0700);
-	if (r < 0 && r != -EEXIST)
-		return hb_fail(err, r, "cannot make '%s'", family);
-	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", family);
-	dir = store_open_own(store->dir, path, err);
-	if (dir < 0)
-		return dir;
-	/* So that what lies in a base is found when no session is left. */
-	if (sys_attr_at(dir, "session", &attr) == -ENOENT) {
-		r = record_write(dir, founder, true, err);
-		if (r >= 0)
-			r = sys_fsync(dir);
-		if (r >= 0)
-			r = sys_fsync(layers);
-		if (r < 0)
-			return hb_fail(err, r, "cannot make '%s'", path);
-	}
-	return 0;
+	if (r == -EEXIST)
+		return 0;
+	if (r >= 0)
+		r = sys_fsync(layers);
+	return r < 0 ? hb_fail(err, r, "cannot make '%s'", family) : 0;
 }
 
 /* The lock, or -EAGAIN if the family was removed while we waited for it. */
 static int lock_once(const struct hb_store *store, const char *family,
-		     const struct session_record *founder, struct hb_error *err)
+		     bool make, struct hb_error *err)
 {
 	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE + 1];
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
 	int r = 0;
 
-	if (founder)
-		r = make_dirs(store, family, founder, err);
+	if (make)
+		r = make_dirs(store, family, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", family);
@@ -104,13 +89,13 @@ static int lock_once(const struct hb_store *store, const char *family,
 	return take_fd(&lock);
 }
 
-int family_lock(const struct hb_store *store, const char *family,
-		const struct session_record *founder, struct hb_error *err)
+int family_lock(const struct hb_store *store, const char *family, bool make,
+		struct hb_error *err)
 {
 	int r = -EAGAIN;
 
 	for (int i = 0; r == -EAGAIN && i < FAMILY_TRIES; i++)
-		r = lock_once(store, family, founder, err);
+		r = lock_once(store, family, make, err);
 	return r == -EAGAIN ? hb_fail(err, r, "cannot lock the layers") : r;
 }
 
@@ -200,7 +185,7 @@ static int add_bytes(void *ctx, const struct tree_visit *visit,
 	return 0;
 }
 
-static int remove_tree(int dir, const char *name, bool dry_run,
+int layers_remove_tree(int dir, const char *name, bool dry_run,
 		       struct layers_freed *freed, struct hb_error *err)
 {
 	struct sys_attr attr;
@@ -215,44 +200,9 @@ struct family {
 	const struct hb_store *store;
 	const char *id;
 	int dir;
-	struct session_record record;
 	bool dry_run;
 	struct layers_freed *freed;
 };
-
-/* Of one layer, or of all with `layer` NULL, what lies in the bases. */
-static int remove_in_bases(struct family *f, const char *layer,
-			   struct hb_error *err)
-{
-	char name[SESSION_IN_BASE_SIZE + sizeof(LAYERS_IN_BASE)];
-	int r = 0;
-
-	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s" LAYERS_IN_BASE,
-		       f->id);
-	for (size_t i = 0; r >= 0 && i < f->record.n_resources; i++) {
-		auto_fd int base = -1;
-		auto_fd int dir = -1;
-
-		if (!f->record.resources[i].is_in_base)
-			continue;
-		base = resource_open(&f->record.resources[i], NULL);
-		/* Gone with all that was in it, or not there now. */
-		if (base == -HB_E_STATE)
-			continue;
-		if (base < 0)
-			return hb_fail(err, base, "cannot open '%s'",
-				       f->record.resources[i].source);
-		dir = store_open_own(base, name, NULL);
-		if (dir == -ENOENT)
-			continue;
-		if (dir < 0)
-			return hb_fail(err, dir, "cannot open '%s' in '%s'",
-				       name, f->record.resources[i].source);
-		r = layer ? remove_tree(dir, layer, f->dry_run, f->freed, err)
-			  : remove_tree(base, name, f->dry_run, f->freed, err);
-	}
-	return r;
-}
 
 static int collect(struct family *f, struct hb_error *err)
 {
@@ -275,14 +225,11 @@ static int collect(struct family *f, struct hb_error *err)
 		if (has_id(&needs.ids, there.list[i]))
 			continue;
 		f->freed->n++;
-		r = remove_in_bases(f, there.list[i], err);
-		if (r >= 0)
-			r = remove_tree(f->dir, there.list[i], f->dry_run,
-					f->freed, err);
+		r = layers_remove_tree(f->dir, there.list[i], f->dry_run,
+				       f->freed, err);
 	}
 	if (r < 0 || needs.has_members || f->dry_run)
 		goto out;
-	r = remove_in_bases(f, NULL, err);
 	if (r >= 0) {
 		auto_fd int layers =
 			store_open_own(f->store->dir, LAYERS_DIR, err);
@@ -315,16 +262,9 @@ int layers_collect(const struct hb_store *store, const char *family,
 	if (f.dir == -ENOENT)
 		return 0;
 	r = f.dir < 0 ? hb_fail(err, f.dir, "cannot open '%s'", path)
-		      : (lock = family_lock(store, family, NULL, err));
-	if (r >= 0) {
-		/* Without one nothing of it ever got into a base. */
-		r = record_read(f.dir, &f.record, err);
-		if (r == -ENOENT)
-			r = 0;
-	}
+		      : (lock = family_lock(store, family, false, err));
 	if (r >= 0)
 		r = collect(&f, err);
-	record_done(&f.record);
 	fd_closep(&f.dir);
 	return r;
 }

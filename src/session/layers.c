@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "session/store.h"
@@ -114,46 +115,21 @@ int session_find_mark(const struct hb_session *s, const char *mark,
 		       s->record.name, quote_shown(mark, shown, sizeof(shown)));
 }
 
-/*
- * The directory that a layer of one resource lies in, and its name there.
- * -ENOENT if there is none.
- */
-static int open_place(const struct hb_session *s, size_t number,
-		      const char *layer, char *ret_name, size_t size,
+/* The directory of a layer, in which the resources have one each. */
+static int open_layer(const struct hb_session *s, const char *layer,
 		      struct hb_error *err)
 {
-	char path[PATH_MAX];
+	char path[sizeof(LAYERS_DIR) + 2 * RECORD_ID_SIZE];
 
-	if (s->record.resources[number].is_in_base) {
-		(void)snprintf(ret_name, size, "%s", layer);
-		(void)snprintf(path, sizeof(path),
-			       SESSION_IN_BASE "%s" LAYERS_IN_BASE,
-			       s->record.family);
-		return store_open_own(s->resources[number].base, path, err);
-	}
-	session_resource_dir(number, ret_name);
-	(void)size;
 	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s/%s",
 		       s->record.family, layer);
 	return store_open_own(s->store->dir, path, err);
 }
 
-static int make_dir(int at, const char *name, struct hb_error *err)
+static int make_layer_dir(const struct hb_session *s, const char *layer,
+			  struct hb_error *err)
 {
-	int r = sys_mkdirat(at, name, 0700);
-
-	if (r == -EEXIST)
-		return 0;
-	if (r >= 0)
-		r = sys_fsync(at);
-	return r < 0 ? hb_fail(err, r, "cannot make '%s'", name) : 0;
-}
-
-/* Makes what open_place() opens. */
-static int make_places(struct hb_session *s, const char *layer,
-		       struct hb_error *err)
-{
-	char path[PATH_MAX];
+	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE];
 	auto_fd int family = -1;
 	int r;
 
@@ -161,20 +137,19 @@ static int make_places(struct hb_session *s, const char *layer,
 	family = store_open_own(s->store->dir, path, err);
 	if (family < 0)
 		return family;
-	r = make_dir(family, layer, err);
-	(void)snprintf(path, sizeof(path), SESSION_IN_BASE "%s" LAYERS_IN_BASE,
-		       s->record.family);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].is_in_base)
-			r = make_dir(s->resources[i].base, path, err);
-	return r;
+	r = sys_mkdirat(family, layer, 0700);
+	if (r == -EEXIST)
+		return 0;
+	if (r >= 0)
+		r = sys_fsync(family);
+	return r < 0 ? hb_fail(err, r, "cannot make a layer") : 0;
 }
 
 int session_open_layers(struct hb_session *s, size_t number,
 			struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
-	char name[RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE];
+	char name[SESSION_RESOURCE_DIR_SIZE];
 	size_t n;
 	uint64_t done = 0;
 	int r;
@@ -192,6 +167,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 	resource->is_shared = calloc(n + 1, sizeof(*resource->is_shared));
 	if (!resource->layers || !resource->is_shared)
 		return hb_fail(err, -ENOMEM, "cannot open the layers");
+	session_resource_dir(number, name);
 	resource->layers[0] = resource->upper;
 	resource->n_layers = 1;
 	for (size_t i = s->record.n_layers; i > 0; i--) {
@@ -201,8 +177,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 
 		if (!layer_counts(layer, done))
 			continue;
-		place = open_place(s, number, layer->id, name, sizeof(name),
-				   err);
+		place = open_layer(s, layer->id, err);
 		fd = place < 0 ? place
 			       : sys_openat(place, name,
 					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
@@ -220,7 +195,6 @@ int session_open_layers(struct hb_session *s, size_t number,
 int session_layer_paths(const struct hb_session *s, size_t number,
 			char ***ret_paths, size_t *ret_n, struct hb_error *err)
 {
-	const struct record_resource *resource = &s->record.resources[number];
 	char name[SESSION_RESOURCE_DIR_SIZE];
 	char **paths, *at;
 	uint64_t done = 0;
@@ -236,11 +210,8 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 	*ret_paths = NULL;
 	if (n == 0)
 		return 0;
-	/* Both places have a fixed length beside the directory. */
-	room = strlen(resource->is_in_base ? resource->source
-					   : s->store->path) +
-	       2 * RECORD_ID_SIZE + SESSION_IN_BASE_SIZE +
-	       SESSION_RESOURCE_DIR_SIZE;
+	room = strlen(s->store->path) + sizeof("/" LAYERS_DIR "/") +
+	       2 * RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE;
 	paths = malloc(n * (sizeof(*paths) + room));
 	if (!paths)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
@@ -251,15 +222,9 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 
 		if (!layer_counts(layer, done))
 			continue;
-		if (resource->is_in_base)
-			(void)snprintf(
-				at, room,
-				"%s/" SESSION_IN_BASE "%s" LAYERS_IN_BASE "/%s",
-				resource->source, s->record.family, layer->id);
-		else
-			(void)snprintf(at, room, "%s/" LAYERS_DIR "/%s/%s/%s",
-				       s->store->path, s->record.family,
-				       layer->id, name);
+		(void)snprintf(at, room, "%s/" LAYERS_DIR "/%s/%s/%s",
+			       s->store->path, s->record.family, layer->id,
+			       name);
 		paths[(*ret_n)++] = at;
 		at += room;
 	}
@@ -346,12 +311,13 @@ static int freeze_one(struct hb_session *s, size_t number, const char *layer,
 		      struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
-	char name[RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE];
+	char name[SESSION_RESOURCE_DIR_SIZE];
 	auto_fd int place = -1;
 	struct sys_attr attr = { 0 };
 	int r = 0;
 
-	place = open_place(s, number, layer, name, sizeof(name), err);
+	session_resource_dir(number, name);
+	place = open_layer(s, layer, err);
 	if (place < 0)
 		return place;
 	if (!is_there(place, name) && !is_there(resource->dir, UPPER_NEW)) {
@@ -412,7 +378,7 @@ static int freeze_all(struct hb_session *s, struct hb_error *err)
 	const char *layer = s->record.layers[s->record.n_layers - 1].id;
 	int r;
 
-	r = make_places(s, layer, err);
+	r = make_layer_dir(s, layer, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		r = freeze_one(s, i, layer, err);
 	if (r < 0)
@@ -436,7 +402,7 @@ int session_lock_family(struct hb_session *s, struct hb_error *err)
 	if (s->record.family[0] == '\0')
 		memcpy(s->record.family, s->record.id,
 		       sizeof(s->record.family));
-	fd = family_lock(s->store, s->record.family, &s->record, err);
+	fd = family_lock(s->store, s->record.family, true, err);
 	if (fd < 0)
 		return fd;
 	s->family_lock = fd;
@@ -448,6 +414,33 @@ void session_unlock_family(struct hb_session *s)
 {
 	if (s->family_depth > 0 && --s->family_depth == 0)
 		fd_closep(&s->family_lock);
+}
+
+/*
+ * The kernel takes no layer that lies below another one, and a layer must be on
+ * the upper's mount to be had by a rename.
+ */
+static int check_place(const struct hb_session *s, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const struct record_resource *resource =
+			&s->record.resources[i];
+
+		if (!resource->is_in_base &&
+		    !path_is_beneath(s->store->path, resource->source))
+			continue;
+		hb_fix(err,
+		       "a session with --state-dir DIR, on the same mount as "
+		       "'%s' and not in it",
+		       quote_shown(resource->source, shown, sizeof(shown)));
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "what is pending in '%s' lies inside of it, and "
+			       "there no layers can be stacked",
+			       shown);
+	}
+	return 0;
 }
 
 /* With the family's lock. */
@@ -493,7 +486,9 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 {
 	int r;
 
-	r = session_lock_family(s, err);
+	r = check_place(s, err);
+	if (r >= 0)
+		r = session_lock_family(s, err);
 	if (r < 0)
 		return r;
 	r = freeze(s, mark, err);
@@ -521,18 +516,18 @@ int session_finish_freeze(struct hb_session *s, struct hb_error *err)
 int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 		       int *ret_dirs, struct hb_error *err)
 {
-	char name[RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE];
+	char name[SESSION_RESOURCE_DIR_SIZE];
 	int r;
 
 	r = session_new_id(ret_id, err);
 	if (r >= 0)
-		r = make_places(s, ret_id, err);
+		r = make_layer_dir(s, ret_id, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		auto_fd int place =
-			open_place(s, i, ret_id, name, sizeof(name), err);
+		auto_fd int place = open_layer(s, ret_id, err);
 
 		if (place < 0)
 			return place;
+		session_resource_dir(i, name);
 		r = layers_make_upper(place, name, s->resources[i].upper, err);
 		if (r >= 0)
 			r = sys_fsync(place);

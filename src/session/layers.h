@@ -12,10 +12,7 @@
  * Frozen layers, and the families of sessions that share them.
  *
  *	STATE/layers/FAMILY/lock	who adds or removes layers, or forks
- *	STATE/layers/FAMILY/session	the record of the one that founded it
  *	STATE/layers/FAMILY/LAYER/rN	one layer of the resource N
- *	BASE/.holdback-FAMILY.layers/LAYER	the same of one whose store is
- *					in its base
  *
  * (a) What is in a frozen layer never changes and is never moved: sessions read
  *     it, and commit copies from it.
@@ -31,8 +28,7 @@
 /* So many may lie over one base: the kernel takes 500 in all. */
 #define LAYERS_DEEP 400
 
-#define LAYERS_DIR     "layers"
-#define LAYERS_IN_BASE ".layers" /* after .holdback-FAMILY */
+#define LAYERS_DIR "layers"
 
 /* The last transaction of the session that is in effect; 0: none. */
 int session_last_done(const struct hb_session *s, uint64_t *ret_id,
@@ -111,11 +107,19 @@ void session_unlock_family(struct hb_session *s);
 int session_save_durably(struct hb_session *s, struct hb_error *err);
 
 /*
- * A lock on a family.  With `founder` the family is made if need be, and can be
- * found again by that record; without it -ENOENT.
+ * A lock on a family, which is made if need be and if `make` says so; else
+ * -ENOENT.
  */
-int family_lock(const struct hb_store *store, const char *family,
-		const struct session_record *founder, struct hb_error *err);
+int family_lock(const struct hb_store *store, const char *family, bool make,
+		struct hb_error *err);
+
+/*
+ * Removes `name` in `dir` with all below it, or with `dry_run` only counts.
+ * Nothing there is success.
+ */
+struct layers_freed;
+int layers_remove_tree(int dir, const char *name, bool dry_run,
+		       struct layers_freed *freed, struct hb_error *err);
 
 /* What layers_collect() found or removed. */
 struct layers_freed {

@@ -418,8 +418,16 @@ int resource_place(int base, int dir, const char *id,
 		if (r < 0)
 			return r;
 		r = sys_name_file(marker, dir, probe);
-		if (r == -EXDEV)
-			return place_in_base(base, dir, id, resource, err);
+		if (r == -EXDEV) {
+			auto_fd int place =
+				place_in_base(base, dir, id, resource, err);
+
+			if (place < 0)
+				return place;
+			/* Later than what this has changed at the top. */
+			r = resource_clock(marker, &resource->t0, err);
+			return r < 0 ? r : take_fd(&place);
+		}
 		if (r < 0)
 			return hb_fail(err, r, "cannot use the store for '%s'",
 				       resource->source);

@@ -176,9 +176,29 @@ static int find_path(struct hb_session *s, const char *path,
 	return ret->path ? 0 : hb_fail(err, -ENOMEM, "cannot keep a path");
 }
 
+/* What is rolled back by path is in the upper. */
+static int keep_all_layers(const struct hb_session *s,
+			   struct stack_change *stack, struct hb_error *err)
+{
+	uint64_t done = 0;
+	int r = 0;
+
+	if (s->record.n_layers > 0)
+		r = session_last_done(s, &done, err);
+	for (size_t i = s->record.n_layers; r >= 0 && i > 0; i--)
+		if (layer_counts(&s->record.layers[i - 1], done)) {
+			memcpy(stack->last, s->record.layers[i - 1].id,
+			       sizeof(stack->last));
+			stack->keep = stack->last;
+			break;
+		}
+	return r;
+}
+
 static int roll_found_back(struct hb_session *s, struct txn_path *found,
 			   size_t n, struct hb_error *err)
 {
+	struct stack_change stack = { .is_rollback = true };
 	const struct txn_path *missing = NULL;
 	struct hb_error why = { 0 };
 	struct txn *txn = NULL;
@@ -187,7 +207,13 @@ static int roll_found_back(struct hb_session *s, struct txn_path *found,
 	r = session_txn(s, &txn, err);
 	if (r < 0)
 		return r;
+	r = keep_all_layers(s, &stack, err);
+	if (r >= 0)
+		r = stack_begin(&stack, s, txn, false, err);
+	if (r < 0)
+		return r;
 	r = txn_rollback_paths(txn, found, n, &missing, &why);
+	stack_end(&stack);
 	if (missing)
 		return nothing_at(missing->path, err);
 	if (r < 0 && err)

@@ -21,6 +21,7 @@ struct stack_change {
 	struct hb_session *session;
 	bool is_rollback;
 	const char *keep; /* rollback: id of the last layer that stays, NULL */
+	char last[RECORD_ID_SIZE]; /* a place for it */
 	char rest[RECORD_ID_SIZE]; /* commit: a layer for what is left out */
 	bool has_rest_layer;
 	int rest_dirs[RECORD_RESOURCES_MAX];

@@ -93,6 +93,14 @@ int history_last(int session, enum history which, uint64_t *ret_id,
 	return 0;
 }
 
+int history_each(int session, enum history which, history_fn fn, void *ctx,
+		 struct hb_error *err)
+{
+	struct ids ids = { .each = fn, .ctx = ctx };
+
+	return each_id(session, dirs[which], &ids, err);
+}
+
 int history_next_id(int session, uint64_t *ret_id, struct hb_error *err)
 {
 	struct ids ids = { 0 };
@@ -285,6 +293,22 @@ static bool has_journal(int session, uint64_t id)
 			return true;
 	}
 	return false;
+}
+
+bool history_has(int session, uint64_t id)
+{
+	return has_journal(session, id);
+}
+
+int history_drop(int session, enum history which, uint64_t id,
+		 struct hb_error *err)
+{
+	auto_fd int dir = open_dir(session, which, false);
+	int r = dir < 0 ? dir : unlink_if_there(dir, name_of(id).s);
+
+	if (r == 0)
+		r = sys_fsync(dir);
+	return r < 0 ? hb_fail(err, r, "cannot forget a transaction") : 0;
 }
 
 static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)

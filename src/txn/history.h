@@ -25,6 +25,21 @@ enum history {
 int history_last(int session, enum history which, uint64_t *ret_id,
 		 struct hb_error *err);
 
+/* Calls `fn` with each; below 0 ends it. */
+typedef int (*history_fn)(void *ctx, uint64_t id, struct hb_error *err);
+int history_each(int session, enum history which, history_fn fn, void *ctx,
+		 struct hb_error *err);
+
+/* Whether there is a journal of that number, in effect or reversed. */
+bool history_has(int session, uint64_t id);
+
+/*
+ * The transaction cannot be undone or redone any more; durable.  What it has
+ * in undo/, txn/ and trash/ is of no use then.
+ */
+int history_drop(int session, enum history which, uint64_t id,
+		 struct hb_error *err);
+
 /* Above every other. */
 int history_next_id(int session, uint64_t *ret_id, struct hb_error *err);
 

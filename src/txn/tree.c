@@ -265,9 +265,12 @@ static int step(struct walk *w, struct hb_error *err)
 	/* The block is read over once we are inside. */
 	(void)snprintf(copy, sizeof(copy), "%s", name);
 	r = call(w, TREE_ENTER, copy, &attr, err);
-	if (r < 0 || !S_ISDIR(attr.mode) || (w->flags & TREE_FLAT))
-		return r;
+	if (r < 0 || r == TREE_SKIP || !S_ISDIR(attr.mode) ||
+	    (w->flags & TREE_FLAT))
+		return r < 0 ? r : 0;
 	r = push(w, w->dir, copy, &attr, &why);
+	if (r < 0 && r != -ENOMEM && (w->flags & TREE_PATIENT))
+		return call(w, TREE_SHUT, copy, &attr, err);
 	if ((w->flags & TREE_LENIENT) &&
 	    (r == -EACCES || r == -ENOENT || r == -EAGAIN))
 		return 0;

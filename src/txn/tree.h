@@ -17,6 +17,7 @@ struct hb_error;
 enum tree_when {
 	TREE_ENTER, /* any object; a directory before what is in it */
 	TREE_LEAVE, /* a directory, after what is in it */
+	TREE_SHUT,  /* TREE_PATIENT: a directory that could not be entered */
 };
 
 struct tree_visit {
@@ -27,7 +28,10 @@ struct tree_visit {
 	struct sys_attr attr; /* as it was when it was entered */
 };
 
-/* Below 0 ends the walk. */
+/* Of a directory that is entered: what is in it is not visited. */
+#define TREE_SKIP 1
+
+/* TREE_SKIP or 0; below 0 ends the walk. */
 typedef int (*tree_fn)(void *ctx, const struct tree_visit *visit,
 		       struct hb_error *err);
 
@@ -43,6 +47,10 @@ enum tree_flag {
 	TREE_FLAT = 1 << 2,
 	/* A directory that cannot be opened is passed over, and not left. */
 	TREE_LENIENT = 1 << 3,
+	/*
+	 * The same and what something is mounted on, told as TREE_SHUT.
+	 */
+	TREE_PATIENT = 1 << 4,
 };
 
 /*

@@ -62,7 +62,7 @@ class Schema:
 
 COMMANDS = (
     "create", "exec", "ls", "status", "diff", "commit", "undo", "redo",
-    "mark", "fork", "rollback", "recover", "cleanup",
+    "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
 )  # fmt: skip
 
 # Name, status, words; "!" before the words: a shell command in the project.
@@ -95,6 +95,8 @@ STEPS = (
     ("status: marks", 0, "status @t"),
     ("rollback to a mark", 0, "rollback -y --to m1 @t"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @t"),
+    ("verify", 1, "verify @s"),
+    ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),
     ("cleanup --stale", 0, "cleanup --stale -y"),

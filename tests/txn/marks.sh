@@ -112,6 +112,39 @@ check 'mark over a top that cannot be written' hb mark @s a
 is 'the top keeps its mode' "$(in_box 'stat -c %a .')" 555
 chmod 755 "$project"
 
+# On a copy marks are the same.
+hb create copy --strategy copy_on_write --cow "$project" >/dev/null
+hb exec @copy -- sh -c 'echo one >f; echo a >a'
+hb mark @copy m >/dev/null
+hb exec @copy -- sh -c 'echo two >f; rm a; echo b >b'
+hb fork @copy two >/dev/null
+hb fork --from m @copy one >/dev/null
+is 'a fork of a copy' "$(hb exec @two -- sh -c 'cat f b; ls a 2>/dev/null')" "$(printf 'two\nb')"
+is 'and of its mark' "$(hb exec @one -- sh -c 'cat f a; ls b 2>/dev/null')" "$(printf 'one\na')"
+check 'back to the mark' hb rollback -y --to m @copy
+is 'the copy follows' "$(hb exec @copy -- sh -c 'cat f a; ls b 2>/dev/null')" "$(printf 'one\na')"
+check 'undo' hb undo @copy
+is 'there as well' "$(hb exec @copy -- sh -c 'cat f b; ls a 2>/dev/null')" "$(printf 'two\nb')"
+for i in copy one two; do
+	hb cleanup -y "@$i" >/dev/null
+done
+
+# Where the kernel stacks no layers it is said before anything is frozen.
+outside=$state
+state=$project/state
+mkdir "$project/in"
+hb create in --cow "$project" >/dev/null
+hb exec @in -- sh -c 'echo 1 >in/a'
+out=$(hb mark @in a 2>&1)
+is 'a store inside of the resource' "$?" 6
+like 'comes with a fix' "$out" '*fix: *--state-dir*'
+check_exit 'a fork is refused as well' 6 hb fork @in new
+is 'and all is as before' "$(hb diff --name-status @in)" "$(printf 'A\tin/a')"
+check 'it goes on' hb exec @in -- sh -c 'echo 2 >>in/a'
+hb cleanup -y @in >/dev/null
+rm -r "$state"
+state=$outside
+
 check 'cleanup' hb cleanup -y @s
 is 'leaves no layer' "$(ls -A "$state/layers" "$state/sessions" | tr -d '\n')" \
 	"$state/layers:$state/sessions:"

@@ -59,6 +59,35 @@ static void closed_directories_go(void)
 	world_done(&w);
 }
 
+static int count_visit(void *ctx, const struct tree_visit *visit,
+		       struct hb_error *err)
+{
+	(void)err;
+	*(unsigned *)ctx += visit->when == TREE_ENTER;
+	return 0;
+}
+
+/* Each of them is closed, so that ".." can be opened only before it is again.
+ */
+static void closed_directories_are_closed_again(void)
+{
+	struct stat st;
+	unsigned n = 0;
+
+	world_init(&w, 1, false);
+	put_dir(w.top, "d");
+	put_dir(w.top, "d/shut");
+	put_dir(w.top, "d/shut/too");
+	CHECK_INT(fchmodat(w.top, "d/shut/too", 0, 0), 0);
+	CHECK_INT(fchmodat(w.top, "d/shut", 0, 0), 0);
+	CHECK_INT(tree_walk(w.top, "d", TREE_OURS, count_visit, &n, NULL), 0);
+	CHECK_INT(n, 2);
+	CHECK_INT(fstatat(w.top, "d/shut", &st, 0), 0);
+	CHECK_INT(st.st_mode & 07777, 0);
+	CHECK_INT(tree_remove(w.top, "d", NULL), 0);
+	world_done(&w);
+}
+
 static void links_are_not_followed(void)
 {
 	world_init(&w, 1, false);
@@ -161,5 +190,5 @@ static void every_kill(void)
 }
 
 TESTS(T(five_thousand_levels_go), T(closed_directories_go),
-      T(links_are_not_followed), T(mounts_are_not_crossed), T(many_names_go),
-      T(every_kill))
+      T(closed_directories_are_closed_again), T(links_are_not_followed),
+      T(mounts_are_not_crossed), T(many_names_go), T(every_kill))

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/gc.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/shown.h"
+#include "session/store.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "txn/history.h"
+#include "txn/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Which of what lies in the store nobody needs any more.
+ *
+ * (a) A session is judged with its lock held, or not at all; what it is comes
+ *     from its record, and what belongs to it from its own directories.
+ * (b) Pending changes are never removed, nor is a session that has some.
+ * (c) The record forgets a transaction's layers before its journal goes, and
+ *     the journal goes before what undo would have needed: whatever a kill
+ *     leaves is found again, by its age, as belonging to no transaction.
+ *
+ * tests/txn/gc.sh holds these.
+ */
+
+struct gc {
+	struct hb_store *store;
+	const struct hb_gc_options *options;
+	int64_t cutoff;
+	hb_garbage_fn fn;
+	void *ctx;
+	uint64_t bytes;
+};
+
+static int tell(struct gc *gc, const char *session, const char *what,
+		const struct layers_freed *freed, bool is_kept,
+		struct hb_error *err)
+{
+	const struct hb_garbage garbage = {
+		.session = session,
+		.what = what,
+		.n = freed->n,
+		.bytes = freed->bytes,
+		.is_kept = is_kept,
+	};
+
+	if (freed->n == 0)
+		return 0;
+	if (!is_kept)
+		gc->bytes += freed->bytes;
+	return gc->fn(gc->ctx, &garbage, err);
+}
+
+/* -HB_E_BUSY: somebody works on it; -ENOENT: nobody ever has. */
+static int try_lock(int dir, bool make)
+{
+	auto_fd int lock = -1;
+	int r;
+
+	lock = sys_openat(dir, "lock",
+			  O_RDWR | O_NOFOLLOW | (make ? O_CREAT : 0), 0600);
+	r = lock < 0 ? lock : sys_flock(lock);
+	if (r == -EWOULDBLOCK)
+		return -HB_E_BUSY;
+	return r < 0 ? r : take_fd(&lock);
+}
+
+/* Interrupted creations and removals. */
+static int collect_rest(void *ctx, const char *name, struct hb_error *err)
+{
+	auto_record struct session_record record = { 0 };
+	struct layers_freed freed = { .n = 1 };
+	struct gc *gc = ctx;
+	auto_fd int dir = -1;
+	auto_fd int lock = -1;
+	bool has_record;
+	int r;
+
+	if (strncmp(name, STORE_NEW, sizeof(STORE_NEW) - 1) != 0 &&
+	    strncmp(name, STORE_GONE, sizeof(STORE_GONE) - 1) != 0)
+		return 0;
+	dir = store_open_own(gc->store->sessions, name, NULL);
+	if (dir < 0)
+		return 0;
+	lock = try_lock(dir, !gc->options->dry_run);
+	if (lock < 0 && lock != -ENOENT)
+		return 0;
+	has_record = record_read(dir, &record, NULL) >= 0;
+	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
+	if (r >= 0 && !gc->options->dry_run) {
+		if (has_record)
+			session_remove_in_base(&record);
+		r = tree_remove(gc->store->sessions, name, err);
+	}
+	if (r < 0)
+		return r;
+	return tell(gc, NULL, "what an interrupted command left", &freed, false,
+		    err);
+}
+
+int gc_has_crashed(const struct hb_store *store, const char *name,
+		   bool *ret_is_empty)
+{
+	struct hb_session s = {
+		.store = store, .dir = -1, .lock = -1, .family_lock = -1
+	};
+	auto_fd int lock = -1;
+	size_t n_layers = 1;
+	uint64_t done = 1;
+	int r;
+
+	*ret_is_empty = false;
+	s.dir = store_open_session(store, name, NULL);
+	if (s.dir < 0)
+		return 0;
+	lock = try_lock(s.dir, false);
+	r = lock < 0 ? -1 : record_read(s.dir, &s.record, NULL);
+	if (r >= 0 && s.record.state == SESSION_ACTIVE) {
+		/* What a box did to a copy is not in the upper yet. */
+		*ret_is_empty =
+			!shown_has_trees(&s) && !session_has_journal(&s) &&
+			session_count_layers(&s, &n_layers, NULL) >= 0 &&
+			n_layers == 0 &&
+			session_last_done(&s, &done, NULL) >= 0 && done == 0 &&
+			session_has_upper(&s, NULL) == 0;
+		r = 1;
+	} else {
+		r = 0;
+	}
+	session_close_resources(&s);
+	record_done(&s.record);
+	fd_closep(&s.dir);
+	return r;
+}
+
+/* What one session has of transactions that nobody will undo. */
+struct undo {
+	struct gc *gc;
+	struct hb_session *session;
+	enum history which;
+	uint64_t *ids; /* that go, the oldest first */
+	size_t n, room;
+	uint64_t kept, first_kept; /* 0: none */
+	struct layers_freed freed;
+	struct timespec stamp;
+};
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
+				    : a.tv_nsec > b.tv_nsec;
+}
+
+/* A program that had the file open when it was replaced wrote to it. */
+static int find_written(void *ctx, const struct tree_visit *visit,
+			struct hb_error *err)
+{
+	const struct undo *undo = ctx;
+
+	(void)err;
+	return visit->when == TREE_ENTER && S_ISREG(visit->attr.mode) &&
+			       is_later(visit->attr.mtime, undo->stamp)
+		       ? -ENOTEMPTY
+		       : 0;
+}
+
+static bool was_written(struct undo *undo, uint64_t id)
+{
+	struct hb_session *s = undo->session;
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "undo/%" PRIu64, id);
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		int r = tree_walk(s->resources[i].dir, name, TREE_OURS,
+				  find_written, undo, NULL);
+
+		if (r < 0 && r != -ENOENT)
+			return true;
+	}
+	return false;
+}
+
+static int judge_id(void *ctx, uint64_t id, struct hb_error *err)
+{
+	struct undo *undo = ctx;
+	int r;
+
+	r = history_stamp(undo->session->dir, undo->which, id, &undo->stamp,
+			  err);
+	if (r < 0)
+		return r;
+	if (undo->stamp.tv_sec > undo->gc->cutoff)
+		return 0;
+	if (was_written(undo, id)) {
+		undo->kept++;
+		if (undo->first_kept == 0 || id < undo->first_kept)
+			undo->first_kept = id;
+		return 0;
+	}
+	if (undo->n == undo->room) {
+		size_t room = undo->room ? 2 * undo->room : 16;
+		void *grown = reallocarray(undo->ids, room, sizeof(id));
+
+		if (!grown)
+			return hb_fail(err, -ENOMEM, "cannot list undo");
+		undo->ids = grown;
+		undo->room = room;
+	}
+	undo->ids[undo->n++] = id;
+	return 0;
+}
+
+/* What came after something that stays is needed to get back there. */
+static void keep_later(struct undo *undo)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < undo->n; i++)
+		if (undo->first_kept == 0 || undo->ids[i] < undo->first_kept)
+			undo->ids[n++] = undo->ids[i];
+	undo->n = n;
+}
+
+static bool has_id(const struct undo *undo, uint64_t id)
+{
+	for (size_t i = 0; i < undo->n; i++)
+		if (undo->ids[i] == id)
+			return true;
+	return false;
+}
+
+/* What the record has because of them; true: it has to be written. */
+static bool forget_layers(struct undo *undo)
+{
+	struct session_record *record = &undo->session->record;
+	bool has_changed = false;
+
+	for (size_t i = record->n_layers; i > 0; i--) {
+		struct record_layer *layer = &record->layers[i - 1];
+		bool ends = layer->until != 0 && has_id(undo, layer->until);
+		bool begins = layer->from != 0 && has_id(undo, layer->from);
+		/* Of what was undone it is the other way round. */
+		bool goes = undo->which == HISTORY_DONE ? ends : begins;
+
+		if (!ends && !begins)
+			continue;
+		has_changed = true;
+		if (goes) {
+			record_remove_layer(record, i - 1);
+			continue;
+		}
+		if (ends)
+			layer->until = 0;
+		if (begins)
+			layer->from = 0;
+	}
+	return has_changed;
+}
+
+static int remove_objects(struct undo *undo, uint64_t id, bool dry_run,
+			  struct hb_error *err)
+{
+	static const char *const names[] = { "undo", "txn", "trash" };
+	struct hb_session *s = undo->session;
+	char name[32];
+	int r = 0;
+
+	(void)snprintf(name, sizeof(name), "%" PRIu64, id);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		for (size_t k = 0; r >= 0 && k < 3; k++) {
+			auto_fd int dir = store_open_own(s->resources[i].dir,
+							 names[k], NULL);
+
+			if (dir >= 0)
+				r = layers_remove_tree(dir, name, dry_run,
+						       &undo->freed, err);
+		}
+	return r;
+}
+
+static int collect_undo(struct gc *gc, struct hb_session *s, enum history which,
+			struct hb_error *err)
+{
+	struct undo undo = { .gc = gc, .session = s, .which = which };
+	bool dry_run = gc->options->dry_run;
+	struct layers_freed kept = { 0 };
+	uint64_t done = 0;
+	int r;
+
+	r = history_each(s->dir, which, judge_id, &undo, err);
+	keep_later(&undo);
+	if (r >= 0 && !dry_run && undo.n > 0 && forget_layers(&undo))
+		r = session_save_durably(s, err);
+	for (size_t i = 0; r >= 0 && i < undo.n; i++) {
+		if (!dry_run)
+			r = history_drop(s->dir, which, undo.ids[i], err);
+		if (r >= 0)
+			r = remove_objects(&undo, undo.ids[i], dry_run, err);
+	}
+	if (r >= 0 && !dry_run && undo.n > 0 &&
+	    session_last_done(s, &done, NULL) >= 0 && done == 0) {
+		s->record.undo_bytes = 0;
+		r = session_save(s, err);
+	}
+	undo.freed.n = undo.n;
+	kept.n = undo.kept;
+	free(undo.ids);
+	if (r >= 0)
+		r = tell(gc, s->record.name,
+			 which == HISTORY_DONE ? "what undo needs"
+					       : "what redo needs",
+			 &undo.freed, false, err);
+	if (r >= 0)
+		r = tell(gc, s->record.name,
+			 "what undo needs, written to after the commit", &kept,
+			 true, err);
+	return r;
+}
+
+/* Leftovers in one directory of a resource's store. */
+struct rest {
+	struct gc *gc;
+	struct hb_session *session;
+	int dir;
+	bool is_staged; /* txn/: copies, which are never the only ones */
+	struct layers_freed freed;
+};
+
+static int collect_name(void *ctx, const char *name, struct hb_error *err)
+{
+	struct rest *rest = ctx;
+	struct sys_attr attr;
+	int64_t id;
+	bool is_work = strncmp(name, "work.", 5) == 0;
+
+	if (num_int(name, 1, INT64_MAX, &id) >= 0 &&
+	    history_has(rest->session->dir, (uint64_t)id))
+		return 0;
+	if (sys_attr_at(rest->dir, name, &attr) < 0)
+		return 0;
+	if (!rest->is_staged && !is_work &&
+	    attr.ctime.tv_sec > rest->gc->cutoff)
+		return 0;
+	rest->freed.n++;
+	return layers_remove_tree(rest->dir, name, rest->gc->options->dry_run,
+				  &rest->freed, err);
+}
+
+static int collect_leftovers(struct gc *gc, struct hb_session *s,
+			     struct hb_error *err)
+{
+	static const char *const names[] = { "txn", "undo", "trash" };
+	struct rest rest = { .gc = gc, .session = s };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		for (size_t k = 0; r >= 0 && k < 3; k++) {
+			auto_fd int dir = store_open_own(s->resources[i].dir,
+							 names[k], NULL);
+
+			if (dir < 0)
+				continue;
+			rest.dir = dir;
+			rest.is_staged = k == 0;
+			r = store_each_name(dir, collect_name, &rest, err);
+		}
+	if (r >= 0 && !gc->options->dry_run)
+		r = session_drop_work(s, err);
+	return r < 0 ? r
+		     : tell(gc, s->record.name, "leftovers", &rest.freed, false,
+			    err);
+}
+
+static int collect_session(struct gc *gc, struct hb_session *s,
+			   struct hb_error *err)
+{
+	int r;
+
+	/* One whose directory is gone, or that is broken, is not touched. */
+	if (session_open_resources(s, NULL) < 0)
+		return 0;
+	r = collect_undo(gc, s, HISTORY_DONE, err);
+	if (r >= 0)
+		r = collect_undo(gc, s, HISTORY_UNDONE, err);
+	if (r >= 0)
+		r = collect_leftovers(gc, s, err);
+	session_close_resources(s);
+	return r;
+}
+
+static int remove_crashed(struct gc *gc, const char *name, struct hb_error *err)
+{
+	struct layers_freed freed = { .n = 1 };
+	int r;
+
+	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
+	if (r >= 0 && !gc->options->dry_run)
+		r = gc_remove_session(gc->store, name, err);
+	if (r < 0)
+		return r;
+	return tell(gc, name, "a session that crashed with nothing pending",
+		    &freed, false, err);
+}
+
+static int collect_one(struct gc *gc, const char *name, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	bool is_empty = false;
+	int r;
+
+	if (gc_has_crashed(gc->store, name, &is_empty)) {
+		if (is_empty)
+			return remove_crashed(gc, name, err);
+		/* To open it would settle it. */
+		if (gc->options->dry_run)
+			return 0;
+	}
+	/* In use, broken or unreadable: not ours to judge. */
+	r = hb_session_open(gc->store, name,
+			    gc->options->dry_run ? HB_OPEN_LOOK
+						 : HB_OPEN_CHANGE,
+			    &session, NULL);
+	if (r < 0)
+		return 0;
+	r = session->has_lock && session->record.state == SESSION_IDLE
+		    ? collect_session(gc, session, err)
+		    : 0;
+	hb_session_free(session);
+	return r;
+}
+
+int gc_remove_session(struct hb_store *store, const char *name,
+		      struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	int r;
+
+	r = hb_session_open(store, name, HB_OPEN_RECOVER, &session, err);
+	if (r >= 0)
+		r = hb_session_cleanup(session, err);
+	hb_session_free(session);
+	return r;
+}
+
+int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
+		hb_garbage_fn fn, void *ctx, uint64_t *ret_bytes,
+		struct hb_error *err)
+{
+	struct gc gc = { .store = store,
+			 .options = options,
+			 .cutoff = sys_now().tv_sec - options->older_than,
+			 .fn = fn,
+			 .ctx = ctx };
+	struct layers_freed layers = { 0 };
+	char **names = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	if (store->sessions >= 0)
+		r = store_each_name(store->sessions, collect_rest, &gc, err);
+	if (r >= 0)
+		r = store_names(store, &names, &n, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = collect_one(&gc, names[i], err);
+	store_free_names(names, n);
+	if (r >= 0)
+		r = layers_collect_all(store, options->dry_run, &layers, err);
+	if (r >= 0)
+		r = tell(&gc, NULL, "layers that no session needs", &layers,
+			 false, err);
+	if (r < 0)
+		return r;
+	*ret_bytes = gc.bytes;
+	return 0;
+}
