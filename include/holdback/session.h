@@ -206,6 +206,11 @@ struct hb_changes_options {
 	const char *const *paths;
 	size_t n_paths;
 	bool without_hash; /* spares reading all that is new */
+	/*
+	 * A mark: what changed between then and now, which is the old side.  No
+	 * renames, no conflicts, no hash.  NULL: what would be committed.
+	 */
+	const char *since;
 };
 
 /*

@@ -238,6 +238,7 @@ static int look(const struct cmd_call *call, const char *command, bool is_plain,
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = is_plain && !values->json,
+		.since = values->since,
 	};
 	auto_doc struct doc doc = { 0 };
 	struct hb_changes *changes = NULL;

@@ -64,6 +64,12 @@ static int set_color(void *values, const struct option *option, const char *arg,
 	}
 #define ROW_ONLY   ROW_LIST("only", AT(only), "nothing but paths that match")
 #define ROW_EXCEPT ROW_LIST("except", AT(except), "no paths that match")
+#define ROW_SINCE                                                           \
+	{                                                                   \
+		.name = "since", .kind = OPTION_STRING, .metavar = "MARK",  \
+		.offset = AT(since),                                        \
+		.help = "only what changed after this mark, as it was then" \
+	}
 #define ROW_END   \
 	{         \
 		0 \
@@ -116,7 +122,8 @@ const struct option exec_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option status_options[] = {
-	ROW_ONLY, ROW_EXCEPT, ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON, ROW_END,
+	ROW_SINCE,     ROW_ONLY, ROW_EXCEPT, ROW_VERBOSE,
+	ROW_STATE_DIR, ROW_JSON, ROW_END,
 };
 
 const struct option diff_options[] = {
@@ -136,6 +143,7 @@ const struct option diff_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(exit_code),
 	  .help = "exit with 1 if there are changes" },
+	ROW_SINCE,
 	ROW_ONLY,
 	ROW_EXCEPT,
 	ROW_VERBOSE,

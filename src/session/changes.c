@@ -7,10 +7,12 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "session/layers.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "txn/content.h"
+#include "txn/since.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -25,6 +27,7 @@
  */
 struct hb_changes {
 	struct changes **resources;
+	struct since **since; /* instead of these; NULL: no mark was named */
 	size_t n, at;
 	bool folds_renames; /* the two ends are one line */
 	struct changes_filter filter;
@@ -34,7 +37,8 @@ struct hb_changes {
 
 	/* Where the sides lie; borrowed from the session. */
 	const struct txn_resource *roots;
-	struct change last; /* what hb_changes_next() gave */
+	struct change last;		 /* what hb_changes_next() gave */
+	struct since_side last_sides[2]; /* with `since`: by enum hb_side */
 	bool has_last;
 	int sides[2]; /* its files, by enum hb_side, or -1 */
 };
@@ -82,15 +86,37 @@ static void walked(void *ctx, uint64_t n)
 	progress_tell(ctx, n);
 }
 
-static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
-		struct hb_error *err)
+/* How many layers of each resource, with the upper, came after the mark. */
+static int count_above(const struct hb_session *s, const char *mark,
+		       size_t *ret_above, struct hb_error *err)
 {
+	uint64_t done = 0;
+	size_t number = 0;
+	int r;
+
+	r = session_find_mark(s, mark, &number, err);
+	if (r >= 0)
+		r = session_last_done(s, &done, err);
+	if (r < 0)
+		return r;
+	*ret_above = 1;
+	for (size_t i = number + 1; i < s->record.n_layers; i++)
+		*ret_above += layer_counts(&s->record.layers[i], done);
+	return 0;
+}
+
+static int scan(struct hb_session *s, bool without_hash, const char *mark,
+		struct hb_changes *c, struct hb_error *err)
+{
+	size_t above = 0;
 	auto_progress struct progress progress = PROGRESS_NONE;
 	char boot[RECORD_BOOT_SIZE], known[KNOWN_NAME_SIZE];
 	struct txn *txn = NULL;
 	int r;
 
-	r = session_txn(s, &txn, err);
+	r = mark ? count_above(s, mark, &above, err) : 0;
+	if (r >= 0)
+		r = session_txn(s, &txn, err);
 	progress_begin(&progress, s->store, "looking for changes");
 	if (r >= 0)
 		r = session_boot_id(boot, err);
@@ -116,7 +142,8 @@ static int scan(struct hb_session *s, bool without_hash, struct hb_changes *c,
 		};
 
 		(void)snprintf(known, sizeof(known), "compared-%zu", i);
-		r = changes_scan(&request, &c->resources[i], err);
+		r = mark ? since_open(&request, above, &c->since[i], err)
+			 : changes_scan(&request, &c->resources[i], err);
 		if (r >= 0)
 			c->n++;
 	}
@@ -276,12 +303,17 @@ int hb_session_changes(struct hb_session *session,
 	c->sides[HB_SIDE_OLD] = c->sides[HB_SIDE_NEW] = -1;
 	c->resources =
 		calloc(session->record.n_resources, sizeof(struct changes *));
-	r = c->resources ? find_paths(session, c, options, err)
-			 : hb_fail(err, -ENOMEM, "cannot look for changes");
+	if (options->since)
+		c->since = calloc(session->record.n_resources,
+				  sizeof(struct since *));
+	r = c->resources && (c->since || !options->since)
+		    ? find_paths(session, c, options, err)
+		    : hb_fail(err, -ENOMEM, "cannot look for changes");
 	if (r >= 0)
-		r = scan(session, options->without_hash, c, err);
+		r = scan(session, options->without_hash, options->since, c,
+			 err);
 	if (r >= 0)
-		r = summarise(c, !options->without_hash, err);
+		r = summarise(c, !options->without_hash && !c->since, err);
 	if (r < 0) {
 		hb_changes_free(c);
 		return r;
@@ -303,6 +335,9 @@ void hb_changes_free(struct hb_changes *changes)
 		return;
 	for (size_t i = 0; changes->resources && i < changes->n; i++)
 		changes_free(changes->resources[i]);
+	for (size_t i = 0; changes->since && i < changes->n; i++)
+		since_free(changes->since[i]);
+	free(changes->since);
 	for (size_t i = 0; i < changes->n_within; i++)
 		free(changes->within[i].path);
 	free(changes->within);
@@ -323,7 +358,8 @@ int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err)
 	forget_last(changes);
 	changes->at = 0;
 	for (size_t i = 0; r >= 0 && i < changes->n; i++)
-		r = changes_rewind(changes->resources[i], err);
+		r = changes->since ? since_rewind(changes->since[i], err)
+				   : changes_rewind(changes->resources[i], err);
 	return r < 0 ? r : 0;
 }
 
@@ -402,6 +438,23 @@ static void fill(const struct change *from, size_t resource,
 		ret->session_time = from->new.ctime;
 }
 
+static int next_of(struct hb_changes *changes, struct change *ret,
+		   struct hb_error *err)
+{
+	struct since_change since;
+	int r;
+
+	if (!changes->since)
+		return changes_next(changes->resources[changes->at], ret, err);
+	r = since_next(changes->since[changes->at], &since, err);
+	if (r != 1)
+		return r;
+	*ret = since.change;
+	changes->last_sides[HB_SIDE_OLD] = since.old;
+	changes->last_sides[HB_SIDE_NEW] = since.new;
+	return 1;
+}
+
 int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		    struct hb_error *err)
 {
@@ -410,7 +463,7 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 
 	forget_last(changes);
 	while (changes->at < changes->n) {
-		r = changes_next(changes->resources[changes->at], &change, err);
+		r = next_of(changes, &change, err);
 		if (r < 0)
 			return r;
 		if (r == 0) {
@@ -436,6 +489,13 @@ static struct content_place place_of(const struct hb_changes *changes,
 	const struct txn_resource *roots = &changes->roots[changes->at];
 	const struct change *c = &changes->last;
 
+	if (changes->since)
+		return (struct content_place){
+			.root = changes->last_sides[side].root,
+			.in_layer = changes->last_sides[side].in_layer,
+			.path = c->path,
+			.entry = side == HB_SIDE_NEW ? &c->new : &c->old,
+		};
 	if (side == HB_SIDE_NEW)
 		return (struct content_place){
 			.root = roots->layers[c->layer],

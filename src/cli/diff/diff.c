@@ -139,6 +139,7 @@ static int show(const struct cmd_call *call, int rest,
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = !values->json,
+		.since = values->since,
 	};
 	struct hb_changes *changes = NULL;
 	bool is_different;
