@@ -22,6 +22,8 @@ COMMANDS = {
 SESSIONS = {
     "create and exec": "create and exec of true, by files",
     "create and exec again": "the same again (A/A)",
+    "create on a copy": "create --strategy copy_on_write, by files",
+    "cp -a": "cp -a",
     "commit": "commit, by changes",
     "undo": "undo",
     "rsync": "rsync -a; sync -f",

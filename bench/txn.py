@@ -114,6 +114,19 @@ def measure_create(bench, rounds):
             bench.do("cleanup", "-y", "@c")
 
 
+def measure_copy(bench, rounds):
+    """A session on a copy, against a copy; where there are reflinks, with them."""
+    tree, copy = bench.path(f"tree.{SMALL}"), bench.path("copied")
+    for _ in range(rounds):
+        bench.time(
+            f"create on a copy, {SMALL}",
+            bench.ours("create", "c", "--cow", tree, "--strategy", "copy_on_write"),
+        )
+        bench.do("cleanup", "-y", "@c")
+        bench.time(f"cp -a, {SMALL}", ["cp", "-a", tree, copy])
+        shutil.rmtree(copy)
+
+
 def measure_diff(bench, rounds):
     """What changed, of 1000 changes in 100000 files.
 
@@ -220,6 +233,7 @@ def main():
         fill(bench.path(f"tree.{size}"), size, OLD)
     bench.sync()
     measure_create(bench, 2 * rounds)
+    measure_copy(bench, 2 * rounds)
     measure_diff(bench, rounds)
     measure_text(bench, rounds, CHANGES[-1])
     for count in CHANGES:
