@@ -106,6 +106,35 @@ committed *
 o
 f
 *"
+
+	# No attributes, so no directory that is made again over an old one.
+	remove_all
+	mkdir -p "$project"
+	out=$(in_mounts "mount -t ramfs none '$project'
+		cd '$project'
+		mkdir p p/d; echo f >p/f; echo x >p/d/x
+		cd p
+		'$HB_BIN' create --state-dir ../state s --cow .
+		'$HB_BIN' exec --state-dir ../state @s -- \
+			sh -c 'rm f; rm -r d; mkdir d; echo y >d/y'
+		'$HB_BIN' diff --state-dir ../state --name-status @s
+		'$HB_BIN' commit --state-dir ../state -y @s
+		find . | sort
+		'$HB_BIN' undo --state-dir ../state @s
+		cat f d/x")
+	like 'on a file system without attributes: a copy, and back' "$out" \
+		"holdback: no overlay for *, a copy instead: *
+created session s
+D	d/x
+A	d/y
+D	f
+committed *
+.
+./d
+./d/y
+undid *
+f
+x"
 else
 	skip 'mounts below, overlays below' 'no namespace for mounts of our own'
 fi
