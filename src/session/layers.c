@@ -157,7 +157,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 	if (resource->layers)
 		return 0;
 	r = session_count_layers(s, &n, err);
-	if (r >= 0 && n > 0)
+	if (r >= 0 && s->record.n_layers > 0)
 		r = session_last_done(s, &done, err);
 	if (r < 0)
 		return r;

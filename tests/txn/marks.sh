@@ -75,18 +75,19 @@ check 'redo' hb redo @s
 # Marks and undo of a whole commit.
 new_session 'echo one >f; mkdir d; echo x >d/x'
 before=$(digest "$project")
-in_box 'echo two >f; ln f l; mkfifo p; rm p'
+in_box 'echo two >f; ln f l; mkfifo p; rm p; echo 1 >d/1; ln d/1 d/2'
 hb mark @s a >/dev/null
 in_box 'echo more >>f; ln -s f s; touch -d @1 d/x; chmod 600 d/x'
 check 'commit' hb commit -y @s
 after=$(digest "$project")
 is 'all of both' "$(cd "$project" && cat f s; stat -c %a d/x)" \
 	"$(printf 'two\nmore\ntwo\nmore\n600')"
+is 'links are what they were, and nothing is left' "$(names)" ''
 in_box 'echo later >g'
 hb mark @s b >/dev/null
 check 'undo brings a commit of layers back below later ones' hb undo @s
 is 'every attribute is as before' "$(digest "$project")" "$before"
-is 'all is pending' "$(names)" 'P d/x,M f,A g,A l,A s,'
+is 'all is pending' "$(names)" 'A d/1,A d/2,P d/x,M f,A g,A l,A s,'
 is 'all marks are there' "$(hb status @s | sed -n 2p)" 'marks: a, b'
 check 'redo' hb redo @s
 is 'and as after the commit' "$(digest "$project")" "$after"
