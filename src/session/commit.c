@@ -76,6 +76,12 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 	return 0;
 }
 
+static void set_since(struct hb_session *s, const struct timespec *times)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		s->txn_resources[i].since = times[i];
+}
+
 /*
  * An entry that fits neither side is for the user: the session is broken until
  * he says that he has seen it.  All else is as it was; or the journal is still
@@ -212,6 +218,7 @@ int hb_session_commit(struct hb_session *session,
 		r = session_clock(session, times, err);
 	if (r < 0)
 		return r;
+	set_since(session, times);
 	progress_begin(&progress, session->store,
 		       options->dry_run ? "checking the changes"
 					: "committing");
@@ -241,14 +248,18 @@ static int reverse(struct hb_session *s,
 		   struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
+	struct timespec times[RECORD_RESOURCES_MAX];
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;
 	int r;
 
 	r = begin(s, &txn, err);
+	if (r >= 0)
+		r = session_clock(s, times, err);
 	if (r < 0)
 		return r;
+	set_since(s, times);
 	progress_begin(&progress, s->store, "changing the real directories");
 	r = how(txn, &result, err);
 	progress_end(&progress);

@@ -6,6 +6,7 @@
 #include "txn/apply.h"
 #include "txn/history.h"
 #include "txn/journal.h"
+#include "txn/late.h"
 #include "txn/ops.h"
 #include "txn/rest.h"
 #include "txn/run.h"
@@ -238,6 +239,7 @@ static int write_journal(struct commit *c, struct hb_error *err)
 		.flags = c->has_rest ? JOURNAL_HAS_REST : 0,
 		.n_resources = (uint32_t)c->n,
 		.id = c->id,
+		.since = late_since(c->txn),
 	};
 	auto_free struct syncer *syncers = calloc(c->n, sizeof(*syncers));
 	struct journal_writer *w = NULL;

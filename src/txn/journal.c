@@ -29,12 +29,13 @@
  * t_journal: every_cut, every_flip, and the crash loops for (a).
  */
 
-#define HEAD_SIZE  64
-#define TAIL_SIZE  56
-#define DONE_SIZE  48
-#define AROUND	   12 /* length and checksum before, length behind */
-#define WINDOW	   ((size_t)256 << 10)
-#define WRITE_SIZE ((size_t)256 << 10)
+#define HEAD_SIZE    64
+#define TAIL_SIZE    56
+#define DONE_SIZE    48
+#define AROUND	     12 /* length and checksum before, length behind */
+#define WINDOW	     ((size_t)256 << 10)
+#define WRITE_SIZE   ((size_t)256 << 10)
+#define NSEC_PER_SEC 1000000000U
 
 static const uint8_t head_magic[8] = "HBJOURN\n";
 static const uint8_t tail_magic[8] = "HBJTAIL\n";
@@ -156,6 +157,8 @@ static void encode_head(const struct journal_head *head, uint64_t n_ops,
 	bytes_put32(out + 24, head->n_resources);
 	bytes_put64(out + 32, head->id);
 	bytes_put64(out + 40, n_ops);
+	bytes_put64(out + 48, (uint64_t)head->since.tv_sec);
+	bytes_put32(out + 56, (uint32_t)head->since.tv_nsec);
 	bytes_put32(out + 60, record_sum(out, 60));
 }
 
@@ -360,7 +363,8 @@ static int read_head(struct journal *j, struct hb_error *err)
 	if (version == 0 || record_sum(p, 60) != bytes_get32(p + 60) ||
 	    bytes_get32(p + 12) != HEAD_SIZE || kind == 0 ||
 	    kind >= JOURNAL_KINDS || (flags & ~(uint32_t)JOURNAL_FLAGS_ALL) ||
-	    bytes_get32(p + 24) > JOURNAL_RESOURCE_MAX)
+	    bytes_get32(p + 24) > JOURNAL_RESOURCE_MAX ||
+	    bytes_get32(p + 56) >= NSEC_PER_SEC)
 		return fail_read(-EBADMSG, err);
 	j->head = (struct journal_head){
 		.kind = (enum journal_kind)kind,
@@ -368,6 +372,8 @@ static int read_head(struct journal *j, struct hb_error *err)
 		.n_resources = bytes_get32(p + 24),
 		.id = bytes_get64(p + 32),
 		.n_ops = bytes_get64(p + 40),
+		.since = { .tv_sec = (time_t)bytes_get64(p + 48),
+			   .tv_nsec = (long)bytes_get32(p + 56) },
 	};
 	return 0;
 }

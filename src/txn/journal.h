@@ -40,6 +40,8 @@ struct journal_head {
 	uint32_t n_resources;
 	uint64_t id;
 	uint64_t n_ops;
+	/* A time before the plan was made: late.h; zero: not told. */
+	struct timespec since;
 };
 
 struct journal_writer;

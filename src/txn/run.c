@@ -8,6 +8,7 @@
 #include "sys/file.h"
 #include "txn/apply.h"
 #include "txn/history.h"
+#include "txn/late.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -154,6 +155,8 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 	r = apply_run(a, how, err);
 	if (r == 0 && a->n_left > 0)
 		r = apply_run(a, how | APPLY_PAST, err);
+	if (r == 0 && !back)
+		r = late_check(a, err);
 	if (r == 0)
 		r = apply_report(a, back, run->applied, run->applied_ctx, err);
 	if (r == 0)

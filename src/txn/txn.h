@@ -38,6 +38,11 @@ struct txn_resource {
 	bool same_mount;	 /* the upper lies on the base's mount */
 	const char *skip_prefix; /* as struct changes_request has it */
 	struct timespec t0;
+	/*
+	 * The time there when the call began, for late.h: what changes from
+	 * now on has a ctime that is not before it.  Zero: not looked for.
+	 */
+	struct timespec since;
 };
 
 /*

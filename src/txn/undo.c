@@ -6,6 +6,7 @@
 #include "txn/apply.h"
 #include "txn/history.h"
 #include "txn/journal.h"
+#include "txn/late.h"
 #include "txn/run.h"
 #include "txn/tree.h"
 #include "txn/txn.h"
@@ -204,6 +205,7 @@ static int write_all(struct reversal *v, struct hb_error *err)
 	int r;
 
 	head.kind = v->back ? JOURNAL_UNDO : JOURNAL_REDO;
+	head.since = late_since(v->apply.txn);
 	journal_to_start(j);
 	while ((r = journal_next(j, &op, err)) == 1) {
 		r = write_one(v, &op, err);

@@ -118,4 +118,98 @@ static void no_stamp_is_lost(void)
 	       behind, kept);
 }
 
-TESTS(T(no_stamp_is_lost))
+/* The time of the file system, later than all that was done so far. */
+static struct timespec read_clock(int dir)
+{
+	struct stat st, later;
+
+	put_file(dir, "clock", "");
+	CHECK_INT(fstatat(dir, "clock", &st, 0), 0);
+	do {
+		CHECK_INT(utimensat(dir, "clock", NULL, 0), 0);
+		CHECK_INT(fstatat(dir, "clock", &later, 0), 0);
+	} while (st.st_ctim.tv_sec == later.st_ctim.tv_sec &&
+		 st.st_ctim.tv_nsec == later.st_ctim.tv_nsec);
+	CHECK_INT(unlinkat(dir, "clock", 0), 0);
+	return later.st_ctim;
+}
+
+/* A directory that goes as a whole; a file in it has a name outside as well. */
+static void build_whole(struct world *w)
+{
+	int b = w->base[0], u = w->upper[0];
+
+	put_dir(b, "d");
+	lay_file(b, "d/f", "old\n", 0644, WORLD_OLD);
+	lay_file(b, "d/twice", "twice\n", 0644, WORLD_OLD);
+	CHECK_INT(linkat(b, "d/twice", b, "other", 0), 0);
+	set_mtime(b, "d", WORLD_OLD);
+	lay_whiteout(u, "d");
+	lay_file(u, "other", "new\n", 0644, WORLD_NEW);
+	w->resources[0].since = read_clock(w->session);
+}
+
+static const struct scene whole = { "whole",	 1,    false, false,
+				    build_whole, NULL, NULL };
+
+/* In a child that dies at the n-th call.  Whether it did. */
+static bool die_in_commit(struct world *w, unsigned nth)
+{
+	struct hb_error err = { 0 };
+	int status;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		fault_arm(FAULT_KILL, nth);
+		_exit(scene_commit(&whole, w, &err) < 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	if (WIFSIGNALED(status))
+		return true;
+	CHECK_INT(status, 0);
+	return false;
+}
+
+static void recovery_finds_late_edits(void)
+{
+	int reversed = 0, after = 0;
+	bool died = true;
+
+	for (unsigned n = 1; died; n++) {
+		enum txn_recovered what = RECOVERED_NOTHING;
+		struct hb_error err = { 0 };
+		struct world w;
+		bool is_late;
+
+		scene_open(&whole, &w);
+		died = die_in_commit(&w, n);
+		is_late = faccessat(w.base[0], "d/f", F_OK, 0) == 0;
+		if (is_late)
+			put_file(w.base[0], "d/f", "edited");
+		world_reopen(&w);
+		CHECK_INT(txn_recover(&w.txn, false, &what, &err), 0);
+		CHECK(!is_late || holds(w.base[0], "d/f", "edited"));
+		reversed += is_late && what == RECOVERED_BACK;
+		after += !is_late;
+		world_done(&w);
+	}
+	CHECK(reversed > 0);
+	CHECK(after > 0);
+}
+
+/* Another name of a file in it is replaced by the same commit. */
+static void other_names_are_no_edit(void)
+{
+	struct hb_error err = { 0 };
+	struct world w;
+
+	scene_open(&whole, &w);
+	CHECK_INT(scene_commit(&whole, &w, &err), 0);
+	CHECK(faccessat(w.base[0], "d", F_OK, 0) < 0);
+	CHECK(holds(w.base[0], "other", "new"));
+	world_done(&w);
+}
+
+TESTS(T(no_stamp_is_lost), T(recovery_finds_late_edits),
+      T(other_names_are_no_edit))

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TXN_LATE_H
+#define HB_TXN_LATE_H
+
+#include <time.h>
+
+struct apply;
+struct hb_error;
+struct txn;
+
+/*
+ * Edits that came too late to be planned for, inside a directory that is
+ * replaced or deleted as a whole.  Of anything else the entry itself is
+ * compared before and after it moves; of such a directory that says nothing
+ * about what is in it.
+ */
+
+/*
+ * The `since` of a journal: what changes in any resource from now on has a
+ * ctime that is not before it.  Zero if that is not known of all of them.
+ */
+struct timespec late_since(const struct txn *txn);
+
+/*
+ * Everything was moved forward: looks at what such directories hold, which
+ * are in undo/ID now.  -HB_E_CONFLICT with the path: somebody has changed it
+ * since, and everything has to be taken back.  Changes nothing.
+ */
+int late_check(struct apply *a, struct hb_error *err);
+
+#endif
