@@ -215,6 +215,22 @@ static int set_dir_time(const struct place *p, struct timespec mtime,
 	return r < 0 ? fail_at("set the time of", p->name, r, err) : 0;
 }
 
+int dress_moved(const struct place *p, const struct object *now, mode_t mode,
+		struct timespec mtime, struct hb_error *err)
+{
+	bool is_late =
+		now->type == ENTRY_DIR && (now->mtime.tv_sec != mtime.tv_sec ||
+					   now->mtime.tv_nsec != mtime.tv_nsec);
+	int r = is_late ? sys_set_mtime_at(p->dir, p->name, mtime) : 0;
+
+	if (r == -EPERM)
+		is_late = false;
+	else if (r < 0)
+		return fail_at("set the time of", p->name, r, err);
+	r = dress_mode(p, now, mode, err);
+	return r < 0 ? r : is_late;
+}
+
 /*
  * The kernel lets no owner change the attributes of what he may not write.  The
  * mode is set last, in either direction, so a crash in between costs nothing.

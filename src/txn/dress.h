@@ -26,6 +26,14 @@ int dress_mode(const struct place *p, const struct object *now, mode_t mode,
 	       struct hb_error *err);
 
 /*
+ * Mode and time of modification of a directory, of anything else the mode:
+ * xfs gives a directory that is exchanged another time.  1 if that had to be
+ * put right; where only its owner could, it stays.
+ */
+int dress_moved(const struct place *p, const struct object *now, mode_t mode,
+		struct timespec mtime, struct hb_error *err);
+
+/*
  * OP_DIRECTORY.  Opening makes the directory and its likeness in the upper
  * writable for us; -HB_E_CONFLICT: it is another one, or with `is_first` its
  * attributes are not those of the plan.  Closing gives them their attributes,

@@ -326,11 +326,17 @@ static int settle(struct step *s, const struct op *op, struct view *v,
 		const struct object *o = &v->object[i];
 
 		if (v->holds[i] == H_OLD && o->type == ENTRY_DIR)
-			r = dress_mode(&v->place[i], o, op->old.mode, err);
+			r = dress_moved(&v->place[i], o, op->old.mode,
+					op->old.mtime, err);
 		else if (v->holds[i] == H_NEW && i == AT_BASE)
-			r = dress_mode(&v->place[i], o, op->mode, err);
+			r = dress_moved(&v->place[i], o, op->mode,
+					op->new.mtime, err);
 		else if (v->holds[i] == H_NEW && i == AT_SOURCE && back)
 			r = dress_for_layer(op, &v->place[i], err);
+		if (r > 0) {
+			s->is_dressed = true;
+			r = 0;
+		}
 	}
 	s->is_dressed = s->is_dressed || (back && op->source == SOURCE_LAYER);
 	return r < 0 ? fail_for(op, r, "cannot finish", err) : 0;

@@ -5,8 +5,8 @@
 usage: digest.py DIRECTORY
 
 Two trees that print the same are the same: type, mode, owner, size, content,
-holes as far as the size on disk goes, nanosecond times of modification,
-extended attributes and which names share an inode.
+holes, nanosecond times of modification, extended attributes and which names
+share an inode.
 """
 
 import hashlib
@@ -25,6 +25,25 @@ def content(path, status):
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()[:16]
+
+
+def holes(path, status):
+    """Where there is data: `0-4096,65536-69632`."""
+    if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
+        return "-"
+    found, at = [], 0
+    file = os.open(path, os.O_RDONLY)
+    try:
+        while at < status.st_size:
+            try:
+                begin = os.lseek(file, at, os.SEEK_DATA)
+            except OSError:  # there is no more
+                break
+            at = os.lseek(file, begin, os.SEEK_HOLE)
+            found.append(f"{begin}-{at}")
+    finally:
+        os.close(file)
+    return ",".join(found) or "hole"
 
 
 def attributes(path):
@@ -49,12 +68,6 @@ def describe(top, relative, groups):
     kind = stat.S_IFMT(status.st_mode)
     group = groups.get(status.st_ino, "-") if not stat.S_ISDIR(status.st_mode) else "-"
     size = status.st_size if not stat.S_ISDIR(status.st_mode) else "-"
-    # What small files take on disk is the file system's own business.
-    is_sparse = (
-        stat.S_ISREG(status.st_mode)
-        and status.st_size > 1 << 18
-        and status.st_blocks * 512 < status.st_size // 2
-    )
     readable = True
     if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
         readable = False
@@ -67,7 +80,7 @@ def describe(top, relative, groups):
             status.st_uid,
             status.st_gid,
             size,
-            "sparse" if is_sparse else "whole",
+            f"data:{holes(path, status)}" if readable else "unreadable",
             status.st_mtime_ns,
             group,
             content(path, status) if readable else "unreadable",

@@ -51,9 +51,10 @@ FEW_POINTS = 6
 SCENES = {
     "few": (
         "echo one >f; echo two >g; mkdir d e; echo x >d/x; echo y >e/y; ln -s f l;"
-        " echo m >m; chmod 640 m",
+        " echo m >m; chmod 640 m; mkdir o; echo o >o/o",
         "echo more >>f; rm g; mkdir -p n/o; echo z >n/o/z; ln n/o/z n/w; rm -r d;"
-        " ln -sf g l; chmod 600 m; mv e/y e/v; touch -d @1000000000.5 n",
+        " ln -sf g l; chmod 600 m; mv e/y e/v; touch -d @1000000000.5 n;"
+        " rm -r o; mkdir o; echo again >o/again",
         20,
     ),
     "many": (
@@ -178,6 +179,9 @@ class Session:
         self.must("undo", "@s")
         if self.pending() != self.hash or self.now() != "old":
             raise AssertionError("undo of the rollback brought others back")
+        self.must("commit", "-y", "@s")
+        if self.now() != "new":
+            raise AssertionError("what came back makes another tree")
 
     def check_next(self):
         """The session goes on: changes of the same paths are no conflict."""
