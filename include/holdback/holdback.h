@@ -49,6 +49,8 @@ struct hb_setting {
 	const char *key, *value;
 };
 
+struct hb_store_options; /* holdback/session.h */
+
 /*
  * What hb_run() and its like are told.  All strings are borrowed.  What is not
  * said here is said by profiles, configuration files and the environment;
@@ -61,12 +63,23 @@ struct hb_run_options {
 	const struct hb_setting *settings;
 	size_t n_settings;
 	bool without_workspace; /* nothing of the working directory is shown */
+	/* Where sessions live, and who hears of them; NULL: as envp says. */
+	const struct hb_store_options *store;
+	bool is_quick; /* HB_OPEN_QUICK: -EAGAIN and no words */
 };
+
+#define HB_SESSION_NAME_SIZE 65
 
 struct hb_run_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool is_quiet;	     /* the user asked for nothing but errors */
+	int64_t ms;	     /* how long it ran */
+	/*
+	 * The session, which is still there; "" if there is none.  Also for
+	 * -EAGAIN: then it is made and not run in yet.
+	 */
+	char session[HB_SESSION_NAME_SIZE];
 };
 
 enum hb_notice {
@@ -83,7 +96,8 @@ struct hb_listener {
 };
 
 /*
- * Runs the command and waits for its end.  `listener` may be NULL.
+ * Runs the command and waits for its end.  `listener` may be NULL.  Changes are
+ * kept in a session, unless there are none or it is told otherwise.
  *
  * Returns 0 when the command ran.  On failure nothing ran and nothing is left;
  * -HB_E_NOT_FOUND and -HB_E_NOT_EXECUTABLE are about the command itself.

@@ -357,6 +357,14 @@ int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 /* Removes the session, its pending changes and what undo would need. */
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err);
 
+/*
+ * Removes a session that a run made for itself, if `changes`, which is all of
+ * them, is empty and nothing was committed from it.  1: it is gone, and the
+ * object can only be freed; 0: it stays.
+ */
+int hb_session_forget(struct hb_session *session,
+		      const struct hb_changes *changes, struct hb_error *err);
+
 /* Removes one whose file cannot be read, by its whole name. */
 int hb_store_discard(struct hb_store *store, const char *ref,
 		     struct hb_error *err);

@@ -79,24 +79,10 @@ static int run(const struct cmd_call *call, enum hb_open how,
 	return r;
 }
 
-/* A list of the same words, for these are given on as they are. */
-static char **copy_words(char **argv)
-{
-	size_t n = 0;
-	char **copy;
-
-	while (argv[n])
-		n++;
-	copy = calloc(n + 1, sizeof(*copy));
-	if (copy)
-		memcpy(copy, argv, n * sizeof(*copy));
-	return copy;
-}
-
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, "exec");
-	auto_free char **words = copy_words(argv + 2);
+	auto_free char **words = cli_copy_words(argv + 2);
 	struct cli_values values = { 0 };
 	struct cmd_call call = { .values = &values,
 				 .operands = words,

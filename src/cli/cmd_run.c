@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cmd_run.h"
 
+#include "base/auto.h"
 #include "base/error.h"
+#include "cli/cmd_session.h"
 #include "cli/hand_over.h"
 #include "cli/say.h"
 #include "cli/table.h"
 #include "holdback/holdback.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,38 +46,139 @@ static bool ask(void *context, const char *question)
 	return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
+/* "14m02s", "3.2s", "120ms". */
+static const char *format_time(int64_t ms, char *out, size_t size)
 {
-	const struct command *c = command_find(&cli_program, "run");
-	struct cli_values values = { 0 };
-	const struct hb_listener listener = { tell, ask, NULL };
-	struct hb_run_result result = { 0 };
-	struct hb_run_options options;
-	struct hb_error err = { 0 };
-	const char *meant;
-	char line[80];
-	int r;
+	long long s = (long long)(ms / 1000);
 
-	r = option_parse(&cli_program, c, words, &values, words, &err);
-	if (r < 0)
-		return cli_fail_run(&err);
-	if (values.help || values.version)
-		return cli_hand_over("run", &values, envp);
-	cli_run_options(&values, words, envp, &options);
-	r = hb_run(&options, &listener, &result, &err);
-	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED) {
-		meant = command_suggest(&cli_program, words[0]);
-		if (meant)
-			hb_fix(&err, "did you mean 'holdback %s'?", meant);
-	}
-	if (r < 0)
-		return cli_fail_run(&err);
-	if (result.n_leftover > 0 && !result.is_quiet) {
+	if (s >= 3600)
+		(void)snprintf(out, size, "%lldh%02lldm%02llds", s / 3600,
+			       s / 60 % 60, s % 60);
+	else if (s >= 60)
+		(void)snprintf(out, size, "%lldm%02llds", s / 60, s % 60);
+	else if (s >= 1)
+		(void)snprintf(out, size, "%lld.%llds", s,
+			       (long long)(ms / 100 % 10));
+	else
+		(void)snprintf(out, size, "%lldms", (long long)ms);
+	return out;
+}
+
+/* Before anything that takes time: it is what was waited for. */
+static void tell_end(const char *command, const struct hb_run_result *result)
+{
+	const char *slash = strrchr(command, '/');
+	char line[PATH_MAX], time[32], how[64];
+
+	if (result->n_leftover > 0) {
 		(void)snprintf(
 			line, sizeof(line),
 			"ended %u process%s that the command left behind",
-			result.n_leftover, result.n_leftover == 1 ? "" : "es");
+			result->n_leftover,
+			result->n_leftover == 1 ? "" : "es");
 		cli_say(line);
 	}
-	return result.status;
+	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
+		return;
+	(void)snprintf(how, sizeof(how), "exited %d", result->status);
+	(void)snprintf(line, sizeof(line), "%.64s %s after %s",
+		       slash ? slash + 1 : command, how,
+		       format_time(result->ms, time, sizeof(time)));
+	cli_say(line);
+}
+
+/*
+ * What there is to say about the changes takes memory and libraries, so that
+ * another executable says it.  It gives the status on.
+ */
+static int show_changes(const struct hb_run_result *result, char *const *envp)
+{
+	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet";
+	char session[HB_SESSION_NAME_SIZE + 1], status[16];
+	char *argv[] = {
+		name, command, session, status, result->is_quiet ? quiet : NULL,
+		NULL
+	};
+	struct hb_error err = { 0 };
+
+	(void)snprintf(session, sizeof(session), "@%s", result->session);
+	(void)snprintf(status, sizeof(status), "%d", result->status);
+	(void)fflush(stderr);
+	(void)hb_exec_helper("diff", argv, envp, &err);
+	(void)cli_fail(&err);
+	return result->status;
+}
+
+/* There is more to do than fits here: the other executable goes on. */
+static int run_behind(char **words, const struct hb_run_result *result,
+		      char *const *envp, struct hb_error *err)
+{
+	static char name[] = "holdback", command[] = "run", option[] = "-s";
+	char session[HB_SESSION_NAME_SIZE];
+	auto_free char **argv = NULL;
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	argv = calloc(n + 5, sizeof(*argv));
+	if (!argv)
+		return hb_fail(err, -ENOMEM, "cannot keep the words");
+	(void)snprintf(session, sizeof(session), "%s", result->session);
+	argv[0] = name;
+	argv[1] = command;
+	argv[2] = option;
+	argv[3] = session;
+	memcpy(argv + 4, words, n * sizeof(*words));
+	return hb_exec_helper("commands", argv, envp, err);
+}
+
+static int run(char **words, enum cmd_run_how how, char **operands,
+	       char *const *envp, struct hb_run_result *ret_result,
+	       struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, "run");
+	const struct hb_listener listener = { tell, ask, NULL };
+	struct cli_values values = { 0 };
+	struct hb_store_options store;
+	struct hb_run_options options;
+	const char *meant;
+	int r;
+
+	r = option_parse(&cli_program, c, operands, &values, operands, err);
+	if (r < 0)
+		return r;
+	if (values.help || values.version) {
+		ret_result->status = cli_hand_over("run", &values, envp);
+		return 0;
+	}
+	cli_run_options(&values, operands, envp, &options);
+	cmd_store_options(NULL, envp, &store);
+	options.store = &store;
+	options.is_quick = how != RUN_BEHIND;
+	r = hb_run(&options, &listener, ret_result, err);
+	/* A crash is to be made up for first, or a copy to be made. */
+	if (r == -EAGAIN && err->code == 0)
+		return run_behind(words, ret_result, envp, err);
+	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED && operands[0]) {
+		meant = command_suggest(&cli_program, operands[0]);
+		if (meant)
+			hb_fix(err, "did you mean 'holdback %s'?", meant);
+	}
+	if (r >= 0 && !ret_result->is_quiet)
+		tell_end(operands[0] ? operands[0] : "the file", ret_result);
+	return r;
+}
+
+int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
+{
+	auto_free char **operands = cli_copy_words(words);
+	struct hb_run_result result = { 0 };
+	struct hb_error err = { 0 };
+	int r;
+
+	r = operands ? run(words, how, operands, envp, &result, &err)
+		     : hb_fail(&err, -ENOMEM, "cannot keep the words");
+	if (r < 0)
+		return cli_fail_run(&err);
+	return result.session[0] ? show_changes(&result, envp) : result.status;
 }

@@ -46,18 +46,25 @@ static int64_t progress_after(char *const *envp)
 	return PROGRESS_AFTER;
 }
 
-int cmd_open_store(const struct cmd_call *call, bool create,
-		   struct hb_store **ret_store, struct hb_error *err)
+void cmd_store_options(const char *dir, char *const *envp,
+		       struct hb_store_options *ret)
 {
-	const struct hb_store_options options = {
-		.dir = call->values->state_dir,
-		.envp = call->envp,
+	*ret = (struct hb_store_options){
+		.dir = dir,
+		.envp = envp,
 		.say = say,
 		.progress =
 			hb_is_terminal(STDERR_FILENO) ? show_progress : NULL,
-		.progress_after = progress_after(call->envp),
+		.progress_after = progress_after(envp),
 	};
+}
 
+int cmd_open_store(const struct cmd_call *call, bool create,
+		   struct hb_store **ret_store, struct hb_error *err)
+{
+	struct hb_store_options options;
+
+	cmd_store_options(call->values->state_dir, call->envp, &options);
 	return hb_store_open(&options, create, ret_store, err);
 }
 

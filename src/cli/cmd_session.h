@@ -11,6 +11,10 @@
 int cmd_open_store(const struct cmd_call *call, bool create,
 		   struct hb_store **ret_store, struct hb_error *err);
 
+/* What the store is told: where it is, and who speaks for it. */
+void cmd_store_options(const char *dir, char *const *envp,
+		       struct hb_store_options *ret);
+
 /* The store and the session of the first operand that begins with '@'. */
 int cmd_open_session(const struct cmd_call *call, enum hb_open how,
 		     struct hb_store **ret_store,

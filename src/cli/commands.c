@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cli/cmd.h"
 #include "cli/cmd_exec.h"
+#include "cli/cmd_run.h"
 #include "cli/doc.h"
 #include "cli/say.h"
 #include "cli/table.h"
@@ -106,6 +107,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "exec") == 0)
 		return cmd_exec(argv, EXEC_BEHIND, environ);
+	if (strcmp(argv[1], "run") == 0)
+		return cmd_run(argv + 2, RUN_BEHIND, environ);
 	r = run(argv + 1, &err);
 	return r < 0 ? cli_fail(&err) : r;
 }

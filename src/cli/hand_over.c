@@ -8,6 +8,8 @@
 #include "holdback/holdback.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int cli_hand_over(const char *command, const struct cli_values *values,
 		  char *const *envp)
@@ -24,4 +26,17 @@ int cli_hand_over(const char *command, const struct cli_values *values,
 			     values->help ? help_argv : version_argv, envp,
 			     &err);
 	return cli_fail(&err);
+}
+
+char **cli_copy_words(char **words)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (words[n])
+		n++;
+	copy = calloc(n + 1, sizeof(*copy));
+	if (copy)
+		memcpy(copy, words, n * sizeof(*copy));
+	return copy;
 }

@@ -12,4 +12,10 @@ struct cli_values;
 int cli_hand_over(const char *command, const struct cli_values *values,
 		  char *const *envp);
 
+/*
+ * A list of the same words, for whoever parses a call may have to give it on as
+ * it was; the caller frees the list.  NULL: no memory.
+ */
+char **cli_copy_words(char **words);
+
 #endif

@@ -59,11 +59,10 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [--] COMMAND [ARGUMENT…]",
 	  .summary = "run a command on a copy-on-write view of the files",
 	  .about =
-		  "The workspace, which is the git top level of the working directory or else that directory, is copy-on-write at its own path. System directories are read-only, the home directory is empty but for toolchains, /tmp and the like are private, and there is no network, except for agents that have a profile with one.\n"
+		  "The workspace, which is the git top level of the working directory or else that directory, is copy-on-write at its own path; what changed is kept in a session. System directories are read-only, the home directory is empty but for toolchains, /tmp and the like are private, and there is no network, except for agents that have a profile with one.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS,
 	  .options = run_options,
-	  .operands_min = 1,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_COMMANDS },
 	{ .name = "bwrap",

@@ -32,9 +32,15 @@ int cli_add_setting(void *values, const struct option *option, const char *arg,
 	.call = cli_add_setting, .help = (what)
 
 const struct option run_options[] = {
+	{ ROW("session", "NAME", "make a session of this name, or go on in it"),
+	  .letter = 's' },
 	{ FLAG("ephemeral",
 	       "keep what is written in memory, and nothing at the end") },
 	{ ROW("size", "SIZE", "how much that may be; 1G by default") },
+	{ FLAG("direct",
+	       "hold nothing back: writes in the workspace are real") },
+	{ ROW("code", "FILE", "run this file, read-only and without network"),
+	  .offer = OFFER_FILES },
 	{ ROW("ro", "DIR",
 	      "show this directory or file too, read-only; may repeat"),
 	  .offer = OFFER_DIRS },

@@ -42,6 +42,15 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_PROFILE] = { .name = "profile",
 			  .kind = OPTION_STRING,
 			  .offset = AT(profile) },
+	[KEY_SESSION] = { .name = "session",
+			  .kind = OPTION_STRING,
+			  .offset = AT(session) },
+	[KEY_DIRECT] = { .name = "direct",
+			 .kind = OPTION_SET,
+			 .offset = AT(is_direct) },
+	[KEY_CODE] = { .name = "code",
+		       .kind = OPTION_STRING,
+		       .offset = AT(code) },
 	[KEY_EPHEMERAL] = { .name = "ephemeral",
 			    .kind = OPTION_SET,
 			    .offset = AT(is_ephemeral) },
@@ -95,10 +104,21 @@ static const struct {
 	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
 };
 
+/* What is about one run, which no file can mean. */
+static const bool is_for_one_run[SETTING_KEYS] = {
+	[KEY_PROFILE] = true,
+	[KEY_SESSION] = true,
+	[KEY_CODE] = true,
+};
+
 static const char *const source_names[SETTING_SOURCES] = {
-	[SETTING_DEFAULT] = "default",	       [SETTING_BUILT_IN] = "built-in",
-	[SETTING_SYSTEM] = "system",	       [SETTING_USER] = "user",
-	[SETTING_ENVIRONMENT] = "environment", [SETTING_OPTION] = "option",
+	[SETTING_DEFAULT] = "default",
+	[SETTING_BUILT_IN] = "built-in",
+	[SETTING_SYSTEM] = "system",
+	[SETTING_USER] = "user",
+	[SETTING_ENVIRONMENT] = "environment",
+	[SETTING_OPTION] = "option",
+	[SETTING_SESSION] = "session",
 	[SETTING_WORKSPACE] = "workspace",
 };
 
@@ -159,6 +179,9 @@ const char *setting_origin_words(const struct setting_origin *origin,
 		break;
 	case SETTING_OPTION:
 		(void)snprintf(out, size, "option '--%s'", setting_name(key));
+		break;
+	case SETTING_SESSION:
+		(void)snprintf(out, size, "session '%s'", origin->file);
 		break;
 	case SETTING_DEFAULT:
 	case SETTING_SOURCES:
@@ -293,10 +316,11 @@ static int check_source(const struct settings *s, const char *value,
 			       "say '%s'",
 			       quote_shown(value, shown, sizeof(shown)));
 	}
-	if (s->now.key == KEY_PROFILE && origin->source != SETTING_OPTION &&
-	    origin->source != SETTING_ENVIRONMENT)
-		return hb_fail(err, -HB_E_CONFIG,
-			       "a file cannot choose the profile");
+	if (is_for_one_run[s->now.key] && origin->source != SETTING_OPTION &&
+	    origin->source != SETTING_ENVIRONMENT &&
+	    origin->source != SETTING_SESSION)
+		return hb_fail(err, -HB_E_CONFIG, "a file cannot choose the %s",
+			       setting_name(s->now.key));
 	return 0;
 }
 

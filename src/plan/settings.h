@@ -23,7 +23,10 @@ struct hb_error;
 
 enum setting_key {
 	KEY_PROFILE,
+	KEY_SESSION,
 	KEY_EPHEMERAL,
+	KEY_DIRECT,
+	KEY_CODE,
 	KEY_SIZE,
 	KEY_SHOW, /* from here lists */
 	KEY_HIDE,
@@ -50,6 +53,7 @@ enum setting_source {
 	SETTING_USER,	     /* ~/.config/holdback */
 	SETTING_ENVIRONMENT, /* file: the variable's name */
 	SETTING_OPTION,
+	SETTING_SESSION,   /* recorded when it was made */
 	SETTING_WORKSPACE, /* may only tighten */
 	SETTING_SOURCES
 };
@@ -72,7 +76,10 @@ struct setting_item {
 
 struct settings {
 	const char *profile; /* NULL: by the command's name */
+	const char *session; /* to be made or used; NULL: one of its own */
 	bool is_ephemeral;
+	bool is_direct;	  /* the workspace is the real one */
+	const char *code; /* a file to run, instead of a command */
 	uint64_t size;
 	const char *net; /* "none" or "host" */
 	const char *at;	 /* where the workspace is; NULL: at its own path */

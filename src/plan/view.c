@@ -286,9 +286,17 @@ static int add_entries(struct builder *b, enum view_class class,
 
 static int add_resource(struct builder *b, const struct view_resource *resource)
 {
+	const char *tree =
+		resource->is_direct ? resource->source : resource->tree;
 	struct plan_op *op;
 	int r;
 
+	if (tree) {
+		r = add(b, OP_BIND, tree, resource->inside, 0);
+		if (r >= 0)
+			last_op(b)->origin = resource->item;
+		return r;
+	}
 	r = add(b, OP_OVERLAY, NULL, resource->inside,
 		resource->upper ? (b->request->is_volatile ? PLAN_VOLATILE : 0)
 				: PLAN_OVERLAY_TMP | PLAN_HAS_PERMS);

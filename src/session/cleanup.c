@@ -76,6 +76,54 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 	return 0;
 }
 
+int session_is_void(struct hb_session *s, struct hb_error *err)
+{
+	uint64_t last = 0;
+	int r;
+
+	if (!s->record.is_passing || s->record.n_layers > 0)
+		return 0;
+	r = session_last_done(s, &last, err);
+	if (r < 0 || last > 0)
+		return r < 0 ? r : 0;
+	r = session_has_upper(s, err);
+	return r < 0 ? r : !r;
+}
+
+int hb_session_forget(struct hb_session *session,
+		      const struct hb_changes *changes, struct hb_error *err)
+{
+	const struct hb_summary *s = hb_changes_summary(changes);
+	uint64_t last = 0;
+	int r;
+
+	if (!session->record.is_passing || session->record.n_layers > 0 ||
+	    s->n_files || s->n_directories || s->n_git || s->n_times)
+		return 0;
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_last_done(session, &last, err);
+	if (r < 0 || last > 0)
+		return r < 0 ? r : 0;
+	r = session_drop(session, err);
+	return r < 0 ? r : 1;
+}
+
+int session_drop(struct hb_session *s, struct hb_error *err)
+{
+	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
+	int r;
+
+	session_close_resources(s);
+	(void)snprintf(gone, sizeof(gone), STORE_GONE "%s", s->record.id);
+	r = sys_renameat(s->store->sessions, s->record.name, s->store->sessions,
+			 gone);
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove session '%s'",
+			       s->record.name);
+	return remove_gone(s->store, gone, &s->record, err);
+}
+
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];

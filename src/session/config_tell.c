@@ -57,7 +57,7 @@ int hb_config(const struct hb_run_options *options, hb_config_fn tell,
 	struct run run;
 	int r;
 
-	r = run_configure(&run, options, err);
+	r = run_configure(&run, options, NULL, err);
 	if (r >= 0)
 		r = run_find_workspace(&run, &none);
 	/* Where nothing could run there is no file of a workspace either. */

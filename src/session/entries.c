@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "session/direct.h"
 #include "session/look.h"
 #include "session/package.h"
 #include "session/prepare.h"
@@ -303,7 +304,8 @@ int entries_find(struct run *run, struct hb_error *err)
 	const struct settings *s = &run->settings;
 	int r;
 
-	run->entries = calloc(s->n_items + TEXTS_MAX + PACKAGES_MAX,
+	run->entries = calloc(s->n_items + TEXTS_MAX + PACKAGES_MAX +
+				      DIRECT_MAX * run->n_direct,
 			      sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
@@ -318,6 +320,8 @@ int entries_find(struct run *run, struct hb_error *err)
 		}
 	}
 	r = texts_find(run, err);
+	if (r >= 0)
+		r = direct_protect(run, err);
 	if (r < 0)
 		return r;
 	run->request.entries = run->entries;

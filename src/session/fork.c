@@ -97,6 +97,8 @@ static int copy_record(const struct session_record *from, const char *name,
 	ret->has_lost = from->has_lost;
 	for (size_t i = 0; r >= 0 && i < from->n_read_only; i++)
 		r = record_add_read_only(ret, from->read_only[i], err);
+	for (size_t i = 0; r >= 0 && i < from->n_policy; i++)
+		r = record_add_policy(ret, from->policy[i], err);
 	for (size_t i = 0; r >= 0 && i < from->n_resources; i++) {
 		const struct record_resource *old = &from->resources[i];
 
@@ -110,6 +112,7 @@ static int copy_record(const struct session_record *from, const char *name,
 		       sizeof(resource->strategy));
 		memcpy(resource->effective, old->effective,
 		       sizeof(resource->effective));
+		memcpy(resource->role, old->role, sizeof(resource->role));
 	}
 	return r;
 }

@@ -32,7 +32,7 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 	struct run run;
 	int r;
 
-	r = run_prepare(&run, options, NULL, err);
+	r = run_prepare(&run, options, NULL, NULL, err);
 	if (r >= 0)
 		r = run_plan(&run, err);
 	if (r >= 0)

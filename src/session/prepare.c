@@ -9,6 +9,7 @@
 #include "session/entries.h"
 #include "session/look.h"
 #include "session/package.h"
+#include "session/policy.h"
 #include "session/store.h"
 #include "session/workspace.h"
 #include "sys/file.h"
@@ -80,11 +81,21 @@ static void find_home(struct run *run)
 
 int run_find_workspace(struct run *run, struct hb_error *err)
 {
-	int r = workspace_find(run, err);
+	int r = run->session ? workspace_of_session(run, err)
+			     : workspace_find(run, err);
 
 	if (r < 0)
 		return r;
 	return config_load_workspace(&run->settings, run->workspace, err);
+}
+
+/* Whether something that is held back holds the working directory. */
+static bool is_at_work(const struct run *run)
+{
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (view_lies_in(run->cwd, run->resources[i].source))
+			return true;
+	return false;
 }
 
 /* The working directory as the view has it. */
@@ -92,6 +103,12 @@ static int find_inside(struct run *run, struct hb_error *err)
 {
 	if (run->request.cwd != run->cwd)
 		return 0;
+	/* A session can be gone on with from anywhere. */
+	if (run->session && !is_at_work(run)) {
+		run->request.cwd = run->resources[0].inside;
+		run->request.cwd_name = NULL;
+		return 0;
+	}
 	if (view_inside(&run->request, run->cwd, run->chdir) < 0)
 		return hb_fail(err, -HB_E_USAGE,
 			       "the working directory's name is too long");
@@ -172,22 +189,28 @@ static const char *program_of(const struct hb_run_options *o)
 }
 
 int run_configure(struct run *run, const struct hb_run_options *options,
-		  struct hb_error *err)
+		  struct hb_session *session, struct hb_error *err)
 {
 	int r;
 
-	*run = (struct run){ .options = options };
+	*run = (struct run){ .options = options, .session = session };
 	plan_init(&run->plan);
 	settings_init(&run->settings);
 	run->request.settings = &run->settings;
 	run->host.envp = options->envp;
 	run->host.is_root = sys_getuid() == 0;
 	r = find_cwd(run, err);
+	if (r >= 0)
+		r = code_expand(options, &run->code, err);
 	if (r < 0)
 		return r;
+	if (r > 0)
+		options = run->options = &run->code.options;
 	find_home(run);
-	r = config_load(&run->settings, options, program_of(options),
-			run->host.home, err);
+	r = session && policy_is_recorded(session)
+		    ? policy_load(session, options, &run->settings, err)
+		    : config_load(&run->settings, options, program_of(options),
+				  run->host.home, err);
 	if (r >= 0)
 		r = find_chdir(run, err);
 	return r;
@@ -216,22 +239,23 @@ int run_look(struct run *run, const struct hb_listener *listener,
 }
 
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		const struct hb_listener *listener, struct hb_error *err)
+		struct hb_session *session, const struct hb_listener *listener,
+		struct hb_error *err)
 {
 	int r;
 
-	r = run_configure(run, options, err);
+	r = run_configure(run, options, session, err);
+	options = run->options;
+	if (r >= 0 && (!options->argv || !options->argv[0])) {
+		hb_fix(err, "holdback run -- COMMAND");
+		return hb_fail(err, -HB_E_USAGE, "there is no command to run");
+	}
 	if (r >= 0)
 		r = look_command(
 			options->argv[0], look_env(options->envp, "PATH"),
 			run->request.cwd, run->command, run->command_real, err);
 	if (r < 0)
 		return r;
-	if (!run->settings.is_ephemeral) {
-		hb_fix(err, "holdback run --ephemeral -- CMD");
-		return hb_fail(err, -HB_E_USAGE,
-			       "sessions are not built yet; nothing ran");
-	}
 	r = run_look(run, listener, err);
 	if (r >= 0)
 		r = package_show(run, err);
@@ -252,6 +276,7 @@ void run_done(struct run *run)
 {
 	plan_done(&run->plan);
 	settings_done(&run->settings);
+	code_done(&run->code);
 	free(run->argv);
 	free(run->entries);
 	free(run->resources);

@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "session/code.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 struct hb_error;
 struct hb_listener;
 struct hb_run_options;
+struct hb_session;
 
 /*
  * One run before it starts: what was asked for, what the host has, and the plan
@@ -29,7 +31,9 @@ struct hb_run_options;
  * effective settings are run->settings.  Nothing here changes the host.
  */
 struct run {
-	const struct hb_run_options *options;
+	const struct hb_run_options *options; /* the caller's, or code's */
+	struct code code;
+	struct hb_session *session; /* goes on in this one; borrowed, or NULL */
 	const struct hb_listener *listener; /* may be NULL */
 	struct settings settings;
 	struct view_request request;
@@ -37,6 +41,9 @@ struct run {
 	struct view_entry *entries;	 /* the request's, allocated */
 	struct view_resource *resources; /* likewise; the workspace first */
 	size_t n_entries, n_resources;
+	size_t n_direct; /* so many of the resources, the first ones, are real
+			  */
+	size_t n_kept;	 /* and so many behind them are for a session to keep */
 	struct plan plan;
 	char **argv;	      /* the plan's, allocated */
 	char cwd[PATH_MAX];   /* the caller's */
@@ -50,15 +57,26 @@ struct run {
 	char command_real[PATH_MAX]; /* what that leads to */
 };
 
-/* `run` is freed with run_done() in any case. */
+/*
+ * `run` is freed with run_done() in any case.  With a session, which may be
+ * NULL, its record says what is held back and, if `run` made it, what else the
+ * box is told.
+ */
 int run_configure(struct run *run, const struct hb_run_options *options,
-		  struct hb_error *err);
+		  struct hb_session *session, struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);
 int run_look(struct run *run, const struct hb_listener *listener,
 	     struct hb_error *err);
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		const struct hb_listener *listener, struct hb_error *err);
+		struct hb_session *session, const struct hb_listener *listener,
+		struct hb_error *err);
 int run_plan(struct run *run, struct hb_error *err);
 void run_done(struct run *run);
+
+/*
+ * Puts what box_run() said, which is in `err`, into words that help, and
+ * returns the code.
+ */
+int run_explain(const struct run *run, int r, struct hb_error *err);
 
 #endif

@@ -52,6 +52,9 @@ void record_done(struct session_record *record)
 	for (size_t i = 0; i < record->n_read_only; i++)
 		free(record->read_only[i]);
 	free(record->read_only);
+	for (size_t i = 0; i < record->n_policy; i++)
+		free(record->policy[i]);
+	free(record->policy);
 	free(record->layers);
 	memset(record, 0, sizeof(*record));
 }
@@ -112,24 +115,37 @@ int record_add_resource(struct session_record *record, const char *source,
 	return 0;
 }
 
-int record_add_read_only(struct session_record *record, const char *path,
-			 struct hb_error *err)
+/* One more copy in a list of at most `max`. */
+static int add_copy(char ***list, size_t *n, size_t max, const char *text,
+		    struct hb_error *err)
 {
 	char **grown;
 
-	if (record->n_read_only >= RECORD_READ_ONLY_MAX)
-		return hb_fail(err, -E2BIG, "more than %d read-only paths",
-			       RECORD_READ_ONLY_MAX);
-	grown = reallocarray(record->read_only, record->n_read_only + 1,
-			     sizeof(*grown));
+	if (*n >= max)
+		return hb_fail(err, -E2BIG, "more than %zu of a kind", max);
+	grown = reallocarray(*list, *n + 1, sizeof(*grown));
 	if (!grown)
-		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	record->read_only = grown;
-	grown[record->n_read_only] = strdup(path);
-	if (!grown[record->n_read_only])
-		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	record->n_read_only++;
+		return hb_fail(err, -ENOMEM, "cannot keep the session");
+	*list = grown;
+	grown[*n] = strdup(text);
+	if (!grown[*n])
+		return hb_fail(err, -ENOMEM, "cannot keep the session");
+	++*n;
 	return 0;
+}
+
+int record_add_read_only(struct session_record *record, const char *path,
+			 struct hb_error *err)
+{
+	return add_copy(&record->read_only, &record->n_read_only,
+			RECORD_READ_ONLY_MAX, path, err);
+}
+
+int record_add_policy(struct session_record *record, const char *words,
+		      struct hb_error *err)
+{
+	return add_copy(&record->policy, &record->n_policy, RECORD_POLICY_MAX,
+			words, err);
 }
 
 int record_add_layer(struct session_record *record,
@@ -209,6 +225,7 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("undo-bytes", FIELD_U64, undo_bytes),
 	SESSION_FIELD("family", FIELD_TEXT, family),
 	SESSION_FIELD("freezing", FIELD_BOOL, is_freezing),
+	SESSION_FIELD("passing", FIELD_BOOL, is_passing),
 };
 #define N_SESSION_FIELDS (sizeof(session_fields) / sizeof(session_fields[0]))
 
@@ -232,6 +249,7 @@ static const struct field resource_fields[] = {
 	RESOURCE_FIELD("groups", FIELD_BOOL, has_groups),
 	RESOURCE_FIELD("strategy", FIELD_TEXT, strategy),
 	RESOURCE_FIELD("effective", FIELD_TEXT, effective),
+	RESOURCE_FIELD("role", FIELD_TEXT, role),
 };
 #define N_RESOURCE_FIELDS (sizeof(resource_fields) / sizeof(resource_fields[0]))
 
@@ -289,6 +307,8 @@ int record_format(const struct session_record *record, struct buf *out,
 		write_field(&w, &session_fields[i], record);
 	for (size_t i = 0; i < record->n_read_only; i++)
 		(void)kv_add_str(&w, "read-only", record->read_only[i]);
+	for (size_t i = 0; i < record->n_policy; i++)
+		(void)kv_add_str(&w, "policy", record->policy[i]);
 	for (size_t i = 0; i < record->n_layers; i++) {
 		(void)kv_add_str(&w, "layer", record->layers[i].id);
 		for (size_t k = 0; k < N_LAYER_FIELDS; k++)
@@ -413,6 +433,8 @@ static int read_entry(struct session_record *record,
 
 	if (strcmp(entry->key, "read-only") == 0)
 		return record_add_read_only(record, entry->value, err);
+	if (strcmp(entry->key, "policy") == 0)
+		return record_add_policy(record, entry->value, err);
 	if (strcmp(entry->key, "resource") == 0)
 		return record_add_resource(record, entry->value, "", &resource,
 					   err);

@@ -23,6 +23,8 @@ struct hb_error;
 #define RECORD_RESOURCES_MAX 32
 #define RECORD_READ_ONLY_MAX 256
 #define RECORD_LAYERS_MAX    1000
+#define RECORD_POLICY_MAX    1100
+#define RECORD_ROLE_SIZE     16
 #define RECORD_FILE_MAX	     ((size_t)1 << 18)
 
 enum session_state {
@@ -51,6 +53,7 @@ struct record_resource {
 	 */
 	char strategy[RECORD_STRATEGY_SIZE];
 	char effective[RECORD_STRATEGY_SIZE];
+	char role[RECORD_ROLE_SIZE]; /* what `run` has it for; "": cow */
 };
 
 /*
@@ -87,6 +90,10 @@ struct session_record {
 	size_t n_resources;
 	char **read_only; /* host paths that the view shows read-only */
 	size_t n_read_only;
+	bool is_passing; /* `run` made it: removed if it ends without changes */
+	/* What its boxes are told: KEY=VALUE, see session/policy.h; owned. */
+	char **policy;
+	size_t n_policy;
 };
 
 /* Accepts zero. */
@@ -111,6 +118,8 @@ int record_add_resource(struct session_record *record, const char *source,
 			struct hb_error *err);
 int record_add_read_only(struct session_record *record, const char *path,
 			 struct hb_error *err);
+int record_add_policy(struct session_record *record, const char *words,
+		      struct hb_error *err);
 int record_add_layer(struct session_record *record,
 		     const struct record_layer *layer, struct hb_error *err);
 void record_remove_layer(struct session_record *record, size_t number);

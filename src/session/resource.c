@@ -160,12 +160,48 @@ static int check_overlap(const struct session_record *record,
 	return 0;
 }
 
+static int add_opened(const struct hb_store *store, int fd, const char *source,
+		      const char *inside, struct session_record *record,
+		      struct record_resource **ret, struct hb_error *err)
+{
+	struct sys_attr attr;
+	int r;
+
+	r = check_source(store, source, err);
+	if (r >= 0)
+		r = check_overlap(record, source, inside, err);
+	if (r >= 0)
+		r = record_add_resource(record, source, inside, ret, err);
+	if (r < 0)
+		return r;
+	r = sys_attr_at(fd, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", source);
+	(*ret)->ino = attr.ino;
+	(*ret)->btime = attr.btime;
+	return 0;
+}
+
+int resource_add(const struct hb_store *store, const char *source,
+		 const char *inside, struct session_record *record,
+		 struct record_resource **ret_resource, struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	char shown[QUOTE_SHOWN];
+
+	fd = sys_openat2(AT_FDCWD, source, O_RDONLY | O_DIRECTORY, 0,
+			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot open '%s'",
+			       quote_shown(source, shown, sizeof(shown)));
+	return add_opened(store, fd, source, inside, record, ret_resource, err);
+}
+
 static int choose_one(const struct hb_store *store, const char *word,
 		      struct session_record *record, struct hb_error *err)
 {
 	char dir[PATH_MAX], inside[PATH_MAX], source[PATH_MAX];
 	struct record_resource *resource = NULL;
-	struct sys_attr attr;
 	auto_fd int fd = -1;
 	int r;
 
@@ -176,26 +212,12 @@ static int choose_one(const struct hb_store *store, const char *word,
 	if (fd < 0)
 		return fd;
 	r = check_source(store, source, err);
-	if (r < 0)
-		return r;
-	if (inside[0] != '\0') {
+	if (r >= 0 && inside[0] != '\0')
 		r = check_inside(store, inside, err);
-		if (r < 0)
-			return r;
-	}
-	r = check_overlap(record, source, inside[0] ? inside : source, err);
-	if (r >= 0)
-		r = record_add_resource(record, source,
-					inside[0] ? inside : source, &resource,
-					err);
 	if (r < 0)
 		return r;
-	r = sys_attr_at(fd, "", &attr);
-	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", source);
-	resource->ino = attr.ino;
-	resource->btime = attr.btime;
-	return 0;
+	return add_opened(store, fd, source, inside[0] ? inside : source,
+			  record, &resource, err);
 }
 
 int resource_choose(const struct hb_store *store, const char *const *cow,

@@ -26,6 +26,14 @@ int resource_choose(const struct hb_store *store, const char *const *cow,
 		    struct hb_error *err);
 
 /*
+ * Adds one that is already known: `source` is absolute and without links, and
+ * `inside` a place that the view can have.
+ */
+int resource_add(const struct hb_store *store, const char *source,
+		 const char *inside, struct session_record *record,
+		 struct record_resource **ret_resource, struct hb_error *err);
+
+/*
  * Opens the real directory.  -HB_E_STATE if it is gone or another one than the
  * session was made for.
  */

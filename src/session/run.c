@@ -6,9 +6,14 @@
 #include "box/box.h"
 #include "box/stage.h"
 #include "holdback/holdback.h"
+#include "holdback/session.h"
+#include "session/direct.h"
+#include "session/kept.h"
 #include "session/look.h"
 #include "session/prepare.h"
+#include "session/session.h"
 #include "sys/landlock.h"
+#include "sys/signal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,6 +96,9 @@ static void tell_weakenings(const struct run *run,
 	bool is_usual = s->origins[KEY_NET].source == SETTING_BUILT_IN;
 	int abi = sys_landlock_abi();
 
+	if (s->is_direct)
+		tell(listener, HB_NOTICE_WEAKENED,
+		     "nothing is held back: what is written in the workspace is real");
 	if (has_net(run) && abi < ABI_ABSTRACT)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the network is the host's, abstract sockets open");
@@ -117,21 +125,47 @@ static size_t count_tools(const struct run *run)
 	return n;
 }
 
-static void tell_start(const struct run *run,
+/* A path as its owner thinks of it. */
+static const char *shown_at_home(const struct run *run, const char *path,
+				 char *out, size_t size)
+{
+	const char *home = run->host.home;
+	char shown[QUOTE_SHOWN];
+
+	if (home && view_lies_in(path, home) && strcmp(path, home) != 0)
+		(void)snprintf(
+			out, size, "~%s",
+			quote_shown(path + strlen(home), shown, sizeof(shown)));
+	else
+		(void)snprintf(out, size, "%s",
+			       quote_shown(path, shown, sizeof(shown)));
+	return out;
+}
+
+static void tell_start(const struct run *run, const char *session,
 		       const struct hb_listener *listener)
 {
-	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
+	char shown[QUOTE_SHOWN + 1], text[2 * TOLD_SIZE], what[TOLD_SIZE];
 	size_t n_tools = count_tools(run);
 
 	if (run->settings.is_quiet)
 		return;
-	(void)snprintf(
-		text, sizeof(text),
-		"ephemeral: changes in '%s' are kept in memory (at most %llu MiB) and gone at the end · network: %s · home hidden but for %zu tool%s",
-		quote_shown(run->workspace, shown, sizeof(shown)),
-		(unsigned long long)(run->settings.size >> 20),
-		has_net(run) ? "host" : "none", n_tools,
-		n_tools == 1 ? "" : "s");
+	(void)shown_at_home(run, run->workspace, shown, sizeof(shown));
+	if (run->settings.is_ephemeral)
+		(void)snprintf(
+			what, sizeof(what),
+			"ephemeral: changes in '%s' are kept in memory (at most %llu MiB) and gone at the end",
+			shown, (unsigned long long)(run->settings.size >> 20));
+	else if (run->settings.is_direct)
+		(void)snprintf(what, sizeof(what), "direct");
+	else
+		(void)snprintf(what, sizeof(what),
+			       "session %s · %s is copy-on-write", session,
+			       shown);
+	(void)snprintf(text, sizeof(text),
+		       "%s · network: %s · home hidden but for %zu tool%s",
+		       what, has_net(run) ? "host" : "none", n_tools,
+		       n_tools == 1 ? "" : "s");
 	tell(listener, HB_NOTICE_START, text);
 	if (!run->worktree_why)
 		return;
@@ -164,7 +198,7 @@ static int explain_exec(const struct run *run, struct hb_error *err)
 	return -code;
 }
 
-static int explain(const struct run *run, int r, struct hb_error *err)
+int run_explain(const struct run *run, int r, struct hb_error *err)
 {
 	char mount[PATH_MAX], shown[QUOTE_SHOWN];
 
@@ -186,25 +220,179 @@ static int explain(const struct run *run, int r, struct hb_error *err)
 	return r;
 }
 
-static int run_box(const struct run *run, const struct hb_listener *listener,
-		   struct hb_run_result *ret_result, struct hb_error *err)
+static void fill_result(const struct run *run, const struct box_result *result,
+			struct hb_run_result *ret)
+{
+	ret->status = result->status;
+	ret->n_leftover = result->n_leftover;
+	ret->is_quiet = run->settings.is_quiet;
+}
+
+/* Nothing is kept. */
+static int run_box(struct run *run, struct hb_run_result *ret_result,
+		   struct hb_error *err)
 {
 	struct box_result result = { 0 };
 	auto_free char **envp = NULL;
 	int r;
 
-	r = plan_environment(&run->plan, run->options->envp, &envp, err);
+	r = run_plan(run, err);
+	if (r >= 0)
+		r = plan_environment(&run->plan, run->options->envp, &envp,
+				     err);
 	if (r < 0)
 		return r;
-	tell_weakenings(run, listener);
-	tell_start(run, listener);
+	tell_weakenings(run, run->listener);
+	tell_start(run, "", run->listener);
 	r = box_run(&run->plan, envp, NULL, &result, err);
 	if (r < 0)
-		return explain(run, r, err);
-	ret_result->status = result.status;
-	ret_result->n_leftover = result.n_leftover;
-	ret_result->is_quiet = run->settings.is_quiet;
+		return run_explain(run, r, err);
+	fill_result(run, &result, ret_result);
 	return 0;
+}
+
+static void start(struct kept_box *box)
+{
+	tell_weakenings(box->run, box->run->listener);
+	tell_start(box->run, box->session->record.name, box->run->listener);
+}
+
+/* What a run needs that keeps its changes. */
+struct kept {
+	struct hb_store *store;
+	struct hb_session *session;
+	bool is_new; /* made by this run: nothing is left of it if that fails */
+};
+
+static int open_store(struct kept *kept, const struct hb_run_options *options,
+		      struct hb_error *err)
+{
+	const struct hb_store_options plain = { .envp = options->envp };
+
+	return hb_store_open(options->store ? options->store : &plain, true,
+			     &kept->store, err);
+}
+
+static int open_session(struct kept *kept, const char *name,
+			const struct hb_run_options *options,
+			struct hb_run_result *ret, struct hb_error *err)
+{
+	char ref[sizeof(ret->session) + 1];
+
+	(void)snprintf(ret->session, sizeof(ret->session), "%s", name);
+	(void)snprintf(ref, sizeof(ref), "@%s", name);
+	return hb_session_open(kept->store, ref,
+			       options->is_quick ? HB_OPEN_QUICK
+						 : HB_OPEN_CHANGE,
+			       &kept->session, err);
+}
+
+/* The session that was asked for, if it is there. */
+static int open_asked(struct kept *kept, const struct hb_run_options *options,
+		      struct hb_run_result *ret, struct hb_error *err)
+{
+	const char *name = look_env(options->envp, "HOLDBACK_SESSION");
+	int r;
+
+	for (size_t i = 0; i < options->n_settings; i++)
+		if (strcmp(options->settings[i].key, "session") == 0)
+			name = options->settings[i].value;
+	if (!name)
+		return 0;
+	r = record_check_name(name, err);
+	if (r >= 0)
+		r = open_store(kept, options, err);
+	if (r < 0 || session_check_new(kept->store, name, NULL) >= 0)
+		return r;
+	return open_session(kept, name, options, ret, err);
+}
+
+static int run_kept(struct run *run, struct kept *kept,
+		    struct hb_run_result *ret, struct hb_error *err)
+{
+	struct box_result result = { 0 };
+	char name[RECORD_NAME_MAX + 1];
+	struct kept_box box = { .run = run,
+				.start = start,
+				.explain = run_explain };
+	int r = 0;
+
+	if (!kept->session) {
+		if (!kept->store)
+			r = open_store(kept, run->options, err);
+		if (r >= 0)
+			r = kept_make(run, kept->store, name, err);
+		if (r < 0)
+			return r;
+		kept->is_new = true;
+		r = open_session(kept, name, run->options, ret, err);
+		if (r < 0)
+			return r;
+	}
+	box.session = kept->session;
+	box.may_drop = kept->session->record.is_passing;
+	r = kept_run(&box, &result, err);
+	if (box.is_dropped)
+		ret->session[0] = '\0';
+	if (r < 0 && kept->is_new && !box.is_dropped)
+		(void)session_drop(kept->session, NULL);
+	if (r < 0)
+		return r;
+	fill_result(run, &result, ret);
+	return 0;
+}
+
+static int check_modes(const struct run *run, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+
+	if (s->is_ephemeral && s->is_direct)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--ephemeral and --direct exclude each other");
+	if (s->is_ephemeral && s->session)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--ephemeral and --session exclude each other");
+	return 0;
+}
+
+struct heard {
+	const struct hb_listener *listener;
+};
+
+static void tell_appeared(void *ctx, const char *path)
+{
+	const struct heard *heard = ctx;
+	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
+
+	(void)snprintf(
+		text, sizeof(text),
+		"'%s' was made by the command: look at it before you use "
+		"the directory",
+		quote_shown(path, shown, sizeof(shown)));
+	tell(heard->listener, HB_NOTICE_WEAKENED, text);
+}
+
+static int run_any(const struct hb_run_options *options,
+		   const struct hb_listener *listener, struct kept *kept,
+		   struct hb_run_result *ret_result, struct hb_error *err)
+{
+	int64_t begin = sys_now_ms();
+	struct heard heard = { listener };
+	struct run run;
+	int r;
+
+	r = run_prepare(&run, options, kept->session, listener, err);
+	if (r >= 0)
+		r = check_modes(&run, err);
+	if (r >= 0)
+		r = run.settings.is_ephemeral || run.n_kept == 0
+			    ? run_box(&run, ret_result, err)
+			    : run_kept(&run, kept, ret_result, err);
+	if (r >= 0)
+		direct_tell_new(&run, tell_appeared, &heard);
+	run_done(&run);
+	ret_result->ms = sys_now_ms() - begin;
+	return r;
 }
 
 int hb_run(const struct hb_run_options *options,
@@ -212,16 +400,15 @@ int hb_run(const struct hb_run_options *options,
 	   struct hb_error *err)
 {
 	struct hb_error local = { 0 };
-	struct run run;
+	struct kept kept = { 0 };
 	int r;
 
 	if (!err)
 		err = &local;
-	r = run_prepare(&run, options, listener, err);
+	r = open_asked(&kept, options, ret_result, err);
 	if (r >= 0)
-		r = run_plan(&run, err);
-	if (r >= 0)
-		r = run_box(&run, listener, ret_result, err);
-	run_done(&run);
+		r = run_any(options, listener, &kept, ret_result, err);
+	hb_session_free(kept.session);
+	hb_store_free(kept.store);
 	return r;
 }

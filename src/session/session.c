@@ -199,7 +199,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	     session_has_groups(s) || shown_has_trees(s)))
 		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
-		r = session_settle_box(s, true, err);
+		r = session_settle_box(s, SETTLE_CRASHED, err);
 	else if (s->record.is_unsynced)
 		r = session_settle_sync(s, err);
 	if (r >= 0)

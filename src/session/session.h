@@ -111,11 +111,19 @@ void session_leave(struct hb_session *s, struct hb_error *err);
 /* Of type txn_left_fn: says which, and where the version before is. */
 void session_left(void *ctx, const struct txn_left *left);
 
+/* How a box came to its end. */
+enum settle_how {
+	SETTLE_ENDED,
+	SETTLE_OR_DROP, /* the same, of a session that may be dropped */
+	SETTLE_CRASHED, /* not by itself */
+};
+
 /*
  * What a box that ended owes: sees to it that its writes are on disk, and
- * records that.  `after_crash`: the box did not end by itself.
+ * records that.  1 for SETTLE_OR_DROP alone: the session is void; nothing was
+ * written or synced, and the caller drops it.
  */
-int session_settle_box(struct hb_session *s, bool after_crash,
+int session_settle_box(struct hb_session *s, enum settle_how how,
 		       struct hb_error *err);
 
 /* The sync that was cut short by an interrupt, or by the end of the machine. */
@@ -188,6 +196,18 @@ struct session_origin {
 int session_make(const struct hb_store *store, struct session_record *record,
 		 const struct session_origin *origin,
 		 const struct hb_create_options *asked, struct hb_error *err);
+
+/*
+ * Removes a session that holds nothing, without a sync: if that is interrupted
+ * there is one more that holds nothing.  The object can only be freed then.
+ */
+int session_drop(struct hb_session *s, struct hb_error *err);
+
+/*
+ * Whether nothing would be missed if the session were gone: `run` made it,
+ * nothing is pending in it and nothing was committed from it.
+ */
+int session_is_void(struct hb_session *s, struct hb_error *err);
 
 /* Removes what stores in the resources themselves there are. */
 void session_remove_in_base(const struct session_record *record);

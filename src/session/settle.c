@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/layers.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "session/shown.h"
@@ -179,32 +180,47 @@ int session_settle_sync(struct hb_session *s, struct hb_error *err)
 	return session_save(s, err);
 }
 
-int session_settle_box(struct hb_session *s, bool after_crash,
-		       struct hb_error *err)
+/* What the box did is in the layers, and nothing else is. */
+static int settle_layers(struct hb_session *s, bool after_crash,
+			 bool *ret_is_lost, struct hb_error *err)
 {
-	bool is_lost = false;
 	int r = 0;
 
+	*ret_is_lost = false;
 	if (after_crash)
-		r = note_lost(s, &is_lost, err);
+		r = note_lost(s, ret_is_lost, err);
 	if (r < 0)
 		return r;
 	/* Until this has succeeded the session stays active. */
-	r = shown_after_box(s, is_lost, err);
+	r = shown_after_box(s, *ret_is_lost, err);
 	if (r < 0)
 		return r;
-	if (after_crash && !is_lost)
+	if (after_crash && !*ret_is_lost)
 		store_say(s->store,
 			  "session '%s': the command in it was ended from "
 			  "outside; what it wrote is kept",
 			  s->record.name);
 	/* Before the state: if it is interrupted, it is made up for. */
-	r = session_settle_groups(s, err);
-	if (r < 0)
+	return session_settle_groups(s, err);
+}
+
+int session_settle_box(struct hb_session *s, enum settle_how how,
+		       struct hb_error *err)
+{
+	int has_upper, r;
+	bool is_lost;
+
+	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
+	if (r >= 0 && how == SETTLE_OR_DROP)
+		r = session_is_void(s, err);
+	if (r != 0)
 		return r;
+	has_upper = session_has_upper(s, err);
+	if (has_upper < 0)
+		return has_upper;
 	/* Said before the sync begins: an interrupt may end us there. */
-	s->record.is_unsynced =
-		!is_lost && (!s->record.is_durable || shown_has_trees(s));
+	s->record.is_unsynced = !is_lost && has_upper &&
+				(!s->record.is_durable || shown_has_trees(s));
 	r = session_end(s, err);
 	if (r >= 0 && s->record.is_unsynced)
 		r = session_settle_sync(s, err);

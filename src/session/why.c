@@ -159,7 +159,7 @@ int hb_why(const struct hb_run_options *options, const char *path,
 	struct run run;
 	int r;
 
-	r = run_configure(&run, options, err);
+	r = run_configure(&run, options, NULL, err);
 	if (r >= 0)
 		r = full_path(&run, path, full, err);
 	if (r >= 0)

@@ -11,6 +11,7 @@
 #include "session/entries.h"
 #include "session/look.h"
 #include "session/prepare.h"
+#include "session/session.h"
 #include "session/worktree.h"
 #include "sys/file.h"
 
@@ -22,8 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The workspace and its repository. */
-#define ALWAYS_MAX 2
+/* The workspace and its repository; or what a session has. */
+#define ALWAYS_MAX RECORD_RESOURCES_MAX
 
 /* A home by any name: root's idea of home is not that of the directory's owner.
  */
@@ -110,12 +111,17 @@ static int add_resource(struct run *run, enum view_role role,
 		return r;
 	*resource = (struct view_resource){
 		.role = role,
+		.is_direct = role <= VIEW_GIT && run->settings.is_direct,
 		.source = copy,
 		.inside = copy + n,
 		.mode = st.st_mode & 01777,
 		.item = item,
 	};
 	run->n_resources++;
+	if (resource->is_direct)
+		run->n_direct++;
+	else if (role != VIEW_CACHE)
+		run->n_kept++;
 	run->request.resources = run->resources;
 	run->request.n_resources = run->n_resources;
 	return 0;
@@ -141,16 +147,65 @@ static int find_at(struct run *run, char *ret, struct hb_error *err)
 	return 0;
 }
 
+static int make_room(struct run *run, struct hb_error *err)
+{
+	run->resources = calloc(run->settings.n_items + ALWAYS_MAX,
+				sizeof(*run->resources));
+	if (!run->resources)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	return 0;
+}
+
+static const char *const role_names[] = {
+	[VIEW_WORKSPACE] = "workspace",
+	[VIEW_GIT] = "git",
+	[VIEW_COW] = "cow",
+	[VIEW_CACHE] = "cache",
+};
+
+const char *workspace_role_name(enum view_role role)
+{
+	return role_names[role];
+}
+
+/* One that `create` made has no roles: the first is where the work is. */
+static enum view_role role_of(const struct session_record *record, size_t i)
+{
+	for (size_t k = 0; k < sizeof(role_names) / sizeof(role_names[0]); k++)
+		if (strcmp(record->resources[i].role, role_names[k]) == 0)
+			return (enum view_role)k;
+	return i == 0 ? VIEW_WORKSPACE : VIEW_COW;
+}
+
+int workspace_of_session(struct run *run, struct hb_error *err)
+{
+	const struct session_record *record = &run->session->record;
+	int r;
+
+	if (run->settings.is_direct) {
+		hb_fix(err, "leave one of --direct and --session out");
+		return hb_fail(err, -HB_E_USAGE,
+			       "what a session holds back cannot be direct");
+	}
+	r = make_room(run, err);
+	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
+		       record->resources[0].source);
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
+		r = add_resource(run, role_of(record, i),
+				 record->resources[i].source,
+				 record->resources[i].inside, NULL, err);
+	return r;
+}
+
 int workspace_find(struct run *run, struct hb_error *err)
 {
 	char inside[PATH_MAX], common[PATH_MAX], shown[QUOTE_SHOWN];
 	const char *why;
 	int r;
 
-	run->resources = calloc(run->settings.n_items + ALWAYS_MAX,
-				sizeof(*run->resources));
-	if (!run->resources)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
+	r = make_room(run, err);
+	if (r < 0)
+		return r;
 	look_workspace(run->cwd, run->host.home, run->workspace);
 	why = refuses(run, run->workspace);
 	if (why) {
@@ -267,7 +322,7 @@ int workspace_find_more(struct run *run, struct hb_error *err)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
-		if (s->items[i].key == KEY_COW)
+		if (s->items[i].key == KEY_COW && !run->session)
 			r = add_cow(run, &s->items[i], err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_CACHE)

@@ -2,6 +2,8 @@
 #ifndef HB_SESSION_WORKSPACE_H
 #define HB_SESSION_WORKSPACE_H
 
+#include "plan/view.h"
+
 struct hb_error;
 struct run;
 
@@ -14,6 +16,12 @@ struct run;
  * run's listener says yes.
  */
 int workspace_find(struct run *run, struct hb_error *err);
+
+/* The same for a run that goes on in a session: what its record says. */
+int workspace_of_session(struct run *run, struct hb_error *err);
 int workspace_find_more(struct run *run, struct hb_error *err);
+
+/* What a record calls it. */
+const char *workspace_role_name(enum view_role role);
 
 #endif

@@ -12,7 +12,8 @@ try_run="${nl}fix: try 'holdback run --help'"
 
 says 'no command at all' 2 "holdback: there is no command${nl}fix: *" "$HB_BIN"
 says 'run without a command' 125 \
-	"holdback: \[2\] 'run' needs an operand$try_run" "$HB_BIN" run
+	"holdback: \[2\] there is no command to run${nl}fix: holdback run -- COMMAND" \
+	"$HB_BIN" run
 says 'an unknown option' 125 \
 	"holdback: \[2\] unknown option '--no-such-thing'$try_run" \
 	run --no-such-thing true
@@ -48,11 +49,6 @@ done
 says 'too many settings' 125 \
 	"holdback: \[2\] option '--ro': more than 256 settings$try_run" \
 	run "$@" true
-
-says 'without --ephemeral nothing runs' 125 \
-	"holdback: \[2\] sessions are not built yet; nothing ran${nl}fix: holdback run --ephemeral -- CMD" \
-	"$HB_BIN" run -- touch file
-check 'and nothing did' test ! -e file
 
 # The command.
 says 'a command that does not exist' 127 \

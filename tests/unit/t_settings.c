@@ -143,7 +143,10 @@ static void a_workspace_only_tightens(void)
 		const char *weaker, *tighter;
 	} rows[SETTING_KEYS] = {
 		[KEY_PROFILE] = { KEY_PROFILE, "claude", NULL },
+		[KEY_SESSION] = { KEY_SESSION, "other", NULL },
 		[KEY_EPHEMERAL] = { KEY_EPHEMERAL, "yes", NULL },
+		[KEY_DIRECT] = { KEY_DIRECT, "yes", NULL },
+		[KEY_CODE] = { KEY_CODE, "x.py", NULL },
 		[KEY_SIZE] = { KEY_SIZE, "2G", "1M" },
 		[KEY_SHOW] = { KEY_SHOW, "/home", NULL },
 		[KEY_HIDE] = { KEY_HIDE, "/usr", "secret/keys" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "cli/cmd_session.h"
+#include "cli/diff/ended.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/patch.h"
@@ -231,6 +232,8 @@ int main(int argc, char **argv)
 	struct hb_error err = { 0 };
 	int r;
 
+	if (argc > 2 && strcmp(argv[1], "ended") == 0)
+		return ended_show(argv + 2, environ);
 	if (argc < 2 || strcmp(argv[1], "diff") != 0) {
 		hb_fix(&err, "holdback diff");
 		(void)hb_fail(&err, -HB_E_USAGE,

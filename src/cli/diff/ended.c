@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/diff/ended.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "cli/cmd_session.h"
+#include "cli/diff/git2.h"
+#include "cli/diff/tally.h"
+#include "cli/say.h"
+#include "cli/show.h"
+#include "holdback/holdback.h"
+#include "holdback/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More rows than this are for `status`; lines of more are not counted. */
+#define ROWS_MAX  20
+#define COUNT_MAX 200
+#define BYTES_MAX ((uint64_t)8 << 20)
+
+#define TEXT_MAX  ((size_t)1 << 20)
+#define NAME_WIDE 60
+
+struct ended {
+	struct hb_session *session;
+	struct hb_changes *changes;
+	struct tally tally;
+	bool has_lines;
+	struct buf out;
+};
+
+static size_t width_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static int name_of(const struct ended *e, const struct hb_change *change,
+		   struct buf *out)
+{
+	const struct hb_session_info *info = hb_session_info(e->session);
+
+	if (change->from) {
+		(void)show_path(info, change, change->from, out);
+		(void)buf_add_str(out, " -> ");
+	}
+	return show_path(info, change, change->path, out);
+}
+
+/* A directory that comes or goes is told by what is in it. */
+static bool is_mere_directory(const struct hb_change *c)
+{
+	return c->is_directory && !c->is_git &&
+	       (c->kind == 'A' || c->kind == 'D');
+}
+
+static int add_row(struct ended *e, const struct hb_change *change,
+		   const struct tally_row *row, size_t wide)
+{
+	auto_buf struct buf name = BUF_INIT(TEXT_MAX);
+	struct buf *out = &e->out;
+	size_t n;
+
+	if (name_of(e, change, &name) < 0)
+		return name.error;
+	(void)buf_add_fmt(out, "  %c  %s", change->kind, buf_str(&name));
+	n = width_of(buf_str(&name));
+	if (row && row->plus != TALLY_NO_LINES && (row->plus || row->minus)) {
+		(void)buf_add_fill(out, ' ', n < wide ? wide - n : 0);
+		if (row->plus)
+			(void)buf_add_fmt(out, "  +%u", row->plus);
+		if (row->minus)
+			(void)buf_add_fmt(out, "  -%u", row->minus);
+	}
+	return buf_add_char(out, '\n');
+}
+
+/* Twice: the widest name is known after the first. */
+static int add_rows(struct ended *e, bool measure, size_t *wide,
+		    struct hb_error *err)
+{
+	struct hb_change change;
+	struct show_walk walk;
+	size_t i = 0, n = 0;
+	int r;
+
+	show_walk_init(&walk, e->changes, false);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		const struct tally_row *row = e->has_lines && i < e->tally.n
+						      ? &e->tally.rows[i]
+						      : NULL;
+
+		i++;
+		if (is_mere_directory(&change) || ++n > ROWS_MAX)
+			continue;
+		if (measure) {
+			auto_buf struct buf name = BUF_INIT(TEXT_MAX);
+
+			r = name_of(e, &change, &name);
+			if (r >= 0 && width_of(buf_str(&name)) > *wide)
+				*wide = width_of(buf_str(&name));
+		} else {
+			r = add_row(e, &change, row, *wide);
+		}
+		if (r < 0)
+			break;
+	}
+	show_walk_done(&walk);
+	if (*wide > NAME_WIDE)
+		*wide = NAME_WIDE;
+	if (r < 0)
+		return r;
+	if (!measure && n > ROWS_MAX)
+		(void)buf_add_fmt(&e->out, "  … and %zu more\n", n - ROWS_MAX);
+	return hb_changes_rewind(e->changes, err);
+}
+
+static int make_picture(struct ended *e, struct hb_error *err)
+{
+	const struct hb_summary *summary = hb_changes_summary(e->changes);
+	size_t wide = 0;
+	int r = 0;
+
+	e->has_lines =
+		summary->n_files <= COUNT_MAX && summary->bytes <= BYTES_MAX;
+	if (e->has_lines) {
+		r = git2_start(err);
+		if (r >= 0) {
+			r = tally_count(&e->tally, err);
+			git2_stop();
+		}
+	}
+	if (r >= 0)
+		r = add_rows(e, true, &wide, err);
+	if (r >= 0)
+		r = add_rows(e, false, &wide, err);
+	if (r < 0)
+		return r;
+	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
+				 &e->out);
+	(void)buf_add_fmt(&e->out,
+			  "\nNext: holdback diff · holdback commit · "
+			  "holdback rollback          (session %s is kept)\n",
+			  hb_session_info(e->session)->name);
+	return 0;
+}
+
+static int make_line(struct ended *e)
+{
+	(void)buf_add_fmt(&e->out, "holdback: session %s is kept: ",
+			  hb_session_info(e->session)->name);
+	(void)show_summary(hb_changes_summary(e->changes), &e->out);
+	return buf_add_char(&e->out, '\n');
+}
+
+static int show(struct ended *e, bool is_quiet, struct hb_error *err)
+{
+	const struct hb_changes_options options = { .without_hash = true };
+	int r;
+
+	r = hb_session_changes(e->session, &options, &e->changes, err);
+	if (r < 0)
+		return r;
+	if (!show_has_changes(hb_changes_summary(e->changes), true)) {
+		r = hb_session_forget(e->session, e->changes, err);
+		if (r != 0)
+			return r;
+	}
+	if (is_quiet)
+		return 0;
+	tally_init(&e->tally, hb_session_info(e->session), e->changes, false);
+	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err) : make_line(e);
+	tally_done(&e->tally);
+	if (r >= 0 && !e->out.error)
+		(void)fputs(buf_str(&e->out), stderr);
+	return r;
+}
+
+int ended_show(char **words, char *const *envp)
+{
+	struct ended e = { .out = BUF_INIT(TEXT_MAX) };
+	struct hb_store_options options;
+	struct hb_store *store = NULL;
+	struct hb_error err = { 0 };
+	int64_t status = HB_EXIT_OURS;
+	int r;
+
+	if (!words[0] || !words[1] || num_int(words[1], 0, 255, &status) < 0)
+		return HB_EXIT_OURS;
+	cmd_store_options(NULL, envp, &options);
+	r = hb_store_open(&options, false, &store, &err);
+	if (r >= 0)
+		r = hb_session_open(store, words[0], HB_OPEN_CHANGE, &e.session,
+				    &err);
+	if (r >= 0)
+		r = show(&e, words[2] != NULL, &err);
+	if (r < 0)
+		(void)cli_fail(&err);
+	hb_changes_free(e.changes);
+	hb_session_free(e.session);
+	hb_store_free(store);
+	buf_done(&e.out);
+	return (int)status;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_DIFF_ENDED_H
+#define HB_CLI_DIFF_ENDED_H
+
+struct hb_error;
+
+/*
+ * After a run: removes its session if that holds no changes and was made for
+ * the run alone, and otherwise says on stderr what changed and what can be done
+ * about it.  `words` are the session with its '@', the command's exit status,
+ * and perhaps "quiet".
+ *
+ * Returns that status whatever happens here: the command has ended.
+ */
+int ended_show(char **words, char *const *envp);
+
+#endif

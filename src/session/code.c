@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/code.h"
+
+#include "base/error.h"
+#include "plan/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By the end of the name; whatever is not here is executed itself. */
+static const struct {
+	const char *suffix, *program;
+} interpreters[] = {
+	{ ".py", "python3" }, { ".js", "node" },   { ".mjs", "node" },
+	{ ".cjs", "node" },   { ".sh", "sh" },	   { ".bash", "bash" },
+	{ ".pl", "perl" },    { ".rb", "ruby" },   { ".lua", "lua" },
+	{ ".php", "php" },    { ".R", "Rscript" }, { ".awk", "awk" },
+};
+
+/* What every one of them is told besides. */
+#define N_MORE 2
+
+static const char *interpreter_of(const char *file)
+{
+	size_t n = strlen(file);
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]);
+	     i++) {
+		size_t k = strlen(interpreters[i].suffix);
+
+		if (n > k && strcmp(file + n - k, interpreters[i].suffix) == 0)
+			return interpreters[i].program;
+	}
+	return NULL;
+}
+
+/* Words that are not changed by anybody: only their type says so. */
+static char *word(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static int make_argv(const char *file, char *const *words, struct code *code,
+		     struct hb_error *err)
+{
+	const char *program = interpreter_of(file);
+	size_t n = 0, k = 0;
+
+	while (words && words[n])
+		n++;
+	code->argv = calloc(n + 4, sizeof(*code->argv));
+	if (!code->argv)
+		return hb_fail(err, -ENOMEM, "cannot keep the command");
+	if (program)
+		code->argv[k++] = word(program);
+	if (program && strcmp(program, "awk") == 0)
+		code->argv[k++] = word("-f");
+	code->argv[k++] = word(file);
+	for (size_t i = 0; i < n; i++)
+		code->argv[k++] = words[i];
+	return 0;
+}
+
+int code_expand(const struct hb_run_options *options, struct code *code,
+		struct hb_error *err)
+{
+	const char *name = setting_name(KEY_CODE), *file = NULL;
+	size_t n = options->n_settings;
+	int r;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(options->settings[i].key, name) == 0)
+			file = options->settings[i].value;
+	if (!file)
+		return 0;
+	if (!file[0])
+		return hb_fail(err, -HB_E_USAGE, "option '--code' is empty");
+	code->settings = calloc(n + N_MORE, sizeof(*code->settings));
+	if (!code->settings)
+		return hb_fail(err, -ENOMEM, "cannot keep the settings");
+	memcpy(code->settings, options->settings, n * sizeof(*code->settings));
+	code->settings[n++] = (struct hb_setting){ setting_name(KEY_RO), file };
+	code->settings[n++] =
+		(struct hb_setting){ setting_name(KEY_NET), "none" };
+	r = make_argv(file, options->argv, code, err);
+	if (r < 0)
+		return r;
+	code->options = *options;
+	code->options.settings = code->settings;
+	code->options.n_settings = n;
+	code->options.argv = code->argv;
+	return 1;
+}
+
+void code_done(struct code *code)
+{
+	free(code->argv);
+	free(code->settings);
+	*code = (struct code){ 0 };
+}

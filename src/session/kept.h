@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_KEPT_H
+#define HB_SESSION_KEPT_H
+
+#include "session/record.h"
+
+#include <stdbool.h>
+
+struct box_result;
+struct hb_error;
+struct hb_exec_result;
+struct hb_session;
+struct hb_store;
+struct run;
+
+/*
+ * Runs whose changes are kept in a session.
+ */
+
+/*
+ * Makes the session of a run that was prepared without one: of the name that
+ * was asked for, or of the command's with a number behind it.  Its record has
+ * what the run is told, so that whoever goes on in it gets the same view.
+ */
+int kept_make(struct run *run, struct hb_store *store,
+	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err);
+
+/*
+ * The box of a prepared run over the session, which has its lock: gives the
+ * run's resources their layers, makes the plan, tells `start` and runs it.
+ * Afterwards the session is idle, or gone if it may be and holds nothing.
+ */
+struct kept_box {
+	struct run *run;
+	struct hb_session *session;
+	void (*start)(struct kept_box *box); /* may be NULL */
+	int (*explain)(const struct run *run, int r, struct hb_error *err);
+	bool may_drop;	 /* in: a session that holds nothing may be dropped */
+	bool is_dropped; /* out */
+};
+int kept_run(struct kept_box *box, struct box_result *ret_result,
+	     struct hb_error *err);
+
+/* hb_session_exec() of a session that `run` made. */
+int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
+	      struct hb_exec_result *ret_result, struct hb_error *err);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/mounted.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "box/box.h"
+#include "plan/plan.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/shown.h"
+#include "session/store.h"
+#include "sys/file.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A box over the session's layers.
+ *
+ * Order of events, each before the next: resources verified, fresh work
+ * directories, state active, copies for the sake of groups, box, box gone,
+ * untouched copies gone, state idle and unsynced, work directories put away,
+ * synced.  Whoever finds the state active without the
+ * lock being held knows that this was interrupted.
+ */
+
+#define WORK "work"
+
+/* A copy that lives as long as the plan. */
+static int keep(struct mounted *m, const char *text, const char **ret,
+		struct hb_error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	*ret = copy;
+	return plan_keep(m->plan, copy, err);
+}
+
+static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
+{
+	const struct record_resource *resource =
+		&m->session->record.resources[i];
+	struct view_overlay *overlay = &m->overlays[i];
+	const struct strategy *strategy = NULL;
+	char path[PATH_MAX];
+	int r;
+
+	overlay->source = resource->source;
+	overlay->inside = resource->inside;
+	r = session_layer_paths(m->session, i, &m->layers[i],
+				&overlay->n_layers, err);
+	if (r < 0)
+		return r;
+	overlay->layers = (const char *const *)m->layers[i];
+	r = shown_strategy(resource, &strategy, err);
+	if (r >= 0 && strategy->shown)
+		r = session_store_path(m->session, i, strategy->shown, path,
+				       sizeof(path), err);
+	if (r >= 0 && strategy->shown)
+		r = keep(m, path, &overlay->tree, err);
+	if (r >= 0)
+		r = session_store_path(m->session, i, "upper", path,
+				       sizeof(path), err);
+	if (r >= 0)
+		r = keep(m, path, &overlay->upper, err);
+	if (r >= 0)
+		r = session_store_path(m->session, i, WORK, path, sizeof(path),
+				       err);
+	if (r >= 0)
+		r = keep(m, path, &overlay->work, err);
+	if (r < 0 || !resource->is_in_base)
+		return r;
+	r = session_store_path(m->session, i, "", path, sizeof(path), err);
+	if (r < 0)
+		return r;
+	path[strlen(path) - 1] = '\0';
+	return keep(m, path, &m->hidden[m->n_hidden++], err);
+}
+
+/* The same thing at its place inside. */
+static int add_held(void *ctx, size_t number, const char *path,
+		    struct hb_error *err)
+{
+	struct mounted *m = ctx;
+	const struct record_resource *resource =
+		&m->session->record.resources[number];
+	char source[PATH_MAX], inside[PATH_MAX];
+	struct view_held *held;
+	int r;
+
+	held = reallocarray(m->held, m->n_held + 1, sizeof(*held));
+	if (!held)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	m->held = held;
+	held += m->n_held;
+	r = path_join(resource->source, path, source, sizeof(source));
+	if (r >= 0)
+		r = path_join(resource->inside, path, inside, sizeof(inside));
+	if (r < 0)
+		return hb_fail(err, r, "cannot show '%s'", path);
+	r = keep(m, source, &held->source, err);
+	if (r >= 0)
+		r = keep(m, inside, &held->inside, err);
+	if (r >= 0)
+		m->n_held++;
+	return r;
+}
+
+static int hide_store(void *ctx, const char *name, struct hb_error *err)
+{
+	const struct session_resource *resource = ctx;
+	int r;
+
+	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
+		return 0;
+	r = sys_make_whiteout(resource->upper, name);
+	if (r < 0 && r != -EEXIST)
+		return hb_fail(err, r, "cannot hide '%s'", name);
+	return 0;
+}
+
+/*
+ * Stores at the top of a resource are not part of it.  They are there when the
+ * resource and the state directory have different mounts, and then all have
+ * theirs there; only then all names are looked at, because a start must not
+ * take longer where there are more.
+ */
+static int hide_stores(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const struct strategy *strategy = NULL;
+
+		r = shown_strategy(&s->record.resources[i], &strategy, err);
+		if (r < 0)
+			return r;
+		/* A tree of ours does not have them. */
+		if (!s->record.resources[i].is_in_base || strategy->shown)
+			continue;
+		r = store_each_name(s->resources[i].base, hide_store,
+				    &s->resources[i], err);
+		if (r < 0)
+			return hb_fail(err, r, "'%s'",
+				       s->record.resources[i].source);
+	}
+	return 0;
+}
+
+static int make_work(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		r = sys_mkdirat(s->resources[i].dir, WORK, 0700);
+		if (r < 0)
+			return hb_fail(err, r, "cannot make a work directory");
+	}
+	return 0;
+}
+
+int mounted_prepare(struct mounted *m, struct hb_error *err)
+{
+	struct hb_session *s = m->session;
+	size_t n = s->record.n_resources;
+	int r;
+
+	r = session_needs_lock(s, err);
+	if (r >= 0)
+		r = session_open_resources(s, err);
+	if (r < 0)
+		return r;
+	m->overlays = calloc(n, sizeof(*m->overlays));
+	m->hidden = calloc(n, sizeof(*m->hidden));
+	m->layers = calloc(n, sizeof(*m->layers));
+	if (!m->overlays || !m->hidden || !m->layers)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	r = shown_before_box(s, add_held, m, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = fill_overlay(m, i, err);
+	return r;
+}
+
+void mounted_done(struct mounted *m)
+{
+	for (size_t i = 0; m->layers && i < m->session->record.n_resources; i++)
+		free(m->layers[i]);
+	free(m->layers);
+	free(m->overlays);
+	free(m->hidden);
+	free(m->held);
+}
+
+int mounted_run(struct mounted *m, char *const *envp,
+		struct box_result *ret_result, struct hb_error *err)
+{
+	struct hb_session *s = m->session;
+	struct hb_error ending = { 0 };
+	int r, ended;
+
+	r = session_drop_work(s, err);
+	if (r >= 0)
+		r = hide_stores(s, err);
+	if (r >= 0)
+		r = make_work(s, err);
+	if (r >= 0)
+		r = session_begin(s, err);
+	if (r < 0)
+		return r;
+	/* From here on a crash is made up for. */
+	r = session_prepare_groups(s, err);
+	if (r >= 0)
+		r = box_run(m->plan, envp, NULL, ret_result, err);
+	ended = session_settle_box(
+		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
+	if (ended > 0) {
+		m->is_dropped = true;
+		ended = session_drop(s, &ending);
+	}
+	/* The command ran, and its status is what is asked for. */
+	if (ended < 0 && r >= 0)
+		store_say(s->store, "session '%s': %s: %s", s->record.name,
+			  ending.text, hb_strerror(ending.code));
+	return r;
+}

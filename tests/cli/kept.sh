@@ -1,0 +1,142 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# holdback run with a session: what is kept, what is left when nothing changed,
+# what is said, and what the modes without one do.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+hb() {
+	"$HB_BIN" "$@"
+}
+
+# on_terminal WORDS: a call of holdback whose output is a terminal.
+on_terminal() {
+	script -qec "'$HB_BIN' $1" /dev/null </dev/null | tr -d '\r'
+}
+
+# The store, with nothing in it: all that a run may leave.
+sessions=$HOME/.local/state/holdback/sessions
+left() {
+	ls -A "$sessions" 2>/dev/null | tr '\n' ' '
+}
+
+mkdir p && cd p || bail 'no directory'
+printf 'one\ntwo\n' >file
+
+prints 'a run that changes nothing says nothing' '' hb true
+is 'and leaves no session' "$(left)" ''
+prints 'nor does one that writes the same again' '' \
+	hb sh -c 'cat file >/tmp/x; touch -r file /tmp/t; cat /tmp/x >file
+		touch -r /tmp/t file'
+is 'no session of that either' "$(left)" ''
+prints 'a command that reads is not in the way' "one${nl}two" hb cat file
+
+says 'changes are kept in a session, with the status' 3 \
+	'holdback: session sh-1 is kept: 2 files: 1 changed, 1 added' \
+	hb sh -c 'echo three >>file; echo new >added; exit 3'
+is 'and do not reach the real files' "$(cat file) $(ls)" "one${nl}two file"
+prints 'exec goes on in it' "one${nl}two${nl}three" hb exec @sh-1 -- cat file
+says 'a second run has its own' 0 'holdback: session sh-2 is kept: 1 file: 1 added' \
+	hb sh -c 'test ! -e added && echo >other'
+says '-s goes on' 0 'holdback: session sh-1 is kept: 3 files: 1 changed, 2 added' \
+	hb -s sh-1 sh -c 'cat added >more'
+says '-s names a new one' 0 'holdback: session mine is kept: 1 file: 1 added' \
+	hb run --session mine -- sh -c 'echo >x'
+says '-s of no name' 125 "holdback: \[2\] *" hb run -s a/b true
+prints '-q says nothing' '' hb run -q -s mine sh -c 'echo >y'
+prints 'commit, as after create' 'committed*' sh -c \
+	'"$1" commit -y @sh-1 | sed "s/^committed.*/committed*/" | head -n 1' sh "$HB_BIN"
+is 'now it is real' "$(cat added)" new
+check 'undo' hb undo @sh-1
+is 'now it is not' "$(ls)" file
+check 'a session that was committed from stays' \
+	hb -q -s sh-1 true
+like 'and is listed' "$(hb ls)" '*sh-1 *'
+
+# What a session is told stays with it.
+says 'the settings of the first run' 0 'holdback: session kept-net*' \
+	hb run -s kept-net --env SEEN=1 --hide "$work/p/file" sh -c 'echo >z'
+is 'hold for exec' \
+	"$(hb exec @kept-net -- sh -c 'echo $SEEN; cat file' 2>/dev/null)" 1
+is 'and for -s' "$(hb -q -s kept-net sh -c 'echo $SEEN; cat file' 2>/dev/null)" 1
+is 'an option of the call comes on top' \
+	"$(hb -q -s kept-net --env SEEN=2 sh -c 'echo $SEEN')" 2
+is 'the view is that of run' "$(hb exec @kept-net -- ls -A /)" \
+	"$(hb run --ephemeral ls -A /)"
+mkdir ../beside
+is 'from elsewhere exec starts in the workspace' \
+	"$(cd ../beside && hb exec @kept-net -- pwd)" "$work/p"
+for name in sh-1 sh-2 mine kept-net; do
+	hb cleanup -y "@$name" >/dev/null
+done
+is 'all cleaned up' "$(left)" ''
+
+# What is said on a terminal.
+says_there=$(on_terminal "sh -c 'echo 3 >>file; echo new >added'")
+like 'the line at the start' "$says_there" \
+	"holdback: session sh-1 · *p is copy-on-write · network: none · home hidden but for 0 tools${nl}*"
+like 'the status, the changes, what is next' "$says_there" \
+	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff · holdback commit · holdback rollback *(session sh-1 is kept)"
+is '-q silences both' "$(on_terminal "-q sh -c 'echo 3 >>file'")" ''
+hb cleanup -y @sh-1 >/dev/null
+hb cleanup -y @sh-2 >/dev/null
+says_there=$(on_terminal "sh -c 'i=0; while [ \$i -lt 30 ]; do i=\$((i+1)); echo >n\$i; done'")
+like 'of many changes some are shown' "$says_there" '*… and 10 more*30 files: 30 added*'
+hb cleanup -y @sh-1 >/dev/null
+is 'the bytes of the program are its own' \
+	"$(hb sh -c 'printf "a\0b\rc\033[1m"; printf x >&2' 2>&1 | od -An -c | tr -s ' ')" \
+	' a \0 b \r c 033 [ 1 m x'
+
+# What fails leaves nothing.
+check_exit '127' 127 hb no-such-program
+check_exit '126' 126 hb ./file
+check_exit '125' 125 hb run --chdir /no/where true
+check_exit '128 + n' 137 hb sh -c 'kill -9 $$'
+printf '#!/no/such/interpreter\n' >script
+chmod +x script
+check_exit 'no interpreter' 127 hb ./script
+is 'and no session' "$(left)" ''
+says 'without a command' 125 "holdback: \[2\] there is no command to run${nl}fix: *" \
+	hb run
+says 'modes that exclude each other' 125 \
+	'holdback: \[2\] --ephemeral and --session exclude each other' \
+	hb run --ephemeral -s x true
+
+# --direct.
+mkdir -p .git/hooks .vscode && echo '{}' >.vscode/tasks.json
+says '--direct writes through, and says so' 0 \
+	'holdback: weakened: nothing is held back: what is written in the workspace is real' \
+	hb run -q --direct sh -c 'echo real >file; test ! -e "$HOME/.x"'
+is 'it is real' "$(cat file)" real
+check 'what runs programs is read-only' hb run -q --direct sh -c '
+	! echo x >.git/hooks/pre-commit && ! echo x >.vscode/tasks.json'
+is 'and as it was' "$(ls .git/hooks)$(cat .vscode/tasks.json)" '{}'
+says 'and told of when it appears' 0 \
+	"*${nl}holdback: weakened: '$work/p/.mcp.json' was made by the command*" \
+	hb run --direct sh -c 'echo >.mcp.json'
+is 'no session' "$(left)" ''
+says 'a session has nothing direct' 125 'holdback: \[2\] *' \
+	sh -c '"$1" -q -s d sh -c "echo >q" && "$1" run --direct -s d true' sh "$HB_BIN"
+hb cleanup -y @d >/dev/null
+
+# --code.
+mkdir ../code
+cat >../code/x.sh <<'X'
+echo "$0 $*"
+ls /proc/sys/net/ipv4/conf | grep -c lo
+echo x >>"$0" || echo read-only
+X
+is '--code runs a file that nothing else shows' \
+	"$(hb run -q --net host --code ../code/x.sh -- a b 2>/dev/null)" \
+	"../code/x.sh a b${nl}1${nl}read-only"
+printf '#!/bin/sh\necho "ran $1"\n' >own
+chmod +x own
+is '--code of what has its own interpreter' "$(hb run --code ./own -- 1)" 'ran 1'
+check_exit '--code of nothing' 125 hb run --code ../code/none.sh
+is 'the file is as it was' "$(tail -n 1 ../code/x.sh)" 'echo x >>"$0" || echo read-only'
+is 'and nothing is left' "$(left)" ''
+rm -rf "$HOME/.local"
+done_testing
