@@ -381,8 +381,12 @@ static int report_one(struct report *rep, const struct op *op,
 	if ((op->flags & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
 		return 0;
 	rep->resource = op->resource;
+	/* Of a new one that is taken back, what it took the place of was told.
+	 */
 	if (op->kind == OP_DIRECTORY)
-		return report_dir(rep, s, op, err);
+		return rep->back && (op->flags & OP_IN_NEW)
+			       ? 0
+			       : report_dir(rep, s, op, err);
 	r = site_base(s, op, &at_base, err);
 	if (r == 0)
 		r = site_upper(s, op, &at_layer, err);

@@ -73,9 +73,9 @@ is 'makes it pending' "$(names --except g)" 'D d/x,A d/z,'
 check 'redo' hb redo @s
 
 # Marks and undo of a whole commit.
-new_session 'echo one >f; mkdir d; echo x >d/x'
+new_session 'echo one >f; mkdir d; echo x >d/x; ln -s f t'
 before=$(digest "$project")
-in_box 'echo two >f; ln f l; mkfifo p; rm p; echo 1 >d/1; ln d/1 d/2'
+in_box 'echo two >f; ln f l; mkfifo p; rm p; echo 1 >d/1; ln d/1 d/2; rm t; mkdir t; echo t >t/t'
 hb mark @s a >/dev/null
 in_box 'echo more >>f; ln -s f s; touch -d @1 d/x; chmod 600 d/x'
 check 'commit' hb commit -y @s
@@ -87,7 +87,8 @@ in_box 'echo later >g'
 hb mark @s b >/dev/null
 check 'undo brings a commit of layers back below later ones' hb undo @s
 is 'every attribute is as before' "$(digest "$project")" "$before"
-is 'all is pending' "$(names)" 'A d/1,A d/2,P d/x,M f,A g,A l,A s,'
+is 'all is pending' "$(names)" 'A d/1,A d/2,P d/x,M f,A g,A l,A s,T t/,A t/t,'
+unlike 'and nothing looks as if somebody else had changed it' "$(hb status @s)" '*conflict*'
 is 'all marks are there' "$(hb status @s | sed -n 2p)" 'marks: a, b'
 check 'redo' hb redo @s
 is 'and as after the commit' "$(digest "$project")" "$after"
