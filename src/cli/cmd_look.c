@@ -171,6 +171,13 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
 		(void)quote_name(info->sources[i], strlen(info->sources[i]),
 				 &doc->out);
+		if (strcmp(info->effectives[i], "overlay") == 0)
+			continue;
+		(void)buf_add_fmt(&doc->out, " (%s", info->effectives[i]);
+		if (strcmp(info->effectives[i], info->strategies[i]) != 0)
+			(void)buf_add_fmt(&doc->out, " instead of %s",
+					  info->strategies[i]);
+		(void)buf_add_char(&doc->out, ')');
 	}
 	(void)buf_add_char(&doc->out, '\n');
 	if (info->has_lost)

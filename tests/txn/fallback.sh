@@ -32,6 +32,8 @@ like 'and says why there is a copy, in one line' "$out" \
 	"holdback: no overlay for '$project', a copy instead: *overlay*
 created session s"
 is 'status has both' "$(strategy)" 'overlay copy_on_write'
+like 'also for people' "$(hb status @s)" \
+	"session s: idle, on $project (copy_on_write instead of overlay)*"
 in_box 'echo more >>f; rm -r d; mkdir d; echo y >d/y'
 is 'the changes are those of an overlay' "$(names)" 'D d/x,A d/y,M f,'
 like 'commit' "$(hb commit -y @s)" 'committed *'
