@@ -340,6 +340,11 @@ int settings_set(struct settings *s, const char *key, const char *value,
 	r = check_source(s, value, &inner);
 	if (r >= 0)
 		r = option_store(o, value, s, &inner);
+	/* To the kernel that would be no limit at all. */
+	if (r >= 0 && s->size == 0) {
+		hb_fix(&inner, "give a number with K, M or G, such as 64M");
+		r = hb_fail(&inner, -HB_E_USAGE, "it is 0");
+	}
 	if (r < 0)
 		return fail_at(s, &inner, err);
 	s->origins[s->now.key] = *origin;

@@ -126,6 +126,7 @@ static void what_is_not_understood_is_refused(void)
 	refuses(SETTING_USER, "net = hots", "f:1: key 'net': 'hots'",
 		"did you mean 'host'?");
 	refuses(SETTING_USER, "size = 1X", "f:1: key 'size'", "64M");
+	refuses(SETTING_USER, "size = 0", "f:1: key 'size': it is 0", "64M");
 	refuses(SETTING_USER, "no-ptrace = maybe", "neither yes nor no",
 		"no-ptrace = yes");
 	refuses(SETTING_USER, "env = =x", "has no name", "");
