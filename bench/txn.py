@@ -20,6 +20,7 @@ SMALL, LARGE = 1000, 100000
 CHANGES = (10, 1000, 20000)
 IN_A_FOLDER = 100
 OLD, NEW = b"o" * 4096, b"n" * 4096
+SIZES = {"edits": 4000, "one-size": 4096}  # of the new content, by session
 OLD_LINES = b"".join(b"line %d of a file\n" % n for n in range(200))
 NEW_LINES = OLD_LINES.replace(b"line 100 ", b"another ")
 NO_GIT_CONFIG = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
@@ -130,13 +131,16 @@ def measure_copy(bench, rounds):
 def measure_diff(bench, rounds):
     """What changed, of 1000 changes in 100000 files.
 
-    The first diff has to read them, the next one knows; git and rsync find
-    every time what they found the time before.
+    An edit mostly changes the size, which tells at once.  Where it does not,
+    the first diff has to read both sides and the next one knows; git and rsync
+    find every time what they found the time before.
     """
     tree, other = bench.path(f"tree.{LARGE}"), bench.path("other")
-    bench.do("create", "d", "--cow", tree)
     script = CHANGE.format(count=SMALL, width=IN_A_FOLDER)
-    bench.do("exec", "@d", "--", "python3", "-c", f"import os; os.chdir('{tree}'){script}")
+    for name, size in SIZES.items():
+        bench.do("create", name, "--cow", tree)
+        edit = script.replace("4096", str(size))
+        bench.do("exec", f"@{name}", "--", "python3", "-c", f"import os; os.chdir('{tree}'){edit}")
     bench.run("cp", "-a", tree, other)
     git = ["git", "-C", other, "-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
@@ -147,13 +151,15 @@ def measure_diff(bench, rounds):
     bench.sync()
     os.environ.update(NO_GIT_CONFIG)
     for _ in range(rounds):
-        for known in glob.glob(bench.path("state", "sessions", "d", "compared-*")):
+        for known in glob.glob(bench.path("state", "sessions", "*", "compared-*")):
             os.unlink(known)
-        for name in ("first diff", "diff", "diff again"):
-            bench.time(name, bench.ours("diff", "--name-status", "@d"))
+        for which in SIZES:
+            for name in ("first diff", "diff", "diff again"):
+                bench.time(f"{name} of {which}", bench.ours("diff", "--name-status", f"@{which}"))
         bench.time("git status", ["git", "-C", other, "status", "--porcelain"])
         bench.time("rsync -an", ["rsync", "-an", "--exclude=/.git", other + "/", tree])
-    bench.do("cleanup", "-y", "@d")
+    for name in SIZES:
+        bench.do("cleanup", "-y", f"@{name}")
     shutil.rmtree(other)
 
 
