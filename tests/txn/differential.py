@@ -282,6 +282,17 @@ def try_seed(work, seed):
         # What is frozen is copied, and what is not is moved.
         if seed % 4 == 0:
             holdback(state, "mark", "@s", "m", cwd=work)
+        if seed % 4 == 0 and seed % 3 != 0:
+            words[0] = str(int(words[0]) + 500009)
+            operate(native, words)
+            inside[3] = words[0]
+            view = holdback(state, "exec", "@s", "--", *inside, cwd=real).splitlines()
+        # A fork has the same, and is none the less when its origin is gone.
+        if seed % 4 == 0 and rounds == 1:
+            holdback(state, "fork", "@s", "fork", cwd=work)
+            holdback(state, "cleanup", "-y", "@s", cwd=work)
+            holdback(state, "fork", "@fork", "s", cwd=work)
+            holdback(state, "cleanup", "-y", "@fork", cwd=work)
         holdback(state, "commit", "-y", "--setid", "@s", cwd=work)
         compare_to_native("the committed tree", digest.digest(real), digest.digest(native))
         compare("the committed holes", holes(digest.digest(real)), holes(view))
