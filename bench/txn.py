@@ -128,6 +128,32 @@ def measure_copy(bench, rounds):
         shutil.rmtree(copy)
 
 
+def measure_layers(bench, rounds, size):
+    """mark and fork of a session with 1000 changes, against copies of the tree."""
+    tree, copy = bench.path(f"tree.{size}"), bench.path("copied")
+    git = ["git", "-C", tree]
+    bench.run(*git, "init", "-q", env=NO_GIT_CONFIG)
+    bench.run(*git, "add", ".", env=NO_GIT_CONFIG)
+    bench.run(
+        *git, "-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "m", env=NO_GIT_CONFIG
+    )
+    bench.do("create", "m", "--cow", tree)
+    change = CHANGE.format(count=SMALL, width=IN_A_FOLDER)
+    bench.run(*bench.ours("exec", "@m", "--", "python3", "-c", change), cwd=tree)
+    for number in range(rounds):
+        bench.time(f"mark, {size}", bench.ours("mark", "@m", f"m{number}"))
+        bench.time(f"fork, {size}", bench.ours("fork", "@m", "f"))
+        bench.do("cleanup", "-y", "@f")
+        bench.time(f"cp -a of the tree, {size}", ["cp", "-a", tree, copy])
+        shutil.rmtree(copy)
+        bench.time(
+            f"git worktree add, {size}", [*git, "worktree", "add", "-q", "--detach", copy]
+        )
+        bench.run(*git, "worktree", "remove", "--force", copy)
+    bench.do("cleanup", "-y", "@m")
+    shutil.rmtree(os.path.join(tree, ".git"))
+
+
 def measure_diff(bench, rounds):
     """What changed, of 1000 changes in 100000 files.
 
@@ -240,6 +266,8 @@ def main():
     bench.sync()
     measure_create(bench, 2 * rounds)
     measure_copy(bench, 2 * rounds)
+    for size in (SMALL, LARGE):
+        measure_layers(bench, rounds, size)
     measure_diff(bench, rounds)
     measure_text(bench, rounds, CHANGES[-1])
     for count in CHANGES:
