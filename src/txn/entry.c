@@ -152,6 +152,7 @@ static int decode_mark(const struct place *at, const char *name,
 		return 0;
 	case MARK_OPAQUE:
 		return decode_opaque(at, e, err);
+	/* Whatever the marks of the directory above: the kernel looks up so. */
 	case MARK_WHITEOUT:
 		if (e->type != ENTRY_FILE || e->size != 0)
 			return refuse(name, err);

@@ -121,6 +121,31 @@ static const char repository[] =
 	"mkdir d; for i in 1 2 3 4 5; do echo $i >d/$i; done; git add -A;"
 	"git commit -qm first";
 
+/*
+ * The directory above has no mark that says so, and to the kernel it is a
+ * whiteout all the same: what cannot be looked up is deleted.
+ */
+static void a_whiteout_by_attribute_is_one_to_the_kernel(void)
+{
+	char look[] = "[ -e d/g ]; if [ -e f ] || [ -e d/f ]; "
+		      "then : >../shown; fi";
+	struct stat st;
+	struct tree t;
+
+	session(&t, "echo x >f; mkdir d; echo y >d/f; echo z >d/g", ":");
+	put_file(t.layers[0], "f", "");
+	set_xattr(t.layers[0], "f", "user.overlay.whiteout", "y", 1);
+	put_dir(t.layers[0], "d");
+	put_file(t.layers[0], "d/f", "");
+	set_xattr(t.layers[0], "d/f", "user.overlay.whiteout", "y", 1);
+	CHECK(in_overlay(&t, run_script, look));
+	if (fstatat(t.top, "shown", &st, 0) == 0)
+		printf("# before Linux 6.7 there are none\n");
+	else
+		CHECK_CHANGES(&t, "D d/f\nD f\n");
+	tree_done(&t);
+}
+
 static void git_status_changes_nothing(void)
 {
 	static const char *const versions[] = { "2", "4" };
@@ -218,6 +243,7 @@ static void random_sessions_are_told_exactly(void)
 
 #define ALL                                                               \
 	T(scripts_leave_what_they_did), T(nobody_inside_can_forge_marks), \
+		T(a_whiteout_by_attribute_is_one_to_the_kernel),          \
 		T(git_status_changes_nothing), T(a_git_commit_is_a_unit), \
 		T(random_sessions_are_told_exactly)
 
