@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,6 +368,28 @@ static bool is_as_before(const struct op *op, const struct place *p)
 	       now.gid == op->old.gid;
 }
 
+/* What was in the base, wherever it is now, for the sake of its other names. */
+static int report_inode(struct report *rep, struct site *s, const struct op *op,
+			struct hb_error *err)
+{
+	struct place at = { .dir = -1 };
+	char path[SEEN_INODE_SIZE];
+	struct sys_attr a;
+	int r = 0;
+
+	if (!(op->flags & OP_LINKED))
+		return 0;
+	if (rep->back)
+		r = site_base(s, op, &at, err);
+	else
+		site_undo(s, op, &at);
+	if (r < 0 || !is_there(&at, &a) || !is_as_before(op, &at))
+		return r;
+	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
+		       (unsigned long long)a.ino);
+	return tell(rep, path, &a, NULL, err);
+}
+
 static int report_one(struct report *rep, const struct op *op,
 		      struct hb_error *err)
 {
@@ -399,6 +422,8 @@ static int report_one(struct report *rep, const struct op *op,
 	event_report(rep->a->txn->events, &e);
 	r = tell(rep, op->path, has_base ? &base : NULL,
 		 has_layer ? &layer : NULL, err);
+	if (r == 0)
+		r = report_inode(rep, s, op, err);
 	if (r < 0 || rep->back || op->source != SOURCE_LAYER ||
 	    op->new.type != ENTRY_DIR || !has_base || !rep->applied)
 		return r;

@@ -189,7 +189,8 @@ enum change_asks change_asks(const struct change *change)
 	return CHANGE_ASKS_NOTHING;
 }
 
-static void set_flags(const struct sighting *s, const struct xattrs *xattrs,
+static void set_flags(const struct conflict_rule *rule,
+		      const struct sighting *s, const struct xattrs *xattrs,
 		      struct change *c)
 {
 	if (s->in_new)
@@ -205,6 +206,9 @@ static void set_flags(const struct sighting *s, const struct xattrs *xattrs,
 		c->flags |= CHANGE_SETID;
 	if (s->new.type == ENTRY_FILE && s->new.nlink > 1)
 		c->link_group = s->new.ino;
+	if (s->old.type == ENTRY_FILE && s->old.nlink > 1 &&
+	    !conflict_is_touched(rule, s))
+		c->flags |= CHANGE_OLD_LINKED;
 }
 
 static void hash_number(struct sha256 *h, uint64_t number)
@@ -448,7 +452,7 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 		if (r <= 0)
 			return r;
 	}
-	set_flags(s, &xattrs, &c);
+	set_flags(&scan->rule, s, &xattrs, &c);
 	r = add(scan, s, &xattrs, &c, err);
 	return r < 0 ? r : WALK_ON;
 }

@@ -67,6 +67,11 @@ enum change_flag {
 	 * set that has nothing else has no changes: see `n_changes`.
 	 */
 	CHANGE_CARRIED = 1 << 9,
+	/*
+	 * The base's object has other names, and nobody has touched it since
+	 * T0.  Not in the hash.
+	 */
+	CHANGE_OLD_LINKED = 1 << 10,
 };
 
 struct change {
@@ -97,12 +102,20 @@ enum change_asks {
  */
 enum change_asks change_asks(const struct change *change);
 
+/* No path begins so; with room for the number. */
+#define SEEN_INODE	"/"
+#define SEEN_INODE_SIZE 24
+
 /*
  * What the session knows of a path after it was committed from here.  The
  * directories that commit renamed into place or whose times it restored belong
  * to it as well: to a later scan they look as if the user had moved them.
  */
 struct seen {
+	/*
+	 * SEEN_INODE and the inode's number: every name that it has in the
+	 * base, because one of them was moved away.
+	 */
 	const char *path;
 	uint64_t base_ino;
 	struct timespec base_ctime;

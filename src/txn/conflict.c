@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "txn/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const words[CONFLICT_END] = {
@@ -60,11 +61,31 @@ bool conflict_is_committed(const struct conflict_rule *rule,
 	       is_same_time(seen.layer_ctime, s->layer_ctime);
 }
 
+/* Moving one name of an inode gives all of them another ctime. */
+static bool is_seen_inode(const struct conflict_rule *rule,
+			  const struct entry *e)
+{
+	char path[SEEN_INODE_SIZE];
+
+	if (e->type == ENTRY_DIR || e->nlink < 2)
+		return false;
+	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
+		       (unsigned long long)e->ino);
+	return is_seen(rule, path, e->ino, e->ctime);
+}
+
 /* The base's entry changed, and not by our own commit. */
 static bool is_hit(const struct conflict_rule *rule, const struct sighting *s)
 {
 	return is_since(s->old.ctime, rule->t0) &&
-	       !is_seen(rule, s->path, s->old.ino, s->old.ctime);
+	       !is_seen(rule, s->path, s->old.ino, s->old.ctime) &&
+	       !is_seen_inode(rule, &s->old);
+}
+
+bool conflict_is_touched(const struct conflict_rule *rule,
+			 const struct sighting *s)
+{
+	return is_hit(rule, s);
 }
 
 /*

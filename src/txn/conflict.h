@@ -43,6 +43,10 @@ struct conflict_rule {
 enum conflict conflict_of(const struct conflict_rule *rule,
 			  const struct sighting *s, enum change_kind kind);
 
+/* Somebody has touched the base's object since T0, and it was not us. */
+bool conflict_is_touched(const struct conflict_rule *rule,
+			 const struct sighting *s);
+
 /* What is wrong with everything below a directory of the base. */
 enum conflict conflict_below(const struct conflict_rule *rule,
 			     const struct sighting *s);

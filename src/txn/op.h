@@ -45,7 +45,12 @@ enum op_flag {
 	/* OP_DIRECTORY: its likeness in the upper alone, whatever the base has
 	 */
 	OP_IN_UPPER = 1 << 7,
-	OP_FLAGS_ALL = (1 << 8) - 1
+	/*
+	 * What is replaced or deleted has other names, and nobody had touched
+	 * it: that these have another ctime afterwards is our doing.
+	 */
+	OP_LINKED = 1 << 8,
+	OP_FLAGS_ALL = (1 << 9) - 1
 };
 
 /* What identifies an object after a reboot, and its attributes. */

@@ -515,6 +515,8 @@ static struct op new_op(struct planner *p, const struct change *c)
 	/* Its place is in a directory that is new itself. */
 	if (is_below_new(p))
 		op.old = (struct object){ .type = ENTRY_NONE };
+	else if (c->flags & CHANGE_OLD_LINKED)
+		op.flags |= OP_LINKED;
 	op.kind = c->new.type == ENTRY_NONE   ? OP_DELETE
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;

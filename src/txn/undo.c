@@ -12,6 +12,7 @@
 #include "txn/txn.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 /*
@@ -177,6 +178,32 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 	return 0;
 }
 
+/*
+ * Whether what the base had, and has other names there, is still as we left it.
+ * If not, that is somebody's change, and the session has to find it.
+ */
+static bool is_inode_seen(const struct reversal *v, const struct op *op)
+{
+	const struct txn *txn = v->apply.txn;
+	struct site *s = &v->apply.sites[op->resource];
+	struct place at = { .dir = -1 };
+	char path[SEEN_INODE_SIZE];
+	struct sys_attr a;
+	struct seen seen;
+
+	if (v->back)
+		site_undo(s, op, &at);
+	else if (site_base(s, op, &at, NULL) < 0)
+		return false;
+	if (!txn->seen || at.dir < 0 || sys_attr_at(at.dir, at.name, &a) < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
+		       (unsigned long long)a.ino);
+	return txn->seen(txn->seen_ctx[op->resource], path, &seen) &&
+	       seen.base_ino == a.ino && !is_before(seen.base_ctime, a.ctime) &&
+	       !is_before(a.ctime, seen.base_ctime);
+}
+
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct step *step = &v->apply.steps[op->resource];
@@ -186,6 +213,8 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		r = check_dir(v, op, err);
 	} else {
 		v->n++;
+		if ((op->flags & OP_LINKED) && !is_inode_seen(v, op))
+			op->flags &= ~(unsigned)OP_LINKED;
 		r = make_room(v, op, err);
 		if (r == 0)
 			r = step_check(step, op, v->back, err);

@@ -215,7 +215,7 @@ class Operations:
             os.utime(path, ns=(self.clock, self.clock), follow_symlinks=False)
 
 
-def fill(top, seed, with_links):
+def fill(top, seed, with_links=True):
     """What both trees begin with."""
     operations = Operations(top, seed, with_links)
     operations.run(12)
@@ -266,17 +266,15 @@ def try_seed(work, seed):
     state = os.path.join(work, "state")
     rounds = random.Random(seed).choice([1, 1, 2])
     os.mkdir(native)
-    # A name that is deleted touches the file's other names, and a later change
-    # of these looks as if somebody else had: none before the last round.
-    fill(native, seed, rounds == 1)
+    fill(native, seed)
     subprocess.run(["cp", "-a", native, real], check=True)
     holdback(state, "create", "s", "--cow", real, "--ro", TESTS, cwd=work)
     history = []
     for number in range(rounds):
         history.append(digest.digest(real))
-        words = [str(seed + 1000003 * (number + 1)), str(int(number == rounds - 1))]
-        operate(native, words)
-        inside = [sys.executable, __file__, "--inside", *words]
+        part = str(seed + 1000003 * (number + 1))
+        operate(native, part)
+        inside = [sys.executable, __file__, "--inside", part]
         view = holdback(state, "exec", "@s", "--", *inside, cwd=real).splitlines()
         compare("the tree before the commit", digest.digest(real), history[-1])
         # What is frozen is copied, and what is not is moved.
@@ -320,8 +318,8 @@ def undo_all(state, work, real, history):
         compare(f"the tree after undo {number + 1}", digest.digest(real), want)
 
 
-def operate(top, words):
-    Operations(top, int(words[0]), words[1] == "1").run(15)
+def operate(top, seed):
+    Operations(top, int(seed)).run(15)
 
 
 def remove(work):
@@ -394,7 +392,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--inside"]:
-        operate(os.getcwd(), sys.argv[2:])
+        operate(os.getcwd(), sys.argv[2])
         print("\n".join(digest.digest(os.getcwd())))
         sys.exit(0)
     sys.exit(main())
