@@ -64,6 +64,7 @@ enum plan_op_flag {
 	PLAN_NOEXEC = 1 << 8,	  /* tmpfs: nothing in it is executed */
 	PLAN_MASKED = 1 << 9,	  /* bind of a directory: OP_MASKs follow */
 	PLAN_MASK_DIR = 1 << 10,  /* OP_MASK: an empty directory, no file */
+	PLAN_OURS = 1 << 11,	  /* bind: nothing of what the host has there */
 };
 
 struct plan_op {

@@ -34,6 +34,9 @@ enum setting_key {
 	KEY_RW,
 	KEY_COW,
 	KEY_CACHE,
+	KEY_STATE,
+	KEY_DATA,
+	KEY_PUBLISH,
 	KEY_EXPORT,
 	KEY_SOCKET,
 	KEY_ENV, /* to here */

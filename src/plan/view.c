@@ -382,7 +382,9 @@ int view_build(const struct view_request *request, const struct view_host *host,
 
 	r = add_private(&b);
 	if (r >= 0 && host->home && !is_taken(&b, host->home))
-		r = add_memory(&b, host->home, 0700);
+		r = host->home_dir ? add(&b, OP_BIND, host->home_dir,
+					 host->home, PLAN_OURS)
+				   : add_memory(&b, host->home, 0700);
 	for (size_t i = 0; r >= 0 && i < request->n_resources; i++)
 		r = add_resource(&b, &request->resources[i]);
 	for (size_t i = 0; r >= 0 && i < sizeof(passes) / sizeof(passes[0]);

@@ -49,6 +49,7 @@ enum view_role {
 	VIEW_WORKSPACE,
 	VIEW_GIT,   /* the repository that a worktree belongs to */
 	VIEW_COW,   /* asked for by name */
+	VIEW_STATE, /* what an agent keeps */
 	VIEW_CACHE, /* of a tool: never committed */
 };
 
@@ -73,6 +74,7 @@ struct view_resource {
 struct view_host {
 	const char *home;      /* without links; NULL: none that can be used */
 	const char *home_name; /* as the caller spells it */
+	const char *home_dir;  /* what is there instead; NULL: memory */
 	bool is_root;
 	char *const *envp;
 };

@@ -105,7 +105,7 @@ bool view_has(const struct plan *plan, const char *path)
 	if (path_normalise(path, PATH_DOTS_REFUSE, now, sizeof(now)) < 0)
 		return false;
 	op = view_find(plan, now, found);
-	return op && shows_the_host[op->kind];
+	return op && shows_the_host[op->kind] && !(op->flags & PLAN_OURS);
 }
 
 int view_inside(const struct view_request *request, const char *path, char *ret)

@@ -216,6 +216,27 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	return r;
 }
 
+/* A directory that is missing, or that a link leads to, is none. */
+static int find_data(struct run *run, const struct setting_item *item,
+		     const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	if (look_real(path, real) < 0 || strcmp(real, path) != 0 ||
+	    sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode) ||
+	    (run->covered && view_lies_in(path, run->covered)))
+		return 0;
+	e = new_entry(run, item, VIEW_RW);
+	e->found = VIEW_DIR;
+	r = keep(run, path, &e->path, err);
+	e->source = e->path;
+	return r;
+}
+
 /*
  * A directory of the workspace that is the real one.  No link leads there, so
  * that nothing in the project can point it elsewhere.
@@ -280,9 +301,10 @@ static const struct {
 	int (*find)(struct run *run, const struct setting_item *item,
 		    const char *path, struct hb_error *err);
 } passes[] = {
-	{ KEY_SHOW, find_shown },    { KEY_RO, find_asked },
-	{ KEY_RW, find_asked },	     { KEY_EXPORT, find_exported },
-	{ KEY_SOCKET, find_socket }, { KEY_HIDE, find_hidden },
+	{ KEY_SHOW, find_shown },      { KEY_RO, find_asked },
+	{ KEY_DATA, find_data },       { KEY_RW, find_asked },
+	{ KEY_EXPORT, find_exported }, { KEY_SOCKET, find_socket },
+	{ KEY_HIDE, find_hidden },
 };
 
 static int find_one(struct run *run, size_t pass,

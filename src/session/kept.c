@@ -12,6 +12,7 @@
 #include "session/mounted.h"
 #include "session/policy.h"
 #include "session/prepare.h"
+#include "session/publish.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -208,6 +209,8 @@ static int run_over(struct kept_box *box, struct mounted *m,
 	r = add_covers(run, m, covered, err);
 	if (r >= 0)
 		r = add_held(run, m, err);
+	if (r >= 0)
+		r = publish_prepare(run, m->session, err);
 	if (r >= 0)
 		r = run_plan(run, err);
 	if (r >= 0)

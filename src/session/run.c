@@ -59,6 +59,10 @@ static void tell_entries(const struct run *run,
 	for (size_t i = 0; i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
+		/* A profile's are said by the profile. */
+		if (e->item && e->item->key == KEY_DATA &&
+		    e->item->origin.source == SETTING_BUILT_IN)
+			continue;
 		(void)quote_shown(e->path, shown, sizeof(shown));
 		if (e->class == VIEW_RW)
 			(void)snprintf(text, sizeof(text),

@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "session/layers.h"
 #include "session/progress.h"
+#include "session/publish.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -201,7 +202,8 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 			  "outside; what it wrote is kept",
 			  s->record.name);
 	/* Before the state: if it is interrupted, it is made up for. */
-	return session_settle_groups(s, err);
+	r = session_settle_groups(s, err);
+	return r < 0 ? r : publish_settle(s, err);
 }
 
 int session_settle_box(struct hb_session *s, enum settle_how how,

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "session/look.h"
+#include "session/publish.h"
 #include "session/record.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -198,6 +199,7 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 		hb_store_free(store);
 		return r;
 	}
+	publish_pending(store);
 	*ret_store = store;
 	return 0;
 }

@@ -160,6 +160,7 @@ static const char *const role_names[] = {
 	[VIEW_WORKSPACE] = "workspace",
 	[VIEW_GIT] = "git",
 	[VIEW_COW] = "cow",
+	[VIEW_STATE] = "state",
 	[VIEW_CACHE] = "cache",
 };
 
@@ -298,9 +299,9 @@ static int add_cow(struct run *run, const struct setting_item *item,
 	return add_resource(run, VIEW_COW, source, inside, item, err);
 }
 
-/* A cache that is missing, or part of something else, is none. */
-static int add_cache(struct run *run, const struct setting_item *item,
-		     struct hb_error *err)
+/* One that is missing, or part of something else, is none. */
+static int add_if_there(struct run *run, enum view_role role,
+			const struct setting_item *item, struct hb_error *err)
 {
 	char path[PATH_MAX], source[PATH_MAX];
 	int r;
@@ -313,7 +314,7 @@ static int add_cache(struct run *run, const struct setting_item *item,
 	    view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
 		return 0;
-	return add_resource(run, VIEW_CACHE, source, path, item, err);
+	return add_resource(run, role, source, path, item, err);
 }
 
 int workspace_find_more(struct run *run, struct hb_error *err)
@@ -324,8 +325,12 @@ int workspace_find_more(struct run *run, struct hb_error *err)
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_COW && !run->session)
 			r = add_cow(run, &s->items[i], err);
+	/* The kept ones first: see run.n_kept. */
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_STATE && !run->session)
+			r = add_if_there(run, VIEW_STATE, &s->items[i], err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_CACHE)
-			r = add_cache(run, &s->items[i], err);
+			r = add_if_there(run, VIEW_CACHE, &s->items[i], err);
 	return r;
 }

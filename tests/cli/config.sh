@@ -91,7 +91,7 @@ like 'profile lists them' "$("$HB_BIN" profile)" \
 printf 'net = host\n' >"$conf/mine.conf"
 like 'and those of the user' "$("$HB_BIN" profile)" "*mine	$conf/mine.conf"
 like 'profile shows one' "$("$HB_BIN" profile claude | tr -s ' ')" \
-	"env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*net = host*"
+	"*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*net = host*"
 is 'also of the user' "$("$HB_BIN" profile mine | tr -s ' ')" \
 	"net = host # $conf/mine.conf:1"
 check 'and as JSON' sh -c '"$1" profile --json mine | python3 -m json.tool' \

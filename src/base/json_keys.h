@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BASE_JSON_KEYS_H
+#define HB_BASE_JSON_KEYS_H
+
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * The members of one JSON object, as bytes: for taking some of them from one
+ * text to another without a look at what they mean.  Any bytes may come in;
+ * memory and depth are bounded.
+ */
+
+/* Deeper texts are refused. */
+#define JSON_DEPTH_MAX 256
+
+/* 0 if the text is one object and nothing else, by RFC 8259; else -EINVAL. */
+int json_check_object(const char *text, size_t n);
+
+/*
+ * Writes `host` to `out` with the members of `keys`, names with commas between
+ * them, as `ours` has them; one that `ours` lacks stays as it is.  Both are one
+ * object each.  A name counts only if it is spelled without escapes.
+ *
+ * -EINVAL if one of the texts is not an object, or has such a name twice;
+ * -ENOMEM, -E2BIG of the buffer.
+ */
+int json_take_keys(const char *host, size_t n_host, const char *ours,
+		   size_t n_ours, const char *keys, struct buf *out);
+
+#endif

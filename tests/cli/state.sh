@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What an agent keeps: nothing that runs reaches the host, and a login that was
+# renewed does, whatever ends the run.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+# A home with an agent, as its installer would leave it.
+home=$work/home
+mkdir -p home/.claude/projects home/.local/bin home/.local/share/claude p
+HOME=$home
+PATH=$home/.local/bin:$PATH
+export HOME PATH
+cat >home/.local/share/claude/claude <<'X'
+#!/bin/sh
+eval "$1"
+X
+chmod +x home/.local/share/claude/claude
+ln -s ../share/claude/claude home/.local/bin/claude
+echo '{"token":"old"}' >home/.claude/.credentials.json
+echo '{"mcpServers":{"mine":{}},"oauthAccount":"old","x":[1]}' >home/.claude.json
+cd p || bail 'no directory'
+
+# agent SCRIPT: what it does; quietly, for the network is the host's.
+agent() {
+	"$HB_BIN" -q claude "$1" 2>"$work/.stderr"
+}
+sessions=$home/.local/state/holdback/sessions
+left() {
+	ls -A "$sessions" "$home/.local/state/holdback/pending" 2>/dev/null |
+		grep -v : | tr '\n' ' '
+}
+# Everything of the home directory but the store and mere data.
+digest() {
+	find "$home" -path "$home/.local/state" -prune -o -print |
+		sort | while read -r name; do
+		[ -f "$name" ] && sum=$(cksum <"$name") || sum=-
+		echo "$name $(stat -c '%f %h' "$name") $sum"
+	done
+}
+
+is 'the agent sees its state' \
+	"$(agent 'cat ~/.claude/.credentials.json ~/.claude.json')" \
+	"$(cat "$home/.claude/.credentials.json" "$home/.claude.json")"
+is 'and nothing is left of that' "$(left)" ''
+
+before=$(digest)
+agent 'mkdir ~/.claude/hooks; echo evil >~/.claude/hooks/x
+	echo "{\"hooks\":{}}" >~/.claude/settings.json
+	echo "{\"mcpServers\":{\"evil\":{}},\"hooks\":1,\"x\":2,\"env\":{\"A\":1}}" >~/.claude.json
+	echo "#!/bin/sh" >~/.bashrc
+	rm ~/.local/bin/claude; echo evil >~/.local/share/claude/claude
+	echo evil >~/.local/bin/git' 2>/dev/null
+is 'a hook, a server, settings, another agent: the host is as it was' \
+	"$(digest)" "$before"
+like 'what it wrote is pending' "$("$HB_BIN" status @claude-1)" '*settings.json*'
+check 'in a session, which sees it' \
+	"$HB_BIN" exec @claude-1 -- grep -q hooks "$home/.claude/settings.json"
+check 'that can be thrown away' "$HB_BIN" cleanup -y @claude-1
+is 'with all of it' "$(left)" ''
+
+agent 'echo said >~/.claude/projects/log'
+is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
+
+agent 'echo "{\"token\":\"new\"}" >~/.claude/t && mv ~/.claude/t ~/.claude/.credentials.json'
+is 'a renewed login reaches the host' \
+	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
+is 'with its mode' "$(stat -c %a "$home/.claude/.credentials.json")" 644
+is 'and leaves no session' "$(left)" ''
+agent 'echo "{\"oauthAccount\":\"new\",\"mcpServers\":{\"evil\":{}}}" >~/t && mv ~/t ~/.claude.json'
+is 'of the other file only what is data' "$(cat "$home/.claude.json")" \
+	'{"mcpServers":{"mine":{}},"oauthAccount":"new","x":[1]}'
+
+# Things that are no login.
+for plant in 'ln -s /etc/passwd' 'mkfifo' 'mkdir'; do
+	agent "rm ~/.claude/.credentials.json; $plant ~/.claude/.credentials.json"
+	is "no $plant" "$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
+	"$HB_BIN" cleanup -y @claude-1 >/dev/null
+done
+agent 'printf "{\"token\":" >~/.claude/.credentials.json'
+is 'nothing that is cut short' \
+	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
+like 'which is said' "$(cat "$work/.stderr")" \
+	"*'$home/.claude/.credentials.json' is not whole: the host's stays*"
+"$HB_BIN" cleanup -y @claude-1 >/dev/null
+
+# The host's is changed meanwhile.
+mkfifo "$work/go"
+renew='echo "{\"token\":\"inside\"}" >~/.claude/.credentials.json'
+"$HB_BIN" -q --ro "$work/go" claude "cat '$work/go' >/dev/null; $renew" \
+	2>"$work/.stderr" &
+pid=$!
+wait_until test -e "$sessions/claude-1/publish"
+echo '{"token":"outside"}' >"$home/.claude/t"
+mv "$home/.claude/t" "$home/.claude/.credentials.json"
+echo >"$work/go"
+wait "$pid"
+is 'a change outside wins' "$(cat "$home/.claude/.credentials.json")" \
+	'{"token":"outside"}'
+like 'one line says so' "$(cat "$work/.stderr")" \
+	"*was changed outside meanwhile: the host's stays, and the session's is kept in it*"
+is "and the session's is kept" \
+	"$("$HB_BIN" exec @claude-1 -- cat "$home/.claude/.credentials.json" 2>/dev/null)" \
+	'{"token":"inside"}'
+is 'for good' "$(cat "$home/.claude/.credentials.json")" '{"token":"outside"}'
+"$HB_BIN" cleanup -y @claude-1 >/dev/null
+
+# The supervisor is killed after the login was renewed.
+"$HB_BIN" -q --ro "$work/go" claude \
+	"$renew; echo '{\"oauthAccount\":\"killed\"}' >~/.claude.json
+	echo >'$work/go'; sleep 1000" 2>/dev/null &
+pid=$!
+cat "$work/go" >/dev/null
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+is 'not there yet' "$(cat "$home/.claude/.credentials.json")" \
+	'{"token":"outside"}'
+lock_is_free() {
+	flock -n "$sessions/claude-1/lock" true
+}
+wait_until lock_is_free
+"$HB_BIN" ls >/dev/null 2>&1
+is 'after kill -9 the next command publishes it' \
+	"$(cat "$home/.claude/.credentials.json")" '{"token":"inside"}'
+is 'both files' "$(cat "$home/.claude.json")" \
+	'{"mcpServers":{"mine":{}},"oauthAccount":"killed","x":[1]}'
+"$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
+is 'and nothing is left' "$(left)" ''
+is 'no temporary file either' "$(find "$home" -name '.holdback*')" ''
+rm "$work/go"
+done_testing
