@@ -3,12 +3,14 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/quote.h"
 #include "box/box.h"
 #include "plan/plan.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/store.h"
+#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
 
@@ -29,6 +31,9 @@
  */
 
 #define WORK "work"
+
+/* Less than this is nothing. */
+#define FULL_BYTES ((uint64_t)64 << 10)
 
 /* A copy that lives as long as the plan. */
 static int keep(struct mounted *m, const char *text, const char **ret,
@@ -197,6 +202,35 @@ void mounted_done(struct mounted *m)
 	free(m->held);
 }
 
+/*
+ * A command that finds the disk full says so in its own way, or not at all:
+ * what it wrote last may be cut short.
+ */
+static bool tell_full(struct hb_session *s)
+{
+	bool is_full = false;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const char *source = s->record.resources[i].source;
+		struct sys_space space;
+		char shown[QUOTE_SHOWN];
+
+		if (!s->has_resources ||
+		    sys_space(s->resources[i].upper, &space) < 0 ||
+		    space.free_bytes >= FULL_BYTES)
+			continue;
+		is_full = true;
+		store_say(s->store,
+			  "session '%s' is kept, but the disk is full: %llu "
+			  "bytes are left where changes to '%s' are kept; make "
+			  "room, then: holdback -s %s COMMAND",
+			  s->record.name, (unsigned long long)space.free_bytes,
+			  quote_shown(source, shown, sizeof(shown)),
+			  s->record.name);
+	}
+	return is_full;
+}
+
 int mounted_run(struct mounted *m, char *const *envp,
 		struct box_result *ret_result, struct hb_error *err)
 {
@@ -224,6 +258,8 @@ int mounted_run(struct mounted *m, char *const *envp,
 		ended = session_drop(s, &ending);
 	}
 	/* The command ran, and its status is what is asked for. */
+	if (r >= 0 && !m->is_dropped && tell_full(s))
+		return r;
 	if (ended < 0 && r >= 0)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
 			  ending.text, hb_strerror(ending.code));

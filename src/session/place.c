@@ -10,13 +10,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 /*
  * Where this installation lies, and what it stands on: bin/holdback beside
  * libexec/holdback/, in a built tree as below a prefix.
  */
 
-#define SELF "/proc/self/exe"
+#define SELF	"/proc/self/exe"
+#define LIBEXEC "/libexec/holdback"
+
+static bool is_behind(struct path_part dir)
+{
+	size_t n = sizeof(LIBEXEC) - 1;
+
+	return dir.n >= n && memcmp(dir.s + dir.n - n, LIBEXEC, n) == 0;
+}
 
 int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
 		   struct hb_error *err)
@@ -33,8 +42,9 @@ int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
 			       "cannot tell where this program lies");
 	}
 	dir = path_dirname(self);
-	r = snprintf(path, sizeof(path), "%.*s/../libexec/holdback/%s",
-		     (int)dir.n, dir.s, name);
+	/* One of the others executes its neighbour. */
+	r = snprintf(path, sizeof(path), "%.*s%s/%s", (int)dir.n, dir.s,
+		     is_behind(dir) ? "" : "/.." LIBEXEC, name);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return hb_fail(err, -ENAMETOOLONG,
 			       "cannot name the program's other parts");

@@ -342,6 +342,9 @@ static int run_kept(struct run *run, struct kept *kept,
 		(void)session_drop(kept->session, NULL);
 	if (r < 0)
 		return r;
+	/* What could not be written down is for the next command. */
+	if (!box.is_dropped && kept->session->record.state != SESSION_IDLE)
+		ret->session[0] = '\0';
 	fill_result(run, &result, ret);
 	return 0;
 }

@@ -196,11 +196,6 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	r = shown_after_box(s, *ret_is_lost, err);
 	if (r < 0)
 		return r;
-	if (after_crash && !*ret_is_lost)
-		store_say(s->store,
-			  "session '%s': the command in it was ended from "
-			  "outside; what it wrote is kept",
-			  s->record.name);
 	/* Before the state: if it is interrupted, it is made up for. */
 	r = session_settle_groups(s, err);
 	return r < 0 ? r : publish_settle(s, err);
@@ -224,6 +219,11 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	s->record.is_unsynced = !is_lost && has_upper &&
 				(!s->record.is_durable || shown_has_trees(s));
 	r = session_end(s, err);
+	if (r >= 0 && how == SETTLE_CRASHED && !is_lost)
+		store_say(s->store,
+			  "session '%s': the command in it was ended from "
+			  "outside; what it wrote is kept",
+			  s->record.name);
 	if (r >= 0 && s->record.is_unsynced)
 		r = session_settle_sync(s, err);
 	if (r >= 0)

@@ -6,8 +6,6 @@
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
 
-nl='
-'
 # A home with an agent, as its installer would leave it.
 home=$work/home
 mkdir -p home/.claude/projects home/.local/bin home/.local/share/claude p
@@ -30,8 +28,8 @@ agent() {
 }
 sessions=$home/.local/state/holdback/sessions
 left() {
-	ls -A "$sessions" "$home/.local/state/holdback/pending" 2>/dev/null |
-		grep -v : | tr '\n' ' '
+	(cd "$home/.local/state/holdback" &&
+		find sessions pending -mindepth 1 -maxdepth 1 2>/dev/null) | sort
 }
 # Everything of the home directory but the store and mere data.
 digest() {

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: unshare
+#
+# holdback run where the host is in the way: a full disk, file systems that
+# cannot be overlaid, or that cannot be written.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+unshare -Urm true 2>/dev/null || skip_all 'no namespace for mounts of our own'
+
+# in_mounts SCRIPT: in a namespace of mounts, in the empty directory p of a home
+# that has its own file system.
+in_mounts() {
+	mkdir home
+	unshare -Urm sh -c '
+		mount -t tmpfs -o size=3m none home && mkdir home/p || exit 99
+		cd home/p && echo x >f
+		HOME=$1/home
+		export HOME
+		hb() {
+			"$HB_BIN" "$@"
+		}
+		eval "$2"' sh "$work" "$1" 2>&1
+	rmdir home
+}
+
+out=$(in_mounts '
+	head -c 1000000 /dev/zero >../ballast
+	hb sh -c "echo y >f; head -c 8000000 /dev/zero >big; exit 5"
+	echo "status $?"
+	hb status >/dev/null; echo "status $?"
+	rm ../ballast
+	hb -q -s sh-1 rm big; echo "status $?"
+	hb diff --name-status
+	hb commit -y >/dev/null; cat f; ls')
+like 'a full disk: the session is kept, the place and the fix are named' "$out" \
+	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}status 5${nl}*"
+like 'what looks says so, too' "$out" '*No space left*fix: make room*status 7*'
+like 'and with room it goes on' "$out" "*status 0${nl}M	f${nl}y${nl}f"
+
+out=$(in_mounts '
+	mount --bind . . && cd . && cd "$HOME/p" && mount -o remount,bind,ro .
+	hb -q sh -c "echo y >f; cat f"; echo "status $?"
+	cat f
+	hb commit -y; echo "status $?"; cat f')
+like 'a workspace that cannot be written: the command works' "$out" \
+	"y${nl}status 0${nl}x${nl}*"
+like 'and commit says why not' "$out" "*ead-only*status [!0]*${nl}x"
+
+out=$(in_mounts '
+	mkdir ../u ../w && mount -t overlay -o lowerdir=.,upperdir=../u,workdir=../w,userxattr none . &&
+		cd "$HOME/p" || exit 98
+	hb -q sh -c "echo y >f; cat f"; echo "status $?"
+	hb diff --name-status; cat f')
+like 'a workspace on an overlay: works, and says how' "$out" \
+	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}y${nl}status 0${nl}M	f${nl}x"
+
+out=$(in_mounts '
+	mkdir m && mount -t tmpfs none m && echo below >m/b
+	hb -q sh -c "echo y >f; cat f m/b"; echo "status $?"
+	hb diff --name-status; cat f')
+like 'with a mount below: a copy, which is said' "$out" \
+	"holdback: no overlay for '$work/home/p', a copy instead: something is mounted at '$work/home/p/m'*y${nl}below${nl}status 0${nl}M	f${nl}x"
+done_testing
