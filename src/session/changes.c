@@ -458,7 +458,7 @@ static int next_of(struct hb_changes *changes, struct change *ret,
 int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		    struct hb_error *err)
 {
-	struct change change;
+	struct change change = { 0 };
 	int r;
 
 	forget_last(changes);

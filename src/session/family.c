@@ -261,10 +261,10 @@ int layers_collect(const struct hb_store *store, const char *family,
 	f.dir = store_open_own(store->dir, path, NULL);
 	if (f.dir == -ENOENT)
 		return 0;
-	r = f.dir < 0 ? hb_fail(err, f.dir, "cannot open '%s'", path)
-		      : (lock = family_lock(store, family, false, err));
-	if (r >= 0)
-		r = collect(&f, err);
+	if (f.dir < 0)
+		return hb_fail(err, f.dir, "cannot open '%s'", path);
+	lock = family_lock(store, family, false, err);
+	r = lock < 0 ? lock : collect(&f, err);
 	fd_closep(&f.dir);
 	return r;
 }

@@ -119,7 +119,7 @@ int session_find_mark(const struct hb_session *s, const char *mark,
 static int open_layer(const struct hb_session *s, const char *layer,
 		      struct hb_error *err)
 {
-	char path[sizeof(LAYERS_DIR) + 2 * RECORD_ID_SIZE];
+	char path[sizeof(LAYERS_DIR) + (size_t)2 * RECORD_ID_SIZE];
 
 	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s/%s",
 		       s->record.family, layer);
@@ -211,7 +211,7 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 	if (n == 0)
 		return 0;
 	room = strlen(s->store->path) + sizeof("/" LAYERS_DIR "/") +
-	       2 * RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE;
+	       (size_t)2 * RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE;
 	paths = malloc(n * (sizeof(*paths) + room));
 	if (!paths)
 		return hb_fail(err, -ENOMEM, "cannot make the view");

@@ -20,6 +20,9 @@ SOURCE = os.environ["HB_SOURCE"]
 BUILD = os.environ["HB_BUILD"]
 DATABASE = os.path.join(BUILD, "clang")
 CACHE = os.path.join(BUILD, "tidy")
+# With one command for each file: clang-tidy looks at a file once for each
+# command, and then takes the second va_list for an uninitialized one.
+ONCE = os.path.join(BUILD, "tidy-commands")
 
 
 def commands():
@@ -30,7 +33,10 @@ def commands():
     for entry in entries:
         path = os.path.realpath(os.path.join(entry["directory"], entry["file"]))
         if path.startswith(os.path.join(os.path.realpath(SOURCE), "src", "")):
-            found[path] = entry
+            found.setdefault(path, entry)
+    os.makedirs(ONCE, exist_ok=True)
+    with open(os.path.join(ONCE, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump(list(found.values()), file)
     return sorted(found.items())
 
 
@@ -56,7 +62,7 @@ def inspect(job):
     good = os.path.join(CACHE, key) if key else None
     if good and os.path.exists(good):
         return path, 0, ""
-    status, text = output_of(["clang-tidy", "-p", DATABASE, "--quiet", path], SOURCE)
+    status, text = output_of(["clang-tidy", "-p", ONCE, "--quiet", path], SOURCE)
     if status == 0 and good:
         with open(good, "w", encoding="utf-8"):
             pass

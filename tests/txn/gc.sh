@@ -26,6 +26,11 @@ crash() {
 	wait_until flock -n "$state/sessions/$1/lock" true
 }
 
+# count_ids DIRECTORY...: how many things in them have an id for a name.
+count_ids() {
+	find "$@" -mindepth 1 -maxdepth 1 -regex '.*/[0-9a-f]*' -name '????????????????' | wc -l
+}
+
 # Ten sessions crashed: those without changes go, and no other.
 for i in 0 1 2 3 4 5 6 7 8 9; do
 	hb create "c$i" --cow "$project" >/dev/null
@@ -99,9 +104,9 @@ in_box 'echo 2 >b'
 hb mark @s two >/dev/null
 hb rollback -y --to one @s >/dev/null
 check 'gc' hb gc
-is 'what undo needs are layers as well' "$(ls "$state"/layers/*/ | grep -c '^[0-9a-f]\{16\}$')" 2
+is 'what undo needs are layers as well' "$(count_ids "$state"/layers/*)" 2
 check 'old undo' hb gc --older-than 0
-is 'the layer of the rollback goes' "$(ls "$state"/layers/*/ | grep -c '^[0-9a-f]\{16\}$')" 1
+is 'the layer of the rollback goes' "$(count_ids "$state"/layers/*)" 1
 is 'the other is needed' "$(names)" 'A a,'
 check 'commit' hb commit -y @s
 check 'old undo' hb gc --older-than 0
@@ -136,6 +141,6 @@ for i in range(1000):
 END'
 hb rollback -y @s >/dev/null
 check 'gc of a deep tree' hb gc --older-than 0
-is 'leaves nothing' "$(ls -A "$state/layers"/* "$state/sessions/s/r0/trash" | grep -c '^[0-9a-f]\{16\}$')" 0
+is 'leaves nothing' "$(count_ids "$state"/layers/* "$state/sessions/s/r0/trash")" 0
 is 'and touches nothing else' "$(cat "$work/outside")" precious
 finish
