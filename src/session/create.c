@@ -13,6 +13,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/carry.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -40,27 +41,50 @@ int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
 	return 0;
 }
 
-/* The top of the view has the attributes of the upper's. */
+/*
+ * The top of the view has the attributes of the upper's.  The picture is made
+ * from that, so that whatever could not be carried is no difference.
+ */
 static int copy_top(int base, int dir, struct hb_error *err)
 {
 	auto_fd int upper = -1;
-	struct sys_attr attr;
+	struct entry root;
+	struct carry carry = {
+		.from = base,
+		.name = ".",
+		.entry = &root,
+		.flags = CARRY_TO_LAYER | CARRY_FROM_OTHERS | CARRY_OWN,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+	};
+	struct hb_error why = { 0 };
 	int r;
 
 	upper = sys_openat(dir, "upper", O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 			   0);
-	r = upper < 0 ? upper : sys_attr_at(base, "", &attr);
+	r = upper < 0 ? hb_fail(err, upper, "cannot make a layer")
+		      : entry_read_fd(base, false, &root, err);
 	if (r < 0)
+		return r;
+	carry.mode = root.mode;
+	/* Only root's box knows an owner other than the one we have already. */
+	if (sys_effective_uid() == 0) {
+		carry.uid = root.uid;
+		carry.gid = root.gid;
+	}
+	r = carry_attributes(&carry, upper, &why);
+	/* Attributes that the store cannot have are not in the view. */
+	if (r == -EOPNOTSUPP || r == -EPERM || r == -EINVAL) {
+		r = sys_fchmod(upper, root.mode);
+		if (r >= 0)
+			r = sys_set_mtime_at(dir, "upper", root.mtime);
+	}
+	if (r < 0) {
+		if (err)
+			*err = why;
 		return hb_fail(err, r, "cannot make a layer");
-	/* Only root's box knows a group other than the one we have already. */
-	if (sys_effective_uid() == 0)
-		(void)sys_chown_at(dir, "upper", (uid_t)-1, attr.gid);
-	r = sys_fchmod(upper, attr.mode & 07777);
-	if (r >= 0)
-		r = sys_set_mtime_at(dir, "upper", attr.mtime);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make a layer");
-	return 0;
+	}
+	return layers_make_upper(dir, RESOURCE_TOP, upper, err);
 }
 
 /* What is not known in the box, and what follows from it: groups.h. */

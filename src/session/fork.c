@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/layers.h"
+#include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
@@ -78,6 +79,9 @@ static int fill(void *ctx, size_t number, int dir,
 	r = layers_make_upper(dir, "upper",
 			      parent->resources[number].layers[fork->like],
 			      err);
+	if (r >= 0 && parent->resources[number].top >= 0)
+		r = layers_make_upper(dir, RESOURCE_TOP,
+				      parent->resources[number].top, err);
 	if (r >= 0)
 		r = copy_seen(parent->resources[number].dir, dir, err);
 	if (r >= 0)

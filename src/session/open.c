@@ -21,6 +21,8 @@
  * about them.
  */
 
+#define USER_ENTER 0500
+
 static int open_store_dir(const struct hb_session *s, size_t number, int base,
 			  struct hb_error *err)
 {
@@ -33,6 +35,18 @@ static int open_store_dir(const struct hb_session *s, size_t number, int base,
 	}
 	session_resource_dir(number, name);
 	return store_open_own(s->dir, name, err);
+}
+
+int session_open_top(const struct session_resource *resource)
+{
+	auto_fd int fd = sys_openat(resource->dir, "upper",
+				    O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	struct sys_attr attr;
+	int r = fd < 0 ? fd : sys_attr_at(fd, "", &attr);
+
+	if (r < 0 || (attr.mode & USER_ENTER) == USER_ENTER)
+		return r;
+	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_ENTER);
 }
 
 static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
@@ -49,6 +63,11 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       s->record.resources[number].source);
 	resource->upper = sys_openat(resource->dir, "upper",
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (resource->upper == -EACCES && s->has_lock &&
+	    session_open_top(resource) >= 0)
+		resource->upper =
+			sys_openat(resource->dir, "upper",
+				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	/*
 	 * Where two directories cannot change places, a rollback that was cut
 	 * short may have left none: recovery brings one back.
@@ -58,6 +77,13 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 	      (s->record.is_freezing || session_has_journal(s))))
 		return hb_fail(err, resource->upper,
 			       "cannot open the changes of '%s'",
+			       s->record.resources[number].source);
+	/* Sessions of an earlier version have none. */
+	resource->top = sys_openat(resource->dir, RESOURCE_TOP,
+				   O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (resource->top < 0 && resource->top != -ENOENT)
+		return hb_fail(err, resource->top,
+			       "cannot open the picture of '%s'",
 			       s->record.resources[number].source);
 	return 0;
 }
@@ -91,6 +117,7 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 			.base = -1,
 			.dir = -1,
 			.upper = -1,
+			.top = -1,
 			.seen.fd = -1,
 			.log.fd = -1,
 		};
@@ -117,6 +144,7 @@ void session_close_resources(struct hb_session *s)
 		free(resource->is_shared);
 		peers_done(&resource->peers);
 		fd_closep(&resource->upper);
+		fd_closep(&resource->top);
 		seen_done(&resource->seen);
 		seen_log_done(&resource->log);
 	}
@@ -181,6 +209,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.layers = resource->layers,
 			.n_layers = resource->n_layers,
 			.is_shared = resource->is_shared,
+			.top = resource->top >= 0 ? &resource->top : NULL,
 			.peers = &resource->peers.ask,
 			.same_mount = s->record.resources[i].same_mount,
 			.skip_prefix = SESSION_IN_BASE,

@@ -61,6 +61,9 @@ int resource_place(int base, int dir, const char *id,
  */
 int resource_remove_noted(int dir, struct hb_error *err);
 
+/* In `dir`: what txn/top.h compares with. */
+#define RESOURCE_TOP "top"
+
 /* Makes the directories of a resource's store. */
 int resource_make_dirs(int dir, struct hb_error *err);
 

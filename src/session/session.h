@@ -25,6 +25,7 @@ struct session_resource {
 	int base;	 /* the real directory, verified; -1 before */
 	int dir;	 /* rN in the store, or .holdback-ID in the base */
 	int upper;	 /* dir/upper; -1 while it is being frozen */
+	int top;	 /* dir/top: txn/top.h; -1: there is none */
 	int *layers;	 /* session_open_layers(): [0] is `upper` */
 	bool *is_shared; /* by layer: what is frozen may have others */
 	size_t n_layers;
@@ -67,6 +68,12 @@ void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
  */
 int session_open_resources(struct hb_session *s, struct hb_error *err);
 void session_close_resources(struct hb_session *s);
+
+/*
+ * A command may leave the view's root closed to its owner, and what it wrote
+ * could not be read any more: opens the upper's as far as that needs.
+ */
+int session_open_top(const struct session_resource *resource);
 
 /* A transaction on the session, which owns it; opens the resources. */
 int session_txn(struct hb_session *s, struct txn **ret_txn,

@@ -192,6 +192,11 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 		r = note_lost(s, ret_is_lost, err);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; s->has_resources && i < s->record.n_resources; i++) {
+		r = session_open_top(&s->resources[i]);
+		if (r < 0)
+			return hb_fail(err, r, "cannot open the changes");
+	}
 	/* Until this has succeeded the session stays active. */
 	r = shown_after_box(s, *ret_is_lost, err);
 	if (r < 0)

@@ -5,13 +5,18 @@
 #include "base/error.h"
 #include "strategy/copy.h"
 #include "strategy/trail.h"
+#include "sys/durable.h"
 #include "sys/file.h"
+#include "txn/carry.h"
+#include "txn/compare.h"
 #include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+
+#define USER_ALL 0700
 
 int place_open_copy(int dir, struct hb_error *err)
 {
@@ -87,4 +92,39 @@ int place_clear(struct trail *trail, const char *name, struct hb_error *err)
 
 	r = trail_touch(trail, err);
 	return r < 0 ? r : tree_remove(trail_last(trail)->fd, name, err);
+}
+
+int place_carry_top(int from, int to, bool to_layer, struct hb_error *err)
+{
+	struct entry e, now;
+	const struct side old = { to, ".", &now, to_layer };
+	const struct side new = { from, ".", &e, !to_layer };
+	struct carry carry = {
+		.from = from,
+		.name = ".",
+		.entry = &e,
+		.flags = CARRY_OWN |
+			 (to_layer ? CARRY_TO_LAYER : CARRY_FROM_LAYER),
+	};
+	struct xattrs x, y;
+	int r;
+
+	r = entry_read_fd(from, !to_layer, &e, err);
+	if (r >= 0)
+		r = entry_read_fd(to, to_layer, &now, err);
+	if (r >= 0)
+		r = side_xattrs(&old, &x, err);
+	if (r >= 0)
+		r = side_xattrs(&new, &y, err);
+	if (r < 0)
+		return r;
+	if (memcmp(x.digest, y.digest, sizeof(x.digest)) == 0 &&
+	    e.uid == now.uid && e.gid == now.gid)
+		return 0;
+	carry.mode = e.mode | USER_ALL;
+	carry.uid = e.uid;
+	carry.gid = e.gid;
+	r = sys_chmod_fd(to, now.mode | USER_ALL);
+	return r < 0 ? hb_fail(err, r, "cannot open the top of a layer")
+		     : carry_attributes(&carry, to, err);
 }

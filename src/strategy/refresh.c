@@ -485,7 +485,9 @@ static int walk(struct refresh *f, int copy, struct hb_error *err)
 	struct entry top = { 0 };
 	int r;
 
-	r = trail_begin(&f->trail, copy, leave, f, err);
+	r = place_carry_top(p->layers[0], copy, false, err);
+	if (r >= 0)
+		r = trail_begin(&f->trail, copy, leave, f, err);
 	if (r >= 0)
 		r = entry_read_fd(p->layers[0], true, &top, err);
 	if (r >= 0)

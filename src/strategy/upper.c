@@ -52,7 +52,9 @@ int upper_begin(struct upper *u, const struct strategy_place *place, int copy,
 
 	*u = (struct upper){ .place = place, .copy = copy };
 	links_begin(&u->links, place->dir);
-	r = trail_begin(&u->trail, place->layers[0], leave, u, err);
+	r = place_carry_top(copy, place->layers[0], true, err);
+	if (r >= 0)
+		r = trail_begin(&u->trail, place->layers[0], leave, u, err);
 	if (r >= 0)
 		r = entry_read_fd(copy, false, &e, err);
 	if (r < 0)

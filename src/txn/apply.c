@@ -256,6 +256,7 @@ static int sync_site(struct apply *a, uint32_t which)
 		if (op.resource != which || op.kind != OP_DIRECTORY)
 			continue;
 		all = ++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
+		      op.uid != op.old.uid || op.gid != op.old.gid ||
 		      (op.flags & OP_XATTRS);
 		if (!all)
 			r = sync_below(s->resource->base, op.path);

@@ -170,6 +170,32 @@ int carry_set_xattrs(int fd, const struct xattr_list *list)
 	return r;
 }
 
+int carry_has_xattrs(int fd, const struct xattr_list *list)
+{
+	auto_free char *names = malloc(OVERLAY_LIST_MAX);
+	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
+	char renamed[512];
+	const char *name;
+	const void *value;
+	size_t pos = 0, size, n_wanted = 0, n_there = 0;
+	ssize_t n;
+
+	if (!names || !now)
+		return -ENOMEM;
+	n = sys_list_xattrs(fd, names, OVERLAY_LIST_MAX);
+	if (n < 0)
+		return (int)n;
+	for (const char *x = names; x < names + n; x += strlen(x) + 1)
+		n_there += carried_name(x, 0, renamed, sizeof(renamed)) != NULL;
+	while (xattr_list_next(list, &pos, &name, &value, &size) == 1) {
+		n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
+		if (n < 0 || (size_t)n != size || memcmp(now, value, size) != 0)
+			return 0;
+		n_wanted++;
+	}
+	return n_wanted == n_there;
+}
+
 static int copy_by_hand(int from, int to, uint64_t at, uint64_t end)
 {
 	auto_free char *block = malloc(COPY_CHUNK);

@@ -38,6 +38,9 @@ int carry_read_xattrs(int fd, const struct entry *e, unsigned flags,
  */
 int carry_set_xattrs(int fd, const struct xattr_list *list);
 
+/* 1: they are exactly these; 0: they are not. */
+int carry_has_xattrs(int fd, const struct xattr_list *list);
+
 /* A name in a layer or a tree, and the attributes that its copy is to have. */
 struct carry {
 	int from;

@@ -13,6 +13,7 @@
 #include "txn/known.h"
 #include "txn/renames.h"
 #include "txn/spill.h"
+#include "txn/top.h"
 #include "txn/walk.h"
 
 #include <errno.h>
@@ -345,17 +346,12 @@ static bool is_outdated(const struct scan *scan, const struct sighting *s)
 
 static int add(struct scan *scan, const struct sighting *s,
 	       const struct xattrs *xattrs, struct change *c,
-	       struct hb_error *err)
+	       enum conflict conflict, struct hb_error *err)
 {
-	struct spilled record = { 0 };
+	struct spilled record = { .conflict = conflict };
 	int r;
 
-	if (is_outdated(scan, s))
-		return 0;
 	if (!(c->flags & CHANGE_CARRIED)) {
-		r = judge(scan, s, c->kind, &record.conflict, err);
-		if (r < 0)
-			return r;
 		if (record.conflict != CONFLICT_NONE)
 			c->flags |= CHANGE_CONFLICT;
 		count(&scan->changes->summary, c);
@@ -424,6 +420,7 @@ static int compare_anew(struct scan *scan, const struct sighting *s,
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
+	enum conflict conflict = CONFLICT_NONE;
 	struct xattrs xattrs = { 0 };
 	struct change c = {
 		.path = s->path,
@@ -452,9 +449,40 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 		if (r <= 0)
 			return r;
 	}
+	if (is_outdated(scan, s))
+		return WALK_ON;
 	set_flags(&scan->rule, s, &xattrs, &c);
-	r = add(scan, s, &xattrs, &c, err);
+	r = c.flags & CHANGE_CARRIED ? 0
+				     : judge(scan, s, c.kind, &conflict, err);
+	if (r >= 0)
+		r = add(scan, s, &xattrs, &c, conflict, err);
 	return r < 0 ? r : WALK_ON;
+}
+
+bool change_is_top(const struct change *change)
+{
+	return strcmp(change->path, ".") == 0;
+}
+
+/* The directory itself, which the walk begins in and does not show. */
+static int see_top(struct scan *scan, struct hb_error *err)
+{
+	const struct changes_request *q = scan->request;
+	struct top_change top;
+	struct change c = { .path = ".", .kind = CHANGE_ATTRIBUTES };
+	struct sighting s = { .path = ".", .name = "." };
+	int r;
+
+	r = q->top ? top_compare(q, &top, err) : 0;
+	if (r <= 0)
+		return r;
+	c.what = top.what;
+	c.old = s.old = top.old;
+	c.new = s.new = top.new;
+	s.base_dir = q->base;
+	s.layer_dir = q->layers[0];
+	return add(scan, &s, &top.xattrs, &c,
+		   top.is_conflict ? CONFLICT_DIR : CONFLICT_NONE, err);
 }
 
 /* Renames are told apart from what was counted while they were not known. */
@@ -495,7 +523,9 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 
 	sha256_init(&scan->hash);
 	sha256_add(&scan->hash, HASH_VERSION, strlen(HASH_VERSION));
-	r = walk_run(&walk, err);
+	r = see_top(scan, err);
+	if (r >= 0)
+		r = walk_run(&walk, err);
 	if (r < 0)
 		return r;
 	if (!request->without_hash)

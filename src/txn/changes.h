@@ -76,10 +76,14 @@ enum change_flag {
 
 struct change {
 	enum change_kind kind;
-	unsigned what;	  /* enum change_what */
-	unsigned flags;	  /* enum change_flag */
-	const char *path; /* relative to the resource, any bytes but NUL */
-	const char *from; /* CHANGE_RENAMED, else NULL */
+	unsigned what;	/* enum change_what */
+	unsigned flags; /* enum change_flag */
+	/*
+	 * Relative to the resource, any bytes but NUL.  "." is the resource's
+	 * own directory, of which only attributes change: the first of all.
+	 */
+	const char *path;
+	const char *from;		/* CHANGE_RENAMED, else NULL */
 	const struct entry *from_entry; /* what was there; with `from` */
 	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
 	size_t layer;	     /* index of the layer that `new` is in */
@@ -95,6 +99,9 @@ enum change_asks {
 	CHANGE_ASKS_SETID,   /* it would have setuid, setgid, capabilities */
 	CHANGE_ASKS_NEVER,   /* a socket or a device: whatever is asked for */
 };
+
+/* Whether it is about the resource's own directory. */
+bool change_is_top(const struct change *change);
 
 /*
  * Rights that the base's file has already ask for nothing as long as neither
@@ -142,7 +149,8 @@ struct changes_request {
 	int base;	   /* the resource's root, verified by the caller */
 	const int *layers; /* the topmost first; index 0 is the upper */
 	size_t n_layers;
-	int spill_dir; /* where the spill file may lie */
+	const int *top; /* as struct txn_resource has it */
+	int spill_dir;	/* where the spill file may lie */
 	/*
 	 * Names at the top of the base that begin so are stores: skipped. NULL:
 	 * none are.

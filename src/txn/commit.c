@@ -79,6 +79,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.base = res->base,
 		.layers = res->layers,
 		.n_layers = res->n_layers,
+		.top = res->top,
 		.spill_dir = c->txn->session,
 		.skip_prefix = res->skip_prefix,
 		.t0 = res->t0,

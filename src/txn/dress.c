@@ -387,6 +387,21 @@ static int dress_likeness(struct site *s, const struct op *op, bool opens,
 	return r < 0 ? r : dress_mode(&p, &now, op->layer.mode, err);
 }
 
+int dress_has_attributes(const struct op *op, int fd, const struct object *now,
+			 bool after)
+{
+	if ((op->mode != op->old.mode &&
+	     now->mode != (after ? op->mode : op->old.mode)) ||
+	    (op->uid != op->old.uid &&
+	     now->uid != (after ? op->uid : op->old.uid)) ||
+	    (op->gid != op->old.gid &&
+	     now->gid != (after ? op->gid : op->old.gid)))
+		return 0;
+	if (!(op->flags & OP_XATTRS))
+		return 1;
+	return carry_has_xattrs(fd, after ? &op->new_xattrs : &op->old_xattrs);
+}
+
 int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 		   struct hb_error *err)
 {
@@ -412,10 +427,49 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	if (!object_is(&now, &op->old))
 		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
 					     : fail_conflict(op->path, err);
-	if (is_first && op->mode != op->old.mode && now.mode != op->old.mode)
-		return fail_conflict(op->path, err);
+	r = is_first ? dress_has_attributes(op, fd, &now, false) : 1;
+	if (r <= 0)
+		return r < 0 ? fail_at("look at", op->path, r, err)
+			     : fail_conflict(op->path, err);
 	r = open_up(fd, &now, op->path, err);
 	return r < 0 ? r : dress_likeness(s, op, true, err);
+}
+
+/*
+ * The root's picture follows in what the operation changes: from then on it is
+ * that which a change of the root is told from.
+ */
+static int dress_top(struct site *s, const struct op *op, bool back,
+		     struct hb_error *err)
+{
+	const struct txn_resource *res = s->resource;
+	uid_t uid = back ? op->old.uid : op->uid;
+	gid_t gid = back ? op->old.gid : op->gid;
+	mode_t mode = back ? op->old.mode : op->mode;
+	struct object now;
+	struct place p;
+	int r;
+
+	if (*op->path != '\0' || !res->top)
+		return 0;
+	p = place_of(*res->top);
+	r = place_read(&p, &now, err);
+	if (r == 0 && (op->flags & OP_XATTRS)) {
+		r = open_up(*res->top, &now, op->path, err);
+		if (r == 0)
+			r = carry_set_xattrs(*res->top, back ? &op->old_xattrs
+							     : &op->new_xattrs);
+	}
+	if (r == 0)
+		r = set_owner(&p, &now, op->uid != op->old.uid ? uid : now.uid,
+			      op->gid != op->old.gid ? gid : now.gid, err);
+	if (op->mode == op->old.mode)
+		mode = now.mode;
+	if (r == 0)
+		r = place_read(&p, &now, err);
+	if (r == 0)
+		r = dress_mode(&p, &now, mode, err);
+	return r < 0 ? fail_at("remember the attributes of", ".", r, err) : 0;
 }
 
 int dress_close_dir(struct site *s, const struct op *op, bool back,
@@ -455,5 +509,6 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 		r = place_read(&p, &now, err);
 	if (r < 0)
 		return r;
-	return dress_mode(&p, &now, back ? op->old.mode : op->mode, err);
+	r = dress_mode(&p, &now, back ? op->old.mode : op->mode, err);
+	return r < 0 ? r : dress_top(s, op, back, err);
 }

@@ -34,10 +34,18 @@ int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 		struct timespec mtime, struct hb_error *err);
 
 /*
+ * Whether a directory has those attributes that the operation changes as they
+ * are before it, or with `after` as they are after it.  1, 0 or a failure.
+ */
+int dress_has_attributes(const struct op *op, int fd, const struct object *now,
+			 bool after);
+
+/*
  * OP_DIRECTORY.  Opening makes the directory and its likeness in the upper
  * writable for us; -HB_E_CONFLICT: it is another one, or with `is_first` its
  * attributes are not those of the plan.  Closing gives them their attributes,
- * those of the plan or with `back` the old ones, and their times.
+ * those of the plan or with `back` the old ones, and their times; of the root
+ * its picture gets them as well.
  */
 int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 		   struct hb_error *err);

@@ -15,7 +15,7 @@
  * leaves their ctime as it is: one that is not before `since` is somebody's
  * edit.  A file with several names is the exception, for another of its names
  * may be part of the transaction; of that only an edit of its content is
- * found.  The directory itself was moved, and has its mtime to tell.
+ * found.  Of the directory itself nothing can be told, for it was moved.
  *
  * It is the last thing before the bases are synced, so it also finds what was
  * written through a descriptor while the other operations were made.
@@ -94,10 +94,6 @@ static int check_one(struct apply *a, const struct op *op,
 	/* Left to somebody else, it is not there. */
 	if (r < 0 || !object_is(&now, &op->old))
 		return r;
-	if (now.mtime.tv_sec != op->old.mtime.tv_sec ||
-	    now.mtime.tv_nsec != op->old.mtime.tv_nsec ||
-	    now.mode != op->old.mode)
-		return fail_late(op, "", err);
 	/* What may not be listed was in doubt before it was planned. */
 	return tree_walk(undo.dir, undo.name, TREE_LENIENT, look_at, &l, err);
 }

@@ -706,6 +706,43 @@ static int plan_one(struct planner *p, const struct change *c,
 					 : plan_object(p, c, is_partial, err);
 }
 
+/* The root's times are carried as any directory's, unless it is shown. */
+static int plan_top(struct planner *p, const struct change *c,
+		    struct hb_error *err)
+{
+	struct level level = { 0 };
+	bool takes = change_is_top(c) && survey_takes(p->q->options, c);
+	int r;
+
+	if (!takes && p->q->survey->has_rest)
+		return 0;
+	if (takes && sys_effective_uid() != 0 &&
+	    sys_effective_uid() != c->old.uid) {
+		hb_fix(err, "holdback commit --except .");
+		return hb_fail(err, -EPERM,
+			       "the directory '.' is somebody else's: cannot "
+			       "change its attributes");
+	}
+	r = push(p, &level, err);
+	return r < 0 ? r : write_dir(p, &p->levels[0], takes ? c : NULL, err);
+}
+
+static int plan_all(struct planner *p, struct hb_error *err)
+{
+	bool is_first = true;
+	struct change c;
+	int r;
+
+	r = changes_rewind(p->q->changes, err);
+	while (r >= 0 && (r = changes_next(p->q->changes, &c, err)) == 1) {
+		r = is_first ? plan_top(p, &c, err) : 0;
+		is_first = false;
+		if (r >= 0 && !change_is_top(&c))
+			r = plan_one(p, &c, err);
+	}
+	return r;
+}
+
 static int drop_first_name(void *ctx, const struct tree_visit *v,
 			   struct hb_error *err)
 {
@@ -729,7 +766,6 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 		.path = BUF_INIT(PATH_SIZE),
 		.skip = BUF_INIT(PATH_SIZE),
 	};
-	struct change c;
 	int r;
 
 	p.can_leave =
@@ -737,17 +773,8 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	p.can_move = p.can_leave && res->same_mount;
 	r = preflight_space(request->site,
 			    p.can_move ? 0 : request->survey->bytes, err);
-	/* The root's times are carried as any directory's, unless it is shown.
-	 */
-	if (r == 0 && !request->survey->has_rest) {
-		size_t at = 0;
-
-		r = open_parent(&p, 0, &at, err);
-	}
 	if (r == 0)
-		r = changes_rewind(request->changes, err);
-	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)
-		r = plan_one(&p, &c, err);
+		r = plan_all(&p, err);
 	if (r == 0 && p.has_links)
 		r = tree_walk(request->site->dirs[SITE_SPOT_TXN], ".",
 			      TREE_FLAT, drop_first_name, NULL, err);

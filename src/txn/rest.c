@@ -286,7 +286,8 @@ static int see(struct rest *t, const struct change *c, struct hb_error *err)
 
 	if (c->old.type == ENTRY_DIR && c->new.type != ENTRY_DIR &&is_partial)
 		stays = true;
-	if (!stays || (c->flags & CHANGE_CARRIED))
+	/* The attributes of the top are those of the upper, which stays. */
+	if (!stays || (c->flags & CHANGE_CARRIED) || change_is_top(c))
 		return 0;
 	if (t->skip.len > 0 &&
 	    is_below(c->path, buf_str(&t->skip), t->skip.len))

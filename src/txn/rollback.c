@@ -28,16 +28,19 @@ struct paths {
 	size_t n;
 };
 
-/* The view's root has the attributes of the upper, so of the base's root. */
+/* The view's root has the attributes of the upper, so of what lies below. */
 static int make_empty(struct site *s, const struct place *to,
 		      struct hb_error *err)
 {
 	const struct txn_resource *res = s->resource;
 	struct entry root;
-	struct carry carry = { .from = res->like ? *res->like : res->base,
+	struct carry carry = { .from = res->like  ? *res->like
+				       : res->top ? *res->top
+						  : res->base,
 			       .name = ".",
 			       .entry = &root,
-			       .flags = res->like ? CARRY_FROM_LAYER : 0 };
+			       .flags = res->like ? CARRY_FROM_LAYER
+						  : CARRY_TO_LAYER };
 	int r;
 
 	r = entry_read_fd(carry.from, res->like != NULL, &root, err);

@@ -101,9 +101,13 @@ static int advance(struct stream *s, struct hb_error *err)
 	return r < 0 ? r : 0;
 }
 
-/* A slash sorts before every other byte. */
+/* The top is the first; a slash sorts before every other byte. */
 static int compare_paths(const char *a, const char *b)
 {
+	bool is_top = strcmp(a, ".") == 0;
+
+	if (is_top != (strcmp(b, ".") == 0))
+		return is_top ? -1 : 1;
 	while (*a && *a == *b)
 		a++, b++;
 	if (*a == *b)

@@ -32,8 +32,17 @@ struct txn_resource {
 	 * directory.
 	 */
 	const int *rest;
-	/* What an upper that a rollback makes looks like; NULL: the base. */
+	/*
+	 * What an upper that a rollback makes looks like, one of the layers;
+	 * NULL: as `top`.
+	 */
 	const int *like;
+	/*
+	 * An empty directory with the attributes that the base's root had when
+	 * nothing about them was pending: top.h.  NULL: there is none, and they
+	 * are no part of the change set.
+	 */
+	const int *top;
 	const struct changes_peers *peers; /* may be NULL */
 	bool same_mount;	 /* the upper lies on the base's mount */
 	const char *skip_prefix; /* as struct changes_request has it */

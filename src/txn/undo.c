@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "txn/apply.h"
+#include "txn/dress.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
@@ -120,7 +121,6 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct site *s = &v->apply.sites[op->resource];
 	const struct timespec *left = v->back ? &op->new.mtime : &op->old.mtime;
-	mode_t mode = v->back ? op->mode : op->old.mode;
 	auto_fd int base = site_open_base_dir(s, op->path, NULL);
 	auto_fd int upper = site_open_upper_dir(s, op->path, NULL);
 	struct object now = { 0 };
@@ -142,7 +142,7 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 			return 0;
 		return fail_changed(op->path, err);
 	}
-	if (op->mode != op->old.mode && now.mode != mode)
+	if (dress_has_attributes(op, base, &now, v->back) <= 0)
 		return fail_changed(op->path, err);
 	if (now.mtime.tv_sec != left->tv_sec ||
 	    now.mtime.tv_nsec != left->tv_nsec)
@@ -210,6 +210,8 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 	int r;
 
 	if (op->kind == OP_DIRECTORY) {
+		v->n += op->mode != op->old.mode || op->uid != op->old.uid ||
+			op->gid != op->old.gid || (op->flags & OP_XATTRS);
 		r = check_dir(v, op, err);
 	} else {
 		v->n++;

@@ -293,6 +293,26 @@ static inline void scene_attributes(struct world *w)
 	set_mtime(u, "dir", WORLD_NEW);
 }
 
+/* The resource's own directory. */
+static inline void scene_top(struct world *w)
+{
+	int b = w->base[0], u = w->upper[0], d = w->dir[0];
+
+	put_dir(d, "top");
+	lay_file(b, "f", "old", 0644, WORLD_OLD);
+	lay_file(u, "f", "new", 0644, WORLD_NEW);
+	set_origin(u, "f");
+	set_xattr(b, ".", "user.was", "here", 4);
+	set_xattr(d, "top", "user.was", "here", 4);
+	set_xattr(u, ".", "user.is", "now", 3);
+	set_xattr(u, ".", "user.overlay.impure", "y", 1);
+	CHECK_INT(fchmodat(b, ".", 0755, 0), 0);
+	CHECK_INT(fchmodat(d, "top", 0755, 0), 0);
+	CHECK_INT(fchmodat(u, ".", 0570, 0), 0);
+	set_mtime(d, "top", WORLD_OLD);
+	world_reopen(w);
+}
+
 static const struct scene scenes[] = {
 	{ "one entry", 1, .build = scene_one },
 	{ "types 4x4", 1, .build = scene_types },
@@ -306,6 +326,9 @@ static const struct scene scenes[] = {
 	{ "hard links", 1, .build = scene_links },
 	{ "hard links in part", 1, .build = scene_links, .only = "a" },
 	{ "attributes", 1, .build = scene_attributes },
+	{ "its own directory", 1, .build = scene_top },
+	{ "its own directory, another file system", 1, true,
+	  .build = scene_top },
 	{ "types, another file system", 1, true, .build = scene_types },
 	{ "opaque, another file system", 1, true, .build = scene_opaque },
 	{ "partial, another file system", 1, true, .build = scene_partial,

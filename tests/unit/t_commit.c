@@ -100,8 +100,16 @@ static void the_base_is_what_was_seen(void)
 		must(scene_commit(s, &w, &err), s->name, &err);
 		for (size_t k = 0; k < w.n; k++) {
 			char *got, *want;
+			struct stat top;
 
+			CHECK_INT(fstat(model.upper[k], &top), 0);
 			merge(model.upper[k], model.base[k]);
+			if (model.tops[k] >= 0) {
+				merge_xattrs(model.upper[k], model.base[k]);
+				CHECK_INT(fchmod(model.base[k],
+						 top.st_mode & 07777),
+					  0);
+			}
 			tree_empty(model.upper[k]);
 			got = digest(w.base[k]);
 			want = digest(model.base[k]);

@@ -23,6 +23,7 @@ struct world {
 	int top, session;
 	int base[WORLD_RESOURCES], dir[WORLD_RESOURCES];
 	int spot[WORLD_RESOURCES], upper[WORLD_RESOURCES];
+	int tops[WORLD_RESOURCES]; /* -1: there is none */
 	size_t n;
 	bool no_layer_moves;
 	struct txn_resource resources[WORLD_RESOURCES];
@@ -69,6 +70,9 @@ static inline void world_open(struct world *w)
 		(void)snprintf(name, sizeof(name), "r%zu", i);
 		w->dir[i] = world_dir(far >= 0 ? far : w->session, name);
 		w->spot[i] = world_dir(w->session, name);
+		/* Only where a scene has made one. */
+		w->tops[i] = openat(w->dir[i], "top",
+				    O_PATH | O_DIRECTORY | O_CLOEXEC);
 		/* Between two renames of a rollback there may be none. */
 		w->upper[i] = openat(w->dir[i], "upper",
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,6 +83,7 @@ static inline void world_open(struct world *w)
 			.layers = &w->upper[i],
 			.n_layers = 1,
 			.is_shared = not_shared,
+			.top = w->tops[i] >= 0 ? &w->tops[i] : NULL,
 			.same_mount = far < 0,
 		};
 	}
@@ -98,6 +103,7 @@ static inline void world_close(struct world *w)
 		(void)close(w->dir[i]);
 		(void)close(w->spot[i]);
 		(void)close(w->upper[i]);
+		(void)close(w->tops[i]);
 	}
 	(void)close(w->session);
 	(void)close(w->top);
@@ -393,6 +399,7 @@ static inline char *digest(int dir)
 
 struct picture {
 	char *base[WORLD_RESOURCES], *upper[WORLD_RESOURCES];
+	char *top[WORLD_RESOURCES]; /* "": there is none */
 	size_t n;
 };
 
@@ -403,6 +410,7 @@ static inline struct picture world_picture(struct world *w)
 	for (size_t i = 0; i < w->n; i++) {
 		p.base[i] = digest(w->base[i]);
 		p.upper[i] = digest(w->upper[i]);
+		p.top[i] = w->tops[i] < 0 ? strdup("") : digest(w->tops[i]);
 	}
 	return p;
 }
@@ -412,6 +420,7 @@ static inline void picture_done(struct picture *p)
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->base[i]);
 		free(p->upper[i]);
+		free(p->top[i]);
 	}
 }
 
@@ -419,7 +428,8 @@ static inline bool picture_is(const struct picture *a, const struct picture *b)
 {
 	for (size_t i = 0; i < a->n; i++)
 		if (strcmp(a->base[i], b->base[i]) != 0 ||
-		    strcmp(a->upper[i], b->upper[i]) != 0)
+		    strcmp(a->upper[i], b->upper[i]) != 0 ||
+		    strcmp(a->top[i], b->top[i]) != 0)
 			return false;
 	return true;
 }
@@ -443,6 +453,7 @@ static inline void picture_differ(const struct picture *a,
 	for (size_t i = 0; i < a->n; i++) {
 		text_differ("base", a->base[i], b->base[i]);
 		text_differ("upper", a->upper[i], b->upper[i]);
+		text_differ("top", a->top[i], b->top[i]);
 	}
 }
 

@@ -1,0 +1,5 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What top.sh promises holds on a copy as it does over an overlay.
+HB_STRATEGY=copy_on_write exec "$HB_TESTS/txn/top.sh"
