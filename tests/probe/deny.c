@@ -58,6 +58,7 @@ static const struct {
 	{ "pivot_root", SYS_pivot_root },
 	{ "prctl", SYS_prctl },
 	{ "prlimit64", SYS_prlimit64 },
+	{ "renameat2", SYS_renameat2 },
 	{ "seccomp", SYS_seccomp },
 	{ "setpgid", SYS_setpgid },
 	{ "setsid", SYS_setsid },
