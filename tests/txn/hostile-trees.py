@@ -33,6 +33,9 @@ MEMORY_MAX = 64 << 10  # kB
 LINES_SHOWN = 12
 USAGE, DENIED, CONFLICT, LACKS, STATE = 2, 4, 5, 6, 10
 
+# What trees.py looks at.
+SIZES = ("HB_SOAK", "HB_MODE", "HB_STRATEGY")
+
 # Every view has this one.
 PYTHON = "/usr/bin/python3"
 
@@ -76,7 +79,10 @@ class World:
 
     def word(self, what, where):
         """The command that does one part of the scene."""
-        return [PYTHON, __file__, "--play", self.scene.name, what, where, self.outside]
+        # A view has an environment of its own, and the sizes are in ours.
+        sizes = [f"{k}={os.environ[k]}" for k in SIZES if k in os.environ]
+        play = [PYTHON, __file__, "--play", self.scene.name, what, where, self.outside]
+        return ["/usr/bin/env", *sizes, *play]
 
     def play(self, what, where):
         if getattr(self.scene, what):
@@ -292,7 +298,8 @@ def run_session(world):
         "exec", "@s", "--", *world.word("inside", world.base), is_ours=False
     ).encode()
     # The payload of the one before would count as ours.
-    world.call("exec", "@s", "--", "true")
+    if scene.is_large:
+        world.call("exec", "@s", "--", "true")
     world.play("forge", world.upper())
     pending = ""
     if scene.outcome != trees.UNREADABLE:
