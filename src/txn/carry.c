@@ -170,30 +170,41 @@ int carry_set_xattrs(int fd, const struct xattr_list *list)
 	return r;
 }
 
-int carry_has_xattrs(int fd, const struct xattr_list *list)
+static ssize_t count_carried(int fd)
 {
 	auto_free char *names = malloc(OVERLAY_LIST_MAX);
-	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
 	char renamed[512];
-	const char *name;
-	const void *value;
-	size_t pos = 0, size, n_wanted = 0, n_there = 0;
-	ssize_t n;
+	ssize_t n, n_carried = 0;
 
-	if (!names || !now)
+	if (!names)
 		return -ENOMEM;
 	n = sys_list_xattrs(fd, names, OVERLAY_LIST_MAX);
-	if (n < 0)
-		return (int)n;
 	for (const char *x = names; x < names + n; x += strlen(x) + 1)
-		n_there += carried_name(x, 0, renamed, sizeof(renamed)) != NULL;
-	while (xattr_list_next(list, &pos, &name, &value, &size) == 1) {
-		n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
-		if (n < 0 || (size_t)n != size || memcmp(now, value, size) != 0)
-			return 0;
-		n_wanted++;
+		n_carried +=
+			carried_name(x, 0, renamed, sizeof(renamed)) != NULL;
+	return n < 0 ? n : n_carried;
+}
+
+int carry_has_xattrs(int fd, const struct xattr_list *list)
+{
+	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
+	ssize_t n_there = count_carried(fd);
+	const char *name;
+	const void *value;
+	size_t pos = 0, size;
+	int has = 1;
+
+	if (!now)
+		return -ENOMEM;
+	while (has && xattr_list_next(list, &pos, &name, &value, &size) == 1) {
+		ssize_t n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
+
+		has = n >= 0 && (size_t)n == size &&
+		      memcmp(now, value, size) == 0;
+		n_there--;
 	}
-	return n_wanted == n_there;
+	/* A failure to list them is below 0 as well. */
+	return has && n_there == 0;
 }
 
 static int copy_by_hand(int from, int to, uint64_t at, uint64_t end)
