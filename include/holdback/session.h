@@ -81,6 +81,11 @@ struct hb_create_options {
 	const char *strategy; /* NULL: "overlay" */
 	/* -HB_E_UNSUPPORTED where it would be another strategy. */
 	bool without_fallback;
+	/*
+	 * Does not try again what worked between the same file systems since
+	 * the machine was started; the caller has to cope if it does not.
+	 */
+	bool trusts_trials;
 };
 
 /* On failure nothing is left. */

@@ -181,8 +181,7 @@ static int make_resource(const struct hb_store *store, int session,
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);
 	if (r >= 0)
-		r = fallback_choose(store, place, asked->without_fallback,
-				    resource, err);
+		r = fallback_choose(store, place, asked, resource, err);
 	/* On a copy groups are no matter: nothing is copied up. */
 	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
 		r = look_for_groups(store, base, asked->scan_groups, resource,

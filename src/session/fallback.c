@@ -7,17 +7,25 @@
 #include "box/probe.h"
 #include "session/look.h"
 #include "session/record.h"
+#include "session/resource.h"
+#include "session/session.h"
 #include "session/store.h"
 #include "strategy/strategy.h"
+#include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "txn/tree.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#define TRIAL "trial"
+#define TRIAL	   "trial"
+#define TRIED	   "tried"
+#define TRIED_SIZE 4096
 
 /* Mounts one over the real directory, where the session's would be. */
 static int try_overlay(int dir, const struct record_resource *resource,
@@ -46,7 +54,71 @@ static int try_overlay(int dir, const struct record_resource *resource,
 	return probe_overlay(resource->source, path, err);
 }
 
-int fallback_choose(const struct hb_store *store, int dir, bool is_strict,
+/* What a trial depends on, in one line. */
+static int trial_line(int dir, const struct record_resource *resource,
+		      char *ret, size_t size)
+{
+	auto_fd int base = resource_open(resource, NULL);
+	struct sys_attr below, above;
+	char boot[RECORD_BOOT_SIZE];
+	int r;
+
+	r = base < 0 ? base : sys_attr_at(base, "", &below);
+	if (r >= 0)
+		r = sys_attr_at(dir, "", &above);
+	if (r >= 0)
+		r = session_boot_id(boot, NULL);
+	if (r < 0)
+		return r;
+	(void)snprintf(ret, size, "%s %llx %llx\n", boot,
+		       (unsigned long long)below.dev,
+		       (unsigned long long)above.dev);
+	return 0;
+}
+
+static bool has_worked(const struct hb_store *store, const char *line)
+{
+	char text[TRIED_SIZE];
+
+	return sys_read_file_at(store->dir, TRIED, text, sizeof(text)) >= 0 &&
+	       strstr(text, line);
+}
+
+/* What does not fit begins anew: it is only there to save time. */
+static void remember(const struct hb_store *store, const char *line)
+{
+	char text[TRIED_SIZE];
+	ssize_t n = sys_read_file_at(store->dir, TRIED, text, sizeof(text));
+	bool fits = n >= 0 && (size_t)n + strlen(line) < sizeof(text);
+	auto_fd int fd = sys_openat(store->dir, TRIED,
+				    O_WRONLY | O_CREAT | O_NOFOLLOW |
+					    (fits ? O_APPEND : O_TRUNC),
+				    0600);
+
+	if (fd >= 0)
+		(void)sys_write_all(fd, line, strlen(line));
+}
+
+static int try_or_trust(const struct hb_store *store, int dir, bool trusts,
+			const struct record_resource *resource,
+			struct hb_error *err)
+{
+	char line[128], mount[PATH_MAX];
+	int r;
+
+	if (trial_line(dir, resource, line, sizeof(line)) < 0)
+		return try_overlay(dir, resource, err);
+	if (trusts && has_worked(store, line) &&
+	    !look_mount_below(resource->source, mount, sizeof(mount)))
+		return 0;
+	r = try_overlay(dir, resource, err);
+	if (r == 0 && !has_worked(store, line))
+		remember(store, line);
+	return r;
+}
+
+int fallback_choose(const struct hb_store *store, int dir,
+		    const struct hb_create_options *asked,
 		    struct record_resource *resource, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
@@ -55,14 +127,16 @@ int fallback_choose(const struct hb_store *store, int dir, bool is_strict,
 
 	if (strcmp(resource->effective, STRATEGY_OVERLAY) != 0)
 		return 0;
-	r = try_overlay(dir, resource, &why);
-	removed = tree_remove(dir, TRIAL, err);
+	r = try_or_trust(store, dir, asked->trusts_trials, resource, &why);
+	removed = sys_faccessat(dir, TRIAL, F_OK) == -ENOENT
+			  ? 0
+			  : tree_remove(dir, TRIAL, err);
 	if (removed < 0)
 		return removed;
 	if (r >= 0)
 		return 0;
 	(void)quote_shown(resource->source, shown, sizeof(shown));
-	if (is_strict) {
+	if (asked->without_fallback) {
 		hb_fix(err, "%s",
 		       why.fix[0] ? why.fix : "create without --no-fallback");
 		return hb_fail(err, -HB_E_UNSUPPORTED,

@@ -2,9 +2,8 @@
 #ifndef HB_SESSION_FALLBACK_H
 #define HB_SESSION_FALLBACK_H
 
-#include <stdbool.h>
-
 struct hb_error;
+struct hb_create_options;
 struct hb_store;
 struct record_resource;
 
@@ -13,9 +12,12 @@ struct record_resource;
  * whose store is `dir`, by trying it there, and makes another one effective if
  * not; says so in one line.  Leaves nothing behind.
  *
- * With `is_strict` -HB_E_UNSUPPORTED instead, with the reason.
+ * Without fallback -HB_E_UNSUPPORTED instead, with the reason.
+ *
+ * STATE/tried remembers between which file systems it worked.
  */
-int fallback_choose(const struct hb_store *store, int dir, bool is_strict,
+int fallback_choose(const struct hb_store *store, int dir,
+		    const struct hb_create_options *asked,
 		    struct record_resource *resource, struct hb_error *err);
 
 #endif

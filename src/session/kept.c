@@ -32,6 +32,9 @@
 /* So many sessions of one command: more are hardly looked at by anybody. */
 #define NUMBER_MAX 100000
 
+/* Names that somebody had when they were wanted, and not after that. */
+#define MISSED_MAX 100
+
 /* Room for "-" and such a number. */
 #define STEM_MAX (RECORD_NAME_MAX - 8)
 
@@ -70,6 +73,7 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 			 struct hb_error *err)
 {
 	char stem[STEM_MAX + 1];
+	unsigned missed = 0;
 	int r;
 
 	find_stem(run, stem);
@@ -83,9 +87,11 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 			r = session_make(store, record, NULL, asked, &why);
 		if (r >= 0)
 			return 0;
-		/* Taken, perhaps a moment ago. */
+		/* Taken, perhaps a moment ago, and perhaps free again by now.
+		 */
 		if (r == -HB_E_STATE &&
-		    session_check_new(store, record->name, NULL) < 0)
+		    (session_check_new(store, record->name, NULL) < 0 ||
+		     ++missed < MISSED_MAX))
 			continue;
 		*err = why;
 		return r;
@@ -95,10 +101,11 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 		       NUMBER_MAX, stem);
 }
 
-int kept_make(struct run *run, struct hb_store *store,
+int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err)
 {
-	const struct hb_create_options asked = { 0 };
+	const struct hb_create_options asked = { .trusts_trials =
+							 trusts_trials };
 	auto_record struct session_record record = { 0 };
 	int r;
 

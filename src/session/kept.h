@@ -20,9 +20,10 @@ struct run;
 /*
  * Makes the session of a run that was prepared without one: of the name that
  * was asked for, or of the command's with a number behind it.  Its record has
- * what the run is told, so that whoever goes on in it gets the same view.
+ * what the run is told, so that whoever goes on in it gets the same view.  With
+ * `trusts_trials` an overlay that worked before is not tried again.
  */
-int kept_make(struct run *run, struct hb_store *store,
+int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err);
 
 /*

@@ -311,40 +311,59 @@ static int open_asked(struct kept *kept, const struct hb_run_options *options,
 	return open_session(kept, name, options, ret, err);
 }
 
-static int run_kept(struct run *run, struct kept *kept,
+static int make_session(struct run *run, struct kept *kept, bool trusts,
+			struct hb_run_result *ret, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	int r = 0;
+
+	if (!kept->store)
+		r = open_store(kept, run->options, err);
+	if (r >= 0)
+		r = kept_make(run, kept->store, trusts, name, err);
+	if (r < 0)
+		return r;
+	kept->is_new = true;
+	r = open_session(kept, name, run->options, ret, err);
+	if (r >= 0)
+		kept->session->is_fresh = true;
+	return r;
+}
+
+/* Of a session that this run has made nothing is left if it fails. */
+static void drop_new(struct kept *kept, bool is_dropped)
+{
+	if (!kept->is_new)
+		return;
+	if (!is_dropped)
+		(void)session_drop(kept->session, NULL);
+	hb_session_free(kept->session);
+	kept->session = NULL;
+}
+
+static int run_kept(struct run *run, struct kept *kept, bool trusts,
 		    struct hb_run_result *ret, struct hb_error *err)
 {
 	struct box_result result = { 0 };
-	char name[RECORD_NAME_MAX + 1];
 	struct kept_box box = { .run = run,
 				.start = start,
 				.explain = run_explain };
 	int r = 0;
 
-	if (!kept->session) {
-		if (!kept->store)
-			r = open_store(kept, run->options, err);
-		if (r >= 0)
-			r = kept_make(run, kept->store, name, err);
-		if (r < 0)
-			return r;
-		kept->is_new = true;
-		r = open_session(kept, name, run->options, ret, err);
-		if (r < 0)
-			return r;
-	}
+	if (!kept->session)
+		r = make_session(run, kept, trusts, ret, err);
+	if (r < 0)
+		return r;
 	box.session = kept->session;
 	box.may_drop = kept->session->record.is_passing;
 	r = kept_run(&box, &result, err);
-	if (box.is_dropped)
-		ret->session[0] = '\0';
-	if (r < 0 && kept->is_new && !box.is_dropped)
-		(void)session_drop(kept->session, NULL);
-	if (r < 0)
-		return r;
 	/* What could not be written down is for the next command. */
-	if (!box.is_dropped && kept->session->record.state != SESSION_IDLE)
+	if (box.is_dropped || kept->session->record.state != SESSION_IDLE)
 		ret->session[0] = '\0';
+	if (r < 0) {
+		drop_new(kept, box.is_dropped);
+		return r;
+	}
 	fill_result(run, &result, ret);
 	return 0;
 }
@@ -379,9 +398,10 @@ static void tell_appeared(void *ctx, const char *path)
 	tell(heard->listener, HB_NOTICE_WEAKENED, text);
 }
 
-static int run_any(const struct hb_run_options *options,
-		   const struct hb_listener *listener, struct kept *kept,
-		   struct hb_run_result *ret_result, struct hb_error *err)
+static int run_once(const struct hb_run_options *options,
+		    const struct hb_listener *listener, struct kept *kept,
+		    bool trusts, struct hb_run_result *ret_result,
+		    struct hb_error *err)
 {
 	int64_t begin = sys_now_ms();
 	struct heard heard = { listener };
@@ -394,12 +414,28 @@ static int run_any(const struct hb_run_options *options,
 	if (r >= 0)
 		r = run.settings.is_ephemeral || run.n_kept == 0
 			    ? run_box(&run, ret_result, err)
-			    : run_kept(&run, kept, ret_result, err);
+			    : run_kept(&run, kept, trusts, ret_result, err);
 	if (r >= 0)
 		direct_tell_new(&run, tell_appeared, &heard);
 	run_done(&run);
 	ret_result->ms = sys_now_ms() - begin;
 	return r;
+}
+
+/* An overlay that worked before may not any more: then it is tried. */
+static int run_any(const struct hb_run_options *options,
+		   const struct hb_listener *listener, struct kept *kept,
+		   struct hb_run_result *ret_result, struct hb_error *err)
+{
+	bool has_session = kept->session;
+	int r;
+
+	r = run_once(options, listener, kept, true, ret_result, err);
+	if (r >= 0 || has_session || !kept->is_new ||
+	    err->stage != STAGE_MOUNTS)
+		return r;
+	*err = (struct hb_error){ 0 };
+	return run_once(options, listener, kept, false, ret_result, err);
 }
 
 int hb_run(const struct hb_run_options *options,

@@ -40,6 +40,11 @@ struct hb_session {
 	int dir;
 	int lock;
 	bool has_lock;
+	/*
+	 * A run has made it a moment ago: nothing is in it that a power cut
+	 * could take, and so its record need not be on disk before the box.
+	 */
+	bool is_fresh;
 	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;

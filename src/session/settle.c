@@ -220,6 +220,12 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	has_upper = session_has_upper(s, err);
 	if (has_upper < 0)
 		return has_upper;
+	/* It stays: from here on it is on disk. */
+	if (s->is_fresh)
+		r = sys_fsync(s->store->sessions);
+	if (r < 0)
+		return hb_fail(err, r, "cannot sync the session");
+	s->is_fresh = false;
 	/* Said before the sync begins: an interrupt may end us there. */
 	s->record.is_unsynced = !is_lost && has_upper &&
 				(!s->record.is_durable || shown_has_trees(s));

@@ -62,7 +62,7 @@ int session_save(struct hb_session *s, struct hb_error *err)
 	r = session_boot_id(s->record.boot, err);
 	if (r < 0)
 		return r;
-	return record_write(s->dir, &s->record, true, err);
+	return record_write(s->dir, &s->record, !s->is_fresh, err);
 }
 
 int session_begin(struct hb_session *s, struct hb_error *err)
@@ -71,7 +71,7 @@ int session_begin(struct hb_session *s, struct hb_error *err)
 
 	s->record.used = sys_now().tv_sec;
 	r = move_to(s, SESSION_ACTIVE, sys_getpid(), err);
-	if (r < 0)
+	if (r < 0 || s->is_fresh)
 		return r;
 	/*
 	 * The rename too: a machine that goes down while the box runs would

@@ -64,4 +64,12 @@ out=$(in_mounts '
 	hb diff --name-status; cat f')
 like 'with a mount below: a copy, which is said' "$out" \
 	"holdback: no overlay for '$work/home/p', a copy instead: something is mounted at '$work/home/p/m'*y${nl}below${nl}status 0${nl}M	f${nl}x"
+
+# What worked before does not any more.
+out=$(in_mounts '
+	hb -q true
+	"$HB_PROBE" deny fsopen:0~overlay ENODEV -- "$HB_BIN" -q sh -c "echo y >f; cat f"
+	echo "status $?"; hb diff --name-status; cat f')
+like 'an overlay that worked before and is denied now: a copy' "$out" \
+	"*a copy instead: *${nl}y${nl}status 0${nl}M	f${nl}x"
 done_testing
