@@ -462,6 +462,7 @@ static struct wrapper {
 	{ "setxattr" },	    { "removexattr" }, { "ftruncate" },
 	{ "clone" },	    { "pread" },       { "pread_full", true },
 	{ "pwrite", true }, { "write", true }, { "copy_file_range", true },
+	{ "openat2" },
 };
 
 #define N_WRAPPERS (sizeof(wrappers) / sizeof(wrappers[0]))
