@@ -2,6 +2,7 @@
 #include "box/probe.h"
 
 #include "base/auto.h"
+#include "base/path.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "plan/plan.h"
@@ -139,11 +140,17 @@ static int plan_overlay(struct attempt *a, struct hb_error *err)
 		r = add_op(a, OP_OVERLAY, "/o", &op, err);
 	if (r < 0)
 		return r;
-	op->n_layers = a->source ? 2 : 1;
 	op->upper = a->upper;
 	op->work = a->work;
-	r = a->source ? plan_add_layer(&a->plan, a->source, err) : 0;
-	return r < 0 ? r : plan_add_layer(&a->plan, a->lower, err);
+	op->n_layers = 1;
+	if (!a->source)
+		return plan_add_layer(&a->plan, a->lower, err);
+	r = plan_add_layer(&a->plan, a->source, err);
+	/* The kernel refuses layers of which one lies in the other. */
+	if (r < 0 || path_is_beneath(a->lower, a->source))
+		return r;
+	op->n_layers = 2;
+	return plan_add_layer(&a->plan, a->lower, err);
 }
 
 static int plan_overlay_memory(struct attempt *a, struct hb_error *err)
@@ -153,6 +160,22 @@ static int plan_overlay_memory(struct attempt *a, struct hb_error *err)
 	if (r >= 0)
 		a->plan.ops[a->plan.n_ops - 1].flags |= PLAN_OVERLAY_TMP;
 	return r;
+}
+
+/* What is to be changed: at the top, or where the lower one has the layers. */
+static int open_things(const struct box *box)
+{
+	const struct plan *plan = box->plan;
+	const struct plan_op *op = &plan->ops[plan->n_ops - 1];
+	const char *below = plan->layers[op->first_layer];
+	char path[PATH_MAX] = "o";
+
+	if (op->upper && path_is_beneath(op->upper, below))
+		(void)snprintf(path, sizeof(path), "o%.*s" LOWER,
+			       (int)(strlen(op->upper + strlen(below)) -
+				     strlen(UPPER)),
+			       op->upper + strlen(below));
+	return sys_openat(box->root, path, O_RDONLY | O_DIRECTORY, 0);
 }
 
 /*
@@ -165,7 +188,7 @@ static int use_overlay(struct box *box, struct hb_error *err)
 	auto_fd int fd = -1;
 	int r;
 
-	o = sys_openat(box->root, "o", O_RDONLY | O_DIRECTORY, 0);
+	o = open_things(box);
 	if (o < 0)
 		return hb_fail(err, o, "cannot open the overlay");
 	fd = sys_openat(o, THING "/f", O_WRONLY, 0);

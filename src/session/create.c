@@ -151,6 +151,19 @@ static void set_strategy(struct session_record *record, const char *name)
 	}
 }
 
+/* Sooner than the commit that will be refused. */
+static void say_no_place(const struct hb_store *store,
+			 const struct record_resource *resource)
+{
+	char shown[QUOTE_SHOWN];
+
+	store_say(store,
+		  "nothing of '%s' can be committed: its top cannot be written "
+		  "and it is on another file system than the session; fix: a "
+		  "--state-dir on its file system",
+		  quote_shown(resource->source, shown, sizeof(shown)));
+}
+
 static int make_resource(const struct hb_store *store, int session,
 			 size_t number, const struct hb_create_options *asked,
 			 struct session_record *record,
@@ -177,6 +190,8 @@ static int make_resource(const struct hb_store *store, int session,
 	place = resource_place(base, dir, record->id, resource, err);
 	if (place < 0)
 		return place;
+	if (!resource->same_mount)
+		say_no_place(store, resource);
 	r = resource_make_dirs(place, err);
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);

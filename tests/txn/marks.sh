@@ -107,6 +107,14 @@ check 'undo' hb undo @s
 check 'rollback' hb rollback -y @s
 is 'the base is that of the first commit' "$(cat "$project/f")" two
 
+# What is frozen is copied by a commit: holes stay holes.
+new_session 'echo one >f'
+in_box 'truncate -s 8M hole; echo end >>hole'
+hb mark @s sparse >/dev/null
+check 'commit of a file with holes' hb commit -y @s
+is 'which has them' "$([ "$(stat -c %b "$project/hole")" -lt 1000 ] && tail -n 1 "$project/hole" |
+	tr -d '\0')" end
+
 # A directory that cannot be written is frozen all the same.
 new_session 'echo one >f; chmod 555 .'
 hb exec @s -- sh -c 'chmod 755 .; echo two >f; chmod 555 .'

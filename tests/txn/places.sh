@@ -76,7 +76,8 @@ else
 	project=$shm/p
 	mkdir "$project"
 	echo f >"$project/f"
-	hb create s --cow "$project" >/dev/null
+	is 'an overlay can be had there as well' "$(hb create s --cow "$project" 2>&1)" \
+		'created session s'
 	like 'the store is in the resource' "$(ls -A "$project")" '*.holdback-*'
 	if in_box 'echo more >>f; mkdir d; echo n >d/n' 2>"$TMPDIR/err"; then
 		is 'it is not in the view' "$(in_box 'ls -A')" "$(printf 'd\nf')"
@@ -110,6 +111,27 @@ else
 	echo 0123456789abcdef >"$first/in-base"
 	check 'cleanup -y of one whose store is not its own' hb cleanup -y @s
 	check 'leaves that' test -e "$first"
+	# A closed top: only root can put a store there, and without one on its
+	# file system there is no undo, so there is no commit.
+	rm -rf "$first"
+	chmod 555 "$project"
+	before=$(digest "$project")
+	hb create s --cow "$project" >/dev/null 2>"$TMPDIR/err"
+	in_box 'echo more >>f'
+	if [ "$(ls -A "$project")" = f ]; then
+		like 'a closed top is told at once' "$(cat "$TMPDIR/err")" \
+			"*nothing of '$project' can be committed*fix: *"
+		check_exit 'its commit is refused' 10 hb commit -y @s
+		is 'and changes nothing' "$(digest "$project")" "$before"
+		is 'and loses nothing' "$(in_box 'cat f')" "$(printf 'f\nmore')"
+	else
+		is 'a closed top is nothing to root' "$(cat "$TMPDIR/err")" ''
+		check 'commit' hb commit -y @s
+		is 'did it' "$(cat "$project/f")" "$(printf 'f\nmore')"
+	fi
+	check 'cleanup over a closed top' hb cleanup -y @s
+	is 'leaves it as it was' "$(stat -c %a "$project") $(ls -A "$project")" '555 f'
+	chmod 755 "$project"
 	rm -f "$TMPDIR/err"
 	rm -rf "$shm"
 	project=$work/p
