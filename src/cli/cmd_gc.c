@@ -12,7 +12,7 @@
 /* `holdback gc`. */
 
 /* What undo needs is kept for two weeks. */
-#define OLDER_THAN (14 * 24 * 60 * 60)
+#define OLDER_THAN ((uint64_t)14 * 24 * 60 * 60)
 
 static int show(void *ctx, const struct hb_garbage *garbage,
 		struct hb_error *err)

@@ -51,14 +51,14 @@ int session_find_mark(const struct hb_session *s, const char *mark,
  * Opens the layers that count of one resource, the topmost first and behind
  * the upper: `resource->layers`, which is freed with the resource.
  */
-int session_open_layers(struct hb_session *s, size_t resource,
+int session_open_layers(struct hb_session *s, size_t number,
 			struct hb_error *err);
 
 /*
  * Their paths, the lowest first, for what can only be told by path; one
  * allocation, which the caller frees.
  */
-int session_layer_paths(const struct hb_session *s, size_t resource,
+int session_layer_paths(const struct hb_session *s, size_t number,
 			char ***ret_paths, size_t *ret_n, struct hb_error *err);
 
 /* Whether the upper of some resource has something in it. */
