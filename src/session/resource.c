@@ -427,8 +427,8 @@ int resource_remove_noted(int dir, struct hb_error *err)
 	return tree_remove(base, name, err);
 }
 
-int resource_place(int base, int dir, const char *id,
-		   struct record_resource *resource, struct hb_error *err)
+static int find_place(int base, int dir, const char *id,
+		      struct record_resource *resource, struct hb_error *err)
 {
 	static const char probe[] = "probe";
 	auto_fd int marker = -1;
@@ -474,4 +474,24 @@ int resource_place(int base, int dir, const char *id,
 	if (r < 0)
 		return r;
 	return sys_dup_above(dir, 3);
+}
+
+int resource_place(int base, int dir, const char *id,
+		   struct record_resource *resource, struct hb_error *err)
+{
+	auto_fd int place = find_place(base, dir, id, resource, err);
+	struct sys_attr attr;
+	int r;
+
+	if (place < 0)
+		return place;
+	/*
+	 * In the lower layer of an overlay it was born by our first file in it,
+	 * for that copied it up.
+	 */
+	r = sys_attr_at(base, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", resource->source);
+	resource->btime = attr.btime;
+	return take_fd(&place);
 }

@@ -43,7 +43,7 @@ int resource_open(const struct record_resource *resource, struct hb_error *err);
  * Finds out by trying where the layers of `base` can live: in `dir`, which is
  * in the store, in the base itself, or, if the user cannot write there, in
  * `dir` with copies at commit.  Makes the directory of the second kind.
- * Fills same_mount, is_in_base and t0, and returns the directory.
+ * Fills same_mount, is_in_base, t0 and anew btime, and returns the directory.
  */
 int resource_place(int base, int dir, const char *id,
 		   struct record_resource *resource, struct hb_error *err);

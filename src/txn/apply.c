@@ -364,9 +364,8 @@ static bool is_as_before(const struct op *op, const struct place *p)
 		return false;
 	if (op->old.type == ENTRY_NONE)
 		return now.type == ENTRY_NONE;
-	return object_is_unchanged(&now, &op->old) &&
-	       now.mode == op->old.mode && now.uid == op->old.uid &&
-	       now.gid == op->old.gid;
+	return op_is_old_unchanged(op, &now) && now.mode == op->old.mode &&
+	       now.uid == op->old.uid && now.gid == op->old.gid;
 }
 
 /* What was in the base, wherever it is now, for the sake of its other names. */

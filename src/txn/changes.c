@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "sys/attr.h"
+#include "sys/durable.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
 #include "txn/explained.h"
@@ -551,10 +552,13 @@ static int scan_once(const struct changes_request *request,
 			  .seen = request->seen,
 			  .seen_ctx = request->seen_ctx },
 	};
+	struct sys_space space;
 	int r;
 
 	if (!changes)
 		return hb_fail(err, -ENOMEM, "cannot compare");
+	scan.rule.is_overlay =
+		sys_space(request->base, &space) == 0 && space.is_overlay;
 	buf_init(&scan.hashed, SPILL_PATH_MAX);
 	if (request->known)
 		known_open(&scan.known, request->spill_dir, request->known,

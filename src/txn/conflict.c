@@ -89,12 +89,24 @@ bool conflict_is_touched(const struct conflict_rule *rule,
 }
 
 /*
+ * Of a directory on an overlay: it may have been there all the time.  If it was
+ * made since, so was everything in it, and each says so itself.
+ */
+static bool is_copied_up(const struct conflict_rule *rule,
+			 const struct sighting *s)
+{
+	return rule->is_overlay && is_since(s->old.btime, rule->t0) &&
+	       !is_since(s->old.mtime, rule->t0);
+}
+
+/*
  * Renaming a directory bumps its ctime and leaves its mtime, which all that
  * goes on inside it bumps as well.
  */
 static bool is_moved(const struct conflict_rule *rule, const struct sighting *s)
 {
-	return is_hit(rule, s) && !is_since(s->old.mtime, rule->t0);
+	return is_hit(rule, s) && !is_since(s->old.mtime, rule->t0) &&
+	       !is_copied_up(rule, s);
 }
 
 enum conflict conflict_below(const struct conflict_rule *rule,
@@ -114,7 +126,7 @@ static enum conflict of_lost_dir(const struct conflict_rule *rule,
 {
 	bool has_birth = !is_zero(s->old.btime);
 
-	if (!is_hit(rule, s))
+	if (!is_hit(rule, s) || is_copied_up(rule, s))
 		return CONFLICT_NONE;
 	if (is_moved(rule, s))
 		return CONFLICT_MOVED;

@@ -34,6 +34,11 @@ struct conflict_rule {
 	struct timespec t0; /* zero: only what cannot be read is in doubt */
 	seen_fn seen;	    /* may be NULL */
 	void *seen_ctx;
+	/*
+	 * The base is an overlay: a directory of its lower layer is born anew,
+	 * with its old mtime, when anything below it is written to.
+	 */
+	bool is_overlay;
 };
 
 /*

@@ -424,7 +424,7 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	if (r < 0)
 		return r;
 	/* Of a type change the other side may still be there. */
-	if (!object_is(&now, &op->old))
+	if (!op_is_old(op, &now))
 		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
 					     : fail_conflict(op->path, err);
 	r = is_first ? dress_has_attributes(op, fd, &now, false) : 1;
@@ -492,7 +492,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 		return fail_at("open", op->path, fd, err);
 	p = place_of(fd);
 	r = place_read(&p, &now, err);
-	if (r < 0 || !object_is(&now, &op->old))
+	if (r < 0 || !op_is_old(op, &now))
 		return r;
 	if (op->flags & OP_XATTRS) {
 		r = carry_set_xattrs(fd,

@@ -92,7 +92,7 @@ static int check_one(struct apply *a, const struct op *op,
 	site_undo(&a->sites[op->resource], op, &undo);
 	r = place_read(&undo, &now, err);
 	/* Left to somebody else, it is not there. */
-	if (r < 0 || !object_is(&now, &op->old))
+	if (r < 0 || !op_is_old(op, &now))
 		return r;
 	/* What may not be listed was in doubt before it was planned. */
 	return tree_walk(undo.dir, undo.name, TREE_LENIENT, look_at, &l, err);

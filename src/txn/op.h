@@ -50,7 +50,14 @@ enum op_flag {
 	 * it: that these have another ctime afterwards is our doing.
 	 */
 	OP_LINKED = 1 << 8,
-	OP_FLAGS_ALL = (1 << 9) - 1
+	/*
+	 * The base is an overlay.  Moving what lies in its lower layer, or a
+	 * name in a directory there, copies it up, and that is a birth; one of
+	 * several names then has another inode number as well.
+	 */
+	OP_RISES = 1 << 9,
+	OP_RISES_APART = 1 << 10,
+	OP_FLAGS_ALL = (1 << 11) - 1
 };
 
 /* What identifies an object after a reboot, and its attributes. */
@@ -99,5 +106,14 @@ bool object_is(const struct object *a, const struct object *b);
 
 /* And nobody has written to it.  Directories have no such state. */
 bool object_is_unchanged(const struct object *a, const struct object *b);
+
+/*
+ * The same of the operation's old object, which may have been copied up since
+ * the plan was made.  The number of a file in a lower layer is not given to
+ * another one, and where it does not stay (OP_RISES_APART) size and mtime say
+ * which it is.
+ */
+bool op_is_old(const struct op *op, const struct object *o);
+bool op_is_old_unchanged(const struct op *op, const struct object *o);
 
 #endif

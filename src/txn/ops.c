@@ -314,6 +314,7 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 	if (fd < 0)
 		return fail_at(op->path, fd, "cannot open the directory", err);
 	*ret_fd = fd;
+	op->flags |= site_rises(p->site, 1);
 	r = sys_attr_at(fd, "", &a);
 	if (r < 0)
 		return fail_at(op->path, r, "cannot look at", err);
@@ -410,6 +411,7 @@ static int make_level(struct planner *p, size_t i, struct hb_error *err)
 	auto_free char *path = strndup(buf_str(&p->path), level->len);
 	struct change c = level->change;
 	struct op op = { .kind = c.old.type == ENTRY_NONE ? OP_ADD : OP_REPLACE,
+			 .flags = site_rises(p->site, c.old.nlink),
 			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = path,
@@ -507,7 +509,8 @@ static int write_moved(struct planner *p, const struct change *c, struct op *op,
 
 static struct op new_op(struct planner *p, const struct change *c)
 {
-	struct op op = { .resource = p->q->resource,
+	struct op op = { .flags = site_rises(p->site, c->old.nlink),
+			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = c->path,
 			 .old = object_of(&c->old) };

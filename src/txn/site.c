@@ -84,6 +84,8 @@ static int open_one(struct site *s, enum site_dir which, bool make,
 int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 	      struct hb_error *err)
 {
+	struct sys_space space;
+
 	*s = (struct site){ .resource = resource,
 			    .id = id,
 			    .base = { .root = resource->base, .fd = -1 },
@@ -94,6 +96,8 @@ int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 		s->upper.root = resource->layers[0];
 	s->has_labels =
 		sys_get_xattr(resource->base, "security.selinux", NULL, 0) > 0;
+	s->is_overlay =
+		sys_space(resource->base, &space) == 0 && space.is_overlay;
 	for (int i = 0; i < SITE_DIRS; i++) {
 		int r = open_one(s, (enum site_dir)i, false, err);
 
@@ -288,6 +292,13 @@ void site_undo(struct site *s, const struct op *op, struct place *ret)
 void site_layer_undo(struct site *s, const struct op *op, struct place *ret)
 {
 	slot_in(ret, s->dirs[SITE_DIR_UNDO], "L", op->slot);
+}
+
+unsigned site_rises(const struct site *s, uint64_t nlink)
+{
+	if (!s->is_overlay)
+		return 0;
+	return nlink > 1 ? OP_RISES | OP_RISES_APART : OP_RISES;
 }
 
 struct object object_of_attr(const struct sys_attr *a)

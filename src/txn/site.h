@@ -41,6 +41,7 @@ struct site {
 	int dirs[SITE_DIRS]; /* -1: not there */
 	struct cursor base, upper;
 	bool has_labels; /* the base's objects have security labels */
+	bool is_overlay; /* the base lies on one: see OP_RISES */
 };
 
 /* One place: a name in a directory, or dir -1 where that does not exist. */
@@ -77,6 +78,12 @@ int site_source(struct site *s, const struct op *op, struct place *ret,
 		struct hb_error *err);
 void site_undo(struct site *s, const struct op *op, struct place *ret);
 void site_layer_undo(struct site *s, const struct op *op, struct place *ret);
+
+/*
+ * The flags OP_RISES of an operation whose old object has that many names: how
+ * it may look once it has moved.
+ */
+unsigned site_rises(const struct site *s, uint64_t nlink);
 
 /* What lies there, by its raw attributes; ENTRY_NONE: nothing. */
 int place_read(const struct place *p, struct object *ret, struct hb_error *err);

@@ -125,7 +125,7 @@ static enum holds holds(const struct object *o, const struct op *op)
 {
 	if (o->type == ENTRY_NONE)
 		return H_NONE;
-	if (object_is(o, &op->old))
+	if (op_is_old(op, o))
 		return H_OLD;
 	return object_is(o, &op->new) ? H_NEW : H_OTHER;
 }
@@ -302,9 +302,11 @@ static bool takes_from_base(enum action action)
 	       action == A_UNPARK;
 }
 
-static const struct object *planned(const struct op *op, enum holds h)
+static bool is_as_planned(const struct op *op, enum holds h,
+			  const struct object *o)
 {
-	return h == H_OLD ? &op->old : &op->new;
+	return h == H_OLD ? op_is_old_unchanged(op, o)
+			  : object_is_unchanged(o, &op->new);
 }
 
 /* Somebody wrote to what is about to leave the base. */
@@ -313,7 +315,7 @@ static bool is_written_to(const struct op *op, const struct view *v)
 	enum holds h = v->holds[AT_BASE];
 
 	return (h == H_OLD || h == H_NEW) &&
-	       !object_is_unchanged(&v->object[AT_BASE], planned(op, h));
+	       !is_as_planned(op, h, &v->object[AT_BASE]);
 }
 
 /* Gives both objects the attributes of the side we are on. */
@@ -350,7 +352,7 @@ static int check_arrival(struct step *s, const struct op *op, enum action did,
 			 struct view *v, bool back, struct hb_error *err)
 {
 	int at = did == A_TAKE ? AT_UNDO : AT_SOURCE;
-	const struct object *want = back ? &op->new : &op->old;
+	enum holds want = back ? H_NEW : H_OLD;
 	int r;
 
 	if (did != A_SWAP && did != A_TAKE && did != A_GIVE)
@@ -361,7 +363,7 @@ static int check_arrival(struct step *s, const struct op *op, enum action did,
 	r = place_read(&v->place[at], &v->object[at], err);
 	if (r < 0)
 		return r;
-	if (object_is_unchanged(&v->object[at], want))
+	if (is_as_planned(op, want, &v->object[at]))
 		return 0;
 	if (did == A_SWAP)
 		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
@@ -431,7 +433,7 @@ static int advance(struct step *s, const struct op *op, bool back,
 		return conflict(op, err);
 	/* Seen after a crash between moving and looking again. */
 	if (action == A_PARK && !back && v.holds[AT_BASE] == H_NEW &&
-	    !object_is_unchanged(&v.object[AT_SOURCE], &op->old))
+	    !op_is_old_unchanged(op, &v.object[AT_SOURCE]))
 		action = A_WRONG_SWAP;
 	r = make_movable(s, &v, err);
 	if (r == 0 && !back && v.holds[AT_SOURCE] == H_NEW &&

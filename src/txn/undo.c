@@ -136,7 +136,7 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 			       : fail_changed(op->path, err);
 	if (base >= 0 && sys_attr_at(base, "", &a) == 0)
 		now = object_of_attr(&a);
-	if (!object_is(&now, &op->old)) {
+	if (!op_is_old(op, &now)) {
 		/* Before a redo it is not there yet. */
 		if (!v->back && (op->flags & OP_IN_NEW))
 			return 0;

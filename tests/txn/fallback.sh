@@ -95,8 +95,11 @@ g*"
 		hb exec @s -- sh -c 'echo g >>f; mkdir d; echo n >d/n'
 		hb exec @s -- sh -c 'rm f; rm -r d; mkdir d; echo o >d/o'
 		hb diff --name-status @s
-		hb commit -y --except f @s
-		cat d/o f
+		hb commit -y @s
+		cat d/o
+		test ! -e f
+		hb undo @s
+		cat f
 		hb cleanup -y @s")
 	like 'on an overlay: a copy, with the same changes' "$out" \
 		"holdback: no overlay for *, a copy instead: *
@@ -106,6 +109,7 @@ A	d/o
 D	f
 committed *
 o
+undid *
 f
 *"
 
