@@ -149,6 +149,19 @@ other'
 }
 
 refused() {
+	# The directories above it are copied up as well, and nobody moved them.
+	out=$(on_overlay 'create
+		box "echo more >>d/e/f/3"
+		hb commit -y @s >/dev/null
+		box "echo more >>d/1"
+		hb commit -y @s >/dev/null
+		cat d/1 d/e/f/3')
+	is "one commit after the other below a directory ($where)" "$out" 'created session s
+1
+more
+3
+more'
+
 	out=$(on_overlay 'create
 		box "echo more >>a; rm -r d"
 		hb rollback -y @s >/dev/null
