@@ -300,3 +300,10 @@ def measure_sessions(stand, rounds):
     program = stand.path("bin", "holdback")
     work = stand.path("work")
     return json.loads(stand.run("python3", stand.path("txn.py"), program, work, str(rounds)))
+
+
+def measure_run(stand, rounds, starts):
+    """{name: seconds}, as bench/inside.py explains them."""
+    program = stand.path("bin", "holdback")
+    words = [program, stand.theirs()[0], stand.path("work"), str(rounds), str(starts)]
+    return json.loads(stand.run("/usr/bin/python3", stand.path("inside.py"), *words))

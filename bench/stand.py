@@ -49,7 +49,8 @@ class Stand:
         self.compile(build)
         for folder in ("bin", "libexec"):
             host.copy(os.path.join(build, folder), self.path(folder))
-        shutil.copy(os.path.join(HERE, "txn.py"), self.path("txn.py"))
+        for name in ("txn.py", "inside.py"):
+            shutil.copy(os.path.join(HERE, name), self.path(name))
         for folder, _, files in os.walk(self.top):
             for name in files:
                 os.chmod(os.path.join(folder, name), 0o755)

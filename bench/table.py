@@ -86,7 +86,22 @@ def aligned(header, rows):
 
 def goals_of(figures):
     goals = sandbox_goals(figures) if "start" in figures else []
+    goals += run_goals(figures["run"]) if "run" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
+
+
+def run_goals(seconds):
+    def goal(name, above, below, relation, bound):
+        return Goal(name, seconds[above] / seconds[below], relation, bound)
+
+    work = (("make", 1.05), ("git checkout", 1.15), ("tar -x", 1.35), ("git status", 1.9))
+    return [
+        goal("bwrap, the same view / holdback run", "bwrap, the same view", "run", AT_LEAST, 1.2),
+        *(
+            goal(f"{name}, inside / native", f"{name}, inside", f"{name}, native", AT_MOST, bound)
+            for name, bound in work
+        ),
+    ]
 
 
 def session_goals(seconds):
@@ -232,6 +247,9 @@ def document(figures, options):
             memory_table(figures["memory"], options.crowd),
             traces_table(figures["traces"], options.runs),
         ]
+    if "run" in figures:
+        rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["run"].items()]
+        parts.append(aligned(["runs with sessions, and work in them", "ms"], rows))
     if "sessions" in figures:
         parts.append(sessions_table(figures["sessions"]))
     return "\n".join([*parts, goals])

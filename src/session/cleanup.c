@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Removing a session: it gets another name first, by one rename, and is gone
@@ -109,6 +110,44 @@ int hb_session_forget(struct hb_session *session,
 	return r < 0 ? r : 1;
 }
 
+/*
+ * What is known to be in a session that holds nothing, without a look: a run
+ * waits for this.  What else there is keeps its directory.
+ */
+static void remove_known(const struct hb_session *s, const char *gone)
+{
+	static const char *const dirs[] = { "upper", "layers", "txn", "undo",
+					    "trash" };
+	auto_fd int session = store_open_own(s->store->sessions, gone, NULL);
+
+	for (size_t i = 0; session >= 0 && i < s->record.n_resources; i++) {
+		char name[SESSION_RESOURCE_DIR_SIZE];
+		auto_fd int dir = -1;
+
+		session_resource_dir(i, name);
+		dir = store_open_own(session, name, NULL);
+		if (dir < 0)
+			return;
+		(void)tree_remove(dir, "work", NULL);
+		for (size_t k = 0; k < sizeof(dirs) / sizeof(dirs[0]); k++)
+			(void)sys_unlinkat(dir, dirs[k], AT_REMOVEDIR);
+		(void)sys_unlinkat(session, name, AT_REMOVEDIR);
+	}
+	if (session < 0)
+		return;
+	(void)sys_unlinkat(session, "session", 0);
+	(void)sys_unlinkat(session, "lock", 0);
+	(void)sys_unlinkat(s->store->sessions, gone, AT_REMOVEDIR);
+}
+
+static bool is_in_some_base(const struct session_record *record)
+{
+	for (size_t i = 0; i < record->n_resources; i++)
+		if (record->resources[i].is_in_base)
+			return true;
+	return false;
+}
+
 int session_drop(struct hb_session *s, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
@@ -121,6 +160,11 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'",
 			       s->record.name);
+	if (!is_in_some_base(&s->record)) {
+		remove_known(s, gone);
+		if (sys_faccessat(s->store->sessions, gone, F_OK) == -ENOENT)
+			return 0;
+	}
 	return remove_gone(s->store, gone, &s->record, err);
 }
 
