@@ -46,17 +46,17 @@ out=$(in_mounts '
 	hb -q sh -c "echo y >f; cat f"; echo "status $?"
 	cat f
 	hb commit -y; echo "status $?"; cat f')
-like 'a workspace that cannot be written: the command works' "$out" \
-	"y${nl}status 0${nl}x${nl}*"
+like 'a workspace that cannot be written: the command works, after a line' "$out" \
+	"*can be committed*${nl}y${nl}status 0${nl}x${nl}*"
 like 'and commit says why not' "$out" "*ead-only*status [!0]*${nl}x"
 
 out=$(in_mounts '
 	mkdir ../u ../w && mount -t overlay -o lowerdir=.,upperdir=../u,workdir=../w,userxattr none . &&
 		cd "$HOME/p" || exit 98
 	hb -q sh -c "echo y >f; cat f"; echo "status $?"
-	hb diff --name-status; cat f')
+	hb diff --name-status; cat f; hb commit -y >/dev/null; cat f')
 like 'a workspace on an overlay: works, and says how' "$out" \
-	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}y${nl}status 0${nl}M	f${nl}x"
+	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}y${nl}status 0${nl}M	f${nl}x${nl}y"
 
 out=$(in_mounts '
 	mkdir m && mount -t tmpfs none m && echo below >m/b
