@@ -281,9 +281,8 @@ def try_seed(work, seed):
         if seed % 4 == 0:
             holdback(state, "mark", "@s", "m", cwd=work)
         if seed % 4 == 0 and seed % 3 != 0:
-            words[0] = str(int(words[0]) + 500009)
-            operate(native, words)
-            inside[3] = words[0]
+            inside[3] = str(int(part) + 500009)
+            operate(native, inside[3])
             view = holdback(state, "exec", "@s", "--", *inside, cwd=real).splitlines()
         # A fork has the same, and is none the less when its origin is gone.
         if seed % 4 == 0 and rounds == 1:
