@@ -86,6 +86,7 @@ struct hb_create_options {
 	 * the machine was started; the caller has to cope if it does not.
 	 */
 	bool trusts_trials;
+	bool is_quiet; /* does not look for what would only be said */
 };
 
 /* On failure nothing is left. */

@@ -7,6 +7,7 @@
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
+#include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -77,6 +78,27 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 	return 0;
 }
 
+/* Whether the top of a resource may have been changed: its own attributes. */
+static bool has_other_top(const struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const struct session_resource *resource = &s->resources[i];
+		auto_fd int top =
+			sys_openat(resource->dir, RESOURCE_TOP,
+				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+		struct sys_attr was, is;
+
+		if (top < 0 || sys_attr_at(top, "", &was) < 0 ||
+		    sys_attr_at(resource->upper, "", &is) < 0 ||
+		    was.mode != is.mode || was.uid != is.uid ||
+		    was.gid != is.gid ||
+		    sys_list_xattrs(top, NULL, 0) !=
+			    sys_list_xattrs(resource->upper, NULL, 0))
+			return true;
+	}
+	return false;
+}
+
 int session_is_void(struct hb_session *s, struct hb_error *err)
 {
 	uint64_t last = 0;
@@ -88,7 +110,7 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 	if (r < 0 || last > 0)
 		return r < 0 ? r : 0;
 	r = session_has_upper(s, err);
-	return r < 0 ? r : !r;
+	return r < 0 ? r : !r && !has_other_top(s);
 }
 
 int hb_session_forget(struct hb_session *session,
@@ -116,8 +138,8 @@ int hb_session_forget(struct hb_session *session,
  */
 static void remove_known(const struct hb_session *s, const char *gone)
 {
-	static const char *const dirs[] = { "upper", "layers", "txn", "undo",
-					    "trash" };
+	static const char *const dirs[] = { "upper", "layers", "txn",
+					    "undo",  "trash",  RESOURCE_TOP };
 	auto_fd int session = store_open_own(s->store->sessions, gone, NULL);
 
 	for (size_t i = 0; session >= 0 && i < s->record.n_resources; i++) {

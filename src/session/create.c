@@ -88,7 +88,8 @@ static int copy_top(int base, int dir, struct hb_error *err)
 }
 
 /* What is not known in the box, and what follows from it: groups.h. */
-static int look_for_groups(const struct hb_store *store, int base, bool scans,
+static int look_for_groups(const struct hb_store *store, int base,
+			   const struct hb_create_options *asked,
 			   struct record_resource *resource,
 			   struct hb_error *err)
 {
@@ -96,10 +97,12 @@ static int look_for_groups(const struct hb_store *store, int base, bool scans,
 	char name[64];
 	int r;
 
-	r = groups_matter(base, scans, err);
+	r = groups_matter(base, asked->scan_groups, err);
 	if (r < 0)
 		return r;
 	resource->has_groups = r > 0;
+	if (asked->is_quiet)
+		return 0;
 	r = groups_probe(base, &found, err);
 	if (r <= 0)
 		return r;
@@ -199,8 +202,7 @@ static int make_resource(const struct hb_store *store, int session,
 		r = fallback_choose(store, place, asked, resource, err);
 	/* On a copy groups are no matter: nothing is copied up. */
 	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
-		r = look_for_groups(store, base, asked->scan_groups, resource,
-				    err);
+		r = look_for_groups(store, base, asked, resource, err);
 	if (r < 0)
 		return r;
 	return copy_top(base, place, err);

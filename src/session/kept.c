@@ -104,8 +104,10 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err)
 {
-	const struct hb_create_options asked = { .trusts_trials =
-							 trusts_trials };
+	const struct hb_create_options asked = {
+		.trusts_trials = trusts_trials,
+		.is_quiet = run->settings.is_quiet,
+	};
 	auto_record struct session_record record = { 0 };
 	int r;
 

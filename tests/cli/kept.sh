@@ -90,6 +90,11 @@ is 'the bytes of the program are its own' \
 	"$(hb sh -c 'printf "a\0b\rc\033[1m"; printf x >&2' 2>&1 | od -An -c | tr -s ' ')" \
 	' a \0 b \r c 033 [ 1 m x'
 
+like 'the mode of the workspace itself is a change' \
+	"$(hb chmod 700 . 2>&1; hb diff --name-status)" "*session chmod-1 is kept*"
+check 'in its session' hb cleanup -y @chmod-1
+is 'and the real one is as it was' "$(left)" ''
+
 # What fails leaves nothing.
 check_exit '127' 127 hb no-such-program
 check_exit '126' 126 hb ./file

@@ -149,5 +149,11 @@ chgrp "$foreign" "$project/one"
 created=$(hb create t --cow "$project" --scan-groups 2>&1)
 like 'a group one is not in is told' "$created" \
 	"*not in group $foreign: *cannot be changed*"
+# run WORDS...: a run in the project, with its own store.
+run() {
+	(cd "$project" && as_user "$HB_BIN" "$@" 2>&1)
+}
+like 'a run names it as well' "$(run true)" "*not in group $foreign: *"
+is 'but not with -q' "$(run -q true)" ''
 check_fails 'and it cannot be changed' hb exec @t -- sh -c 'echo x >>one'
 finish
