@@ -55,7 +55,7 @@ before=$(digest "$project")
 check 'nothing is done' hb exec @s -- true
 is 'then there are no changes' "$(names)" ''
 is 'and nothing is left in the layer' "$(find "$upper" -mindepth 1)" ''
-is 'nor a note' "$(ls "$state/sessions/s/r0")" "$(printf 'layers\ntrash\ntxn\nundo\nupper')"
+check_fails 'nor a note' test -e "$state/sessions/s/r0/groups"
 is 'the tree is as it was' "$(digest "$project")" "$before"
 
 check 'inside it can be read, written, renamed, changed and filled' in_box '
