@@ -81,7 +81,7 @@ int step_limits(struct box *box, struct hb_error *err)
 			return hb_fail(err, r, "cannot bind to the parent");
 	}
 	if (is_set(box, PLAN_LIMITS)) {
-		r = sys_set_core_limit_zero();
+		r = sys_forbid_core();
 		if (r < 0)
 			return hb_fail(err, r, "cannot switch core files off");
 		r = sys_new_session_keyring();

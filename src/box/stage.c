@@ -7,26 +7,17 @@
 #include <string.h>
 
 static const char *const names[] = {
-	[STAGE_CLONE] = "clone",
-	[STAGE_PARENT] = "parent",
-	[STAGE_IDS] = "ids",
-	[STAGE_NETWORK] = "network",
-	[STAGE_PRIVATE] = "private",
-	[STAGE_MOUNTS] = "mounts",
-	[STAGE_NO_USERNS] = "no-userns",
-	[STAGE_ROOT] = "root",
-	[STAGE_NEST] = "nest",
-	[STAGE_BOUND] = "bound",
-	[STAGE_BLOCK] = "block",
-	[STAGE_SESSION] = "session",
-	[STAGE_INIT] = "init",
-	[STAGE_CWD] = "cwd",
-	[STAGE_LIMITS] = "limits",
-	[STAGE_CAPS] = "caps",
-	[STAGE_LANDLOCK] = "landlock",
-	[STAGE_FDS] = "fds",
-	[STAGE_SECCOMP] = "seccomp",
-	[STAGE_PROVE] = "prove",
+	[STAGE_CLONE] = "clone",       [STAGE_PARENT] = "parent",
+	[STAGE_IDS] = "ids",	       [STAGE_NETWORK] = "network",
+	[STAGE_PRIVATE] = "private",   [STAGE_STDIO] = "stdio",
+	[STAGE_MOUNTS] = "mounts",     [STAGE_NO_USERNS] = "no-userns",
+	[STAGE_ROOT] = "root",	       [STAGE_NEST] = "nest",
+	[STAGE_BOUND] = "bound",       [STAGE_BLOCK] = "block",
+	[STAGE_SESSION] = "session",   [STAGE_INIT] = "init",
+	[STAGE_CWD] = "cwd",	       [STAGE_LIMITS] = "limits",
+	[STAGE_CAPS] = "caps",	       [STAGE_DEVICES] = "devices",
+	[STAGE_LANDLOCK] = "landlock", [STAGE_FDS] = "fds",
+	[STAGE_SECCOMP] = "seccomp",   [STAGE_PROVE] = "prove",
 	[STAGE_EXEC] = "exec",
 };
 
@@ -34,19 +25,19 @@ static_assert(sizeof(names) / sizeof(names[0]) == STAGE_END,
 	      "every stage has a name");
 
 static const struct box_step view[] = {
-	{ STAGE_PARENT, step_parent },	 { STAGE_IDS, step_ids },
-	{ STAGE_NETWORK, step_network }, { STAGE_PRIVATE, step_private },
-	{ STAGE_MOUNTS, step_mounts },	 { STAGE_NO_USERNS, step_no_userns },
-	{ STAGE_ROOT, step_root },	 { STAGE_NEST, step_nest },
-	{ STAGE_BOUND, step_bound },	 { STAGE_BLOCK, step_block },
-	{ STAGE_SESSION, step_session },
+	{ STAGE_PARENT, step_parent },	     { STAGE_IDS, step_ids },
+	{ STAGE_NETWORK, step_network },     { STAGE_PRIVATE, step_private },
+	{ STAGE_STDIO, step_stdio },	     { STAGE_MOUNTS, step_mounts },
+	{ STAGE_NO_USERNS, step_no_userns }, { STAGE_ROOT, step_root },
+	{ STAGE_NEST, step_nest },	     { STAGE_BOUND, step_bound },
+	{ STAGE_BLOCK, step_block },	     { STAGE_SESSION, step_session },
 };
 
 static const struct box_step command[] = {
-	{ STAGE_CWD, step_cwd },     { STAGE_LIMITS, step_limits },
-	{ STAGE_CAPS, step_caps },   { STAGE_LANDLOCK, step_landlock },
-	{ STAGE_FDS, step_fds },     { STAGE_SECCOMP, step_seccomp },
-	{ STAGE_PROVE, step_prove },
+	{ STAGE_CWD, step_cwd },	   { STAGE_LIMITS, step_limits },
+	{ STAGE_CAPS, step_caps },	   { STAGE_DEVICES, step_devices },
+	{ STAGE_LANDLOCK, step_landlock }, { STAGE_FDS, step_fds },
+	{ STAGE_SECCOMP, step_seccomp },   { STAGE_PROVE, step_prove },
 };
 
 const char *box_stage_name(int stage)

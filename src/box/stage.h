@@ -15,11 +15,12 @@ struct hb_error;
 enum box_stage {
 	STAGE_CLONE = 1, /* the supervisor makes namespaces and a child */
 	/* The view: by init, with capabilities in the box's user namespace. */
-	STAGE_PARENT,	 /* die with the supervisor: before anything can hang */
-	STAGE_IDS,	 /* maps, before anything has an owner */
-	STAGE_NETWORK,	 /* loopback up */
-	STAGE_PRIVATE,	 /* no mount event in or out, before the first mount */
-	STAGE_MOUNTS,	 /* build the tree: needs the host's view for sources */
+	STAGE_PARENT,  /* die with the supervisor: before anything can hang */
+	STAGE_IDS,     /* maps, before anything has an owner */
+	STAGE_NETWORK, /* loopback up */
+	STAGE_PRIVATE, /* no mount event in or out, before the first mount */
+	STAGE_STDIO,   /* what is read, read-only: the last look by host path */
+	STAGE_MOUNTS,  /* build the tree: needs the host's view for sources */
 	STAGE_NO_USERNS, /* through the host's /proc, so before it goes */
 	STAGE_ROOT,	 /* pivot, detach the host */
 	STAGE_NEST,	 /* the last user namespace, if the plan has a second */
@@ -31,6 +32,7 @@ enum box_stage {
 	STAGE_CWD,	/* the working directory, inside, and PWD */
 	STAGE_LIMITS,	/* rlimits, keyring, process group, death signal */
 	STAGE_CAPS,	/* from here on nothing may need a capability */
+	STAGE_DEVICES,	/* 0-2: the view's /dev/null, before landlock's rules */
 	STAGE_LANDLOCK, /* opens path descriptors, so before they are closed */
 	STAGE_FDS,	/* nothing above 2 but what was asked for */
 	STAGE_SECCOMP,	/* late, so that the filter need allow none of this */

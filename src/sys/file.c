@@ -293,6 +293,13 @@ int sys_set_cloexec(int fd, int on)
 	return RESULT(fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0));
 }
 
+int64_t sys_tell(int fd)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	return at < 0 ? -errno : at;
+}
+
 int sys_dup_above(int fd, int lowest)
 {
 	/* The raw call: musl would set the flag a second time. */

@@ -86,6 +86,9 @@ int sys_fd_is_open(int fd);
 /* How it was opened: O_RDONLY, O_WRONLY or O_RDWR, O_PATH and the rest. */
 int sys_fd_flags(int fd);
 
+/* Where the next read or write is; sys_seek() goes there. */
+int64_t sys_tell(int fd);
+
 /* Whether the file system, as mounted where `fd` is, refuses writes. */
 bool sys_is_read_only(int fd);
 int sys_set_cloexec(int fd, int on);

@@ -75,7 +75,12 @@ bool sys_is_dumpable(void);
 /* Closes `first` .. `last`; a later descriptor table of ours is not shared. */
 int sys_close_range(unsigned first, unsigned last);
 
-int sys_set_core_limit_zero(void);
+/*
+ * No core file, and no handler of the host's: where core_pattern is a pipe, the
+ * limit 0 still runs it, and 1 does not.  A hard limit of 0 cannot be raised to
+ * 1, and stays.
+ */
+int sys_forbid_core(void);
 
 /* As many descriptors as we may have; commands would inherit that. */
 void sys_raise_fd_limit(void);

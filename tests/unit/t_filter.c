@@ -114,6 +114,9 @@ static const struct wanted wanted[] = {
 	ALWAYS(add_key, 248, 217, EPERM, EVER),
 	ALWAYS(request_key, 249, 218, EPERM, EVER),
 
+	IF(setrlimit, 160, 164, 0, EVER, HIGH | 4, 5, 0, 7, 4, 4),
+	IF(prlimit64, 302, 261, 0, EVER, 0, HIGH | 4, 8, 4, 4, 0),
+
 	ALWAYS(bpf, 321, 280, EPERM, EVER),
 	ALWAYS(perf_event_open, 298, 241, EPERM, EVER),
 	ALWAYS(userfaultfd, 323, 282, EPERM, EVER),
@@ -264,6 +267,7 @@ static int error_value(const char *name)
 		const char *name;
 		int value;
 	} names[] = {
+		{ "OK", 0 },
 		{ "EPERM", 1 },
 		{ "ENOSYS", 38 },
 		{ "EPROTONOSUPPORT", 93 },

@@ -29,6 +29,7 @@ static const struct {
 	const char *name;
 	int value;
 } errors[] = {
+	{ "OK", 0 },
 	{ "EPERM", EPERM },
 	{ "EACCES", EACCES },
 	{ "EINVAL", EINVAL },
@@ -261,12 +262,13 @@ static int read_call(struct policy *p, struct policy_rule *rule, char *word)
 static int read_error(struct policy *p, struct policy_rule *rule,
 		      const char *word)
 {
-	for (size_t i = 0; i < N_OF(errors); i++)
-		if (strcmp(word, errors[i].name) == 0)
-			rule->error = errors[i].value;
-	if (rule->error == 0)
-		return policy_fail(p, rule->line, "unknown error '%s'", word);
-	return 0;
+	for (size_t i = 0; i < N_OF(errors); i++) {
+		if (strcmp(word, errors[i].name) != 0)
+			continue;
+		rule->error = errors[i].value;
+		return 0;
+	}
+	return policy_fail(p, rule->line, "unknown error '%s'", word);
 }
 
 /* V, digits, a colon, and words after it. */
