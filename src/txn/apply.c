@@ -307,8 +307,12 @@ static int tell(struct report *rep, const char *path,
 		seen.base_ino = base->ino;
 		seen.base_ctime = base->ctime;
 	}
-	/* After an undo it is pending, not seen. */
-	if (layer && !rep->back) {
+	/*
+	 * After an undo it is pending, not seen.  So it is where the changes
+	 * come from layers below the upper: what that has is newer.
+	 */
+	if (layer && !rep->back &&
+	    rep->a->txn->resources[rep->resource].n_layers <= 1) {
 		seen.layer_ino = layer->ino;
 		seen.layer_ctime = layer->ctime;
 	}

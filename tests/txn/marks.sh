@@ -94,6 +94,18 @@ check 'redo' hb redo @s
 is 'and as after the commit' "$(digest "$project")" "$after"
 is 'the later mark stays' "$(names)" 'A g,'
 
+# What was written after an undo is newer than what redo commits.
+new_session 'echo 1 >b; echo 2 >c; echo 3 >k'
+in_box 'echo new >b; echo new >c; echo n >n'
+hb mark @s m >/dev/null
+hb commit -y @s >/dev/null && hb undo @s >/dev/null || bail 'commit and undo'
+in_box 'echo newer >b; rm n; chmod 600 c; chmod 700 .'
+check 'redo below newer changes' hb redo @s
+is 'leaves them pending' "$(names)" 'P ./,M b,P c,D n,'
+check 'for a commit' hb commit -y @s
+is 'that has them' "$(cd "$project" && cat b && stat -c %a c . && ls)" \
+	"$(printf 'newer\n600\n700\nb\nc\nk')"
+
 # Without layers a commit moves: its undo would lie above a later mark.
 new_session 'echo one >f'
 in_box 'echo two >f'
