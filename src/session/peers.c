@@ -15,22 +15,29 @@
  * pending here any more, also where it has changed it further before: what it
  * made of it is newer than what the layer has.  That holds as long as the base
  * has exactly what that session left there, by its own `seen`.
+ *
+ * A layer also ends by a rollback and by a commit of other paths, and `seen`
+ * also has what an undo left or, in a fork, what its origin committed.  So the
+ * path has to be in a commit, in effect, that is not older than the end of the
+ * layer.
  */
 
 /* More sessions of one family are not asked. */
 #define PEERS_MAX 256
 
-/* Which of our layers the other one has committed; false: none. */
-static bool find_shared(const struct hb_session *s,
-			const struct session_record *other, uint64_t other_done,
-			bool *ret_shares)
+/*
+ * Which of our layers have ended in the other one.  The first transaction that
+ * ended one, 0: none has.
+ */
+static uint64_t find_shared(const struct hb_session *s,
+			    const struct session_record *other,
+			    uint64_t other_done, uint64_t *ret_ended)
 {
-	uint64_t done = 0;
-	bool has_any = false;
+	uint64_t done = 0, first = 0;
 	size_t at = 1;
 
 	if (session_last_done(s, &done, NULL) < 0)
-		return false;
+		return 0;
 	for (size_t i = s->record.n_layers; i > 0; i--) {
 		const struct record_layer *ours = &s->record.layers[i - 1];
 
@@ -39,13 +46,16 @@ static bool find_shared(const struct hb_session *s,
 		for (size_t k = 0; k < other->n_layers; k++) {
 			const struct record_layer *theirs = &other->layers[k];
 
-			if (strcmp(ours->id, theirs->id) == 0 &&
-			    theirs->until != 0 && theirs->until <= other_done)
-				ret_shares[at] = has_any = true;
+			if (strcmp(ours->id, theirs->id) != 0 ||
+			    theirs->until == 0 || theirs->until > other_done)
+				continue;
+			ret_ended[at] = theirs->until;
+			if (first == 0 || theirs->until < first)
+				first = theirs->until;
 		}
 		at++;
 	}
-	return has_any;
+	return first;
 }
 
 static int open_store(const struct peers *peers, int dir,
@@ -75,7 +85,7 @@ static int load_one(void *ctx, const char *name, struct hb_error *err)
 	struct peer *peer = &peers->list[peers->n];
 	auto_fd int dir = -1;
 	auto_fd int store = -1;
-	uint64_t done = 0;
+	uint64_t done = 0, first;
 
 	(void)err;
 	if (peers->n == PEERS_MAX || record_check_name(name, NULL) < 0)
@@ -89,14 +99,17 @@ static int load_one(void *ctx, const char *name, struct hb_error *err)
 	if (session_last_done(&at, &done, NULL) < 0 || done == 0)
 		return 0;
 	*peer = (struct peer){ .seen.fd = -1 };
-	peer->shares = calloc(s->resources[peers->resource].n_layers,
-			      sizeof(*peer->shares));
-	if (!peer->shares)
+	peer->ended = calloc(s->resources[peers->resource].n_layers,
+			     sizeof(*peer->ended));
+	if (!peer->ended)
 		return 0;
-	if (find_shared(s, &other, done, peer->shares))
+	first = find_shared(s, &other, done, peer->ended);
+	if (first != 0 &&
+	    committed_load(&peer->committed, dir, peers->resource, first) >= 0)
 		store = open_store(peers, dir, &other);
 	if (store < 0 || seen_open(store, &peer->seen, NULL) < 0) {
-		free(peer->shares);
+		committed_done(&peer->committed);
+		free(peer->ended);
 		return 0;
 	}
 	peers->n++;
@@ -128,9 +141,11 @@ static bool have_committed(void *ctx, size_t layer, const char *path,
 	for (size_t i = 0; i < peers->n; i++) {
 		struct peer *peer = &peers->list[i];
 
-		if (!peer->shares[layer] ||
+		if (peer->ended[layer] == 0 ||
 		    !seen_find(&peer->seen, path, &seen) ||
-		    seen.base_ino != base_ino)
+		    seen.base_ino != base_ino ||
+		    !committed_since(&peer->committed, path,
+				     peer->ended[layer]))
 			continue;
 		if (base_ino == 0 ||
 		    (seen.base_ctime.tv_sec == base_ctime.tv_sec &&
@@ -153,7 +168,8 @@ void peers_done(struct peers *peers)
 {
 	for (size_t i = 0; i < peers->n; i++) {
 		seen_done(&peers->list[i].seen);
-		free(peers->list[i].shares);
+		committed_done(&peers->list[i].committed);
+		free(peers->list[i].ended);
 	}
 	free(peers->list);
 	*peers = (struct peers){ 0 };

@@ -2,6 +2,7 @@
 #ifndef HB_SESSION_PEERS_H
 #define HB_SESSION_PEERS_H
 
+#include "session/committed.h"
 #include "session/seen.h"
 
 #include <stdbool.h>
@@ -16,7 +17,9 @@ struct hb_session;
  */
 struct peer {
 	struct seen_file seen;
-	bool *shares; /* by index of our layers: it has committed that one */
+	struct committed committed;
+	/* By index of our layers: which of its transactions ended it, or 0. */
+	uint64_t *ended;
 };
 
 struct peers {

@@ -11,7 +11,9 @@ box() {
 
 # names_of SESSION
 names_of() {
-	hb diff --name-status "@$1" | tr '\t' ' ' | tr '\n' ','
+	session=@$1
+	shift
+	hb diff --name-status "$@" "$session" | tr '\t' ' ' | tr '\n' ','
 }
 
 new_session 'echo one >f; echo two >g; mkdir d; echo x >d/x; echo c >common; echo gone >gone'
@@ -83,4 +85,27 @@ check_exit 'it is not committed' 5 hb commit -y @t5
 check 'but without that' hb commit -y --except both @t5
 is 'what it made of the common start is there' \
 	"$(cd "$project" && cat n/m shared; ls d 2>/dev/null)" "$(printf '5\n5')"
+
+# What a session has taken back is not committed, though it knows the base.
+for i in 'rollback -y @s' 'commit -y --only b @s'; do
+	new_session 'echo 1 >b; echo 2 >c; echo 3 >k'
+	in_box 'echo new >b; echo new >c; echo n >n'
+	hb mark @s m >/dev/null
+	hb commit -y @s >/dev/null && hb undo @s >/dev/null || bail "$i"
+	hb fork @s f >/dev/null || bail "$i"
+	# shellcheck disable=SC2086 # words
+	check "$i" hb $i
+	is "hides nothing of a fork: $i" "$(names_of f --except b)" 'M c,A n,'
+	check "and it can be committed: $i" hb commit -y @f
+	is "all of it: $i" "$(cat "$project/b" "$project/c" "$project/n")" "$(printf 'new\nnew\nn')"
+done
+new_session 'echo 1 >b; echo 2 >c'
+in_box 'echo new >b'
+hb commit -y @s >/dev/null
+in_box 'echo newer >b; echo new >c'
+hb fork @s f >/dev/null
+check 'rollback of a fork' hb rollback -y @f
+is 'takes nothing from its origin' "$(names_of s)" 'M b,M c,'
+is 'nor does a commit of something else' "$(hb fork @s g >/dev/null && box g 'echo g >g' &&
+	hb commit -y --only g @g >/dev/null && names_of s)" 'M b,M c,'
 finish
