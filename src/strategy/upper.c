@@ -24,6 +24,7 @@
 
 #define LIST_SIZE  4096
 #define USER_ALL   0700
+#define USER_WRITE 0200
 #define USER_ENTER 0500
 
 static int fail_at(const char *what, const char *path, int r,
@@ -226,18 +227,63 @@ static int go_to(struct upper *u, const char *path, size_t len,
 	return r;
 }
 
+/*
+ * Links cannot have it, and of directories nobody asks.  It is knowledge for
+ * the search of conflicts and nothing that the kernel needs, so a file system
+ * may lack it.
+ */
+static int mark_origin(int dir, const char *name, const struct entry *e,
+		       struct hb_error *err)
+{
+	bool is_closed = !(e->mode & USER_WRITE);
+	auto_fd int fd = -1;
+	int r;
+
+	if (e->type != ENTRY_FILE)
+		return 0;
+	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
+	r = fd < 0 ? fd : 0;
+	if (r >= 0 && is_closed)
+		r = sys_chmod_fd(fd, e->mode | USER_WRITE);
+	if (r >= 0)
+		r = sys_set_xattr(fd, OVERLAY_PREFIX "origin", "", 0);
+	if (r == -EOPNOTSUPP)
+		r = 0;
+	if (r >= 0 && is_closed)
+		r = sys_chmod_fd(fd, e->mode);
+	return r < 0 ? fail_at("mark", name, r, err) : 0;
+}
+
+/* 1: it came from below, 0: it is new since the base was looked at. */
+static int is_from_below(struct upper *u, const struct upper_source *source,
+			 struct hb_error *err)
+{
+	struct entry now;
+	int r;
+
+	if (!source->was_there)
+		return 0;
+	r = entry_read_layer(trail_last(&u->trail)->fd, source->name, &now,
+			     err);
+	if (r < 0)
+		return r;
+	return now.type == ENTRY_NONE ? !now.is_whiteout : now.has_origin;
+}
+
 int upper_put_file(struct upper *u, const struct upper_source *source,
 		   struct entry *ret_made, struct hb_error *err)
 {
 	struct carry carry = carry_of(source->dir, source->name, source->entry);
 	bool has_links =
 		source->entry->nlink > 1 && source->entry->type != ENTRY_DIR;
-	int dir, r;
+	int dir, has_origin, r;
 
 	r = go_to(u, source->path, place_parent(source->path, source->name),
 		  err);
-	if (r >= 0)
-		r = place_clear(&u->trail, source->name, err);
+	has_origin = r < 0 ? r : is_from_below(u, source, err);
+	if (has_origin < 0)
+		return has_origin;
+	r = place_clear(&u->trail, source->name, err);
 	if (r < 0)
 		return r;
 	dir = trail_last(&u->trail)->fd;
@@ -248,6 +294,8 @@ int upper_put_file(struct upper *u, const struct upper_source *source,
 			(void)links_keep(&u->links, 0, source->entry->ino, dir,
 					 source->name);
 	}
+	if (r >= 0 && has_origin)
+		r = mark_origin(dir, source->name, source->entry, err);
 	if (r >= 0)
 		r = entry_read_layer(dir, source->name, ret_made, err);
 	return r;

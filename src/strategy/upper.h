@@ -35,9 +35,14 @@ struct upper_source {
 	const char *path, *name;
 	const struct entry *entry;
 	int dir;
+	bool was_there; /* before the box, and it is the same object */
 };
 
-/* The view has a file there; `ret_made` is what it is in the layer. */
+/*
+ * The view has a file there; `ret_made` is what it is in the layer.  One that
+ * came from below has the mark of a copy-up, if the file system has attributes:
+ * so that it can be told from a new one when the base has none any more.
+ */
 int upper_put_file(struct upper *u, const struct upper_source *source,
 		   struct entry *ret_made, struct hb_error *err);
 

@@ -81,4 +81,16 @@ hb rollback -y @s >/dev/null
 check 'undo of a rollback' hb undo @s
 is 'brings the changes back' "$(names)" 'M f,'
 check_exit 'and the conflict' 5 hb commit -y @s
+# What the user removed does not come back, on a copy as little as elsewhere.
+new_session 'mkdir d; echo 1 >f; echo 2 >d/g; echo 3 >t; echo 4 >ro; chmod 400 ro; echo 5 >k'
+in_box 'echo new >>f; echo new >d/g; touch t; chmod 444 ro; echo own >own'
+in_box 'echo more >>f; echo more >>own'
+rm "$project/f" "$project/d/g" "$project/t" "$project/ro"
+check_exit 'removed from the base' 5 hb commit -y @s
+is 'and each is told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
+	tr '\n' ' ')" 'A d/g A f A ro A t '
+is 'and stays away' "$(cd "$project" && find . -type f)" ./k
+check 'what is new is none' hb commit -y --only own @s
+is 'and is there' "$(cat "$project/own")" "$(printf 'own\nmore')"
+is 'without a mark' "$(getfattr -d -m - "$project/own" 2>/dev/null)" ''
 finish
