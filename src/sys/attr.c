@@ -32,6 +32,9 @@ static struct timespec time_of(const struct k_statx *x, int at)
 	};
 }
 
+/* What the kernel counts blocks in, whatever the file system's are. */
+#define STAT_BLOCK 512
+
 int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 {
 	struct k_statx x = { 0 };
@@ -47,6 +50,7 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 		.dev = makedev(x.dev_major, x.dev_minor),
 		.ino = x.ino,
 		.size = x.size,
+		.stored = x.blocks * STAT_BLOCK,
 		.nlink = x.nlink,
 		.rdev_major = x.rdev_major,
 		.rdev_minor = x.rdev_minor,

@@ -20,6 +20,7 @@ struct sys_attr {
 	uid_t uid;
 	gid_t gid;
 	uint64_t dev, ino, size, nlink;
+	uint64_t stored; /* bytes on the disk: less than `size` with holes */
 	uint32_t rdev_major, rdev_minor;
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
 	bool is_fixed; /* immutable or append-only: nobody may remove it */

@@ -18,13 +18,7 @@
  * does it: one after the other, each given back its mode as soon as what is in
  * it is open.
  */
-struct opened_dir {
-	int fd;
-	struct entry entry;
-	bool was_closed; /* has to get its mode back */
-};
-
-static int leave(struct opened_dir *d, struct hb_error *err)
+int content_leave(struct content_dir *d, struct hb_error *err)
 {
 	int r = 0;
 
@@ -36,9 +30,9 @@ static int leave(struct opened_dir *d, struct hb_error *err)
 }
 
 /* Goes from one directory of a layer to one in it. */
-static int enter(struct opened_dir *d, const char *name, struct hb_error *err)
+static int enter(struct content_dir *d, const char *name, struct hb_error *err)
 {
-	struct opened_dir below = { .fd = -1 };
+	struct content_dir below = { .fd = -1 };
 	int r;
 
 	r = entry_read_layer(d->fd, name, &below.entry, err);
@@ -51,13 +45,13 @@ static int enter(struct opened_dir *d, const char *name, struct hb_error *err)
 				   &below.was_closed, err);
 	if (below.fd < 0)
 		return below.fd;
-	r = leave(d, err);
+	r = content_leave(d, err);
 	*d = below;
 	return r;
 }
 
-static int descend(int root, const char *path, size_t len, struct opened_dir *d,
-		   struct hb_error *err)
+static int descend(int root, const char *path, size_t len,
+		   struct content_dir *d, struct hb_error *err)
 {
 	char name[NAME_MAX + 1];
 	const char *end = path + len;
@@ -81,9 +75,8 @@ static int descend(int root, const char *path, size_t len, struct opened_dir *d,
 	return 0;
 }
 
-/* Opens the directory that the object is in; the object's name in it. */
-static int open_parent(const struct content_place *place, struct opened_dir *d,
-		       const char **ret_name, struct hb_error *err)
+int content_enter(const struct content_place *place, struct content_dir *d,
+		  const char **ret_name, struct hb_error *err)
 {
 	const char *slash = strrchr(place->path, '/');
 	size_t len = slash ? (size_t)(slash - place->path) : 0;
@@ -117,20 +110,20 @@ static int fail_for(const struct content_place *place, int r,
 
 int content_open(const struct content_place *place, struct hb_error *err)
 {
-	struct opened_dir dir = { .fd = -1 };
+	struct content_dir dir = { .fd = -1 };
 	auto_fd int fd = -1;
 	const char *name;
 	int r, left;
 
 	if (place->entry->type != ENTRY_FILE)
 		return fail_for(place, -EINVAL, err);
-	r = open_parent(place, &dir, &name, err);
+	r = content_enter(place, &dir, &name, err);
 	if (r >= 0) {
 		fd = access_open_file(dir.fd, name, place->entry,
 				      place->in_layer, err);
 		r = fd;
 	}
-	left = leave(&dir, r < 0 ? NULL : err);
+	left = content_leave(&dir, r < 0 ? NULL : err);
 	if (r < 0 || left < 0)
 		return fail_for(place, r < 0 ? r : left, err);
 	return take_fd(&fd);
@@ -158,16 +151,16 @@ static ssize_t read_target(int dir, const char *name,
 ssize_t content_target(const struct content_place *place, char *buf,
 		       size_t size, struct hb_error *err)
 {
-	struct opened_dir dir = { .fd = -1 };
+	struct content_dir dir = { .fd = -1 };
 	const char *name;
 	ssize_t n;
 	int r;
 
 	if (place->entry->type != ENTRY_LINK)
 		return fail_for(place, -EINVAL, err);
-	r = open_parent(place, &dir, &name, err);
+	r = content_enter(place, &dir, &name, err);
 	n = r < 0 ? r : read_target(dir.fd, name, place, buf, size);
-	r = leave(&dir, n < 0 ? NULL : err);
+	r = content_leave(&dir, n < 0 ? NULL : err);
 	if (n < 0 || r < 0)
 		return fail_for(place, n < 0 ? (int)n : r, err);
 	return n;

@@ -23,6 +23,22 @@ struct content_place {
 	const struct entry *entry;
 };
 
+/* The directory that an object is in. */
+struct content_dir {
+	int fd; /* -1 before it is opened */
+	struct entry entry;
+	bool was_closed; /* has to get its mode back */
+};
+
+/*
+ * Opens it for looking names up; the object's name in it.  One of a layer that
+ * its owner cannot search is open to him until content_leave(), which the
+ * caller owes in any case.
+ */
+int content_enter(const struct content_place *place, struct content_dir *d,
+		  const char **ret_name, struct hb_error *err);
+int content_leave(struct content_dir *d, struct hb_error *err);
+
 /*
  * Opens a regular file for reading; the caller closes.  -EINVAL: it is none.
  * -HB_E_BUSY: it is another object by now.  -EACCES: it is the base's, and not

@@ -79,6 +79,7 @@ static void fill(const struct sys_attr *a, struct entry *e)
 		.dev = a->dev,
 		.ino = a->ino,
 		.size = a->size,
+		.stored = a->stored,
 		.nlink = a->nlink,
 		.mtime = a->mtime,
 		.ctime = a->ctime,

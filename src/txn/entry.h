@@ -29,6 +29,7 @@ struct entry {
 	uid_t uid;
 	gid_t gid;
 	uint64_t dev, ino, size, nlink;
+	uint64_t stored; /* bytes on the disk: less than `size` with holes */
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
 	bool is_fixed; /* immutable or append-only: nobody may remove it */
 	/* of a layer only */

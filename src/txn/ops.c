@@ -10,6 +10,7 @@
 #include "sys/file.h"
 #include "txn/access.h"
 #include "txn/carry.h"
+#include "txn/content.h"
 #include "txn/movable.h"
 #include "txn/preflight.h"
 #include "txn/tree.h"
@@ -218,38 +219,39 @@ static int stage_link(struct planner *p, const struct carry *carry,
 static int stage(struct planner *p, const struct change *c, struct op *op,
 		 struct hb_error *err)
 {
-	const struct txn_resource *res = p->site->resource;
-	const char *slash = strrchr(op->path, '/');
-	size_t len = slash ? (size_t)(slash - op->path) : 0;
-	auto_fd int from = -1;
+	const struct content_place source = {
+		.root = p->site->resource->layers[c->layer],
+		.in_layer = true,
+		.path = op->path,
+		.entry = &c->new,
+	};
+	struct content_dir from = { .fd = -1 };
 	struct place to;
 	struct carry carry = {
-		.name = slash ? slash + 1 : op->path,
 		.entry = &c->new,
 		.flags = CARRY_FROM_LAYER | CARRY_CAPABILITIES,
 		.mode = op->mode,
 		.uid = op->uid,
 		.gid = op->gid,
 	};
-	int r;
+	int left, r;
 
 	op->source = SOURCE_STAGED;
 	r = preflight_space(p->site,
-			    c->new.type == ENTRY_FILE ? c->new.size : 0, err);
+			    c->new.type == ENTRY_FILE ? c->new.stored : 0, err);
 	if (r < 0)
 		return fail_at(op->path, r, "cannot copy", err);
-	from = access_open_below(res->layers[c->layer], op->path, len, O_PATH,
-				 err);
-	if (from < 0)
-		return from;
-	carry.from = from;
-	r = site_source(p->site, op, &to, err);
+	r = content_enter(&source, &from, &carry.name, err);
+	carry.from = from.fd;
+	if (r == 0)
+		r = site_source(p->site, op, &to, err);
 	if (r == 0)
 		r = c->link_group != 0 && c->new.type == ENTRY_FILE
 			    ? stage_link(p, &carry, c, to.name, err)
 			    : carry_copy(&carry, to.dir, to.name, err);
+	left = content_leave(&from, r < 0 ? NULL : err);
 	if (r == 0)
-		r = place_read(&to, &op->new, err);
+		r = left < 0 ? left : place_read(&to, &op->new, err);
 	if (r < 0)
 		return r;
 	if (op->new.type == ENTRY_FILE || op->new.type == ENTRY_DIR)

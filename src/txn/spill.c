@@ -103,6 +103,7 @@ static void put_entry(struct buf *out, const struct entry *e)
 	put(out, e->dev, 8);
 	put(out, e->ino, 8);
 	put(out, e->size, 8);
+	put(out, e->stored, 8);
 	put(out, e->nlink, 8);
 	put_time(out, e->mtime);
 	put_time(out, e->ctime);
@@ -133,6 +134,7 @@ static void get_entry(struct cursor *c, struct entry *e)
 	e->dev = get(c, 8);
 	e->ino = get(c, 8);
 	e->size = get(c, 8);
+	e->stored = get(c, 8);
 	e->nlink = get(c, 8);
 	e->mtime = get_time(c);
 	e->ctime = get_time(c);

@@ -222,7 +222,7 @@ static int look_at(struct pass *p, const struct change *c,
 	s->n_conflicts += is_conflict(options, c);
 	s->n_denied += is_denied(options, c);
 	if (c->new.type == ENTRY_FILE)
-		s->bytes += c->new.size;
+		s->bytes += c->new.stored;
 	/*
 	 * One name that is copied means that all are, for they are to be names
 	 * of one inode again; so it must not count here.

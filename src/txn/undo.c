@@ -102,6 +102,8 @@ static int check_moved(struct reversal *v, const struct op *op,
 					   check_empty, NULL, err)
 			       : 0;
 	r = sys_attr_at(p.dir, p.name, &a);
+	if (r == -EACCES)
+		return r;
 	if (r < 0 || is_since(v, &a))
 		return fail_changed(op->path, err);
 	if (op->source != SOURCE_LAYER || op->new.type != ENTRY_DIR)
@@ -207,6 +209,7 @@ static bool is_inode_seen(const struct reversal *v, const struct op *op)
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct step *step = &v->apply.steps[op->resource];
+	struct hb_error why = { 0 };
 	int r;
 
 	if (op->kind == OP_DIRECTORY) {
@@ -219,9 +222,17 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 			op->flags &= ~(unsigned)OP_LINKED;
 		r = make_room(v, op, err);
 		if (r == 0)
-			r = step_check(step, op, v->back, err);
+			r = step_check(step, op, v->back, &why);
 		if (r == 0)
-			r = check_moved(v, op, err);
+			r = check_moved(v, op, &why);
+		/*
+		 * In a directory that the commit closed to its owner there is
+		 * nothing to be seen before it is opened; then the step looks.
+		 */
+		if (r == -EACCES)
+			r = 0;
+		else if (r < 0 && why.code != 0 && err)
+			*err = why;
 	}
 	/* 1: it stays where it is, and in the journal. */
 	return r < 0 ? r : journal_add(v->writer, op, err);

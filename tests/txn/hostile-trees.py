@@ -34,6 +34,8 @@ LINES_SHOWN = 12
 USAGE, DENIED, CONFLICT, LACKS, STATE = 2, 4, 5, 6, 10
 
 # What trees.py looks at.
+# With it, what was done lies in a frozen layer, from which a commit copies.
+MARKS = "HB_MARKS" in os.environ
 SIZES = ("HB_SOAK", "HB_MODE", "HB_STRATEGY")
 
 # Every view has this one.
@@ -300,6 +302,8 @@ def run_session(world):
     # The payload of the one before would count as ours.
     if scene.is_large:
         world.call("exec", "@s", "--", "true")
+    if MARKS:
+        world.call("mark", "@s", "m", known={0, LACKS})
     world.play("forge", world.upper())
     pending = ""
     if scene.outcome != trees.UNREADABLE:
@@ -377,8 +381,8 @@ def main():
         s
         for s in trees.SCENES
         if MODE in s.modes.split() and (not sys.argv[1:] or s.name in sys.argv[1:])
-        # What is forged in a layer, or takes long, is the same for every strategy.
-        and not (STRATEGY and not trees.SOAK and (s.forge or s.is_large))
+        # What is forged in a layer, or takes long, is the same for all of these.
+        and not ((STRATEGY or MARKS) and not trees.SOAK and (s.forge or s.is_large))
     ]
     print(f"1..{len(chosen)}")
     for number, scene in enumerate(chosen, 1):

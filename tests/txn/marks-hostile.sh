@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: python3
+# timeout: 900
+#
+# What hostile-trees.py promises holds for what a mark has frozen.
+HB_MARKS=1 exec "$HB_TESTS/txn/hostile-trees.py"
