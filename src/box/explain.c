@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
 #include "box/state.h"
 #include "sys/file.h"
 
@@ -12,32 +13,63 @@
  */
 
 struct cause {
-	int code;	  /* the errno it shows as; 0: any */
-	const char *file; /* a switch of the host; NULL: none to look at */
-	long value;	  /* the value that means this cause */
+	int code;	     /* the errno it shows as; 0: any */
+	const char *file;    /* a switch of the host; NULL: none to look at */
+	long value;	     /* the value that means this cause */
+	bool (*is_it)(void); /* or what else tells; NULL: nothing */
 	const char *words;
 	const char *fix;
 };
 
+/*
+ * The kernel gives nobody a user namespace whose root is not that of his mount
+ * namespace.  The root of a mount may be one all the same.
+ */
+static bool is_chroot(void)
+{
+	auto_fd int root = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+
+	return root >= 0 && !sys_is_mount_root(root);
+}
+
+/* Something was mounted on "/" after we had it: ".." crosses it. */
+static bool is_covered(void)
+{
+	auto_fd int root = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	auto_fd int above =
+		sys_openat(AT_FDCWD, "/..", O_PATH | O_DIRECTORY, 0);
+	struct sys_place a, b;
+
+	return root >= 0 && above >= 0 && sys_place(root, &a) >= 0 &&
+	       sys_place(above, &b) >= 0 &&
+	       (a.ino != b.ino || a.mnt_id != b.mnt_id);
+}
+
 static const struct cause causes[] = {
-	{ ENOSPC, "/proc/sys/user/max_user_namespaces", 0,
+	{ ENOSPC, "/proc/sys/user/max_user_namespaces", 0, NULL,
 	  "user namespaces are switched off (user.max_user_namespaces is 0)",
 	  "sysctl user.max_user_namespaces=10000" },
-	{ ENOSPC, NULL, 0,
+	{ ENOSPC, NULL, 0, NULL,
 	  "the limit on user namespaces is reached, or we are in a box that allows none",
 	  "raise user.max_user_namespaces, or run outside of the other sandbox" },
-	{ EUSERS, NULL, 0, "user namespaces are nested too deeply",
+	{ EUSERS, NULL, 0, NULL, "user namespaces are nested too deeply",
 	  "run outside of the other sandbox" },
-	{ EPERM, "/proc/sys/kernel/unprivileged_userns_clone", 0,
+	{ EPERM, "/proc/sys/kernel/unprivileged_userns_clone", 0, NULL,
 	  "unprivileged user namespaces are switched off (kernel.unprivileged_userns_clone is 0)",
 	  "sysctl kernel.unprivileged_userns_clone=1" },
-	{ 0, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1,
+	{ 0, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1, NULL,
 	  "AppArmor does not let unprivileged programs use user namespaces",
 	  "install an AppArmor profile that allows userns for holdback, or: sysctl kernel.apparmor_restrict_unprivileged_userns=0" },
-	{ EINVAL, NULL, 0, "this kernel has no user namespaces",
+	{ EINVAL, NULL, 0, NULL, "this kernel has no user namespaces",
 	  "use a kernel with CONFIG_USER_NS" },
-	{ EPERM, NULL, 0,
-	  "a seccomp filter or security module of the container we run in refuses user namespaces",
+	{ EPERM, NULL, 0, is_chroot,
+	  "our root directory is not that of a mount: in a chroot there are no user namespaces",
+	  "enter it with something that uses pivot_root instead: systemd-nspawn -D DIR" },
+	{ EPERM, NULL, 0, is_covered,
+	  "something is mounted over our root directory, and then there are no user namespaces",
+	  "unmount it, or start from where it is the root" },
+	{ EPERM, NULL, 0, NULL,
+	  "a seccomp filter or security module of the container we run in refuses user namespaces, or we are in a chroot",
 	  "docker: --security-opt seccomp=unconfined; podman and systemd-nspawn allow them" },
 };
 
@@ -59,6 +91,8 @@ int explain_userns(struct hb_error *err, int r)
 		if (c->code != 0 && c->code != -r)
 			continue;
 		if (c->file && !has_value(c->file, c->value))
+			continue;
+		if (c->is_it && !c->is_it())
 			continue;
 		hb_fix(err, "%s", c->fix);
 		return hb_fail(err, r, "%s", c->words);

@@ -27,8 +27,8 @@
 #define TOLD_SIZE (PATH_MAX + 256)
 
 /* Landlock's versions: rules that bear renames, and closed abstract sockets. */
-#define ABI_FILES    2
-#define ABI_ABSTRACT 6
+#define ABI_FILES  2
+#define ABI_SCOPES 6
 
 static void tell(const struct hb_listener *listener, enum hb_notice notice,
 		 const char *text)
@@ -84,6 +84,53 @@ static void tell_entries(const struct run *run,
 	}
 }
 
+/* What is bound read-only can still be connected to. */
+static bool has_sockets(const char *path)
+{
+	static const struct {
+		const char *dir;
+		bool below; /* directories in it are as much its kind */
+	} places[] = { { "/run", true },
+		       { "/var/run", true },
+		       { "/tmp", false },
+		       { "/var/tmp", false },
+		       { "/dev/shm", false } };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (view_lies_in(places[i].dir, path) ||
+		    (places[i].below && view_lies_in(path, places[i].dir)))
+			return true;
+	return false;
+}
+
+static void tell_sockets(const struct run *run,
+			 const struct hb_listener *listener)
+{
+	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
+
+	for (size_t i = 0; i < run->n_entries; i++) {
+		const struct view_entry *e = &run->entries[i];
+
+		if ((e->class != VIEW_RO && e->class != VIEW_RW) ||
+		    e->found != VIEW_DIR || !has_sockets(e->path))
+			continue;
+		(void)snprintf(
+			text, sizeof(text),
+			"the command can talk to whoever listens in '%s'",
+			quote_shown(e->path, shown, sizeof(shown)));
+		tell(listener, HB_NOTICE_WEAKENED, text);
+	}
+}
+
+/* As box/terminal.c decides it. */
+static bool shares_group(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (!sys_is_controlling_tty(fd))
+			return true;
+	return false;
+}
+
 static bool has_net(const struct run *run)
 {
 	return !(run->plan.ns & PLAN_NS_NET);
@@ -103,12 +150,16 @@ static void tell_weakenings(const struct run *run,
 	if (s->is_direct)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "nothing is held back: what is written in the workspace is real");
-	if (has_net(run) && abi < ABI_ABSTRACT)
+	if (has_net(run) && abi < ABI_SCOPES)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the network is the host's, abstract sockets open");
 	else if (has_net(run) && !is_usual)
 		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
 	tell_entries(run, listener);
+	tell_sockets(run, listener);
+	if (abi < ABI_SCOPES && shares_group())
+		tell(listener, HB_NOTICE_WEAKENED,
+		     "signals that the command sends to its group reach the caller's pipeline");
 	if (s->allow_nested)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");

@@ -217,6 +217,16 @@ int sys_place(int fd, struct sys_place *ret_place)
 	return 0;
 }
 
+bool sys_is_mount_root(int fd)
+{
+	struct k_statx at;
+
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, K_STATX_INO, &at) < 0 ||
+	    !(at.attributes_mask & K_STATX_ATTR_MOUNT_ROOT))
+		return true;
+	return at.attributes & K_STATX_ATTR_MOUNT_ROOT;
+}
+
 int sys_faccessat(int dirfd, const char *path, int mode)
 {
 	return RESULT(faccessat(dirfd, path, mode, 0));

@@ -66,6 +66,9 @@ struct sys_place {
 };
 int sys_place(int fd, struct sys_place *ret_place);
 
+/* Whether `fd` is the root of the mount that it lies in; if unknown, true. */
+bool sys_is_mount_root(int fd);
+
 int sys_faccessat(int dirfd, const char *path, int mode);
 int sys_fchdir(int fd);
 int sys_chdir(const char *path);

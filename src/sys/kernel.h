@@ -66,10 +66,11 @@ struct k_statx {
 	uint64_t spare[13];
 };
 _Static_assert(sizeof(struct k_statx) == 256, "the kernel's size");
-#define K_STATX_INO	       0x00000100U
-#define K_STATX_MNT_ID	       0x00001000U
-#define K_STATX_ATTR_IMMUTABLE 0x10U
-#define K_STATX_ATTR_APPEND    0x20U
+#define K_STATX_INO		0x00000100U
+#define K_STATX_MNT_ID		0x00001000U
+#define K_STATX_ATTR_IMMUTABLE	0x10U
+#define K_STATX_ATTR_APPEND	0x20U
+#define K_STATX_ATTR_MOUNT_ROOT 0x2000U
 
 /* the descriptor-based mount API */
 #define K_AT_RECURSIVE	    0x8000

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# needs: python3 unshare
 #
 # holdback doctor on hosts that lack something.  The lack is made by a seccomp
 # filter (tests/probe/deny.c) or by a sandbox around it.
@@ -52,6 +53,17 @@ is 'nothing is left behind' "$(ls -A)" ''
 finds 'a filter refuses it' 6 user-namespace \
 	"fail *found: a seccomp filter or security module*fix: docker: *" \
 	denying 'clone:0&0x10000000' EPERM -- "$HB_BIN" doctor
+
+# A chroot looks like a filter to who is refused.
+mkdir -p jail/work jail/proc jail/usr/bin
+cp "$HB_BIN" jail/usr/bin/holdback
+like 'a chroot refuses it' "$(unshare -Urm sh -c 'mount --rbind /proc jail/proc
+exec python3 -c "import os
+os.chroot(\"jail\")
+os.chdir(\"/work\")
+os.execv(\"/usr/bin/holdback\", [\"holdback\", \"run\", \"--ephemeral\",
+	\"/usr/bin/holdback\"])"' 2>&1)" '*6*in a chroot there are no *fix: *'
+rm -r jail
 finds 'what needs it is not tried' 6 procfs \
 	'fail *not tried: it needs mount-api' \
 	denying 'clone:0&0x10000000' EPERM -- "$HB_BIN" doctor

@@ -104,6 +104,11 @@ is 'and what is written there is real' "$(cat "$work/tree/new")" x
 says '--ro of the home directory is a weakening' 0 \
 	'holdback: weakened: the home directory can be read' \
 	run --ro "$HOME" true
+for place in /run /run/lock; do
+	says "--ro $place is a weakening: sockets" 0 \
+		"holdback: weakened: the command can talk to whoever listens in '$place'" \
+		run -q --ro $place true
+done
 says '--net host is a weakening' 0 \
 	"holdback: weakened: the network is the host's*" run -q --net host true
 is '--net host shares the namespace' \
