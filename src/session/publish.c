@@ -158,6 +158,22 @@ static bool find_place(const struct run *run, struct item *item)
 	       memcmp(run->host.home, rest.s, rest.n) == 0;
 }
 
+/*
+ * The home directory of the box is the command's, its mode too; closed to us or
+ * open to others it would never be read again.
+ */
+static int open_home(const struct hb_session *s, struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	fd = sys_openat(s->dir, HOME, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	r = fd < 0 ? fd : sys_chmod_fd(fd, 0700);
+	if (r < 0)
+		return hb_fail(err, r, "cannot open '%s'", HOME);
+	return store_open_own(s->dir, HOME, err);
+}
+
 /* The directory in the layer, or in the box's home, that has the file. */
 static int open_ours(struct hb_session *s, const struct item *item,
 		     struct hb_error *err)
@@ -167,7 +183,7 @@ static int open_ours(struct hb_session *s, const struct item *item,
 	int r;
 
 	if (item->resource < 0)
-		return store_open_own(s->dir, HOME, err);
+		return open_home(s, err);
 	if ((uint64_t)item->resource >= s->record.n_resources ||
 	    !path_is_beneath(item->path,
 			     s->record.resources[item->resource].source))
@@ -255,7 +271,7 @@ static int make_home(struct run *run, struct hb_session *s,
 		return hb_fail(err, -ENOMEM, "cannot make a home directory");
 	run->host.home_dir = copy;
 	r = plan_keep(&run->plan, copy, err);
-	return r < 0 ? r : store_open_own(s->dir, HOME, err);
+	return r < 0 ? r : open_home(s, err);
 }
 
 static int note_pending(const struct hb_session *s, struct hb_error *err)

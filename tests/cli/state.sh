@@ -45,6 +45,19 @@ is 'the agent sees its state' \
 	"$(cat "$home/.claude/.credentials.json" "$home/.claude.json")"
 is 'and nothing is left of that' "$(left)" ''
 
+# The mode of its home directory is the command's to set.
+for mode in 0 755 777; do
+	agent "echo '{\"oauthAccount\":\"m$mode\"}' >~/.claude.json
+		echo x >f; chmod $mode ~"
+	like "a home of mode $mode is published from" \
+		"$(cat "$home/.claude.json")" "*\"m$mode\"*"
+	is "nothing is said of mode $mode" "$(cat "$work/.stderr")" ''
+	check "and the session goes on after mode $mode" \
+		"$HB_BIN" exec @claude-1 -- test -e f
+	"$HB_BIN" cleanup -y @claude-1 >/dev/null
+done
+echo '{"mcpServers":{"mine":{}},"oauthAccount":"old","x":[1]}' >"$home/.claude.json"
+
 before=$(digest)
 agent 'mkdir ~/.claude/hooks; echo evil >~/.claude/hooks/x
 	echo "{\"hooks\":{}}" >~/.claude/settings.json
