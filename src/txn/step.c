@@ -594,7 +594,9 @@ int step_check(struct step *s, const struct op *op, bool back,
 		r = place_read(&p, &o, err);
 	if (r < 0)
 		return r;
-	if (p.dir < 0 || (back && o.type != ENTRY_NONE))
+	/* A mark may have frozen what was there. */
+	if (p.dir < 0 ||
+	    (back ? o.type != ENTRY_NONE : !object_is(&o, &op->layer)))
 		return conflict(op, err);
 	return 0;
 }
