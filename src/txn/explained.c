@@ -56,11 +56,22 @@ static int is_same(const struct side *a, const struct side *b,
 	return memcmp(x.digest, y.digest, sizeof(x.digest)) == 0;
 }
 
+/* What the layer has at the path; `ret_dir` is above it, or -1. */
+static int find_in_layer(int layer, const struct sighting *s, int *ret_dir,
+			 struct entry *ret, struct hb_error *err)
+{
+	size_t len = (size_t)(s->name - s->path);
+
+	*ret = (struct entry){ .type = ENTRY_NONE };
+	*ret_dir = access_open_below(layer, s->path, len > 0 ? len - 1 : 0,
+				     O_PATH, NULL);
+	return *ret_dir < 0 ? 0 : entry_read_layer(*ret_dir, s->name, ret, err);
+}
+
 /* 1: the layer has that, 0: it has something else or nothing to say. */
 static int is_in_layer(int layer, const struct sighting *s,
 		       struct hb_error *err)
 {
-	size_t len = (size_t)(s->name - s->path);
 	struct side old = { .dir = s->base_dir,
 			    .name = s->name,
 			    .entry = &s->old };
@@ -69,17 +80,35 @@ static int is_in_layer(int layer, const struct sighting *s,
 	struct side new = { .name = s->name, .entry = &e, .in_layer = true };
 	int r;
 
-	dir = access_open_below(layer, s->path, len > 0 ? len - 1 : 0, O_PATH,
-				NULL);
-	if (dir < 0)
-		return 0;
+	r = find_in_layer(layer, s, &dir, &e, err);
+	if (r < 0 || e.type == ENTRY_NONE)
+		return r < 0 ? r : 0;
 	new.dir = dir;
-	r = entry_read_layer(dir, s->name, &e, err);
-	if (r < 0)
-		return r;
-	if (e.type == ENTRY_NONE)
-		return e.is_whiteout && s->old.type == ENTRY_NONE;
-	return s->old.type == ENTRY_NONE ? 0 : is_same(&new, &old, err);
+	return is_same(&new, &old, err);
+}
+
+/*
+ * Nothing is in the base.  1: so it was when the lowest layer with the path was
+ * made, which deleted it or has one that is no copy of anything below.  What
+ * lies above may well be a copy, of that one.
+ */
+static int is_new_in_layers(const struct changes_request *request,
+			    const struct sighting *s, struct hb_error *err)
+{
+	for (size_t i = request->n_layers; i > 1; i--) {
+		auto_fd int dir = -1;
+		struct entry e;
+		int r;
+
+		r = find_in_layer(request->layers[i - 1], s, &dir, &e, err);
+		if (r < 0)
+			return r;
+		if (e.is_whiteout)
+			return 1;
+		if (e.type != ENTRY_NONE)
+			return !e.has_origin;
+	}
+	return 0;
 }
 
 int explained_by_layers(const struct changes_request *request,
@@ -87,6 +116,8 @@ int explained_by_layers(const struct changes_request *request,
 {
 	int r = 0;
 
+	if (s->old.type == ENTRY_NONE)
+		return is_new_in_layers(request, s, err);
 	for (size_t i = 1; r == 0 && i < request->n_layers; i++)
 		r = is_in_layer(request->layers[i], s, err);
 	return r;

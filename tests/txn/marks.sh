@@ -106,6 +106,27 @@ check 'for a commit' hb commit -y @s
 is 'that has them' "$(cd "$project" && cat b && stat -c %a c . && ls)" \
 	"$(printf 'newer\n600\n700\nb\nc\nk')"
 
+# What is new in a layer was never in the base, and what is not was.
+new_session 'echo 1 >b; mkdir d; echo 1 >d/c; echo 1 >e'
+in_box 'echo new >n; mkdir m; echo new >d/n; echo 2 >b; rm e'
+hb mark @s m >/dev/null
+in_box 'echo more >>n; echo more >>d/n; chmod 700 m; echo 3 >b; echo again >e'
+touch "$project/user" "$project/d/user"
+is 'new in a mark, changed above it' "$(hb status @s | grep -c conflict)" 0
+rm "$project/b"
+is 'what was removed is told' "$(hb status @s | grep -B1 'conflict: removed' | head -n 1)" '  A b'
+check 'the rest can be committed' hb commit -y --except b @s
+
+# Redo of what a mark has frozen meanwhile is refused, and harms nothing.
+new_session 'echo 1 >b'
+in_box 'mkdir e; echo z >y; rm b'
+check 'rollback of paths' hb rollback -y @s e b
+check 'undo' hb undo @s
+hb mark @s m >/dev/null
+check_exit 'redo after a mark' 5 hb redo @s
+is 'the session is as it was' "$(names)" 'D b,A e/,A y,'
+check 'and can be committed' hb commit -y @s
+
 # Without layers a commit moves: its undo would lie above a later mark.
 new_session 'echo one >f'
 in_box 'echo two >f'
