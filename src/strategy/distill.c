@@ -135,8 +135,7 @@ static int put(struct distill *d, const struct sighting *s, uint32_t depth,
 		.name = s->name,
 		.entry = &s->old,
 		.dir = s->base_dir,
-		.was_there = known && known->ino == s->old.ino &&
-			     known->type == s->old.type,
+		.was_there = known && known->type == s->old.type,
 	};
 	struct baseline_record record;
 	struct entry made;

@@ -161,10 +161,40 @@ static struct carry carry_of(int dir, const char *name, const struct entry *e)
 	};
 }
 
-/* A directory of the layer with the attributes of the copy's; entered. */
+/*
+ * Links cannot have it, and of directories nobody asks.  It is knowledge for
+ * the search of conflicts and nothing that the kernel needs, so a file system
+ * may lack it.
+ */
+static int mark_origin(int dir, const char *name, const struct entry *e,
+		       struct hb_error *err)
+{
+	bool is_closed = !(e->mode & USER_WRITE);
+	auto_fd int fd = -1;
+	int r;
+
+	if (e->type != ENTRY_FILE && e->type != ENTRY_DIR)
+		return 0;
+	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
+	r = fd < 0 ? fd : 0;
+	if (r >= 0 && is_closed)
+		r = sys_chmod_fd(fd, e->mode | USER_WRITE);
+	if (r >= 0)
+		r = sys_set_xattr(fd, OVERLAY_PREFIX "origin", "", 0);
+	if (r == -EOPNOTSUPP)
+		r = 0;
+	if (r >= 0 && is_closed)
+		r = sys_chmod_fd(fd, e->mode);
+	return r < 0 ? fail_at("mark", name, r, err) : 0;
+}
+
+/*
+ * A directory of the layer with the attributes of the copy's; entered.
+ * `is_new`: it lies over nothing, or over something else.
+ */
 static int make_dir(struct upper *u, int from, const char *from_name,
 		    const struct entry *e, const char *name,
-		    bool with_attributes, struct hb_error *err)
+		    bool with_attributes, bool is_new, struct hb_error *err)
 {
 	struct carry carry = carry_of(from, from_name, e);
 	int dir = trail_last(&u->trail)->fd;
@@ -182,10 +212,15 @@ static int make_dir(struct upper *u, int from, const char *from_name,
 		r = fd < 0 ? fd : sys_chmod_fd(fd, now.mode | USER_ALL);
 		r = r < 0 ? fail_at("open", name, r, err)
 			  : carry_attributes(&carry, fd, err);
+		if (r >= 0 && now.has_origin)
+			r = mark_origin(dir, name, e, err);
 	} else if (now.type != ENTRY_DIR) {
+		is_new = is_new || now.type != ENTRY_NONE || now.is_whiteout;
 		r = place_clear(&u->trail, name, err);
 		if (r >= 0)
 			r = carry_copy(&carry, dir, name, err);
+		if (r >= 0 && !is_new)
+			r = mark_origin(dir, name, e, err);
 	}
 	if (r >= 0)
 		r = entry_read_layer(dir, name, &now, err);
@@ -221,37 +256,10 @@ static int go_to(struct upper *u, const char *path, size_t len,
 		if (r < 0 || at + n <= u->trail.path.len)
 			continue;
 		e = d.entry;
-		r = make_dir(u, d.fd, ".", &e, name, false, err);
+		r = make_dir(u, d.fd, ".", &e, name, false, false, err);
 	}
 	descent_end(&d);
 	return r;
-}
-
-/*
- * Links cannot have it, and of directories nobody asks.  It is knowledge for
- * the search of conflicts and nothing that the kernel needs, so a file system
- * may lack it.
- */
-static int mark_origin(int dir, const char *name, const struct entry *e,
-		       struct hb_error *err)
-{
-	bool is_closed = !(e->mode & USER_WRITE);
-	auto_fd int fd = -1;
-	int r;
-
-	if (e->type != ENTRY_FILE)
-		return 0;
-	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
-	r = fd < 0 ? fd : 0;
-	if (r >= 0 && is_closed)
-		r = sys_chmod_fd(fd, e->mode | USER_WRITE);
-	if (r >= 0)
-		r = sys_set_xattr(fd, OVERLAY_PREFIX "origin", "", 0);
-	if (r == -EOPNOTSUPP)
-		r = 0;
-	if (r >= 0 && is_closed)
-		r = sys_chmod_fd(fd, e->mode);
-	return r < 0 ? fail_at("mark", name, r, err) : 0;
 }
 
 /* 1: it came from below, 0: it is new since the base was looked at. */
@@ -430,7 +438,7 @@ int upper_put_dir(struct upper *u, const struct upper_source *source,
 		r = trail_touch(&u->trail, err);
 	if (r >= 0)
 		r = make_dir(u, source->dir, source->name, source->entry,
-			     source->name, true, err);
+			     source->name, true, is_new, err);
 	if (r >= 0 && is_new)
 		r = hide_lower(u, source, err);
 	return r;

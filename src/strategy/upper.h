@@ -35,7 +35,7 @@ struct upper_source {
 	const char *path, *name;
 	const struct entry *entry;
 	int dir;
-	bool was_there; /* before the box, and it is the same object */
+	bool was_there; /* before the box as well, if not the same object */
 };
 
 /*

@@ -92,5 +92,27 @@ is 'and each is told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '
 is 'and stays away' "$(cd "$project" && find . -type f)" ./k
 check 'what is new is none' hb commit -y --only own @s
 is 'and is there' "$(cat "$project/own")" "$(printf 'own\nmore')"
-is 'without a mark' "$(getfattr -d -m - "$project/own" 2>/dev/null)" ''
+# Of a directory as well.
+new_session 'mkdir -p d/e g; echo 1 >d/e/f; echo 1 >g/f; echo 5 >k'
+in_box 'chmod 700 d/e; echo n >g/n; mkdir -p h/i'
+in_box 'chmod 750 d/e; echo m >g/m; echo n >h/i/n'
+rm -r "$project/d/e" "$project/g"
+check_exit 'directories that were removed' 5 hb commit -y @s
+is 'are told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
+	tr '\n' ' ')" 'A d/e/ A g/ '
+check 'what is new is none' hb commit -y --except g --except d/e @s
+is 'and is there' "$(cat "$project/h/i/n")" n
+is 'without a mark' "$(python3 -c 'import os, sys; print(*os.listxattr(sys.argv[1]))' "$project/h/i/n")" ''
+# Nor if a part was committed to the same directory meanwhile.
+new_session 'mkdir d; echo 1 >d/a; echo 1 >d/b'
+in_box 'echo 2 >d/a; echo z >d/z; echo y >d/y; echo 2 >d/b'
+check 'a part' hb commit -y --only d/y @s
+unlike 'and no conflict by that' "$(hb status @s)" '*conflict*'
+rm "$project/d/a"
+check 'another part' hb commit -y --only d/z @s
+check_exit 'is not the end of the conflict' 5 hb commit -y @s
+check 'nor is its undo' hb undo @s
+check_exit 'of which it is known' 5 hb commit -y @s
+is 'it is not there' "$(ls "$project/d" | tr '\n' ' ')" 'b y '
+check 'all but that' hb commit -y --except d/a @s
 finish
