@@ -226,7 +226,7 @@ static int stage(struct planner *p, const struct change *c, struct op *op,
 		.entry = &c->new,
 	};
 	struct content_dir from = { .fd = -1 };
-	struct place to;
+	struct place to = { .dir = -1 };
 	struct carry carry = {
 		.entry = &c->new,
 		.flags = CARRY_FROM_LAYER | CARRY_CAPABILITIES,
