@@ -80,18 +80,27 @@ static int cannot_keep(int fd, int r, struct hb_error *err)
 		       fd);
 }
 
+/* The flags of one that is open and of that type, else -1. */
+static int look_at(int fd, mode_t type, struct stat *ret)
+{
+	int flags = sys_fd_flags(fd);
+
+	if (flags < 0 || flags & O_PATH || sys_fstat(fd, ret) < 0 ||
+	    (ret->st_mode & S_IFMT) != type)
+		return -1;
+	return flags;
+}
+
 int step_stdio(struct box *box, struct hb_error *err)
 {
 	if (!is_set(box, PLAN_CLOSE_FDS))
 		return 0;
 	for (int fd = 0; fd < 3; fd++) {
-		int flags = sys_fd_flags(fd);
 		struct stat st;
+		int flags = look_at(fd, S_IFREG, &st);
 		int r;
 
-		if (flags < 0 || flags & O_PATH || sys_fstat(fd, &st) < 0)
-			continue;
-		if (!S_ISREG(st.st_mode) || st.st_nlink == 0 ||
+		if (flags < 0 || st.st_nlink == 0 ||
 		    (flags & O_ACCMODE) != O_RDONLY)
 			continue;
 		r = open_again(fd, flags, &st);
@@ -142,12 +151,11 @@ int step_devices(struct box *box, struct hb_error *err)
 	if (!is_set(box, PLAN_CLOSE_FDS))
 		return 0;
 	for (int fd = 0; fd < 3; fd++) {
-		int flags = sys_fd_flags(fd);
 		struct stat st;
+		int flags = look_at(fd, S_IFCHR, &st);
 		int r;
 
-		if (flags < 0 || flags & O_PATH || sys_fstat(fd, &st) < 0 ||
-		    !S_ISCHR(st.st_mode))
+		if (flags < 0)
 			continue;
 		r = use_own_node(fd, flags, &st);
 		if (r < 0 && st.st_uid == box->in_uid)

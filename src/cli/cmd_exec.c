@@ -42,16 +42,8 @@ static void tell_end(const struct cli_values *values,
 		     const struct hb_exec_result *result)
 {
 	struct doc doc = { 0 };
-	char line[80];
 
-	if (result->n_leftover > 0) {
-		(void)snprintf(
-			line, sizeof(line),
-			"ended %u process%s that the command left behind",
-			result->n_leftover,
-			result->n_leftover == 1 ? "" : "es");
-		cli_say(line);
-	}
+	cli_say_leftover(result->n_leftover);
 	if (!values->json)
 		return;
 	doc_begin(&doc, true, "exec");

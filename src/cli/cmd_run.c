@@ -70,14 +70,7 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 	const char *slash = strrchr(command, '/');
 	char line[PATH_MAX], time[32], how[64];
 
-	if (result->n_leftover > 0) {
-		(void)snprintf(
-			line, sizeof(line),
-			"ended %u process%s that the command left behind",
-			result->n_leftover,
-			result->n_leftover == 1 ? "" : "es");
-		cli_say(line);
-	}
+	cli_say_leftover(result->n_leftover);
 	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
 		return;
 	(void)snprintf(how, sizeof(how), "exited %d", result->status);

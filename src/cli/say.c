@@ -29,6 +29,18 @@ void cli_say(const char *words)
 	say_line("holdback: ", words);
 }
 
+void cli_say_leftover(unsigned n)
+{
+	char line[80];
+
+	if (n == 0)
+		return;
+	(void)snprintf(line, sizeof(line),
+		       "ended %u process%s that the command left behind", n,
+		       n == 1 ? "" : "es");
+	cli_say(line);
+}
+
 static void say_error(const char *before, const struct hb_error *err)
 {
 	char words[LINE_SIZE];

@@ -9,6 +9,9 @@ struct hb_error;
 /* "holdback: WORDS" on a line of its own. */
 void cli_say(const char *words);
 
+/* How many processes outlived the command and were ended; 0: nothing. */
+void cli_say_leftover(unsigned n);
+
 /*
  * Says an error and its fix.  Returns the exit status: that of enum hb_exit, or
  * for cli_fail_run() that of enum hb_run_status, with the other number in the

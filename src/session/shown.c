@@ -20,6 +20,8 @@ struct shown {
 	shown_held_fn held;
 	void *held_ctx;
 	struct progress *progress;
+	bool is_after; /* the box has ended, not yet to begin */
+	bool has_lost; /* as in struct strategy_place */
 };
 
 int shown_strategy(const struct record_resource *resource,
@@ -110,6 +112,48 @@ static int pass_time(const struct strategy_place *place, struct hb_error *err)
 	return resource_clock(marker, &now, err);
 }
 
+/* Before or after a box, for one resource: what its strategy has to do. */
+static int take_step(struct shown *shown, const char *boot,
+		     struct hb_error *err)
+{
+	const struct record_resource *resource =
+		&shown->session->record.resources[shown->number];
+	const struct strategy *strategy = NULL;
+	struct strategy_place place;
+	int r;
+
+	r = shown_strategy(resource, &strategy, err);
+	if (r < 0 ||
+	    !(shown->is_after ? strategy->after_box : strategy->before_box))
+		return r;
+	r = fill_place(shown, &place, err);
+	if (r < 0)
+		return r;
+	place.boot = boot;
+	place.has_lost = shown->has_lost;
+	if (shown->is_after)
+		r = strategy->after_box(&place, err);
+	else
+		r = strategy->before_box(&place, err);
+	if (r >= 0 && !shown->is_after)
+		r = pass_time(&place, err);
+	return r < 0 ? hb_fail(err, r, "'%s'", resource->source) : r;
+}
+
+static int take_steps(struct shown *shown, struct hb_error *err)
+{
+	struct hb_session *s = shown->session;
+	char boot[RECORD_BOOT_SIZE];
+	int r;
+
+	r = session_boot_id(boot, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		shown->number = i;
+		r = take_step(shown, boot, err);
+	}
+	return r;
+}
+
 int shown_before_box(struct hb_session *s, shown_held_fn held, void *ctx,
 		     struct hb_error *err)
 {
@@ -118,66 +162,25 @@ int shown_before_box(struct hb_session *s, shown_held_fn held, void *ctx,
 			       .held = held,
 			       .held_ctx = ctx,
 			       .progress = &progress };
-	char boot[RECORD_BOOT_SIZE];
-	int r;
 
 	if (!shown_has_trees(s))
 		return 0;
 	progress_begin(&progress, s->store, "copying");
-	r = session_boot_id(boot, err);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		const struct record_resource *resource =
-			&s->record.resources[i];
-		const struct strategy *strategy = NULL;
-		struct strategy_place place;
-
-		r = shown_strategy(resource, &strategy, err);
-		if (r < 0 || !strategy->before_box)
-			continue;
-		shown.number = i;
-		r = fill_place(&shown, &place, err);
-		if (r < 0)
-			break;
-		place.boot = boot;
-		r = strategy->before_box(&place, err);
-		if (r >= 0)
-			r = pass_time(&place, err);
-		if (r < 0)
-			r = hb_fail(err, r, "'%s'", resource->source);
-	}
-	return r;
+	return take_steps(&shown, err);
 }
 
 int shown_after_box(struct hb_session *s, bool has_lost, struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
-	struct shown shown = { .session = s, .progress = &progress };
-	char boot[RECORD_BOOT_SIZE];
+	struct shown shown = { .session = s,
+			       .is_after = true,
+			       .has_lost = has_lost,
+			       .progress = &progress };
 	int r;
 
 	if (!shown_has_trees(s))
 		return 0;
 	progress_begin(&progress, s->store, "looking for changes");
-	r = session_boot_id(boot, err);
-	if (r >= 0)
-		r = session_open_resources(s, err);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		const struct strategy *strategy = NULL;
-		struct strategy_place place;
-
-		r = shown_strategy(&s->record.resources[i], &strategy, err);
-		if (r < 0 || !strategy->after_box)
-			continue;
-		shown.number = i;
-		r = fill_place(&shown, &place, err);
-		if (r < 0)
-			break;
-		place.boot = boot;
-		place.has_lost = has_lost;
-		r = strategy->after_box(&place, err);
-		if (r < 0)
-			r = hb_fail(err, r, "'%s'",
-				    s->record.resources[i].source);
-	}
-	return r;
+	r = session_open_resources(s, err);
+	return r < 0 ? r : take_steps(&shown, err);
 }

@@ -88,23 +88,13 @@ static int compare_content(const struct sighting *s, struct hb_error *err)
 	struct side a = new_side(s), b = old_side(s);
 	int r;
 
-	switch (s->new.type) {
-	case ENTRY_FILE:
-		r = side_same_content(&a, &b, err);
-		if (r == 0 && git_is_index(s->git, s->name))
-			r = git_same_index(&a, &b, err);
-		return r < 0 ? r : r ? 0 : CHANGED_CONTENT;
-	case ENTRY_LINK:
-		r = side_same_target(&a, &b, err);
-		return r < 0 ? r : r ? 0 : CHANGED_TARGET;
-	case ENTRY_NONE:
-	case ENTRY_DIR:
-	case ENTRY_FIFO:
-	case ENTRY_SOCKET:
-	case ENTRY_DEVICE:
-	default:
-		return 0;
-	}
+	r = side_same_bytes(&a, &b, err);
+	if (r == 0 && s->new.type == ENTRY_FILE &&
+	    git_is_index(s->git, s->name))
+		r = git_same_index(&a, &b, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return s->new.type == ENTRY_LINK ? CHANGED_TARGET : CHANGED_CONTENT;
 }
 
 /* Both are there and of one type: what differs, enum change_what. */

@@ -364,3 +364,11 @@ int side_content(const struct side *side, uint8_t ret_digest[SHA256_SIZE],
 	r = digest_file(fd, side->entry->size, ret_digest);
 	return r < 0 ? fail_side(side, r, err) : 0;
 }
+
+int side_same_bytes(const struct side *a, const struct side *b,
+		    struct hb_error *err)
+{
+	if (a->entry->type == ENTRY_FILE)
+		return side_same_content(a, b, err);
+	return a->entry->type == ENTRY_LINK ? side_same_target(a, b, err) : 1;
+}

@@ -37,6 +37,10 @@ int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
 int side_same_content(const struct side *a, const struct side *b,
 		      struct hb_error *err);
 
+/* The same, or targets of links; objects of one type without either are. */
+int side_same_bytes(const struct side *a, const struct side *b,
+		    struct hb_error *err);
+
 /* Whether two symbolic links have the same target. */
 int side_same_target(const struct side *a, const struct side *b,
 		     struct hb_error *err);

@@ -16,24 +16,6 @@
  * They are looked at only where there would be a conflict otherwise.
  */
 
-static int same_bytes(const struct side *a, const struct side *b,
-		      struct hb_error *err)
-{
-	switch (a->entry->type) {
-	case ENTRY_FILE:
-		return side_same_content(a, b, err);
-	case ENTRY_LINK:
-		return side_same_target(a, b, err);
-	case ENTRY_NONE:
-	case ENTRY_DIR:
-	case ENTRY_FIFO:
-	case ENTRY_SOCKET:
-	case ENTRY_DEVICE:
-	default:
-		return 1;
-	}
-}
-
 /* Times do not count: they are no content. */
 static int is_same(const struct side *a, const struct side *b,
 		   struct hb_error *err)
@@ -45,7 +27,7 @@ static int is_same(const struct side *a, const struct side *b,
 	    a->entry->uid != b->entry->uid || a->entry->gid != b->entry->gid ||
 	    (a->entry->type != ENTRY_LINK && a->entry->mode != b->entry->mode))
 		return 0;
-	r = same_bytes(a, b, err);
+	r = side_same_bytes(a, b, err);
 	if (r <= 0)
 		return r;
 	r = side_xattrs(a, &x, err);

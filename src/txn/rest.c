@@ -11,6 +11,7 @@
 #include "sys/place.h"
 #include "txn/access.h"
 #include "txn/carry.h"
+#include "txn/content.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
 
@@ -111,15 +112,14 @@ static int find_layer(const struct rest *t, const char *path, size_t len,
 }
 
 /* The directory of the rest that a path of this length lies in. */
-static int open_parent(const struct rest *t, int root, const char *path,
-		       size_t len, size_t *ret_name, struct hb_error *err)
+static int open_parent(const struct rest *t, const char *path, size_t len,
+		       size_t *ret_name, struct hb_error *err)
 {
 	while (len > 0 && path[len - 1] != '/')
 		len--;
 	*ret_name = len;
-	(void)t;
-	return access_open_below(root, path, len > 0 ? len - 1 : 0, O_RDONLY,
-				 err);
+	return access_open_below(*t->q->resource->rest, path,
+				 len > 0 ? len - 1 : 0, O_RDONLY, err);
 }
 
 static int copy_link(struct rest *t, const struct carry *carry,
@@ -141,50 +141,61 @@ static int copy_link(struct rest *t, const struct carry *carry,
 	return r;
 }
 
+static int copy_object(struct rest *t, int from, const char *name, int to,
+		       const struct change *c, struct entry *ret_entry,
+		       struct hb_error *err)
+{
+	struct carry carry = { .from = from,
+			       .name = name,
+			       .entry = ret_entry,
+			       .flags = CARRY_CAPABILITIES };
+	int r;
+
+	r = entry_read_layer(from, name, ret_entry, err);
+	if (r < 0)
+		return r;
+	carry.mode = ret_entry->mode;
+	carry.uid = ret_entry->uid;
+	carry.gid = ret_entry->gid;
+	return c && c->link_group != 0 && ret_entry->type == ENTRY_FILE
+		       ? copy_link(t, &carry, c, to, err)
+		       : carry_copy(&carry, to, name, err);
+}
+
 /* A copy from a layer to the rest, which is a layer as well: marks and all. */
 static int copy(struct rest *t, size_t layer, const char *path, size_t len,
 		const struct change *c, struct entry *ret_entry,
 		struct hb_error *err)
 {
 	const struct txn_resource *res = t->q->resource;
-	auto_free char *name = NULL;
-	auto_fd int from = -1;
+	auto_free char *whole = strndup(path, len);
+	const struct content_place source = { .root = res->layers[layer],
+					      .in_layer = true,
+					      .path = whole };
+	struct content_dir from = { .fd = -1 };
 	auto_fd int to = -1;
-	struct carry carry = { .entry = ret_entry,
-			       .flags = CARRY_CAPABILITIES };
+	const char *name;
 	size_t at;
-	int r;
+	int left, r;
 
-	from = open_parent(t, res->layers[layer], path, len, &at, err);
-	to = from < 0 ? -1 : open_parent(t, *res->rest, path, len, &at, err);
-	if (to < 0)
-		return from < 0 ? from : to;
-	name = strndup(path + at, len - at);
-	if (!name)
+	if (!whole)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	r = entry_read_layer(from, name, ret_entry, err);
-	if (r < 0)
-		return r;
-	carry.from = from;
-	carry.name = name;
-	carry.mode = ret_entry->mode;
-	carry.uid = ret_entry->uid;
-	carry.gid = ret_entry->gid;
-	r = c && c->link_group != 0 && ret_entry->type == ENTRY_FILE
-		    ? copy_link(t, &carry, c, to, err)
-		    : carry_copy(&carry, to, name, err);
-	if (r < 0)
-		return fail_at(path, r, err);
+	r = content_enter(&source, &from, &name, err);
+	to = r < 0 ? r : open_parent(t, path, len, &at, err);
+	r = to < 0 ? to : copy_object(t, from.fd, name, to, c, ret_entry, err);
+	left = content_leave(&from, r < 0 ? NULL : err);
+	if (r < 0 || left < 0)
+		return fail_at(path, r < 0 ? r : left, err);
 	if (ret_entry->type == ENTRY_FILE)
 		syncer_add(t->q->syncer, to, name, true);
 	if (ret_entry->type == ENTRY_DIR) {
 		auto_fd int fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
 
-		r = fd < 0 ? fd : sys_remove_xattr(fd, OVERLAY_PREFIX "opaque");
+		r = fd < 0 ? fd : sys_chmod_fd(fd, ret_entry->mode | OWNER_ALL);
+		if (r == 0)
+			r = sys_remove_xattr(fd, OVERLAY_PREFIX "opaque");
 		if (r == -ENODATA || r == -EOPNOTSUPP)
 			r = 0;
-		if (r == 0)
-			r = sys_chmod_fd(fd, ret_entry->mode | OWNER_ALL);
 	}
 	return r < 0 ? fail_at(path, r, err) : 0;
 }
@@ -242,8 +253,7 @@ static int hide(struct rest *t, const char *path, struct hb_error *err)
 	size_t at;
 	int r;
 
-	dir = open_parent(t, *t->q->resource->rest, path, strlen(path), &at,
-			  err);
+	dir = open_parent(t, path, strlen(path), &at, err);
 	if (dir < 0)
 		return dir;
 	r = sys_make_whiteout(dir, path + at);

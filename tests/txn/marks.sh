@@ -148,6 +148,16 @@ check 'commit of a file with holes' hb commit -y @s
 is 'which has them' "$([ "$(stat -c %b "$project/hole")" -lt 1000 ] && tail -n 1 "$project/hole" |
 	tr -d '\0')" end
 
+# What a commit leaves out may lie in a directory that was closed.
+new_session 'echo one >f'
+in_box 'echo two >f; mkdir e; echo in >e/in; chmod 0 e'
+hb mark @s closed >/dev/null
+check 'commit beside a closed directory' hb commit -y --only f @s
+is 'what is in it is still pending' "$(names)" 'A e/,A e/in,'
+check 'commit of it' hb commit -y @s
+chmod 700 "$project/e"
+is 'it is whole' "$(cat "$project/e/in")" in
+
 # A directory that cannot be written is frozen all the same.
 new_session 'echo one >f; chmod 555 .'
 hb exec @s -- sh -c 'chmod 755 .; echo two >f; chmod 555 .'
