@@ -35,6 +35,19 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 libc.ptrace.restype = ctypes.c_long
 
+STAMP = "<stamp>\n"
+
+
+def append(path):
+    with open(path, "a", encoding="ascii") as file:
+        file.write(STAMP)
+
+
+def replace(path):
+    with open(path + "~", "w", encoding="ascii") as file:
+        file.write(STAMP)
+    os.rename(path + "~", path)
+
 
 class SyscallInfo(ctypes.Structure):
     """What PTRACE_GET_SYSCALL_INFO says of an entry."""

@@ -17,26 +17,15 @@ sys.path.insert(0, os.path.join(TESTS, "lib"))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import stopper  # noqa: E402
+from stopper import STAMP, append, replace  # noqa: E402
 
 HOLDBACK = os.environ.get("HB_BIN", "holdback")
 IS_ROOT = os.environ.get("HB_MODE") == "root"
 INSIDE = "HB_OVERLAY_RACE"  # set in the namespace
 CONFLICT = 5
-STAMP = "<stamp>\n"
 # As long as what is replaced: size alone tells nothing.
 BASE = {"edited": "edited!\n", "gone": "is gone\n", "linked": "linked!\n"}
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 8
-
-
-def append(path):
-    with open(path, "a", encoding="ascii") as file:
-        file.write(STAMP)
-
-
-def replace(path):
-    with open(path + "~", "w", encoding="ascii") as file:
-        file.write(STAMP)
-    os.rename(path + "~", path)
 
 
 class World:

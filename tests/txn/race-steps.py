@@ -25,11 +25,11 @@ sys.path.insert(0, os.path.join(TESTS, "lib"))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import stopper  # noqa: E402
+from stopper import STAMP, append, replace  # noqa: E402
 
 HOLDBACK = os.environ.get("HB_BIN", "holdback")
 SOAK = os.environ.get("HB_SOAK") == "1"
 CONFLICT, STATE = 5, 10
-STAMP = "<stamp>\n"
 BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n"}
 INSIDE = (
     "echo session >>f; echo session >g.new; mv g.new g; rm r; rm -r d k; mkdir d;"
@@ -39,17 +39,6 @@ FAILURES_SHOWN = 5
 OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
 SECOND = "r"
 STEP = 4  # of the changes, without HB_SOAK
-
-
-def append(path):
-    with open(path, "a", encoding="ascii") as file:
-        file.write(STAMP)
-
-
-def replace(path):
-    with open(path + "~", "w", encoding="ascii") as file:
-        file.write(STAMP)
-    os.rename(path + "~", path)
 
 
 def replace_two(path):
