@@ -165,7 +165,7 @@ def background_read(sh):
 def late_read(sh):
     """It runs when it comes to the front, and wants the terminal only then."""
     sh.start("hb sh -c './probe signals; read x; echo got=$x' &", READY)
-    sh.start("fg", "read x")
+    bring_to_front(sh)
     inner = [pid for pid in below(supervisor(sh)) if program_of(pid) == "probe"]
     os.kill(inner[0], signal.SIGTERM)
     sh.expect("<term>")
