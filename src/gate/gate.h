@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GATE_GATE_H
+#define HB_GATE_GATE_H
+
+#include "gate/severity.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct changes;
+struct gate_rules;
+struct hb_error;
+struct txn_options;
+struct txn_resource;
+
+/*
+ * The gate: rules over a change set.  It reads the same stream that commit
+ * applies, and contents only of the very objects in it, by descriptor; it
+ * changes nothing, and its memory does not grow with what it reads.
+ */
+
+/* Something that a rule has to say about one change. */
+struct gate_finding {
+	const char *rule; /* its id, as --allow names it */
+	enum gate_severity severity;
+	const char *path;   /* relative to the resource, any bytes */
+	uint64_t line;	    /* of the new content, from 1; 0: all of it */
+	const char *detail; /* what exactly, any bytes but NUL; or NULL */
+	const char *reason; /* why it matters, for people */
+};
+
+/* Lives as long as the call.  A negated code ends gate_run() with it. */
+typedef int (*gate_found_fn)(void *ctx, const struct gate_finding *finding,
+			     struct hb_error *err);
+
+struct gate_request {
+	struct changes *changes; /* read from its start to its end */
+	const struct txn_resource *resource;
+	const struct txn_options *options; /* what of it is to be committed */
+	const struct gate_rules *rules;
+	/* Where the resource is, on the host and in the view; absolute. */
+	const char *source, *inside;
+};
+
+/*
+ * Tells every finding, in the order of the stream; those about all of it come
+ * last.  What cannot be read or understood is a finding of the rule that wanted
+ * to, not a pass.  -HB_E_BUSY: something is not what was compared any more.
+ */
+int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
+	     struct hb_error *err);
+
+#endif
