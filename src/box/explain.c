@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "box/state.h"
+#include "sys/caps.h"
 #include "sys/file.h"
+#include "sys/kernel.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +48,18 @@ static bool is_covered(void)
 	       (a.ino != b.ino || a.mnt_id != b.mnt_id);
 }
 
+/*
+ * Nobody maps root into a new user namespace without CAP_SETFCAP: root in there
+ * could otherwise write capabilities to files that count outside.
+ */
+static bool is_powerless_root(void)
+{
+	struct caps caps;
+
+	return sys_getuid() == 0 && sys_caps_get(&caps) >= 0 &&
+	       !(caps.permitted >> K_CAP_SETFCAP & 1);
+}
+
 static const struct cause causes[] = {
 	{ ENOSPC, "/proc/sys/user/max_user_namespaces", 0, NULL,
 	  "user namespaces are switched off (user.max_user_namespaces is 0)",
@@ -68,6 +83,9 @@ static const struct cause causes[] = {
 	{ EPERM, NULL, 0, is_covered,
 	  "something is mounted over our root directory, and then there are no user namespaces",
 	  "unmount it, or start from where it is the root" },
+	{ EPERM, NULL, 0, is_powerless_root,
+	  "we are root without capabilities, as in another sandbox, and may not map root into a user namespace",
+	  "run it as an ordinary user, or outside of the other sandbox" },
 	{ EPERM, NULL, 0, NULL,
 	  "a seccomp filter or security module of the container we run in refuses user namespaces, or we are in a chroot",
 	  "docker: --security-opt seccomp=unconfined; podman and systemd-nspawn allow them" },

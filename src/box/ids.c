@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "box/stage.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -118,8 +119,12 @@ int ids_map_all(pid_t pid, struct hb_error *err)
 		r = identity_of(own, text, sizeof(text));
 		if (r >= 0)
 			r = sys_write_file_at(AT_FDCWD, theirs, text);
-		if (r < 0)
-			return hb_fail(err, r, "cannot write '%s'", theirs);
+		if (r < 0) {
+			err->stage = STAGE_IDS;
+			return explain_userns(
+				err,
+				hb_fail(err, r, "cannot write '%s'", theirs));
+		}
 	}
 	return 0;
 }

@@ -104,8 +104,11 @@ int step_stdio(struct box *box, struct hb_error *err)
 		    (flags & O_ACCMODE) != O_RDONLY)
 			continue;
 		r = open_again(fd, flags, &st);
-		/* Who does not own it can change nothing of it. */
-		if (r >= 0 || st.st_uid != box->in_uid)
+		/*
+		 * Who does not own it can change nothing of it, and in a
+		 * box it is what the box around us has opened again.
+		 */
+		if (r >= 0 || st.st_uid != box->in_uid || sys_is_read_only(fd))
 			continue;
 		hb_fix(err, "give it through a pipe: cat FILE | holdback ...");
 		return cannot_keep(fd, r, err);

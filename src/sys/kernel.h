@@ -190,5 +190,6 @@ struct k_cap_data {
 #define K_CAP_SETGID	       6
 #define K_CAP_SETUID	       7
 #define K_CAP_SYS_ADMIN	       21
+#define K_CAP_SETFCAP	       31
 
 #endif
