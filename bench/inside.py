@@ -20,6 +20,19 @@ import time
 
 FILES, SOURCES = 4000, 60
 VIEW = "--unshare-all --die-with-parent --tmpfs /tmp --tmpfs /run --dev /dev --proc /proc"
+HIDDEN = """/etc/passwd-
+/etc/group-
+/etc/shadow
+/etc/shadow-
+/etc/gshadow
+/etc/gshadow-
+/etc/sudoers
+/etc/sudoers.d
+/etc/ssh
+/etc/ssl/private
+/etc/credstore
+/etc/credstore.encrypted
+/etc/NetworkManager""".split()
 TIMER = """import subprocess, sys, time
 begin = time.monotonic()
 subprocess.run(["sh", "-ec", sys.argv[1]], check=True, stdout=subprocess.DEVNULL)
@@ -67,7 +80,7 @@ def make_project(top):
 
 def bwrap_words(bwrap, project):
     home = os.environ["HOME"]
-    words = [bwrap, *VIEW.split(), "--tmpfs", home, "--dir", "/var"]
+    words = [bwrap, *VIEW.split(), "--tmpfs", home, "--dir", "/var", "--tmpfs", "/var/tmp"]
     for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(name):
             words += ["--symlink", os.readlink(name), name]
@@ -78,6 +91,11 @@ def bwrap_words(bwrap, project):
     for name in ("passwd", "group", "hosts", "resolv.conf", "machine-id"):
         if os.path.exists("/etc/" + name):
             words += ["--ro-bind", os.path.realpath("/etc/" + name), "/etc/" + name]
+    for name in HIDDEN:
+        if os.path.isdir(name):
+            words += ["--tmpfs", name]
+        elif os.path.exists(name):
+            words += ["--ro-bind", "/dev/null", name]
     return [*words, "--bind", project, project, "--chdir", project]
 
 

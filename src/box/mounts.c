@@ -449,7 +449,26 @@ static int make_scratch(struct box *box, struct hb_error *err)
 			return r;
 	}
 	box->scratch = take_fd(&mount);
+	box->scratch_copy = take_fd(&copy);
 	return 0;
+}
+
+/*
+ * A detached mount that is closed takes a wait for all processors.  In the old
+ * root it goes with that, which waits once.
+ */
+static void leave_scratch(struct box *box)
+{
+	int *const scratch[] = { &box->scratch, &box->scratch_copy };
+
+	for (size_t i = 0; i < sizeof(scratch) / sizeof(scratch[0]); i++) {
+		if (*scratch[i] < 0)
+			continue;
+		if (!box->has_attached_scratch)
+			(void)sys_attach_at(*scratch[i], AT_FDCWD, "/proc");
+		sys_close(*scratch[i]);
+		*scratch[i] = -1;
+	}
 }
 
 /*
@@ -561,6 +580,7 @@ int step_root(struct box *box, struct hb_error *err)
 	r = sys_fchdir(box->root);
 	if (r < 0)
 		return hb_fail(err, r, "cannot enter the new root");
+	leave_scratch(box);
 	r = sys_pivot_here(box->n_stacked);
 	if (r < 0)
 		return hb_fail(err, r, "cannot leave the old root");
@@ -569,9 +589,5 @@ int step_root(struct box *box, struct hb_error *err)
 		return r;
 	sys_close(box->root);
 	box->root = -1;
-	if (box->scratch >= 0) {
-		sys_close(box->scratch);
-		box->scratch = -1;
-	}
 	return 0;
 }

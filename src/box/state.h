@@ -74,7 +74,8 @@ struct box {
 	bool has_hidden_root; /* the first root is kept out of clones */
 	unsigned n_stacked;   /* mounts between the host's root and `root` */
 	int root;	      /* the topmost mount at "/" of the box so far */
-	int scratch; /* tmpfs for overlays in memory, not in the view */
+	int scratch;	  /* tmpfs for overlays in memory, not in the view */
+	int scratch_copy; /* what showed that it need not be attached */
 	/* Destinations of binds that have their masks in them. */
 	const char *masked[MASKED_MAX];
 	size_t n_masked;
@@ -92,7 +93,7 @@ struct box {
 /* clang-format off */
 #define BOX_NO_DESCRIPTORS                                           \
 	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
-	.root = -1, .scratch = -1, .proc_self = -1
+	.root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1
 /* clang-format on */
 
 /* What init, and the command until it executes, tell the supervisor. */

@@ -11,6 +11,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/overlay.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -78,7 +79,28 @@ static int remove_gone(const struct hb_store *store, const char *gone,
 	return 0;
 }
 
-/* Whether the top of a resource may have been changed: its own attributes. */
+/*
+ * Whether a directory has extended attributes that are not the overlay's own.
+ * The mount itself leaves one of those on the top of a layer.
+ */
+static bool has_xattrs(int fd)
+{
+	char names[512];
+	ssize_t n = sys_list_xattrs(fd, names, sizeof(names));
+
+	if (n < 0)
+		return true;
+	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(names + at) + 1)
+		if (!overlay_is_mark(names + at))
+			return true;
+	return false;
+}
+
+/*
+ * Whether the top of a resource may have been changed: its own attributes.
+ * Extended ones are compared where all of the changes are; a value tells, and
+ * here nothing is read.
+ */
 static bool has_other_top(const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++) {
@@ -91,9 +113,8 @@ static bool has_other_top(const struct hb_session *s)
 		if (top < 0 || sys_attr_at(top, "", &was) < 0 ||
 		    sys_attr_at(resource->upper, "", &is) < 0 ||
 		    was.mode != is.mode || was.uid != is.uid ||
-		    was.gid != is.gid ||
-		    sys_list_xattrs(top, NULL, 0) !=
-			    sys_list_xattrs(resource->upper, NULL, 0))
+		    was.gid != is.gid || has_xattrs(top) ||
+		    has_xattrs(resource->upper))
 			return true;
 	}
 	return false;

@@ -195,7 +195,9 @@ static int make_resource(const struct hb_store *store, int session,
 		return place;
 	if (!resource->same_mount)
 		say_no_place(store, resource);
-	r = resource_make_dirs(place, err);
+	r = resource_make_upper(place, err);
+	if (r >= 0 && !record->is_passing)
+		r = resource_make_dirs(place, err);
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);
 	if (r >= 0)

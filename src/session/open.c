@@ -52,6 +52,7 @@ int session_open_top(const struct session_resource *resource)
 static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
+	int r;
 
 	resource->base = resource_open(&s->record.resources[number], err);
 	if (resource->base < 0)
@@ -78,6 +79,11 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 		return hb_fail(err, resource->upper,
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
+	if (!s->is_fresh) {
+		r = resource_make_dirs(resource->dir, err);
+		if (r < 0)
+			return r;
+	}
 	/* Sessions of an earlier version have none. */
 	resource->top = sys_openat(resource->dir, RESOURCE_TOP,
 				   O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "sys/attr.h"
+#include "sys/durable.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -590,6 +591,22 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 	return record_parse(text, used, record, err);
 }
 
+/*
+ * File systems write out at once what is renamed over something.  A run that
+ * may leave nothing waits for no disk: there the two change places.
+ */
+static int put_in_place(int dir, bool is_passing)
+{
+	int r = -ENOENT;
+
+	if (is_passing)
+		r = sys_renameat2(dir, FILE_NEW, dir, FILE_NAME, RENAME_SWAP);
+	if (r < 0)
+		return sys_renameat(dir, FILE_NEW, dir, FILE_NAME);
+	(void)sys_unlinkat(dir, FILE_NEW, 0);
+	return 0;
+}
+
 int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err)
 {
@@ -609,7 +626,7 @@ int record_write(int dir, const struct session_record *record, bool sync,
 	if (r >= 0 && sync)
 		r = sys_fsync(fd);
 	if (r >= 0)
-		r = sys_renameat(dir, FILE_NEW, dir, FILE_NAME);
+		r = put_in_place(dir, !sync && record->is_passing);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write the session file");
 	return 0;

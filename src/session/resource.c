@@ -329,16 +329,22 @@ static int is_same_mount(int a, int b)
 	return r < 0 ? r : x == y;
 }
 
+int resource_make_upper(int dir, struct hb_error *err)
+{
+	/* The view's top directory has its mode: set later. */
+	int r = sys_mkdirat(dir, "upper", 0700);
+
+	return r < 0 ? hb_fail(err, r, "cannot make a layer") : 0;
+}
+
 int resource_make_dirs(int dir, struct hb_error *err)
 {
-	static const char *const names[] = { "upper", "layers", "txn", "undo",
-					     "trash" };
+	static const char *const names[] = { "layers", "txn", "undo", "trash" };
 	int r;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		/* The view's top directory has the upper's mode: set later. */
 		r = sys_mkdirat(dir, names[i], 0700);
-		if (r < 0)
+		if (r < 0 && r != -EEXIST)
 			return hb_fail(err, r, "cannot make '%s'", names[i]);
 	}
 	return 0;

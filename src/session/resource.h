@@ -64,7 +64,13 @@ int resource_remove_noted(int dir, struct hb_error *err);
 /* In `dir`: what txn/top.h compares with. */
 #define RESOURCE_TOP "top"
 
-/* Makes the directories of a resource's store. */
+/*
+ * The directories of a resource's store: the layer that is written to, and the
+ * rest.  A run that changes nothing needs none of the rest, and waits for each
+ * to be made and removed, so that it is made when the session stays.  A second
+ * time changes nothing.
+ */
+int resource_make_upper(int dir, struct hb_error *err);
 int resource_make_dirs(int dir, struct hb_error *err);
 
 /*

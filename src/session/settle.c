@@ -5,6 +5,7 @@
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/publish.h"
+#include "session/resource.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -221,6 +222,11 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	if (has_upper < 0)
 		return has_upper;
 	/* It stays: from here on it is on disk. */
+	for (size_t i = 0; s->is_fresh && i < s->record.n_resources; i++) {
+		r = resource_make_dirs(s->resources[i].dir, err);
+		if (r < 0)
+			return r;
+	}
 	if (s->is_fresh)
 		r = sys_fsync(s->store->sessions);
 	if (r < 0)

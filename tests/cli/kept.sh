@@ -28,6 +28,9 @@ printf 'one\ntwo\n' >file
 
 prints 'a run that changes nothing says nothing' '' hb true
 is 'and leaves no session' "$(left)" ''
+# Nothing else is started to find that out: that would be most of its time.
+mkdir ../alone && cp "$HB_BIN" ../alone || bail 'no copy'
+prints 'without another executable' '' ../alone/holdback true
 prints 'nor does one that writes the same again' '' \
 	hb sh -c 'cat file >/tmp/x; touch -r file /tmp/t; cat /tmp/x >file
 		touch -r /tmp/t file'
@@ -55,6 +58,16 @@ is 'now it is not' "$(ls)" file
 check 'a session that was committed from stays' \
 	hb -q -s sh-1 true
 like 'and is listed' "$(hb ls)" '*sh-1 *'
+
+# Of the top itself the view has a copy; what it is worth is not its length.
+if python3 -c 'import os; os.setxattr(".", "user.hb", b"old")' 2>/dev/null; then
+	says 'a value of the top is a change' 0 'holdback: session python3-1 is kept: *' \
+		hb python3 -c 'import os; os.setxattr(".", "user.hb", b"new")'
+	check 'that can be committed' hb commit -y @python3-1
+	is 'and is' "$(python3 -c 'import os; print(os.getxattr(".", "user.hb").decode())')" new
+	python3 -c 'import os; os.removexattr(".", "user.hb")'
+	check 'and its session goes' hb cleanup -y @python3-1
+fi
 
 # What a session is told stays with it.
 says 'the settings of the first run' 0 'holdback: session kept-net*' \
