@@ -12,8 +12,8 @@
 #include "txn/access.h"
 #include "txn/carry.h"
 #include "txn/content.h"
+#include "txn/linked.h"
 #include "txn/overlay.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ struct rest {
 	struct level *levels;
 	size_t depth, room;
 	uint64_t number; /* of the next whole directory */
-	bool has_links;
+	struct linked linked;
 };
 
 static int fail_at(const char *path, int r, struct hb_error *err)
@@ -122,25 +122,6 @@ static int open_parent(const struct rest *t, const char *path, size_t len,
 				 len > 0 ? len - 1 : 0, O_RDONLY, err);
 }
 
-static int copy_link(struct rest *t, const struct carry *carry,
-		     const struct change *c, int to, struct hb_error *err)
-{
-	struct sys_attr a;
-	char first[32];
-	int r;
-
-	(void)snprintf(first, sizeof(first), "h%llu",
-		       (unsigned long long)c->link_group);
-	r = sys_attr_at(t->q->scratch, first, &a);
-	if (r == -ENOENT) {
-		t->has_links = true;
-		r = carry_copy(carry, t->q->scratch, first, err);
-	}
-	if (r == 0)
-		r = sys_linkat(t->q->scratch, first, to, carry->name);
-	return r;
-}
-
 static int copy_object(struct rest *t, int from, const char *name, int to,
 		       const struct change *c, struct entry *ret_entry,
 		       struct hb_error *err)
@@ -158,7 +139,8 @@ static int copy_object(struct rest *t, int from, const char *name, int to,
 	carry.uid = ret_entry->uid;
 	carry.gid = ret_entry->gid;
 	return c && c->link_group != 0 && ret_entry->type == ENTRY_FILE
-		       ? copy_link(t, &carry, c, to, err)
+		       ? linked_copy(&t->linked, &carry, c->link_group, to,
+				     name, err)
 		       : carry_copy(&carry, to, name, err);
 }
 
@@ -306,23 +288,12 @@ static int see(struct rest *t, const struct change *c, struct hb_error *err)
 	return write_one(t, c, err);
 }
 
-static int drop_first_name(void *ctx, const struct tree_visit *v,
-			   struct hb_error *err)
-{
-	int r;
-
-	(void)ctx;
-	if (v->name[0] != 'h')
-		return 0;
-	r = sys_unlinkat(v->dir, v->name, 0);
-	return r < 0 ? hb_fail(err, r, "cannot finish the copies") : 0;
-}
-
 int rest_write(const struct rest_request *request, struct hb_error *err)
 {
 	struct rest t = { .q = request,
 			  .path = BUF_INIT(PATH_SIZE),
-			  .skip = BUF_INIT(PATH_SIZE) };
+			  .skip = BUF_INIT(PATH_SIZE),
+			  .linked = { request->scratch, 'h', false } };
 	struct sys_attr top;
 	struct change c;
 	int r;
@@ -335,9 +306,8 @@ int rest_write(const struct rest_request *request, struct hb_error *err)
 		r = see(&t, &c, err);
 	while (r == 0 && t.depth > 0)
 		r = leave_one(&t, err);
-	if (r == 0 && t.has_links)
-		r = tree_walk(request->scratch, ".", TREE_FLAT, drop_first_name,
-			      NULL, err);
+	if (r == 0)
+		r = linked_end(&t.linked, err);
 	if (r == 0) {
 		syncer_add(request->syncer, *request->resource->rest, ".",
 			   false);
