@@ -11,6 +11,7 @@
 #include "sys/file.h"
 #include "txn/access.h"
 #include "txn/dress.h"
+#include "txn/run.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -343,32 +344,16 @@ static bool is_there(const struct place *p, struct sys_attr *ret)
 	return p->dir >= 0 && sys_attr_at(p->dir, p->name, ret) == 0;
 }
 
-static bool is_after(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
-				    : a.tv_nsec > b.tv_nsec;
-}
-
-/*
- * Whether somebody else has made or removed names in the directory since the
- * session began.  Then it must not be known: a file of his that is gone shows
- * in nothing but its times.
- */
+/* Whether the directory must not be known, because it is not ours alone. */
 static bool is_others_too(const struct report *rep, const struct op *op)
 {
 	const struct txn *txn = rep->a->txn;
-	struct timespec t0 = txn->resources[rep->resource].t0;
-	struct seen seen;
+	const struct conflict_rule rule = run_rule(txn, rep->resource);
 
 	if (op->flags & OP_IN_NEW)
 		return false;
-	if (op->flags & OP_KEEP_TIME)
-		return true;
-	if (is_after(t0, op->old.mtime))
-		return false;
-	return !txn->seen ||
-	       !txn->seen(txn->seen_ctx[rep->resource], op->path, &seen) ||
-	       is_after(op->old.mtime, seen.base_ctime);
+	return (op->flags & OP_KEEP_TIME) ||
+	       conflict_is_others_too(&rule, op->path, op->old.mtime);
 }
 
 static int report_dir(struct report *rep, struct site *s, const struct op *op,

@@ -317,7 +317,7 @@ static int judge(struct scan *scan, const struct sighting *s,
 	int r = 0;
 
 	*ret_conflict = conflict_of(&scan->rule, s, kind);
-	if (*ret_conflict != CONFLICT_NONE &&
+	if (*ret_conflict != CONFLICT_NONE && *ret_conflict != CONFLICT_LOST &&
 	    *ret_conflict != CONFLICT_UNREADABLE)
 		r = explained_by_layers(scan->request, s, err);
 	if (r > 0)
@@ -408,6 +408,15 @@ static int compare_anew(struct scan *scan, const struct sighting *s,
 	return r;
 }
 
+/*
+ * If the base had it: not even what is new in it can be committed without
+ * making it again.
+ */
+static bool is_lost_dir(const struct sighting *s)
+{
+	return s->old.type == ENTRY_NONE && s->new.type == ENTRY_DIR;
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
@@ -429,8 +438,15 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 		if (r > 0)
 			s->doubt_below = CONFLICT_PLACED;
 	}
-	if (conflict_is_committed(&scan->rule, s))
-		return WALK_SKIP;
+	if (conflict_is_committed(&scan->rule, s)) {
+		if (!is_lost_dir(s))
+			return WALK_SKIP;
+		s->doubt_below = CONFLICT_LOST;
+		c.kind = CHANGE_ADDED;
+		c.flags = CHANGE_CARRIED;
+		r = add(scan, s, &xattrs, &c, CONFLICT_NONE, err);
+		return r < 0 ? r : WALK_ON;
+	}
 	if (is_known(scan, s)) {
 		c.kind = CHANGE_MODIFIED;
 		c.what = scan->earlier->change.what;
@@ -445,6 +461,8 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	set_flags(&scan->rule, s, &xattrs, &c);
 	r = c.flags & CHANGE_CARRIED ? 0
 				     : judge(scan, s, c.kind, &conflict, err);
+	if (conflict == CONFLICT_MISSING && is_lost_dir(s))
+		s->doubt_below = CONFLICT_LOST;
 	if (r >= 0)
 		r = add(scan, s, &xattrs, &c, conflict, err);
 	return r < 0 ? r : WALK_ON;

@@ -64,7 +64,9 @@ enum change_flag {
 	 * A directory of both sides that is in the stream for commit alone: its
 	 * times, which are carried and not listed, or its being opaque.  Kind
 	 * CHANGE_TIMES; never shown, counted, in conflict or in the hash, so a
-	 * set that has nothing else has no changes: see `n_changes`.
+	 * set that has nothing else has no changes: see `n_changes`.  Of kind
+	 * CHANGE_ADDED it was committed from here, the base has it no more, and
+	 * nothing about it is pending but what may follow.
 	 */
 	CHANGE_CARRIED = 1 << 9,
 	/*

@@ -75,6 +75,7 @@ static void add_summary(struct changes_summary *to,
 static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 {
 	const struct txn_resource *res = &c->txn->resources[i];
+	const struct conflict_rule rule = run_rule(c->txn, i);
 	const struct changes_request request = {
 		.base = res->base,
 		.layers = res->layers,
@@ -82,9 +83,9 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.top = res->top,
 		.spill_dir = c->txn->session,
 		.skip_prefix = res->skip_prefix,
-		.t0 = res->t0,
-		.seen = c->txn->seen,
-		.seen_ctx = c->txn->seen_ctx ? c->txn->seen_ctx[i] : NULL,
+		.t0 = rule.t0,
+		.seen = rule.seen,
+		.seen_ctx = rule.seen_ctx,
 		.peers = res->peers,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
@@ -200,6 +201,7 @@ static int plan(struct commit *c, struct journal_writer *w,
 			.survey = &c->parts[i].survey,
 			.site = &c->parts[i].site,
 			.resource = (uint32_t)i,
+			.rule = run_rule(c->txn, i),
 			.writer = w,
 			.syncer = &syncers[i],
 			.first_slot = slot,

@@ -16,6 +16,7 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_MOVED] =
 		"a directory above it was moved or its metadata changed in the base",
 	[CONFLICT_PLACED] = "a directory above it was put into the base",
+	[CONFLICT_LOST] = "a directory above it was removed from the base",
 	[CONFLICT_UNREADABLE] = "the base cannot be read here",
 };
 
@@ -48,6 +49,18 @@ static bool is_seen(const struct conflict_rule *rule, const char *path,
 
 	return rule->seen && rule->seen(rule->seen_ctx, path, &seen) &&
 	       seen.base_ino == ino && is_same_time(seen.base_ctime, ctime);
+}
+
+bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
+			    struct timespec mtime)
+{
+	struct seen seen;
+
+	if (is_zero(rule->t0) || !is_since(mtime, rule->t0))
+		return false;
+	return !rule->seen || !rule->seen(rule->seen_ctx, path, &seen) ||
+	       (is_since(mtime, seen.base_ctime) &&
+		!is_same_time(mtime, seen.base_ctime));
 }
 
 bool conflict_is_committed(const struct conflict_rule *rule,

@@ -23,6 +23,7 @@ enum conflict {
 	CONFLICT_DIR,	     /* both changed a directory's metadata */
 	CONFLICT_MOVED,	     /* a directory above was renamed into place */
 	CONFLICT_PLACED,     /* likewise, one that a layer of ours has too */
+	CONFLICT_LOST,	     /* a directory above was removed */
 	CONFLICT_UNREADABLE, /* we may not look */
 	CONFLICT_END	     /* one past the last */
 };
@@ -55,6 +56,13 @@ bool conflict_is_touched(const struct conflict_rule *rule,
 /* What is wrong with everything below a directory of the base. */
 enum conflict conflict_below(const struct conflict_rule *rule,
 			     const struct sighting *s);
+
+/*
+ * Whether somebody else made or removed names in the base's directory since T0;
+ * `mtime` is its time.  What he removed shows in nothing but that.
+ */
+bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
+			    struct timespec mtime);
 
 /* The layer has what was committed from here, so nothing is pending. */
 bool conflict_is_committed(const struct conflict_rule *rule,

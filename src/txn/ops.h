@@ -2,6 +2,7 @@
 #ifndef HB_TXN_OPS_H
 #define HB_TXN_OPS_H
 
+#include "txn/conflict.h"
 #include "txn/journal.h"
 #include "txn/site.h"
 #include "txn/survey.h"
@@ -16,6 +17,7 @@ struct ops_request {
 	const struct survey *survey;
 	struct site *site;
 	uint32_t resource;
+	struct conflict_rule rule;
 	struct journal_writer *writer;
 	struct syncer *syncer;
 	uint64_t first_slot;

@@ -210,7 +210,11 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 		return 0;
 	}
 	fd = access_open_below(p->site->resource->base, op->path, level->len,
-			       O_PATH, err);
+			       O_PATH, NULL);
+	if (fd == -ENOENT || fd == -ENOTDIR)
+		return planner_fail(op->path, -HB_E_CONFLICT,
+				    "somebody has just removed the directory",
+				    err);
 	if (fd < 0)
 		return planner_fail(op->path, fd, "cannot open the directory",
 				    err);
@@ -256,7 +260,13 @@ int planner_write_dir(struct planner *p, struct level *level,
 	}
 	if (read_layer_dir(p->site->resource, path, level->len, &which,
 			   &layer) == 0) {
-		op.new.mtime = layer.mtime;
+		/*
+		 * The time that somebody else gave it is all that tells of a
+		 * name that he removed.
+		 */
+		if (level->is_new ||
+		    !conflict_is_others_too(&p->q->rule, path, op.old.mtime))
+			op.new.mtime = layer.mtime;
 		if (p->can_leave && which == 0)
 			op.layer = object_of(&layer);
 	}

@@ -2,6 +2,7 @@
 #ifndef HB_TXN_RUN_H
 #define HB_TXN_RUN_H
 
+#include "txn/conflict.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -21,6 +22,9 @@ struct run_locks {
 /* -HB_E_BUSY: another session is at it. */
 int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err);
 void run_unlock(struct run_locks *locks);
+
+/* What tells others' changes to the base from ours; not the kind of base. */
+struct conflict_rule run_rule(const struct txn *txn, size_t resource);
 
 /* -HB_E_STATE: a journal is in flight, and txn_recover() comes first. */
 int run_check_idle(struct txn *txn, struct hb_error *err);

@@ -43,6 +43,9 @@ bool survey_takes(const struct txn_options *options, const struct change *c)
 {
 	if (!changes_filter_passes(&options->filter, c))
 		return false;
+	/* It comes back for the sake of what is in it, or not at all. */
+	if ((c->flags & CHANGE_CARRIED) && c->kind == CHANGE_ADDED)
+		return false;
 	return !(c->flags & CHANGE_CONFLICT) ||
 	       !matches(options->ours, options->n_ours, c);
 }

@@ -115,4 +115,46 @@ check 'nor is its undo' hb undo @s
 check_exit 'of which it is known' 5 hb commit -y @s
 is 'it is not there' "$(ls "$project/d" | tr '\n' ' ')" 'b y '
 check 'all but that' hb commit -y --except d/a @s
+
+# A directory that was removed is not made again for what lies in it, whatever was
+# committed beside it, and whatever was marked.
+new_session 'mkdir -p d/e; echo 1 >d/a; echo 2 >d/e/b; echo 3 >k'
+in_box 'echo x >d/a; echo y >d/e/b; echo n >d/n; echo z >k'
+rm -r "$project/d"
+removed=$(stat -c %y "$project")
+check_exit 'something in a directory that was removed' 5 hb commit -y --only /d/e @s
+like 'says why' "$(hb commit -y --only /d/n @s 2>&1)" '*conflict: d/n: a directory above it was removed*'
+check 'all but the directory' hb commit -y --except /d @s
+is 'the real one keeps the time of what the user did' "$(stat -c %y "$project")" "$removed"
+check_exit 'after which it is a conflict' 5 hb commit -y @s
+check 'a mark' hb mark @s m
+check_exit 'after which it is one' 5 hb commit -y @s
+check_exit 'and what is in it' 5 hb commit -y --only /d/e @s
+is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./k
+check '--ours leaves all of it' hb commit -y --ours /d @s
+is 'as it is' "$(cd "$project" && find . -mindepth 1)" ./k
+check '--theirs takes what is asked for' hb commit -y --only /d/e --theirs /d/e @s
+is 'with the directory' "$(cd "$project" && find d | sort | tr '\n' ' ')" 'd d/e d/e/b '
+check 'and the rest' hb commit -y @s
+is 'is all of it' "$(cd "$project" && cat d/a d/n)" "$(printf 'x\nn')"
+
+# Nor for one of which nothing but what lies in it is pending.
+new_session 'mkdir -p d/e/c; echo 1 >d/e/a; echo 1 >b'
+in_box 'touch d/e; echo 4 >d/c'
+check 'a commit in the directory' hb commit -y @s
+in_box 'rmdir d/e/c; echo 2 >new; mv new d/e/a; echo 2 >b'
+rm -r "$project/d"
+check_exit 'the directory is removed' 5 hb commit -y @s
+check 'all but it' hb commit -y --except /d @s
+check 'a mark' hb mark @s m
+check_exit 'it is a conflict still' 5 hb commit -y @s
+check_exit 'and so is what is in it' 5 hb commit -y --only /d/e/a @s
+is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./b
+check '--theirs takes it' hb commit -y --theirs /d @s
+is 'with all of it' "$(cd "$project" && find d -type f)" d/e/a
+is 'and nothing is left' "$(names)" ''
+rm -r "$project/d"
+in_box 'echo 3 >b'
+check 'removed again, with nothing pending in it' hb commit -y @s
+is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./b
 finish

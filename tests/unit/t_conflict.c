@@ -243,7 +243,7 @@ static void the_user_removed_a_directory(void)
 	begin(&t);
 	CHECK_INT(unlinkat(t.base, "d/f", 0), 0);
 	CHECK_INT(unlinkat(t.base, "d", AT_REMOVEDIR), 0);
-	CHECK_CHANGES(&t, "A d !\nA d/f n\n");
+	CHECK_CHANGES(&t, "A d !\nA d/f n !\n");
 	tree_done(&t);
 }
 
