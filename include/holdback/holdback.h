@@ -16,6 +16,7 @@
 
 /* Exit statuses of `holdback run` that are not the command's own. */
 enum hb_run_status {
+	HB_EXIT_TIMEOUT = 124,	      /* its time was up, and it was ended */
 	HB_EXIT_OURS = 125,	      /* a failure of ours; nothing ran */
 	HB_EXIT_NOT_EXECUTABLE = 126, /* the command cannot be executed */
 	HB_EXIT_NOT_FOUND = 127,      /* there is no such command */
@@ -73,6 +74,7 @@ struct hb_run_options {
 struct hb_run_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
+	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
 	bool is_quiet;	     /* the user asked for nothing but errors */
 	int64_t ms;	     /* how long it ran */
 	/*

@@ -121,6 +121,7 @@ const struct hb_session_info *hb_session_info(const struct hb_session *session);
 struct hb_exec_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
+	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
 };
 
 /* Runs a command on the session's view.  HB_OPEN_CHANGE. */

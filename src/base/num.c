@@ -148,3 +148,31 @@ int num_duration(const char *s, uint64_t *ret_seconds)
 {
 	return read_with_unit(s, time_units, ret_seconds);
 }
+
+int num_thousandths(const char *s, uint64_t *ret)
+{
+	uint64_t whole, part = 0;
+	const char *point;
+	size_t n;
+	int r;
+
+	r = read_digits(&s, 10, &whole);
+	if (r < 0)
+		return r;
+	point = s;
+	if (*point == '.') {
+		s++;
+		if (read_digits(&s, 10, &part) < 0)
+			return -EINVAL;
+	}
+	n = (size_t)(s - point);
+	if (*s != '\0' || n > sizeof(".000") - 1)
+		return -EINVAL;
+	for (; n > 0 && n < sizeof(".000") - 1; n++)
+		part *= 10;
+	if (r > 0 || __builtin_mul_overflow(whole, 1000, &whole) ||
+	    __builtin_add_overflow(whole, part, &whole))
+		return -ERANGE;
+	*ret = whole;
+	return 0;
+}

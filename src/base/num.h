@@ -28,4 +28,7 @@ int num_size(const char *s, uint64_t *ret);
 /* Decimal with an optional s, m, h or d; seconds when there is none. */
 int num_duration(const char *s, uint64_t *ret_seconds);
 
+/* Decimal with up to three digits behind a point: "1.5" is 1500. */
+int num_thousandths(const char *s, uint64_t *ret);
+
 #endif

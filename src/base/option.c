@@ -23,6 +23,7 @@ static const struct kind kinds[] = {
 	[OPTION_INT] = { OPTION_ARG_REQUIRED, "N" },
 	[OPTION_SIZE] = { OPTION_ARG_REQUIRED, "SIZE" },
 	[OPTION_DURATION] = { OPTION_ARG_REQUIRED, "TIME" },
+	[OPTION_DECIMAL] = { OPTION_ARG_REQUIRED, "N" },
 	[OPTION_CALL] = { OPTION_ARG_REQUIRED, "VALUE" },
 };
 
@@ -130,6 +131,8 @@ static int store_number(const struct option *o, const char *arg, void *at,
 			    any ? INT64_MAX : o->max, at);
 	else if (o->kind == OPTION_SIZE)
 		r = num_size(arg, at);
+	else if (o->kind == OPTION_DECIMAL)
+		r = num_thousandths(arg, at);
 	else
 		r = num_duration(arg, at);
 	if (r == 0)
@@ -177,6 +180,7 @@ static int store(const struct option *o, const char *arg, void *values,
 	case OPTION_INT:
 	case OPTION_SIZE:
 	case OPTION_DURATION:
+	case OPTION_DECIMAL:
 		return store_number(o, arg, at, err);
 	case OPTION_CALL:
 		return o->call(values, o, arg, err);

@@ -41,6 +41,7 @@ enum option_kind {
 	OPTION_INT,	 /* int64_t within min..max */
 	OPTION_SIZE,	 /* uint64_t: bytes, with K, M, G */
 	OPTION_DURATION, /* uint64_t: seconds, with s, m, h, d */
+	OPTION_DECIMAL,	 /* uint64_t: thousandths, from "1.5" */
 	OPTION_CALL,	 /* whatever `call` makes of it; may repeat */
 };
 

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "box/info.h"
+#include "box/limits.h"
 #include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
@@ -193,7 +194,8 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 			 plan->fds[PLAN_FD_SYNC] >= 0);
 	box->wants_go = plan->fds[PLAN_FD_INFO] >= 0 ||
 			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
-			is_set(box, PLAN_MAP_ALL);
+			is_set(box, PLAN_MAP_ALL) || plan->limits.memory ||
+			plan->limits.cpus || plan->limits.pids;
 	r = keep_cwd(box, err);
 	if (r >= 0)
 		r = decide_caps(box, err);
@@ -205,6 +207,8 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 		r = read_filters(box, err);
 	if (r >= 0)
 		r = source_resolve_all(box, err);
+	if (r >= 0)
+		r = limits_prepare(box, err);
 	if (r < 0)
 		return r;
 	r = sys_socket_pair(&box->watch, &box->report);
@@ -349,6 +353,11 @@ static int release_child(struct box *box, pid_t child, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
+	if (box->cgroup.dir >= 0) {
+		r = cgroup_enter(&box->cgroup, child, err);
+		if (r < 0)
+			return r;
+	}
 	r = info_write_start(box, child, err);
 	if (r < 0)
 		return r;
@@ -373,6 +382,7 @@ static void close_all(struct box *box)
 	for (size_t i = 0; i < box->n_filters; i++)
 		free((void *)(uintptr_t)box->filters[i].code);
 	free(box->filters);
+	cgroup_remove(&box->cgroup);
 	source_free_all(box);
 	free(box->envp);
 	free(box->cwd);

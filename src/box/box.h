@@ -24,6 +24,7 @@ struct box_result {
 	int status;	     /* exit status; 128 + n for signal n */
 	bool was_started;    /* false: set-up or exec failed, see the error */
 	unsigned n_leftover; /* processes that outlived the command */
+	bool has_timed_out;  /* it was ended because its time was up */
 };
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "box/limits.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "sys/file.h"
@@ -89,6 +90,9 @@ int step_limits(struct box *box, struct hb_error *err)
 		if (r < 0 && r != -ENOSYS && r != -EPERM)
 			return hb_fail(err, r, "cannot leave the keyring");
 	}
+	r = limits_of_namespace(box, err);
+	if (r < 0)
+		return r;
 	if (box->group == GROUP_OWN) {
 		r = sys_setpgid(0, 0);
 		if (r < 0)

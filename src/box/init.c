@@ -32,7 +32,6 @@
  */
 
 #define COMMAND_STACK 65536
-#define GRACE_MS      2000
 /* The socket, the sync descriptor and the signals. */
 #define KEEP_OTHERS  3
 #define POLL_FOREVER (-1)
@@ -174,7 +173,7 @@ static int await_change(struct watch *w, int timeout_ms)
  */
 static void end_leftovers(struct watch *w)
 {
-	int64_t end = sys_now_ms() + GRACE_MS, now;
+	int64_t end = sys_now_ms() + BOX_GRACE_MS, now;
 
 	if (sys_kill(-1, SIGTERM) < 0)
 		return;

@@ -3,6 +3,7 @@
 #define HB_BOX_STATE_H
 
 #include "base/error.h"
+#include "box/cgroup.h"
 #include "plan/plan.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -24,6 +25,9 @@
 
 /* "PWD=" and "OLDPWD=", filled after the pivot. */
 #define BOX_SPARE_ENV 2
+
+/* What is asked to end has so long before it is killed. */
+#define BOX_GRACE_MS 2000
 
 struct raw_filter {
 	const struct k_sock_filter *code;
@@ -69,6 +73,9 @@ struct box {
 	int watch;	  /* the supervisor's end */
 	int go_rd, go_wr; /* the supervisor's word to the child */
 
+	struct cgroup cgroup; /* the limits of all processes, or none */
+	bool has_group_pids;  /* and their number is one of them */
+
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
 	struct sys_place root_place;
 	bool has_hidden_root; /* the first root is kept out of clones */
@@ -93,7 +100,8 @@ struct box {
 /* clang-format off */
 #define BOX_NO_DESCRIPTORS                                           \
 	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
-	.root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1
+	.root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1, \
+	.cgroup = CGROUP_NONE
 /* clang-format on */
 
 /* What init, and the command until it executes, tell the supervisor. */

@@ -12,6 +12,8 @@
 #include "sys/sock.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 /*
@@ -87,9 +89,10 @@ struct loop {
 	struct hb_error *err;
 	int signals;
 	pid_t child;
-	bool has_status; /* the command's end was told */
-	bool is_over;	 /* the box is gone */
-	int failure;	 /* negated code: what init or the command told */
+	bool has_status;  /* the command's end was told */
+	bool is_over;	  /* the box is gone */
+	int failure;	  /* negated code: what init or the command told */
+	int64_t deadline; /* when to end it, or to kill it; 0: never */
 };
 
 static void on_report(struct loop *l)
@@ -154,6 +157,40 @@ static void on_end(struct loop *l)
 	}
 }
 
+/* First it is asked to end; what is left after the grace is killed. */
+static void on_deadline(struct loop *l)
+{
+	if (l->result->has_timed_out) {
+		(void)sys_kill(l->child, SIGKILL);
+		l->deadline = 0;
+		return;
+	}
+	l->result->has_timed_out = true;
+	l->deadline = sys_now_ms() + BOX_GRACE_MS;
+	terminal_signal(l->terminal, &(struct sys_signal){ .number = SIGTERM,
+							   .code = SI_USER });
+}
+
+static int64_t deadline_of(uint64_t seconds)
+{
+	const uint64_t most = UINT64_C(1) << 40; /* longer than anybody waits */
+
+	return sys_now_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
+}
+
+/* How long to wait for the next event. */
+static int time_left(const struct loop *l)
+{
+	int64_t left;
+
+	if (l->deadline == 0)
+		return -1;
+	left = l->deadline - sys_now_ms();
+	if (left < 0)
+		return 0;
+	return left < INT_MAX ? (int)left : INT_MAX;
+}
+
 /*
  * Reports come before the end: what init said in its last moment is still in
  * the socket when the pidfd says that it is gone.
@@ -179,12 +216,16 @@ static void run_loop(struct loop *l, int pidfd)
 			[END] = { pidfd, on_end },
 		};
 		struct pollfd fds[SOURCES];
+		int r;
 
 		for (int i = 0; i < SOURCES; i++)
 			fds[i] = (struct pollfd){ .fd = sources[i].fd,
 						  .events = POLLIN };
-		if (sys_poll(fds, SOURCES, -1) < 0)
+		r = sys_poll(fds, SOURCES, time_left(l));
+		if (r < 0)
 			return;
+		if (r == 0 && time_left(l) == 0)
+			on_deadline(l);
 		for (int i = 0; i < SOURCES; i++) {
 			if (!fds[i].revents)
 				continue;
@@ -209,6 +250,8 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		.child = child,
 	};
 
+	if (box->plan->limits.seconds)
+		l.deadline = deadline_of(box->plan->limits.seconds);
 	run_loop(&l, pidfd);
 	if (!l.is_over) {
 		sys_kill_and_reap(child);

@@ -43,6 +43,8 @@ static void tell_end(const struct cli_values *values,
 {
 	struct doc doc = { 0 };
 
+	if (result->has_timed_out)
+		cli_say_timeout();
 	cli_say_leftover(result->n_leftover);
 	if (!values->json)
 		return;

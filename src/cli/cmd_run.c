@@ -70,6 +70,8 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 	const char *slash = strrchr(command, '/');
 	char line[PATH_MAX], time[32], how[64];
 
+	if (result->has_timed_out)
+		cli_say_timeout();
 	cli_say_leftover(result->n_leftover);
 	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
 		return;

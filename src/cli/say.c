@@ -41,6 +41,11 @@ void cli_say_leftover(unsigned n)
 	cli_say(line);
 }
 
+void cli_say_timeout(void)
+{
+	cli_say("time is up: the command was ended");
+}
+
 static void say_error(const char *before, const struct hb_error *err)
 {
 	char words[LINE_SIZE];

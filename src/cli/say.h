@@ -12,6 +12,9 @@ void cli_say(const char *words);
 /* How many processes outlived the command and were ended; 0: nothing. */
 void cli_say_leftover(unsigned n);
 
+/* That the command was ended because its time was up. */
+void cli_say_timeout(void);
+
 /*
  * Says an error and its fix.  Returns the exit status: that of enum hb_exit, or
  * for cli_fail_run() that of enum hb_run_status, with the other number in the

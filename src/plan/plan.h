@@ -137,6 +137,14 @@ enum plan_fd {
 	PLAN_FD_COUNT
 };
 
+/* Of the whole box; 0: none. */
+struct plan_limits {
+	uint64_t memory; /* bytes */
+	uint64_t cpus;	 /* thousandths of a processor */
+	uint64_t pids;	 /* processes and threads, init not counted */
+	uint64_t seconds;
+};
+
 struct plan {
 	struct plan_op *ops;
 	size_t n_ops, room_ops;
@@ -158,6 +166,7 @@ struct plan {
 	int64_t uid, gid;	/* inside; -1: as outside */
 	/* result = (what the caller has by default & caps_keep) | caps_add */
 	uint64_t caps_keep, caps_add;
+	struct plan_limits limits;
 	const char *chdir; /* NULL: the old directory, else $HOME, else / */
 	const char *argv0; /* NULL: as argv[0] */
 	char *const *argv; /* the command, NULL-terminated */

@@ -338,6 +338,23 @@ static void write_env(struct writer *w, const struct plan_env *change)
 	end_record(w);
 }
 
+static void write_limits(struct writer *w, const struct plan_limits *limits)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+	} rows[] = {
+		{ "memory", limits->memory },
+		{ "cpus-thousandths", limits->cpus },
+		{ "pids", limits->pids },
+		{ "timeout", limits->seconds },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].value)
+			number_field(w, rows[i].name, (int64_t)rows[i].value);
+}
+
 static void write_settings(struct writer *w, const struct plan *plan)
 {
 	bits_field(w, "namespaces", plan->ns, NAMES(ns_names));
@@ -353,6 +370,7 @@ static void write_settings(struct writer *w, const struct plan *plan)
 		number_field(w, "gid", plan->gid);
 	caps_field(w, "caps-keep", plan->caps_keep);
 	caps_field(w, "caps-add", plan->caps_add);
+	write_limits(w, &plan->limits);
 	strings_field(w, "lock-files", plan->lock_files, plan->n_lock_files);
 	string_field(w, "chdir", plan->chdir);
 	string_field(w, "argv0", plan->argv0);

@@ -24,6 +24,9 @@
  * tests/unit/t_settings.c holds both.
  */
 
+/* What the kernel can count. */
+#define PIDS_MAX 4194304
+
 #define VARIABLE_PREFIX "HOLDBACK_"
 
 static int add_item(void *values, const struct option *option, const char *arg,
@@ -57,6 +60,20 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_SIZE] = { .name = "size",
 		       .kind = OPTION_SIZE,
 		       .offset = AT(size) },
+	[KEY_MEMORY] = { .name = "memory",
+			 .kind = OPTION_SIZE,
+			 .offset = AT(memory) },
+	[KEY_CPUS] = { .name = "cpus",
+		       .kind = OPTION_DECIMAL,
+		       .offset = AT(cpus) },
+	[KEY_PIDS] = { .name = "pids",
+		       .kind = OPTION_INT,
+		       .min = 0,
+		       .max = PIDS_MAX,
+		       .offset = AT(pids) },
+	[KEY_TIMEOUT] = { .name = "timeout",
+			  .kind = OPTION_DURATION,
+			  .offset = AT(timeout) },
 	[KEY_SHOW] = LIST("show"),
 	[KEY_HIDE] = LIST("hide"),
 	[KEY_RO] = LIST("ro"),
@@ -101,6 +118,10 @@ static const struct {
 	const char *word;
 } tighter[SETTING_KEYS] = {
 	[KEY_SIZE] = { RULE_LESS, NULL },
+	[KEY_MEMORY] = { RULE_LESS, NULL },
+	[KEY_CPUS] = { RULE_LESS, NULL },
+	[KEY_PIDS] = { RULE_LESS, NULL },
+	[KEY_TIMEOUT] = { RULE_LESS, NULL },
 	[KEY_HIDE] = { RULE_PATH, NULL },
 	[KEY_NET] = { RULE_WORD, "none" },
 	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
@@ -282,6 +303,12 @@ static int fail_unknown(const struct setting_origin *origin, const char *key,
 		quote_shown(key, shown, sizeof(shown)));
 }
 
+static const uint64_t *number_of(const struct settings *s, enum setting_key key)
+{
+	return (const uint64_t *)(const void *)((const char *)s +
+						settings_table[key].offset);
+}
+
 /* Whether a file in the workspace may say this. */
 static bool is_tighter(const struct settings *s, enum setting_key key,
 		       const char *value)
@@ -290,11 +317,14 @@ static bool is_tighter(const struct settings *s, enum setting_key key,
 	case RULE_WORD:
 		return strcmp(value, tighter[key].word) == 0;
 	case RULE_LESS: {
-		struct settings asked = { .size = UINT64_MAX };
+		struct settings asked = { 0 };
+		uint64_t now = *number_of(s, key);
 
-		return option_store(&settings_table[key], value, &asked,
-				    NULL) >= 0 &&
-		       asked.size > 0 && asked.size <= s->size;
+		if (option_store(&settings_table[key], value, &asked, NULL) < 0)
+			return false;
+		/* To all of them 0 is no limit. */
+		return *number_of(&asked, key) > 0 &&
+		       (now == 0 || *number_of(&asked, key) <= now);
 	}
 	case RULE_PATH:
 		return value[0] && !path_is_absolute(value) &&
@@ -468,8 +498,13 @@ const char *settings_text(const struct settings *s, enum setting_key key,
 		return *(const bool *)at ? "yes" : "no";
 	if (o->kind == OPTION_STRING)
 		return *(const char *const *)at;
-	if (o->kind != OPTION_SIZE)
+	if (o->kind == OPTION_CALL)
 		return NULL;
-	(void)snprintf(out, size, "%" PRIu64, *(const uint64_t *)at);
+	if (o->kind == OPTION_DECIMAL)
+		(void)snprintf(out, size, "%" PRIu64 ".%03" PRIu64,
+			       *(const uint64_t *)at / 1000,
+			       *(const uint64_t *)at % 1000);
+	else
+		(void)snprintf(out, size, "%" PRIu64, *(const uint64_t *)at);
 	return out;
 }

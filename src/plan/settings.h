@@ -28,6 +28,10 @@ enum setting_key {
 	KEY_DIRECT,
 	KEY_CODE,
 	KEY_SIZE,
+	KEY_MEMORY,
+	KEY_CPUS,
+	KEY_PIDS,
+	KEY_TIMEOUT,
 	KEY_SHOW, /* from here lists */
 	KEY_HIDE,
 	KEY_RO,
@@ -84,8 +88,13 @@ struct settings {
 	bool is_direct;	  /* the workspace is the real one */
 	const char *code; /* a file to run, instead of a command */
 	uint64_t size;
-	const char *net; /* "none" or "host" */
-	const char *at;	 /* where the workspace is; NULL: at its own path */
+	/* Limits of the whole box; 0: none. */
+	uint64_t memory;
+	uint64_t cpus; /* thousandths */
+	uint64_t pids;
+	uint64_t timeout; /* seconds */
+	const char *net;  /* "none" or "host" */
+	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	bool no_ptrace;
 	bool allow_nested;

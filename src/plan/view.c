@@ -372,6 +372,10 @@ static void set_settings(const struct builder *b)
 	if (b->host->is_root)
 		plan->settings |= PLAN_MAP_ALL;
 	plan->chdir = b->request->cwd;
+	plan->limits = (struct plan_limits){ .memory = s->memory,
+					     .cpus = s->cpus,
+					     .pids = s->pids,
+					     .seconds = s->timeout };
 }
 
 int view_build(const struct view_request *request, const struct view_host *host,

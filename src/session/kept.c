@@ -265,7 +265,9 @@ int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 	run_done(&run);
 	if (r < 0)
 		return r;
-	ret_result->status = result.status;
+	ret_result->status =
+		result.has_timed_out ? HB_EXIT_TIMEOUT : result.status;
+	ret_result->has_timed_out = result.has_timed_out;
 	ret_result->n_leftover = result.n_leftover;
 	return 0;
 }

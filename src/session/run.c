@@ -197,6 +197,35 @@ static const char *shown_at_home(const struct run *run, const char *path,
 	return out;
 }
 
+/* What is in force; nothing if that is nothing. */
+static void add_limits(const struct settings *s, char *text, size_t size)
+{
+	const struct {
+		enum setting_key key;
+		uint64_t value;
+		const char *words;
+	} rows[] = {
+		{ KEY_MEMORY, s->memory, "bytes of memory" },
+		{ KEY_CPUS, s->cpus, "processors" },
+		{ KEY_PIDS, s->pids, "processes" },
+		{ KEY_TIMEOUT, s->timeout, "seconds" },
+	};
+	const char *between = " · at most ";
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = strlen(text);
+		char value[32];
+
+		if (rows[i].value == 0)
+			continue;
+		(void)snprintf(
+			text + n, size - n, "%s%s %s", between,
+			settings_text(s, rows[i].key, value, sizeof(value)),
+			rows[i].words);
+		between = ", ";
+	}
+}
+
 static void tell_start(const struct run *run, const char *session,
 		       const struct hb_listener *listener)
 {
@@ -221,6 +250,7 @@ static void tell_start(const struct run *run, const char *session,
 		       "%s · network: %s · home hidden but for %zu tool%s",
 		       what, has_net(run) ? "host" : "none", n_tools,
 		       n_tools == 1 ? "" : "s");
+	add_limits(&run->settings, text, sizeof(text));
 	tell(listener, HB_NOTICE_START, text);
 	if (!run->worktree_why)
 		return;
@@ -278,7 +308,8 @@ int run_explain(const struct run *run, int r, struct hb_error *err)
 static void fill_result(const struct run *run, const struct box_result *result,
 			struct hb_run_result *ret)
 {
-	ret->status = result->status;
+	ret->status = result->has_timed_out ? HB_EXIT_TIMEOUT : result->status;
+	ret->has_timed_out = result->has_timed_out;
 	ret->n_leftover = result->n_leftover;
 	ret->is_quiet = run->settings.is_quiet;
 }

@@ -253,6 +253,18 @@ int sys_forbid_core(void)
 	return r;
 }
 
+int sys_limit_processes(uint64_t soft, uint64_t hard)
+{
+	struct rlimit limit = { 0 };
+
+	if (getrlimit(RLIMIT_NPROC, &limit) < 0)
+		return -errno;
+	if (hard < limit.rlim_max)
+		limit.rlim_max = hard;
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	return RESULT(setrlimit(RLIMIT_NPROC, &limit));
+}
+
 void sys_raise_fd_limit(void)
 {
 	struct rlimit limit;

@@ -82,6 +82,12 @@ int sys_close_range(unsigned first, unsigned last);
  */
 int sys_forbid_core(void);
 
+/*
+ * So many processes and threads of our user in our user namespace, fewer if we
+ * may not have as many; `hard` cannot be raised again.
+ */
+int sys_limit_processes(uint64_t soft, uint64_t hard);
+
 /* As many descriptors as we may have; commands would inherit that. */
 void sys_raise_fd_limit(void);
 

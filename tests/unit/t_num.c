@@ -149,6 +149,26 @@ static void durations_have_units(void)
 	}
 }
 
+static void thousandths_have_a_point(void)
+{
+	static const struct sample all[] = {
+		{ "2", 0, 2000 },	{ "1.5", 0, 1500 },
+		{ "0.25", 0, 250 },	{ "0.125", 0, 125 },
+		{ "0", 0, 0 },		{ "1.", -EINVAL, 0 },
+		{ ".5", -EINVAL, 0 },	{ "1.1234", -EINVAL, 0 },
+		{ "1,5", -EINVAL, 0 },	{ "-1", -EINVAL, 0 },
+		{ "1.5x", -EINVAL, 0 }, { "1.-5", -EINVAL, 0 },
+		{ "", -EINVAL, 0 },	{ "18446744073709552", -ERANGE, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		uint64_t n = 0;
+
+		CHECK_INT(num_thousandths(all[i].text, &n), all[i].r);
+		CHECK(n == all[i].n);
+	}
+}
+
 TESTS(T(int_is_the_whole_string), T(int_knows_its_range), T(octal_is_for_modes),
       T(u64_takes_its_base_from_the_prefix), T(sizes_have_suffixes),
-      T(durations_have_units))
+      T(durations_have_units), T(thousandths_have_a_point))

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_CGROUP_H
+#define HB_BOX_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hb_error;
+
+/*
+ * Limits on all processes of a box together: a control group (version 2) below
+ * the one that we are in, if that is ours to divide.
+ */
+
+/* One file of the group. */
+struct cgroup_limit {
+	const char *controller;
+	const char *file;
+	const char *value;
+	bool is_optional; /* a kernel may be built without it */
+};
+
+struct cgroup {
+	int above; /* the group that ours lies in; -1: there is none */
+	int dir;   /* the one with the limits, locked as long as it is used */
+	char name[32];
+};
+
+/* clang-format off */
+#define CGROUP_NONE { .above = -1, .dir = -1 }
+/* clang-format on */
+
+/*
+ * Makes a group with these limits, and nobody in it.  -HB_E_UNSUPPORTED with
+ * cause and fix where there is none to be had; nothing is left then, but we may
+ * have moved to a group of our own below the one we were in, which holds nobody
+ * else.
+ */
+int cgroup_make(const struct cgroup_limit *limits, size_t n,
+		struct cgroup *ret_cgroup, struct hb_error *err);
+
+/* Puts a process into it, which has no other threads yet. */
+int cgroup_enter(const struct cgroup *cgroup, pid_t pid, struct hb_error *err);
+
+/* After its last process has ended.  Also takes CGROUP_NONE. */
+void cgroup_remove(struct cgroup *cgroup);
+
+#endif

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: python3 script prlimit
+#
+# V40: what a box may use, and that the host stays usable when it wants more.
+# Nothing here can hurt the host if a limit fails: what is tried is bounded.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+export XDG_STATE_HOME="$work/state"
+export HOME="$work/home"
+mkdir home p
+cd p || bail 'no workspace'
+
+# How many processes there can be beside this one; at most 200 are tried.
+cat >count.py <<'PY'
+import os, signal, sys
+pids = []
+why = ""
+try:
+    while len(pids) < 200:
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+        pids.append(pid)
+except OSError as e:
+    why = e.strerror
+print(len(pids), why)
+sys.stdout.flush()
+if len(sys.argv) > 1:
+    open(sys.argv[1], "w").close()
+    signal.pause()
+for pid in pids:
+    os.kill(pid, signal.SIGKILL)
+    os.wait()
+PY
+cat >bomb.py <<'PY'
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+PY
+
+# Time.
+says 'a command is ended when its time is up' 124 \
+	'holdback: time is up: the command was ended' \
+	run --timeout 1 sleep 600
+says 'also one that does not listen' 124 'holdback: time is up: *' \
+	run --timeout 1s sh -c 'trap "" TERM; while :; do sleep 600 & wait; done'
+prints 'one that is in time is not' fine run --timeout 10m echo fine
+says 'a time that is none' 125 \
+	"holdback: [[]2] option '--timeout': 'soon' is not a number*fix: *30s" \
+	run --timeout soon true
+
+# Memory that is files.
+for place in /tmp /run /dev/shm '$HOME' .; do
+	like "100 GB do not fit into $place" \
+		"$(run -q --size 4M sh -c "cd \"$place\" &&
+			{ head -c 100G /dev/zero >big; wc -c <big; }" 2>&1)" \
+		'*No space left on device*[0-9]*'
+done
+is 'they are as large as was said' "$(run -q --size 4M sh -c '
+	head -c 100G /dev/zero >/tmp/big; wc -c </tmp/big' 2>/dev/null)" \
+	4194304
+
+# Processes.  Root is bound by a control group only.
+if run -q --pids 20 true 2>.why; then
+	can_pids=yes
+else
+	can_pids=no
+	like 'no limit for root without a control group' "$(cat .why)" \
+		'*[[]6]*control group*fix: systemd-run *'
+	[ "$HB_MODE" = root ] || fail 'processes can be limited' "$(cat .why)"
+fi
+if [ $can_pids = yes ]; then
+	prints 'there are as many processes as was said' \
+		'19 Resource temporarily unavailable' \
+		run -q --pids 20 python3 count.py
+	# Per box, and not per user: another one is full meanwhile.
+	"$HB_BIN" run -q --pids 20 --rw "$work/p" --direct \
+		python3 count.py "$work/p/full" >/dev/null 2>&1 &
+	other=$!
+	wait_until test -e full
+	prints 'each box has its own number' \
+		'19 Resource temporarily unavailable' \
+		run -q --pids 20 python3 count.py
+	prints 'and the host all of its' 42 \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true & done; wait; echo 42'
+	kill -TERM $other
+	wait $other
+	# If the limit fails prlimit is what stops the bomb.
+	says 'a fork bomb ends when its time is up' 124 '*time is up*' \
+		prlimit --nproc=3000 "$HB_BIN" run --ephemeral --pids 30 \
+		--timeout 2 python3 bomb.py
+	check 'the session has it' "$HB_BIN" run -q -s few --pids 20 true
+	prints 'also for what comes later' \
+		'19 Resource temporarily unavailable' \
+		"$HB_BIN" exec @few -- python3 count.py
+	prints 'threads count' "can't start new thread" \
+		run -q --pids 20 python3 -c '
+import threading
+e = threading.Event()
+try:
+    for i in range(200):
+        threading.Thread(target=e.wait, daemon=True).start()
+except RuntimeError as x:
+    print(str(x).rstrip("."))'
+fi
+check 'time is kept in the session' "$HB_BIN" run -q -s short --timeout 1 true
+says 'and ends what comes later' 124 'holdback: time is up: *' \
+	"$HB_BIN" exec @short -- sleep 600
+
+# Memory and processors.
+if run -q --memory 64M --cpus 0.5 true 2>.why; then
+	says 'a runaway allocation ends, and not the host' 137 '*' \
+		run -q --memory 64M python3 -c 'b = []
+for i in range(100): b.append(b"x" * 16000000)'
+	prints 'what is in memory counts' short sh -c '"$HB_BIN" run \
+		--ephemeral -q --memory 64M sh -c "
+			head -c 1G /dev/zero >/tmp/big; echo short" |
+		tail -n 1'
+else
+	like 'no memory limit without a control group' "$(cat .why)" \
+		'holdback: [[]6]*control group (version 2)*fix: systemd-run *--scope *holdback ...'
+	says 'nor one for processors' 125 \
+		'*[[]6]*control group (version 2)*fix: systemd-run *' \
+		run --cpus 1.5 true
+	says 'nothing runs then' 125 '*[[]6]*' \
+		run --memory 64M sh -c 'echo ran'
+	skip 'a runaway allocation ends, and not the host' \
+		'no control group with memory that is ours to divide'
+fi
+says 'a number of processors that is none' 125 "*'many' is not a number*" \
+	run --cpus many true
+
+# What is in force is said.
+like 'the start says what is in force' "$(
+	script -qec "'$HB_BIN' run --ephemeral --timeout 5m true" /dev/null \
+		</dev/null
+)" '*home hidden but for * · at most 300 seconds*'
+like 'the plan has it' "$("$HB_BIN" plan run --pids 9 --memory 1M \
+	--cpus 1.5 --timeout 1h -- true)" \
+	'*memory*1048576*cpus*1500*pids*9*timeout*3600*'
+like 'and the configuration' "$(echo 'pids = 50' >.holdback.conf
+	"$HB_BIN" config)" '*pids*50*.holdback.conf*'
+says 'a file in the workspace sets no higher limit' 125 \
+	'holdback: [[]3]*may only tighten*' \
+	sh -c '"$HB_BIN" run --ephemeral --pids 20 true'
+rm .holdback.conf .why count.py bomb.py full 2>/dev/null
+done_testing
