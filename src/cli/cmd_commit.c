@@ -223,70 +223,64 @@ static int commit(struct commit *c, struct hb_error *err)
 	return report(c, &result, err);
 }
 
-static int with_session(const struct cmd_call *call,
-			int (*fn)(struct commit *c, struct hb_error *err),
-			struct hb_error *err)
+static int commit_session(const struct cmd_call *call,
+			  struct hb_session *session, int rest, void *ctx,
+			  struct hb_error *err)
 {
-	struct commit c = { .call = call };
-	struct hb_store *store = NULL;
-	const char *ref;
-	int rest, r;
+	struct commit c = { .call = call, .session = session };
 
-	r = cmd_session_operand(call, false, &ref, &rest, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &c.session,
-				     err);
-	if (r >= 0)
-		r = fn(&c, err);
-	hb_session_free(c.session);
-	hb_store_free(store);
-	return r;
+	(void)rest;
+	(void)ctx;
+	return commit(&c, err);
 }
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
-	return with_session(call, commit, err);
+	return cmd_with_session(call, HB_OPEN_CHANGE, false, commit_session,
+				NULL, err);
 }
 
-static int report_reversal(const struct commit *c, const char *command,
-			   const char *word,
-			   const struct hb_commit_result *result,
-			   struct hb_error *err)
+/* Undo and redo: what is called, and how that is said. */
+struct reversal {
+	const char *command, *word;
+	int (*fn)(struct hb_session *session, struct hb_commit_result *result,
+		  struct hb_error *err);
+};
+
+static int reverse(const struct cmd_call *call, struct hb_session *session,
+		   int rest, void *ctx, struct hb_error *err)
 {
+	const struct reversal *reversal = ctx;
+	struct hb_commit_result result = { 0 };
 	auto_doc struct doc doc = { 0 };
+	int r = reversal->fn(session, &result, err);
 
-	doc_begin(&doc, c->call->values->json, command);
+	(void)rest;
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, reversal->command);
 	if (doc.is_json)
-		doc_uint(&doc, "operations", result->n_operations);
+		doc_uint(&doc, "operations", result.n_operations);
 	else
-		(void)buf_add_fmt(&doc.out, "%s %llu change%s\n", word,
-				  (unsigned long long)result->n_operations,
-				  result->n_operations == 1 ? "" : "s");
+		(void)buf_add_fmt(&doc.out, "%s %llu change%s\n",
+				  reversal->word,
+				  (unsigned long long)result.n_operations,
+				  result.n_operations == 1 ? "" : "s");
 	return doc_end(&doc, err);
-}
-
-static int undo(struct commit *c, struct hb_error *err)
-{
-	struct hb_commit_result result = { 0 };
-	int r = hb_session_undo(c->session, &result, err);
-
-	return r < 0 ? r : report_reversal(c, "undo", "undid", &result, err);
-}
-
-static int redo(struct commit *c, struct hb_error *err)
-{
-	struct hb_commit_result result = { 0 };
-	int r = hb_session_redo(c->session, &result, err);
-
-	return r < 0 ? r : report_reversal(c, "redo", "redid", &result, err);
 }
 
 int cmd_undo(const struct cmd_call *call, struct hb_error *err)
 {
-	return with_session(call, undo, err);
+	struct reversal undo = { "undo", "undid", hb_session_undo };
+
+	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &undo,
+				err);
 }
 
 int cmd_redo(const struct cmd_call *call, struct hb_error *err)
 {
-	return with_session(call, redo, err);
+	struct reversal redo = { "redo", "redid", hb_session_redo };
+
+	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &redo,
+				err);
 }

@@ -28,12 +28,13 @@ static int report(const struct cmd_call *call, const char *command,
 }
 
 static int rollback(const struct cmd_call *call, struct hb_session *session,
-		    int first, struct hb_error *err)
+		    int first, void *ctx, struct hb_error *err)
 {
 	const char *name = hb_session_info(session)->name;
 	char line[HB_TEXT_SIZE];
 	int r;
 
+	(void)ctx;
 	if (call->values->to && call->n_operands > first)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--to is about all paths: it takes none");
@@ -65,20 +66,17 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
 {
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref;
-	int first, r;
+	return cmd_with_session(call, HB_OPEN_CHANGE, true, rollback, NULL,
+				err);
+}
 
-	r = cmd_session_operand(call, true, &ref, &first, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &session,
-				     err);
-	if (r >= 0)
-		r = rollback(call, session, first, err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
+static int recover(const struct cmd_call *call, struct hb_session *session,
+		   int rest, void *ctx, struct hb_error *err)
+{
+	enum hb_recovered *what = ctx;
+
+	(void)rest;
+	return hb_session_recover(session, call->values->back, what, err);
 }
 
 int cmd_recover(const struct cmd_call *call, struct hb_error *err)
@@ -94,19 +92,9 @@ int cmd_recover(const struct cmd_call *call, struct hb_error *err)
 		[HB_RECOVERED_BACK] = "the interrupted change is reversed",
 	};
 	enum hb_recovered what = HB_RECOVERED_NOTHING;
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref;
-	int rest, r;
+	int r = cmd_with_session(call, HB_OPEN_RECOVER, false, recover, &what,
+				 err);
 
-	r = cmd_session_operand(call, false, &ref, &rest, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_RECOVER, &store, &session,
-				     err);
-	if (r >= 0)
-		r = hb_session_recover(session, call->values->back, &what, err);
-	hb_session_free(session);
-	hb_store_free(store);
 	if (r < 0)
 		return r;
 	return report(call, "recover", "recovered", words[what], lines[what],

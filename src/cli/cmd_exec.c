@@ -55,22 +55,28 @@ static void tell_end(const struct cli_values *values,
 	doc_done(&doc);
 }
 
+struct run {
+	char **argv;
+	struct hb_exec_result *result;
+};
+
+static int run_in(const struct cmd_call *call, struct hb_session *session,
+		  int rest, void *ctx, struct hb_error *err)
+{
+	const struct run *run = ctx;
+
+	(void)rest;
+	return hb_session_exec(session, run->argv, call->envp, run->result,
+			       err);
+}
+
 static int run(const struct cmd_call *call, enum hb_open how,
 	       struct hb_exec_result *ret_result, struct hb_error *err)
 {
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	char **argv = NULL;
-	int r;
+	struct run run = { .result = ret_result };
+	int r = find_command(call, &run.argv, err);
 
-	r = find_command(call, &argv, err);
-	if (r >= 0)
-		r = cmd_open_session(call, how, &store, &session, err);
-	if (r >= 0)
-		r = hb_session_exec(session, argv, call->envp, ret_result, err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
+	return r < 0 ? r : cmd_with_session(call, how, true, run_in, &run, err);
 }
 
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)

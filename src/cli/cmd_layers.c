@@ -9,13 +9,14 @@
 /* `holdback mark` and fork. */
 
 static int mark(const struct cmd_call *call, struct hb_session *session,
-		const char *name, struct hb_error *err)
+		int rest, void *ctx, struct hb_error *err)
 {
 	const char *given = NULL;
 	auto_doc struct doc doc = { 0 };
 	int r;
 
-	r = hb_session_mark(session, name, &given, err);
+	(void)ctx;
+	r = hb_session_mark(session, call->operands[rest], &given, err);
 	if (r < 0)
 		return r;
 	doc_begin(&doc, call->values->json, "mark");
@@ -31,29 +32,28 @@ static int mark(const struct cmd_call *call, struct hb_session *session,
 
 int cmd_mark(const struct cmd_call *call, struct hb_error *err)
 {
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
 	const char *ref;
 	int rest, r;
 
 	r = cmd_session_operand(call, true, &ref, &rest, err);
 	if (r >= 0 && call->n_operands > rest + 1)
 		r = hb_fail(err, -HB_E_USAGE, "a mark has one name");
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &session,
-				     err);
-	if (r >= 0)
-		r = mark(call, session, call->operands[rest], err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
+	return r < 0 ? r
+		     : cmd_with_session(call, HB_OPEN_CHANGE, true, mark, NULL,
+					err);
 }
 
-static int report_fork(const struct cmd_call *call, const char *of,
-		       const char *name, struct hb_error *err)
+static int fork_session(const struct cmd_call *call, struct hb_session *session,
+			int rest, void *ctx, struct hb_error *err)
 {
+	const char *of = hb_session_info(session)->name;
+	const char *name = call->operands[rest];
 	auto_doc struct doc doc = { 0 };
+	int r = hb_session_fork(session, name, call->values->from, err);
 
+	(void)ctx;
+	if (r < 0)
+		return r;
 	doc_begin(&doc, call->values->json, "fork");
 	if (doc.is_json) {
 		doc_str(&doc, "name", name);
@@ -67,9 +67,7 @@ static int report_fork(const struct cmd_call *call, const char *of,
 
 int cmd_fork(const struct cmd_call *call, struct hb_error *err)
 {
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref, *name = NULL;
+	const char *ref;
 	int rest, r;
 
 	r = cmd_session_operand(call, true, &ref, &rest, err);
@@ -78,17 +76,7 @@ int cmd_fork(const struct cmd_call *call, struct hb_error *err)
 		r = hb_fail(err, -HB_E_USAGE,
 			    "a fork needs the name of the new session");
 	}
-	if (r >= 0) {
-		name = call->operands[rest];
-		r = cmd_open_session(call, HB_OPEN_CHANGE, &store, &session,
-				     err);
-	}
-	if (r >= 0)
-		r = hb_session_fork(session, name, call->values->from, err);
-	if (r >= 0)
-		r = report_fork(call, hb_session_info(session)->name, name,
-				err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
+	return r < 0 ? r
+		     : cmd_with_session(call, HB_OPEN_CHANGE, true,
+					fork_session, NULL, err);
 }

@@ -233,10 +233,17 @@ static int show_marks(struct hb_session *session, struct doc *doc,
 	return r;
 }
 
-static int look(const struct cmd_call *call, const char *command, bool is_plain,
-		int rest, struct hb_summary *ret_summary,
-		struct hb_session *session, struct hb_error *err)
+/* status or diff, and what it found. */
+struct look {
+	const char *command;
+	bool is_plain;
+	struct hb_summary summary;
+};
+
+static int look(const struct cmd_call *call, struct hb_session *session,
+		int rest, void *ctx, struct hb_error *err)
 {
+	struct look *look = ctx;
 	const struct cli_values *values = call->values;
 	const struct hb_session_info *info = hb_session_info(session);
 	const struct hb_changes_options options = {
@@ -244,7 +251,7 @@ static int look(const struct cmd_call *call, const char *command, bool is_plain,
 			    values->except.words, values->except.n },
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
-		.without_hash = is_plain && !values->json,
+		.without_hash = look->is_plain && !values->json,
 		.since = values->since,
 	};
 	auto_doc struct doc doc = { 0 };
@@ -254,68 +261,48 @@ static int look(const struct cmd_call *call, const char *command, bool is_plain,
 	r = hb_session_changes(session, &options, &changes, err);
 	if (r < 0)
 		return r;
-	*ret_summary = *hb_changes_summary(changes);
-	doc_begin(&doc, values->json, command);
-	if (!is_plain || doc.is_json)
+	look->summary = *hb_changes_summary(changes);
+	doc_begin(&doc, values->json, look->command);
+	if (!look->is_plain || doc.is_json)
 		show_state(info, &doc);
-	if (!is_plain)
+	if (!look->is_plain)
 		r = show_marks(session, &doc, err);
 	if (r >= 0)
-		r = show_all(info, changes, values, is_plain, &doc, err);
+		r = show_all(info, changes, values, look->is_plain, &doc, err);
 	hb_changes_free(changes);
 	if (r < 0)
 		return r;
 	if (doc.is_json) {
-		show_summary_json(ret_summary, &doc);
-	} else if (!is_plain) {
-		(void)show_summary(ret_summary, &doc.out);
+		show_summary_json(&look->summary, &doc);
+	} else if (!look->is_plain) {
+		(void)show_summary(&look->summary, &doc.out);
 		(void)buf_add_char(&doc.out, '\n');
 	}
 	return doc_end(&doc, err);
 }
 
-static int look_at(const struct cmd_call *call, const char *command,
-		   bool is_plain, struct hb_summary *ret_summary,
-		   struct hb_error *err)
-{
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref;
-	int rest, r;
-
-	/* diff takes paths as well, status nothing but a session. */
-	r = cmd_session_operand(call, is_plain, &ref, &rest, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
-	if (r >= 0)
-		r = look(call, command, is_plain, rest, ret_summary, session,
-			 err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
-}
-
 int cmd_status(const struct cmd_call *call, struct hb_error *err)
 {
-	struct hb_summary summary;
+	struct look status = { .command = "status" };
 
-	return look_at(call, "status", false, &summary, err);
+	return cmd_with_session(call, HB_OPEN_LOOK, false, look, &status, err);
 }
 
 int cmd_diff(const struct cmd_call *call, struct hb_error *err)
 {
 	const struct cli_values *values = call->values;
-	struct hb_summary s;
+	struct look diff = { .command = "diff", .is_plain = true };
 	int r;
 
 	if (values->stat || values->binary)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--name-status, --stat and --binary exclude "
 			       "each other");
-	r = look_at(call, "diff", true, &s, err);
+	r = cmd_with_session(call, HB_OPEN_LOOK, true, look, &diff, err);
 	if (r < 0)
 		return r;
-	return values->exit_code && show_has_changes(&s, values->verbose)
+	return values->exit_code &&
+			       show_has_changes(&diff.summary, values->verbose)
 		       ? HB_EXIT_DIFFERENT
 		       : HB_EXIT_OK;
 }

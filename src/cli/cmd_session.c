@@ -92,19 +92,25 @@ int cmd_session_operand(const struct cmd_call *call, bool has_others,
 		       shown);
 }
 
-int cmd_open_session(const struct cmd_call *call, enum hb_open how,
-		     struct hb_store **ret_store,
-		     struct hb_session **ret_session, struct hb_error *err)
+int cmd_with_session(const struct cmd_call *call, enum hb_open how,
+		     bool has_others, cmd_session_fn fn, void *ctx,
+		     struct hb_error *err)
 {
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
 	const char *ref;
 	int rest, r;
 
-	r = cmd_session_operand(call, true, &ref, &rest, err);
+	r = cmd_session_operand(call, has_others, &ref, &rest, err);
 	if (r >= 0)
-		r = cmd_open_store(call, false, ret_store, err);
-	if (r < 0)
-		return r;
-	return hb_session_open(*ret_store, ref, how, ret_session, err);
+		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = hb_session_open(store, ref, how, &session, err);
+	if (r >= 0)
+		r = fn(call, session, rest, ctx, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	return r;
 }
 
 int cmd_ask(const struct cmd_call *call, const char *question,

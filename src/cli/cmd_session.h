@@ -15,11 +15,6 @@ int cmd_open_store(const struct cmd_call *call, bool create,
 void cmd_store_options(const char *dir, char *const *envp,
 		       struct hb_store_options *ret);
 
-/* The store and the session of the first operand that begins with '@'. */
-int cmd_open_session(const struct cmd_call *call, enum hb_open how,
-		     struct hb_store **ret_store,
-		     struct hb_session **ret_session, struct hb_error *err);
-
 /*
  * The operand that names the session, NULL if there is none; the others are
  * from *ret_rest on.  -HB_E_USAGE for a word without '@' where only a session
@@ -28,6 +23,22 @@ int cmd_open_session(const struct cmd_call *call, enum hb_open how,
 int cmd_session_operand(const struct cmd_call *call, bool has_others,
 			const char **ret_ref, int *ret_rest,
 			struct hb_error *err);
+
+/*
+ * What a command does with its session, which it does not free; operands that
+ * are not the session are from `rest` on.
+ */
+typedef int (*cmd_session_fn)(const struct cmd_call *call,
+			      struct hb_session *session, int rest, void *ctx,
+			      struct hb_error *err);
+
+/*
+ * Opens the session that the operands name, in the store of the options, and
+ * does that with it.  What `fn` returns, or why it was not called.
+ */
+int cmd_with_session(const struct cmd_call *call, enum hb_open how,
+		     bool has_others, cmd_session_fn fn, void *ctx,
+		     struct hb_error *err);
 
 /*
  * Asks on the terminal.  1: yes, 0: no; without a terminal -HB_E_USAGE with

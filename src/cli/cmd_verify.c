@@ -49,13 +49,15 @@ static int show(void *ctx, const struct hb_escape *escape, struct hb_error *err)
 }
 
 static int verify(const struct cmd_call *call, struct hb_session *session,
-		  struct hb_error *err)
+		  int rest, void *ctx, struct hb_error *err)
 {
 	struct found found = { .info = hb_session_info(session) };
 	struct hb_verified verified = { 0 };
 	char line[128];
 	int r;
 
+	(void)rest;
+	(void)ctx;
 	doc_begin(&found.doc, call->values->json, "verify");
 	if (found.doc.is_json) {
 		json_key(&found.doc.json, "found");
@@ -90,17 +92,5 @@ static int verify(const struct cmd_call *call, struct hb_session *session,
 
 int cmd_verify(const struct cmd_call *call, struct hb_error *err)
 {
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref;
-	int rest, r;
-
-	r = cmd_session_operand(call, false, &ref, &rest, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
-	if (r >= 0)
-		r = verify(call, session, err);
-	hb_session_free(session);
-	hb_store_free(store);
-	return r;
+	return cmd_with_session(call, HB_OPEN_LOOK, false, verify, NULL, err);
 }

@@ -221,10 +221,7 @@ static int run_over(struct kept_box *box, struct mounted *m,
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
 	if (r >= 0)
-		r = run_plan(run, err);
-	if (r >= 0)
-		r = plan_environment(&run->plan, run->options->envp, &envp,
-				     err);
+		r = run_plan(run, &envp, err);
 	if (r < 0)
 		return r;
 	if (box->start)

@@ -34,7 +34,7 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 
 	r = run_prepare(&run, options, NULL, NULL, err);
 	if (r >= 0)
-		r = run_plan(&run, err);
+		r = run_plan(&run, NULL, err);
 	if (r >= 0)
 		r = print(&run.plan, form, ret_text, err);
 	run_done(&run);

@@ -262,13 +262,16 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 	return r;
 }
 
-int run_plan(struct run *run, struct hb_error *err)
+int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 {
 	int r;
 
 	r = view_build(&run->request, &run->host, &run->plan, err);
 	if (r >= 0)
 		r = set_command(run, err);
+	if (r >= 0 && ret_envp)
+		r = plan_environment(&run->plan, run->options->envp, ret_envp,
+				     err);
 	return r;
 }
 

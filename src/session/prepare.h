@@ -24,7 +24,8 @@ struct hb_session;
  *	run_look()		that, and the rest of the host: resources and
  *				entries of the view
  *	run_prepare()		all of these, and the command
- *	run_plan()		the plan
+ *	run_plan()		the plan, and the environment of the command:
+ *				the caller frees it; NULL: nobody asks
  *
  * Between the last two the caller may give each resource an upper and a work
  * directory, and more frozen layers; what has none is kept in memory.  The
@@ -70,7 +71,7 @@ int run_look(struct run *run, const struct hb_listener *listener,
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		struct hb_session *session, const struct hb_listener *listener,
 		struct hb_error *err);
-int run_plan(struct run *run, struct hb_error *err);
+int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);
 void run_done(struct run *run);
 
 /*

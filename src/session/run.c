@@ -322,10 +322,7 @@ static int run_box(struct run *run, struct hb_run_result *ret_result,
 	auto_free char **envp = NULL;
 	int r;
 
-	r = run_plan(run, err);
-	if (r >= 0)
-		r = plan_environment(&run->plan, run->options->envp, &envp,
-				     err);
+	r = run_plan(run, &envp, err);
 	if (r < 0)
 		return r;
 	tell_weakenings(run, run->listener);

@@ -154,10 +154,10 @@ def without_times(lines):
     return [" ".join(line.split(" ")[:6]) for line in lines]
 
 
-def sweep(check, call):
-    """Every STEP-th call of that kind, until the command lives."""
+def sweep(check, call, step):
+    """Every so many-th call of that kind, until the command lives."""
     faults, trees = 0, []
-    for number in range(1, LIMIT, STEP):
+    for number in range(1, LIMIT, step):
         died, tree = check(call, number)
         if tree and without_times(tree) not in trees:
             trees.append(without_times(tree))
@@ -169,30 +169,33 @@ def sweep(check, call):
     return faults
 
 
-def main():
+def run(checks):
+    """Of each check its calls, and at every how many of them it is killed."""
     probe = subprocess.run(
         ["strace", "-f", "-qq", "-o", "/dev/null", "true"], capture_output=True, check=False
     )
     if probe.returncode != 0:
         print("1..0 # SKIP strace cannot trace here")
         return 0
-    checks = [check_commit, check_undo, check_rollback]
-    print(f"1..{len(checks) * len(CALLS)}")
+    print(f"1..{sum(len(calls) for _, calls, _ in checks)}")
     number = faults = 0
-    for check in checks:
-        for call in CALLS:
-            number += 1
-            name = f"{check.__name__[6:]} killed at {call}"
-            try:
-                count = sweep(check, call)
-                faults += count
-                print(f"ok {number} - {name}, {count} times")
-            except AssertionError as error:
-                print(f"not ok {number} - {name}")
-                print("\n".join(f"# {line}" for line in str(error).splitlines()))
-            sys.stdout.flush()
+    for check, call, step in ((c, call, step) for c, calls, step in checks for call in calls):
+        number += 1
+        name = f"{check.__name__[6:]} killed at {call}"
+        try:
+            count = sweep(check, call, step)
+            faults += count
+            print(f"ok {number} - {name}, {count} times")
+        except AssertionError as error:
+            print(f"not ok {number} - {name}")
+            print("\n".join(f"# {line}" for line in str(error).splitlines()))
+        sys.stdout.flush()
     print(f"# {faults} faults injected")
     return 0
+
+
+def main():
+    return run([(x, CALLS, STEP) for x in (check_commit, check_undo, check_rollback)])
 
 
 if __name__ == "__main__":

@@ -11,11 +11,9 @@ HB_SEED repeats it.
 """
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -126,26 +124,9 @@ def try_seed(work, seed):
 
 
 def main():
-    first = int(os.environ.get("HB_SEED", "1"))
-    count = 1 if "HB_SEED" in os.environ else SEEDS
-    batches = (count + BATCH - 1) // BATCH
-    print(f"1..{batches}")
-    for batch in range(batches):
-        failures = []
-        for seed in range(first + batch * BATCH, first + min((batch + 1) * BATCH, count)):
-            work = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
-            try:
-                try_seed(work, seed)
-            except (AssertionError, OSError, shutil.Error) as error:
-                failures.append(f"seed {seed}: {error}")
-            finally:
-                differential.remove(work)
-        verdict = "not ok" if failures else "ok"
-        print(f"{verdict} {batch + 1} - seeds {first + batch * BATCH} and on")
-        for failure in failures:
-            for line in failure.splitlines():
-                print(f"# {line}")
-        sys.stdout.flush()
+    batches = differential.batches_of(SEEDS, BATCH)
+    print(f"1..{len(batches)}")
+    differential.try_batches(try_seed, batches)
     return 0
 
 

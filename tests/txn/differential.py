@@ -330,13 +330,13 @@ def remove(work):
     shutil.rmtree(work)
 
 
-def try_batch(number, place, seeds, words):
-    """One test point."""
+def try_batch(trial, number, place, seeds, words=""):
+    """One test point: trial(WORK, SEED) of each."""
     failures = []
     for seed in seeds:
         work = tempfile.mkdtemp(dir=place)
         try:
-            try_seed(work, seed)
+            trial(work, seed)
         except (AssertionError, OSError) as error:
             failures.append(f"seed {seed}: {error}")
         finally:
@@ -367,23 +367,30 @@ def try_disk(number, seeds):
     try:
         disk = volume.Volume(folder, "xfs")
         try:
-            try_batch(number, disk.top, seeds, ", on xfs")
+            try_batch(try_seed, number, disk.top, seeds, ", on xfs")
         finally:
             disk.remove()
     finally:
         shutil.rmtree(folder)
 
 
-def main():
+def batches_of(count, size):
+    """The seeds in ranges; HB_SEED is one alone."""
     first = int(os.environ.get("HB_SEED", "1"))
-    count = 1 if "HB_SEED" in os.environ else SEEDS
-    batches = [
-        range(first + at, first + min(at + BATCH, count)) for at in range(0, count, BATCH)
-    ]
+    count = 1 if "HB_SEED" in os.environ else count
+    return [range(first + at, first + min(at + size, count)) for at in range(0, count, size)]
+
+
+def try_batches(trial, batches):
+    for number, seeds in enumerate(batches, 1):
+        try_batch(trial, number, os.environ["TMPDIR"], seeds)
+
+
+def main():
+    batches = batches_of(SEEDS, BATCH)
     has_disk = why_no_disk() is None
     print(f"1..{len(batches) + has_disk}")
-    for number, seeds in enumerate(batches, 1):
-        try_batch(number, os.environ["TMPDIR"], seeds, "")
+    try_batches(try_seed, batches)
     if has_disk:
         try_disk(len(batches) + 1, batches[0])
     return 0

@@ -13,7 +13,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "lib"))
@@ -124,25 +123,9 @@ def way_back(sides, seed, before):
 
 
 def main():
-    first = int(os.environ.get("HB_SEED", "1"))
-    count = 1 if "HB_SEED" in os.environ else SEEDS
-    batches = (count + BATCH - 1) // BATCH
-    print(f"1..{batches}")
-    for batch in range(batches):
-        failures = []
-        for seed in range(first + batch * BATCH, first + min((batch + 1) * BATCH, count)):
-            work = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
-            try:
-                try_seed(work, seed)
-            except (AssertionError, OSError) as error:
-                failures.append(f"seed {seed}: {error}")
-            finally:
-                one.remove(work)
-        print(f"{'not ok' if failures else 'ok'} {batch + 1} - seeds {first + batch * BATCH} and on")
-        for failure in failures:
-            for line in failure.splitlines():
-                print(f"# {line}")
-        sys.stdout.flush()
+    batches = one.batches_of(SEEDS, BATCH)
+    print(f"1..{len(batches)}")
+    one.try_batches(try_seed, batches)
     return 0
 
 

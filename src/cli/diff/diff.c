@@ -129,10 +129,10 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 	return r < 0 ? r : paint_end(&sink->paint, err);
 }
 
-static int show(const struct cmd_call *call, int rest,
-		struct hb_session *session, struct sink *sink,
-		struct hb_error *err)
+static int show(const struct cmd_call *call, struct hb_session *session,
+		int rest, void *ctx, struct hb_error *err)
 {
+	struct sink *sink = ctx;
 	const struct cli_values *values = call->values;
 	const struct hb_changes_options options = {
 		.filter = { values->only.words, values->only.n,
@@ -165,22 +165,13 @@ static int show(const struct cmd_call *call, int rest,
 static int open_and_show(const struct cmd_call *call, struct hb_error *err)
 {
 	struct sink sink = { .columns = find_columns(call->envp) };
-	struct hb_session *session = NULL;
-	struct hb_store *store = NULL;
-	const char *ref;
-	int rest, r;
+	int r;
 
 	settings_find(call->values, call->envp, &sink.settings);
 	paint_init(&sink.paint, sink.settings.has_colour,
 		   sink.settings.is_for_terminal);
-	r = cmd_session_operand(call, true, &ref, &rest, err);
-	if (r >= 0)
-		r = cmd_open_session(call, HB_OPEN_LOOK, &store, &session, err);
-	if (r >= 0)
-		r = show(call, rest, session, &sink, err);
 	/* Others may have the session while somebody still reads. */
-	hb_session_free(session);
-	hb_store_free(store);
+	r = cmd_with_session(call, HB_OPEN_LOOK, true, show, &sink, err);
 	paint_done(&sink.paint);
 	if (sink.pager > 0)
 		hb_pager_end(sink.pager);
