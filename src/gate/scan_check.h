@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GATE_SCAN_CHECK_H
+#define HB_GATE_SCAN_CHECK_H
+
+#include "gate/scan_pattern.h"
+
+/*
+ * What a format cannot say: whether something that has it is meant.
+ */
+
+struct scan_check {
+	const char *name; /* as rules call it */
+	/* May move the match's end and the secret in it. */
+	enum scan_answer (*check)(const struct scan_text *t,
+				  struct scan_match *m);
+	/* A key is no text: nobody typed it, whatever its bytes look like. */
+	bool is_enough;
+};
+
+/* NULL: there is none. */
+const struct scan_check *check_find(const char *name);
+
+/*
+ * Shannon's, of the bytes by themselves, in tenths of a bit per byte.
+ */
+unsigned entropy_of(const uint8_t *bytes, size_t n);
+
+/*
+ * Whether eight bytes in a row are the same, or each is the one after the one
+ * before: nobody draws that.
+ */
+bool is_typed(const uint8_t *bytes, size_t n);
+
+/*
+ * Whether the keyword, which ends at `at`, is given a value: up to where that
+ * begins.  A yes writes `ret_value`, and `ret_quote`, 0 for none.
+ */
+enum scan_answer assign_value(const struct scan_text *t, size_t at,
+			      size_t *ret_value, uint8_t *ret_quote);
+
+/* Whether a value in these quotes ends at `at`. */
+enum scan_answer assign_ends(const struct scan_text *t, size_t at,
+			     uint8_t quote);
+
+#endif
