@@ -108,4 +108,6 @@ check 'rollback of a fork' hb rollback -y @f
 is 'takes nothing from its origin' "$(names_of s)" 'M b,M c,'
 is 'nor does a commit of something else' "$(hb fork @s g >/dev/null && box g 'echo g >g' &&
 	hb commit -y --only g @g >/dev/null && names_of s)" 'M b,M c,'
+like 'undo of what was before a fork is refused by that name' "$(hb undo @s 2>&1)" \
+	'*a fork was made after*'
 finish
