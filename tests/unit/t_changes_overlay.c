@@ -166,7 +166,12 @@ static void git_status_changes_nothing(void)
 		CHECK_CHANGES(&t, "t d/1\n");
 		tree_done(&t);
 	}
-	session(&t, repository,
+	/*
+	 * The index has another time, or git writes it only if its files are
+	 * of the same second as itself.
+	 */
+	(void)snprintf(base, sizeof(base), "%s; touch -d @9 d/1", repository);
+	session(&t, base,
 		"export GIT_CONFIG_GLOBAL=/dev/null; git status >/dev/null");
 	CHECK_INT(fstatat(t.layers[0], ".git/index", &st, 0), 0);
 	CHECK_CHANGES(&t, "");
