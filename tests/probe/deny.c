@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "filter.h"
 #include "probe.h"
 
 #include "sys/kernel.h"
@@ -30,9 +31,6 @@
  * which stays behind, has read it.
  */
 
-#define MAX_RULES 32
-#define MAX_CODE  (MAX_RULES * 4 + 2)
-
 static const struct {
 	const char *name;
 	long number;
@@ -41,6 +39,7 @@ static const struct {
 	{ "chdir", SYS_chdir },
 	{ "clone", SYS_clone },
 	{ "close_range", SYS_close_range },
+	{ "execve", SYS_execve },
 	{ "fchdir", SYS_fchdir },
 	{ "fsconfig", SYS_fsconfig },
 	{ "fsmount", SYS_fsmount },
@@ -50,39 +49,35 @@ static const struct {
 	{ "landlock_add_rule", SYS_landlock_add_rule },
 	{ "landlock_create_ruleset", SYS_landlock_create_ruleset },
 	{ "landlock_restrict_self", SYS_landlock_restrict_self },
+	{ "mkdirat", SYS_mkdirat },
 	{ "mount", SYS_mount },
 	{ "mount_setattr", SYS_mount_setattr },
 	{ "move_mount", SYS_move_mount },
 	{ "open_tree", SYS_open_tree },
+	{ "openat", SYS_openat },
 	{ "openat2", SYS_openat2 },
 	{ "pivot_root", SYS_pivot_root },
 	{ "prctl", SYS_prctl },
 	{ "prlimit64", SYS_prlimit64 },
 	{ "renameat2", SYS_renameat2 },
 	{ "seccomp", SYS_seccomp },
+	{ "sendto", SYS_sendto },
 	{ "setpgid", SYS_setpgid },
 	{ "setsid", SYS_setsid },
+	{ "socket", SYS_socket },
+	{ "symlinkat", SYS_symlinkat },
 	{ "umount2", SYS_umount2 },
 	{ "unshare", SYS_unshare },
 	{ "write", SYS_write },
 };
 
-struct program {
-	struct k_sock_filter code[MAX_CODE];
-	unsigned short n;
-	/* The one rule about a text; NULL: there is none. */
-	const char *text;
-	size_t text_index;
-	int text_errno;
-};
-
-static void add(struct program *p, uint16_t code, uint32_t k, uint8_t jt,
+static void add(struct filter *p, uint16_t code, uint32_t k, uint8_t jt,
 		uint8_t jf)
 {
 	p->code[p->n++] = (struct k_sock_filter){ code, jt, jf, k };
 }
 
-static void load(struct program *p, size_t offset)
+static void load(struct filter *p, size_t offset)
 {
 	add(p, 0x20, (uint32_t)offset, 0, 0);
 }
@@ -96,8 +91,41 @@ static long number_of(const char *name, size_t len)
 	return -1;
 }
 
+int filter_watch(struct filter *p, const char *call)
+{
+	long number = number_of(call, strlen(call));
+
+	if (number < 0)
+		return -1;
+	load(p, offsetof(struct k_seccomp_data, nr));
+	add(p, 0x15, (uint32_t)number, 0, 1);
+	add(p, 0x06, K_SECCOMP_RET_USER_NOTIF, 0, 0);
+	return 0;
+}
+
+static int has_text(const struct filter *p, const struct k_seccomp_notif *call)
+{
+	char path[32], found[64] = "";
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%u/mem", call->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1
+		   : pread(fd, found, sizeof(found) - 1,
+			   (off_t)call->data.args[p->text_index]);
+	if (fd >= 0)
+		(void)close(fd);
+	return n > 0 && strcmp(found, p->text) == 0;
+}
+
+static int refuse_text(struct filter *p, const struct k_seccomp_notif *call)
+{
+	return has_text(p, call) ? -p->text_errno : 1;
+}
+
 /* One rule; the number is loaded anew by whoever comes next. */
-static int add_rule(struct program *p, const char *spec, const char *error)
+static int add_rule(struct filter *p, const char *spec, const char *error)
 {
 	size_t len = strcspn(spec, ":");
 	long number = number_of(spec, len);
@@ -120,6 +148,7 @@ static int add_rule(struct program *p, const char *spec, const char *error)
 		how = spec[len + 2];
 		spec += len + 3;
 		if (how == '~') {
+			p->answer = refuse_text;
 			p->text = spec;
 			p->text_index = index;
 			p->text_errno = code;
@@ -141,10 +170,10 @@ static int add_rule(struct program *p, const char *spec, const char *error)
  * With a capability no_new_privs can stay as it was: that is tested too.  A
  * descriptor to listen on, if there is a text to look for.
  */
-static int install(const struct program *p)
+static int install(const struct filter *p)
 {
 	struct k_sock_fprog prog = { p->n, p->code };
-	unsigned long flags = p->text ? K_SECCOMP_FLAG_NEW_LISTENER : 0;
+	unsigned long flags = p->answer ? K_SECCOMP_FLAG_NEW_LISTENER : 0;
 	long r;
 
 	r = syscall(SYS_seccomp, K_SECCOMP_SET_MODE_FILTER, flags, &prog);
@@ -156,24 +185,8 @@ static int install(const struct program *p)
 			    &prog);
 }
 
-static int has_text(const struct program *p, const struct k_seccomp_notif *call)
-{
-	char path[32], found[64] = "";
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/%u/mem", call->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1
-		   : pread(fd, found, sizeof(found) - 1,
-			   (off_t)call->data.args[p->text_index]);
-	if (fd >= 0)
-		(void)close(fd);
-	return n > 0 && strcmp(found, p->text) == 0;
-}
-
 /* Until nobody is left to whom the filter applies. */
-static void answer_all(const struct program *p, int listener)
+static void answer_all(struct filter *p, int listener)
 {
 	struct pollfd poll_fd = { .fd = listener, .events = POLLIN };
 	struct k_seccomp_notif call;
@@ -185,10 +198,11 @@ static void answer_all(const struct program *p, int listener)
 		if (ioctl(listener, K_SECCOMP_NOTIF_RECV, &call) < 0)
 			continue;
 		resp.id = call.id;
-		if (has_text(p, &call))
-			resp.error = -p->text_errno;
-		else
+		resp.error = p->answer(p, &call);
+		if (resp.error > 0) {
+			resp.error = 0;
 			resp.flags = K_SECCOMP_USER_NOTIF_CONTINUE;
+		}
 		(void)ioctl(listener, K_SECCOMP_NOTIF_SEND, &resp);
 	}
 }
@@ -197,7 +211,7 @@ static void answer_all(const struct program *p, int listener)
  * The child shares our descriptors until it executes, so that the one it gets
  * from the filter is ours, too.
  */
-static int execute_watched(const struct program *p, char **argv)
+static int execute_watched(struct filter *p, char **argv)
 {
 	int tell[2], listener = -1, status = 0;
 	long pid;
@@ -215,6 +229,7 @@ static int execute_watched(const struct program *p, char **argv)
 	if (pid < 0 || read(tell[0], &listener, sizeof(listener)) < 0 ||
 	    listener < 0)
 		return 2;
+	p->child = (pid_t)pid;
 	answer_all(p, listener);
 	if (waitpid((pid_t)pid, &status, 0) < 0)
 		return 2;
@@ -222,9 +237,23 @@ static int execute_watched(const struct program *p, char **argv)
 				   : WEXITSTATUS(status);
 }
 
+int filter_execute(struct filter *p, char **argv)
+{
+	add(p, 0x06, 0x7fff0000U, 0, 0);
+	if (p->answer)
+		return execute_watched(p, argv);
+	if (install(p) < 0) {
+		perror("probe: cannot load the filter");
+		return 2;
+	}
+	(void)execvp(argv[0], argv);
+	perror("probe: cannot execute");
+	return 2;
+}
+
 int deny_main(int argc, char **argv)
 {
-	struct program p = { .n = 0 };
+	struct filter p = { .n = 0 };
 	int i = 0;
 
 	while (i + 1 < argc && strcmp(argv[i], "--") != 0) {
@@ -237,14 +266,5 @@ int deny_main(int argc, char **argv)
 	}
 	if (i + 1 >= argc || strcmp(argv[i], "--") != 0)
 		return 2;
-	add(&p, 0x06, 0x7fff0000U, 0, 0);
-	if (p.text)
-		return execute_watched(&p, argv + i + 1);
-	if (install(&p) < 0) {
-		perror("deny: cannot load the filter");
-		return 2;
-	}
-	(void)execvp(argv[i + 1], argv + i + 1);
-	perror("deny: cannot execute");
-	return 2;
+	return filter_execute(&p, argv + i + 1);
 }

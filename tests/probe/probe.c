@@ -32,6 +32,7 @@ static const struct check checks[] = {
 	{ "linger", "COUNT [deaf|forking]", act_linger },
 	{ "leave", "DIRECTORY-FD", act_leave },
 	{ "deny", "CALL ERRNO ... -- COMMAND ...", deny_main },
+	{ "cut", "CALL N -- COMMAND ...", cut_main },
 };
 
 static const struct {

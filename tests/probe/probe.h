@@ -59,4 +59,7 @@ int act_leave(int argc, char **argv);
 /* deny.c: this one executes a command and does not come back. */
 int deny_main(int argc, char **argv);
 
+/* cut.c */
+int cut_main(int argc, char **argv);
+
 #endif
