@@ -144,10 +144,6 @@ static int add_private(struct builder *b)
 		if (r < 0)
 			return r;
 	}
-	r = add(b, OP_DIR, NULL, VIEW_WORK_DIR, PLAN_HAS_PERMS);
-	if (r < 0)
-		return r;
-	last_op(b)->perms = 0700;
 	/* Below a tree that was asked for it is that tree's own. */
 	for (size_t i = 0; i < q->n_entries; i++)
 		if (view_is_asked(&q->entries[i]) &&
@@ -352,6 +348,23 @@ static int add_names(struct builder *b)
 	return r;
 }
 
+/* What was given by name wins over what is ours, so this looks at all of it. */
+static int add_work_dir(struct builder *b)
+{
+	const char *path = view_work_dir(b->plan);
+	int r;
+
+	if (!path) {
+		hb_fix(b->err, "leave out one of /tmp, /run and /dev/shm");
+		return hb_fail(b->err, -HB_E_USAGE,
+			       "no place is left for AGENT_WORK_DIR");
+	}
+	r = add(b, OP_DIR, NULL, path, PLAN_HAS_PERMS);
+	if (r >= 0)
+		last_op(b)->perms = 0700;
+	return r;
+}
+
 static void set_settings(const struct builder *b)
 {
 	const struct settings *s = b->request->settings;
@@ -401,6 +414,8 @@ int view_build(const struct view_request *request, const struct view_host *host,
 		r = add_covers(&b);
 	if (r >= 0)
 		r = add_names(&b);
+	if (r >= 0)
+		r = add_work_dir(&b);
 	if (r < 0)
 		return r;
 	plan_sort_by_dest(plan);

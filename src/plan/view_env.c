@@ -61,7 +61,6 @@ static const struct {
 } fixed[] = {
 	{ "TMPDIR", "/tmp" },
 	{ "HOLDBACK", "1" },
-	{ "AGENT_WORK_DIR", VIEW_WORK_DIR },
 	{ "GIT_CONFIG_KEY_0", "credential.helper" },
 	{ "GIT_CONFIG_VALUE_0", "" },
 };
@@ -202,6 +201,7 @@ int view_env(const struct view_request *request, const struct view_host *host,
 {
 	const char *home = host->home_name ? host->home_name : host->home;
 	const struct settings *s = request->settings;
+	const char *work = view_work_dir(plan);
 	int r;
 
 	r = plan_add_env(plan, ENV_CLEAR, NULL, NULL, err);
@@ -213,6 +213,8 @@ int view_env(const struct view_request *request, const struct view_host *host,
 	for (size_t i = 0; r >= 0 && i < COUNT(fixed); i++)
 		r = plan_add_env(plan, ENV_SET, fixed[i].name, fixed[i].value,
 				 err);
+	if (r >= 0 && work)
+		r = plan_add_env(plan, ENV_SET, "AGENT_WORK_DIR", work, err);
 	if (r >= 0)
 		r = set_git(request, plan, err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)

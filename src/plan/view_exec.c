@@ -88,7 +88,6 @@ static bool is_in_resource(const struct builder *b, const char *path)
 
 static int add_private(struct builder *b)
 {
-	struct plan_op *op = NULL;
 	int r = 0;
 
 	for (size_t i = 0;
@@ -102,11 +101,6 @@ static int add_private(struct builder *b)
 			    ? add_memory(b, path, private_places[i].perms)
 			    : add(b, private_places[i].kind, NULL, path,
 				  private_places[i].flags, NULL);
-	}
-	if (r >= 0 && !is_in_resource(b, VIEW_WORK_DIR)) {
-		r = add(b, OP_DIR, NULL, VIEW_WORK_DIR, PLAN_HAS_PERMS, &op);
-		if (r >= 0)
-			op->perms = 0700;
 	}
 	if (r >= 0 && b->host->home && !is_in_resource(b, b->host->home))
 		r = add_memory(b, b->host->home, 0700);
@@ -202,6 +196,20 @@ static int add_read_only(struct builder *b)
 	return r;
 }
 
+static int add_work_dir(struct builder *b)
+{
+	const char *path = view_work_dir(b->plan);
+	struct plan_op *op = NULL;
+	int r;
+
+	if (!path)
+		return 0;
+	r = add(b, OP_DIR, NULL, path, PLAN_HAS_PERMS, &op);
+	if (r >= 0)
+		op->perms = 0700;
+	return r;
+}
+
 /* The variables that the command's profile lets pass. */
 static int add_env(struct builder *b)
 {
@@ -238,6 +246,8 @@ int view_exec_build(const struct view_exec_request *request,
 	/* Last of equals: nothing uncovers the store. */
 	if (r >= 0)
 		r = cover_store(&b);
+	if (r >= 0)
+		r = add_work_dir(&b);
 	if (r < 0)
 		return r;
 	plan_sort_by_dest(plan);

@@ -74,6 +74,22 @@ static const struct plan_op *place_of(const struct plan *plan, const char *path)
 	return best;
 }
 
+const char *view_work_dir(const struct plan *plan)
+{
+	static const char *const candidates[] = { "/tmp/agent-work",
+						  "/run/agent-work",
+						  "/dev/shm/agent-work" };
+
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]);
+	     i++) {
+		const struct plan_op *op = place_of(plan, candidates[i]);
+
+		if (op && (op->kind == OP_TMPFS || op->kind == OP_DIR))
+			return candidates[i];
+	}
+	return NULL;
+}
+
 const struct plan_op *view_find(const struct plan *plan, const char *path,
 				char *ret_path)
 {

@@ -20,13 +20,18 @@ struct view_place {
 
 #define VIEW_PLACES 5
 
-/* $AGENT_WORK_DIR: fresh, private, and gone with the rest of /tmp. */
-#define VIEW_WORK_DIR "/tmp/agent-work"
-
 extern const struct view_place view_places[VIEW_PLACES];
 
 /* Whether it was asked for by name, and so wins over what is ours. */
 bool view_is_asked(const struct view_entry *e);
+
+/*
+ * $AGENT_WORK_DIR, which is fresh, private and gone with the memory it is in:
+ * in /tmp, or elsewhere if that was given away, because nothing is made on the
+ * host.  NULL: every place for it is taken.  The plan has the rest of the view,
+ * and may have this directory.
+ */
+const char *view_work_dir(const struct plan *plan);
 
 /*
  * Where a link at `link` with the text `target` leads to, and then `rest` from

@@ -53,6 +53,11 @@ prints 'the work directory is empty, private and writable' "700 0" \
 	run sh -c 'echo $(stat -c %a "$AGENT_WORK_DIR") $(ls -A "$AGENT_WORK_DIR" |
 		wc -l) && echo x >"$AGENT_WORK_DIR/x"'
 check 'and not the host'"'"'s' test ! -e /tmp/agent-work/x
+check 'where /tmp is given it is somewhere else' run -q --ro /tmp sh -c \
+	'echo x >"$AGENT_WORK_DIR/x" && ! touch /tmp/x 2>/dev/null'
+check 'nor is it made in a /tmp that may be written' run -q --rw /tmp sh -c \
+	'echo x >"$AGENT_WORK_DIR/x"'
+check 'nothing of that is on the host' test ! -e /tmp/agent-work
 
 # --cow, --at, --export, --hide, --socket
 prints '--cow holds back another directory' "new" \
