@@ -123,7 +123,7 @@ int store_choose_path(const struct hb_store_options *options, char *ret,
 	} else if (home && path_is_absolute(home)) {
 		r = path_join(home, DEFAULT_BELOW_HOME, joined, sizeof(joined));
 	} else {
-		hb_fix(err, "set HOME, or use --state-dir DIR");
+		hb_fix(err, "set HOME or XDG_STATE_HOME");
 		return hb_fail(err, -HB_E_CONFIG,
 			       "neither HOME nor XDG_STATE_HOME says where "
 			       "sessions live");
@@ -173,6 +173,24 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 	return store->sessions < 0 ? store->sessions : 0;
 }
 
+/* A home directory is not ours to make; users without one name one all the
+ * same. */
+static int check_home(const struct hb_store_options *options,
+		      struct hb_error *err)
+{
+	const char *base = look_env(options->envp, "XDG_STATE_HOME");
+	const char *home = look_env(options->envp, "HOME");
+	char shown[QUOTE_SHOWN];
+
+	if (options->dir || (base && path_is_absolute(base)) ||
+	    sys_faccessat(AT_FDCWD, home, F_OK) != -ENOENT)
+		return 0;
+	hb_fix(err, "set HOME or XDG_STATE_HOME to a directory that exists");
+	return hb_fail(err, -HB_E_CONFIG,
+		       "the home directory '%s' does not exist",
+		       quote_shown(home, shown, sizeof(shown)));
+}
+
 int hb_store_open(const struct hb_store_options *options, bool create,
 		  struct hb_store **ret_store, struct hb_error *err)
 {
@@ -181,6 +199,8 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 	int r;
 
 	r = store_choose_path(options, path, sizeof(path), err);
+	if (r >= 0 && create)
+		r = check_home(options, err);
 	if (r < 0)
 		return r;
 	store = calloc(1, sizeof(*store));

@@ -87,6 +87,16 @@ says 'bytes for a terminal are quoted' 127 \
 	'holdback: there is no program *\\033\[2J* in PATH' \
 	run "$(printf '\033[2Jx')"
 
+# Without a home there is nowhere to keep sessions, and none is made.
+says 'no HOME' 125 \
+	"holdback: \[3] neither HOME nor XDG_STATE_HOME says where sessions live${nl}fix: set HOME or XDG_STATE_HOME" \
+	env -u HOME -u XDG_STATE_HOME "$HB_BIN" -q true
+says 'a HOME that does not exist' 125 \
+	"holdback: \[3] the home directory '$work/none' does not exist${nl}fix: set HOME or XDG_STATE_HOME to a directory that exists" \
+	env -u XDG_STATE_HOME HOME="$work/none" "$HB_BIN" -q true
+check_fails 'is not made' test -e none
+HOME=$work/none prints 'and not needed if nothing is kept' ran run -q -- echo ran
+
 # Commands and programs.
 says 'a near miss of a command' 127 \
 	"holdback: there is no program 'docter' in PATH${nl}fix: did you mean 'holdback doctor'?" \
