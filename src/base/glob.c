@@ -18,10 +18,12 @@
  * match.
  *
  * A "**" component owns two states: at its first star, where a component
- * starts, and at its second, inside of a component that it swallows.
+ * starts, and at its second, inside of a component that it swallows.  What git
+ * makes of odd patterns is kept: three stars are two, and a "**" before an
+ * escaped slash takes any bytes.
  *
  * t_glob.c compares with a recursive definition, and runs the patterns which
- * cost exponential time elsewhere.
+ * cost exponential time elsewhere; tests/txn/ignored-git.py compares with git.
  */
 
 enum token_kind {
@@ -32,8 +34,7 @@ enum token_kind {
 	TOKEN_STAR,	/* * within a component */
 	TOKEN_DIRS,	/* a "**" and its slash, where a component starts */
 	TOKEN_SWALLOW,	/* the same, inside of a component */
-	TOKEN_REST,	/* a "**" at the end, before its first byte */
-	TOKEN_REST_ANY, /* the same, after it */
+	TOKEN_ANYTHING, /* a "**" at the end, or before an escaped slash */
 	TOKEN_BAD,	/* malformed */
 };
 
@@ -61,72 +62,125 @@ static char fold_byte(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* The offset behind the class that begins at `i`, or 0 if it has no end. */
-static size_t class_end(const struct pattern *p, size_t i)
+/* Bytes of the named classes, as ranges: those of ASCII, whatever the locale.
+ */
+struct named_class {
+	const char *name;
+	const char *ranges; /* pairs: from, to */
+};
+
+static const struct named_class named_classes[] = {
+	{ "alnum", "09AZaz" },	 { "alpha", "AZaz" },
+	{ "blank", "\t\t  " },	 { "cntrl", "\1\37\177\177" },
+	{ "digit", "09" },	 { "graph", "!~" },
+	{ "lower", "az" },	 { "print", " ~" },
+	{ "punct", "!/:@[`{~" }, { "space", "\t\n\r\r  " },
+	{ "upper", "AZ" },	 { "xdigit", "09AFaf" },
+};
+
+static bool is_in_ranges(const char *ranges, unsigned char c)
 {
-	size_t first;
-
-	i++;
-	if (i < p->n && (p->s[i] == '!' || p->s[i] == '^'))
-		i++;
-	for (first = i; i < p->n; i++) {
-		if (p->s[i] == ']' && i > first)
-			return i + 1;
-		if (p->s[i] == '[' && i + 1 < p->n && p->s[i + 1] == ':')
-			return 0;
-		if (p->s[i] == '\\')
-			i++;
-	}
-	return 0;
-}
-
-/* One member of a class, which may be escaped. */
-static unsigned char class_byte(const struct pattern *p, size_t *i)
-{
-	if (p->s[*i] == '\\')
-		(*i)++;
-	return (unsigned char)p->s[(*i)++];
-}
-
-/* Whether the class in i..end, which is well-formed, lists the byte. */
-static bool is_listed(const struct pattern *p, size_t i, size_t end, char c)
-{
-	unsigned char low, high, byte = (unsigned char)c;
-
-	while (i < end) {
-		low = class_byte(p, &i);
-		high = low;
-		if (i + 1 < end && p->s[i] == '-') {
-			i++;
-			high = class_byte(p, &i);
-		}
-		if (byte >= low && byte <= high)
+	for (; *ranges; ranges += 2)
+		if (c >= (unsigned char)ranges[0] &&
+		    c <= (unsigned char)ranges[1])
 			return true;
-	}
 	return false;
 }
 
-static bool class_matches(const struct pattern *p, size_t i, size_t next,
-			  char c)
+/*
+ * A named class at `i`: the offset behind it and whether it has the byte; 0 for
+ * something else that begins so; SIZE_MAX for one that nobody knows.
+ */
+static size_t read_named(const struct pattern *p, size_t i, unsigned char c,
+			 bool *listed)
 {
-	size_t end = next - 1;
-	bool negated, listed;
+	size_t start = i + 2, end = start;
 
-	if (c == '/')
+	if (i + 1 >= p->n || p->s[i] != '[' || p->s[i + 1] != ':')
+		return 0;
+	while (end < p->n && p->s[end] != ']')
+		end++;
+	if (end == p->n)
+		return SIZE_MAX;
+	if (end == start || p->s[end - 1] != ':')
+		return 0;
+	for (size_t k = 0; k < sizeof(named_classes) / sizeof(named_classes[0]);
+	     k++) {
+		const struct named_class *named = &named_classes[k];
+
+		if (strlen(named->name) != end - 1 - start ||
+		    memcmp(named->name, p->s + start, end - 1 - start) != 0)
+			continue;
+		*listed = *listed || is_in_ranges(named->ranges, c);
+		return end + 1;
+	}
+	return SIZE_MAX;
+}
+
+/* One member of a class, which may be escaped; false: the pattern ends. */
+static bool class_byte(const struct pattern *p, size_t *i, unsigned char *ret)
+{
+	if (*i < p->n && p->s[*i] == '\\')
+		(*i)++;
+	if (*i >= p->n)
 		return false;
+	*ret = (unsigned char)p->s[(*i)++];
+	return true;
+}
+
+/*
+ * The offset behind the class that begins at `i`, or 0 if it is malformed, and
+ * whether it lists the byte, or does not if it is negated.
+ */
+static size_t read_class(const struct pattern *p, size_t i, char c,
+			 bool *ret_matches)
+{
+	unsigned char low, high, byte = (unsigned char)c;
+	bool negated, listed = false;
+	size_t first, next;
+
 	i++;
-	negated = p->s[i] == '!' || p->s[i] == '^';
+	negated = i < p->n && (p->s[i] == '!' || p->s[i] == '^');
 	if (negated)
 		i++;
-	listed = is_listed(p, i, end, c);
-	if (!listed && p->fold) {
-		char low = fold_byte(c);
-		char up =
-			(char)(low >= 'a' && low <= 'z' ? low - 'a' + 'A' : c);
-
-		listed = is_listed(p, i, end, low) || is_listed(p, i, end, up);
+	first = i;
+	while (i < p->n && (p->s[i] != ']' || i == first)) {
+		next = read_named(p, i, byte, &listed);
+		if (next == SIZE_MAX)
+			return 0;
+		if (next > 0) {
+			i = next;
+			continue;
+		}
+		if (!class_byte(p, &i, &low))
+			return 0;
+		high = low;
+		if (i + 1 < p->n && p->s[i] == '-' && p->s[i + 1] != ']') {
+			i++;
+			if (!class_byte(p, &i, &high))
+				return 0;
+		}
+		listed = listed || (byte >= low && byte <= high);
 	}
-	return listed != negated;
+	*ret_matches = listed != negated;
+	return i < p->n ? i + 1 : 0;
+}
+
+static bool class_matches(const struct pattern *p, size_t i, char c)
+{
+	char low = fold_byte(c);
+	bool is_letter = low >= 'a' && low <= 'z';
+	bool same = false, other = false;
+
+	if (c == '/' || read_class(p, i, c, &same) == 0)
+		return false;
+	if (!p->fold || !is_letter)
+		return same;
+	(void)read_class(p, i, (char)(c == low ? low - 'a' + 'A' : low),
+			 &other);
+	/* Negated, both letters have to be none of the listed. */
+	return p->s[i + 1] == '!' || p->s[i + 1] == '^' ? same && other
+							: same || other;
 }
 
 static bool is_star(const struct pattern *p, size_t i)
@@ -134,32 +188,43 @@ static bool is_star(const struct pattern *p, size_t i)
 	return i < p->n && p->s[i] == '*';
 }
 
+/* The offset behind the stars at `i`. */
+static size_t skip_stars(const struct pattern *p, size_t i)
+{
+	while (is_star(p, i))
+		i++;
+	return i;
+}
+
 /* Whether a "**" that is a whole component begins at `i`. */
 static bool is_dirs(const struct pattern *p, size_t i)
 {
-	return is_star(p, i) && is_star(p, i + 1) &&
-	       (i == 0 || p->s[i - 1] == '/') &&
-	       (i + 2 == p->n || p->s[i + 2] == '/');
+	size_t end;
+
+	if (!is_star(p, i) || !is_star(p, i + 1) ||
+	    (i > 0 && p->s[i - 1] != '/'))
+		return false;
+	end = skip_stars(p, i);
+	return end == p->n || p->s[end] == '/' ||
+	       (p->s[end] == '\\' && end + 1 < p->n && p->s[end + 1] == '/');
 }
 
 static struct token star_token(const struct pattern *p, size_t i)
 {
-	size_t next = i + 1;
+	size_t end = skip_stars(p, i);
+	bool is_first = is_dirs(p, i);
 
-	if (is_dirs(p, i))
-		return i + 2 == p->n ? (struct token){ TOKEN_REST, 0, p->n }
-				     : (struct token){ TOKEN_DIRS, 0, i + 3 };
-	if (i > 0 && is_dirs(p, i - 1))
-		return i + 1 == p->n
-			       ? (struct token){ TOKEN_REST_ANY, 0, p->n }
-			       : (struct token){ TOKEN_SWALLOW, 0, i + 2 };
-	while (is_star(p, next))
-		next++;
-	return (struct token){ TOKEN_STAR, 0, next };
+	if (!is_first && !(i > 0 && is_dirs(p, i - 1)))
+		return (struct token){ TOKEN_STAR, 0, end };
+	if (end == p->n || p->s[end] != '/')
+		return (struct token){ TOKEN_ANYTHING, 0, end };
+	return (struct token){ is_first ? TOKEN_DIRS : TOKEN_SWALLOW, 0,
+			       end + 1 };
 }
 
 static struct token token_at(const struct pattern *p, size_t i)
 {
+	bool matches;
 	size_t end;
 
 	if (i == p->n)
@@ -170,7 +235,7 @@ static struct token token_at(const struct pattern *p, size_t i)
 	case '*':
 		return star_token(p, i);
 	case '[':
-		end = class_end(p, i);
+		end = read_class(p, i, '\0', &matches);
 		return (struct token){ end ? TOKEN_CLASS : TOKEN_BAD, 0, end };
 	case '\\':
 		if (i + 1 == p->n)
@@ -195,7 +260,7 @@ static void states_add(struct states *set, uint8_t *seen,
 		t = token_at(p, i);
 		i = t.next;
 	} while (t.kind == TOKEN_STAR || t.kind == TOKEN_DIRS ||
-		 t.kind == TOKEN_REST_ANY);
+		 t.kind == TOKEN_ANYTHING);
 }
 
 /* Where the state goes on this byte; SIZE_MAX for nowhere. */
@@ -212,16 +277,14 @@ static size_t step(const struct pattern *p, size_t i, char c)
 	case TOKEN_ANY:
 		return c != '/' ? t.next : SIZE_MAX;
 	case TOKEN_CLASS:
-		return class_matches(p, i, t.next, c) ? t.next : SIZE_MAX;
+		return class_matches(p, i, c) ? t.next : SIZE_MAX;
 	case TOKEN_STAR:
 		return c != '/' ? i : SIZE_MAX;
 	case TOKEN_DIRS:
-		return c != '/' ? i + 1 : SIZE_MAX;
+		return c != '/' ? i + 1 : i;
 	case TOKEN_SWALLOW:
 		return c == '/' ? i - 1 : i;
-	case TOKEN_REST:
-		return i + 1;
-	case TOKEN_REST_ANY:
+	case TOKEN_ANYTHING:
 		return i;
 	case TOKEN_END:
 	case TOKEN_BAD:
@@ -230,7 +293,7 @@ static size_t step(const struct pattern *p, size_t i, char c)
 	return SIZE_MAX;
 }
 
-static bool match_whole(const struct pattern *p, const char *path)
+static bool match_whole(const struct pattern *p, const char *path, size_t len)
 {
 	struct states sets[2], *now = &sets[0], *then = &sets[1], *swap;
 	uint8_t seen[GLOB_PATTERN_MAX + 1];
@@ -238,7 +301,7 @@ static bool match_whole(const struct pattern *p, const char *path)
 	memset(seen, 0, p->n + 1);
 	now->n = 0;
 	states_add(now, seen, p, 0);
-	for (; *path && now->n > 0; path++) {
+	for (; len > 0 && now->n > 0; path++, len--) {
 		for (size_t i = 0; i < now->n; i++)
 			seen[now->at[i]] = 0;
 		then->n = 0;
@@ -270,7 +333,7 @@ static const char *find_fault(const char *pattern)
 		if (t.kind == TOKEN_BAD && p.s[i] == '\\')
 			return "ends in a backslash";
 		if (t.kind == TOKEN_BAD)
-			return "has a '[' without its ']', or a named class";
+			return "has a '[' without its ']', or a class that is not known";
 	}
 	return NULL;
 }
@@ -303,5 +366,12 @@ bool glob_match(const char *pattern, const char *path, unsigned int flags)
 		last = strrchr(path, '/');
 		path = last ? last + 1 : path;
 	}
-	return match_whole(&p, path);
+	return match_whole(&p, path, strlen(path));
+}
+
+bool glob_match_all(const char *pattern, size_t n, const char *text, size_t len)
+{
+	struct pattern p = { pattern, n, false };
+
+	return n <= GLOB_PATTERN_MAX && match_whole(&p, text, len);
 }

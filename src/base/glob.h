@@ -13,7 +13,8 @@ struct hb_error;
  *	?	one byte but a slash
  *	*	any number of bytes but slashes
  *	[a-z]	one byte of the class, [!a-z] and [^a-z] of the others; never a
- *		slash; "]" may stand first, "-" first or last
+ *		slash; "]" may stand first, "-" first or last; [:alpha:] and its
+ *		like inside of it are those of ASCII
  *	\x	x itself
  *	**	as a whole component: any number of components.  "a/ ** /b"
  *		(without the blanks) matches a/b and a/x/y/b, "**" at the start
@@ -24,8 +25,8 @@ struct hb_error;
  * path, and so does one that begins with a slash.  Any other matches the last
  * component.  A slash at the end makes it match directories only.
  *
- * Named classes such as [:alpha:] and a leading "!" are not known; what a list
- * of patterns means belongs to whoever has the list.
+ * A leading "!" is not known; what a list of patterns means belongs to whoever
+ * has the list.
  */
 #define GLOB_PATTERN_MAX 1024
 
@@ -46,5 +47,13 @@ int glob_check(const char *pattern, struct hb_error *err);
  * to the product of both lengths at most, and no memory but the stack.
  */
 bool glob_match(const char *pattern, const char *path, unsigned int flags);
+
+/*
+ * Whether the pattern's `n` bytes match all of the text, both from their starts
+ * as they stand: slashes at the ends mean nothing special, and the start counts
+ * as that of a component.
+ */
+bool glob_match_all(const char *pattern, size_t n, const char *text,
+		    size_t len);
 
 #endif

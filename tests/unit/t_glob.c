@@ -50,6 +50,15 @@ static const struct sample samples[] = {
 	{ "a[/]b", "a/b", 0, false },
 	{ "/a[!x]b", "a/b", 0, false },
 	{ "[\200-\377]", "\303", 0, true },
+	{ "[[:alpha:]]", "b", 0, true },
+	{ "[[:alpha:]]", "1", 0, false },
+	{ "[![:alpha:]]", "1", 0, true },
+	{ "[_[:digit:]-z]", "-", 0, true },
+	{ "[_[:digit:]-z]", "x", 0, false },
+	{ "[[:]", ":", 0, true },
+	{ "[[:x]", "[", 0, true },
+	{ "[[:upper:]]", "b", GLOB_FOLD, true },
+	{ "[![:upper:]]", "b", GLOB_FOLD, false },
 	/* Escapes. */
 	{ "\\*", "*", 0, true },
 	{ "\\*", "a", 0, false },
@@ -76,7 +85,9 @@ static const struct sample samples[] = {
 	{ "a**b/c", "axxb/c", 0, true },
 	{ "a**b/c", "a/b/c", 0, false },
 	{ "a/***/b", "a/x/b", 0, true },
-	{ "a/***/b", "a/b", 0, false },
+	{ "a/***/b", "a/b", 0, true },
+	{ "a/**\\/b", "a/x/y/b", 0, true },
+	{ "a/**\\/b", "a/b", 0, false },
 	{ "**/*.c", "a/b/c.c", 0, true },
 	{ "a/**/*/b", "a/b", 0, false },
 	{ "a/**/*/b", "a/x/b", 0, true },
@@ -115,14 +126,15 @@ static void samples_hold(void)
 /* The definition, as simple as it can be said. */
 static bool defined(const char *p, const char *s, bool start)
 {
-	if (start && strncmp(p, "**", 2) == 0 &&
-	    (p[2] == '/' || p[2] == '\0')) {
-		if (p[2] == '\0')
+	size_t n = strspn(p, "*");
+
+	if (start && n > 1 && (p[n] == '/' || p[n] == '\0')) {
+		if (p[n] == '\0')
 			return *s != '\0';
-		if (defined(p + 3, s, true))
+		if (defined(p + n + 1, s, true))
 			return true;
 		for (; *s; s++)
-			if (*s == '/' && defined(p + 3, s + 1, true))
+			if (*s == '/' && defined(p + n + 1, s + 1, true))
 				return true;
 		return false;
 	}
@@ -220,12 +232,12 @@ static void long_patterns_match_nothing(void)
 
 static void malformed_patterns_are_named(void)
 {
-	static const char *const bad[] = { "",	  "[",	   "[a",
-					   "[!",  "[]",	   "[!]",
-					   "a\\", "[a\\]", "[[:alpha:]]",
-					   "x[" };
-	static const char *const good[] = { "a",  "[]]",  "[[]", "\\[",
-					    "a]", "[a:]", "**",	 "[\\]]" };
+	static const char *const bad[] = { "",		 "[",	"[a",  "[!",
+					   "[]",	 "[!]", "a\\", "[a\\]",
+					   "[[:alfa:]]", "x[" };
+	static const char *const good[] = { "a",   "[]]",   "[[]",
+					    "\\[", "a]",    "[a:]",
+					    "**",  "[\\]]", "[[:alpha:]]" };
 	struct hb_error err = { 0 };
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
