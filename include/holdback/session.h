@@ -191,7 +191,12 @@ struct hb_summary {
 	uint64_t n_git;	      /* inside of repositories' units */
 	uint64_t n_conflicts; /* of all of these */
 	uint64_t bytes;	      /* of new content */
-	char hash[65];	      /* names exactly this change set; or "" */
+	/*
+	 * What git ignores, which counts nowhere else: what is no directory,
+	 * its bytes, and directories.
+	 */
+	uint64_t n_ignored, ignored_bytes, n_ignored_directories;
+	char hash[65]; /* names exactly this change set; or "" */
 };
 
 struct hb_filter {
@@ -214,6 +219,11 @@ struct hb_changes_options {
 	size_t n_paths;
 	bool without_hash; /* spares reading all that is new */
 	/*
+	 * Takes what git ignores, by the real directory's rules, for changes
+	 * like others.  Else it is neither in the list nor in the hash.
+	 */
+	bool with_ignored;
+	/*
 	 * A mark: what changed between then and now, which is the old side.  No
 	 * renames, no conflicts, no hash.  NULL: what would be committed.
 	 */
@@ -235,6 +245,26 @@ const struct hb_summary *hb_changes_summary(const struct hb_changes *changes);
 int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		    struct hb_error *err);
 int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err);
+
+/* Something that git ignores, with everything in it that changed. */
+struct hb_ignored {
+	size_t resource;
+	const char *path; /* relative to the resource */
+	bool is_directory;
+	uint64_t n_files;   /* what is no directory, without the deleted ones */
+	uint64_t n_deleted; /* what was no directory */
+	uint64_t bytes;
+};
+
+typedef int (*hb_ignored_fn)(void *ctx, const struct hb_ignored *ignored,
+			     struct hb_error *err);
+
+/*
+ * What the list leaves out because git ignores it, in path order: the topmost
+ * directories that are ignored, and files.  Rewinds the changes.
+ */
+int hb_changes_ignored(struct hb_changes *changes, hb_ignored_fn fn, void *ctx,
+		       struct hb_error *err);
 
 enum hb_side {
 	HB_SIDE_OLD, /* what the real directory has */
@@ -264,6 +294,7 @@ struct hb_commit_options {
 	bool dry_run;
 	bool with_special; /* fifos */
 	bool with_setid;   /* setuid, setgid, file capabilities */
+	bool with_ignored; /* what git ignores, which stays behind otherwise */
 };
 
 struct hb_commit_result {

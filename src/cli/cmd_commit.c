@@ -38,6 +38,7 @@ static void fill_options(const struct cli_values *v,
 		.dry_run = v->dry_run,
 		.with_special = v->special,
 		.with_setid = v->setid,
+		.with_ignored = v->ignored,
 	};
 }
 
@@ -46,6 +47,7 @@ static int review(struct commit *c, struct hb_error *err)
 {
 	const struct hb_changes_options options = {
 		.filter = c->options.filter,
+		.with_ignored = c->options.with_ignored,
 	};
 	struct hb_changes *changes = NULL;
 	int r;
@@ -129,6 +131,7 @@ static void list_refused(const struct commit *c, const struct refusal *refusal)
 	struct hb_changes_options options = {
 		.filter = { v->only.words, v->only.n, except, 0 },
 		.without_hash = true,
+		.with_ignored = v->ignored,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
 	/* What is ours or theirs is no conflict, but may be denied. */
@@ -179,6 +182,8 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		(void)buf_add_str(&doc.out, "committed ");
 	if (result->n_operations > 0)
 		(void)show_summary(summary, &doc.out);
+	else
+		(void)show_ignored_part(summary, &doc.out);
 	if (result->n_operations > 0 && result->undo_bytes > 0 &&
 	    !c->options.dry_run) {
 		(void)buf_add_str(&doc.out, " · undo ");

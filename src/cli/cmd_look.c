@@ -252,6 +252,7 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = look->is_plain && !values->json,
+		.with_ignored = values->ignored,
 		.since = values->since,
 	};
 	auto_doc struct doc doc = { 0 };
@@ -269,6 +270,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		r = show_marks(session, &doc, err);
 	if (r >= 0)
 		r = show_all(info, changes, values, look->is_plain, &doc, err);
+	if (r >= 0 && (!look->is_plain || doc.is_json))
+		r = show_ignored(info, changes, &doc, err);
 	hb_changes_free(changes);
 	if (r < 0)
 		return r;

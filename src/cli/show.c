@@ -21,6 +21,83 @@ bool show_has_changes(const struct hb_summary *s, bool with_times)
 	       (s->n_times && with_times);
 }
 
+int show_ignored_part(const struct hb_summary *s, struct buf *out)
+{
+	if (s->n_ignored > 0) {
+		(void)buf_add_fmt(out, " · %llu ignored (",
+				  (unsigned long long)s->n_ignored);
+		(void)show_size(s->ignored_bytes, out);
+		(void)buf_add_char(out, ')');
+	} else if (s->n_ignored_directories > 0) {
+		(void)buf_add_fmt(out, " · %llu ignored director%s",
+				  (unsigned long long)s->n_ignored_directories,
+				  s->n_ignored_directories == 1 ? "y" : "ies");
+	}
+	return out->error;
+}
+
+int show_ignored_words(const struct hb_session_info *info,
+		       const struct hb_ignored *ignored, struct buf *out)
+{
+	const struct hb_change place = { .resource = ignored->resource,
+					 .is_directory =
+						 ignored->is_directory };
+
+	(void)show_path(info, &place, ignored->path, out);
+	(void)buf_add_fmt(out, " (%llu file%s, ",
+			  (unsigned long long)ignored->n_files,
+			  ignored->n_files == 1 ? "" : "s");
+	(void)show_size(ignored->bytes, out);
+	if (ignored->n_deleted > 0)
+		(void)buf_add_fmt(out, ", %llu deleted",
+				  (unsigned long long)ignored->n_deleted);
+	return buf_add_char(out, ')');
+}
+
+struct ignored_list {
+	const struct hb_session_info *info;
+	struct doc *doc;
+};
+
+static int show_one_ignored(void *ctx, const struct hb_ignored *ignored,
+			    struct hb_error *err)
+{
+	const struct ignored_list *list = ctx;
+	struct doc *doc = list->doc;
+
+	if (doc->is_json) {
+		json_object(&doc->json);
+		doc_str(doc, "source", list->info->sources[ignored->resource]);
+		doc_str(doc, "path", ignored->path);
+		doc_bool(doc, "directory", ignored->is_directory);
+		doc_uint(doc, "files", ignored->n_files);
+		doc_uint(doc, "deleted", ignored->n_deleted);
+		doc_uint(doc, "bytes", ignored->bytes);
+		json_end(&doc->json);
+		return doc_flow(doc, err);
+	}
+	(void)buf_add_str(&doc->out, "  ignored: ");
+	(void)show_ignored_words(list->info, ignored, &doc->out);
+	(void)buf_add_char(&doc->out, '\n');
+	return doc_flow(doc, err);
+}
+
+int show_ignored(const struct hb_session_info *info, struct hb_changes *changes,
+		 struct doc *doc, struct hb_error *err)
+{
+	struct ignored_list list = { .info = info, .doc = doc };
+	int r;
+
+	if (doc->is_json) {
+		json_key(&doc->json, "ignored");
+		json_array(&doc->json);
+	}
+	r = hb_changes_ignored(changes, show_one_ignored, &list, err);
+	if (doc->is_json)
+		json_end(&doc->json);
+	return r;
+}
+
 int show_summary_lines(const struct hb_summary *s,
 		       const struct show_lines *lines, struct buf *out)
 {
@@ -36,8 +113,10 @@ int show_summary_lines(const struct hb_summary *s,
 	const char *before = ": ";
 
 	if (s->n_files == 0 && s->n_directories == 0 && s->n_git == 0 &&
-	    s->n_times == 0)
-		return buf_add_str(out, "no changes");
+	    s->n_times == 0) {
+		(void)buf_add_str(out, "no changes");
+		return show_ignored_part(s, out);
+	}
 	(void)buf_add_fmt(out, "%llu file%s", (unsigned long long)s->n_files,
 			  s->n_files == 1 ? "" : "s");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -61,6 +140,7 @@ int show_summary_lines(const struct hb_summary *s,
 	if (s->n_times > 0)
 		(void)buf_add_fmt(out, " · %llu with another time only",
 				  (unsigned long long)s->n_times);
+	(void)show_ignored_part(s, out);
 	if (s->n_conflicts > 0)
 		(void)buf_add_fmt(out, " · %llu conflict%s",
 				  (unsigned long long)s->n_conflicts,
@@ -96,6 +176,9 @@ void show_summary_lines_json(const struct hb_summary *s,
 	doc_uint(doc, "git", s->n_git);
 	doc_uint(doc, "conflicts", s->n_conflicts);
 	doc_uint(doc, "bytes", s->bytes);
+	doc_uint(doc, "ignored", s->n_ignored);
+	doc_uint(doc, "ignored_directories", s->n_ignored_directories);
+	doc_uint(doc, "ignored_bytes", s->ignored_bytes);
 	add_lines(lines, doc);
 	if (s->hash[0])
 		doc_str(doc, "hash", s->hash);

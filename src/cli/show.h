@@ -22,6 +22,20 @@ int show_summary_lines(const struct hb_summary *summary,
 void show_summary_lines_json(const struct hb_summary *summary,
 			     const struct show_lines *lines, struct doc *doc);
 
+/* "412 ignored (38 MB)", if anything is: one of the parts of a summary. */
+int show_ignored_part(const struct hb_summary *summary, struct buf *out);
+
+/* "node_modules/ (412 files, 38 MB)" */
+int show_ignored_words(const struct hb_session_info *info,
+		       const struct hb_ignored *ignored, struct buf *out);
+
+/*
+ * A line for each directory and file that git ignores, or the array "ignored"
+ * of the document.
+ */
+int show_ignored(const struct hb_session_info *info, struct hb_changes *changes,
+		 struct doc *doc, struct hb_error *err);
+
 /* What `diff --exit-code` asks; times count only where they are shown. */
 bool show_has_changes(const struct hb_summary *summary, bool with_times);
 

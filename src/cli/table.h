@@ -55,6 +55,7 @@ struct cli_values {
 	bool verbose;
 	bool special;
 	bool setid;
+	bool ignored;
 	const char *expect;
 	const char *from, *to, *since; /* marks */
 	const char *older_than;	       /* gc: a duration */

@@ -64,6 +64,11 @@ static int set_color(void *values, const struct option *option, const char *arg,
 	}
 #define ROW_ONLY   ROW_LIST("only", AT(only), "nothing but paths that match")
 #define ROW_EXCEPT ROW_LIST("except", AT(except), "no paths that match")
+#define ROW_IGNORED                                                           \
+	{                                                                     \
+		.name = "ignored", .kind = OPTION_SET, .offset = AT(ignored), \
+		.help = "also what git ignores, one by one"                   \
+	}
 #define ROW_SINCE                                                           \
 	{                                                                   \
 		.name = "since", .kind = OPTION_STRING, .metavar = "MARK",  \
@@ -122,8 +127,8 @@ const struct option exec_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option status_options[] = {
-	ROW_SINCE,     ROW_ONLY, ROW_EXCEPT, ROW_VERBOSE,
-	ROW_STATE_DIR, ROW_JSON, ROW_END,
+	ROW_SINCE,   ROW_ONLY,	    ROW_EXCEPT, ROW_IGNORED,
+	ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON,	ROW_END,
 };
 
 const struct option diff_options[] = {
@@ -146,6 +151,7 @@ const struct option diff_options[] = {
 	ROW_SINCE,
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_IGNORED,
 	ROW_VERBOSE,
 	{ .name = "color",
 	  .kind = OPTION_CALL,
@@ -172,6 +178,7 @@ const struct option commit_options[] = {
 	  .help = "check everything and change nothing" },
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_IGNORED,
 	ROW_LIST("ours", AT(ours), "in a conflict the real version stays"),
 	ROW_LIST("theirs", AT(theirs),
 		 "in a conflict the session's version wins"),

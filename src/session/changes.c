@@ -2,6 +2,7 @@
 #include "txn/changes.h"
 
 #include "base/auto.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/path.h"
@@ -49,8 +50,13 @@ struct changes_within {
 	char *path; /* "": all of it */
 };
 
+#define PATH_SIZE ((size_t)16 << 20)
+
 /* "compared-" and the number of a resource. */
 #define KNOWN_NAME_SIZE 32
+
+static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
+		       struct hb_error *err);
 
 /* Patterns are checked once, and here: what is malformed matches nothing. */
 static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
@@ -105,9 +111,10 @@ static int count_above(const struct hb_session *s, const char *mark,
 	return 0;
 }
 
-static int scan(struct hb_session *s, bool without_hash, const char *mark,
+static int scan(struct hb_session *s, const struct hb_changes_options *options,
 		struct hb_changes *c, struct hb_error *err)
 {
+	const char *mark = options->since;
 	size_t above = 0;
 	auto_progress struct progress progress = PROGRESS_NONE;
 	char boot[RECORD_BOOT_SIZE], known[KNOWN_NAME_SIZE];
@@ -136,8 +143,10 @@ static int scan(struct hb_session *s, bool without_hash, const char *mark,
 			.boot = boot,
 			.keeps_known = s->has_lock,
 			.peers = resource->peers,
+			.ignores = !options->with_ignored,
+			.git = resource->git,
 			.with_renames = c->folds_renames,
-			.without_hash = without_hash,
+			.without_hash = options->without_hash,
 			.progress = walked,
 			.progress_ctx = &progress,
 		};
@@ -266,6 +275,14 @@ static void count(struct hb_summary *sum, const struct hb_change *change)
 	}
 }
 
+static void count_ignored(struct hb_summary *sum,
+			  const struct hb_change *change)
+{
+	sum->n_ignored += !change->is_directory;
+	sum->n_ignored_directories += change->is_directory;
+	sum->ignored_bytes += change->size;
+}
+
 static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 {
 	struct hb_change change;
@@ -273,8 +290,11 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 
 	if (with_hash)
 		hash(c);
-	while ((r = hb_changes_next(c, &change, err)) == 1)
-		count(&c->summary, &change);
+	while ((r = next_of_all(c, &change, err)) == 1)
+		if (c->last.flags & CHANGE_IGNORED)
+			count_ignored(&c->summary, &change);
+		else
+			count(&c->summary, &change);
 	return r < 0 ? r : hb_changes_rewind(c, err);
 }
 
@@ -311,8 +331,7 @@ int hb_session_changes(struct hb_session *session,
 		    ? find_paths(session, c, options, err)
 		    : hb_fail(err, -ENOMEM, "cannot look for changes");
 	if (r >= 0)
-		r = scan(session, options->without_hash, options->since, c,
-			 err);
+		r = scan(session, options, c, err);
 	if (r >= 0)
 		r = summarise(c, !options->without_hash && !c->since, err);
 	if (r < 0) {
@@ -456,8 +475,9 @@ static int next_of(struct hb_changes *changes, struct change *ret,
 	return 1;
 }
 
-int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
-		    struct hb_error *err)
+/* Also what is ignored; `last` tells. */
+static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
+		       struct hb_error *err)
 {
 	struct change change = { 0 };
 	int r;
@@ -473,7 +493,7 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		}
 		if (change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
 		    !is_within(changes, &change) ||
-		    !changes_filter_passes(&changes->filter, &change))
+		    !changes_filter_matches(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);
 		changes->last = change;
@@ -481,6 +501,82 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		return 1;
 	}
 	return 0;
+}
+
+int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
+		    struct hb_error *err)
+{
+	int r;
+
+	do
+		r = next_of_all(changes, ret_change, err);
+	while (r == 1 && (changes->last.flags & CHANGE_IGNORED));
+	return r;
+}
+
+/* Of the change before, and of what is to be told about it. */
+struct fold {
+	struct buf path;
+	struct hb_ignored ignored;
+	hb_ignored_fn fn;
+	void *ctx;
+};
+
+static int end_fold(struct fold *f, struct hb_error *err)
+{
+	int r = 0;
+
+	f->ignored.path = buf_str(&f->path);
+	if (f->path.len > 0)
+		r = f->fn(f->ctx, &f->ignored, err);
+	buf_cut(&f->path, 0);
+	return r;
+}
+
+static int add_to_fold(struct fold *f, const struct change *last,
+		       const struct hb_change *change, struct hb_error *err)
+{
+	size_t top = last->ignored_top;
+	int r = 0;
+
+	if (f->path.len != top || f->ignored.resource != change->resource ||
+	    memcmp(buf_str(&f->path), change->path, top) != 0) {
+		r = end_fold(f, err);
+		if (r < 0)
+			return r;
+		f->ignored =
+			(struct hb_ignored){ .resource = change->resource };
+		if (buf_add(&f->path, change->path, top) < 0)
+			return hb_fail(err, f->path.error,
+				       "cannot list what is ignored");
+		f->ignored.is_directory =
+			change->is_directory || change->path[top] == '/';
+	}
+	if (change->is_directory)
+		return 0;
+	if (change->kind == 'D')
+		f->ignored.n_deleted++;
+	else
+		f->ignored.n_files++;
+	f->ignored.bytes += change->size;
+	return 0;
+}
+
+int hb_changes_ignored(struct hb_changes *changes, hb_ignored_fn fn, void *ctx,
+		       struct hb_error *err)
+{
+	struct fold f = { .path = BUF_INIT(PATH_SIZE), .fn = fn, .ctx = ctx };
+	struct hb_change change;
+	int r;
+
+	r = hb_changes_rewind(changes, err);
+	while (r >= 0 && (r = next_of_all(changes, &change, err)) == 1)
+		if (changes->last.flags & CHANGE_IGNORED)
+			r = add_to_fold(&f, &changes->last, &change, err);
+	if (r >= 0)
+		r = end_fold(&f, err);
+	buf_done(&f.path);
+	return r < 0 ? r : hb_changes_rewind(changes, err);
 }
 
 /* Where one side of the last change lies. */

@@ -142,7 +142,8 @@ int hb_session_forget(struct hb_session *session,
 	int r;
 
 	if (!session->record.is_passing || session->record.n_layers > 0 ||
-	    s->n_files || s->n_directories || s->n_git || s->n_times)
+	    s->n_files || s->n_directories || s->n_git || s->n_times ||
+	    s->n_ignored || s->n_ignored_directories)
 		return 0;
 	r = session_needs_lock(session, err);
 	if (r >= 0)

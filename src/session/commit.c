@@ -110,6 +110,9 @@ static void fill_summary(const struct changes_summary *from,
 		.n_git = from->n_git,
 		.n_conflicts = from->n_conflicts,
 		.bytes = from->bytes,
+		.n_ignored = from->n_ignored,
+		.ignored_bytes = from->ignored_bytes,
+		.n_ignored_directories = from->n_dirs_ignored,
 	};
 	ret->n_files =
 		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;
@@ -156,6 +159,7 @@ static int read_options(const struct hb_commit_options *from,
 		.dry_run = from->dry_run,
 		.with_special = from->with_special,
 		.with_setid = from->with_setid,
+		.with_ignored = from->with_ignored,
 	};
 	if (!from->expect)
 		return 0;
@@ -194,7 +198,7 @@ static bool is_partial(const struct hb_commit_options *options)
 {
 	return !options->dry_run &&
 	       (options->filter.n_only > 0 || options->filter.n_except > 0 ||
-		options->n_ours > 0);
+		options->n_ours > 0 || !options->with_ignored);
 }
 
 int hb_session_commit(struct hb_session *session,

@@ -6,6 +6,7 @@
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
+#include "session/worktree.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -124,6 +125,7 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 			.dir = -1,
 			.upper = -1,
 			.top = -1,
+			.git = { -1, -1 },
 			.seen.fd = -1,
 			.log.fd = -1,
 		};
@@ -151,6 +153,8 @@ void session_close_resources(struct hb_session *s)
 		peers_done(&resource->peers);
 		fd_closep(&resource->upper);
 		fd_closep(&resource->top);
+		fd_closep(&resource->git.git);
+		fd_closep(&resource->git.common);
 		seen_done(&resource->seen);
 		seen_log_done(&resource->log);
 	}
@@ -206,6 +210,10 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			r = session_open_layers(s, i, err);
 		if (r < 0)
 			return r;
+		if (resource->git.git < 0)
+			(void)worktree_open(s->record.resources[i].source,
+					    &resource->git.git,
+					    &resource->git.common);
 		peers_done(&resource->peers);
 		peers_init(&resource->peers, s, i);
 		s->txn_resources[i] = (struct txn_resource){
@@ -217,6 +225,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.is_shared = resource->is_shared,
 			.top = resource->top >= 0 ? &resource->top : NULL,
 			.peers = &resource->peers.ask,
+			.git = resource->git.git >= 0 ? &resource->git : NULL,
 			.same_mount = s->record.resources[i].same_mount,
 			.skip_prefix = SESSION_IN_BASE,
 			.t0 = believable_t0(resource,

@@ -6,6 +6,7 @@
 #include "session/peers.h"
 #include "session/record.h"
 #include "session/seen.h"
+#include "txn/ignored.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -29,8 +30,9 @@ struct session_resource {
 	int *layers;	 /* session_open_layers(): [0] is `upper` */
 	bool *is_shared; /* by layer: what is frozen may have others */
 	size_t n_layers;
-	struct peers peers;    /* who shares these */
-	struct seen_file seen; /* has_seen */
+	struct peers peers;	    /* who shares these */
+	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
+	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
 	struct seen_log log; /* while a transaction is under way */
 };

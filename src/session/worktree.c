@@ -21,6 +21,7 @@ struct worktree {
 	const char *workspace;
 	uid_t owner;
 	char git_dir[PATH_MAX]; /* of this worktree */
+	int git, common;	/* open directories, or -1 */
 };
 
 /* The path that a descriptor leads to. */
@@ -126,56 +127,80 @@ static bool is_repository(const struct worktree *w, int common)
 
 static const char *check(struct worktree *w, const char *named, char *ret)
 {
-	auto_fd int git_dir = -1;
-	auto_fd int common = -1;
 	char line[PATH_MAX];
 
-	git_dir = open_dir(w, w->workspace, named, w->git_dir);
-	if (git_dir < 0)
+	w->git = open_dir(w, w->workspace, named, w->git_dir);
+	if (w->git < 0)
 		return "it names no directory of the same owner";
 	/* Inside already: a repository that was moved here. */
 	if (view_lies_in(w->git_dir, w->workspace))
 		return "";
-	if (!points_back(w, git_dir))
+	if (!points_back(w, w->git))
 		return "the directory that it names does not name it back";
-	if (read_line(w, git_dir, "commondir", line, sizeof(line)) < 0)
+	if (read_line(w, w->git, "commondir", line, sizeof(line)) < 0)
 		return "the directory that it names has no 'commondir'";
-	common = open_dir(w, w->git_dir, line, ret);
-	if (common < 0 || !view_lies_in(w->git_dir, ret))
+	w->common = open_dir(w, w->git_dir, line, ret);
+	if (w->common < 0 || !view_lies_in(w->git_dir, ret))
 		return "its common directory is not above it";
-	if (!is_repository(w, common))
+	if (!is_repository(w, w->common))
 		return "its common directory is no repository of the same owner";
 	if (view_lies_in(w->workspace, ret) || view_lies_in(ret, w->workspace))
 		return "its common directory and the workspace overlap";
 	return NULL;
 }
 
-int worktree_find(const char *workspace, char *ret, const char **ret_why)
+/* As worktree_find(); the directories are open afterwards, whatever it says. */
+static int find(struct worktree *w, char *ret, const char **ret_why)
 {
-	struct worktree w = { .workspace = workspace };
 	char line[PATH_MAX + sizeof(PREFIX)];
 	auto_fd int top = -1;
 	struct stat st;
 	int r;
 
 	*ret_why = NULL;
-	top = sys_openat(AT_FDCWD, workspace, O_PATH | O_DIRECTORY, 0);
+	top = sys_openat(AT_FDCWD, w->workspace, O_PATH | O_DIRECTORY, 0);
 	if (top < 0 || sys_fstatat(top, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !S_ISREG(st.st_mode))
 		return 0;
 	/* Root takes the word of whose worktree it is. */
-	w.owner = sys_getuid();
-	if (w.owner == 0)
-		w.owner = st.st_uid;
-	r = read_line(&w, top, ".git", line, sizeof(line));
+	w->owner = sys_getuid();
+	if (w->owner == 0)
+		w->owner = st.st_uid;
+	r = read_line(w, top, ".git", line, sizeof(line));
 	if (r < 0 || strncmp(line, PREFIX, strlen(PREFIX)) != 0) {
 		*ret_why = "it is no file of git's";
 		return 0;
 	}
-	*ret_why = check(&w, line + strlen(PREFIX), ret);
+	*ret_why = check(w, line + strlen(PREFIX), ret);
 	if (!*ret_why)
 		return 1;
 	if (!**ret_why)
 		*ret_why = NULL;
 	return 0;
+}
+
+int worktree_find(const char *workspace, char *ret, const char **ret_why)
+{
+	struct worktree w = { .workspace = workspace, .git = -1, .common = -1 };
+	int r = find(&w, ret, ret_why);
+
+	fd_closep(&w.git);
+	fd_closep(&w.common);
+	return r;
+}
+
+int worktree_open(const char *workspace, int *ret_git, int *ret_common)
+{
+	struct worktree w = { .workspace = workspace, .git = -1, .common = -1 };
+	char common[PATH_MAX];
+	const char *why;
+	int r = find(&w, common, &why);
+
+	if (r > 0) {
+		*ret_git = take_fd(&w.git);
+		*ret_common = take_fd(&w.common);
+	}
+	fd_closep(&w.git);
+	fd_closep(&w.common);
+	return r;
 }

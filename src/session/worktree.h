@@ -16,4 +16,10 @@
  */
 int worktree_find(const char *workspace, char *ret, const char **ret_why);
 
+/*
+ * The same for whoever reads there: 1, and O_PATH descriptors of the worktree's
+ * own git directory and of the common one, which are the caller's; or 0.
+ */
+int worktree_open(const char *workspace, int *ret_git, int *ret_common);
+
 #endif

@@ -117,6 +117,23 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
 	return r < 0 ? r : take_fd(&fd);
 }
 
+int access_open_regular(int dirfd, const char *name, uint64_t *ret_size)
+{
+	auto_fd int fd = sys_openat2(dirfd, name, FOR_READING, 0, RESOLVE);
+	struct sys_attr a;
+	int r;
+
+	if (fd == -ELOOP || fd == -ENOTDIR || fd == -ENXIO)
+		return -ENOENT;
+	r = fd < 0 ? fd : sys_attr_at(fd, "", &a);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(a.mode))
+		return -ENOENT;
+	*ret_size = a.size;
+	return take_fd(&fd);
+}
+
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 		    bool in_layer, bool *ret_was_closed, struct hb_error *err)
 {

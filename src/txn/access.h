@@ -32,9 +32,15 @@ int access_open_quick(int dirfd, const char *name, const struct entry *entry,
 		      bool in_layer, struct hb_error *err);
 
 /*
- * The same for a directory.  One in a layer that its owner cannot list or
- * search keeps u+rx as long as `*ret_was_closed` says: the caller restores the
- * mode of `entry` with access_close_again() before it lets go.
+ * Opens whatever regular file a base has under that name.  -ENOENT: there is
+ * none, or something else.
+ */
+int access_open_regular(int dirfd, const char *name, uint64_t *ret_size);
+
+/*
+ * As access_open_file() for a directory.  One in a layer that its owner cannot
+ * list or search keeps u+rx as long as `*ret_was_closed` says: the caller
+ * restores the mode of `entry` with access_close_again() before it lets go.
  */
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 		    bool in_layer, bool *ret_was_closed, struct hb_error *err);

@@ -11,6 +11,7 @@
 #include "txn/conflict.h"
 #include "txn/explained.h"
 #include "txn/gitunit.h"
+#include "txn/ignored.h"
 #include "txn/known.h"
 #include "txn/renames.h"
 #include "txn/spill.h"
@@ -52,6 +53,7 @@ struct scan {
 	struct conflict_rule rule;
 	struct known known;
 	const struct spilled *earlier; /* what it has at the path at hand */
+	struct ignored *ignored;       /* NULL: nobody asked */
 	bool has_learned;	       /* something that it did not know */
 	uint64_t number;	       /* of the next change that is added */
 	struct sha256 hash;
@@ -296,6 +298,16 @@ static void count_dir(struct changes_summary *sum, const struct change *c)
 static void count(struct changes_summary *sum, const struct change *c)
 {
 	sum->n_changes++;
+	if (c->flags & CHANGE_IGNORED) {
+		if (c->new.type == ENTRY_DIR ||
+		    (c->new.type == ENTRY_NONE && c->old.type == ENTRY_DIR))
+			sum->n_dirs_ignored++;
+		else
+			sum->n_ignored++;
+		if (c->new.type == ENTRY_FILE)
+			sum->ignored_bytes += c->new.size;
+		return;
+	}
 	if (c->flags & CHANGE_GIT) {
 		sum->n_git++;
 	} else {
@@ -346,7 +358,8 @@ static int add(struct scan *scan, const struct sighting *s,
 		if (record.conflict != CONFLICT_NONE)
 			c->flags |= CHANGE_CONFLICT;
 		count(&scan->changes->summary, c);
-		if (!scan->request->without_hash) {
+		if (!scan->request->without_hash &&
+		    !(c->flags & CHANGE_IGNORED)) {
 			r = hash_change(scan, s, xattrs, c, err);
 			if (r < 0)
 				return r;
@@ -417,6 +430,25 @@ static bool is_lost_dir(const struct sighting *s)
 	return s->old.type == ENTRY_NONE && s->new.type == ENTRY_DIR;
 }
 
+/* A path is what it becomes; one that goes is what it was. */
+static int ask_ignored(struct scan *scan, const struct sighting *s,
+		       struct change *c, struct hb_error *err)
+{
+	const struct entry *e = s->new.type != ENTRY_NONE ? &s->new : &s->old;
+	const struct ignored_question q = {
+		.path = s->path,
+		.is_directory = e->type == ENTRY_DIR,
+		.dir = s->base_dir,
+	};
+	int r;
+
+	r = scan->ignored ? ignored_ask(scan->ignored, &q, &c->ignored_top, err)
+			  : 0;
+	if (r > 0)
+		c->flags |= CHANGE_IGNORED;
+	return r < 0 ? r : 0;
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
@@ -459,6 +491,9 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	if (is_outdated(scan, s))
 		return WALK_ON;
 	set_flags(&scan->rule, s, &xattrs, &c);
+	r = ask_ignored(scan, s, &c, err);
+	if (r < 0)
+		return r;
 	r = c.flags & CHANGE_CARRIED ? 0
 				     : judge(scan, s, c.kind, &conflict, err);
 	if (conflict == CONFLICT_MISSING && is_lost_dir(s))
@@ -504,7 +539,8 @@ static void settle_renames(struct changes *changes, bool with_renames)
 			continue;
 		if (added->ends[i].is_missing)
 			changes->summary.n_conflicts--;
-		if (!with_renames)
+		if (!with_renames ||
+		    renames_is_split(&changes->renames, &added->ends[i]))
 			continue;
 		changes->summary.n_added--;
 		changes->summary.n_deleted--;
@@ -571,9 +607,14 @@ static int scan_once(const struct changes_request *request,
 	if (request->known)
 		known_open(&scan.known, request->spill_dir, request->known,
 			   request->boot);
-	r = spill_init(&changes->spill, request->spill_dir, err);
+	if (request->ignores)
+		scan.ignored = ignored_new(request->base, request->git);
+	r = request->ignores && !scan.ignored
+		    ? hb_fail(err, -ENOMEM, "cannot compare")
+		    : spill_init(&changes->spill, request->spill_dir, err);
 	if (r >= 0)
 		r = scan_run(&scan, err);
+	ignored_free(scan.ignored);
 	buf_done(&scan.hashed);
 	if (request->known)
 		known_done(&scan.known);
@@ -634,7 +675,7 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 			c->flags &= ~(unsigned)CHANGE_CONFLICT;
 			c->why = NULL;
 		}
-		if (changes->with_renames) {
+		if (changes->with_renames && !renames_is_split(renames, end)) {
 			c->flags |= CHANGE_RENAMED;
 			end = &renames->deleted.ends[end->other - 1];
 			c->from = end->path;
@@ -642,7 +683,7 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 		}
 	}
 	end = renames_deleted(renames, changes->number);
-	if (end && end->other && changes->with_renames)
+	if (end && end->other && changes->with_renames && !end->is_ignored)
 		c->flags |= CHANGE_MOVED_AWAY;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct hb_error;
+struct ignored_outside;
 
 /*
  * The change set: what a resource's layers do to its base, as one stream in
@@ -74,6 +75,11 @@ enum change_flag {
 	 * T0.  Not in the hash.
 	 */
 	CHANGE_OLD_LINKED = 1 << 10,
+	/*
+	 * The base's own rules say that git ignores it; see `ignores` below.
+	 * Not in the hash, and counted by itself.
+	 */
+	CHANGE_IGNORED = 1 << 11,
 };
 
 struct change {
@@ -92,6 +98,11 @@ struct change {
 	struct entry old;    /* ENTRY_NONE for an added one */
 	struct entry new;    /* ENTRY_NONE for a deleted one */
 	uint64_t link_group; /* not 0: same number, same inode in the layer */
+	/*
+	 * CHANGE_IGNORED: so much of the path is the topmost directory that is
+	 * ignored, or all of it.
+	 */
+	size_t ignored_top;
 };
 
 /* What has to be asked for before the change may be committed. */
@@ -171,6 +182,13 @@ struct changes_request {
 	const char *boot;
 	bool keeps_known;
 	const struct changes_peers *peers; /* may be NULL */
+	/*
+	 * Finds out what git ignores, which no filter lets pass then.  `git` is
+	 * where the base's own `.git` leads, if that is a file and leads out of
+	 * it; else NULL.
+	 */
+	bool ignores;
+	const struct ignored_outside *git;
 	bool with_renames;
 	/*
 	 * Leaves the hash zero and so spares reading what is new: for whoever
@@ -194,6 +212,8 @@ struct changes_summary {
 	/* Of those added, deleted and of all others: how many directories. */
 	uint64_t n_dirs_added, n_dirs_deleted, n_dirs_changed;
 	uint64_t bytes; /* of the content that is new */
+	/* Of what is ignored, which counts nowhere else but in `n_changes`. */
+	uint64_t n_ignored, ignored_bytes, n_dirs_ignored;
 	uint8_t hash[32];
 };
 
@@ -226,5 +246,9 @@ struct changes_filter {
 };
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change);
+
+/* The same for whoever also counts what is ignored, which does not pass. */
+bool changes_filter_matches(const struct changes_filter *filter,
+			    const struct change *change);
 
 #endif

@@ -70,6 +70,9 @@ static void add_summary(struct changes_summary *to,
 	to->n_dirs_deleted += from->n_dirs_deleted;
 	to->n_dirs_changed += from->n_dirs_changed;
 	to->bytes += from->bytes;
+	to->n_ignored += from->n_ignored;
+	to->ignored_bytes += from->ignored_bytes;
+	to->n_dirs_ignored += from->n_dirs_ignored;
 }
 
 static int scan_one(struct commit *c, size_t i, struct hb_error *err)
@@ -87,6 +90,8 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.seen = rule.seen,
 		.seen_ctx = rule.seen_ctx,
 		.peers = res->peers,
+		.ignores = !c->options->with_ignored,
+		.git = res->git,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
 		.without_hash = !c->options->expect && !c->options->dry_run,

@@ -115,6 +115,13 @@ static bool cut_to_unit(char *path)
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change)
 {
+	return !(change->flags & CHANGE_IGNORED) &&
+	       changes_filter_matches(filter, change);
+}
+
+bool changes_filter_matches(const struct changes_filter *filter,
+			    const struct change *change)
+{
 	auto_free char *path = NULL;
 	bool is_dir = change->new.type == ENTRY_DIR ||
 		      (change->new.type == ENTRY_NONE &&

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /* In front of the records; the version is that of the records as well. */
-#define MAGIC	  "holdback compared 2"
+#define MAGIC	  "holdback compared 3"
 #define BOOT_SIZE (SPILL_HEAD - sizeof(MAGIC))
 
 struct head {

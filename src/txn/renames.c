@@ -32,8 +32,11 @@ int renames_note(struct renames *renames, const struct change *change,
 		is_added ? &renames->added : &renames->deleted;
 	const struct entry *e = is_added ? &change->new : &change->old;
 	struct rename_end *end;
+	bool is_ignored = change->flags & CHANGE_IGNORED;
 	size_t n = strlen(change->path) + 1;
 
+	if (is_ignored && (is_added || side->n >= RENAMES_IGNORED))
+		return 0;
 	if (e->type != ENTRY_FILE || e->size == 0 ||
 	    (change->flags & CHANGE_GIT) || side->n == RENAMES_MAX ||
 	    side->bytes + n > RENAMES_PATHS_MAX)
@@ -50,6 +53,7 @@ int renames_note(struct renames *renames, const struct change *change,
 		.entry = *e,
 		.layer = change->layer,
 		.is_missing = is_missing,
+		.is_ignored = is_ignored,
 	};
 	if (!end->path)
 		return hb_fail(err, -ENOMEM, "cannot find renames");
@@ -131,6 +135,13 @@ void renames_resolve(struct renames *renames,
 	for (size_t i = 0; i < renames->added.n; i++)
 		if (all || renames->added.ends[i].is_missing)
 			find_other(renames, i, request);
+}
+
+bool renames_is_split(const struct renames *renames,
+		      const struct rename_end *added)
+{
+	return added->other &&
+	       renames->deleted.ends[added->other - 1].is_ignored;
 }
 
 void renames_rewind(struct renames *renames)

@@ -17,6 +17,7 @@ struct hb_error;
  * while the walk goes on, and compared at its end.
  */
 #define RENAMES_MAX	  1000
+#define RENAMES_IGNORED	  500 /* of these: what is ignored and deleted */
 #define RENAMES_PATHS_MAX ((size_t)4 << 20) /* of all paths of one side */
 
 struct rename_end {
@@ -25,6 +26,7 @@ struct rename_end {
 	struct entry entry;
 	size_t layer;	 /* of an added one */
 	bool is_missing; /* in conflict unless it is a renamed one */
+	bool is_ignored; /* of a deleted one */
 	bool has_digest, is_unreadable;
 	uint8_t digest[SHA256_SIZE];
 	size_t other; /* index of the other end plus 1; 0: none */
@@ -53,6 +55,13 @@ int renames_note(struct renames *renames, const struct change *change,
 /* Finds pairs; without `all` only for those that are missing in the base. */
 void renames_resolve(struct renames *renames,
 		     const struct changes_request *request, bool all);
+
+/*
+ * Whether the deleted one of the added one's pair is ignored: then it explains
+ * where that came from, but the two are not one change, for only one is taken.
+ */
+bool renames_is_split(const struct renames *renames,
+		      const struct rename_end *added);
 
 /*
  * The end that is change `number`, or NULL.  Asked with rising numbers, after

@@ -185,7 +185,7 @@ static int classify(struct since_change *c, struct hb_error *err)
 	int what;
 
 	change->what = 0;
-	change->flags &= CHANGE_GIT | CHANGE_SPECIAL;
+	change->flags &= CHANGE_GIT | CHANGE_SPECIAL | CHANGE_IGNORED;
 	change->from = NULL;
 	change->why = NULL;
 	if (change->old.type == ENTRY_NONE && change->new.type == ENTRY_NONE)

@@ -11,10 +11,11 @@
 
 /*
  * A record: its length behind this number, kind, what, flags, conflict, layer,
- * link group, old and new entry, the length of the path that is shared, and the
- * rest of the path to the end of the record.  Numbers have the machine's order:
- * the file does not outlive the process.  It is read with the same care as if
- * it did, because it lies where others may reach it.
+ * link group, old and new entry, the length of what is ignored, the length of
+ * the path that is shared, and the rest of the path to the end of the record.
+ * Numbers have the machine's order: the file does not outlive the process.  It
+ * is read with the same care as if it did, because it lies where others may
+ * reach it.
  */
 #define OUT_SIZE   ((size_t)64 << 10)
 #define BLOCK_SIZE ((size_t)64 << 10)
@@ -155,6 +156,8 @@ int spill_encode(const struct spilled *record, size_t shared, struct buf *out)
 	put(&body, c->link_group, 8);
 	put_entry(&body, &c->old);
 	put_entry(&body, &c->new);
+	if (c->flags & CHANGE_IGNORED)
+		put(&body, c->ignored_top, 4);
 	put(&body, shared, 4);
 	if (body.error < 0)
 		return buf_fail(out, body.error);
@@ -190,12 +193,16 @@ ssize_t spill_decode(const unsigned char *bytes, size_t n, struct buf *path,
 	s.change.link_group = get(&c, 8);
 	get_entry(&c, &s.change.old);
 	get_entry(&c, &s.change.new);
+	if (s.change.flags & CHANGE_IGNORED)
+		s.change.ignored_top = (size_t)get(&c, 4);
 	shared = get(&c, 4);
 	if (c.is_bad || !is_sound(&s) || shared > path->len ||
 	    shared + c.left == 0 || memchr(c.p, '\0', c.left))
 		return -EBADMSG;
 	buf_cut(path, (size_t)shared);
 	if (buf_add(path, c.p, c.left) < 0)
+		return -EBADMSG;
+	if (s.change.ignored_top > path->len)
 		return -EBADMSG;
 	s.change.path = buf_str(path);
 	s.change.why = conflict_words(s.conflict);

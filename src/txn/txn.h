@@ -44,6 +44,8 @@ struct txn_resource {
 	 */
 	const int *top;
 	const struct changes_peers *peers; /* may be NULL */
+	const struct ignored_outside
+		*git;		 /* as struct changes_request has it */
 	bool same_mount;	 /* the upper lies on the base's mount */
 	const char *skip_prefix; /* as struct changes_request has it */
 	struct timespec t0;
@@ -129,6 +131,7 @@ struct txn_options {
 	bool with_special; /* fifos, which are refused otherwise */
 	/* Setuid, setgid and file capabilities, which are refused otherwise. */
 	bool with_setid;
+	bool with_ignored; /* what git ignores, which stays behind otherwise */
 };
 
 struct txn_result {

@@ -24,7 +24,8 @@
  * for that.
  */
 
-#define COLUMNS 80
+#define COLUMNS	  80
+#define WORDS_MAX ((size_t)64 << 20)
 
 static unsigned find_columns(char *const *envp)
 {
@@ -36,10 +37,28 @@ static unsigned find_columns(char *const *envp)
 	return n ? (unsigned)n : COLUMNS;
 }
 
+struct ignored_list {
+	const struct hb_session_info *info;
+	struct paint *paint;
+};
+
+static int paint_ignored(void *ctx, const struct hb_ignored *ignored,
+			 struct hb_error *err)
+{
+	const struct ignored_list *list = ctx;
+	auto_buf struct buf words = BUF_INIT(WORDS_MAX);
+
+	if (show_ignored_words(list->info, ignored, &words) < 0)
+		return hb_fail(err, words.error, "cannot name what is ignored");
+	paint_words(list->paint, PAINT_META, "# ignored: %s", buf_str(&words));
+	return paint_flow(list->paint, err);
+}
+
 static int paint_patches(const struct cmd_call *call,
 			 struct hb_session *session, struct hb_changes *changes,
 			 struct paint *paint, struct hb_error *err)
 {
+	struct ignored_list list = { hb_session_info(session), paint };
 	struct hb_change change;
 	struct show_walk walk;
 	struct patch patch;
@@ -57,6 +76,8 @@ static int paint_patches(const struct cmd_call *call,
 	}
 	if (r >= 0)
 		r = patch_end(&patch, err);
+	if (r >= 0)
+		r = hb_changes_ignored(changes, paint_ignored, &list, err);
 	show_walk_done(&walk);
 	patch_done(&patch);
 	return r < 0 ? r : 0;
@@ -90,6 +111,8 @@ static int print_stat_json(struct tally *tally, struct hb_error *err)
 	show_session_json(tally->info, &doc);
 	json_end(&doc.json);
 	r = tally_json(tally, &doc, err);
+	if (r >= 0)
+		r = show_ignored(tally->info, tally->changes, &doc, err);
 	if (r < 0)
 		return r;
 	show_summary_lines_json(hb_changes_summary(tally->changes),
@@ -140,6 +163,7 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = !values->json,
+		.with_ignored = values->ignored,
 		.since = values->since,
 	};
 	struct hb_changes *changes = NULL;
