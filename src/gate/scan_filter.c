@@ -22,60 +22,70 @@ static uint32_t fold(uint8_t byte)
 	return byte | 0x20;
 }
 
-/* How often one of these bytes stands somewhere, in thousandths of sorts. */
-static uint64_t frequency(const struct scan_set *set)
+/* What is known of the bytes at one place of a format. */
+struct place {
+	uint64_t frequency; /* of any of them, in thousandths of sorts */
+	size_t different;   /* in any letter case; 0: nothing is certain */
+};
+
+static struct place place_of(const struct scan_set *set,
+			     const uint16_t frequencies[256])
 {
-	uint64_t sum = 0;
+	struct place place = { 0 };
 
 	for (unsigned b = 0; b < 256; b++) {
-		const char *at =
-			memchr(frequent, (int)(b | 0x20), sizeof(frequent) - 1);
-
-		if (set_has(set, (uint8_t)b))
-			sum += at ? 1 + 300 / (uint64_t)(at - frequent + 4) : 1;
+		if (!set_has(set, (uint8_t)b))
+			continue;
+		place.frequency += frequencies[b];
+		place.different += fold((uint8_t)b) == b ||
+				   !set_has(set, (uint8_t)fold((uint8_t)b));
 	}
-	return sum;
+	return place;
 }
 
-static size_t distinct(const struct scan_set *set)
+static void find_frequencies(uint16_t frequencies[256])
 {
-	size_t n = 0;
-
 	for (unsigned b = 0; b < 256; b++)
-		if (set_has(set, (uint8_t)b) &&
-		    (fold((uint8_t)b) == b ||
-		     !set_has(set, (uint8_t)fold((uint8_t)b))))
-			n++;
-	return n;
+		frequencies[b] = 1;
+	for (unsigned i = 0; i < sizeof(frequent) - 1; i++) {
+		uint8_t b = (uint8_t)frequent[i];
+		uint16_t f = (uint16_t)(1 + 300 / (i + 4));
+
+		frequencies[b] = f;
+		if (b >= 'a' && b <= 'z')
+			frequencies[b & ~0x20] = f;
+	}
 }
 
-/* What the three at `o` costs; 0: there is none. */
-static uint64_t cost_at(const struct scan_pattern *p, size_t o)
+/* What the three there costs; 0: there is none. */
+static uint64_t cost_of(const struct place *p)
 {
-	uint64_t cost = 1;
-	size_t threes = 1;
+	size_t threes = p[0].different * p[1].different * p[2].different;
 
-	for (size_t i = o; i < o + FILTER_LOOK; i++) {
-		const struct scan_set *set = pattern_at(p, i);
-
-		if (!set)
-			return 0;
-		threes *= distinct(set);
-		if (threes > THREES_MAX)
-			return 0;
-		cost *= frequency(set);
-	}
-	return cost;
+	if (threes == 0 || threes > THREES_MAX)
+		return 0;
+	return p[0].frequency * p[1].frequency * p[2].frequency;
 }
 
 /* Where the rarest two threes are; -1: nowhere. */
-static int best_offset(const struct scan_pattern *p)
+static int best_offset(const struct scan_pattern *p,
+		       const uint16_t frequencies[256])
 {
+	struct place places[FILTER_BEFORE + FILTER_LOOK + 1] = { 0 };
+	const struct scan_set *set, *before = NULL;
 	uint64_t best = UINT64_MAX;
 	int found = -1;
 
-	for (size_t o = 0; o + 1 <= FILTER_BEFORE; o++) {
-		uint64_t a = cost_at(p, o), b = cost_at(p, o + 1);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		set = pattern_at(p, i);
+		if (!set)
+			break;
+		places[i] = set == before ? places[i - 1]
+					  : place_of(set, frequencies);
+		before = set;
+	}
+	for (size_t o = 0; o < FILTER_BEFORE; o++) {
+		uint64_t a = cost_of(places + o), b = cost_of(places + o + 1);
 
 		if (a == 0 || b == 0 || a + b >= best)
 			continue;
@@ -184,10 +194,13 @@ static void index_entries(struct scan_filter *f)
 int filter_init(struct scan_filter *f, const struct scan_rules *rules,
 		struct hb_error *err)
 {
+	uint16_t frequencies[256];
+
 	memset(f, 0, sizeof(*f));
+	find_frequencies(frequencies);
 	for (size_t i = 0; i < rules->format_count; i++) {
 		const struct rule_format *format = &rules->formats[i];
-		int offset = best_offset(&format->pattern);
+		int offset = best_offset(&format->pattern, frequencies);
 		int r;
 
 		if (offset < 0)
