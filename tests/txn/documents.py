@@ -13,7 +13,7 @@ import tempfile
 HOLDBACK = os.environ["HB_BIN"]
 DOCUMENT = os.path.join(os.environ["HB_SOURCE"], "docs", "formats", "json.md")
 TYPES = {"number": int, "string": str, "bool": bool}
-ROW = re.compile(r"^\| ([a-z, ]+) \| `([a-z_]+)(\??)` \| ([a-z ]+) \|")
+ROW = re.compile(r"^\| ([a-z_, ]+) \| `([a-z_]+)(\??)` \| ([a-z_ ]+) \|")
 
 
 class Schema:
@@ -63,7 +63,10 @@ class Schema:
 COMMANDS = (
     "create", "exec", "ls", "status", "diff", "commit", "undo", "redo",
     "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
+    "config", "profile", "why", "caps",
 )  # fmt: skip
+# These know no sessions.
+STATELESS = ("config", "profile", "why", "caps")
 
 # Name, status, words; "!" before the words: a shell command in the project.
 STEPS = (
@@ -105,6 +108,18 @@ STEPS = (
     ("cleanup --stale", 0, "cleanup --stale -y"),
     ("cleanup", 0, "cleanup -y @s"),
     ("status: no such session", 9, "status @s"),
+    ("config", 0, "config claude"),
+    ("", 0, "!mkdir -p ~/.config/holdback && echo net = host >~/.config/holdback/own.conf"),
+    ("", 0, "!echo nett = host >.holdback.conf"),
+    ("config: an unknown key", 3, "config true"),
+    ("", 0, "!rm .holdback.conf"),
+    ("profile", 0, "profile claude"),
+    ("profile: there is none", 3, "profile none"),
+    ("profile: all", 0, "profile"),
+    ("", 0, "!rm -r ~/.config"),
+    ("why: a file of the system", 0, "why /usr/bin/env"),
+    ("why: the workspace", 0, "why ."),
+    ("caps", 0, "caps"),
 )
 
 
@@ -113,7 +128,8 @@ def run(words, project):
         command = words[1:]
     else:
         name, _, rest = words.partition(" ")
-        command = f"{HOLDBACK} {name} --state-dir ../state --json {rest}"
+        state = "" if name in STATELESS else "--state-dir ../state"
+        command = f"{HOLDBACK} {name} {state} --json {rest}"
     return subprocess.run(
         ["sh", "-c", command], cwd=project, capture_output=True, check=False
     )
