@@ -12,10 +12,13 @@
 #include "session/look.h"
 #include "session/prepare.h"
 #include "session/session.h"
+#include "sys/file.h"
 #include "sys/landlock.h"
+#include "sys/proc.h"
 #include "sys/signal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +32,9 @@
 /* Landlock's versions: rules that bear renames, and closed abstract sockets. */
 #define ABI_FILES  2
 #define ABI_SCOPES 6
+
+#define CORE_PATTERN	  "/proc/sys/kernel/core_pattern"
+#define CORE_PATTERN_SIZE 256
 
 static void tell(const struct hb_listener *listener, enum hb_notice notice,
 		 const char *text)
@@ -131,6 +137,17 @@ static bool shares_group(void)
 	return false;
 }
 
+/* Behind a pipe it runs as the host's root, on what the command left. */
+static bool starts_core_handler(void)
+{
+	char pattern[CORE_PATTERN_SIZE];
+
+	return sys_core_is_stuck() &&
+	       sys_read_file_at(AT_FDCWD, CORE_PATTERN, pattern,
+				sizeof(pattern)) > 0 &&
+	       pattern[0] == '|';
+}
+
 static bool has_net(const struct run *run)
 {
 	return !(run->plan.ns & PLAN_NS_NET);
@@ -160,6 +177,9 @@ static void tell_weakenings(const struct run *run,
 	if (abi < ABI_SCOPES && shares_group())
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "signals that the command sends to its group reach the caller's pipeline");
+	if (starts_core_handler())
+		tell(listener, HB_NOTICE_WEAKENED,
+		     "a command that crashes starts the host's core handler, as the hard limit of core files is 0");
 	if (s->allow_nested)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");

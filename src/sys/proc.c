@@ -242,15 +242,19 @@ int sys_close_range(unsigned first, unsigned last)
 		syscall(SYS_close_range, first, last, K_CLOSE_RANGE_UNSHARE));
 }
 
+bool sys_core_is_stuck(void)
+{
+	struct rlimit own;
+
+	return getrlimit(RLIMIT_CORE, &own) >= 0 && own.rlim_max == 0;
+}
+
 int sys_forbid_core(void)
 {
-	struct rlimit none = { 1, 1 }, own;
+	struct rlimit none = { 1, 1 };
 	int r = RESULT(setrlimit(RLIMIT_CORE, &none));
 
-	if (r == -EPERM && getrlimit(RLIMIT_CORE, &own) >= 0 &&
-	    own.rlim_max == 0)
-		return 0;
-	return r;
+	return r == -EPERM && sys_core_is_stuck() ? 0 : r;
 }
 
 int sys_limit_processes(uint64_t soft, uint64_t hard)

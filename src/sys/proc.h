@@ -82,6 +82,10 @@ int sys_close_range(unsigned first, unsigned last);
  */
 int sys_forbid_core(void);
 
+/* Whether a hard limit of 0 is in force, which sys_forbid_core() has to leave.
+ */
+bool sys_core_is_stuck(void);
+
 /*
  * So many processes and threads of our user in our user namespace, fewer if we
  * may not have as many; `hard` cannot be raised again.

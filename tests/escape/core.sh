@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# needs: python3
+# needs: python3 unshare
 # V18: where core_pattern is a pipe, the host's handler runs as root on what the
 # box made, and a limit of 0 does not stop that: only the limit 1 does, see
 # core(5).  So nobody inside may set it to anything else.
@@ -38,4 +38,22 @@ says 'a script that switches core files off goes on' went \
 is 'control: outside it can be lowered' "$(python3 limit.py | sed -n 2p)" '0 0'
 says 'a hard limit of 0 is no reason not to run' ran sh -c \
 	'ulimit -c 0; "$HB_BIN" run --ephemeral -q -- echo ran'
+
+# What the host has for a handler, as a mount namespace sees it.  A mount there
+# also keeps the run from having a /proc, which is said after this.
+handled_by() {
+	printf '%s\n' "$1" >pattern
+	apart=-m
+	[ "$HB_MODE" = root ] || apart=-Urm
+	unshare "$apart" sh -c 'mount --bind pattern /proc/sys/kernel/core_pattern &&
+		'"$2"' "$HB_BIN" run --ephemeral -q -- true' 2>&1
+}
+stuck="*weakened: a command that crashes starts the host's core handler*"
+like 'V18 a limit of 0 that cannot be changed is said where a handler would run' \
+	"$(handled_by '|/bin/handler' 'ulimit -c 0 &&')" "$stuck"
+unlike 'not where there is none' "$(handled_by core 'ulimit -c 0 &&')" "$stuck"
+if [ "$want" = 1 ]; then
+	unlike 'nor where the limit holds it back' \
+		"$(handled_by '|/bin/handler' '')" "$stuck"
+fi
 done_testing
