@@ -284,6 +284,66 @@ ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
 			void *buf, size_t size, uint64_t offset,
 			struct hb_error *err);
 
+enum hb_severity {
+	HB_SEVERITY_WARN = 1, /* said, and committed */
+	HB_SEVERITY_ASK,      /* committed only if it is allowed by name */
+	HB_SEVERITY_DENY,     /* not committed */
+};
+
+/* What a rule of the gate has to say about one change. */
+struct hb_finding {
+	const char *rule;
+	enum hb_severity severity;
+	bool is_allowed; /* HB_SEVERITY_ASK: and somebody has said so */
+	size_t resource;
+	const char *path;   /* relative to the resource; "." is all of it */
+	uint64_t line;	    /* of the new content, from 1; 0: none */
+	const char *detail; /* what exactly, any bytes; or NULL */
+	const char *reason; /* why it matters */
+};
+
+/* Lives as long as the call. */
+typedef int (*hb_finding_fn)(void *ctx, const struct hb_finding *finding,
+			     struct hb_error *err);
+
+struct hb_gate_options {
+	/* RULE or RULE:GLOB: what was looked at and found right. */
+	const char *const *allow;
+	size_t n_allow;
+	hb_finding_fn found; /* may be NULL */
+	void *found_ctx;
+};
+
+struct hb_gate_result {
+	uint64_t n_warnings;
+	uint64_t n_asked;   /* and not allowed */
+	uint64_t n_allowed; /* asked for, and allowed */
+	uint64_t n_denied;
+};
+
+/*
+ * Asks the gate about a change set that was not made with `since`: all that its
+ * filter lets pass, whatever its paths are.  Begins and ends at its start.
+ * Changes nothing.  0 also if something stands against it, which the result
+ * says; -HB_E_CONFIG: the rules cannot be read; -HB_E_USAGE: `allow`.
+ */
+int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
+		    const struct hb_gate_options *options,
+		    struct hb_gate_result *ret_result, struct hb_error *err);
+
+/* A rule that is in force for some resource. */
+struct hb_rule {
+	const char *id, *reason;
+	const char *severity; /* "off", "warn", "ask", "deny" */
+};
+
+typedef int (*hb_rule_fn)(void *ctx, const struct hb_rule *rule,
+			  struct hb_error *err);
+
+/* The rules of the session's first resource, in order.  -HB_E_CONFIG. */
+int hb_session_rules(struct hb_session *session, hb_rule_fn fn, void *ctx,
+		     struct hb_error *err);
+
 struct hb_commit_options {
 	struct hb_filter filter;
 	const char *const *ours; /* conflicts: the real version stays */
@@ -292,8 +352,10 @@ struct hb_commit_options {
 	size_t n_theirs;
 	const char *expect; /* the hash of what was reviewed, or NULL */
 	bool dry_run;
-	bool with_special; /* fifos */
-	bool with_setid;   /* setuid, setgid, file capabilities */
+	bool with_special; /* fifos: allows the rule `special` */
+	bool with_setid;   /* setuid and the like: allows the rule `setid` */
+	struct hb_gate_options gate;
+	bool without_gate; /* recorded; the two above are still needed */
 	bool with_ignored; /* what git ignores, which stays behind otherwise */
 };
 
@@ -302,11 +364,13 @@ struct hb_commit_result {
 	bool has_rest; /* something of the session is still pending */
 	uint64_t undo_bytes;
 	struct hb_summary summary;
+	struct hb_gate_result gate;
 };
 
 /*
- * All or nothing.  -HB_E_CONFLICT, and -HB_E_DENIED for what has to be asked
- * for: nothing changed, and hb_session_changes() has the paths.
+ * All or nothing.  -HB_E_CONFLICT: nothing changed, and hb_session_changes()
+ * has the paths.  -HB_E_DENIED: nothing changed, and the gate has told why.
+ * What was allowed is on disk before anything changes.
  */
 int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
+#include "cli/findings.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -22,12 +23,15 @@ struct commit {
 	struct hb_commit_options options;
 	struct hb_summary summary; /* of what passes the filters */
 	bool has_summary;
+	struct findings_said said;
 };
 
-static void fill_options(const struct cli_values *v,
-			 struct hb_commit_options *ret)
+static void fill_options(struct commit *c)
 {
-	*ret = (struct hb_commit_options){
+	const struct cli_values *v = c->call->values;
+
+	c->said.info = hb_session_info(c->session);
+	c->options = (struct hb_commit_options){
 		.filter = { v->only.words, v->only.n, v->except.words,
 			    v->except.n },
 		.ours = v->ours.words,
@@ -39,6 +43,11 @@ static void fill_options(const struct cli_values *v,
 		.with_special = v->special,
 		.with_setid = v->setid,
 		.with_ignored = v->ignored,
+		.gate = { .allow = v->allow.words,
+			  .n_allow = v->allow.n,
+			  .found = findings_say,
+			  .found_ctx = &c->said },
+		.without_gate = v->no_gate,
 	};
 }
 
@@ -92,7 +101,7 @@ static bool say_conflict(const struct commit *c, const struct hb_change *change,
 	return true;
 }
 
-/* "denied: PATH: what it is, and what would have it committed". */
+/* A refusal without words of the gate: it was not asked, or it did not know. */
 static bool say_denied(const struct commit *c, const struct hb_change *change,
 		       struct buf *line)
 {
@@ -156,6 +165,23 @@ static void list_refused(const struct commit *c, const struct refusal *refusal)
 	hb_changes_free(changes);
 }
 
+static void explain(const struct commit *c, int r, struct hb_error *err)
+{
+	const uint64_t *said = c->said.n_said;
+
+	if (r == -HB_E_DENIED && said[HB_SEVERITY_DENY] > 0)
+		hb_fix(err, "--except GLOB leaves it out; holdback-gate(1) "
+			    "says who may change a rule");
+	if (r == -HB_E_DENIED && said[HB_SEVERITY_ASK] > 0)
+		hb_fix(err, "look at it; --allow RULE lets it pass, --except "
+			    "GLOB leaves it out");
+	if (r == -HB_E_DENIED &&
+	    said[HB_SEVERITY_ASK] + said[HB_SEVERITY_DENY] > 0)
+		return;
+	list_refused(c, r == -HB_E_CONFLICT ? &conflicts : &denials);
+	hb_fix(err, "%s", r == -HB_E_CONFLICT ? conflicts.fix : denials.fix);
+}
+
 static int report(const struct commit *c, const struct hb_commit_result *result,
 		  struct hb_error *err)
 {
@@ -172,6 +198,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		doc_bool(&doc, "has_rest", result->has_rest);
 		doc_uint(&doc, "undo_bytes", result->undo_bytes);
 		show_summary_json(summary, &doc);
+		findings_count_json(&result->gate, &doc);
 		return doc_end(&doc, err);
 	}
 	if (result->n_operations == 0)
@@ -199,7 +226,9 @@ static int commit(struct commit *c, struct hb_error *err)
 	struct hb_commit_result result = { 0 };
 	int r;
 
-	fill_options(v, &c->options);
+	fill_options(c);
+	if (v->no_gate)
+		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */
 	if (!v->yes || v->only.n || v->except.n || v->ours.n || v->theirs.n) {
 		r = review(c, err);
@@ -214,13 +243,9 @@ static int commit(struct commit *c, struct hb_error *err)
 		return HB_EXIT_OK;
 	}
 	r = hb_session_commit(c->session, &c->options, &result, err);
-	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED) {
-		const struct refusal *refusal =
-			r == -HB_E_CONFLICT ? &conflicts : &denials;
-
-		list_refused(c, refusal);
-		hb_fix(err, "%s", refusal->fix);
-	}
+	findings_say_rest(&c->said);
+	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
+		explain(c, r, err);
 	if (r < 0)
 		return r;
 	if (result.undo_bytes > UNDO_HINT)

@@ -30,6 +30,7 @@ static const struct {
 	{ "ls", cmd_ls },
 	{ "status", cmd_status },
 	{ "diff", cmd_diff },
+	{ "gate", cmd_gate },
 	{ "commit", cmd_commit },
 	{ "undo", cmd_undo },
 	{ "redo", cmd_redo },

@@ -154,6 +154,13 @@ static const struct command commands[] = {
 	  .options = diff_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_FILES },
+	{ .name = "gate",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "show what stands against committing a session's changes",
+	  .about =
+		  "Looks for what runs by itself, asks for rights or leads out. The exit status is 4 if commit would refuse it.\n" SESSION_WORDS,
+	  .options = gate_options,
+	  .operands_max = 1 },
 	{ .name = "commit",
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "put a session's changes into the real directories",

@@ -60,15 +60,18 @@ struct cli_values {
 	const char *from, *to, *since; /* marks */
 	const char *older_than;	       /* gc: a duration */
 	struct cli_list only, except, ours, theirs;
+	struct cli_list allow; /* rules of the gate */
+	bool no_gate;
+	bool rules;
 };
 
 extern const struct program cli_program;
 
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], ls_options[],
-	status_options[], diff_options[], commit_options[], undo_options[],
-	rollback_options[], mark_options[], verify_options[], gc_options[],
-	fork_options[], recover_options[], cleanup_options[];
+	status_options[], diff_options[], gate_options[], commit_options[],
+	undo_options[], rollback_options[], mark_options[], verify_options[],
+	gc_options[], fork_options[], recover_options[], cleanup_options[];
 
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];

@@ -75,6 +75,13 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		.offset = AT(since),                                        \
 		.help = "only what changed after this mark, as it was then" \
 	}
+#define ROW_ALLOW                                                     \
+	{                                                             \
+		.name = "allow", .kind = OPTION_CALL,                 \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "RULE[:GLOB]", \
+		.offset = AT(allow), .call = add_word,                \
+		.help = "let pass what this rule of the gate asks"    \
+	}
 #define ROW_END   \
 	{         \
 		0 \
@@ -169,6 +176,20 @@ const struct option diff_options[] = {
 	ROW_END,
 };
 
+const struct option gate_options[] = {
+	ROW_ALLOW,
+	{ .name = "rules",
+	  .kind = OPTION_SET,
+	  .offset = AT(rules),
+	  .help = "list the rules that are in force" },
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_IGNORED,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
 const struct option commit_options[] = {
 	ROW_YES("do not ask"),
 	{ .name = "dry-run",
@@ -187,6 +208,7 @@ const struct option commit_options[] = {
 	  .metavar = "HASH",
 	  .offset = AT(expect),
 	  .help = "commit only if the change set still has this hash" },
+	ROW_ALLOW,
 	{ .name = "special",
 	  .kind = OPTION_SET,
 	  .offset = AT(special),
@@ -195,6 +217,10 @@ const struct option commit_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(setid),
 	  .help = "commit setuid, setgid, capabilities, refused otherwise" },
+	{ .name = "no-gate",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_gate),
+	  .help = "do not ask the gate at all, which is recorded" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

@@ -4,6 +4,7 @@
 
 #include "gate/severity.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,12 @@ struct gate_request {
 	const struct gate_rules *rules;
 	/* Where the resource is, on the host and in the view; absolute. */
 	const char *source, *inside;
+	/*
+	 * What the rules take for the path above it: ".git" for a resource that
+	 * is a repository's directory itself.  "": nothing.
+	 */
+	const char *prefix;
+	bool is_git; /* and all of it is such a directory's inside */
 };
 
 /*

@@ -366,6 +366,17 @@ void hb_changes_free(struct hb_changes *changes)
 	free(changes);
 }
 
+struct changes *session_changes_of(struct hb_changes *changes, size_t resource)
+{
+	return changes->since ? NULL : changes->resources[resource];
+}
+
+const struct changes_filter *
+session_changes_filter(const struct hb_changes *changes)
+{
+	return &changes->filter;
+}
+
 const struct hb_summary *hb_changes_summary(const struct hb_changes *changes)
 {
 	return &changes->summary;

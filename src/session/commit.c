@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "session/gate.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "session/stack.h"
@@ -194,11 +195,45 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 	return r;
 }
 
-static bool is_partial(const struct hb_commit_options *options)
+static bool is_partial(const struct txn_options *options)
 {
 	return !options->dry_run &&
 	       (options->filter.n_only > 0 || options->filter.n_except > 0 ||
 		options->n_ours > 0 || !options->with_ignored);
+}
+
+static int commit_stack(struct hb_session *s, struct txn *txn,
+			const struct txn_options *options,
+			struct session_gate *gate, struct txn_result *result,
+			struct hb_error *err)
+{
+	struct stack_change stack = { 0 };
+	int r;
+
+	r = stack_begin(&stack, s, txn, is_partial(options), err);
+	if (r >= 0) {
+		allowed_attach(&gate->allowed, txn);
+		r = txn_commit(txn, options, session_applied, s, result, err);
+	}
+	stack_end(&stack);
+	return r;
+}
+
+/* The gate is asked by the transaction, about what that is going to apply. */
+static int set_gate(struct session_gate *gate, struct hb_session *s,
+		    const struct hb_commit_options *from,
+		    struct txn_options *options, struct hb_error *err)
+{
+	if (from->without_gate) {
+		gate->allowed.session = s;
+		gate->allowed.without_gate = true;
+		return 0;
+	}
+	gate->with_special = from->with_special;
+	gate->with_setid = from->with_setid;
+	options->gate = session_gate_look;
+	options->gate_ctx = gate;
+	return session_gate_begin(gate, s, &from->gate, err);
 }
 
 int hb_session_commit(struct hb_session *session,
@@ -207,7 +242,8 @@ int hb_session_commit(struct hb_session *session,
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
-	struct stack_change stack = { 0 };
+	struct session_gate gate = { 0 };
+	struct hb_gate_result found;
 	struct txn_options txn_options;
 	uint8_t expect[SHA256_SIZE];
 	struct txn_result result = { 0 };
@@ -226,12 +262,13 @@ int hb_session_commit(struct hb_session *session,
 	progress_begin(&progress, session->store,
 		       options->dry_run ? "checking the changes"
 					: "committing");
-	r = stack_begin(&stack, session, txn, is_partial(options), err);
+	r = set_gate(&gate, session, options, &txn_options, err);
 	if (r >= 0)
-		r = txn_commit(txn, &txn_options, session_applied, session,
-			       &result, err);
-	stack_end(&stack);
+		r = commit_stack(session, txn, &txn_options, &gate, &result,
+				 err);
 	progress_end(&progress);
+	found = gate.result;
+	session_gate_done(&gate);
 	if (r < 0)
 		return failed(session, r, err);
 	if (!options->dry_run &&
@@ -242,6 +279,7 @@ int hb_session_commit(struct hb_session *session,
 	}
 	session_close_resources(session);
 	fill_result(&result, ret_result);
+	ret_result->gate = found;
 	return 0;
 }
 

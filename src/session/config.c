@@ -61,10 +61,9 @@ static void find_places(char *const *envp, const char *home,
 		places[1].dir[0] = '\0';
 }
 
-/* Reads the rest of `fd` and sets what it says. */
-static int read_settings(struct settings *s, enum setting_source source,
-			 const char *name, int fd, size_t max,
-			 struct hb_error *err)
+/* Reads the rest of `fd` and tells what it says. */
+static int read_text(const char *name, int fd, size_t max, config_text_fn fn,
+		     void *ctx, struct hb_error *err)
 {
 	auto_free char *text = malloc(max + 1);
 	char shown[QUOTE_SHOWN];
@@ -84,7 +83,21 @@ static int read_settings(struct settings *s, enum setting_source source,
 	if (n > max)
 		return hb_fail(err, -HB_E_CONFIG, "%s: the file is too large",
 			       shown);
-	return settings_read(s, source, name, text, n, err);
+	return fn(ctx, name, text, n, err);
+}
+
+/* What the settings of one file are for. */
+struct to_settings {
+	struct settings *settings;
+	enum setting_source source;
+};
+
+static int set_text(void *ctx, const char *path, const char *text, size_t n,
+		    struct hb_error *err)
+{
+	const struct to_settings *to = ctx;
+
+	return settings_read(to->settings, to->source, path, text, n, err);
 }
 
 /* Whoever can write it decides what is weakened: the user, or root. */
@@ -108,8 +121,8 @@ static int check_owner(int fd, const char *path, struct hb_error *err)
 }
 
 /* 1: read; 0: there is no such file. */
-static int read_file(struct settings *s, const struct place *place, int dir,
-		     const char *name, struct hb_error *err)
+static int read_file(const struct place *place, int dir, const char *name,
+		     config_text_fn fn, void *ctx, struct hb_error *err)
 {
 	char path[PATH_MAX], shown[QUOTE_SHOWN];
 	auto_fd int fd = -1;
@@ -126,7 +139,7 @@ static int read_file(struct settings *s, const struct place *place, int dir,
 			       hb_strerror(-fd));
 	r = check_owner(fd, path, err);
 	if (r >= 0)
-		r = read_settings(s, place->source, path, fd, KV_FILE_MAX, err);
+		r = read_text(path, fd, KV_FILE_MAX, fn, ctx, err);
 	return r < 0 ? r : 1;
 }
 
@@ -166,6 +179,7 @@ static int read_places(struct settings *s, const struct place places[PLACES],
 	int found = 0, r;
 
 	for (size_t i = 0; i < PLACES; i++) {
+		struct to_settings to = { s, places[i].source };
 		auto_fd int dir = -1;
 
 		dir = open_place(&places[i], err);
@@ -173,12 +187,14 @@ static int read_places(struct settings *s, const struct place places[PLACES],
 			continue;
 		if (dir < 0)
 			return dir;
-		r = general ? read_file(s, &places[i], dir, general, err) : 0;
+		r = general ? read_file(&places[i], dir, general, set_text, &to,
+					err)
+			    : 0;
 		if (r < 0)
 			return r;
 		if (!name || !conf_name(name, conf, sizeof(conf)))
 			continue;
-		r = read_file(s, &places[i], dir, conf, err);
+		r = read_file(&places[i], dir, conf, set_text, &to, err);
 		if (r < 0)
 			return r;
 		found |= r;
@@ -245,18 +261,19 @@ int config_load(struct settings *s, const struct hb_run_options *options,
 	return r;
 }
 
-int config_load_workspace(struct settings *s, const char *workspace,
-			  struct hb_error *err)
+/* `base` may be AT_FDCWD; `dir` has no links in its name then. */
+int config_workspace_text(int base, const char *dir, const char *name,
+			  config_text_fn fn, void *ctx, struct hb_error *err)
 {
 	char path[PATH_MAX], shown[QUOTE_SHOWN];
 	auto_fd int fd = -1;
 	struct stat st;
 	int r;
 
-	if (path_join(workspace, WORKSPACE_FILE, path, sizeof(path)) < 0)
+	if (path_join(dir, name, path, sizeof(path)) < 0)
 		return 0;
-	/* The workspace itself has no links in its name. */
-	fd = sys_openat2(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
+	fd = sys_openat2(base, base == AT_FDCWD ? path : name,
+			 O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
 			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 	if (fd == -ENOENT)
 		return 0;
@@ -271,8 +288,34 @@ int config_load_workspace(struct settings *s, const char *workspace,
 	r = sys_fstat(fd, &st);
 	if (r < 0 || !S_ISREG(st.st_mode))
 		return hb_fail(err, -HB_E_CONFIG, "'%s' is no file", shown);
-	return read_settings(s, SETTING_WORKSPACE, path, fd, WORKSPACE_MAX,
-			     err);
+	return read_text(path, fd, WORKSPACE_MAX, fn, ctx, err);
+}
+
+int config_load_workspace(struct settings *s, const char *workspace,
+			  struct hb_error *err)
+{
+	struct to_settings to = { s, SETTING_WORKSPACE };
+
+	return config_workspace_text(AT_FDCWD, workspace, WORKSPACE_FILE,
+				     set_text, &to, err);
+}
+
+int config_each_text(char *const *envp, const char *home, const char *name,
+		     config_text_fn fn, void *ctx, struct hb_error *err)
+{
+	struct place places[PLACES];
+	int r = 0;
+
+	find_places(envp, home, places);
+	for (size_t i = 0; r >= 0 && i < PLACES; i++) {
+		auto_fd int dir = open_place(&places[i], err);
+
+		if (dir != -ENOENT)
+			r = dir < 0 ? dir
+				    : read_file(&places[i], dir, name, fn, ctx,
+						err);
+	}
+	return r < 0 ? r : 0;
 }
 
 int config_load_profile(struct settings *s, const char *name, char *const *envp,

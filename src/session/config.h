@@ -29,6 +29,23 @@ int config_load_workspace(struct settings *s, const char *workspace,
 int config_load_profile(struct settings *s, const char *name, char *const *envp,
 			const char *home, struct hb_error *err);
 
+/*
+ * Calls `fn` with what stands in the file `name` of the directories of ours:
+ * the system's, then the user's, where there is one.  -HB_E_CONFIG for one that
+ * somebody else can write.
+ */
+typedef int (*config_text_fn)(void *ctx, const char *path, const char *text,
+			      size_t n, struct hb_error *err);
+int config_each_text(char *const *envp, const char *home, const char *name,
+		     config_text_fn fn, void *ctx, struct hb_error *err);
+
+/*
+ * The same for a file at the top of a real directory, `base`, which messages
+ * call `dir`: a regular one, that no link leads to, and a short one.
+ */
+int config_workspace_text(int base, const char *dir, const char *name,
+			  config_text_fn fn, void *ctx, struct hb_error *err);
+
 /* Calls `fn` with each name that has a NAME.conf in a directory of ours. */
 typedef int (*config_name_fn)(void *ctx, const char *dir, const char *name,
 			      struct hb_error *err);

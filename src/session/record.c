@@ -607,27 +607,42 @@ static int put_in_place(int dir, bool is_passing)
 	return 0;
 }
 
+static int write_text(int dir, const char *name, const struct buf *text,
+		      bool sync)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	/* Not O_EXCL: a leftover of a crash is ours, for we hold the lock. */
+	fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
+			0600);
+	if (fd < 0)
+		return fd;
+	r = sys_write_all(fd, text->data, text->len);
+	return r < 0 || !sync ? r : sys_fsync(fd);
+}
+
+int record_replace(int dir, const char *name, const char *fresh,
+		   const struct buf *text)
+{
+	int r = write_text(dir, fresh, text, true);
+
+	if (r >= 0)
+		r = sys_renameat(dir, fresh, dir, name);
+	return r < 0 ? r : sys_fsync(dir);
+}
+
 int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
-	auto_fd int fd = -1;
 	int r;
 
 	r = record_format(record, &text, err);
 	if (r < 0)
 		return r;
-	/* Not O_EXCL: a leftover of a crash is ours, for we hold the lock. */
-	fd = sys_openat(dir, FILE_NEW,
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return hb_fail(err, fd, "cannot write the session file");
-	r = sys_write_all(fd, text.data, text.len);
-	if (r >= 0 && sync)
-		r = sys_fsync(fd);
+	r = write_text(dir, FILE_NEW, &text, sync);
 	if (r >= 0)
 		r = put_in_place(dir, !sync && record->is_passing);
-	if (r < 0)
-		return hb_fail(err, r, "cannot write the session file");
-	return 0;
+	return r < 0 ? hb_fail(err, r, "cannot write the session file") : 0;
 }

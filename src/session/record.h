@@ -144,4 +144,11 @@ int record_read(int dir, struct session_record *record, struct hb_error *err);
 int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err);
 
+/*
+ * Any file of a session, replaced by way of the name `fresh` and durable.
+ * Whoever calls holds the session's lock.
+ */
+int record_replace(int dir, const char *name, const char *fresh,
+		   const struct buf *text);
+
 #endif

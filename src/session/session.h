@@ -146,6 +146,13 @@ int session_settle_sync(struct hb_session *s, struct hb_error *err);
 /* -HB_E_USAGE for a pattern that is malformed. */
 int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
 
+/* The change set of one resource; NULL: it is one of `since`. */
+struct changes *session_changes_of(struct hb_changes *changes, size_t resource);
+
+/* The filter that a change set was made with. */
+const struct changes_filter *
+session_changes_filter(const struct hb_changes *changes);
+
 /* Puts the work directories of ended boxes away. */
 int session_drop_work(struct hb_session *s, struct hb_error *err);
 

@@ -10,6 +10,7 @@
 #include "txn/ops.h"
 #include "txn/rest.h"
 #include "txn/run.h"
+#include "txn/steady.h"
 #include "txn/survey.h"
 #include "txn/syncer.h"
 #include "txn/txn.h"
@@ -22,9 +23,10 @@
  * Commit
  * ------
  *
- *	scan	the change sets; filters, conflicts, the expected hash
+ *	scan	the change sets; filters, conflicts, the expected hash, the gate
  *	plan	every operation is checked, copies are staged	[txn/ID]
  *	sync	what will move
+ *	look	whether everything is still what was scanned
  *	publish	the journal: from here on it is all or nothing	[journal]
  *	apply	step by step, by identity			[base, undo/ID]
  *	report	who remembers what was seen
@@ -121,6 +123,23 @@ static void set_hash(const struct commit *c, struct changes_summary *sum)
 	sha256_end(&h, sum->hash);
 }
 
+static int pass_gate(struct commit *c, struct hb_error *err)
+{
+	bool is_refused = false;
+
+	for (size_t i = 0; c->options->gate && i < c->n; i++) {
+		int r = c->options->gate(c->options->gate_ctx, i,
+					 c->parts[i].changes, c->options, err);
+
+		if (r < 0)
+			return r;
+		is_refused |= r > 0;
+	}
+	return is_refused ? hb_fail(err, -HB_E_DENIED,
+				    "the gate does not let it pass")
+			  : 0;
+}
+
 static int scan(struct commit *c, struct txn_result *result,
 		struct hb_error *err)
 {
@@ -152,6 +171,9 @@ static int scan(struct commit *c, struct txn_result *result,
 			       "the base has changed in %llu places",
 			       (unsigned long long)result->summary.n_conflicts);
 	}
+	r = pass_gate(c, err);
+	if (r < 0)
+		return r;
 	if (n_denied > 0)
 		return hb_fail(err, -HB_E_DENIED,
 			       "%llu change%s of a kind that has to be asked "
@@ -261,6 +283,9 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	r = journal_begin(c->txn->session, &w, err);
 	if (r == 0)
 		r = plan(c, w, syncers, err);
+	for (size_t i = 0; r == 0 && i < c->n; i++)
+		r = steady_check(&c->txn->resources[i], c->parts[i].changes,
+				 c->options, err);
 	if (r == 0 && c->txn->publishing)
 		r = c->txn->publishing(c->txn->publishing_ctx, c->id,
 				       c->has_rest, err);

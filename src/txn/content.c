@@ -99,6 +99,49 @@ int content_enter(const struct content_place *place, struct content_dir *d,
 	return d->fd < 0 ? d->fd : 0;
 }
 
+#define PATH_SIZE ((size_t)256 << 20)
+
+void content_walk_init(struct content_walk *walk)
+{
+	*walk = (struct content_walk){ .dir = { .fd = -1 },
+				       .path = BUF_INIT(PATH_SIZE) };
+}
+
+int content_walk_leave(struct content_walk *walk, struct hb_error *err)
+{
+	return content_leave(&walk->dir, err);
+}
+
+void content_walk_done(struct content_walk *walk)
+{
+	(void)content_walk_leave(walk, NULL);
+	buf_done(&walk->path);
+}
+
+int content_walk_enter(struct content_walk *walk,
+		       const struct content_place *place, const char **ret_name,
+		       struct hb_error *err)
+{
+	const char *slash = strrchr(place->path, '/');
+	size_t len = slash ? (size_t)(slash + 1 - place->path) : 0;
+	int r;
+
+	*ret_name = place->path + len;
+	if (walk->dir.fd >= 0 && walk->root == place->root &&
+	    walk->path.len == len &&
+	    memcmp(buf_str(&walk->path), place->path, len) == 0)
+		return 0;
+	r = content_walk_leave(walk, err);
+	if (r >= 0)
+		r = content_enter(place, &walk->dir, ret_name, err);
+	if (r < 0)
+		return r;
+	walk->root = place->root;
+	buf_cut(&walk->path, 0);
+	r = buf_add(&walk->path, place->path, len);
+	return r < 0 ? hb_fail(err, r, "cannot keep a path") : 0;
+}
+
 static int fail_for(const struct content_place *place, int r,
 		    struct hb_error *err)
 {
@@ -127,6 +170,21 @@ int content_open(const struct content_place *place, struct hb_error *err)
 	if (r < 0 || left < 0)
 		return fail_for(place, r < 0 ? r : left, err);
 	return take_fd(&fd);
+}
+
+int content_walk_open(struct content_walk *walk,
+		      const struct content_place *place, struct hb_error *err)
+{
+	const char *name;
+	int r;
+
+	if (place->entry->type != ENTRY_FILE)
+		return fail_for(place, -EINVAL, err);
+	r = content_walk_enter(walk, place, &name, err);
+	if (r >= 0)
+		r = access_open_file(walk->dir.fd, name, place->entry,
+				     place->in_layer, err);
+	return r < 0 ? fail_for(place, r, err) : r;
 }
 
 static ssize_t read_target(int dir, const char *name,

@@ -2,6 +2,7 @@
 #ifndef HB_TXN_CONTENT_H
 #define HB_TXN_CONTENT_H
 
+#include "base/buf.h"
 #include "txn/entry.h"
 
 #include <stdbool.h>
@@ -38,6 +39,30 @@ struct content_dir {
 int content_enter(const struct content_place *place, struct content_dir *d,
 		  const char **ret_name, struct hb_error *err);
 int content_leave(struct content_dir *d, struct hb_error *err);
+
+/*
+ * The directory of one object after the other, which is opened anew only where
+ * it is another one: for whoever goes along the stream.
+ */
+struct content_walk {
+	struct content_dir dir;
+	struct buf path; /* with its slash */
+	int root;
+};
+void content_walk_init(struct content_walk *walk);
+
+/* As content_enter(); the directory stays open until the next call. */
+int content_walk_enter(struct content_walk *walk,
+		       const struct content_place *place, const char **ret_name,
+		       struct hb_error *err);
+
+/* Owed in any case; can be done again. */
+int content_walk_leave(struct content_walk *walk, struct hb_error *err);
+void content_walk_done(struct content_walk *walk);
+
+/* As content_open(), below. */
+int content_walk_open(struct content_walk *walk,
+		      const struct content_place *place, struct hb_error *err);
 
 /*
  * Opens a regular file for reading; the caller closes.  -EINVAL: it is none.

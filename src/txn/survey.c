@@ -61,9 +61,9 @@ static bool is_denied(const struct txn_options *options, const struct change *c)
 {
 	switch (change_asks(c)) {
 	case CHANGE_ASKS_SPECIAL:
-		return !options->with_special;
+		return !options->gate && !options->with_special;
 	case CHANGE_ASKS_SETID:
-		return !options->with_setid;
+		return !options->gate && !options->with_setid;
 	case CHANGE_ASKS_NEVER:
 		return true;
 	case CHANGE_ASKS_NOTHING:

@@ -115,6 +115,17 @@ struct txn {
 	void *publishing_ctx;
 };
 
+/*
+ * Looks at the change set of one resource after conflicts were ruled out and
+ * before anything is planned.  0: it may pass; 1: it may not, and the other
+ * resources are looked at all the same.  Whatever it saw is what is committed:
+ * an object that changes after the scan stops the commit.
+ */
+struct txn_options;
+typedef int (*txn_gate_fn)(void *ctx, size_t resource, struct changes *changes,
+			   const struct txn_options *options,
+			   struct hb_error *err);
+
 struct txn_options {
 	struct changes_filter filter;
 	const char *const *ours; /* conflicts: the base's version stays */
@@ -128,9 +139,14 @@ struct txn_options {
 	 */
 	const uint8_t *expect;
 	bool dry_run;
-	bool with_special; /* fifos, which are refused otherwise */
-	/* Setuid, setgid and file capabilities, which are refused otherwise. */
-	bool with_setid;
+	/*
+	 * NULL: nobody looks, and fifos, setuid, setgid and file capabilities
+	 * are refused without the two below.  Else all of that is the gate's.
+	 */
+	txn_gate_fn gate;
+	void *gate_ctx;
+	bool with_special; /* fifos */
+	bool with_setid;   /* setuid, setgid and file capabilities */
 	bool with_ignored; /* what git ignores, which stays behind otherwise */
 };
 
@@ -143,7 +159,8 @@ struct txn_result {
 };
 
 /*
- * -HB_E_DENIED: something has to be asked for, change_asks(); nothing changed.
+ * -HB_E_DENIED: something has to be asked for, change_asks(), or the gate does
+ * not let it pass; nothing changed.
  * -HB_E_CONFLICT: `conflicts` of the summary is not 0; nothing changed.
  * -HB_E_STATE with `n_left` not 0: somebody else changed one entry that was in
  * place already and one that was not.  The latter stopped it, all but `n_left`

@@ -8,7 +8,8 @@
 # listed: what a commit that is refused says of the paths, on one line.
 listed() {
 	hb commit -y "$@" @s 2>&1 >/dev/null |
-		sed -n 's/^denied: \([^:]*\): \([^,]*\),.*/\1=\2/p' | tr '\n' ','
+		sed -n 's/^\(ask\|deny\): \([^:]*\):.* \[\([a-z-]*\)\]$/\2=\3/p' |
+		tr '\n' ','
 }
 
 # xattr PATH [NAME VALUE]: sets it, value in hexadecimal, or prints capabilities.
@@ -35,13 +36,13 @@ in_box '
 '
 check_exit 'what has to be asked for is refused with [4]' 4 hb commit -y @s
 is 'every path is listed, and why' "$(listed)" \
-	'd/k=setuid,new/both=setuid,new/pipe=a fifo,sgid=setuid,suid=setuid,'
+	'd/k=setid,new/both=setid,new/pipe=special,sgid=setid,suid=setid,'
 is 'an option takes its own off the list' "$(listed --special)" \
-	'd/k=setuid,new/both=setuid,sgid=setuid,suid=setuid,'
-is 'and the other its own' "$(listed --setid)" 'new/pipe=a fifo,'
+	'd/k=setid,new/both=setid,sgid=setid,suid=setid,'
+is 'and the other its own' "$(listed --setid)" 'new/pipe=special,'
 like 'what can be done is said' "$(hb commit -y @s 2>&1)" \
-	'*committed only with --setid*fix: *--except GLOB*'
-like 'a dry run says so, too' "$(hb commit -n @s 2>&1)" '*denied: suid*'
+	'*setuid, setgid or file capabilities*fix: *--allow RULE*--except GLOB*'
+like 'a dry run says so, too' "$(hb commit -n @s 2>&1)" '*ask: suid*'
 like 'status says it before' "$(hb status @s)" '*A new/pipe
     a fifo, committed only with --special*'
 like 'and so does the document' "$(hb status --json @s)" '*"asks":"setid"*'
@@ -72,7 +73,7 @@ in_box 'echo more >>a; python3 -c "import socket
 socket.socket(socket.AF_UNIX).bind(\"new/sock\")"'
 check_exit 'a socket is refused whatever is asked for' 4 \
 	hb commit -y --special --setid @s
-is 'and listed' "$(listed --special --setid)" 'new/sock=a socket or a device,'
+is 'and listed' "$(listed --special --setid)" 'new/sock=device,'
 check 'it can be left out' hb commit -y --except sock @s
 check_fails 'then it is not there' test -e "$project/new/sock"
 is 'and everything else is' "$(tail -n1 "$project/a")" more

@@ -61,7 +61,7 @@ class Schema:
 
 
 COMMANDS = (
-    "create", "exec", "ls", "status", "diff", "commit", "undo", "redo",
+    "create", "exec", "ls", "status", "diff", "gate", "commit", "undo", "redo",
     "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps",
 )  # fmt: skip
@@ -79,6 +79,10 @@ STEPS = (
     ("status", 0, "status @s"),
     ("diff", 1, "diff --name-status --exit-code @s"),
     ("diff --stat", 0, "diff --stat @s"),
+    ("gate", 4, "gate @s"),
+    ("gate: allowed", 0, "gate --allow special:p @s"),
+    ("gate: no such rule", 2, "gate --allow specal @s"),
+    ("gate: rules", 0, "gate --rules @s"),
     ("commit: denied", 4, "commit -y @s"),
     ("commit: not the expected", 5, "commit -y --expect " + 64 * "0" + " @s"),
     ("commit: dry run", 0, "commit -n --special @s"),
@@ -92,6 +96,8 @@ STEPS = (
     ("", 0, "!echo more >>a"),
     ("status: a conflict", 0, "status @s"),
     ("commit: a conflict", 5, "commit -y @s"),
+    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo \"[alias] a = b\" >.gitconfig'"),
+    ("gate: a key", 4, "gate @s"),
     ("mark", 0, "mark @s"),
     ("mark: there is one", 10, "mark @s m1"),
     ("fork", 0, "fork @s t"),

@@ -90,7 +90,7 @@ def try_seed(work, seed):
         if same("the real tree", sides, tree) != before:
             raise AssertionError("the real tree has changed")
     for side in sides:
-        side.do("commit", "-y", "--setid", "@s")
+        side.do("commit", "-y", *one.ALLOW, "@s")
     after = same("the committed tree", sides, tree)
     one.compare_to_native("the committed tree", after, digest.digest(native))
     for command, want in (("undo", before), ("redo", after), ("undo", before)):

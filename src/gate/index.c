@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/index.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/glob.h"
+#include "gate/rules.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Each pattern has an anchor: its last component without a wildcard, or what
+ * follows the last dot of its last component.  A path can only match if one of
+ * its names, or its ending, is that anchor.  Patterns without one are tried on
+ * every path.
+ *
+ * A rule's pattern with a slash also gives patterns for the directories on the
+ * way to what it is about.
+ */
+#define BUCKETS 1024 /* a power of two, larger than the built-in patterns */
+#define LOOSE	BUCKETS
+
+struct glob {
+	char *pattern;
+	size_t rule;
+	enum gate_hit hit;
+	size_t next; /* in its bucket, plus 1; 0: the last */
+};
+
+struct gate_index {
+	struct glob *globs;
+	size_t n, room;
+	size_t buckets[BUCKETS + 1]; /* as `next` */
+};
+
+static uint32_t hash_folded(const char *s, size_t n, uint32_t h)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c |= 0x20;
+		h = (h ^ c) * 0x01000193U;
+	}
+	return h ^ h >> 15;
+}
+
+#define NAME_SEED   0x811c9dc5U
+#define ENDING_SEED 0x5bd1e995U
+
+static size_t bucket_of_name(const char *s, size_t n)
+{
+	return hash_folded(s, n, NAME_SEED) & (BUCKETS - 1);
+}
+
+static size_t bucket_of_ending(const char *s, size_t n)
+{
+	return hash_folded(s, n, ENDING_SEED) & (BUCKETS - 1);
+}
+
+static bool has_wildcard(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strchr("*?[\\", s[i]))
+			return true;
+	return false;
+}
+
+/* Components from the end; the last may have an ending without wildcard. */
+static size_t bucket_of(const char *pattern)
+{
+	const char *end = pattern + strlen(pattern);
+	const char *dot = memrchr(pattern, '.', (size_t)(end - pattern));
+	const char *slash = strrchr(pattern, '/');
+
+	for (const char *to = end; to > pattern;) {
+		const char *from =
+			memrchr(pattern, '/', (size_t)(to - pattern));
+
+		from = from ? from + 1 : pattern;
+		if (from < to && !has_wildcard(from, (size_t)(to - from)))
+			return bucket_of_name(from, (size_t)(to - from));
+		if (from == pattern)
+			break;
+		to = from - 1;
+	}
+	if (dot && (!slash || dot > slash) && end[-1] != '/' &&
+	    !has_wildcard(dot, (size_t)(end - dot)))
+		return bucket_of_ending(dot, (size_t)(end - dot));
+	return LOOSE;
+}
+
+static int add(struct gate_index *index, const char *pattern, size_t len,
+	       size_t rule, enum gate_hit hit, struct hb_error *err)
+{
+	struct glob *g;
+	size_t at;
+
+	if (index->n == index->room) {
+		size_t room = index->room ? 2 * index->room : 512;
+		struct glob *larger =
+			reallocarray(index->globs, room, sizeof(*larger));
+
+		if (!larger)
+			return hb_fail(err, -ENOMEM, "cannot keep the rules");
+		index->globs = larger;
+		index->room = room;
+	}
+	g = &index->globs[index->n];
+	*g = (struct glob){ .pattern = strndup(pattern, len),
+			    .rule = rule,
+			    .hit = hit };
+	if (!g->pattern)
+		return hb_fail(err, -ENOMEM, "cannot keep the rules");
+	at = bucket_of(g->pattern);
+	g->next = index->buckets[at];
+	index->buckets[at] = ++index->n;
+	return 0;
+}
+
+static bool is_stars(const char *s, size_t n)
+{
+	return n == 2 && s[0] == '*' && s[1] == '*';
+}
+
+/* "**" / "a/b/c" also gives "**" / "a" and "**" / "a/b". */
+static int add_above(struct gate_index *index, const char *pattern, size_t rule,
+		     struct hb_error *err)
+{
+	const char *slash = pattern;
+	size_t start = 0;
+	int r = 0;
+
+	while (r >= 0 && (slash = strchr(slash, '/'))) {
+		size_t len = (size_t)(slash - pattern);
+
+		if (len > start && !is_stars(pattern + start, len - start))
+			r = add(index, pattern, len, rule, GATE_HIT_ABOVE, err);
+		slash++;
+		start = (size_t)(slash - pattern);
+	}
+	return r;
+}
+
+int gate_index_new(const struct gate_rules *rules,
+		   struct gate_index **ret_index, struct hb_error *err)
+{
+	struct gate_index *index = calloc(1, sizeof(*index));
+	int r = 0;
+
+	if (!index)
+		return hb_fail(err, -ENOMEM, "cannot keep the rules");
+	for (size_t i = 0; r >= 0 && i < rules->n; i++) {
+		const struct gate_rule *rule = &rules->rules[i];
+
+		for (size_t k = 0; r >= 0 && k < rule->paths.n; k++) {
+			const char *pattern = rule->paths.words[k];
+
+			r = add(index, pattern, strlen(pattern), i,
+				GATE_HIT_PATH, err);
+			if (r >= 0)
+				r = add_above(index, pattern, i, err);
+		}
+	}
+	if (r < 0) {
+		gate_index_free(index);
+		return r;
+	}
+	*ret_index = index;
+	return 0;
+}
+
+void gate_index_free(struct gate_index *index)
+{
+	for (size_t i = 0; index && i < index->n; i++)
+		free(index->globs[i].pattern);
+	if (index)
+		free(index->globs);
+	free(index);
+}
+
+static bool look_in(const struct gate_index *index, size_t bucket,
+		    const char *path, unsigned char *ret_hits)
+{
+	bool is_any = false;
+
+	for (size_t at = index->buckets[bucket]; at > 0;) {
+		const struct glob *g = &index->globs[at - 1];
+
+		at = g->next;
+		if ((ret_hits[g->rule] & g->hit) ||
+		    !glob_match(g->pattern, path, GLOB_FOLD))
+			continue;
+		ret_hits[g->rule] |= (unsigned char)g->hit;
+		is_any = true;
+	}
+	return is_any;
+}
+
+bool gate_index_find(const struct gate_index *index, const char *path,
+		     unsigned char *ret_hits)
+{
+	bool is_any = look_in(index, LOOSE, path, ret_hits);
+	const char *name = path, *dot;
+
+	for (;;) {
+		size_t n = strcspn(name, "/");
+
+		is_any |=
+			look_in(index, bucket_of_name(name, n), path, ret_hits);
+		if (!name[n])
+			break;
+		name += n + 1;
+	}
+	dot = strrchr(name, '.');
+	if (dot)
+		is_any |= look_in(index, bucket_of_ending(dot, strlen(dot)),
+				  path, ret_hits);
+	return is_any;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/items.h"
+
+#include "base/auto.h"
+#include "base/glob.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void items_done(struct items *items)
+{
+	for (size_t i = 0; i < items->n; i++)
+		free(items->items[i].name);
+	free(items->items);
+	items->items = NULL;
+	items->n = 0;
+}
+
+static bool matches_any(const struct gate_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (glob_match(list->words[i], name, GLOB_FOLD))
+			return true;
+	return false;
+}
+
+static struct item *find(const struct items *items, const char *name)
+{
+	for (size_t i = 0; i < items->n; i++)
+		if (strcmp(items->items[i].name, name) == 0)
+			return &items->items[i];
+	return NULL;
+}
+
+static int new_item(struct items *items, char **name, struct item **ret)
+{
+	struct item *larger;
+
+	if (items->n == ITEMS_MAX)
+		return -E2BIG;
+	larger = reallocarray(items->items, items->n + 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	items->items = larger;
+	*ret = &larger[items->n++];
+	**ret = (struct item){ .name = take_ptr(name) };
+	return 0;
+}
+
+int items_add(struct items *items, const char *name, size_t n_name,
+	      const char *value, size_t n_value, uint64_t line)
+{
+	auto_free char *copy = strndup(name, n_name);
+	struct item *item;
+	struct sha256 h;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	/* Patterns know slashes, and these names have no components. */
+	for (char *s = copy; (s = strchr(s, '/'));)
+		*s = '\001';
+	if (!matches_any(&items->rule->keys, copy) ||
+	    matches_any(&items->rule->except_keys, copy))
+		return 0;
+	item = find(items, copy);
+	r = item ? 0 : new_item(items, &copy, &item);
+	if (r < 0)
+		return r;
+	item->line = line;
+	sha256_init(&h);
+	sha256_add(&h, item->values, sizeof(item->values));
+	sha256_add(&h, value, n_value);
+	sha256_end(&h, item->values);
+	return 0;
+}
+
+size_t items_skip_mark(const char *text, size_t n)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t len = sizeof(mark) - 1;
+
+	return n >= len && memcmp(text, mark, len) == 0 ? len : 0;
+}
+
+bool items_have(const struct items *items, const struct item *item)
+{
+	const struct item *other = find(items, item->name);
+
+	return other &&
+	       memcmp(other->values, item->values, sizeof(item->values)) == 0;
+}

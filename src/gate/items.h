@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GATE_ITEMS_H
+#define HB_GATE_ITEMS_H
+
+#include "base/sha256.h"
+#include "gate/rules.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What a file says, as far as a rule asks: names with their values.  A name may
+ * come several times; all of its values, in their order, are one.
+ */
+#define ITEMS_MAX 1024
+
+struct item {
+	char *name;
+	uint8_t values[SHA256_SIZE];
+	uint64_t line; /* where it was said last */
+};
+
+struct items {
+	const struct gate_rule *rule; /* names that it does not ask for go */
+	struct item *items;
+	size_t n;
+};
+
+void items_done(struct items *items);
+#define auto_items __attribute__((cleanup(items_done)))
+
+/* 0, -E2BIG beyond the limit, or -ENOMEM. */
+int items_add(struct items *items, const char *name, size_t n_name,
+	      const char *value, size_t n_value, uint64_t line);
+
+/* Whether `items` has this name with the same values. */
+bool items_have(const struct items *items, const struct item *item);
+
+/*
+ * Readers: add what the text says.  Any bytes may come in.  -EINVAL: it is not
+ * of that format, -E2BIG: too much, -ENOMEM.
+ */
+
+/* How long the byte order mark is that the text begins with; 0: none. */
+size_t items_skip_mark(const char *text, size_t n);
+
+/* git-config(1): SECTION.KEY and SECTION.SUBSECTION.KEY. */
+int items_read_git_config(struct items *items, const char *text, size_t n);
+
+/* gitattributes(5): ATTRIBUTE.VALUE, the value is the line. */
+int items_read_attributes(struct items *items, const char *text, size_t n);
+
+/* One JSON object: NAME.NAME of each member, at any depth. */
+int items_read_json(struct items *items, const char *text, size_t n);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
+#include "base/json_keys.h"
+#include "gate/items.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The text is checked as a whole first, so that what reads it here meets
+ * nothing but JSON.  Names are taken as they are meant, without escapes: else
+ * one could be hidden by writing it differently.
+ */
+#define NAME_SIZE ((size_t)64 << 10)
+
+struct frame {
+	bool is_object, is_member;
+	bool wants_key;
+	size_t name;   /* length of its own name */
+	size_t from;   /* where it begins */
+	uint64_t line; /* of its key */
+};
+
+struct reader {
+	struct items *items;
+	const char *text;
+	size_t n, at;
+	uint64_t line, key_line;
+	struct buf name;
+	size_t depth;
+	struct frame frames[JSON_DEPTH_MAX];
+};
+
+static struct frame *top(struct reader *r)
+{
+	return r->depth > 0 ? &r->frames[r->depth - 1] : NULL;
+}
+
+static int emit(struct reader *r, size_t from, uint64_t line)
+{
+	if (r->name.error)
+		return r->name.error;
+	return items_add(r->items, buf_str(&r->name), r->name.len,
+			 r->text + from, r->at - from, line);
+}
+
+static unsigned read_hex(const char *s)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < 4; i++) {
+		unsigned c = (unsigned char)s[i];
+
+		n = n << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return n;
+}
+
+/* What a rule asks for is ASCII: anything else need only not look like it. */
+static void add_escaped(struct reader *r)
+{
+	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+	char c = r->text[r->at++];
+	const char *at = strchr(from, c);
+
+	if (c == 'u') {
+		unsigned code = read_hex(r->text + r->at);
+
+		r->at += 4;
+		c = '\x7f';
+		if (code > 0 && code < 0x80)
+			c = (char)code;
+	} else if (at) {
+		c = to[at - from];
+	}
+	(void)buf_add_char(&r->name, c);
+}
+
+static void read_key(struct reader *r)
+{
+	buf_cut(&r->name, top(r)->name);
+	if (r->name.len > 0)
+		(void)buf_add_char(&r->name, '.');
+	r->key_line = r->line;
+	for (r->at++; r->text[r->at] != '"';) {
+		char c = r->text[r->at++];
+
+		if (c == '\\')
+			add_escaped(r);
+		else
+			(void)buf_add_char(&r->name, c);
+	}
+	r->at++;
+	top(r)->wants_key = false;
+}
+
+static void skip_plain(struct reader *r)
+{
+	if (r->text[r->at] != '"') {
+		while (r->at < r->n && !strchr(" \t\n\r,]}", r->text[r->at]))
+			r->at++;
+		return;
+	}
+	for (r->at++; r->text[r->at] != '"'; r->at++)
+		r->at += r->text[r->at] == '\\';
+	r->at++;
+}
+
+static int read_plain(struct reader *r)
+{
+	size_t from = r->at;
+	bool is_member = top(r)->is_object;
+
+	skip_plain(r);
+	return is_member ? emit(r, from, r->key_line) : 0;
+}
+
+static void open_one(struct reader *r)
+{
+	const struct frame *parent = top(r);
+	struct frame *f = &r->frames[r->depth++];
+
+	*f = (struct frame){
+		.is_object = r->text[r->at] == '{',
+		.is_member = parent && parent->is_object,
+		.wants_key = r->text[r->at] == '{',
+		.name = r->name.len,
+		.from = r->at++,
+		.line = r->key_line,
+	};
+}
+
+static int close_one(struct reader *r)
+{
+	const struct frame *f = top(r);
+
+	r->at++;
+	r->depth--;
+	buf_cut(&r->name, f->name);
+	return f->is_member ? emit(r, f->from, f->line) : 0;
+}
+
+static int step(struct reader *r)
+{
+	struct frame *f = top(r);
+
+	switch (r->text[r->at]) {
+	case '\n':
+		r->line++;
+		r->at++;
+		return 0;
+	case ' ':
+	case '\t':
+	case '\r':
+	case ':':
+		r->at++;
+		return 0;
+	case ',':
+		f->wants_key = f->is_object;
+		r->at++;
+		return 0;
+	case '{':
+	case '[':
+		open_one(r);
+		return 0;
+	case '}':
+	case ']':
+		return close_one(r);
+	default:
+		if (!f->wants_key)
+			return read_plain(r);
+		read_key(r);
+		return 0;
+	}
+}
+
+int items_read_json(struct items *items, const char *text, size_t n)
+{
+	struct reader reader = {
+		.items = items,
+		.text = text,
+		.n = n,
+		.at = items_skip_mark(text, n),
+		.line = 1,
+		.name = BUF_INIT(NAME_SIZE),
+	};
+	int r = 0;
+
+	if (json_check_object(text + reader.at, n - reader.at) < 0)
+		return -EINVAL;
+	while (r >= 0 && reader.at < n)
+		r = step(&reader);
+	buf_done(&reader.name);
+	return r;
+}

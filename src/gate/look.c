@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/look.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+
+static void close_sides(struct look *look)
+{
+	for (int i = 0; i < LOOK_SIDES; i++) {
+		fd_closep(&look->fds[i]);
+		look->errors[i] = 0;
+	}
+}
+
+void look_init(struct look *look, const struct gate_request *request)
+{
+	*look = (struct look){ .request = request };
+	for (int i = 0; i < LOOK_SIDES; i++) {
+		look->fds[i] = -1;
+		content_walk_init(&look->walks[i]);
+	}
+}
+
+void look_done(struct look *look)
+{
+	close_sides(look);
+	for (int i = 0; i < LOOK_SIDES; i++)
+		content_walk_done(&look->walks[i]);
+}
+
+void look_begin(struct look *look, const struct change *change)
+{
+	close_sides(look);
+	look->change = *change;
+}
+
+int look_end(struct look *look, struct hb_error *err)
+{
+	close_sides(look);
+	return content_walk_leave(&look->walks[LOOK_NEW], err);
+}
+
+static struct content_place place_of(const struct look *look,
+				     enum look_side side)
+{
+	const struct txn_resource *resource = look->request->resource;
+	const struct change *c = &look->change;
+	bool is_new = side == LOOK_NEW;
+
+	return (struct content_place){
+		.root = is_new ? resource->layers[c->layer] : resource->base,
+		.in_layer = is_new,
+		.path = c->path,
+		.entry = is_new ? &c->new : &c->old,
+	};
+}
+
+bool look_is_file(const struct look *look, enum look_side side)
+{
+	return place_of(look, side).entry->type == ENTRY_FILE;
+}
+
+bool look_is_fatal(int r)
+{
+	return r == -HB_E_BUSY || r == -ENOMEM || r == -EMFILE || r == -ENFILE;
+}
+
+int look_open(struct look *look, enum look_side side, struct hb_error *err)
+{
+	const struct content_place place = place_of(look, side);
+	struct hb_error why = { 0 };
+
+	if (look->fds[side] < 0 && look->errors[side] == 0) {
+		look->fds[side] =
+			content_walk_open(&look->walks[side], &place, &why);
+		if (look->fds[side] < 0)
+			look->errors[side] = look->fds[side];
+	}
+	if (look->errors[side] < 0 && look_is_fatal(look->errors[side]) && err)
+		*err = why;
+	return look->errors[side] < 0 ? look->errors[side] : look->fds[side];
+}
+
+ssize_t look_target(struct look *look, char *buf, size_t size,
+		    struct hb_error *err)
+{
+	const struct content_place place = place_of(look, LOOK_NEW);
+	struct hb_error why = { 0 };
+	ssize_t n = content_target(&place, buf, size, &why);
+
+	if (n < 0 && look_is_fatal((int)n) && err)
+		*err = why;
+	return n;
+}

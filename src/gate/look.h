@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GATE_LOOK_H
+#define HB_GATE_LOOK_H
+
+#include "gate/gate.h"
+#include "gate/rules.h"
+#include "txn/changes.h"
+#include "txn/content.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_error;
+
+/*
+ * One change under the eyes of the gate.  Private to src/gate.
+ *
+ * Contents are opened at the first need and once, whatever number of rules
+ * wants them.
+ */
+enum look_side {
+	LOOK_OLD, /* what is at the same path; never where it came from */
+	LOOK_NEW,
+	LOOK_SIDES
+};
+
+struct look {
+	const struct gate_request *request;
+	struct change change;
+	struct content_walk walks[LOOK_SIDES];
+	int fds[LOOK_SIDES];	/* -1: not open */
+	int errors[LOOK_SIDES]; /* why it could not be opened; 0 */
+};
+
+void look_init(struct look *look, const struct gate_request *request);
+void look_done(struct look *look);
+
+/* Goes on with another change, which stays the stream's. */
+void look_begin(struct look *look, const struct change *change);
+
+/*
+ * Gives back the mode of a directory that was opened up; owed after the last
+ * change.
+ */
+int look_end(struct look *look, struct hb_error *err);
+
+/* Whether that side is a regular file. */
+bool look_is_file(const struct look *look, enum look_side side);
+
+/*
+ * A descriptor of that side's regular file, which the look keeps.  -EACCES and
+ * the like without words; what makes the whole gate fail has words.
+ */
+int look_open(struct look *look, enum look_side side, struct hb_error *err);
+
+/* The target of the new symbolic link. */
+ssize_t look_target(struct look *look, char *buf, size_t size,
+		    struct hb_error *err);
+
+/* Whether the failure ends the gate, rather than being a finding. */
+bool look_is_fatal(int r);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/gate.h"
+
+#include "base/error.h"
+#include "gate/rules.h"
+#include "session/config.h"
+#include "session/gate.h"
+#include "session/look.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "session/workspace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RULES_FILE     "gate.rules"
+#define WORKSPACE_FILE ".holdback.rules"
+#define GIT_DIR	       ".git"
+
+static_assert((int)HB_SEVERITY_WARN == (int)GATE_WARN &&
+		      (int)HB_SEVERITY_DENY == (int)GATE_DENY,
+	      "severities are told as they are known");
+
+/* A file of rules, and whom it is from. */
+struct from {
+	struct gate_rules *rules;
+	enum gate_source source;
+};
+
+static int read_rules(void *ctx, const char *path, const char *text, size_t n,
+		      struct hb_error *err)
+{
+	const struct from *from = ctx;
+
+	return gate_rules_read(from->rules, from->source, path, text, n, err);
+}
+
+/* The caller frees, also after a failure. */
+static int load_rules(struct hb_session *s, size_t resource,
+		      struct gate_rules **ret_rules, struct hb_error *err)
+{
+	struct from from = { .source = GATE_CONFIGURED };
+	char home[PATH_MAX];
+	bool has_home;
+	int r;
+
+	r = gate_rules_new(ret_rules, err);
+	if (r < 0)
+		return r;
+	from.rules = *ret_rules;
+	has_home = look_home(s->store->envp, home) != NULL;
+	r = config_each_text(s->store->envp, has_home ? home : NULL, RULES_FILE,
+			     read_rules, &from, err);
+	from.source = GATE_WORKSPACE;
+	if (r >= 0)
+		r = config_workspace_text(s->resources[resource].base,
+					  s->record.resources[resource].source,
+					  WORKSPACE_FILE, read_rules, &from,
+					  err);
+	return r < 0 ? r : gate_rules_complete(from.rules, err);
+}
+
+/* A rule may be one resource's alone. */
+static int check_allow(const struct session_gate *gate, const char *words,
+		       struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < gate->n_rules; i++) {
+		r = gate_allow_check(gate->rules[i], words,
+				     i == 0 ? &why : NULL);
+		if (r >= 0)
+			return 0;
+	}
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+int session_gate_begin(struct session_gate *gate, struct hb_session *session,
+		       const struct hb_gate_options *options,
+		       struct hb_error *err)
+{
+	const size_t n = session->record.n_resources;
+	int r;
+
+	gate->session = session;
+	gate->options = options;
+	gate->allowed.session = session;
+	gate->allowed.words = options->allow;
+	gate->allowed.n_words = options->n_allow;
+	r = session_open_resources(session, err);
+	if (r < 0)
+		return r;
+	gate->rules = calloc(n, sizeof(struct gate_rules *));
+	if (!gate->rules)
+		return hb_fail(err, -ENOMEM, "cannot read the rules");
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		gate->n_rules++;
+		r = load_rules(session, i, &gate->rules[i], err);
+	}
+	for (size_t i = 0; r >= 0 && i < options->n_allow; i++)
+		r = check_allow(gate, options->allow[i], err);
+	return r < 0 ? r : 0;
+}
+
+void session_gate_done(struct session_gate *gate)
+{
+	for (size_t i = 0; i < gate->n_rules; i++)
+		gate_rules_free(gate->rules[i]);
+	free(gate->rules);
+	allowed_done(&gate->allowed);
+	*gate = (struct session_gate){ 0 };
+}
+
+static bool is_allowed(const struct session_gate *gate,
+		       const struct gate_finding *finding)
+{
+	const struct hb_gate_options *options = gate->options;
+
+	if (finding->severity != GATE_ASK)
+		return false;
+	if ((gate->with_special && strcmp(finding->rule, "special") == 0) ||
+	    (gate->with_setid && strcmp(finding->rule, "setid") == 0))
+		return true;
+	for (size_t i = 0; i < options->n_allow; i++)
+		if (gate_allow_matches(options->allow[i], finding->rule,
+				       finding->path))
+			return true;
+	return false;
+}
+
+struct telling {
+	struct session_gate *gate;
+	size_t resource;
+	bool is_refused;
+};
+
+static int tell(void *ctx, const struct gate_finding *from,
+		struct hb_error *err)
+{
+	struct telling *t = ctx;
+	struct hb_gate_result *result = &t->gate->result;
+	const struct hb_gate_options *options = t->gate->options;
+	const struct hb_finding finding = {
+		.rule = from->rule,
+		.severity = (enum hb_severity)from->severity,
+		.is_allowed = is_allowed(t->gate, from),
+		.resource = t->resource,
+		.path = from->path,
+		.line = from->line,
+		.detail = from->detail,
+		.reason = from->reason,
+	};
+
+	if (finding.is_allowed)
+		allowed_note(&t->gate->allowed, from->rule, from->path);
+	result->n_warnings += finding.severity == HB_SEVERITY_WARN;
+	result->n_denied += finding.severity == HB_SEVERITY_DENY;
+	result->n_allowed += finding.is_allowed;
+	result->n_asked +=
+		finding.severity == HB_SEVERITY_ASK && !finding.is_allowed;
+	t->is_refused = t->is_refused || (finding.severity > HB_SEVERITY_WARN &&
+					  !finding.is_allowed);
+	return options->found
+		       ? options->found(options->found_ctx, &finding, err)
+		       : 0;
+}
+
+/*
+ * A repository's own directory and an agent's state are known by the names
+ * above them, which are not in the paths of their changes.
+ */
+static const char *prefix_of(const struct record_resource *resource)
+{
+	const char *path = resource->source;
+	const char *last = strrchr(path, '/');
+
+	if (strcmp(resource->role, workspace_role_name(VIEW_GIT)) == 0 ||
+	    strcmp(last, "/" GIT_DIR) == 0)
+		return GIT_DIR;
+	if (strcmp(resource->role, workspace_role_name(VIEW_STATE)) != 0)
+		return "";
+	while (last > path && last[-1] != '/')
+		last--;
+	return last;
+}
+
+int session_gate_look(void *ctx, size_t resource, struct changes *changes,
+		      const struct txn_options *options, struct hb_error *err)
+{
+	struct session_gate *gate = ctx;
+	struct hb_session *s = gate->session;
+	struct telling telling = { .gate = gate, .resource = resource };
+	const char *prefix = prefix_of(&s->record.resources[resource]);
+	const struct gate_request request = {
+		.changes = changes,
+		.resource = &s->txn_resources[resource],
+		.options = options,
+		.rules = gate->rules[resource],
+		.source = s->record.resources[resource].source,
+		.inside = s->record.resources[resource].inside,
+		.prefix = prefix,
+		.is_git = strcmp(prefix, GIT_DIR) == 0,
+	};
+	int r = gate_run(&request, tell, &telling, err);
+
+	return r < 0 ? r : telling.is_refused;
+}
+
+int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
+		    const struct hb_gate_options *options,
+		    struct hb_gate_result *ret_result, struct hb_error *err)
+{
+	const struct txn_options txn_options = {
+		.filter = *session_changes_filter(changes),
+	};
+	struct session_gate gate = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	r = session_txn(session, &txn, err);
+	if (r >= 0)
+		r = session_gate_begin(&gate, session, options, err);
+	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {
+		struct changes *of = session_changes_of(changes, i);
+
+		assert(of);
+		r = session_gate_look(&gate, i, of, &txn_options, err);
+	}
+	if (r >= 0)
+		r = hb_changes_rewind(changes, err);
+	if (r >= 0)
+		*ret_result = gate.result;
+	session_gate_done(&gate);
+	return r < 0 ? r : 0;
+}
+
+int hb_session_rules(struct hb_session *session, hb_rule_fn fn, void *ctx,
+		     struct hb_error *err)
+{
+	const struct hb_gate_options none = { 0 };
+	struct session_gate gate = { 0 };
+	int r;
+
+	r = session_gate_begin(&gate, session, &none, err);
+	for (size_t i = 0; r >= 0 && i < gate.rules[0]->n; i++) {
+		const struct gate_rule *rule = &gate.rules[0]->rules[i];
+		const struct hb_rule told = {
+			.id = rule->id,
+			.reason = rule->reason,
+			.severity = gate_severity_name(rule->severity),
+		};
+
+		r = fn(ctx, &told, err);
+	}
+	session_gate_done(&gate);
+	return r;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_GATE_H
+#define HB_SESSION_GATE_H
+
+#include "holdback/session.h"
+#include "session/allowed.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct gate_rules;
+struct hb_error;
+
+/*
+ * The gate of one session: the rules of each resource, what is allowed, and
+ * what was found.
+ *
+ * Rules are the built-in ones, those of the system and of the user, and the
+ * file in the real directory, which may only tighten.  A file that the session
+ * holds back decides nothing before it is committed.
+ */
+struct session_gate {
+	struct hb_session *session;
+	const struct hb_gate_options *options;
+	bool with_special, with_setid;
+	struct gate_rules **rules; /* by resource */
+	size_t n_rules;
+	struct hb_gate_result result;
+	struct allowed allowed; /* what commit records */
+};
+
+/*
+ * Reads the rules and checks what is allowed against them.  -HB_E_CONFIG,
+ * -HB_E_USAGE.  session_gate_done() in any case, also for zero.
+ */
+int session_gate_begin(struct session_gate *gate, struct hb_session *session,
+		       const struct hb_gate_options *options,
+		       struct hb_error *err);
+void session_gate_done(struct session_gate *gate);
+
+/* Of type txn_gate_fn. */
+int session_gate_look(void *ctx, size_t resource, struct changes *changes,
+		      const struct txn_options *options, struct hb_error *err);
+
+#endif
