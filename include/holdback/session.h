@@ -420,6 +420,36 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
 int hb_session_fork(struct hb_session *session, const char *name,
 		    const char *from, struct hb_error *err);
 
+/* A commit or a rollback that is in effect. */
+struct hb_past {
+	uint64_t id;
+	int64_t time;
+	bool is_rollback;
+	uint64_t n_operations;
+	uint64_t undo_bytes; /* of the files that undo has to keep */
+};
+
+typedef int (*hb_past_fn)(void *ctx, const struct hb_past *past,
+			  struct hb_error *err);
+
+/* The latest of them, the newest first; undo takes them back in that order. */
+int hb_session_past(struct hb_session *session, size_t max, hb_past_fn fn,
+		    void *ctx, struct hb_error *err);
+
+/* Where what is pending lies on the host. */
+struct hb_place {
+	size_t resource;
+	const char *path;
+	bool is_upper; /* what commands write to; else it is frozen */
+};
+
+typedef int (*hb_place_fn)(void *ctx, const struct hb_place *place,
+			   struct hb_error *err);
+
+/* Of each resource the upper, then its layers, the newest first. */
+int hb_session_places(struct hb_session *session, hb_place_fn fn, void *ctx,
+		      struct hb_error *err);
+
 enum hb_recovered {
 	HB_RECOVERED_NOTHING,
 	HB_RECOVERED_FORWARD, /* the interrupted change was finished */

@@ -5,6 +5,7 @@
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
 #include "cli/say.h"
+#include "cli/screen.h"
 #include "cli/show.h"
 #include "cli/table.h"
 
@@ -96,46 +97,9 @@ int cmd_ls(const struct cmd_call *call, struct hb_error *err)
 	return doc_end(&doc, err);
 }
 
-static void show_conflict(const struct hb_change *change, struct buf *out)
-{
-	(void)buf_add_fmt(out, "    conflict: %s; real ",
-			  change->why ? change->why : "changed");
-	(void)show_time(change->base_time, out);
-	(void)buf_add_str(out, ", session ");
-	(void)show_time(change->session_time, out);
-	(void)buf_add_char(out, '\n');
-}
-
-static int show_one(const struct hb_session_info *info,
-		    const struct hb_change *change, bool is_plain,
-		    struct doc *doc, struct hb_error *err)
-{
-	const char between = is_plain ? '\t' : ' ';
-
-	if (doc->is_json) {
-		show_change_json(info, change, NULL, doc);
-		return doc_flow(doc, err);
-	}
-	if (!is_plain)
-		(void)buf_add_str(&doc->out, "  ");
-	(void)buf_add_char(&doc->out, change->kind);
-	(void)buf_add_char(&doc->out, between);
-	if (change->from) {
-		(void)show_path(info, change, change->from, &doc->out);
-		(void)buf_add_str(&doc->out, is_plain ? "\t" : " -> ");
-	}
-	(void)show_path(info, change, change->path, &doc->out);
-	(void)buf_add_char(&doc->out, '\n');
-	if (show_asks(change) && !is_plain)
-		(void)buf_add_fmt(&doc->out, "    %s\n", show_asks(change));
-	if (change->has_conflict && !is_plain)
-		show_conflict(change, &doc->out);
-	return doc_flow(doc, err);
-}
-
 static int show_all(const struct hb_session_info *info,
 		    struct hb_changes *changes, const struct cli_values *values,
-		    bool is_plain, struct doc *doc, struct hb_error *err)
+		    struct doc *doc, struct hb_error *err)
 {
 	struct hb_change change;
 	struct show_walk walk;
@@ -147,7 +111,11 @@ static int show_all(const struct hb_session_info *info,
 	}
 	show_walk_init(&walk, changes, values->verbose);
 	while ((r = show_walk_next(&walk, &change, err)) == 1) {
-		r = show_one(info, &change, is_plain, doc, err);
+		if (doc->is_json)
+			show_change_json(info, &change, NULL, doc);
+		else
+			(void)show_change(info, &change, true, &doc->out);
+		r = doc_flow(doc, err);
 		if (r < 0)
 			break;
 	}
@@ -268,11 +236,18 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		show_state(info, &doc);
 	if (!look->is_plain)
 		r = show_marks(session, &doc, err);
-	if (r >= 0)
-		r = show_all(info, changes, values, look->is_plain, &doc, err);
+	if (r >= 0 && !look->is_plain)
+		r = screen_state(session, &look->summary, values->verbose, &doc,
+				 err);
+	if (r >= 0 && !look->is_plain && !doc.is_json)
+		r = screen_changes(info, changes, values->verbose, &doc, err);
+	else if (r >= 0)
+		r = show_all(info, changes, values, &doc, err);
 	if (r >= 0 && (!look->is_plain || doc.is_json))
 		r = show_ignored(info, changes, &doc, err);
 	hb_changes_free(changes);
+	if (r >= 0 && !look->is_plain)
+		r = screen_past(session, &doc, err);
 	if (r < 0)
 		return r;
 	if (doc.is_json) {

@@ -289,6 +289,38 @@ const char *show_asks(const struct hb_change *change)
 	return asks[change->asks].words;
 }
 
+static void show_conflict(const struct hb_change *change, struct buf *out)
+{
+	(void)buf_add_fmt(out, "    conflict: %s; real ",
+			  change->why ? change->why : "changed");
+	(void)show_time(change->base_time, out);
+	(void)buf_add_str(out, ", session ");
+	(void)show_time(change->session_time, out);
+	(void)buf_add_char(out, '\n');
+}
+
+int show_change(const struct hb_session_info *info,
+		const struct hb_change *change, bool is_plain, struct buf *out)
+{
+	if (!is_plain)
+		(void)buf_add_str(out, "  ");
+	(void)buf_add_char(out, change->kind);
+	(void)buf_add_char(out, is_plain ? '\t' : ' ');
+	if (change->from) {
+		(void)show_path(info, change, change->from, out);
+		(void)buf_add_str(out, is_plain ? "\t" : " -> ");
+	}
+	(void)show_path(info, change, change->path, out);
+	(void)buf_add_char(out, '\n');
+	if (is_plain)
+		return out->error;
+	if (show_asks(change))
+		(void)buf_add_fmt(out, "    %s\n", show_asks(change));
+	if (change->has_conflict)
+		show_conflict(change, out);
+	return out->error;
+}
+
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,
 		      const struct show_lines *lines, struct doc *doc)

@@ -50,6 +50,13 @@ int show_path(const struct hb_session_info *info,
 /* What stands against committing it unasked, in words; NULL: nothing. */
 const char *show_asks(const struct hb_change *change);
 
+/*
+ * "M<TAB>PATH" if it is plain; else for people, with what stands against it on
+ * lines of their own.
+ */
+int show_change(const struct hb_session_info *info,
+		const struct hb_change *change, bool is_plain, struct buf *out);
+
 /* An object of its own; `lines` is NULL if they were not counted. */
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,

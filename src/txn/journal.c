@@ -555,3 +555,15 @@ int journal_is_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	       record_sum(bytes, 44) == bytes_get32(bytes + 44) &&
 	       memcmp(bytes + 12, hash, SHA256_SIZE) == 0;
 }
+
+uint64_t journal_undo_bytes(struct journal *j)
+{
+	uint64_t bytes = 0;
+	struct op op;
+
+	journal_to_start(j);
+	while (journal_next(j, &op, NULL) == 1)
+		if (op.old.type == ENTRY_FILE)
+			bytes += op.old.size;
+	return bytes;
+}

@@ -101,6 +101,9 @@ void journal_to_end(struct journal *j);
 int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err);
 int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err);
 
+/* The size of the files that it replaces or deletes: what undo has to keep. */
+uint64_t journal_undo_bytes(struct journal *j);
+
 /*
  * "Done": DIR/journal.done says that the journal with this hash is finished.
  * Written as the journal is.

@@ -142,18 +142,6 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 	return r < 0 ? r : history_abandon(a, err);
 }
 
-static uint64_t count_bytes(struct apply *a)
-{
-	uint64_t bytes = 0;
-	struct op op;
-
-	journal_to_start(a->journal);
-	while (journal_next(a->journal, &op, NULL) == 1)
-		if (op.old.type == ENTRY_FILE)
-			bytes += op.old.size;
-	return bytes;
-}
-
 static int run_forward(struct run_request *run, struct apply *a, bool back,
 		       struct hb_error *err)
 {
@@ -195,7 +183,7 @@ static int run_opened(struct run_request *run, struct apply *a,
 	}
 	r = done ? 0 : run_forward(run, a, back, &first);
 	if (r == 0) {
-		run->undo_bytes = back ? 0 : count_bytes(a);
+		run->undo_bytes = back ? 0 : journal_undo_bytes(a->journal);
 		r = history_finish(a, back, err);
 		return r < 0 ? r : apply_tell_left(a, err);
 	}

@@ -26,6 +26,7 @@ end_box() {
 start_box
 is 'ls shows it live' "$(hb ls | awk '{print $2}')" 'live'
 like 'status, too' "$(hb status @s)" 'session s: live*M f*'
+like 'and where it is mounted' "$(hb status @s)" "*overlay · mounted on $project · *"
 for command in 'commit -y' undo redo 'rollback -y' 'cleanup -y' recover; do
 	# shellcheck disable=SC2086 # words
 	out=$(hb $command @s 2>&1)
