@@ -143,17 +143,31 @@ static bool is_exposed(const struct run *run, const char *path)
 	return false;
 }
 
+static int hide(struct run *run, const struct setting_item *item,
+		const char *path, bool is_dir, struct hb_error *err)
+{
+	char inside[PATH_MAX];
+	struct view_entry *e;
+
+	if (view_inside(&run->request, path, inside) < 0)
+		return entries_fail(item, err, "the path is too long");
+	e = new_entry(run, item, VIEW_HIDE);
+	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
+	return keep(run, inside, &e->path, err);
+}
+
 /*
  * The command has our uid, our groups and no capability: what we cannot read it
- * cannot either, and hiding it would only cost a mount.
+ * cannot either, and hiding it would only cost a mount.  Where links lead to it
+ * is hidden by both of its names.
  */
 static int find_hidden(struct run *run, const struct setting_item *item,
 		       const char *path, struct hb_error *err)
 {
-	char inside[PATH_MAX];
-	struct view_entry *e;
+	char real[PATH_MAX];
 	struct stat st;
 	bool is_dir;
+	int r;
 
 	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
 	    view_lies_in(path, run->host.home) && !is_exposed(run, path))
@@ -163,11 +177,14 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	is_dir = S_ISDIR(st.st_mode);
 	if (sys_faccessat(AT_FDCWD, path, is_dir ? X_OK : R_OK) < 0)
 		return 0;
-	if (view_inside(&run->request, path, inside) < 0)
-		return entries_fail(item, err, "the path is too long");
-	e = new_entry(run, item, VIEW_HIDE);
-	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
-	return keep(run, inside, &e->path, err);
+	r = look_real(path, real);
+	if (r < 0)
+		return entries_fail(item, err, "cannot find what to hide: %s",
+				    hb_strerror(-r));
+	r = hide(run, item, path, is_dir, err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = hide(run, item, real, is_dir, err);
+	return r;
 }
 
 /* What was asked for by name has to be there: `ret` is what it leads to. */
@@ -326,7 +343,8 @@ int entries_find(struct run *run, struct hb_error *err)
 	const struct settings *s = &run->settings;
 	int r;
 
-	run->entries = calloc(s->n_items + TEXTS_MAX + PACKAGES_MAX +
+	/* What is hidden can have two names. */
+	run->entries = calloc(2 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
 				      DIRECT_MAX * run->n_direct,
 			      sizeof(*run->entries));
 	if (!run->entries)

@@ -123,6 +123,19 @@ check_fails '--hide in the system' run --hide /usr/share ls /usr/share/doc
 check_fails '--hide wins over --ro' \
 	run --ro "$other" --hide "$other" cat "$other/file"
 prints '--hide of what is not there' old run --hide none cat file
+mkdir "$other/kept" && echo key >"$other/kept/key"
+ln -s kept "$other/link"
+prints '--hide of a link hides what it leads to' '' run -q --ro "$other" \
+	--hide "$other/link" sh -c 'cat "$1/link/key" "$1/kept/key" 2>/dev/null
+		:' sh "$other"
+prints '--hide behind a link likewise' '' run -q --ro "$other" \
+	--hide "$other/link/key" sh -c 'cat "$1/link/key" "$1/kept/key" 2>/dev/null
+		:' sh "$other"
+mkdir "$HOME/dot" && echo key >"$HOME/dot/id" && ln -s dot "$HOME/.ssh"
+like 'keys that a link leads to are hidden with the home directory shown' \
+	"$(run -q --ro "$HOME" sh -c 'cat ~/.ssh/id ~/dot/id || echo none' 2>&1)" \
+	'*denied*denied*none'
+rm -r "$HOME/dot" "$HOME/.ssh" "$other/link" "$other/kept"
 
 mkdir "$HOME/.ssh" "$HOME/plain"
 echo key >"$HOME/.ssh/id" && echo plain >"$HOME/plain/x"
