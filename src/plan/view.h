@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct hb_error;
@@ -42,6 +43,7 @@ struct view_entry {
 	const char *source; /* the host's path; VIEW_TEXT: the content */
 	const char *target; /* VIEW_LINK: what the link says */
 	const char *name;   /* another name for the place, or NULL */
+	uint64_t ino;	    /* what was there, for who looks again; or 0 */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
 };
 

@@ -18,7 +18,11 @@
 static const struct {
 	enum view_role role;
 	const char *path;
+	bool is_file; /* as a directory it is not meant */
 } protected[] = {
+	{ VIEW_WORKSPACE, ".git", true },
+	{ VIEW_WORKSPACE, ".git/commondir" },
+	{ VIEW_WORKSPACE, ".git/config.worktree" },
 	{ VIEW_WORKSPACE, ".git/hooks" },
 	{ VIEW_WORKSPACE, ".git/config" },
 	{ VIEW_WORKSPACE, ".git/info/attributes" },
@@ -44,11 +48,14 @@ static const struct {
 	{ VIEW_GIT, "hooks" },
 	{ VIEW_GIT, "config" },
 	{ VIEW_GIT, "info/attributes" },
+	{ VIEW_GIT, "commondir" },
+	{ VIEW_GIT, "config.worktree" },
 };
 
 #define N_PROTECTED (sizeof(protected) / sizeof(protected[0]))
 
-_Static_assert(N_PROTECTED <= DIRECT_MAX, "entries have room for all");
+/* Each with the directories that it lies in, of which some share one. */
+_Static_assert(2 * N_PROTECTED <= DIRECT_MAX, "entries have room for all");
 
 /* The path of a row in a resource; false if it is none of its. */
 static bool path_of(const struct view_resource *resource, size_t row,
@@ -61,15 +68,14 @@ static bool path_of(const struct view_resource *resource, size_t row,
 			 PATH_MAX) >= 0;
 }
 
-static bool is_there(const char *path)
+static bool is_there(const char *path, size_t row, struct stat *ret)
 {
-	struct stat st;
-
-	return sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0;
+	return sys_fstatat(AT_FDCWD, path, ret, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       (!protected[row].is_file || S_ISREG(ret->st_mode));
 }
 
 static int add(struct run *run, const char *source, const char *inside,
-	       struct hb_error *err)
+	       enum view_class class, uint64_t ino, struct hb_error *err)
 {
 	size_t n = strlen(source) + 1, k = strlen(inside) + 1;
 	char *copy = malloc(n + k);
@@ -79,45 +85,94 @@ static int add(struct run *run, const char *source, const char *inside,
 	memcpy(copy, source, n);
 	memcpy(copy + n, inside, k);
 	run->entries[run->n_entries++] = (struct view_entry){
-		.class = VIEW_RO,
+		.class = class,
 		.found = VIEW_DIR,
 		.source = copy,
 		.path = copy + n,
+		.ino = ino,
 	};
 	return plan_keep(&run->plan, copy, err);
 }
 
-int direct_protect(struct run *run, struct hb_error *err)
+static const struct view_entry *find(const struct run *run,
+				     enum view_class class, const char *source)
+{
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class == class && !run->entries[i].item &&
+		    strcmp(run->entries[i].source, source) == 0)
+			return &run->entries[i];
+	return NULL;
+}
+
+/*
+ * The directories that an entry lies in could be put aside with it, and others
+ * take their place.  As mounts of their own nobody can rename or remove them.
+ */
+static int hold_parents(struct run *run, size_t row, char source[PATH_MAX],
+			char inside[PATH_MAX], struct hb_error *err)
+{
+	const char *path = protected[row].path;
+	size_t n = strlen(path);
+	char *source_end = source + strlen(source) - n;
+	char *inside_end = inside + strlen(inside) - n;
+	struct stat st;
+	int r = 0;
+
+	for (size_t i = 1; r >= 0 && i < n; i++) {
+		if (path[i] != '/')
+			continue;
+		source_end[i] = inside_end[i] = '\0';
+		if (sys_fstatat(AT_FDCWD, source, &st, AT_SYMLINK_NOFOLLOW) >=
+			    0 &&
+		    S_ISDIR(st.st_mode) && !find(run, VIEW_RW, source))
+			r = add(run, source, inside, VIEW_RW, 0, err);
+		source_end[i] = inside_end[i] = '/';
+	}
+	return r;
+}
+
+static int protect(struct run *run, const struct view_resource *resource,
+		   size_t row, struct hb_error *err)
 {
 	char source[PATH_MAX], inside[PATH_MAX];
+	struct stat st;
+	int r;
+
+	if (!path_of(resource, row, source, inside) ||
+	    !is_there(source, row, &st))
+		return 0;
+	r = add(run, source, inside, VIEW_RO, st.st_ino, err);
+	return r < 0 ? r : hold_parents(run, row, source, inside, err);
+}
+
+int direct_protect(struct run *run, struct hb_error *err)
+{
 	int r = 0;
 
 	for (size_t i = 0; i < run->n_direct; i++)
 		for (size_t row = 0; r >= 0 && row < N_PROTECTED; row++)
-			if (path_of(&run->resources[i], row, source, inside) &&
-			    is_there(source))
-				r = add(run, source, inside, err);
+			r = protect(run, &run->resources[i], row, err);
 	return r;
 }
 
-/* Whether the view had it read-only. */
-static bool was_there(const struct run *run, const char *source)
+/* Whether the view had just that, read-only. */
+static bool was_there(const struct run *run, const char *source, uint64_t ino)
 {
-	for (size_t i = 0; i < run->n_entries; i++)
-		if (run->entries[i].class == VIEW_RO &&
-		    strcmp(run->entries[i].source, source) == 0)
-			return true;
-	return false;
+	const struct view_entry *e = find(run, VIEW_RO, source);
+
+	return e && e->ino == ino;
 }
 
 void direct_tell_new(const struct run *run,
 		     void (*tell)(void *ctx, const char *path), void *ctx)
 {
 	char source[PATH_MAX], inside[PATH_MAX];
+	struct stat st;
 
 	for (size_t i = 0; i < run->n_direct; i++)
 		for (size_t row = 0; row < N_PROTECTED; row++)
 			if (path_of(&run->resources[i], row, source, inside) &&
-			    is_there(source) && !was_there(run, source))
+			    is_there(source, row, &st) &&
+			    !was_there(run, source, st.st_ino))
 				tell(ctx, source);
 }

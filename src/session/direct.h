@@ -10,7 +10,8 @@ struct run;
 /*
  * `run --direct`: what is written in the workspace is real, but for files that
  * make programs of the user run something: those that are there are read-only,
- * and those that appear are told of.  Nothing is made on the host for that.
+ * and the directories they lie in cannot be renamed; those that appear, or are
+ * others than before, are told of.  Nothing is made on the host for that.
  */
 
 /* The most entries that direct_protect() adds. */
@@ -20,8 +21,8 @@ struct run;
 int direct_protect(struct run *run, struct hb_error *err);
 
 /*
- * Calls `tell` with each path that was not there before and is now.  After the
- * box.
+ * Calls `tell` with each path that was not there before and is now, or is
+ * something else.  After the box.
  */
 void direct_tell_new(const struct run *run,
 		     void (*tell)(void *ctx, const char *path), void *ctx);

@@ -65,6 +65,9 @@ static void tell_entries(const struct run *run,
 	for (size_t i = 0; i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
+		/* Those of --direct are part of what it says of itself. */
+		if (e->class == VIEW_RW && !e->item)
+			continue;
 		/* A profile's are said by the profile. */
 		if (e->item && e->item->key == KEY_DATA &&
 		    e->item->origin.source == SETTING_BUILT_IN)

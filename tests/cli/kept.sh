@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# needs: git
 #
 # holdback run with a session: what is kept, what is left when nothing changed,
 # what is said, and what the modes without one do.
@@ -136,6 +137,31 @@ says 'and told of when it appears' 0 \
 	"*${nl}holdback: weakened: '$work/p/.mcp.json' was made by the command*" \
 	hb run --direct sh -c 'echo >.mcp.json'
 is 'no session' "$(left)" ''
+# What holds it cannot be put aside, and what leads to it is told of.
+git init -q . && mkdir .claude && echo '{}' >.claude/settings.json
+: >.git/info/attributes
+cp -r .git .claude ..
+check 'nor can what it lies in be replaced' hb run -q --direct sh -c '
+	for dir in .git .git/info .claude; do
+		mv $dir away 2>/dev/null && exit 1
+		rmdir $dir 2>/dev/null && exit 1
+	done
+	echo x >.claude/x && rm .claude/x && git -c user.name=n -c user.email=e commit \
+		-q --allow-empty -m x &&
+		git gc -q'
+is 'all of it is as before' "$(diff -r .git/hooks ../.git/hooks &&
+	diff .git/config ../.git/config && diff -r .claude ../.claude)" ''
+says 'another place for the repository is told of' 0 \
+	"*$work/p/.git/commondir*" hb run -q --direct sh -c 'echo . >.git/commondir'
+rm -rf .git/commondir ../.git ../.claude
+mv .git repository && ln -s repository .git
+says 'what is behind a link that was replaced is told of' 0 "*$work/p/.git/hooks*" \
+	hb run -q --direct sh -c 'rm .git && mkdir -p .git/hooks'
+rm -rf .git repository .claude
+echo 'gitdir: /none' >.git
+check_fails 'the file of a worktree cannot be written' \
+	hb run -q --direct sh -c 'echo gitdir: evil >.git || rm .git || mv .git x'
+rm .git
 says 'a session has nothing direct' 125 'holdback: \[2\] *' \
 	sh -c '"$1" -q -s d sh -c "echo >q" && "$1" run --direct -s d true' sh "$HB_BIN"
 hb cleanup -y @d >/dev/null
