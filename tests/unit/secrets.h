@@ -202,6 +202,7 @@ static const struct form assigned_forms[] = {
 	{ "secret-assignment", "private_key = \"{40w}\"" },
 	{ "secret-assignment", "privateKey: \\\"{40w}\\\"" },
 	{ "secret-assignment", "credential: {32w}" },
+	{ "address-password", "git clone https://me:{24w}@host/path" },
 };
 
 /* Addresses with a password in them. */
@@ -213,7 +214,6 @@ static const struct form address_forms[] = {
 	{ "address-password", "mongodb+srv://app:{12w}@db/app" },
 	{ "address-password", "redis://:{12w}@cache:6379/0" },
 	{ "address-password", "amqp://app:{12w}@queue/" },
-	{ "address-password", "https://app:{12w}@host/path" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -20,12 +20,14 @@ static struct {
 	size_t count;
 	char kinds[8][32];
 	uint64_t lines[8];
+	bool are_guesses; /* all of them */
 } got;
 
 static int note(void *ctx, const struct scan_finding *f, struct hb_error *err)
 {
 	(void)ctx;
 	(void)err;
+	got.are_guesses = f->kind->is_guess && (!got.count || got.are_guesses);
 	if (got.count < COUNT(got.kinds)) {
 		(void)snprintf(got.kinds[got.count], 32, "%s", f->kind->id);
 		got.lines[got.count] = f->line;
@@ -50,11 +52,19 @@ static void look_at(const char *text)
 	look_in_parts(text, strlen(text), SIZE_MAX);
 }
 
+/* What nobody is to be stopped for. */
+static bool is_guess(const char *kind)
+{
+	return strcmp(kind, "secret-assignment") == 0 ||
+	       strcmp(kind, "address-password") == 0 ||
+	       strcmp(kind, "stripe-test-key") == 0;
+}
+
 static void must_have(const char *text, const char *kind, uint64_t line)
 {
 	look_at(text);
 	if (got.count == 1 && strcmp(got.kinds[0], kind) == 0 &&
-	    got.lines[0] == line)
+	    got.lines[0] == line && got.are_guesses == is_guess(kind))
 		return;
 	printf("# wanted %s on line %llu, found %zu, %s on line %llu, in: %s\n",
 	       kind, (unsigned long long)line, got.count,
@@ -161,6 +171,28 @@ static void a_placeholder_is_not(void)
 	}
 }
 
+/* Each word by itself makes something harmless. */
+static void words_of_examples_are_not(void)
+{
+	static const char *const words[] = {
+		"Example",   "placeholder", "ChangeMe",	    "change-me",
+		"change_me", "your-",	    "your_",	    "yourToken",
+		"yourKey",   "yourSecret",  "yourPassword", "xxxxx",
+		"REDACTED",  "dummy",	    "insert-",	    "insert_",
+		"replace-",  "replace_",
+	};
+	struct drawn d;
+
+	for (size_t i = 0; i < COUNT(words); i++) {
+		draw_form("glagent-{50u}", &d);
+		must_have(d.text, "gitlab-token", 1);
+		memcpy(d.text + d.last + 20, words[i], strlen(words[i]));
+		must_not_have(d.text);
+	}
+	draw_form("AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1{54b}==", &d);
+	must_not_have(d.text);
+}
+
 static void a_wrong_sum_is_not(void)
 {
 	struct drawn d;
@@ -209,8 +241,7 @@ static void an_assigned_value_is_found(void)
 
 		do
 			draw_form(form->form, &d);
-		while (strcmp(form->kind, "secret-assignment") == 0 &&
-		       !is_mixed(&d));
+		while (is_guess(form->kind) && !is_mixed(&d));
 		must_have(d.text, form->kind, 1);
 		(void)snprintf(text, sizeof(text), "\n%s\nmore\n", d.text);
 		must_have(text, form->kind, 2);
@@ -360,6 +391,8 @@ static void look_alikes_are_not(void)
 		"eyJfoo1234567890123.eyJ1234567890.123456789012345678901234",
 		"postgres://user:password@localhost/db",
 		"https://user:${TOKEN}@host/",
+		"https://user:store-pass-phrase-of-example@host/",
+		"https://user:some-words-of-a-test@host/",
 		"https://example.com:8080/@scope/package",
 	};
 
@@ -377,6 +410,7 @@ static void drawn_look_alikes_are_not(void)
 		"  \"integrity\": \"sha512-{86b}==\",\n",
 		"integrity sha512-{86b}==\n",
 		"\"{8h}-{4h}-{4h}-{4h}-{12h}\"\n",
+		"eyJ{20w}.eyJ{40w}.{20u}\n",
 		"aB3{38b}/1//0{60w}\n",
 		"aB3{38b}+AKIA{16U}\n",
 		"h1:{43b}=\n",
@@ -693,13 +727,13 @@ static void too_many_news_are_told_all(void)
 
 TESTS(T(start), T(every_format_is_found), T(one_byte_less_is_not),
       T(a_part_of_a_word_is_not), T(a_placeholder_is_not),
-      T(a_wrong_sum_is_not), T(an_assigned_value_is_found),
-      T(a_short_or_typed_value_is_not), T(an_address_with_a_password_is_found),
-      T(a_private_key_is_found), T(keys_of_other_programs_are_found),
-      T(look_alikes_are_not), T(drawn_look_alikes_are_not),
-      T(a_format_beats_a_guess), T(every_boundary),
-      T(lines_are_counted_over_windows), T(holes_are_skipped),
-      T(nothing_goes_over_a_hole), T(utf16_is_read), T(binaries_are_read),
-      T(hostile_bytes_cost_little), T(the_caller_ends_it),
+      T(words_of_examples_are_not), T(a_wrong_sum_is_not),
+      T(an_assigned_value_is_found), T(a_short_or_typed_value_is_not),
+      T(an_address_with_a_password_is_found), T(a_private_key_is_found),
+      T(keys_of_other_programs_are_found), T(look_alikes_are_not),
+      T(drawn_look_alikes_are_not), T(a_format_beats_a_guess),
+      T(every_boundary), T(lines_are_counted_over_windows),
+      T(holes_are_skipped), T(nothing_goes_over_a_hole), T(utf16_is_read),
+      T(binaries_are_read), T(hostile_bytes_cost_little), T(the_caller_ends_it),
       T(an_unreadable_file_is_an_error), T(only_news_are_told),
       T(too_many_news_are_told_all))
