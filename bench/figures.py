@@ -9,7 +9,8 @@ import statistics
 import subprocess
 import time
 
-from stand import Failure, host
+import scan
+from stand import SOURCE, Failure, host
 
 TRIES = 3
 NOISE = 0.05
@@ -307,3 +308,10 @@ def measure_run(stand, rounds, starts):
     program = stand.path("bin", "holdback")
     words = [program, stand.theirs()[0], stand.path("work"), str(rounds), str(starts)]
     return json.loads(stand.run("/usr/bin/python3", stand.path("inside.py"), *words))
+
+
+def measure_scan(stand, rounds):
+    """{name: seconds}, as bench/scan.py explains them."""
+    rules = os.path.join(SOURCE, "data", "secrets.rules")
+    program = stand.compile_with(("gate", "txn", "sys", "base"), "scan")
+    return scan.measure(program, rules, stand.path("results"), rounds, stand.identity())

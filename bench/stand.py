@@ -46,6 +46,7 @@ class Stand:
             os.mkdir(self.path(name), 0o755)
             if self.user.made:
                 os.chown(self.path(name), self.user.uid, self.user.gid)
+        self.build = build
         self.compile(build)
         for folder in ("bin", "libexec"):
             host.copy(os.path.join(build, folder), self.path(folder))
@@ -84,11 +85,26 @@ class Stand:
                 "-iquote", os.path.join(SOURCE, "src"), "-I", table,
                 "-o", self.path(name), os.path.join(HERE, name + ".c"),
             ]  # fmt: skip
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode != 0:
-                raise Failure(f"cannot compile {name}.c\n{done.stderr}")
+            self.run_compiler(command, name)
         # Every sandbox shows the working directory, and nothing else for sure.
         os.rename(self.path("payload"), self.payload())
+
+    def compile_with(self, libraries, name):
+        """A program with libraries of the build: its path."""
+        command = [
+            "gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror",
+            "-iquote", os.path.join(SOURCE, "src"), "-I", os.path.join(SOURCE, "include"),
+            "-I", os.path.join(SOURCE, "tests", "lib"),
+            "-o", self.path(name), os.path.join(HERE, name + ".c"),
+            *(os.path.join(self.build, "main", "src", n, f"lib{n}.a") for n in libraries),
+        ]  # fmt: skip
+        self.run_compiler(command, name)
+        return self.path(name)
+
+    def run_compiler(self, command, name):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"cannot compile {name}.c\n{done.stderr}")
 
     def payload(self):
         return self.path("work", "payload")

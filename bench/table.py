@@ -87,6 +87,7 @@ def aligned(header, rows):
 def goals_of(figures):
     goals = sandbox_goals(figures) if "start" in figures else []
     goals += run_goals(figures["run"]) if "run" in figures else []
+    goals += scan_goals(figures["scan"]) if "scan" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
 
 
@@ -101,6 +102,13 @@ def run_goals(seconds):
             goal(f"{name}, inside / native", f"{name}, inside", f"{name}, native", AT_MOST, bound)
             for name, bound in work
         ),
+    ]
+
+
+def scan_goals(seconds):
+    return [
+        Goal(f"{grep}, the same formats / our scan", seconds[grep] / seconds["scan"], AT_LEAST, 1)
+        for grep in ("grep -E", "grep -aE")
     ]
 
 
@@ -250,6 +258,9 @@ def document(figures, options):
     if "run" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["run"].items()]
         parts.append(aligned(["runs with sessions, and work in them", "ms"], rows))
+    if "scan" in figures:
+        rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["scan"].items()]
+        parts.append(aligned(["secrets in /usr/include", "ms"], rows))
     if "sessions" in figures:
         parts.append(sessions_table(figures["sessions"]))
     return "\n".join([*parts, goals])
