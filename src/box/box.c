@@ -189,9 +189,10 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	box->in_uid = plan->uid >= 0 ? (uid_t)plan->uid : box->uid;
 	box->in_gid = plan->gid >= 0 ? (gid_t)plan->gid : box->gid;
 	box->ns = plan->ns;
-	box->has_init = !is_set(box, PLAN_AS_PID_1) &&
-			(box->ns & PLAN_NS_PID || plan->n_lock_files > 0 ||
-			 plan->fds[PLAN_FD_SYNC] >= 0);
+	box->has_init =
+		!is_set(box, PLAN_AS_PID_1) &&
+		(box->ns & PLAN_NS_PID || is_set(box, PLAN_BARE) ||
+		 plan->n_lock_files > 0 || plan->fds[PLAN_FD_SYNC] >= 0);
 	box->wants_go = plan->fds[PLAN_FD_INFO] >= 0 ||
 			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
 			is_set(box, PLAN_MAP_ALL) || plan->limits.memory ||
@@ -310,7 +311,7 @@ static int join_namespaces(const struct plan *plan, struct hb_error *err)
 static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 		       struct hb_error *err)
 {
-	unsigned long flags = CLONE_NEWNS;
+	unsigned long flags = is_set(box, PLAN_BARE) ? 0 : CLONE_NEWNS;
 	pid_t pid;
 	int r;
 
@@ -331,7 +332,7 @@ static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 	if (pid < 0) {
 		err->stage = STAGE_CLONE;
 		(void)hb_fail(err, pid, "Creating new namespace failed");
-		return flags & CLONE_NEWUSER ? explain_userns(err, pid) : pid;
+		return explain_clone(err, pid, flags);
 	}
 	*ret_pid = pid;
 	return 0;

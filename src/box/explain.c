@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 
 /*
@@ -114,6 +115,50 @@ int explain_userns(struct hb_error *err, int r)
 			continue;
 		hb_fix(err, "%s", c->fix);
 		return hb_fail(err, r, "%s", c->words);
+	}
+	return r;
+}
+
+/* Whether a child with such namespaces can be had. */
+static bool can_clone(unsigned long flags)
+{
+	pid_t pid = sys_clone(flags, NULL);
+
+	if (pid == 0)
+		sys_exit(0);
+	if (pid > 0)
+		(void)sys_waitpid(pid, NULL, 0);
+	return pid > 0;
+}
+
+int explain_clone(struct hb_error *err, int r, unsigned long flags)
+{
+	static const struct {
+		unsigned long flag;
+		const char *name, *fix;
+	} kinds[] = {
+		{ CLONE_NEWNET, "network", "--net host, if that may be" },
+		{ CLONE_NEWPID, "pid", NULL },
+		{ CLONE_NEWNS, "mount", NULL },
+		{ CLONE_NEWIPC, "ipc", NULL },
+		{ CLONE_NEWUTS, "uts", NULL },
+		{ CLONE_NEWCGROUP, "cgroup", NULL },
+	};
+
+	if (!(flags & CLONE_NEWUSER))
+		return r;
+	if (!can_clone(CLONE_NEWUSER))
+		return explain_userns(err, r);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!(flags & kinds[i].flag) ||
+		    can_clone(CLONE_NEWUSER | kinds[i].flag))
+			continue;
+		if (kinds[i].fix)
+			hb_fix(err, "%s", kinds[i].fix);
+		hb_fix(err,
+		       "raise what 'sysctl -a --pattern user.max_' shows as 0; in docker: --security-opt seccomp=unconfined");
+		return hb_fail(err, r, "there is no %s namespace to be had",
+			       kinds[i].name);
 	}
 	return r;
 }

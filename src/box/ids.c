@@ -202,7 +202,11 @@ int step_parent(struct box *box, struct hb_error *err)
 	if (is_set(box, PLAN_DIE_WITH_PARENT)) {
 		struct pollfd socket = { .fd = box->report };
 
-		r = sys_set_parent_death_signal(SIGKILL);
+		/* Without a pid namespace init has to live to end the others.
+		 */
+		r = is_set(box, PLAN_BARE)
+			    ? sys_become_subreaper()
+			    : sys_set_parent_death_signal(SIGKILL);
 		if (r < 0)
 			return hb_fail(err, r, "cannot bind to the parent");
 		if (sys_poll(&socket, 1, 0) != 0)

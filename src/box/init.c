@@ -168,6 +168,39 @@ static int await_change(struct watch *w, int timeout_ms)
 }
 
 /*
+ * Without a pid namespace "everybody" is the user's whole session, so it is our
+ * children, again and again: an orphan becomes one.
+ */
+static void end_children(struct watch *w)
+{
+	bool is_asked = false;
+
+	for (;;) {
+		/* Who is stopped starts nobody else meanwhile. */
+		if (sys_kill_children(SIGSTOP) <= 0)
+			break;
+		if (!is_asked) {
+			int64_t end = sys_now_ms() + BOX_GRACE_MS, now;
+
+			(void)sys_kill_children(SIGTERM);
+			(void)sys_kill_children(SIGCONT);
+			while (w->box->report >= 0 &&
+			       (now = sys_now_ms()) < end &&
+			       await_change(w, (int)(end - now)) >= 0)
+				if (take_changes(w) == 0)
+					break;
+			is_asked = true;
+			continue;
+		}
+		(void)sys_kill_children(SIGKILL);
+		while (sys_waitpid(-1, NULL, WNOHANG) > 0)
+			w->n_leftover++;
+	}
+	if (w->n_leftover > 0)
+		report_send(w->box->report, REPORT_LEFTOVER, w->n_leftover);
+}
+
+/*
  * The command has ended.  What it left behind is asked to go, then made to: a
  * process that went on would write into layers that are being read.
  */
@@ -175,6 +208,10 @@ static void end_leftovers(struct watch *w)
 {
 	int64_t end = sys_now_ms() + BOX_GRACE_MS, now;
 
+	if (is_set(w->box, PLAN_BARE)) {
+		end_children(w);
+		return;
+	}
 	if (sys_kill(-1, SIGTERM) < 0)
 		return;
 	/* Also those that are stopped have to hear it. */
@@ -193,8 +230,12 @@ static void end_leftovers(struct watch *w)
 _Noreturn static void reap_and_tell(struct watch *w)
 {
 	while (!w->has_ended) {
-		if (await_change(w, POLL_FOREVER) < 0)
+		if (await_change(w, POLL_FOREVER) < 0) {
+			/* In a pid namespace our end is everybody's. */
+			if (is_set(w->box, PLAN_BARE))
+				end_children(w);
 			sys_exit(1);
+		}
 		(void)take_changes(w);
 	}
 	end_leftovers(w);

@@ -30,6 +30,9 @@
 	(K_LANDLOCK_EXECUTE | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_READ_FILE | \
 	 K_LANDLOCK_TRUNCATE | K_LANDLOCK_IOCTL_DEV)
 
+/* The first that can refuse to empty a file. */
+#define BARE_ABI 3
+
 /* What each version of the interface added to the file rights. */
 static const struct {
 	int abi;
@@ -122,11 +125,16 @@ static int add_rules(const struct box *box, int ruleset, uint64_t handled,
 {
 	int r;
 
-	r = allow_path(ruleset, "/", handled & FS_READ, err);
+	/* Without a root of our own only what is named can be read. */
+	r = is_set(box, PLAN_BARE)
+		    ? 0
+		    : allow_path(ruleset, "/", handled & FS_READ, err);
 	for (size_t i = 0; r >= 0 && i < box->plan->n_ops; i++) {
 		const struct plan_op *op = &box->plan->ops[i];
 		uint64_t rights = op_rights(op) & handled;
 
+		if (is_set(box, PLAN_BARE) && !rights)
+			rights = handled & FS_READ;
 		if (rights)
 			r = allow_path(ruleset, op->dest, rights, err);
 	}
@@ -167,6 +175,13 @@ int step_landlock(struct box *box, struct hb_error *err)
 	if (!is_set(box, PLAN_LANDLOCK | PLAN_FILTER_NESTED))
 		return 0;
 	abi = sys_landlock_abi();
+	/* Without TRUNCATE files can be emptied wherever they are. */
+	if (is_set(box, PLAN_BARE) && abi < BARE_ABI) {
+		hb_fix(err, "use Linux 6.2 or later, with landlock");
+		return hb_fail(
+			err, abi < 0 ? abi : -EOPNOTSUPP,
+			"without namespaces landlock is all there is, and this kernel's is not enough");
+	}
 	/* Without REFER every rename between directories would fail. */
 	if (abi < 2)
 		return 0;
@@ -180,7 +195,7 @@ int step_landlock(struct box *box, struct hb_error *err)
 	 * In a process group of its own the pid namespace keeps signals in, and
 	 * the scope would keep commands that join the box later apart.
 	 */
-	if (box->group == GROUP_OWN)
+	if (box->group == GROUP_OWN && !is_set(box, PLAN_BARE))
 		scoped &= ~K_LANDLOCK_SCOPE_SIGNAL;
 
 	/* Under rules for files nobody mounts, not even further in. */

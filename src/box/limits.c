@@ -39,8 +39,9 @@ int limits_prepare(struct box *box, struct hb_error *err)
 		rows[n++] =
 			(struct cgroup_limit){ "cpu", "cpu.max", cpus, false };
 	is_needed = n > 0;
-	/* That of the user namespace does not bind root. */
-	if (limits->pids && box->uid == 0) {
+	/* That of the user namespace does not bind root, and needs one. */
+	is_needed |= limits->pids && is_set(box, PLAN_BARE);
+	if (limits->pids && (box->uid == 0 || is_set(box, PLAN_BARE))) {
 		rows[n++] = (struct cgroup_limit){ "pids", "pids.max",
 						   processes, false };
 		box->has_group_pids = true;

@@ -531,6 +531,16 @@ int probe_try(size_t i, const char *dir, char ret_found[PROBE_FOUND_SIZE],
 	return r < 0 ? explain(row, r, err) : 0;
 }
 
+int probe_named(const char *name, struct hb_error *err)
+{
+	char found[PROBE_FOUND_SIZE];
+	size_t i = 0;
+
+	while (strcmp(rows[i].probe.name, name) != 0)
+		i++;
+	return probe_try(i, NULL, found, err);
+}
+
 int probe_overlay(const char *source, const char *dir, struct hb_error *err)
 {
 	static const struct row row = {

@@ -36,6 +36,9 @@ const struct probe *probe_at(size_t i);
 int probe_try(size_t i, const char *dir, char ret_found[PROBE_FOUND_SIZE],
 	      struct hb_error *err);
 
+/* The same for one that needs no directory, by its name. */
+int probe_named(const char *name, struct hb_error *err);
+
 /* Empties `dir` of what probes put there. */
 void probe_clean_up(const char *dir);
 

@@ -70,15 +70,15 @@ static int new_procfs(struct hb_error *err)
 	return mount;
 }
 
-static int host_procfs(struct hb_error *err)
+static int host_procfs(uint64_t more, struct hb_error *err)
 {
 	int mount, r;
 
 	mount = sys_clone_tree(AT_FDCWD, "/proc", 1);
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot clone '/proc'");
-	r = sys_mount_setattr_private(mount, K_MOUNT_NOSUID | K_MOUNT_NODEV |
-						     K_MOUNT_NOEXEC);
+	r = sys_mount_setattr_private(
+		mount, more | K_MOUNT_NOSUID | K_MOUNT_NODEV | K_MOUNT_NOEXEC);
 	if (r >= 0)
 		return mount;
 	sys_close(mount);
@@ -102,13 +102,16 @@ int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err)
 	auto_fd int proc = -1;
 	int r;
 
-	proc = has_pid_ns ? new_procfs(err) : host_procfs(err);
+	if (op->flags & PLAN_HOST_PROC)
+		proc = host_procfs(K_MOUNT_RDONLY, err);
+	else
+		proc = has_pid_ns ? new_procfs(err) : host_procfs(0, err);
 	if (proc < 0)
 		return proc;
 	r = mounts_attach(box, proc, op->dest, 0755, err);
 	if (r < 0)
 		return r;
-	if (!may_be_root(box))
+	if (!may_be_root(box) || op->flags & PLAN_HOST_PROC)
 		return 0;
 	for (size_t i = 0; i < sizeof(covered) / sizeof(covered[0]); i++) {
 		r = cover(box, proc, i, err);

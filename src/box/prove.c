@@ -28,7 +28,8 @@ static int prove_caps(const struct box *box, struct hb_error *err)
 		return hb_fail(err, r, "cannot read the capabilities");
 	if ((caps.effective | caps.permitted | caps.inheritable) & ~box->caps)
 		return hb_fail(err, -EPERM, "capabilities are left");
-	for (unsigned cap = 0; cap <= LAST_CAP; cap++) {
+	for (unsigned cap = 0; cap <= LAST_CAP && !is_set(box, PLAN_BARE);
+	     cap++) {
 		if (box->caps >> cap & 1)
 			continue;
 		r = sys_caps_is_bound(cap);
@@ -104,6 +105,17 @@ static int prove_process(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
+/* Landlock's rules are the only wall: "/" is in none of them. */
+static int prove_wall(struct hb_error *err)
+{
+	auto_fd int root = sys_openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY, 0);
+
+	if (root != -EACCES)
+		return hb_fail(err, -EPERM,
+			       "the landlock ruleset is not in force");
+	return 0;
+}
+
 int step_prove(struct box *box, struct hb_error *err)
 {
 	int r = 0;
@@ -114,7 +126,8 @@ int step_prove(struct box *box, struct hb_error *err)
 		return r;
 	r = prove_caps(box, err);
 	if (r >= 0)
-		r = prove_root(box, err);
+		r = is_set(box, PLAN_BARE) ? prove_wall(err)
+					   : prove_root(box, err);
 	if (r >= 0)
 		r = prove_process(box, err);
 	if (r >= 0 && is_set(box, PLAN_CLOSE_FDS))

@@ -21,6 +21,10 @@ static int load_default(const struct box *box, struct hb_error *err)
 		variant |= FILTER_NO_PTRACE;
 	if (is_set(box, PLAN_FILTER_NESTED))
 		variant |= FILTER_NESTED;
+	if (is_set(box, PLAN_BARE))
+		variant |= FILTER_BARE;
+	if (is_set(box, PLAN_NO_SOCKETS))
+		variant |= FILTER_NO_SOCKETS;
 	r = sys_seccomp_load(filter_table[variant].filter,
 			     filter_table[variant].len);
 	if (r < 0)

@@ -40,6 +40,21 @@ static const struct box_step command[] = {
 	{ STAGE_SECCOMP, step_seccomp },   { STAGE_PROVE, step_prove },
 };
 
+/* Without namespaces: what is left of both. */
+static const struct box_step bare_view[] = {
+	{ STAGE_PARENT, step_parent },
+	{ STAGE_BOUND, step_bound },
+	{ STAGE_BLOCK, step_block },
+	{ STAGE_SESSION, step_session },
+};
+
+static const struct box_step bare_command[] = {
+	{ STAGE_CWD, step_cwd },     { STAGE_LIMITS, step_limits },
+	{ STAGE_CAPS, step_caps },   { STAGE_LANDLOCK, step_landlock },
+	{ STAGE_FDS, step_fds },     { STAGE_SECCOMP, step_seccomp },
+	{ STAGE_PROVE, step_prove },
+};
+
 const char *box_stage_name(int stage)
 {
 	if (stage <= 0 || stage >= STAGE_END)
@@ -67,11 +82,18 @@ static int run(const struct box_step *steps, size_t n, struct box *box,
 
 int stage_run_view(struct box *box, struct hb_error *err)
 {
+	if (is_set(box, PLAN_BARE))
+		return run(bare_view, sizeof(bare_view) / sizeof(bare_view[0]),
+			   box, err);
 	return run(view, sizeof(view) / sizeof(view[0]), box, err);
 }
 
 int stage_run_command(struct box *box, struct hb_error *err)
 {
+	if (is_set(box, PLAN_BARE))
+		return run(bare_command,
+			   sizeof(bare_command) / sizeof(bare_command[0]), box,
+			   err);
 	return run(command, sizeof(command) / sizeof(command[0]), box, err);
 }
 

@@ -196,4 +196,7 @@ int ids_map_all(pid_t pid, struct hb_error *err);
  */
 int explain_userns(struct hb_error *err, int r);
 
+/* The same for a clone() with these CLONE_NEW*: which of them is refused. */
+int explain_clone(struct hb_error *err, int r, unsigned long flags);
+
 #endif

@@ -151,7 +151,8 @@ static void on_end(struct loop *l)
 	l->is_over = true;
 	if (sys_waitpid(l->child, &status, 0) < 0)
 		return;
-	if (!l->has_status && WIFSIGNALED(status)) {
+	if (!l->has_status &&
+	    (WIFSIGNALED(status) || l->result->has_timed_out)) {
 		l->has_status = true;
 		l->result->status = supervise_exit_status(status);
 	}
@@ -161,7 +162,11 @@ static void on_end(struct loop *l)
 static void on_deadline(struct loop *l)
 {
 	if (l->result->has_timed_out) {
-		(void)sys_kill(l->child, SIGKILL);
+		/* Without a pid namespace only init can end the others. */
+		if (is_set(l->box, PLAN_BARE))
+			fd_closep(&l->box->watch);
+		else
+			(void)sys_kill(l->child, SIGKILL);
 		l->deadline = 0;
 		return;
 	}

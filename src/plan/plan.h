@@ -65,6 +65,7 @@ enum plan_op_flag {
 	PLAN_MASKED = 1 << 9,	  /* bind of a directory: OP_MASKs follow */
 	PLAN_MASK_DIR = 1 << 10,  /* OP_MASK: an empty directory, no file */
 	PLAN_OURS = 1 << 11,	  /* bind: nothing of what the host has there */
+	PLAN_HOST_PROC = 1 << 12, /* OP_PROC: the host's, read-only */
 };
 
 struct plan_op {
@@ -123,6 +124,12 @@ enum plan_setting {
 	PLAN_MAP_ALL = 1 << 14, /* root: every id is mapped, not only our own */
 	PLAN_BWRAP_WORDS = 1 << 15, /* failures in bubblewrap's words */
 	PLAN_LIMITS = 1 << 16, /* no core files, no keyring of the caller's */
+	/*
+	 * No namespaces and no mounts: operations are landlock rules for their
+	 * sources, and what none names cannot be opened.
+	 */
+	PLAN_BARE = 1 << 17,
+	PLAN_NO_SOCKETS = 1 << 18, /* PLAN_BARE: nor sockets */
 };
 
 enum plan_fd {

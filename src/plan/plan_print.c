@@ -70,6 +70,7 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_NOEXEC, "noexec" },
 	{ PLAN_MASKED, "masked" },
 	{ PLAN_MASK_DIR, "directory" },
+	{ PLAN_HOST_PROC, "host-proc" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },
@@ -91,6 +92,8 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_WAIT_ALL, "wait-all" },
 	{ PLAN_PROVE, "prove" },
 	{ PLAN_KEEP_ROOT_RW, "keep-root-rw" },
+	{ PLAN_BARE, "bare" },
+	{ PLAN_NO_SOCKETS, "no-sockets" },
 };
 static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_USERNS] = "userns-fd",

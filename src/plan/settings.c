@@ -100,6 +100,12 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_ALLOW_NESTED] = { .name = "allow-nested",
 			       .kind = OPTION_SET,
 			       .offset = AT(allow_nested) },
+	[KEY_REQUIRE] = { .name = "require",
+			  .kind = OPTION_SET,
+			  .offset = AT(is_required) },
+	[KEY_ALLOW_DEGRADED] = { .name = "allow-degraded",
+				 .kind = OPTION_SET,
+				 .offset = AT(allow_degraded) },
 	[KEY_QUIET] = { .name = "quiet",
 			.kind = OPTION_SET,
 			.offset = AT(is_quiet) },
@@ -126,6 +132,8 @@ static const struct {
 	[KEY_NET] = { RULE_WORD, "none" },
 	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
 	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
+	[KEY_REQUIRE] = { RULE_WORD, "yes" },
+	[KEY_ALLOW_DEGRADED] = { RULE_WORD, "no" },
 };
 
 /* What is about one run, which no file can mean. */

@@ -49,6 +49,8 @@ enum setting_key {
 	KEY_CHDIR,
 	KEY_NO_PTRACE,
 	KEY_ALLOW_NESTED,
+	KEY_REQUIRE,
+	KEY_ALLOW_DEGRADED,
 	KEY_QUIET,
 	SETTING_KEYS
 };
@@ -98,6 +100,8 @@ struct settings {
 	const char *chdir;
 	bool no_ptrace;
 	bool allow_nested;
+	bool is_required;    /* whatever the host lacks stops the run */
+	bool allow_degraded; /* also a run without namespaces */
 	bool is_quiet;
 	struct setting_item *items; /* of all lists, in the order they came */
 	size_t n_items, room_items;

@@ -365,6 +365,14 @@ static int add_work_dir(struct builder *b)
 	return r;
 }
 
+void view_limits(const struct settings *s, struct plan *plan)
+{
+	plan->limits = (struct plan_limits){ .memory = s->memory,
+					     .cpus = s->cpus,
+					     .pids = s->pids,
+					     .seconds = s->timeout };
+}
+
 static void set_settings(const struct builder *b)
 {
 	const struct settings *s = b->request->settings;
@@ -385,10 +393,7 @@ static void set_settings(const struct builder *b)
 	if (b->host->is_root)
 		plan->settings |= PLAN_MAP_ALL;
 	plan->chdir = b->request->cwd;
-	plan->limits = (struct plan_limits){ .memory = s->memory,
-					     .cpus = s->cpus,
-					     .pids = s->pids,
-					     .seconds = s->timeout };
+	view_limits(s, plan);
 }
 
 int view_build(const struct view_request *request, const struct view_host *host,

@@ -102,6 +102,9 @@ struct view_request {
 int view_build(const struct view_request *request, const struct view_host *host,
 	       struct plan *plan, struct hb_error *err);
 
+/* The limits that were asked for. */
+void view_limits(const struct settings *s, struct plan *plan);
+
 /*
  * Whether a host path shows the same object in a view.  Links that the view
  * itself makes are followed, others are not known.

@@ -279,9 +279,12 @@ int config_workspace_text(int base, const char *dir, const char *name,
 		return 0;
 	(void)quote_shown(path, shown, sizeof(shown));
 	/* The kernel lacks it: that is not the file's fault. */
-	if (fd == -ENOSYS)
+	if (fd == -ENOSYS) {
+		hb_fix(err,
+		       "use Linux 5.14 or later; in docker: --security-opt seccomp=unconfined");
 		return hb_fail(err, -HB_E_UNSUPPORTED,
 			       "this kernel has no openat2");
+	}
 	if (fd < 0)
 		return hb_fail(err, -HB_E_CONFIG, "cannot open '%s': %s", shown,
 			       hb_strerror(-fd));

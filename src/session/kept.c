@@ -9,6 +9,8 @@
 #include "holdback/session.h"
 #include "plan/plan.h"
 #include "plan/view.h"
+#include "session/bare.h"
+#include "session/ladder.h"
 #include "session/mounted.h"
 #include "session/policy.h"
 #include "session/prepare.h"
@@ -17,6 +19,7 @@
 #include "session/session.h"
 #include "session/store.h"
 #include "session/workspace.h"
+#include "strategy/strategy.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -50,9 +53,14 @@ static int fill_record(const struct run *run, const struct hb_store *store,
 
 		r = resource_add(store, from->source, from->inside, record,
 				 &resource, err);
-		if (r >= 0)
-			(void)snprintf(resource->role, sizeof(resource->role),
-				       "%s", workspace_role_name(from->role));
+		if (r < 0)
+			break;
+		(void)snprintf(resource->role, sizeof(resource->role), "%s",
+			       workspace_role_name(from->role));
+		if (run->ladder.rungs & LADDER_BARE)
+			(void)snprintf(resource->effective,
+				       sizeof(resource->effective), "%s",
+				       STRATEGY_COPY);
 	}
 	return r < 0 ? r : policy_record(run, record, err);
 }
@@ -107,6 +115,7 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	const struct hb_create_options asked = {
 		.trusts_trials = trusts_trials,
 		.is_quiet = run->settings.is_quiet,
+		.without_fallback = run->settings.is_required,
 	};
 	auto_record struct session_record record = { 0 };
 	int r;
@@ -220,6 +229,8 @@ static int run_over(struct kept_box *box, struct mounted *m,
 		r = add_held(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
+	if (r >= 0 && run->ladder.rungs & LADDER_BARE)
+		r = bare_prepare(run, m->session, err);
 	if (r >= 0)
 		r = run_plan(run, &envp, err);
 	if (r < 0)
@@ -227,6 +238,8 @@ static int run_over(struct kept_box *box, struct mounted *m,
 	if (box->start)
 		box->start(box);
 	r = mounted_run(m, envp, ret_result, err);
+	if (run->ladder.rungs & LADDER_BARE && !m->is_dropped)
+		bare_settle(m->session);
 	return r < 0 ? box->explain(run, r, err) : r;
 }
 
@@ -235,6 +248,8 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 {
 	struct mounted m = { .session = box->session,
 			     .plan = &box->run->plan,
+			     .ladder = box->run->ladder.tell ? &box->run->ladder
+							     : NULL,
 			     .may_drop = box->may_drop };
 	auto_free const char **covered = NULL;
 	int r;
@@ -245,6 +260,13 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 	return r;
 }
 
+/* Less than usual is said each time. */
+static void tell_losses(struct kept_box *box)
+{
+	if (box->run->ladder.rungs & LADDER_BARE)
+		ladder_tell(box->run, ladder_say, box->session);
+}
+
 int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 	      struct hb_exec_result *ret_result, struct hb_error *err)
 {
@@ -253,10 +275,13 @@ int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 	struct run run;
 	struct kept_box box = { .run = &run,
 				.session = session,
+				.start = tell_losses,
 				.explain = run_explain };
 	int r;
 
 	r = run_prepare(&run, &options, session, NULL, err);
+	if (r >= 0)
+		r = ladder_begin(&run, err);
 	if (r >= 0)
 		r = kept_run(&box, &result, err);
 	run_done(&run);

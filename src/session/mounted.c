@@ -6,6 +6,7 @@
 #include "base/quote.h"
 #include "box/box.h"
 #include "plan/plan.h"
+#include "session/ladder.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/shown.h"
@@ -235,6 +236,7 @@ int mounted_run(struct mounted *m, char *const *envp,
 		struct box_result *ret_result, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
+	struct ladder own = { .tell = ladder_say, .context = s };
 	struct hb_error ending = { 0 };
 	int r, ended;
 
@@ -250,7 +252,8 @@ int mounted_run(struct mounted *m, char *const *envp,
 	/* From here on a crash is made up for. */
 	r = session_prepare_groups(s, err);
 	if (r >= 0)
-		r = box_run(m->plan, envp, NULL, ret_result, err);
+		r = ladder_run(m->ladder ? m->ladder : &own, m->plan, envp,
+			       ret_result, err);
 	ended = session_settle_box(
 		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
 	if (ended > 0) {

@@ -21,6 +21,8 @@ struct plan;
  *	mounted_run()		the box
  *	mounted_done()		in any case
  */
+struct ladder;
+
 struct mounted {
 	struct hb_session *session;    /* borrowed, with its lock */
 	struct plan *plan;	       /* borrowed; keeps the strings below */
@@ -30,6 +32,7 @@ struct mounted {
 	struct view_held *held; /* what a copy leaves out */
 	size_t n_held;
 
+	struct ladder *ladder; /* NULL: the session's owner hears of it */
 	bool may_drop;	 /* in: a session that turns out void is dropped */
 	bool is_dropped; /* out */
 

@@ -19,12 +19,16 @@
 
 /* What is about a session and not about one call. */
 static const bool is_lasting[SETTING_KEYS] = {
-	[KEY_SIZE] = true,	[KEY_SHOW] = true,	   [KEY_HIDE] = true,
-	[KEY_RO] = true,	[KEY_RW] = true,	   [KEY_CACHE] = true,
-	[KEY_EXPORT] = true,	[KEY_SOCKET] = true,	   [KEY_ENV] = true,
-	[KEY_DATA] = true,	[KEY_PUBLISH] = true,	   [KEY_NET] = true,
-	[KEY_NO_PTRACE] = true, [KEY_ALLOW_NESTED] = true, [KEY_MEMORY] = true,
-	[KEY_CPUS] = true,	[KEY_PIDS] = true,	   [KEY_TIMEOUT] = true,
+	[KEY_SIZE] = true,	[KEY_SHOW] = true,
+	[KEY_HIDE] = true,	[KEY_RO] = true,
+	[KEY_RW] = true,	[KEY_CACHE] = true,
+	[KEY_EXPORT] = true,	[KEY_SOCKET] = true,
+	[KEY_ENV] = true,	[KEY_DATA] = true,
+	[KEY_PUBLISH] = true,	[KEY_NET] = true,
+	[KEY_NO_PTRACE] = true, [KEY_ALLOW_NESTED] = true,
+	[KEY_MEMORY] = true,	[KEY_CPUS] = true,
+	[KEY_PIDS] = true,	[KEY_TIMEOUT] = true,
+	[KEY_REQUIRE] = true,	[KEY_ALLOW_DEGRADED] = true,
 };
 
 static int add(struct session_record *record, const char *key,

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "holdback/holdback.h"
+#include "plan/view_bare.h"
 #include "session/config.h"
 #include "session/entries.h"
 #include "session/look.h"
@@ -266,7 +267,10 @@ int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 {
 	int r;
 
-	r = view_build(&run->request, &run->host, &run->plan, err);
+	r = run->ladder.rungs & LADDER_BARE
+		    ? view_bare_build(&run->request, &run->host, run->tmp,
+				      &run->plan, err)
+		    : view_build(&run->request, &run->host, &run->plan, err);
 	if (r >= 0)
 		r = set_command(run, err);
 	if (r >= 0 && ret_envp)

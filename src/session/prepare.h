@@ -6,6 +6,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/code.h"
+#include "session/ladder.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -50,6 +51,8 @@ struct run {
 	char cwd[PATH_MAX];   /* the caller's */
 	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];
+	struct ladder ladder;	  /* its `tell` is whose box it is */
+	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */
 	char store[PATH_MAX];
 	const char *covered;

@@ -254,8 +254,7 @@ static void add_item(struct kv_writer *w, const struct item *item)
 	(void)kv_add_fmt(w, "nsec", "%lld", (long long)item->nsec);
 }
 
-static int make_home(struct run *run, struct hb_session *s,
-		     struct hb_error *err)
+int publish_home(struct run *run, struct hb_session *s, struct hb_error *err)
 {
 	char path[PATH_MAX];
 	char *copy;
@@ -317,7 +316,7 @@ static int note_items(struct run *run, struct hb_session *s,
 		if (!find_place(run, &item))
 			continue;
 		if (item.resource < 0 && home < 0) {
-			home = make_home(run, s, err);
+			home = publish_home(run, s, err);
 			if (home < 0)
 				return home;
 		}

@@ -34,6 +34,12 @@ int publish_prepare(struct run *run, struct hb_session *s,
 		    struct hb_error *err);
 
 /*
+ * The session's home directory, made if it is missing: run->host.home_dir has
+ * its path.  Returns a descriptor.
+ */
+int publish_home(struct run *run, struct hb_session *s, struct hb_error *err);
+
+/*
  * After a box, with the lock.  Says what could not be published; it fails only
  * where it has to be tried again.
  */

@@ -9,12 +9,10 @@
 #include "holdback/session.h"
 #include "session/direct.h"
 #include "session/kept.h"
+#include "session/ladder.h"
 #include "session/look.h"
 #include "session/prepare.h"
 #include "session/session.h"
-#include "sys/file.h"
-#include "sys/landlock.h"
-#include "sys/proc.h"
 #include "sys/signal.h"
 
 #include <errno.h>
@@ -28,13 +26,6 @@
  */
 
 #define TOLD_SIZE (PATH_MAX + 256)
-
-/* Landlock's versions: rules that bear renames, and closed abstract sockets. */
-#define ABI_FILES  2
-#define ABI_SCOPES 6
-
-#define CORE_PATTERN	  "/proc/sys/kernel/core_pattern"
-#define CORE_PATTERN_SIZE 256
 
 static void tell(const struct hb_listener *listener, enum hb_notice notice,
 		 const char *text)
@@ -131,29 +122,21 @@ static void tell_sockets(const struct run *run,
 	}
 }
 
-/* As box/terminal.c decides it. */
-static bool shares_group(void)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (!sys_is_controlling_tty(fd))
-			return true;
-	return false;
-}
-
-/* Behind a pipe it runs as the host's root, on what the command left. */
-static bool starts_core_handler(void)
-{
-	char pattern[CORE_PATTERN_SIZE];
-
-	return sys_core_is_stuck() &&
-	       sys_read_file_at(AT_FDCWD, CORE_PATTERN, pattern,
-				sizeof(pattern)) > 0 &&
-	       pattern[0] == '|';
-}
-
 static bool has_net(const struct run *run)
 {
-	return !(run->plan.ns & PLAN_NS_NET);
+	return strcmp(run->settings.net, "host") == 0;
+}
+
+/* Who hears what only calls of functions tell. */
+struct heard {
+	const struct hb_listener *listener;
+};
+
+static void tell_loss(void *context, const char *words)
+{
+	const struct heard *heard = context;
+
+	tell(heard->listener, HB_NOTICE_WEAKENED, words);
 }
 
 /*
@@ -165,30 +148,19 @@ static void tell_weakenings(const struct run *run,
 {
 	const struct settings *s = &run->settings;
 	bool is_usual = s->origins[KEY_NET].source == SETTING_BUILT_IN;
-	int abi = sys_landlock_abi();
+	struct heard heard = { listener };
 
 	if (s->is_direct)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "nothing is held back: what is written in the workspace is real");
-	if (has_net(run) && abi < ABI_SCOPES)
-		tell(listener, HB_NOTICE_WEAKENED,
-		     "the network is the host's, abstract sockets open");
-	else if (has_net(run) && !is_usual)
+	if (has_net(run) && !is_usual)
 		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
 	tell_entries(run, listener);
 	tell_sockets(run, listener);
-	if (abi < ABI_SCOPES && shares_group())
-		tell(listener, HB_NOTICE_WEAKENED,
-		     "signals that the command sends to its group reach the caller's pipeline");
-	if (starts_core_handler())
-		tell(listener, HB_NOTICE_WEAKENED,
-		     "a command that crashes starts the host's core handler, as the hard limit of core files is 0");
 	if (s->allow_nested)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");
-	else if (abi < ABI_FILES)
-		tell(listener, HB_NOTICE_WEAKENED,
-		     "this kernel has no landlock");
+	ladder_tell(run, tell_loss, &heard);
 }
 
 /* What of the home directory a profile shows. */
@@ -325,6 +297,9 @@ int run_explain(const struct run *run, int r, struct hb_error *err)
 		       quote_shown(mount, shown, sizeof(shown)));
 		return hb_fail(err, r, "something is mounted at '%s'", shown);
 	}
+	if (err->stage != 0)
+		hb_fix(err,
+		       "'holdback doctor' tries what this host can do, and says how to mend it");
 	return r;
 }
 
@@ -350,7 +325,7 @@ static int run_box(struct run *run, struct hb_run_result *ret_result,
 		return r;
 	tell_weakenings(run, run->listener);
 	tell_start(run, "", run->listener);
-	r = box_run(&run->plan, envp, NULL, &result, err);
+	r = ladder_run(&run->ladder, &run->plan, envp, &result, err);
 	if (r < 0)
 		return run_explain(run, r, err);
 	fill_result(run, &result, ret_result);
@@ -483,10 +458,6 @@ static int check_modes(const struct run *run, struct hb_error *err)
 	return 0;
 }
 
-struct heard {
-	const struct hb_listener *listener;
-};
-
 static void tell_appeared(void *ctx, const char *path)
 {
 	const struct heard *heard = ctx;
@@ -511,8 +482,12 @@ static int run_once(const struct hb_run_options *options,
 	int r;
 
 	r = run_prepare(&run, options, kept->session, listener, err);
+	run.ladder.tell = tell_loss;
+	run.ladder.context = &heard;
 	if (r >= 0)
 		r = check_modes(&run, err);
+	if (r >= 0)
+		r = ladder_begin(&run, err);
 	if (r >= 0)
 		r = run.settings.is_ephemeral || run.n_kept == 0
 			    ? run_box(&run, ret_result, err)

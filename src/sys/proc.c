@@ -2,6 +2,7 @@
 #include "sys/proc.h"
 
 #include "base/auto.h"
+#include "sys/dir.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/result.h"
@@ -214,6 +215,51 @@ int sys_sethostname(const char *name)
 int sys_set_parent_death_signal(int sig)
 {
 	return RESULT(prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0));
+}
+
+int sys_become_subreaper(void)
+{
+	return RESULT(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+}
+
+/* The parent's pid, from the text of /proc/PID/stat. */
+static pid_t parent_of(const char *name)
+{
+	char path[64], text[512];
+	const char *end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/stat", name);
+	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	end = strrchr(text, ')');
+	/* ") S PPID" */
+	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+int sys_kill_children(int sig)
+{
+	_Alignas(struct k_dirent) char block[4096];
+	int dir = sys_openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
+	pid_t own = getpid();
+	ssize_t n;
+	int count = 0;
+
+	if (dir < 0)
+		return dir;
+	while ((n = sys_getdents(dir, block, sizeof(block))) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct k_dirent *e = (const void *)(block + at);
+			pid_t pid = (pid_t)strtol(e->name, NULL, 10);
+
+			at += e->reclen;
+			if (pid <= 1 || pid == own || parent_of(e->name) != own)
+				continue;
+			count++;
+			(void)kill(pid, sig);
+		}
+	}
+	sys_close(dir);
+	return count;
 }
 
 int sys_set_no_new_privs(void)

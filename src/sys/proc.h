@@ -67,6 +67,16 @@ int sys_gethostname(char *buf, size_t size);
 
 /* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
 int sys_set_parent_death_signal(int sig);
+
+/* Orphans below us become our children. */
+int sys_become_subreaper(void);
+
+/*
+ * Sends `sig` to each of our children that is still there.  Returns how many
+ * there were; -ENOENT without /proc.
+ */
+int sys_kill_children(int sig);
+
 int sys_set_no_new_privs(void);
 bool sys_has_no_new_privs(void);
 int sys_set_dumpable(int on);

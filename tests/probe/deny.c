@@ -25,7 +25,7 @@
  * its N-th argument (from 0, its lower half) has that value, or any bit of
  * MASK, or is the address of TEXT.  So an older kernel or a host that refuses
  * is had for the asking.  The errno "OK" makes the call do nothing and say that
- * it did.
+ * it did; "=N" makes it return N instead.
  *
  * A filter cannot read memory.  For TEXT the call waits until this program,
  * which stays behind, has read it.
@@ -124,12 +124,20 @@ static int refuse_text(struct filter *p, const struct k_seccomp_notif *call)
 	return has_text(p, call) ? -p->text_errno : 1;
 }
 
+/* That it worked; what it returned is the filter's value. */
+static int give_value(struct filter *p, const struct k_seccomp_notif *call)
+{
+	(void)p;
+	(void)call;
+	return 0;
+}
+
 /* One rule; the number is loaded anew by whoever comes next. */
 static int add_rule(struct filter *p, const char *spec, const char *error)
 {
 	size_t len = strcspn(spec, ":");
 	long number = number_of(spec, len);
-	int code = errno_number(error);
+	int code = error[0] == '=' ? 0 : errno_number(error);
 	uint32_t verdict = 0x00050000U | (uint32_t)code;
 	unsigned value = 0;
 	size_t index;
@@ -137,6 +145,11 @@ static int add_rule(struct filter *p, const char *spec, const char *error)
 
 	if (number < 0 || code < 0 || p->n + 6 > MAX_CODE)
 		return -1;
+	if (error[0] == '=') {
+		p->answer = give_value;
+		p->value = strtol(error + 1, NULL, 10);
+		verdict = K_SECCOMP_RET_USER_NOTIF;
+	}
 	load(p, offsetof(struct k_seccomp_data, nr));
 	if (spec[len] == '\0') {
 		add(p, 0x15, (uint32_t)number, 0, 1);
@@ -202,6 +215,8 @@ static void answer_all(struct filter *p, int listener)
 		if (resp.error > 0) {
 			resp.error = 0;
 			resp.flags = K_SECCOMP_USER_NOTIF_CONTINUE;
+		} else if (resp.error == 0) {
+			resp.val = p->value;
 		}
 		(void)ioctl(listener, K_SECCOMP_NOTIF_SEND, &resp);
 	}

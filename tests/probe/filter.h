@@ -28,6 +28,7 @@ struct filter {
 	const char *text;
 	size_t text_index;
 	int text_errno;
+	long value; /* what a call returns that `answer` gives 0 for */
 	/* For whoever counts. */
 	unsigned left;
 };

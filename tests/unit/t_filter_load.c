@@ -149,8 +149,24 @@ static void try_ordinary(void)
 
 static void ordinary_work_goes_on(void)
 {
-	for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
+	for (unsigned int v = 0; v < FILTER_NO_SOCKETS; v++)
 		under(v, try_ordinary);
+}
+
+static void expect_no_sockets(void)
+{
+	CHECK_INT(socket(AF_UNIX, SOCK_STREAM, 0), -1);
+	CHECK_INT(errno, EACCES);
+	CHECK_INT(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), -1);
+	CHECK_INT(errno, EACCES);
+	CHECK_INT(socket(AF_INET6, SOCK_STREAM, 0), -1);
+	CHECK_INT(errno, EACCES);
+	run_true();
+}
+
+static void sockets_can_be_refused(void)
+{
+	under(FILTER_BARE | FILTER_NO_SOCKETS, expect_no_sockets);
 }
 
 /* No such process: the kernel was asked.  EPERM: the filter answered. */
@@ -238,6 +254,6 @@ static void the_32_bit_door_is_closed(void)
 }
 #endif
 
-TESTS(T(refusals_arrive), T(ordinary_work_goes_on),
+TESTS(T(refusals_arrive), T(ordinary_work_goes_on), T(sockets_can_be_refused),
       T(ptrace_is_refused_on_request), T(nested_opens_namespaces_and_no_more),
       T(the_32_bit_door_is_closed))

@@ -9,9 +9,11 @@
  */
 enum filter_variant {
 	FILTER_DEFAULT = 0,
-	FILTER_NO_PTRACE = 1, /* ptrace is refused as well */
-	FILTER_NESTED = 2,    /* namespaces and mounts inside are allowed */
-	FILTER_VARIANTS = 4,
+	FILTER_NO_PTRACE = 1,  /* ptrace is refused as well */
+	FILTER_NESTED = 2,     /* namespaces and mounts inside are allowed */
+	FILTER_BARE = 4,       /* no namespace holds the command */
+	FILTER_NO_SOCKETS = 8, /* nor does it get a network */
+	FILTER_VARIANTS = 16,
 };
 
 #endif

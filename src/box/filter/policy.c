@@ -45,6 +45,8 @@ static const struct {
 } options[] = {
 	{ "no-ptrace", FILTER_NO_PTRACE },
 	{ "nested", FILTER_NESTED },
+	{ "bare", FILTER_BARE },
+	{ "no-sockets", FILTER_NO_SOCKETS },
 };
 
 /* From here up a number means the same call on every architecture. */

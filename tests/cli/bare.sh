@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: python3
+#
+# --allow-degraded where there are no user namespaces: landlock and the filter
+# are all that holds the command.  Seen from inside.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+export XDG_STATE_HOME="$work/state"
+export HOME="$work/home"
+mkdir -p home/.ssh home/.cargo/bin home/.claude p/sub tools
+echo key >home/.ssh/id
+echo tool >home/.cargo/bin/tool
+echo token >home/.claude/settings.json
+echo one >p/f
+cp "$HB_PROBE" tools/probe
+chmod 700 p
+cd p || bail 'no workspace'
+no_userns='clone:0&0x10000000'
+
+# bare OPTIONS... -- COMMAND...
+bare() {
+	"$HB_PROBE" deny "$no_userns" EPERM -- "$HB_BIN" run --allow-degraded "$@"
+}
+# inside COMMAND...: without the words about it.
+inside() {
+	bare -q --ro "$work/tools" -- "$@" 2>/dev/null
+}
+
+if [ "$HB_MODE" = root ]; then
+	says 'root is held by nothing there' 125 \
+		'holdback: [[]6] a run as root needs user namespaces*fix: *' \
+		bare -- echo ran
+	done_testing
+fi
+
+says 'not without being told' 125 \
+	'*[[]6]*user namespaces*fix: *; or weaker, *: --allow-degraded' \
+	"$HB_PROBE" deny "$no_userns" EPERM -- "$HB_BIN" run echo ran
+says 'not with --require' 125 '*[[]6]*' bare --require -- echo ran
+like 'it says what landlock cannot refuse' "$(bare -- true 2>&1)" \
+	'holdback: weakened: there are no namespaces: * copy at another path, * modes and times * command lines'
+is 'nothing is left if nothing changed' "$("$HB_BIN" ls)" ''
+
+# What works.
+like 'a command works on a copy at its own path' \
+	"$(bare -s s -- sh -c 'pwd; cat f; echo two >f; mv sub other
+		: >new; cat f' 2>/dev/null)" \
+	"$work/state/holdback/sessions/s/r0/copy${nl}one${nl}two"
+is 'the real files stay' "$(cat f; ls)" "one${nl}f${nl}sub"
+is 'its changes are what they are' "$("$HB_BIN" diff @s --name-status)" \
+	"M	f${nl}A	new${nl}A	other/${nl}D	sub/"
+like 'exec goes on, and says so' "$("$HB_PROBE" deny "$no_userns" EPERM -- \
+	"$HB_BIN" exec @s -- cat f 2>&1)" "*weakened: *${nl}two"
+check 'it is committed' "$HB_BIN" commit -y @s
+is 'and the real files change' "$(cat f; ls)" "two${nl}f${nl}new${nl}other"
+check 'and back' "$HB_BIN" undo @s
+is 'as if nothing had been' "$(cat f; ls)" "one${nl}f${nl}sub"
+"$HB_BIN" cleanup -y @s >/dev/null 2>&1
+prints 'a command in a directory below starts there' sub \
+	sh -c 'git init -q . && cd sub && "$HB_PROBE" deny "clone:0&0x10000000" EPERM -- \
+		"$HB_BIN" run --allow-degraded -q -- sh -c "basename \$PWD" \
+		2>/dev/null'
+prints 'toolchains are found at home' tool inside sh -c \
+	'cat ~/.cargo/bin/tool'
+prints 'there is a place for temporary files' fine inside sh -c \
+	'f=$(mktemp) && echo fine >$f && cat $f && rm $f'
+prints 'git works' 'new file:   g' inside sh -c '
+	git init -q . && echo x >g && git add g && git status | grep -o "new file:.*"'
+prints 'compilers and pipes work' 3 inside sh -c 'seq 3 | wc -l'
+like 'an agent has its state, held back' "$(bare -q -s a --profile claude -- sh -c '
+	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' \
+	2>/dev/null)" token
+is 'and the real one stays' "$(cat "$HOME/.claude/settings.json")" token
+like 'until it is committed' "$("$HB_BIN" diff @a --name-status)" \
+	'*M*settings.json*'
+"$HB_BIN" rollback -y @a >/dev/null 2>&1
+"$HB_BIN" cleanup -y @a >/dev/null 2>&1
+
+# What does not.
+try() {
+	inside "$work/tools/probe" "$@"
+}
+is 'I9 the real workspace cannot be read' "$(try open r "$work/p/f")" EACCES
+is 'nor written' "$(try open w "$work/p/f")" EACCES
+is 'nor a file made there' "$(try open create "$work/p/planted")" EACCES
+is 'nor one removed' "$(try unlink "$work/p/f")" EACCES
+is 'V23 nor keys read' "$(try open r "$work/home/.ssh/id")" EACCES
+is 'nor the home directory listed' "$(try open r "$work/home")" EACCES
+is 'nor tools written' "$(try open w "$work/home/.cargo/bin/tool")" EACCES
+is 'V5 nor the store' "$(try open r "$work/state/holdback")" EACCES
+is 'nor a link followed out' "$(inside sh -c 'ln -s "$1" out && cat out 2>&1' \
+	sh "$work/p/f" | grep -c 'Permission denied')" 1
+is 'nor a hard link made' "$(inside sh -c 'ln "$1" out 2>/dev/null ||
+	echo refused' sh "$work/p/f")" refused
+is 'a file is not emptied by its name' "$(inside python3 -c '
+import os, sys
+try:
+    os.truncate(sys.argv[1], 0)
+except OSError as e:
+    print(e.errno)' "$work/p/f")" 13
+is 'V12 no user namespace' "$(inside sh -c 'unshare -U true 2>/dev/null ||
+	echo refused')" refused
+is 'V21 no network' "$(try socket 2 1 0)" EACCES
+is 'nor IPv6' "$(try socket 10 1 0)" EACCES
+is 'V9 nor sockets by path' "$(try socket 1 1 0)" EACCES
+is 'V15 nor shared memory' "$(try shm 4711)" EPERM
+is 'nor attributes, which layers are marked with' "$(inside python3 -c '
+import os
+try:
+    os.setxattr("f", "user.overlay.opaque", b"y")
+except OSError as e:
+    print(e.errno)')" 1
+is 'V8 with the network of the host abstract sockets are closed' "$(
+	python3 -c '
+import os, socket, subprocess, sys
+s = socket.socket(socket.AF_UNIX)
+s.bind("\0hb-bare-" + str(os.getpid()))
+s.listen()
+subprocess.run(sys.argv[1:] + ["@hb-bare-" + str(os.getpid())])' \
+		"$HB_PROBE" deny "$no_userns" EPERM -- "$HB_BIN" run -q \
+		--allow-degraded --net host --ro "$work/tools" -- \
+		"$work/tools/probe" connect 2>/dev/null
+)" EPERM
+sleep 600 &
+other=$!
+is 'V7 signals stay inside' "$(try kill $other 15)" EPERM
+is 'V6 nor can others be traced' "$(try ptrace $other)" EPERM
+is 'V5 nor their environment read' "$(try open r "/proc/$other/environ")" EACCES
+kill $other
+wait $other 2>/dev/null
+
+# The end.
+rm -rf .git
+bare -s long --ro "$work/tools" -- "$work/tools/probe" linger 3 deaf \
+	>/dev/null 2>"$work/.end"
+like 'what it leaves behind is ended' "$(cat "$work/.end")" \
+	'*ended 3 processes that the command left behind*'
+says 'time is up there as well' 124 '*time is up*' bare --timeout 1 -- \
+	sh -c 'trap "" TERM; while :; do sleep 600 & wait; done'
+mark=hb$$
+bare -q -s "k$mark" -- sh -c ": >started; exec sleep 600.$mark" \
+	>/dev/null 2>&1 &
+top=$!
+wait_until pgrep -f "sleep 600.$mark" ||
+	fail 'the command has started' "$(ps -ef)"
+# The filter's process is ours; the supervisor is its child, or itself.
+for pid in $(pgrep -f "holdback run.*-s k$mark") $(pgrep -P $top) $top; do
+	kill -KILL "$pid" 2>/dev/null
+done
+wait $top 2>/dev/null
+gone() {
+	! pgrep -f "sleep 600.$mark"
+}
+check 'L7 what was started ends with the supervisor' wait_until gone
+
+# What takes namespaces is refused by name.
+for option in --ephemeral --direct '--at /work' --allow-nested \
+	"--hide $work/p/sub" "--socket $work/x"; do
+	# shellcheck disable=SC2086 # two words
+	like "$option is refused" "$(bare $option -- echo ran 2>&1)" \
+		'*holdback: [[][26]]*'
+done
+# version N COMMAND...: landlock of that version.
+version() {
+	version=$1
+	shift
+	"$HB_PROBE" deny "$no_userns" EPERM landlock_create_ruleset:2=1 \
+		"=$version" -- "$HB_BIN" run --allow-degraded "$@"
+}
+says 'not without landlock' 125 '*[[]6] stage landlock: *fix: *' \
+	"$HB_PROBE" deny "$no_userns" EPERM landlock_create_ruleset ENOSYS -- \
+	"$HB_BIN" run -q --allow-degraded -- echo ran
+says 'not with one that lets files be emptied' 125 \
+	'*[[]6] stage landlock: *fix: use Linux 6.2*' version 2 -q -- echo ran
+like 'one without scopes: signals are named' "$(version 5 -q -- echo ran 2>&1)" \
+	'*weakened: *weakened: and it can send signals to your processes*ran'
+"$HB_BIN" cleanup -y @long >/dev/null 2>&1
+"$HB_BIN" cleanup -y "@k$mark" >/dev/null 2>&1
+done_testing
