@@ -52,7 +52,9 @@ static struct view_entry *add(struct world *w, enum view_class class,
 	struct view_entry *e = &w->entries[w->request.n_entries++];
 
 	CHECK(w->request.n_entries <= ENTRIES_MAX);
-	*e = (struct view_entry){ class, found, path, path, NULL, NULL, NULL };
+	*e = (struct view_entry){
+		.class = class, .found = found, .path = path, .source = path
+	};
 	return e;
 }
 
