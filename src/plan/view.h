@@ -43,8 +43,8 @@ struct view_entry {
 	const char *source; /* the host's path; VIEW_TEXT: the content */
 	const char *target; /* VIEW_LINK: what the link says */
 	const char *name;   /* another name for the place, or NULL */
-	uint64_t ino;	    /* what was there, for who looks again; or 0 */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
+	uint64_t ino; /* what was there, for who looks again; or 0 */
 };
 
 enum view_role {
