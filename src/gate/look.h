@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct scan;
 
 /*
  * One change under the eyes of the gate.  Private to src/gate.
@@ -26,6 +27,7 @@ enum look_side {
 
 struct look {
 	const struct gate_request *request;
+	struct scan *scan; /* for secrets; the look does not own it */
 	struct change change;
 	struct content_walk walks[LOOK_SIDES];
 	int fds[LOOK_SIDES];	/* -1: not open */

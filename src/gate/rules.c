@@ -57,14 +57,18 @@ static const struct word type_words[] = { { "file", 1U << ENTRY_FILE },
 					  { "device", 1U << ENTRY_DEVICE },
 					  { NULL, 0 } };
 
-static const struct word test_words[] = { { "binary", GATE_TEST_BINARY },
-					  { "executable",
-					    GATE_TEST_EXECUTABLE },
-					  { "larger", GATE_TEST_LARGER },
-					  { "leaves", GATE_TEST_LEAVES },
-					  { "many", GATE_TEST_MANY },
-					  { "setid", GATE_TEST_SETID },
-					  { NULL, 0 } };
+static const struct word test_words[] = {
+	{ "binary", GATE_TEST_BINARY },
+	{ "executable", GATE_TEST_EXECUTABLE },
+	{ "larger", GATE_TEST_LARGER },
+	{ "leaves", GATE_TEST_LEAVES },
+	{ "many", GATE_TEST_MANY },
+	{ "secret", GATE_TEST_SECRET },
+	{ "secret-guess", GATE_TEST_SECRET_GUESS },
+	{ "secret-name", GATE_TEST_SECRET_NAME },
+	{ "setid", GATE_TEST_SETID },
+	{ NULL, 0 }
+};
 
 static const struct word content_words[] = {
 	{ "attributes", GATE_CONTENT_ATTRIBUTES },

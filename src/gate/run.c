@@ -8,6 +8,7 @@
 #include "gate/items.h"
 #include "gate/look.h"
 #include "gate/rules.h"
+#include "gate/scan.h"
 #include "gate/tests.h"
 #include "sys/attr.h"
 #include "txn/survey.h"
@@ -41,6 +42,8 @@ struct pass {
 	struct buf path;     /* of the change, as the rules are to know it */
 	unsigned char *hits; /* by rule: enum gate_hit */
 	uint64_t *counts;    /* by rule: of GATE_TEST_MANY */
+	/* Who wants to know of secrets in the change; NULL: nobody. */
+	const struct gate_rule *secret, *guess;
 };
 
 static int tell(struct pass *p, const struct gate_rule *rule, uint64_t line,
@@ -136,6 +139,51 @@ static int look_into(struct pass *p, const struct gate_rule *rule,
 	return r;
 }
 
+/* Of type scan_found_fn. */
+static int tell_secret(void *ctx, const struct scan_finding *finding,
+		       struct hb_error *err)
+{
+	struct pass *p = ctx;
+	const struct gate_rule *rule =
+		finding->kind->is_guess ? p->guess : p->secret;
+
+	return rule ? tell(p, rule, finding->line, finding->kind->words, err)
+		    : 0;
+}
+
+/* The same, for whoever wants to know whether there is one. */
+static int stop_at_secret(void *ctx, const struct scan_finding *finding,
+			  struct hb_error *err)
+{
+	(void)ctx;
+	(void)finding;
+	(void)err;
+	return -EEXIST;
+}
+
+/* The old side is opened only if there is something to compare. */
+static int look_for_secrets(struct pass *p, struct hb_error *err)
+{
+	const struct gate_rule *rule = p->secret ? p->secret : p->guess;
+	struct scan *scan = p->look.scan;
+	int old = -1, new, r;
+
+	new = look_open(&p->look, LOOK_NEW, err);
+	if (look_is_fatal(new))
+		return new;
+	if (new < 0)
+		return tell(p, rule, 0, "it cannot be read", err);
+	r = scan_fd(scan, new, stop_at_secret, NULL, err);
+	if (r != -EEXIST)
+		return r;
+	if (look_is_file(&p->look, LOOK_OLD)) {
+		old = look_open(&p->look, LOOK_OLD, err);
+		if (look_is_fatal(old))
+			return old;
+	}
+	return scan_change(scan, new, old < 0 ? -1 : old, tell_secret, p, err);
+}
+
 /* What happens to the path, as enum gate_on. */
 static unsigned happens(const struct change *c)
 {
@@ -192,10 +240,15 @@ static int try_path(struct pass *p, size_t number, unsigned on,
 	r = gate_test(&p->look, rule, err);
 	if (r <= 0)
 		return r;
-	if (rule->test == GATE_TEST_MANY) {
+	if (rule->test == GATE_TEST_MANY)
 		p->counts[number]++;
+	else if (rule->test == GATE_TEST_SECRET)
+		p->secret = rule;
+	else if (rule->test == GATE_TEST_SECRET_GUESS)
+		p->guess = rule;
+	if (rule->test == GATE_TEST_MANY || rule->test == GATE_TEST_SECRET ||
+	    rule->test == GATE_TEST_SECRET_GUESS)
 		return 0;
-	}
 	return rule->content != GATE_CONTENT_NONE && c->kind != CHANGE_DELETED
 		       ? look_into(p, rule, err)
 		       : tell(p, rule, 0, NULL, err);
@@ -244,8 +297,11 @@ static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
 		p->hits[i] = 0;
 	r = set_path(p, c->path, err);
 	(void)gate_index_find(p->rules->index, buf_str(&p->path), p->hits);
+	p->secret = p->guess = NULL;
 	for (size_t i = 0; r >= 0 && i < p->rules->n; i++)
 		r = try_rule(p, i, on, err);
+	if (r >= 0 && (p->secret || p->guess))
+		r = look_for_secrets(p, err);
 	return r;
 }
 
@@ -289,7 +345,9 @@ int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 	if (!hits || !counts)
 		return hb_fail(err, -ENOMEM, "cannot look at the changes");
 	look_init(&p.look, request);
-	r = changes_rewind(request->changes, err);
+	r = scan_new(&p.look.scan, err);
+	if (r >= 0)
+		r = changes_rewind(request->changes, err);
 	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)
 		r = look_at(&p, &c, err);
 	if (r >= 0)
@@ -297,6 +355,7 @@ int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 	if (r >= 0)
 		r = tell_counts(&p, err);
 	look_done(&p.look);
+	scan_free(p.look.scan);
 	buf_done(&p.path);
 	return r < 0 ? r : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "gate/scan.h"
 #include "sys/attr.h"
 
 #include <limits.h>
@@ -123,6 +124,29 @@ static int is_counted(struct look *look, const struct gate_rule *rule,
 	return !(look->change.flags & CHANGE_MOVED_AWAY);
 }
 
+/* The bytes themselves are looked at once for both rules: run.c. */
+static int has_new_bytes(struct look *look, const struct gate_rule *rule,
+			 struct hb_error *err)
+{
+	const struct change *c = &look->change;
+
+	(void)rule;
+	(void)err;
+	if (!look_is_file(look, LOOK_NEW) || c->new.size == 0)
+		return 0;
+	/* What was moved was there before. */
+	return !(c->flags & CHANGE_RENAMED) &&
+	       (c->old.type != ENTRY_FILE || (c->what & CHANGED_CONTENT));
+}
+
+static int is_secret_name(struct look *look, const struct gate_rule *rule,
+			  struct hb_error *err)
+{
+	(void)rule;
+	(void)err;
+	return scan_name(look->scan, look->change.path) != NULL;
+}
+
 static int is_setid(struct look *look, const struct gate_rule *rule,
 		    struct hb_error *err)
 {
@@ -140,6 +164,9 @@ static const struct {
 	[GATE_TEST_LARGER] = { is_larger, true },
 	[GATE_TEST_LEAVES] = { is_leaving, false },
 	[GATE_TEST_MANY] = { is_counted, true },
+	[GATE_TEST_SECRET] = { has_new_bytes, true },
+	[GATE_TEST_SECRET_GUESS] = { has_new_bytes, true },
+	[GATE_TEST_SECRET_NAME] = { is_secret_name, true },
 	[GATE_TEST_SETID] = { is_setid, false },
 };
 
