@@ -218,6 +218,8 @@ struct hb_changes_options {
 	const char *const *paths;
 	size_t n_paths;
 	bool without_hash; /* spares reading all that is new */
+	/* Without a hash: what else differs where content does is not told. */
+	bool names_only;
 	/*
 	 * Takes what git ignores, by the real directory's rules, for changes
 	 * like others.  Else it is neither in the list nor in the hash.

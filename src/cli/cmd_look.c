@@ -221,6 +221,7 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = look->is_plain && !values->json,
 		.with_ignored = values->ignored,
+		.names_only = true,
 		.since = values->since,
 	};
 	auto_doc struct doc doc = { 0 };

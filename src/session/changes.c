@@ -147,6 +147,8 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 			.git = resource->git,
 			.with_renames = c->folds_renames,
 			.without_hash = options->without_hash,
+			.names_only =
+				options->without_hash && options->names_only,
 			.progress = walked,
 			.progress_ctx = &progress,
 		};

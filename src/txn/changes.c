@@ -99,22 +99,35 @@ static int compare_content(const struct sighting *s, struct hb_error *err)
 	return s->new.type == ENTRY_LINK ? CHANGED_TARGET : CHANGED_CONTENT;
 }
 
-/* Both are there and of one type: what differs, enum change_what. */
-static int compare(const struct sighting *s, const struct xattrs *xattrs,
-		   struct hb_error *err)
+/* 0, or CHANGED_XATTRS. */
+static int compare_xattrs(const struct sighting *s, const struct xattrs *new,
+			  struct hb_error *err)
 {
 	struct side b = old_side(s);
 	struct xattrs old;
+	int r = side_xattrs(&b, &old, err);
+
+	if (r < 0)
+		return r;
+	return memcmp(old.digest, new->digest, sizeof(old.digest)) != 0
+		       ? CHANGED_XATTRS
+		       : 0;
+}
+
+/* Both are there and of one type: what differs, enum change_what. */
+static int compare(const struct sighting *s, const struct xattrs *xattrs,
+		   bool names_only, struct hb_error *err)
+{
 	int what, r;
 
 	what = compare_content(s, err);
 	if (what < 0)
 		return what;
-	r = side_xattrs(&b, &old, err);
+	r = what != 0 && names_only ? CHANGED_MAYBE_XATTRS
+				    : compare_xattrs(s, xattrs, err);
 	if (r < 0)
 		return r;
-	if (memcmp(old.digest, xattrs->digest, sizeof(old.digest)) != 0)
-		what |= CHANGED_XATTRS;
+	what |= r;
 	if (s->new.type != ENTRY_LINK && s->new.mode != s->old.mode)
 		what |= CHANGED_MODE;
 	/* A user has one group in the view, so that one there says nothing. */
@@ -143,7 +156,7 @@ static enum change_kind kind_of(unsigned what)
 
 /* 1: a change, whose kind, what and flags are set; 0: none. */
 static int classify(const struct sighting *s, const struct xattrs *xattrs,
-		    struct change *c, struct hb_error *err)
+		    bool names_only, struct change *c, struct hb_error *err)
 {
 	int what;
 
@@ -154,7 +167,7 @@ static int classify(const struct sighting *s, const struct xattrs *xattrs,
 	else if (s->new.type != s->old.type)
 		c->kind = CHANGE_TYPE;
 	else {
-		what = compare(s, xattrs, err);
+		what = compare(s, xattrs, names_only, err);
 		if (what < 0)
 			return what;
 		c->what = (unsigned)what;
@@ -399,6 +412,8 @@ static bool is_known(const struct scan *scan, const struct sighting *s)
 
 	return earlier && scan->request->without_hash &&
 	       (earlier->change.what & (CHANGED_CONTENT | CHANGED_TARGET)) &&
+	       (scan->request->names_only ||
+		!(earlier->change.what & CHANGED_MAYBE_XATTRS)) &&
 	       entry_is_untouched(&earlier->change.new, &s->new) &&
 	       entry_is_untouched(&earlier->change.old, &s->old);
 }
@@ -415,7 +430,7 @@ static int compare_anew(struct scan *scan, const struct sighting *s,
 		if (r < 0)
 			return r;
 	}
-	r = classify(s, xattrs, c, err);
+	r = classify(s, xattrs, scan->request->names_only, c, err);
 	if (c->what & (CHANGED_CONTENT | CHANGED_TARGET))
 		scan->has_learned = true;
 	return r;

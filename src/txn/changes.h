@@ -43,6 +43,8 @@ enum change_what {
 	 * names: the base's copy has to become that inode.
 	 */
 	CHANGED_LINKS = 1 << 6,
+	/* With CHANGED_CONTENT: whether xattrs differ was not looked at. */
+	CHANGED_MAYBE_XATTRS = 1 << 7,
 };
 
 enum change_flag {
@@ -195,6 +197,11 @@ struct changes_request {
 	 * only lists.  What was reviewed by such a list cannot be expected.
 	 */
 	bool without_hash;
+	/*
+	 * For whoever lists names: where content differs, xattrs of the base
+	 * are not read, as CHANGED_MAYBE_XATTRS says.
+	 */
+	bool names_only;
 	/* Called now and then with the number of entries walked; may be NULL.
 	 */
 	void (*progress)(void *ctx, uint64_t n);

@@ -51,7 +51,7 @@ done
 each() {
 	echo $((($(cat "$TMPDIR/diff.$1.400") - $(cat "$TMPDIR/diff.$1.300")) / 100))
 }
-is 'diff compares a file in 10 calls' "$(each first)" 10
+is 'diff compares a file in 9 calls' "$(each first)" 9
 is 'and looks at it in 2 when nothing has happened since' "$(each again)" 2
 # Two of these are the gate's and the last look before the commit point.
 check 'commit looks 15 times at a file, or less' [ "$(each commit)" -le 15 ]

@@ -109,6 +109,43 @@ static void a_hash_is_of_what_is_there(void)
 	tree_done(&t);
 }
 
+static unsigned what_of(struct tree *t, const char *path)
+{
+	struct changes *changes = scan(t);
+	struct change c;
+	unsigned what = 0;
+
+	while (changes_next(changes, &c, NULL) == 1)
+		if (strcmp(c.path, path) == 0)
+			what = c.what;
+	changes_free(changes);
+	return what & (CHANGED_CONTENT | CHANGED_XATTRS | CHANGED_MAYBE_XATTRS);
+}
+
+/* What was not looked at is not known either, to whom it matters. */
+static void a_list_of_names_leaves_attributes_open(void)
+{
+	struct tree t;
+
+	begin(&t);
+	t.request.keeps_known = true;
+	set_xattr(t.base, "d/f", "user.k", "v", 1);
+	for (int i = 0; i < 2; i++) {
+		t.request.names_only = true;
+		CHECK_INT(what_of(&t, "d/f"),
+			  i == 0 ? CHANGED_CONTENT | CHANGED_MAYBE_XATTRS
+				 : CHANGED_CONTENT | CHANGED_XATTRS);
+		t.request.names_only = false;
+		CHECK_INT(what_of(&t, "d/f"), CHANGED_CONTENT | CHANGED_XATTRS);
+	}
+	/* Where nothing else differs they are what is to be found. */
+	put_file(t.layers[0], "d.x", "old");
+	set_xattr(t.layers[0], "d.x", "user.k", "v", 1);
+	t.request.names_only = true;
+	CHECK_INT(what_of(&t, "d.x"), CHANGED_XATTRS);
+	tree_done(&t);
+}
+
 static void another_boot_or_a_damaged_file_is_not_believed(void)
 {
 	struct tree t;
@@ -154,5 +191,6 @@ static void it_is_kept_only_by_who_may_and_when_there_is_news(void)
 
 TESTS(T(what_is_untouched_is_not_read_again), T(what_was_touched_is),
       T(a_mark_that_came_is_seen), T(a_hash_is_of_what_is_there),
+      T(a_list_of_names_leaves_attributes_open),
       T(another_boot_or_a_damaged_file_is_not_believed),
       T(it_is_kept_only_by_who_may_and_when_there_is_news))
