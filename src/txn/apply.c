@@ -245,7 +245,12 @@ static int sync_below(int root, const char *path)
 static int sync_site(struct apply *a, uint32_t which)
 {
 	struct site *s = &a->sites[which];
-	bool all = a->steps[which].is_dressed;
+	/*
+	 * Of files whose attributes changed an fsync each would do, and is
+	 * slower from few of them on.  What was changed before a crash is not
+	 * known any more.
+	 */
+	bool all = a->steps[which].is_dressed || a->steps[which].is_recovery;
 	unsigned n = 0;
 	struct op op;
 	int r = 0;
