@@ -243,6 +243,10 @@ int hb_doctor(char *const *envp,
 int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
 		   struct hb_error *err);
 
+/* The same in a process of its own, which is waited for. */
+int hb_run_helper(const char *name, char *const argv[], char *const envp[],
+		  int *ret_status, struct hb_error *err);
+
 /*
  * Opens /dev/null in the place of each of 0, 1 and 2 that is closed, so that
  * nothing else gets these numbers.  For the first lines of a main().

@@ -30,6 +30,7 @@ int cmd_status(const struct cmd_call *call, struct hb_error *err);
 int cmd_diff(const struct cmd_call *call, struct hb_error *err);
 int cmd_gate(const struct cmd_call *call, struct hb_error *err);
 int cmd_commit(const struct cmd_call *call, struct hb_error *err);
+int cmd_sync(const struct cmd_call *call, struct hb_error *err);
 int cmd_undo(const struct cmd_call *call, struct hb_error *err);
 int cmd_redo(const struct cmd_call *call, struct hb_error *err);
 int cmd_mark(const struct cmd_call *call, struct hb_error *err);

@@ -2,8 +2,8 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "cli/cmd_session.h"
+#include "cli/commit.h"
 #include "cli/doc.h"
-#include "cli/findings.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -15,16 +15,6 @@
 
 /* Beyond this a hint says how much undo holds. */
 #define UNDO_HINT (1ULL << 30)
-
-/* Everything that commit is about to do, and what stands against it. */
-struct commit {
-	const struct cmd_call *call;
-	struct hb_session *session;
-	struct hb_commit_options options;
-	struct hb_summary summary; /* of what passes the filters */
-	bool has_summary;
-	struct findings_said said;
-};
 
 static void fill_options(struct commit *c)
 {
@@ -51,8 +41,82 @@ static void fill_options(struct commit *c)
 	};
 }
 
+static bool can_ask(const struct commit *c)
+{
+	return !c->is_silent && !c->options.dry_run &&
+	       questions_can_ask(c->call);
+}
+
+/* The gate before the question: what it asks is answered first. */
+static int ask_gate(struct commit *c, struct hb_changes *changes,
+		    struct hb_error *err)
+{
+	const struct cli_values *v = c->call->values;
+	const char *given[CLI_MAX_LIST + 2];
+	struct hb_gate_options options = { .found = questions_note,
+					   .found_ctx = &c->questions };
+	struct hb_gate_result result = { 0 };
+	size_t n = v->allow.n;
+	int r;
+
+	memcpy(given, v->allow.words, n * sizeof(given[0]));
+	if (v->special)
+		given[n++] = "special";
+	if (v->setid)
+		given[n++] = "setid";
+	questions_done(&c->questions);
+	r = questions_init(&c->questions, c->call, c->session, &c->said, given,
+			   n, err);
+	options.allow = given;
+	options.n_allow = n;
+	c->questions.is_asking = can_ask(c);
+	if (r >= 0)
+		r = hb_session_gate(c->session, changes, &options, &result,
+				    err);
+	if (r < 0)
+		return r;
+	/* What was said need not be said again by the commit. */
+	c->has_gate = true;
+	c->options.gate.found = NULL;
+	c->is_refused = result.n_denied > 0 ||
+			(result.n_asked > 0 && !c->questions.is_asking);
+	if (result.n_asked == 0 || c->is_refused)
+		return 0;
+	findings_say_rest(&c->said);
+	r = questions_ask(&c->questions, err);
+	if (r == 0)
+		return hb_fail(err, -HB_E_DENIED,
+			       "what the gate asks was not allowed");
+	c->options.gate.allow = (const char *const *)c->questions.allow;
+	c->options.gate.n_allow = c->questions.n_allow;
+	return r < 0 ? r : 0;
+}
+
+static int show_preview(const struct commit *c, struct hb_changes *changes,
+			struct hb_error *err)
+{
+	const struct hb_session_info *info = hb_session_info(c->session);
+	auto_doc struct doc doc = { 0 };
+	struct hb_change change;
+	struct show_walk walk;
+	int r;
+
+	doc_begin(&doc, false, c->command);
+	show_walk_init(&walk, changes, true);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		(void)show_sized(info, &change, &doc.out);
+		r = doc_flow(&doc, err);
+		if (r < 0)
+			break;
+	}
+	show_walk_done(&walk);
+	if (r >= 0)
+		r = show_ignored(info, changes, &doc, err);
+	return r < 0 ? r : doc_end(&doc, err);
+}
+
 /* What is asked about is what is committed: by its hash. */
-static int review(struct commit *c, struct hb_error *err)
+static int review(struct commit *c, bool with_gate, struct hb_error *err)
 {
 	const struct hb_changes_options options = {
 		.filter = c->options.filter,
@@ -66,10 +130,14 @@ static int review(struct commit *c, struct hb_error *err)
 		return r;
 	c->summary = *hb_changes_summary(changes);
 	c->has_summary = true;
-	hb_changes_free(changes);
 	if (!c->options.expect)
 		c->options.expect = c->summary.hash;
-	return 0;
+	if (with_gate && !c->options.without_gate)
+		r = ask_gate(c, changes, err);
+	if (r >= 0 && c->has_preview && !c->call->values->json)
+		r = show_preview(c, changes, err);
+	hb_changes_free(changes);
+	return r < 0 ? r : 0;
 }
 
 /* 1: go on, 0: the user does not want to. */
@@ -189,7 +257,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		c->has_summary ? &c->summary : &result->summary;
 	auto_doc struct doc doc = { 0 };
 
-	doc_begin(&doc, c->call->values->json, "commit");
+	doc_begin(&doc, c->call->values->json, c->command);
 	if (doc.is_json) {
 		doc_bool(&doc, "committed",
 			 !c->options.dry_run && result->n_operations > 0);
@@ -220,7 +288,33 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 	return doc_end(&doc, err);
 }
 
-static int commit(struct commit *c, struct hb_error *err)
+/* Also a second time: nobody has answered the gate the first time. */
+static int apply(struct commit *c, struct hb_commit_result *result,
+		 struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	int r = hb_session_commit(c->session, &c->options, result, &why);
+
+	if (r == -HB_E_DENIED && !c->has_gate && can_ask(c) &&
+	    c->said.n_said[HB_SEVERITY_DENY] == 0 &&
+	    c->said.n_said[HB_SEVERITY_ASK] > 0) {
+		c->said = (struct findings_said){ .info = c->said.info,
+						  .is_silent = true };
+		r = review(c, true, err);
+		if (r < 0)
+			return r;
+		why = (struct hb_error){ 0 };
+		r = hb_session_commit(c->session, &c->options, result, &why);
+	}
+	findings_say_rest(&c->said);
+	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
+		explain(c, r, &why);
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+static int run(struct commit *c, struct hb_error *err)
 {
 	const struct cli_values *v = c->call->values;
 	struct hb_commit_result result = { 0 };
@@ -230,10 +324,17 @@ static int commit(struct commit *c, struct hb_error *err)
 	if (v->no_gate)
 		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */
-	if (!v->yes || v->only.n || v->except.n || v->ours.n || v->theirs.n) {
-		r = review(c, err);
+	if (!v->yes || c->has_preview || v->only.n || v->except.n ||
+	    v->ours.n || v->theirs.n) {
+		r = review(c, !v->yes || c->has_preview, err);
 		if (r < 0)
 			return r;
+	}
+	if (c->is_refused && !c->options.dry_run) {
+		findings_say_rest(&c->said);
+		r = hb_fail(err, -HB_E_DENIED, "the gate does not let it pass");
+		explain(c, r, err);
+		return r;
 	}
 	r = ask(c, err);
 	if (r < 0)
@@ -242,10 +343,7 @@ static int commit(struct commit *c, struct hb_error *err)
 		cli_say("nothing was committed");
 		return HB_EXIT_OK;
 	}
-	r = hb_session_commit(c->session, &c->options, &result, err);
-	findings_say_rest(&c->said);
-	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
-		explain(c, r, err);
+	r = apply(c, &result, err);
 	if (r < 0)
 		return r;
 	if (result.undo_bytes > UNDO_HINT)
@@ -253,15 +351,25 @@ static int commit(struct commit *c, struct hb_error *err)
 	return report(c, &result, err);
 }
 
+int commit_run(struct commit *c, struct hb_error *err)
+{
+	int r = run(c, err);
+
+	questions_done(&c->questions);
+	return r;
+}
+
 static int commit_session(const struct cmd_call *call,
 			  struct hb_session *session, int rest, void *ctx,
 			  struct hb_error *err)
 {
-	struct commit c = { .call = call, .session = session };
+	struct commit c = { .command = "commit",
+			    .call = call,
+			    .session = session };
 
 	(void)rest;
 	(void)ctx;
-	return commit(&c, err);
+	return commit_run(&c, err);
 }
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)

@@ -246,6 +246,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		r = show_all(info, changes, values, &doc, err);
 	if (r >= 0 && (!look->is_plain || doc.is_json))
 		r = show_ignored(info, changes, &doc, err);
+	if (r >= 0 && !look->is_plain && !values->since)
+		r = screen_gate(session, changes, &doc, err);
 	hb_changes_free(changes);
 	if (r >= 0 && !look->is_plain)
 		r = screen_past(session, &doc, err);

@@ -32,6 +32,7 @@ static const struct {
 	{ "diff", cmd_diff },
 	{ "gate", cmd_gate },
 	{ "commit", cmd_commit },
+	{ "sync", cmd_sync },
 	{ "undo", cmd_undo },
 	{ "redo", cmd_redo },
 	{ "mark", cmd_mark },

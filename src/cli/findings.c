@@ -69,8 +69,10 @@ int findings_say(void *ctx, const struct hb_finding *finding,
 	struct buf line = BUF_INIT(LINE_MAX_SIZE);
 
 	(void)err;
-	if (finding->is_allowed || said->n_said[finding->severity]++ >=
-					   severities[finding->severity].max)
+	if (finding->is_allowed ||
+	    said->n_said[finding->severity]++ >=
+		    severities[finding->severity].max ||
+	    said->is_silent)
 		return 0;
 	if (finding_show(said->info, finding, &line) >= 0)
 		(void)fprintf(stderr, "%s\n", buf_str(&line));
@@ -83,7 +85,7 @@ void findings_say_rest(const struct findings_said *said)
 	char line[96];
 
 	for (int i = HB_SEVERITY_WARN; i <= HB_SEVERITY_DENY; i++) {
-		if (said->n_said[i] <= severities[i].max)
+		if (said->n_said[i] <= severities[i].max || said->is_silent)
 			continue;
 		(void)snprintf(line, sizeof(line),
 			       "and %llu more %s; holdback gate has all",

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "cli/findings.h"
 #include "cli/show.h"
 
 #include <stdio.h>
@@ -239,6 +240,45 @@ int screen_changes(const struct hb_session_info *info,
 	buf_done(&l.gone);
 	buf_done(&l.line);
 	return r < 0 ? r : doc_flow(doc, err);
+}
+
+int screen_gate(struct hb_session *session, struct hb_changes *changes,
+		struct doc *doc, struct hb_error *err)
+{
+	const struct hb_gate_options options = { 0 };
+	struct hb_gate_result result = { 0 };
+	struct hb_error why = { 0 };
+	int r;
+
+	r = hb_session_gate(session, changes, &options, &result, &why);
+	/* Commit will say so; all else is worth being seen. */
+	if (r == -HB_E_CONFIG) {
+		if (!doc->is_json)
+			(void)buf_add_fmt(&doc->out, "gate: %s\n", why.text);
+		return 0;
+	}
+	if (r < 0) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	if (doc->is_json) {
+		findings_count_json(&result, doc);
+		return 0;
+	}
+	if (result.n_asked + result.n_denied + result.n_warnings == 0)
+		return 0;
+	(void)buf_add_fmt(&doc->out, "gate: %llu need%s approval",
+			  (unsigned long long)result.n_asked,
+			  result.n_asked == 1 ? "s" : "");
+	if (result.n_denied > 0)
+		(void)buf_add_fmt(&doc->out, ", %llu denied",
+				  (unsigned long long)result.n_denied);
+	if (result.n_warnings > 0)
+		(void)buf_add_fmt(&doc->out, ", %llu warning%s",
+				  (unsigned long long)result.n_warnings,
+				  result.n_warnings == 1 ? "" : "s");
+	return buf_add_str(&doc->out, "; holdback gate has the list\n");
 }
 
 static int show_past(void *ctx, const struct hb_past *past,

@@ -26,6 +26,13 @@ int screen_changes(const struct hb_session_info *info,
 		   struct hb_changes *changes, bool all, struct doc *doc,
 		   struct hb_error *err);
 
+/*
+ * What the gate would have to say, as counts: a line if it is something, or the
+ * object "gate" of the document.
+ */
+int screen_gate(struct hb_session *session, struct hb_changes *changes,
+		struct doc *doc, struct hb_error *err);
+
 /* The last commits, with what undo has to keep for each. */
 int screen_past(struct hb_session *session, struct doc *doc,
 		struct hb_error *err);

@@ -321,6 +321,24 @@ int show_change(const struct hb_session_info *info,
 	return out->error;
 }
 
+int show_sized(const struct hb_session_info *info,
+	       const struct hb_change *change, struct buf *out)
+{
+	auto_buf struct buf size = BUF_INIT(64);
+
+	if (!change->is_directory)
+		(void)show_size(change->kind == 'D' ? change->old.size
+						    : change->size,
+				&size);
+	(void)buf_add_fmt(out, "  %c %8s  ", change->kind, buf_str(&size));
+	if (change->from) {
+		(void)show_path(info, change, change->from, out);
+		(void)buf_add_str(out, " -> ");
+	}
+	(void)show_path(info, change, change->path, out);
+	return buf_add_char(out, '\n');
+}
+
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,
 		      const struct show_lines *lines, struct doc *doc)

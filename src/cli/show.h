@@ -57,6 +57,10 @@ const char *show_asks(const struct hb_change *change);
 int show_change(const struct hb_session_info *info,
 		const struct hb_change *change, bool is_plain, struct buf *out);
 
+/* One line with its size, that of a deleted one being what it was. */
+int show_sized(const struct hb_session_info *info,
+	       const struct hb_change *change, struct buf *out);
+
 /* An object of its own; `lines` is NULL if they were not counted. */
 void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,

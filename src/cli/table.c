@@ -168,6 +168,14 @@ static const struct command commands[] = {
 		  "All of them or none, whatever happens meanwhile; undo takes them back. What also changed in the real directories since the session began is a conflict, and then nothing is committed.\n" SESSION_WORDS,
 	  .options = commit_options,
 	  .operands_max = 1 },
+	{ .name = "sync",
+	  .synopsis =
+		  "[--dry-run|--auto|--reset|--status] [OPTIONS] [@SESSION]",
+	  .summary = "look at everything that is pending, and commit it",
+	  .about =
+		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and what the gate asks is refused.\n" SESSION_WORDS,
+	  .options = sync_options,
+	  .operands_max = 1 },
 	{ .name = "undo",
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "take the last commit or rollback back",

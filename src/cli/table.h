@@ -56,6 +56,7 @@ struct cli_values {
 	bool special;
 	bool setid;
 	bool ignored;
+	bool automatic, reset, sync_status; /* of sync */
 	const char *expect;
 	const char *from, *to, *since; /* marks */
 	const char *older_than;	       /* gc: a duration */
@@ -70,8 +71,9 @@ extern const struct program cli_program;
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], ls_options[],
 	status_options[], diff_options[], gate_options[], commit_options[],
-	undo_options[], rollback_options[], mark_options[], verify_options[],
-	gc_options[], fork_options[], recover_options[], cleanup_options[];
+	sync_options[], undo_options[], rollback_options[], mark_options[],
+	verify_options[], gc_options[], fork_options[], recover_options[],
+	cleanup_options[];
 
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];

@@ -226,6 +226,34 @@ const struct option commit_options[] = {
 	ROW_END,
 };
 
+const struct option sync_options[] = {
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "check everything and change nothing" },
+	{ .name = "auto",
+	  .kind = OPTION_SET,
+	  .offset = AT(automatic),
+	  .help = "ask nothing; the gate refuses what it would ask" },
+	{ .name = "reset",
+	  .kind = OPTION_SET,
+	  .offset = AT(reset),
+	  .help = "throw all that is pending away, as rollback does" },
+	{ .name = "status",
+	  .kind = OPTION_SET,
+	  .offset = AT(sync_status),
+	  .help = "show what is pending, as status does" },
+	ROW_YES("do not ask whether to commit, or to throw away"),
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_IGNORED,
+	ROW_ALLOW,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
 const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option verify_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };

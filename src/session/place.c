@@ -17,8 +17,9 @@
  * libexec/holdback/, in a built tree as below a prefix.
  */
 
-#define SELF	"/proc/self/exe"
-#define LIBEXEC "/libexec/holdback"
+#define SELF	       "/proc/self/exe"
+#define CANNOT_EXECUTE 127
+#define LIBEXEC	       "/libexec/holdback"
 
 static bool is_behind(struct path_part dir)
 {
@@ -51,6 +52,22 @@ int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
 	r = sys_execve(path, argv, envp);
 	hb_fix(err, "install holdback whole: bin/ and libexec/");
 	return hb_fail(err, r, "cannot execute '%s'", path);
+}
+
+int hb_run_helper(const char *name, char *const argv[], char *const envp[],
+		  int *ret_status, struct hb_error *err)
+{
+	pid_t pid = sys_clone(0, NULL);
+	int r;
+
+	if (pid == 0) {
+		(void)hb_exec_helper(name, argv, envp, NULL);
+		sys_exit(CANNOT_EXECUTE);
+	}
+	if (pid < 0)
+		return hb_fail(err, pid, "cannot start a process");
+	r = sys_waitpid(pid, ret_status, 0);
+	return r < 0 ? hb_fail(err, r, "cannot wait for a process") : 0;
 }
 
 int hb_fill_stdio(struct hb_error *err)

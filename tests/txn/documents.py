@@ -61,7 +61,7 @@ class Schema:
 
 
 COMMANDS = (
-    "create", "exec", "ls", "status", "diff", "gate", "commit", "undo", "redo",
+    "create", "exec", "ls", "status", "diff", "gate", "commit", "sync", "undo", "redo",
     "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps",
 )  # fmt: skip
@@ -89,6 +89,7 @@ STEPS = (
     ("commit: in part", 0, "commit -y --only b @s"),
     ("commit", 0, "commit -y --special @s"),
     ("commit: nothing", 0, "commit -y @s"),
+    ("sync", 0, "sync --auto @s"),
     ("undo", 0, "undo @s"),
     ("redo", 0, "redo @s"),
     ("", 0, "!echo user >a"),

@@ -45,6 +45,14 @@ print([(p["rollback"], p["undo_bytes"]) for p in json.load(sys.stdin)["past"]])'
 	'[(False, 9), (False, 2), (True, 0)]'
 check 'undo' hb undo @s
 is 'what was undone is none of them' "$(hb status @s | grep -c '^committed ')" 1
+in_box 'echo x >.envrc'
+is 'what the gate would ask' "$(hb status @s | grep '^gate: ')" \
+	'gate: 1 needs approval; holdback gate has the list'
+mkdir -p "$HOME/.config/holdback"
+echo nonsense >"$HOME/.config/holdback/gate.rules"
+like 'also if it cannot be asked' "$(hb status @s)" '*A .envrc*gate: *changed*'
+rm -r "$HOME/.config"
+check 'rollback' hb rollback -y @s .envrc
 check 'mark' hb mark @s m
 in_box 'echo 3 >keep'
 is 'with -v where it lies' "$(hb status -v @s | sed -n 's/^  \(upper\|layer\) //p' | while read -r dir; do
