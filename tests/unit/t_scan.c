@@ -385,6 +385,8 @@ static void look_alikes_are_not(void)
 		"if (token == 'a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6') x",
 		"sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 		"hf_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		"hf_ababababababababababababababababab",
+		"hf_abcabcabcabcabcabcabcabcabcabcabca",
 		"npm_run_build_and_test_all_packages_now_ok_x",
 		("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkw"
 		 "IiwibmFtZSI6IkpvaG4gRG9lIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJ"),
@@ -411,6 +413,10 @@ static void drawn_look_alikes_are_not(void)
 		"integrity sha512-{86b}==\n",
 		"\"{8h}-{4h}-{4h}-{4h}-{12h}\"\n",
 		"eyJ{20w}.eyJ{40w}.{20u}\n",
+		"glpat-{20u}-\n",
+		"if (token == \"{32w}\")\n",
+		"token::{32w}\n",
+		"token = \"{32w} and more\"\n",
 		"aB3{38b}/1//0{60w}\n",
 		"aB3{38b}+AKIA{16U}\n",
 		"h1:{43b}=\n",
@@ -445,6 +451,9 @@ static void a_format_beats_a_guess(void)
 	(void)snprintf(text, sizeof(text), "\"secret\": \"%s\",\n\"b\": 1\n",
 		       d.text);
 	must_have(text, "github-token", 1);
+	/* Nor is the same told twice. */
+	draw_form("//host/:_authToken=npm_{30w}{C}", &d);
+	must_have(d.text, "npm-token", 1);
 }
 
 static char *filler(size_t n)
