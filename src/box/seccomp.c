@@ -25,6 +25,8 @@ static int load_default(const struct box *box, struct hb_error *err)
 		variant |= FILTER_BARE;
 	if (is_set(box, PLAN_NO_SOCKETS))
 		variant |= FILTER_NO_SOCKETS;
+	if (is_set(box, PLAN_FILTER_NO_SETID))
+		variant |= FILTER_NO_SETID;
 	r = sys_seccomp_load(filter_table[variant].filter,
 			     filter_table[variant].len);
 	if (r < 0)

@@ -129,7 +129,8 @@ enum plan_setting {
 	 * sources, and what none names cannot be opened.
 	 */
 	PLAN_BARE = 1 << 17,
-	PLAN_NO_SOCKETS = 1 << 18, /* PLAN_BARE: nor sockets */
+	PLAN_NO_SOCKETS = 1 << 18,	/* PLAN_BARE: nor sockets */
+	PLAN_FILTER_NO_SETID = 1 << 19, /* a variant of the filter, as above */
 };
 
 enum plan_fd {

@@ -86,6 +86,7 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_FILTER, "filter" },
 	{ PLAN_FILTER_NO_PTRACE, "filter-no-ptrace" },
 	{ PLAN_FILTER_NESTED, "filter-nested" },
+	{ PLAN_FILTER_NO_SETID, "filter-no-setid" },
 	{ PLAN_LANDLOCK, "landlock" },
 	{ PLAN_JOBS, "jobs" },
 	{ PLAN_CLOSE_FDS, "close-fds" },

@@ -373,6 +373,19 @@ void view_limits(const struct settings *s, struct plan *plan)
 					     .seconds = s->timeout };
 }
 
+/* Whether something that is written is on the host at once. */
+static bool has_real_writes(const struct view_request *q)
+{
+	for (size_t i = 0; i < q->n_resources; i++)
+		if (q->resources[i].is_direct)
+			return true;
+	for (size_t i = 0; i < q->n_entries; i++)
+		if (q->entries[i].class == VIEW_RW &&
+		    q->entries[i].found != VIEW_ABSENT)
+			return true;
+	return false;
+}
+
 static void set_settings(const struct builder *b)
 {
 	const struct settings *s = b->request->settings;
@@ -387,6 +400,8 @@ static void set_settings(const struct builder *b)
 			 PLAN_DIE_WITH_PARENT;
 	if (s->no_ptrace)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
+	if (has_real_writes(b->request))
+		plan->settings |= PLAN_FILTER_NO_SETID;
 	/* Under landlock's file rules nobody mounts, not even further in. */
 	plan->settings |= s->allow_nested ? PLAN_FILTER_NESTED
 					  : PLAN_NO_USERNS | PLAN_LANDLOCK;

@@ -27,12 +27,13 @@
 #define N_OF(a)	 (sizeof(a) / sizeof((a)[0]))
 #define LAST	 469
 
-#define EVER	  0xffff /* all variants */
-#define FLAT	  0x3333 /* those without nested */
-#define ON_DEMAND 0xaaaa /* those with no-ptrace */
-#define BARE	  0xf0f0 /* those with bare */
-#define CLOSED	  0xff00 /* those with no-sockets */
-#define NONE	  (-1)	 /* no such call on that architecture */
+#define EVER	  0xffffffffU /* all variants */
+#define FLAT	  0x33333333U /* those without nested */
+#define ON_DEMAND 0xaaaaaaaaU /* those with no-ptrace */
+#define BARE	  0xf0f0f0f0U /* those with bare */
+#define CLOSED	  0xff00ff00U /* those with no-sockets */
+#define REAL	  0xffff0000U /* those with no-setid */
+#define NONE	  (-1)	      /* no such call on that architecture */
 #define HIGH	  (1ULL << 32)
 
 enum {
@@ -48,7 +49,7 @@ static const struct k_sock_fprog *const tables[ARCHES] = {
 };
 
 struct args {
-	uint64_t a[3];
+	uint64_t a[4];
 };
 
 /* One rule: arguments it refuses, and the nearest ones it must let through. */
@@ -68,6 +69,11 @@ struct wanted {
 #define IF(call, x86, arm, error, variants, h0, h1, h2, m0, m1, m2) \
 	{ #call, { x86, arm }, error, variants, true,               \
 	  { { h0, h1, h2 } }, { { m0, m1, m2 } } }
+
+/* The third and the fourth argument. */
+#define WITH4(call, x86, arm, error, variants, h2, h3, m2, m3) \
+	{ #call, { x86, arm }, error, variants, true,           \
+	  { { 0, 0, h2, h3 } }, { { 0, 0, m2, m3 } } }
 
 static const struct wanted wanted[] = {
 	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5412, 0, 0, 0x5413, 0),
@@ -183,6 +189,30 @@ static const struct wanted wanted[] = {
 	IF(socket, 41, 198, EACCES, CLOSED, 2, 0x80003, 0, 16, 3, 0),
 	IF(socket, 41, 198, EACCES, CLOSED, 2, 0x80005, 0, 16, 3, 0),
 	IF(socket, 41, 198, EACCES, CLOSED, 2, 0x80006, 0, 16, 3, 0),
+
+	IF(chmod, 90, NONE, EPERM, REAL, 0, HIGH | 04755, 0, 0, 0755, 0),
+	IF(chmod, 90, NONE, EPERM, REAL, 0, HIGH | 02755, 0, 0, 01777, 0),
+	IF(fchmod, 91, 52, EPERM, REAL, 0, HIGH | 04755, 0, 0, 0755, 0),
+	IF(fchmod, 91, 52, EPERM, REAL, 0, HIGH | 02755, 0, 0, 01777, 0),
+	IF(fchmodat, 268, 53, EPERM, REAL, 0, 0, HIGH | 04755, 0, 0, 0755),
+	IF(fchmodat, 268, 53, EPERM, REAL, 0, 0, HIGH | 02755, 0, 0, 01777),
+	IF(creat, 85, NONE, EPERM, REAL, 0, 04755, 0, 0, 0755, 0),
+	IF(creat, 85, NONE, EPERM, REAL, 0, 02755, 0, 0, 0755, 0),
+	IF(mknod, 133, NONE, EPERM, REAL, 0, 0104755, 0, 0, 0100755, 0),
+	IF(mknod, 133, NONE, EPERM, REAL, 0, 0102755, 0, 0, 0100755, 0),
+	IF(mknodat, 259, 33, EPERM, REAL, 0, 0, 0104755, 0, 0, 0100755),
+	IF(mknodat, 259, 33, EPERM, REAL, 0, 0, 0102755, 0, 0, 0100755),
+	/* without O_CREAT or O_TMPFILE the mode is whatever was left there */
+	IF(open, 2, NONE, EPERM, REAL, 0, 0101, 04755, 0, 01, 06755),
+	IF(open, 2, NONE, EPERM, REAL, 0, 0101, 02755, 0, 0101, 0755),
+	IF(open, 2, NONE, EPERM, REAL, 0, 020200001, 04755, 0, 0200000, 06755),
+	IF(open, 2, NONE, EPERM, REAL, 0, 020200001, 02755, 0, 020200001, 0755),
+	WITH4(openat, 257, 56, EPERM, REAL, 0101, 04755, 01, 06755),
+	WITH4(openat, 257, 56, EPERM, REAL, 0101, 02755, 0101, 0755),
+	WITH4(openat, 257, 56, EPERM, REAL, 020200001, 04755, 0200000, 06755),
+	WITH4(openat, 257, 56, EPERM, REAL, 020200001, 02755, 020200001, 0755),
+	ALWAYS(fchmodat2, 452, 452, ENOSYS, REAL),
+	ALWAYS(openat2, 437, 437, ENOSYS, REAL & FLAT),
 };
 
 /* Calls without which no shell, compiler, runtime or debugger gets anywhere. */
@@ -191,7 +221,7 @@ static const struct {
 	int nr[ARCHES];
 } needed[] = {
 	{ "read", { 0, 63 } },		 { "write", { 1, 64 } },
-	{ "openat", { 257, 56 } },	 { "openat2", { 437, 437 } },
+	{ "openat", { 257, 56 } },	 { "lseek", { 8, 62 } },
 	{ "close", { 3, 57 } },		 { "close_range", { 436, 436 } },
 	{ "mmap", { 9, 222 } },		 { "mprotect", { 10, 226 } },
 	{ "execve", { 59, 221 } },	 { "execveat", { 322, 281 } },
@@ -205,7 +235,7 @@ static const struct {
 	{ "prlimit64", { 302, 261 } },	 { "getrandom", { 318, 278 } },
 	{ "memfd_create", { 319, 279 } }, { "mseal", { 462, 462 } },
 	{ "statx", { 332, 291 } },	 { "renameat2", { 316, 276 } },
-	{ "fchmodat2", { 452, 452 } },	 { "faccessat2", { 439, 439 } },
+	{ "utimensat", { 280, 88 } },	 { "faccessat2", { 439, 439 } },
 	{ "setxattr", { 188, 5 } },	 { "copy_file_range", { 326, 285 } },
 	{ "inotify_init1", { 294, 26 } }, { "epoll_pwait2", { 441, 441 } },
 	{ "pidfd_open", { 434, 434 } },	 { "pidfd_send_signal", { 424, 424 } },
@@ -225,7 +255,8 @@ static uint32_t ask(int arch, unsigned int variant, uint32_t nr, uint32_t audit,
 	struct k_seccomp_data data = {
 		.nr = (int32_t)nr,
 		.arch = audit,
-		.args = { args->a[0], args->a[1], args->a[2], 3, 4, 5 },
+		.args = { args->a[0], args->a[1], args->a[2], args->a[3], 4,
+			  5 },
 	};
 
 	return bpf_run(&tables[arch][variant], &data);
@@ -351,8 +382,12 @@ static bool is_in_force(const struct row *row, unsigned int variant)
 		return variant & FILTER_BARE;
 	if (strcmp(v, "no-sockets") == 0)
 		return variant & FILTER_NO_SOCKETS;
-	CHECK(strcmp(v, "no-ptrace") == 0);
-	return variant & FILTER_NO_PTRACE;
+	if (strcmp(v, "no-ptrace") == 0)
+		return variant & FILTER_NO_PTRACE;
+	if (strcmp(v, "no-setid,!nested") == 0 && variant & FILTER_NESTED)
+		return false;
+	CHECK(strncmp(v, "no-setid", 8) == 0);
+	return variant & FILTER_NO_SETID;
 }
 
 static bool applies(const struct row *row, unsigned int variant,
@@ -414,24 +449,35 @@ static void compare(int arch, unsigned int variant, int nr, uint32_t want,
 	CHECK_INT(got, want);
 }
 
-/* Around every constant of the policy, with and without high bits. */
-static size_t candidates(uint64_t *ret, size_t max)
+/* Around every constant in the conditions of a call, with and without high
+ * bits. */
+static size_t candidates(const struct row *const *subset, size_t n_subset,
+			 uint64_t *ret, size_t max)
 {
 	static const uint64_t extra[] = { 0,	 3,	  40,	HIGH,
 					  ~0ULL, 0x80001, 0x11, 0x3d0f00 };
+	bool has_families = false;
 	size_t n = 0;
 
 	for (size_t i = 0; i < N_OF(extra); i++)
 		ret[n++] = extra[i];
-	for (uint64_t family = 0; family < 64; family++)
-		ret[n++] = family;
 	for (size_t i = 0; i < n_consts && n + 5 < max; i++) {
+		bool is_used = false;
+
+		for (size_t k = 0; k < n_subset; k++)
+			is_used |=
+				strstr(subset[k]->when, consts[i].name) != NULL;
+		if (!is_used)
+			continue;
+		has_families |= strncmp(consts[i].name, "AF_", 3) == 0;
 		ret[n++] = consts[i].value;
 		ret[n++] = consts[i].value | HIGH;
 		ret[n++] = consts[i].value | 0x11;
 		ret[n++] = consts[i].value - 1;
 		ret[n++] = consts[i].value + 1;
 	}
+	for (uint64_t family = 0; has_families && family < 64; family++)
+		ret[n++] = family;
 	CHECK(n + 5 < max);
 	return n;
 }
@@ -441,12 +487,20 @@ static void compare_arguments(int arch, unsigned int variant, int nr,
 {
 	static const uint64_t third[] = { 0, 1, 9, 15, HIGH, ~0ULL };
 	uint64_t values[512];
-	size_t n = candidates(values, N_OF(values));
+	size_t n = candidates(subset, n_subset, values, N_OF(values));
+	bool has_fourth = false;
 
+	for (size_t i = 0; i < n_subset; i++)
+		has_fourth |= strstr(subset[i]->when, "arg3") != NULL;
 	for (size_t i = 0; i < n * n * N_OF(third); i++) {
 		struct args args = { { values[i % n], values[i / n % n],
-				       third[i / n / n] } };
+				       third[i / n / n], 3 } };
 
+		/* What is about the last two is asked with all of them. */
+		if (has_fourth)
+			args = (struct args){ { 0, third[i / n / n],
+						values[i % n],
+						values[i / n % n] } };
 		compare(arch, variant, nr,
 			verdict_of(subset, n_subset, variant, &args), &args);
 	}

@@ -13,7 +13,8 @@ enum filter_variant {
 	FILTER_NESTED = 2,     /* namespaces and mounts inside are allowed */
 	FILTER_BARE = 4,       /* no namespace holds the command */
 	FILTER_NO_SOCKETS = 8, /* nor does it get a network */
-	FILTER_VARIANTS = 16,
+	FILTER_NO_SETID = 16,  /* no file becomes setuid or setgid */
+	FILTER_VARIANTS = 32,
 };
 
 #endif

@@ -43,10 +43,9 @@ static const struct {
 	const char *name;
 	unsigned int bit;
 } options[] = {
-	{ "no-ptrace", FILTER_NO_PTRACE },
-	{ "nested", FILTER_NESTED },
-	{ "bare", FILTER_BARE },
-	{ "no-sockets", FILTER_NO_SOCKETS },
+	{ "no-ptrace", FILTER_NO_PTRACE }, { "nested", FILTER_NESTED },
+	{ "bare", FILTER_BARE },	   { "no-sockets", FILTER_NO_SOCKETS },
+	{ "no-setid", FILTER_NO_SETID },
 };
 
 /* From here up a number means the same call on every architecture. */
@@ -220,7 +219,7 @@ static int read_variants(struct policy *p, struct policy_rule *rule, char *text)
 {
 	char *word;
 
-	rule->variants = (1U << FILTER_VARIANTS) - 1;
+	rule->variants = ~0U >> (32 - FILTER_VARIANTS);
 	if (strcmp(text, "*") == 0)
 		return 0;
 	while ((word = strsep(&text, ",")) != NULL) {
