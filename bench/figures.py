@@ -296,11 +296,12 @@ def measure_traces(stand, runs):
     return left
 
 
-def measure_sessions(stand, rounds):
+def measure_sessions(stand, rounds, *part):
     """{name: seconds}, as bench/txn.py explains them."""
     program = stand.path("bin", "holdback")
     work = stand.path("work")
-    return json.loads(stand.run("python3", stand.path("txn.py"), program, work, str(rounds)))
+    words = [program, work, str(rounds), *part]
+    return json.loads(stand.run("python3", stand.path("txn.py"), *words))
 
 
 def measure_run(stand, rounds, starts):

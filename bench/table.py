@@ -229,6 +229,16 @@ def sessions_table(seconds):
     return many + "\n" + aligned(["1000 changes in 100000 files", "ms"], rows)
 
 
+def gate_table(seconds):
+    """The same for the gate, with its share of a commit."""
+    counts = sorted({int(name.split(", ")[1]) for name in seconds})
+    names = list(dict.fromkeys(name.split(", ")[0] for name in seconds))
+    rows = [[name, *(f"{seconds[f'{name}, {n}'] * 1000:.1f}" for n in counts)] for name in names]
+    shares = [1 - seconds[f"commit without the gate, {n}"] / seconds[f"commit, {n}"] for n in counts]
+    rows.append(["the gate's share of a commit", *(f"{share:.2f}" for share in shares)])
+    return aligned(["changes, ms", *map(str, counts)], rows)
+
+
 def machine_line():
     version = subprocess.run(["bwrap", "--version"], capture_output=True, text=True)
     return (
@@ -261,6 +271,8 @@ def document(figures, options):
     if "scan" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["scan"].items()]
         parts.append(aligned(["secrets in /usr/include", "ms"], rows))
+    if "gate" in figures:
+        parts.append(gate_table(figures["gate"]))
     if "sessions" in figures:
         parts.append(sessions_table(figures["sessions"]))
     return "\n".join([*parts, goals])

@@ -258,9 +258,35 @@ def measure_commit(bench, rounds, count):
         shutil.rmtree(bench.path(name))
 
 
+def measure_gate(bench, rounds, count):
+    """What the gate costs a commit of so many changes, and sync with its list."""
+    prepare_commit(bench, count)
+    bench.time(f"gate, {count}", bench.ours("gate", "@s"))
+    commands = {
+        "commit": ("commit", "-y", "@s"),
+        "commit without the gate": ("commit", "-y", "--no-gate", "@s"),
+        "sync --auto": ("sync", "--auto", "@s"),
+        "sync": ("sync", "-y", "@s"),
+    }
+    for _ in range(rounds):
+        for name, words in commands.items():
+            bench.sync()
+            bench.time(f"{name}, {count}", bench.ours(*words))
+            bench.do("undo", "@s")
+        bench.time(f"gate, {count}", bench.ours("gate", "@s"))
+    bench.do("cleanup", "-y", "@s")
+    for name in ("real", "old", "new", "target"):
+        shutil.rmtree(bench.path(name))
+
+
 def main():
-    holdback, top, rounds = sys.argv[1:]
+    holdback, top, rounds, *part = sys.argv[1:]
     bench, rounds = Bench(holdback, os.path.abspath(top)), int(rounds)
+    if part == ["gate"]:
+        for count in CHANGES[1:]:
+            measure_gate(bench, rounds, count)
+        json.dump(bench.medians(), sys.stdout)
+        return
     for size in (SMALL, LARGE):
         fill(bench.path(f"tree.{size}"), size, OLD)
     bench.sync()
