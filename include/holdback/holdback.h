@@ -237,6 +237,13 @@ int hb_doctor(char *const *envp,
 	      void *context, struct hb_error *err);
 
 /*
+ * What hb_doctor() runs inside of a box: tries what must not work there, and
+ * returns what did as an exit status.  `port` is one that somebody outside
+ * listens on.
+ */
+int hb_doctor_inside(const char *port);
+
+/*
  * Executes another executable of this installation, libexec/holdback/NAME,
  * which is found from where the running one lies.  Returns only on failure.
  */

@@ -274,6 +274,20 @@ static int look_scopes(char *ret_found, struct hb_error *err)
 		       "landlock cannot close abstract sockets");
 }
 
+static int look_cgroup(char *ret_found, struct hb_error *err)
+{
+	const struct cgroup_limit limits[] = {
+		{ "memory", "memory.max", "1073741824", false },
+		{ "cpu", "cpu.max", "100000 100000", false },
+	};
+	struct cgroup cgroup = CGROUP_NONE;
+	int r = cgroup_make(limits, 2, &cgroup, err);
+
+	(void)ret_found;
+	cgroup_remove(&cgroup);
+	return r;
+}
+
 #define USER (CLONE_NEWUSER)
 #define MNT  (CLONE_NEWUSER | CLONE_NEWNS)
 
@@ -281,7 +295,7 @@ static int look_scopes(char *ret_found, struct hb_error *err)
 static const struct row rows[] = {
 	{ { "user-namespace", true, NULL,
 	    "a root of its own for an ordinary user",
-	    "nothing can be run" },
+	    "nothing can be run but, weaker, with --allow-degraded" },
 	  .flags = USER },
 	{ { "id-map", true, "user-namespace",
 	    "the same user and group inside as outside",
@@ -330,9 +344,9 @@ static const struct row rows[] = {
 	    "sessions on this file system need a copy of the tree" },
 	  .flags = MNT, .plan = plan_overlay,
 	  .steps = { step_ids, step_private, step_mounts, use_overlay } },
-	{ { "procfs", true, "mount-api",
+	{ { "procfs", false, "mount-api",
 	    "a /proc with the command's own processes only",
-	    "nothing can be run" },
+	    "the /proc around it is shown, read-only, with other processes" },
 	  .flags = MNT | CLONE_NEWPID, .plan = plan_proc,
 	  .steps = { step_ids, step_private, step_mounts } },
 	{ { "devpts", true, "mount-api",
@@ -340,9 +354,9 @@ static const struct row rows[] = {
 	    "nothing can be run" },
 	  .flags = MNT, .plan = plan_dev,
 	  .steps = { step_ids, step_private, step_mounts } },
-	{ { "no-nesting", true, "id-map",
+	{ { "no-nesting", false, "id-map",
 	    "no new user namespaces inside",
-	    "only --allow-nested can be run" },
+	    "only the filter keeps new ones from being made" },
 	  .flags = USER, .plan = plan_no_userns,
 	  .steps = { step_ids, step_no_userns, step_prove } },
 	{ { "seccomp", true, NULL,
@@ -366,6 +380,10 @@ static const struct row rows[] = {
 	    "abstract sockets of the host closed with --net host",
 	    "abstract sockets are open with --net host" },
 	  .look = look_scopes },
+	{ { "control-group", false, NULL,
+	    "limits on memory and processors",
+	    "--memory and --cpus cannot be run, nor --pids as root" },
+	  .look = look_cgroup },
 };
 /* clang-format on */
 

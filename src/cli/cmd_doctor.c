@@ -3,16 +3,16 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/cmd.h"
+#include "cli/doc.h"
 #include "cli/table.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 /* `holdback doctor`: a line for what works, a paragraph for what does not. */
-
-#define TEXT_LIMIT   (1U << 20)
-#define JSON_VERSION 1
 
 static const char *const verdicts[] = {
 	[HB_VERDICT_OK] = "ok",
@@ -21,8 +21,7 @@ static const char *const verdicts[] = {
 };
 
 struct report {
-	struct buf *out;
-	struct json *json; /* NULL: text */
+	struct doc doc;
 	unsigned n[HB_VERDICT_FAIL + 1];
 };
 
@@ -47,25 +46,19 @@ static void add_text(struct buf *out, const struct hb_check *check)
 		(void)buf_add_fmt(out, "      fix: %s\n", check->fix);
 }
 
-static void add_member(struct json *j, const char *key, const char *value)
+static void add_json(struct doc *doc, const struct hb_check *check)
 {
-	json_key(j, key);
-	json_str(j, value);
-}
-
-static void add_json(struct json *j, const struct hb_check *check)
-{
-	json_object(j);
-	add_member(j, "name", check->name);
-	add_member(j, "verdict", verdicts[check->verdict]);
-	add_member(j, "used_for", check->used_for);
+	json_object(&doc->json);
+	doc_str(doc, "name", check->name);
+	doc_str(doc, "verdict", verdicts[check->verdict]);
+	doc_str(doc, "used_for", check->used_for);
 	if (check->found[0])
-		add_member(j, "found", check->found);
+		doc_str(doc, "found", check->found);
 	if (check->verdict != HB_VERDICT_OK)
-		add_member(j, "lost", check->lost);
+		doc_str(doc, "lost", check->lost);
 	if (check->fix[0])
-		add_member(j, "fix", check->fix);
-	json_end(j);
+		doc_str(doc, "fix", check->fix);
+	json_end(&doc->json);
 }
 
 static void tell(void *context, const struct hb_check *check)
@@ -73,67 +66,62 @@ static void tell(void *context, const struct hb_check *check)
 	struct report *report = context;
 
 	report->n[check->verdict]++;
-	if (report->json)
-		add_json(report->json, check);
+	if (report->doc.is_json)
+		add_json(&report->doc, check);
 	else
-		add_text(report->out, check);
+		add_text(&report->doc.out, check);
 }
 
-static int check_json(const struct cmd_call *call, struct buf *out,
-		      struct hb_error *err)
+static int check_all(const struct cmd_call *call, struct report *report,
+		     struct hb_error *err)
 {
-	struct report report = { .out = out };
-	struct json j;
+	struct doc *doc = &report->doc;
 	int n, r;
 
-	json_init(&j, out);
-	report.json = &j;
-	json_object(&j);
-	json_key(&j, "version");
-	json_int(&j, JSON_VERSION);
-	json_key(&j, "checks");
-	json_array(&j);
-	n = hb_doctor(call->envp, tell, &report, err);
+	doc_begin(doc, call->values->json, "doctor");
+	if (doc->is_json) {
+		json_key(&doc->json, "checks");
+		json_array(&doc->json);
+	}
+	n = hb_doctor(call->envp, tell, report, err);
 	if (n < 0)
 		return n;
-	json_end(&j);
-	json_key(&j, "ok");
-	json_bool(&j, n == 0);
-	json_end(&j);
-	r = json_end_text(&j);
-	(void)buf_add_char(out, '\n');
-	return r < 0 ? hb_fail(err, r, "cannot make the document") : n;
+	if (doc->is_json) {
+		json_end(&doc->json);
+		doc_bool(doc, "ok", n == 0);
+	} else {
+		(void)buf_add_fmt(&doc->out, "%u ok, %u warn, %u fail: %s\n",
+				  report->n[HB_VERDICT_OK],
+				  report->n[HB_VERDICT_WARN],
+				  report->n[HB_VERDICT_FAIL],
+				  n == 0 ? "holdback run works here"
+					 : "holdback run does not work here");
+	}
+	r = doc_end(doc, err);
+	return r < 0 ? r : n;
 }
 
-static int check_text(const struct cmd_call *call, struct buf *out,
-		      struct hb_error *err)
+/* What doctor itself runs in a box; "wait" is to be killed with it. */
+static int look_inside(const char *word)
 {
-	struct report report = { .out = out };
-	int n;
-
-	n = hb_doctor(call->envp, tell, &report, err);
-	if (n < 0)
-		return n;
-	(void)buf_add_fmt(out, "%u ok, %u warn, %u fail: %s\n",
-			  report.n[HB_VERDICT_OK], report.n[HB_VERDICT_WARN],
-			  report.n[HB_VERDICT_FAIL],
-			  n == 0 ? "holdback run works here"
-				 : "holdback run does not work here");
-	return n;
+	if (strcmp(word, "wait") != 0)
+		return hb_doctor_inside(word);
+	if (puts("here") < 0 || fflush(stdout) != 0)
+		return HB_EXIT_INTERNAL;
+	for (;;)
+		(void)pause();
 }
 
 int cmd_doctor(const struct cmd_call *call, struct hb_error *err)
 {
-	auto_buf struct buf out = BUF_INIT(TEXT_LIMIT);
+	struct report report = { 0 };
 	int n;
 
-	n = call->values->json ? check_json(call, &out, err)
-			       : check_text(call, &out, err);
+	if (call->values->inside_word)
+		return look_inside(call->values->inside_word);
+	n = check_all(call, &report, err);
+	doc_done(&report.doc);
 	if (n < 0)
 		return n;
-	if (out.error)
-		return hb_fail(err, out.error, "cannot make the text");
-	if (fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0)
-		return hb_fail(err, -errno, "cannot write the text");
 	return n == 0 ? HB_EXIT_OK : HB_EXIT_UNSUPPORTED;
 }

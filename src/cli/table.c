@@ -26,6 +26,19 @@ static const struct option json_options[] = {
 	{ 0 },
 };
 
+static const struct option doctor_options[] = {
+	{ .name = "json",
+	  .kind = OPTION_SET,
+	  .offset = AT(json),
+	  .help = "print one JSON document" },
+	{ .name = "inside",
+	  .kind = OPTION_STRING,
+	  .offset = AT(inside_word),
+	  .is_hidden = true,
+	  .help = "what is run inside" },
+	{ 0 },
+};
+
 static const struct option caps_options[] = {
 	{ .name = "json",
 	  .kind = OPTION_SET,
@@ -117,7 +130,7 @@ static const struct command commands[] = {
 	{ .name = "doctor",
 	  .synopsis = "[--json]",
 	  .summary = "try what this host can do, and say how to mend the rest",
-	  .options = json_options },
+	  .options = doctor_options },
 	{ .name = "create",
 	  .group = "Sessions",
 	  .synopsis = "NAME --cow DIR[:INSIDE]… [OPTIONS]",

@@ -32,9 +32,10 @@ struct cli_values {
 	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run */
 	size_t n_settings;
 
-	bool json;   /* plan, doctor, sessions */
-	bool list;   /* help */
-	bool inside; /* caps */
+	bool json;		 /* plan, doctor, sessions */
+	bool list;		 /* help */
+	bool inside;		 /* caps */
+	const char *inside_word; /* doctor */
 
 	const char *state_dir; /* sessions */
 	struct cli_list cow, ro;

@@ -4,9 +4,11 @@
 #include "base/path.h"
 #include "box/probe.h"
 #include "holdback/holdback.h"
+#include "session/assured.h"
 #include "session/look.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "txn/tree.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -55,6 +57,21 @@ static int make_dir(char *const *envp, char *ret_dir, struct hb_error *err)
 	hb_fix(err, "set TMPDIR to a directory that you can write in");
 	return hb_fail(err, -HB_E_UNSUPPORTED,
 		       "there is no directory to try things in");
+}
+
+/* With what trials left in it. */
+static void remove_dir(const char *dir)
+{
+	struct path_part above = path_dirname(dir);
+	char path[PATH_MAX];
+	auto_fd int at = -1;
+
+	(void)snprintf(path, sizeof(path), "%.*s", (int)above.n, above.s);
+	at = sys_openat(AT_FDCWD, path[0] ? path : "/", O_RDONLY | O_DIRECTORY,
+			0);
+	/* Without openat2 that fails, and nothing is in it either. */
+	if (at < 0 || tree_remove(at, path_basename(dir).s, NULL) < 0)
+		(void)sys_unlinkat(AT_FDCWD, dir, AT_REMOVEDIR);
 }
 
 static bool has_interpreter(const Elf64_Ehdr *head, const char *bytes, size_t n)
@@ -195,7 +212,9 @@ int hb_doctor(char *const *envp,
 		probe_clean_up(dir);
 		tell(context, &check);
 	}
-	(void)sys_unlinkat(AT_FDCWD, dir, AT_REMOVEDIR);
+	n_failed += assured_tell(dir, envp, n_failed == 0, tell, context);
+	assured_storage(dir, envp, tell, context);
+	remove_dir(dir);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		check_part(i, &check);
 		tell(context, &check);

@@ -5,6 +5,7 @@
 #include "sys/result.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -115,4 +116,49 @@ int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)
 		*ret_pid = cred.pid;
 	}
 	return 1;
+}
+
+static struct sockaddr_in loopback_port(int port)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t)port),
+	};
+}
+
+int sys_tcp_listen(int *ret_port)
+{
+	struct sockaddr_in at = loopback_port(0);
+	socklen_t size = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = bind(fd, (const struct sockaddr *)&at, sizeof(at));
+	if (r == 0)
+		r = listen(fd, 8);
+	if (r == 0)
+		r = getsockname(fd, (struct sockaddr *)&at, &size);
+	if (r < 0) {
+		r = -errno;
+		(void)close(fd);
+		return r;
+	}
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+int sys_tcp_reach(int port)
+{
+	const struct sockaddr_in at = loopback_port(port);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = RESULT(connect(fd, (const struct sockaddr *)&at, sizeof(at)));
+	(void)close(fd);
+	return r;
 }

@@ -22,6 +22,13 @@ int sys_want_credentials(int fd);
 int sys_abstract_socket(void);
 int sys_abstract_reach(int fd);
 
+/*
+ * A TCP socket that listens on a port of the loopback, which the kernel
+ * chooses; and whether one can be connected to.
+ */
+int sys_tcp_listen(int *ret_port);
+int sys_tcp_reach(int port);
+
 /* One record, whole or not at all.  -EPIPE when nobody is there any more. */
 int sys_send_record(int fd, const void *record, size_t size);
 

@@ -46,7 +46,7 @@ export XDG_STATE_HOME="$work"
 
 check 'this host can do everything' doctor
 like 'and it says so' "$(doctor | tail -n 1)" \
-	'* ok, 0 warn, 0 fail: holdback run works here'
+	'* ok, [01] warn, 0 fail: holdback run works here'
 is 'nothing is left behind' "$(ls -A)" ''
 
 # The user namespace, by its causes.
@@ -65,7 +65,7 @@ os.execv(\"/usr/bin/holdback\", [\"holdback\", \"run\", \"--ephemeral\",
 	\"/usr/bin/holdback\"])"' 2>&1)" '*6*in a chroot there are no *fix: *'
 rm -r jail
 finds 'what needs it is not tried' 6 procfs \
-	'fail *not tried: it needs mount-api' \
+	'warn *not tried: it needs mount-api' \
 	denying 'clone:0&0x10000000' EPERM -- "$HB_BIN" doctor
 finds 'the limit is reached' 6 user-namespace \
 	'fail *found: the limit on user namespaces is reached*fix: raise *' \
@@ -104,7 +104,7 @@ finds 'no network namespace' 6 network-namespace \
 	denying 'clone:0&0x40000000' EPERM -- "$HB_BIN" doctor
 finds 'no pid namespace' 6 pid-namespace 'fail *found: *' \
 	denying 'clone:0&0x20000000' EINVAL -- "$HB_BIN" doctor
-finds 'and then no procfs, which says why' 6 procfs 'fail *namespace*' \
+finds 'and then no procfs, which says why' 6 procfs 'warn *namespace*' \
 	denying 'clone:0&0x20000000' EINVAL -- "$HB_BIN" doctor
 
 # Mounts.
@@ -116,13 +116,13 @@ finds 'a filter refuses mounts' 6 mount-api \
 	denying fsmount EPERM -- "$HB_BIN" doctor
 finds 'no openat2' 6 openat2 'fail *found: *has no such call*fix: *' \
 	denying openat2 ENOSYS -- "$HB_BIN" doctor
-finds 'parts of /proc are masked' 6 procfs \
-	'fail *found: *cannot make a*fix: *unmask*' \
+finds 'parts of /proc are masked' 0 procfs \
+	'warn *found: *cannot make a*without it: the /proc around*fix: *unmask*' \
 	box --tmpfs /proc/fs "$HB_BIN" doctor
-finds 'only procfs and what needs it is' 6 overlay-memory 'ok *' \
+finds 'only procfs and what needs it is' 0 overlay-memory 'ok *' \
 	box --tmpfs /proc/fs "$HB_BIN" doctor
-finds '/proc/sys/user cannot be written' 6 no-nesting \
-	'fail *found: */proc/sys*read-only*fix: mount a procfs*' \
+finds '/proc/sys/user cannot be written' 0 no-nesting \
+	'warn *found: */proc/sys*read-only*fix: mount a procfs*' \
 	box --ro-bind /proc/sys/user /proc/sys/user "$HB_BIN" doctor
 finds 'a file system that holds no upper layer' '[06]' overlay-disk \
 	'warn *found: this file system cannot hold*without it: sessions*fix: set XDG_STATE_HOME*' \
@@ -146,6 +146,68 @@ finds 'landlock is switched off' 0 landlock \
 	'warn *found: *not switched on*fix: *lsm=*' \
 	denying landlock_create_ruleset EOPNOTSUPP -- "$HB_BIN" doctor
 
+# V5: seven things that a run must not have, by trying them.
+mkdir home
+export HOME="$work/home" XDG_CONFIG_HOME="$work/home/.config"
+mkdir -p home/.config/holdback
+for row in no-network ends-with-us workspace-held private-tmp own-proc \
+	closed-terminal filter-in-force; do
+	finds "V5 $row" 0 "$row" 'ok *' doctor
+done
+# configured LINE...: doctor with that in the user's configuration.
+configured() {
+	printf '%s\n' "$@" >home/.config/holdback/config
+	doctor
+	configured_status=$?
+	rm home/.config/holdback/config
+	return $configured_status
+}
+finds 'V4 a network that is shared' 0 no-network \
+	"warn *found: a run reaches the host's network*fix: net = none*" \
+	configured 'net = host'
+finds 'a workspace that is real' 0 workspace-held \
+	'warn *found: what was written is in the real directory*' \
+	configured 'direct = yes'
+finds 'a /tmp that is shared' 0 private-tmp \
+	"warn *found: a file made in /tmp is in the host's*" \
+	configured 'rw = /tmp'
+is 'which leaves nothing there' "$(find /tmp -maxdepth 1 -user "$(id -u)" \
+	-name 'holdback-doctor*' 2>/dev/null)" ''
+finds 'where nothing can be run they are not tried' 6 filter-in-force \
+	'warn *not tried: *' \
+	denying 'clone:0&0x10000000' EPERM -- "$HB_BIN" doctor
+
+# Agents that are installed.
+mkdir bin
+printf '#!/bin/sh\n' >bin/claude
+printf '#!/bin/sh\n' >bin/aider
+chmod +x bin/claude bin/aider
+with_agents() {
+	PATH="$work/bin:$PATH" "$@"
+}
+finds 'an agent with the network of the host is a warning' 0 claude \
+	"warn *found: $work/bin/claude; a run reaches the host's network*fix: *--net none*" \
+	with_agents doctor
+finds 'but not where its profile is told otherwise' 0 claude 'ok *bin/claude*' \
+	with_agents configured 'net = none'
+unlike 'one that is not installed is not named' "$(with_agents doctor)" \
+	'*gemini*'
+
+# Storage and sessions.
+finds 'free space is said' 0 space 'ok *MiB are free*' doctor
+finds 'whether copies take room is said' 0 reflink 'ok *' doctor
+finds 'attributes are tried' 0 attributes 'ok *' doctor
+finds 'sessions are fine' 0 sessions 'ok *' doctor
+mkdir p
+(cd p && "$HB_BIN" run -q -s broken touch f) >/dev/null 2>&1
+echo nonsense >"$XDG_STATE_HOME/holdback/sessions/broken/session"
+finds 'a session that cannot be read is named' 0 sessions \
+	"warn *found: 1 broken, such as 'broken'*fix: holdback recover @broken" \
+	doctor
+rm -rf "$XDG_STATE_HOME/holdback" p bin home
+export HOME="$work"
+unset XDG_CONFIG_HOME
+
 # Where nothing can be written.
 says 'no directory to try things in' 6 \
 	"holdback: there is no directory to try things in${nl}fix: set TMPDIR*" \
@@ -167,10 +229,10 @@ rm -r part
 document=$(doctor --json)
 is '--json is one line' "$(printf '%s\n' "$document" | wc -l)" 1
 like '--json has a version and all checks' "$document" \
-	'{"version":1,"checks":\[{"name":"user-namespace","verdict":"ok",*\],"ok":true}'
+	'{"version":1,"command":"doctor","checks":\[{"name":"user-namespace","verdict":"ok",*\],"ok":true}'
 is '--json has as many checks as the text has lines' \
 	"$(printf '%s\n' "$document" | grep -o '"verdict"' | wc -l)" \
-	"$(($(doctor | wc -l) - 1))"
+	"$(doctor | grep -c "^[a-z][a-z]*  *[a-z]")"
 document=$(denying fsopen ENOSYS -- "$HB_BIN" doctor --json)
 is '--json: the status' "$?" 6
 like '--json: what is lost and the fix' "$document" \

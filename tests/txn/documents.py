@@ -63,10 +63,10 @@ class Schema:
 COMMANDS = (
     "create", "exec", "ls", "status", "diff", "gate", "commit", "sync", "undo", "redo",
     "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
-    "config", "profile", "why", "caps",
+    "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
 # These know no sessions.
-STATELESS = ("config", "profile", "why", "caps")
+STATELESS = ("config", "profile", "why", "caps", "doctor")
 
 # Name, status, words; "!" before the words: a shell command in the project.
 STEPS = (
@@ -127,6 +127,7 @@ STEPS = (
     ("why: a file of the system", 0, "why /usr/bin/env"),
     ("why: the workspace", 0, "why ."),
     ("caps", 0, "caps"),
+    ("doctor", 0, "doctor"),
 )
 
 
