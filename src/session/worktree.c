@@ -13,9 +13,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#define PREFIX "gitdir: "
-#define INSIDE (K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_XDEV)
+#define PREFIX	   "gitdir: "
+#define CONFIG_MAX 16384 /* more than git writes for a submodule */
+#define INSIDE	   (K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_XDEV)
 
 struct worktree {
 	const char *workspace;
@@ -102,6 +104,61 @@ static bool points_back(const struct worktree *w, int git_dir)
 	return fd >= 0 && strcmp(real, w->workspace) == 0;
 }
 
+/* The value of a line "NAME = VALUE" of a section, or NULL. */
+static const char *value_in(char *line, const char *name)
+{
+	size_t n = strlen(name);
+	char *end;
+
+	line += strspn(line, " \t");
+	if (strncasecmp(line, name, n) != 0)
+		return NULL;
+	line += n + strspn(line + n, " \t");
+	if (*line != '=')
+		return NULL;
+	line += 1 + strspn(line + 1, " \t");
+	end = line + strlen(line);
+	while (end > line && strchr(" \t\r", end[-1]))
+		*--end = '\0';
+	/* Quotes, escapes and comments: git writes none for ordinary names. */
+	return *line && !line[strcspn(line, "\"\\#;")] ? line : NULL;
+}
+
+/*
+ * A submodule's repository names its directory in `core.worktree`; it is not
+ * shared, and so its own common directory.
+ */
+static bool has_submodule(const struct worktree *w, int git_dir)
+{
+	char text[CONFIG_MAX], real[PATH_MAX];
+	char *line, *rest = text;
+	const char *found = NULL;
+	auto_fd int fd = -1;
+	auto_fd int dir = -1;
+	bool is_core = false;
+	ssize_t n;
+
+	fd = sys_openat2(git_dir, "config", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
+			 INSIDE);
+	if (fd < 0 || !is_owned(w, fd, S_IFREG))
+		return false;
+	n = sys_read(fd, text, sizeof(text) - 1);
+	if (n < 0 || (size_t)n >= sizeof(text) - 1 ||
+	    memchr(text, '\0', (size_t)n))
+		return false;
+	text[n] = '\0';
+	while ((line = strsep(&rest, "\n"))) {
+		const char *value = value_in(line, "worktree");
+
+		if (line[0] == '[')
+			is_core = strncasecmp(line, "[core]", 6) == 0;
+		else if (is_core && value)
+			found = value;
+	}
+	dir = found ? open_dir(w, w->git_dir, found, real) : -1;
+	return dir >= 0 && strcmp(real, w->workspace) == 0;
+}
+
 static bool is_repository(const struct worktree *w, int common)
 {
 	static const struct {
@@ -135,9 +192,11 @@ static const char *check(struct worktree *w, const char *named, char *ret)
 	/* Inside already: a repository that was moved here. */
 	if (view_lies_in(w->git_dir, w->workspace))
 		return "";
-	if (!points_back(w, w->git))
+	if (has_submodule(w, w->git))
+		(void)snprintf(line, sizeof(line), ".");
+	else if (!points_back(w, w->git))
 		return "the directory that it names does not name it back";
-	if (read_line(w, w->git, "commondir", line, sizeof(line)) < 0)
+	else if (read_line(w, w->git, "commondir", line, sizeof(line)) < 0)
 		return "the directory that it names has no 'commondir'";
 	w->common = open_dir(w, w->git_dir, line, ret);
 	if (w->common < 0 || !view_lies_in(w->git_dir, ret))

@@ -3,12 +3,13 @@
 #define HB_SESSION_WORKTREE_H
 
 /*
- * The repository of a git worktree.
+ * The repository of a git worktree, or of a submodule.
  *
  * If `.git` in the directory `workspace` is a file that names a repository's
- * directory elsewhere, that directory names this file back, the common
- * directory looks like one, and all belongs to whoever may say so, writes the
- * common directory, without links, into `ret` (PATH_MAX) and returns 1.
+ * directory elsewhere, that directory names this file back, or the workspace as
+ * its `core.worktree`, the common directory looks like one, and all belongs to
+ * whoever may say so, writes the common directory, without links, into `ret`
+ * (PATH_MAX) and returns 1.
  *
  * Returns 0 if there is nothing to add.  Then *ret_why is NULL, or says what is
  * wrong with what was found: a file that anybody can put into a tree must not

@@ -228,6 +228,20 @@ prints 'also committing' 2 run sh -c '
 	git rev-list --count HEAD'
 is 'which the real one does not see' "$(git rev-list --count HEAD)" 1
 cd .. || bail
+git -C main -c protocol.file.allow=always submodule --quiet add \
+	"$work/main" sub
+cd main/sub || bail 'no submodule'
+before=$(git rev-parse HEAD)
+prints 'git works in a submodule' 2 run -q sh -c 'echo x >x && git add x &&
+	git -c user.name=n -c user.email=e commit -qm x &&
+	git rev-list --count HEAD'
+is 'and its repository is not changed' "$(git rev-parse HEAD)" "$before"
+cd "$work" || bail 'no directory'
+mkdir other-sub && echo "gitdir: $work/main/.git/modules/sub" >other-sub/.git
+check_fails 'a directory that the repository does not name gets none of it' \
+	sh -c 'cd other-sub && "$HB_BIN" run --ephemeral -q -- \
+		ls "$1/main/.git/modules/sub"' sh "$work"
+rm -r other-sub
 mkdir fake && echo "gitdir: $work/main/.git/worktrees/tree" >fake/.git
 check_fails 'a repository that does not point back is not shown' \
 	sh -c 'cd fake && "$1" run --ephemeral ls "$2"' sh "$HB_BIN" "$work/main/.git"
