@@ -302,11 +302,29 @@ struct hb_finding {
 	uint64_t line;	    /* of the new content, from 1; 0: none */
 	const char *detail; /* what exactly, any bytes; or NULL */
 	const char *reason; /* why it matters */
+	const char *output; /* the last lines of a check command, or NULL */
 };
 
 /* Lives as long as the call. */
 typedef int (*hb_finding_fn)(void *ctx, const struct hb_finding *finding,
 			     struct hb_error *err);
+
+/* What a check command said. */
+struct hb_gate_check {
+	bool was_run; /* there is one */
+	int status;   /* of it; 128 + n for signal n; -1: it could not be run */
+	char output[2048]; /* the end of what it wrote, any bytes but NUL */
+};
+
+/*
+ * Runs `command`, as a shell would, in a box of its own on a fork of the
+ * session, which is gone afterwards; NULL: what `gate-run` of the session or of
+ * the configuration says, if anything.  What it changes is nobody's.  Needs the
+ * session's lock, and change sets made before are void.
+ */
+int hb_session_gate_check(struct hb_session *session, const char *command,
+			  struct hb_gate_check *ret_check,
+			  struct hb_error *err);
 
 struct hb_gate_options {
 	/* RULE or RULE:GLOB: what was looked at and found right. */
@@ -314,6 +332,12 @@ struct hb_gate_options {
 	size_t n_allow;
 	hb_finding_fn found; /* may be NULL */
 	void *found_ctx;
+	/*
+	 * What the check command said.  NULL: it was not run, and a commit
+	 * runs it.
+	 */
+	const struct hb_gate_check *check;
+	const char *run; /* for a commit: instead of what is configured */
 };
 
 struct hb_gate_result {

@@ -36,7 +36,8 @@ static void fill_options(struct commit *c)
 		.gate = { .allow = v->allow.words,
 			  .n_allow = v->allow.n,
 			  .found = findings_say,
-			  .found_ctx = &c->said },
+			  .found_ctx = &c->said,
+			  .run = v->gate_run },
 		.without_gate = v->no_gate,
 	};
 }

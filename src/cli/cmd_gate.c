@@ -71,17 +71,22 @@ static int look(struct gate *g, struct hb_error *err)
 		.with_ignored = v->ignored,
 		.without_hash = !v->json,
 	};
+	struct hb_gate_check check = { 0 };
 	const struct hb_gate_options options = {
 		.allow = v->allow.words,
 		.n_allow = v->allow.n,
 		.found = add_finding,
 		.found_ctx = g,
+		.check = &check,
 	};
 	struct hb_changes *changes = NULL;
 	struct hb_gate_result result = { 0 };
 	int r;
 
-	r = hb_session_changes(g->session, &changes_options, &changes, err);
+	r = hb_session_gate_check(g->session, v->gate_run, &check, err);
+	if (r >= 0)
+		r = hb_session_changes(g->session, &changes_options, &changes,
+				       err);
 	if (r < 0)
 		return r;
 	doc_begin(&g->doc, v->json, "gate");

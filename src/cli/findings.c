@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define LINE_MAX_SIZE ((size_t)4 << 20)
+#define LINES_SHOWN   10 /* of a check command */
 
 /* By enum hb_severity; how many lines of each are enough. */
 static const struct {
@@ -24,6 +25,26 @@ static const char *word_of(const struct hb_finding *finding)
 {
 	return finding->is_allowed ? "allowed"
 				   : severities[finding->severity].word;
+}
+
+/* The last lines, each by itself. */
+static void add_output(const char *text, struct buf *out)
+{
+	const char *from = text + strlen(text);
+
+	for (int i = 0; i < LINES_SHOWN && from > text; i++) {
+		do
+			from--;
+		while (from > text && from[-1] != '\n');
+	}
+	while (*from) {
+		size_t n = strcspn(from, "\n");
+
+		(void)buf_add_str(out, "\n    ");
+		if (n > 0)
+			(void)quote_name(from, n, out);
+		from += n + (from[n] == '\n');
+	}
 }
 
 int finding_show(const struct hb_session_info *info,
@@ -42,7 +63,10 @@ int finding_show(const struct hb_session_info *info,
 		(void)buf_add_str(out, ": ");
 		(void)quote_name(finding->detail, strlen(finding->detail), out);
 	}
-	return buf_add_fmt(out, " [%s]", finding->rule);
+	(void)buf_add_fmt(out, " [%s]", finding->rule);
+	if (finding->output)
+		add_output(finding->output, out);
+	return out->error;
 }
 
 void finding_show_json(const struct hb_session_info *info,
@@ -59,6 +83,8 @@ void finding_show_json(const struct hb_session_info *info,
 	if (finding->detail)
 		doc_str(doc, "detail", finding->detail);
 	doc_str(doc, "reason", finding->reason);
+	if (finding->output)
+		doc_str(doc, "output", finding->output);
 	json_end(&doc->json);
 }
 

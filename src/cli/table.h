@@ -64,6 +64,7 @@ struct cli_values {
 	struct cli_list only, except, ours, theirs;
 	struct cli_list allow; /* rules of the gate */
 	bool no_gate;
+	const char *gate_run;
 	bool rules;
 };
 

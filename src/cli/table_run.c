@@ -89,6 +89,8 @@ const struct option run_options[] = {
 	{ FLAG("require", "run nothing if the host lacks anything") },
 	{ FLAG("allow-degraded",
 	       "run without namespaces where there are none: weaker") },
+	{ ROW("gate-run", "COMMAND",
+	      "have each commit run this on a fork of the session first") },
 	{ ROW("profile", "NAME",
 	      "use this profile instead of the command's own") },
 	{ FLAG("quiet", "say nothing but errors and what is weakened"),

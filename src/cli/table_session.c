@@ -82,6 +82,12 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		.offset = AT(allow), .call = add_word,                \
 		.help = "let pass what this rule of the gate asks"    \
 	}
+#define ROW_GATE_RUN                                                  \
+	{                                                             \
+		.name = "gate-run", .kind = OPTION_STRING,            \
+		.metavar = "COMMAND", .offset = AT(gate_run),         \
+		.help = "run this on a fork first: it has to succeed" \
+	}
 #define ROW_END   \
 	{         \
 		0 \
@@ -178,6 +184,7 @@ const struct option diff_options[] = {
 
 const struct option gate_options[] = {
 	ROW_ALLOW,
+	ROW_GATE_RUN,
 	{ .name = "rules",
 	  .kind = OPTION_SET,
 	  .offset = AT(rules),
@@ -209,6 +216,7 @@ const struct option commit_options[] = {
 	  .offset = AT(expect),
 	  .help = "commit only if the change set still has this hash" },
 	ROW_ALLOW,
+	ROW_GATE_RUN,
 	{ .name = "special",
 	  .kind = OPTION_SET,
 	  .offset = AT(special),

@@ -63,6 +63,7 @@ static const struct word test_words[] = {
 	{ "larger", GATE_TEST_LARGER },
 	{ "leaves", GATE_TEST_LEAVES },
 	{ "many", GATE_TEST_MANY },
+	{ "run", GATE_TEST_RUN },
 	{ "secret", GATE_TEST_SECRET },
 	{ "secret-guess", GATE_TEST_SECRET_GUESS },
 	{ "secret-name", GATE_TEST_SECRET_NAME },

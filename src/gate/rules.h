@@ -41,6 +41,7 @@ enum gate_test {
 	GATE_TEST_EXECUTABLE,
 	GATE_TEST_LARGER, /* than the limit */
 	GATE_TEST_LEAVES,
+	GATE_TEST_RUN,	/* nothing here: session/check.h tells */
 	GATE_TEST_MANY, /* more than the limit of them, all in all */
 	GATE_TEST_SECRET,
 	GATE_TEST_SECRET_GUESS, /* looks like one */

@@ -124,6 +124,16 @@ static int is_counted(struct look *look, const struct gate_rule *rule,
 	return !(look->change.flags & CHANGE_MOVED_AWAY);
 }
 
+/* No single change is what it is about. */
+static int is_elsewhere(struct look *look, const struct gate_rule *rule,
+			struct hb_error *err)
+{
+	(void)look;
+	(void)rule;
+	(void)err;
+	return 0;
+}
+
 /* The bytes themselves are looked at once for both rules: run.c. */
 static int has_new_bytes(struct look *look, const struct gate_rule *rule,
 			 struct hb_error *err)
@@ -164,6 +174,7 @@ static const struct {
 	[GATE_TEST_LARGER] = { is_larger, true },
 	[GATE_TEST_LEAVES] = { is_leaving, false },
 	[GATE_TEST_MANY] = { is_counted, true },
+	[GATE_TEST_RUN] = { is_elsewhere, true },
 	[GATE_TEST_SECRET] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_GUESS] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_NAME] = { is_secret_name, true },

@@ -51,6 +51,7 @@ enum setting_key {
 	KEY_ALLOW_NESTED,
 	KEY_REQUIRE,
 	KEY_ALLOW_DEGRADED,
+	KEY_GATE_RUN,
 	KEY_QUIET,
 	SETTING_KEYS
 };
@@ -98,6 +99,7 @@ struct settings {
 	const char *net;  /* "none" or "host" */
 	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
+	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;
 	bool allow_nested;
 	bool is_required;    /* whatever the host lacks stops the run */

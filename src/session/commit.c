@@ -222,8 +222,11 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 /* The gate is asked by the transaction, about what that is going to apply. */
 static int set_gate(struct session_gate *gate, struct hb_session *s,
 		    const struct hb_commit_options *from,
+		    const struct hb_gate_check *check,
 		    struct txn_options *options, struct hb_error *err)
 {
+	int r;
+
 	if (from->without_gate) {
 		gate->allowed.session = s;
 		gate->allowed.without_gate = true;
@@ -233,7 +236,23 @@ static int set_gate(struct session_gate *gate, struct hb_session *s,
 	gate->with_setid = from->with_setid;
 	options->gate = session_gate_look;
 	options->gate_ctx = gate;
-	return session_gate_begin(gate, s, &from->gate, err);
+	r = session_gate_begin(gate, s, &from->gate, err);
+	return r < 0 ? r : session_gate_check(gate, check, err);
+}
+
+/* Before anything else is open: it works on a fork, which closes all that. */
+static int run_check(struct hb_session *s,
+		     const struct hb_commit_options *options,
+		     struct hb_gate_check *ret_check, struct hb_error *err)
+{
+	*ret_check = (struct hb_gate_check){ 0 };
+	if (options->without_gate)
+		return 0;
+	if (options->gate.check) {
+		*ret_check = *options->gate.check;
+		return 0;
+	}
+	return hb_session_gate_check(s, options->gate.run, ret_check, err);
 }
 
 int hb_session_commit(struct hb_session *session,
@@ -243,6 +262,7 @@ int hb_session_commit(struct hb_session *session,
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
 	struct session_gate gate = { 0 };
+	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
 	uint8_t expect[SHA256_SIZE];
@@ -253,6 +273,8 @@ int hb_session_commit(struct hb_session *session,
 
 	r = read_options(options, expect, &txn_options, err);
 	if (r >= 0)
+		r = run_check(session, options, &check, err);
+	if (r >= 0)
 		r = begin(session, &txn, err);
 	if (r >= 0)
 		r = session_clock(session, times, err);
@@ -262,7 +284,7 @@ int hb_session_commit(struct hb_session *session,
 	progress_begin(&progress, session->store,
 		       options->dry_run ? "checking the changes"
 					: "committing");
-	r = set_gate(&gate, session, options, &txn_options, err);
+	r = set_gate(&gate, session, options, &check, &txn_options, err);
 	if (r >= 0)
 		r = commit_stack(session, txn, &txn_options, &gate, &result,
 				 err);

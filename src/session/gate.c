@@ -13,12 +13,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RULES_FILE     "gate.rules"
 #define WORKSPACE_FILE ".holdback.rules"
 #define GIT_DIR	       ".git"
+#define CHECK	       "gate-run"
 
 static_assert((int)HB_SEVERITY_WARN == (int)GATE_WARN &&
 		      (int)HB_SEVERITY_DENY == (int)GATE_DENY,
@@ -138,6 +140,7 @@ struct telling {
 	struct session_gate *gate;
 	size_t resource;
 	bool is_refused;
+	const char *output;
 };
 
 static int tell(void *ctx, const struct gate_finding *from,
@@ -155,6 +158,7 @@ static int tell(void *ctx, const struct gate_finding *from,
 		.line = from->line,
 		.detail = from->detail,
 		.reason = from->reason,
+		.output = t->output,
 	};
 
 	if (finding.is_allowed)
@@ -169,6 +173,29 @@ static int tell(void *ctx, const struct gate_finding *from,
 	return options->found
 		       ? options->found(options->found_ctx, &finding, err)
 		       : 0;
+}
+
+int session_gate_check(struct session_gate *gate,
+		       const struct hb_gate_check *check, struct hb_error *err)
+{
+	const struct gate_rule *rule = gate_rules_find(gate->rules[0], CHECK);
+	struct telling telling = { .gate = gate, .output = check->output };
+	char words[32];
+	struct gate_finding finding = { .path = ".", .detail = words };
+	int r;
+
+	if (!check->was_run || check->status == 0 || !rule ||
+	    rule->severity == GATE_OFF)
+		return 0;
+	(void)snprintf(words, sizeof(words), "status %d", check->status);
+	if (check->status < 0)
+		finding.detail = "it cannot be run";
+	finding.rule = rule->id;
+	finding.severity = rule->severity;
+	finding.reason = rule->reason;
+	r = tell(&telling, &finding, err);
+	gate->check_failed = telling.is_refused;
+	return r;
 }
 
 /*
@@ -209,7 +236,7 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 	};
 	int r = gate_run(&request, tell, &telling, err);
 
-	return r < 0 ? r : telling.is_refused;
+	return r < 0 ? r : telling.is_refused || gate->check_failed;
 }
 
 int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
@@ -226,6 +253,8 @@ int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 	r = session_txn(session, &txn, err);
 	if (r >= 0)
 		r = session_gate_begin(&gate, session, options, err);
+	if (r >= 0 && options->check)
+		r = session_gate_check(&gate, options->check, err);
 	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {
 		struct changes *of = session_changes_of(changes, i);
 

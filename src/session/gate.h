@@ -27,6 +27,7 @@ struct session_gate {
 	size_t n_rules;
 	struct hb_gate_result result;
 	struct allowed allowed; /* what commit records */
+	bool check_failed;	/* and nobody allowed that */
 };
 
 /*
@@ -37,6 +38,10 @@ int session_gate_begin(struct session_gate *gate, struct hb_session *session,
 		       const struct hb_gate_options *options,
 		       struct hb_error *err);
 void session_gate_done(struct session_gate *gate);
+
+/* Tells what the check command said, as a finding about everything. */
+int session_gate_check(struct session_gate *gate,
+		       const struct hb_gate_check *check, struct hb_error *err);
 
 /* Of type txn_gate_fn. */
 int session_gate_look(void *ctx, size_t resource, struct changes *changes,

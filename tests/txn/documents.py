@@ -81,6 +81,7 @@ STEPS = (
     ("diff --stat", 0, "diff --stat @s"),
     ("gate", 4, "gate @s"),
     ("gate: allowed", 0, "gate --allow special:p @s"),
+    ("gate: a check", 4, "gate --gate-run false @s"),
     ("gate: no such rule", 2, "gate --allow specal @s"),
     ("gate: rules", 0, "gate --rules @s"),
     ("commit: denied", 4, "commit -y @s"),
