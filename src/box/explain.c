@@ -70,6 +70,10 @@ static const struct cause causes[] = {
 	  "raise user.max_user_namespaces, or run outside of the other sandbox" },
 	{ EUSERS, NULL, 0, NULL, "user namespaces are nested too deeply",
 	  "run outside of the other sandbox" },
+	/* A filter answers before the limit does. */
+	{ EPERM, "/proc/sys/user/max_user_namespaces", 0, NULL,
+	  "we are in a sandbox that allows no user namespaces",
+	  "give --allow-nested to the outer run, or run outside of the other sandbox" },
 	{ EPERM, "/proc/sys/kernel/unprivileged_userns_clone", 0, NULL,
 	  "unprivileged user namespaces are switched off (kernel.unprivileged_userns_clone is 0)",
 	  "sysctl kernel.unprivileged_userns_clone=1" },
