@@ -166,6 +166,18 @@ says 'a session has nothing direct' 125 'holdback: \[2\] *' \
 	sh -c '"$1" -q -s d sh -c "echo >q" && "$1" run --direct -s d true' sh "$HB_BIN"
 hb cleanup -y @d >/dev/null
 
+# What git ignores is no change, but it is work.
+git init -q . && echo '*.o' >.gitignore || bail 'no repository'
+says 'what git ignores is kept as well' 0 \
+	'holdback: session i is kept: no changes · 1 ignored (2 B)' \
+	hb -s i sh -c 'echo o >x.o'
+prints 'and there' 'o' hb exec @i -- cat x.o
+hb cleanup -y @i >/dev/null
+says 'also in a session that a run made by itself' 0 \
+	'holdback: session mkdir-1 is kept: no changes · 1 ignored directory' hb mkdir d.o
+hb cleanup -y @mkdir-1 >/dev/null
+rm -rf .git .gitignore
+
 # --code.
 mkdir ../code
 cat >../code/x.sh <<'X'
