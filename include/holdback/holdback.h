@@ -265,16 +265,34 @@ bool hb_is_terminal(int fd);
 /* How many columns the terminal has; 0: it is none, or does not say. */
 unsigned hb_terminal_columns(int fd);
 
+struct hb_session; /* holdback/session.h */
+struct hb_pager;
+
 /*
  * Lets the shell run `command` on what is written to stdout from here on; it
  * gets `envp`.  From then on a write after its end is EPIPE and no signal, and
  * ^C is its business and not ours.  On failure nothing is changed.
+ *
+ * `session` has room for what the reader has not come to yet; it may be freed
+ * before the pager ends.
  */
-int hb_pager_start(const char *command, char *const *envp, int *ret_pid,
+int hb_pager_start(const struct hb_session *session, const char *command,
+		   char *const *envp, struct hb_pager **ret_pager,
 		   struct hb_error *err);
 
-/* Closes stdout, which must have been flushed, and waits for the pager. */
-void hb_pager_end(int pid);
+/*
+ * Gives it bytes without waiting for who reads them, in the order of the calls:
+ * what the pipe does not take is kept, in a file.  Where that is full it waits
+ * after all.  -EPIPE: nobody reads any more.
+ */
+int hb_pager_write(struct hb_pager *pager, const void *bytes, size_t n,
+		   struct hb_error *err);
+
+/*
+ * Gives it what is left, closes stdout, which must have been flushed, waits for
+ * the pager and frees it.  May be NULL.
+ */
+void hb_pager_end(struct hb_pager *pager);
 
 /*
  * Reads a file of the user's own: a regular one, at most `max` bytes, with a

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
+#include "session/session.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -9,6 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /*
@@ -47,8 +51,17 @@ static int leave_keys_alone(void)
 	return sys_block_signals(&set, &old);
 }
 
-int hb_pager_start(const char *command, char *const *envp, int *ret_pid,
-		   struct hb_error *err)
+/*
+ * What was written and not yet taken lies in the spool from `at` to `end`; all
+ * that comes later goes behind it.
+ */
+struct hb_pager {
+	pid_t pid;
+	int spool; /* -1: none, and writing waits */
+	uint64_t at, end;
+};
+
+static int start(const char *command, char *const *envp, pid_t *ret_pid)
 {
 	static char shell[] = SHELL, option[] = "-c";
 	union {
@@ -63,31 +76,112 @@ int hb_pager_start(const char *command, char *const *envp, int *ret_pid,
 
 	r = sys_pipe(fds);
 	if (r < 0)
-		return hb_fail(err, r, "cannot start the pager");
+		return r;
 	input = fds[0];
 	output = fds[1];
 	pid = sys_clone(0, NULL);
 	if (pid == 0)
 		become_pager(input, argv, envp);
 	if (pid < 0)
-		return hb_fail(err, pid, "cannot start the pager");
+		return pid;
 	r = sys_dup_to(output, STDOUT_FILENO);
 	if (r >= 0)
 		r = leave_keys_alone();
 	if (r < 0) {
 		sys_kill_and_reap(pid);
-		return hb_fail(err, r, "cannot start the pager");
+		return r;
 	}
 	*ret_pid = pid;
 	return 0;
 }
 
-void hb_pager_end(int pid)
+int hb_pager_start(const struct hb_session *session, const char *command,
+		   char *const *envp, struct hb_pager **ret_pager,
+		   struct hb_error *err)
+{
+	struct hb_pager *pager = calloc(1, sizeof(*pager));
+	int r = pager ? start(command, envp, &pager->pid) : -ENOMEM;
+
+	if (r < 0) {
+		free(pager);
+		return hb_fail(err, r, "cannot start the pager");
+	}
+	/* After the child, which needs none of it. */
+	pager->spool = sys_unnamed_file(session->dir);
+	*ret_pager = pager;
+	return 0;
+}
+
+/* Of a pipe: as many as PIPE_BUF bytes are taken at once. */
+static bool can_take(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return sys_poll(&out, 1, 0) > 0;
+}
+
+/* From the spool: all of it, or with `waits` false what is taken at once. */
+static int feed(struct hb_pager *pager, bool waits)
+{
+	char bytes[PIPE_BUF];
+
+	while (pager->at < pager->end && (waits || can_take())) {
+		uint64_t left = pager->end - pager->at;
+		ssize_t n = sys_pread_full(pager->spool, bytes,
+					   left < sizeof(bytes) ? (size_t)left
+								: sizeof(bytes),
+					   pager->at);
+		int r = n > 0 ? sys_write_all(STDOUT_FILENO, bytes, (size_t)n)
+			      : (int)n;
+
+		if (r < 0 || n == 0)
+			return r < 0 ? r : -EIO;
+		pager->at += (uint64_t)n;
+	}
+	if (pager->at == pager->end)
+		pager->at = pager->end = 0;
+	return 0;
+}
+
+int hb_pager_write(struct hb_pager *pager, const void *bytes, size_t n,
+		   struct hb_error *err)
+{
+	const char *p = bytes;
+	int r = feed(pager, false);
+
+	while (r >= 0 && n > 0 && pager->end == 0 && can_take()) {
+		size_t piece = n < PIPE_BUF ? n : PIPE_BUF;
+
+		r = sys_write_all(STDOUT_FILENO, p, piece);
+		p += piece;
+		n -= piece;
+	}
+	if (r >= 0 && n > 0 && pager->spool >= 0 &&
+	    sys_pwrite_all(pager->spool, p, n, pager->end) >= 0) {
+		pager->end += n;
+		n = 0;
+	}
+	if (r >= 0 && n > 0) {
+		r = feed(pager, true);
+		if (r >= 0)
+			r = sys_write_all(STDOUT_FILENO, p, n);
+	}
+	return r < 0 ? hb_fail(err, r, "cannot write to the pager") : 0;
+}
+
+void hb_pager_end(struct hb_pager *pager)
 {
 	int status;
 
+	if (!pager)
+		return;
+	/* Who leaves before the end has seen enough. */
+	(void)feed(pager, true);
 	sys_close(STDOUT_FILENO);
-	(void)sys_waitpid(pid, &status, 0);
+	(void)sys_waitpid(pager->pid, &status, 0);
+	if (pager->spool >= 0)
+		sys_close(pager->spool);
+	free(pager);
 }
 
 int hb_read_own_file(const char *path, size_t max, char **ret_text,

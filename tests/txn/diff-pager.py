@@ -153,9 +153,7 @@ def test_less(shell):
     shell.expect(re.escape(PROMPT))
 
 
-def test_released(shell):
-    """Others may have the session while the pager is open."""
-    shell.start(diff("a", "PAGER='command cat >/dev/null; echo held; read x </dev/tty'"), "held")
+def wait_until_free():
     wait_until(
         lambda: subprocess.run(
             [HOLDBACK, "exec", "--state-dir", STATE, "@s", "--", "true"],
@@ -163,7 +161,23 @@ def test_released(shell):
         ).returncode == 0,
         "the session is free",
     )  # fmt: skip
+
+
+def test_released(shell):
+    """Others may have the session while the pager is open."""
+    shell.start(diff("a", "PAGER='command cat >/dev/null; echo held; read x </dev/tty'"), "held")
+    wait_until_free()
     shell.run("")
+
+
+def test_released_unread(shell):
+    """Also if it has not read what there is, which no pipe holds."""
+    pager = "PAGER='echo held; read x </dev/tty; sed -n \"s/^+line$/x/p\" | uniq -c'"
+    shell.start(diff("long", pager), "held")
+    wait_until_free()
+    shell.type("\r")
+    shell.expect(r"200000 x")
+    shell.expect(re.escape(PROMPT))
 
 
 def check_harmless(seen, want):
@@ -248,6 +262,7 @@ def main():
     tap.test("leaving before the end", test_quit, shell)
     tap.test("less", test_less, shell)
     tap.test("the session is free while somebody reads", test_released, shell)
+    tap.test("also of what is not read yet", test_released_unread, shell)
     tap.test("contents cannot speak to the terminal", test_injection, shell)
     tap.test("nor can names", test_names, shell)
     tap.test("colours", test_colour, shell)

@@ -125,7 +125,7 @@ struct sink {
 	struct settings settings;
 	struct paint paint;
 	unsigned columns;
-	int pager;
+	struct hb_pager *pager; /* NULL: none */
 };
 
 static int show_with(const struct cmd_call *call, struct hb_session *session,
@@ -140,8 +140,9 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 	if (values->stat)
 		r = tally_count(&tally, err);
 	if (r >= 0)
-		r = settings_start_pager(&sink->settings, call->envp,
+		r = settings_start_pager(&sink->settings, session, call->envp,
 					 &sink->pager, err);
+	sink->paint.pager = sink->pager;
 	if (r >= 0 && values->stat && values->json)
 		r = print_stat_json(&tally, err);
 	else if (r >= 0 && values->stat)
@@ -177,7 +178,7 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 		show_has_changes(hb_changes_summary(changes), values->verbose);
 	r = show_with(call, session, changes, sink, err);
 	/* Who leaves the pager before the end has seen enough. */
-	if (r == -EPIPE && sink->pager > 0)
+	if (r == -EPIPE && sink->pager)
 		r = 0;
 	hb_changes_free(changes);
 	if (r < 0)
@@ -197,8 +198,7 @@ static int open_and_show(const struct cmd_call *call, struct hb_error *err)
 	/* Others may have the session while somebody still reads. */
 	r = cmd_with_session(call, HB_OPEN_LOOK, true, show, &sink, err);
 	paint_done(&sink.paint);
-	if (sink.pager > 0)
-		hb_pager_end(sink.pager);
+	hb_pager_end(sink.pager);
 	return r;
 }
 

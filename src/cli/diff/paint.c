@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "holdback/holdback.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -68,10 +69,16 @@ static int put(struct paint *p, struct hb_error *err)
 		return hb_fail(err, p->out.error, "cannot make the text");
 	if (p->out.len == 0)
 		return 0;
-	if (fwrite(p->out.data, 1, p->out.len, stdout) != p->out.len ||
-	    fflush(stdout) != 0)
+	if (p->pager) {
+		int r = hb_pager_write(p->pager, p->out.data, p->out.len, err);
+
+		if (r < 0)
+			return buf_fail(&p->out, r);
+	} else if (fwrite(p->out.data, 1, p->out.len, stdout) != p->out.len ||
+		   fflush(stdout) != 0) {
 		return hb_fail(err, buf_fail(&p->out, -errno),
 			       "cannot write to stdout");
+	}
 	p->is_begun = true;
 	buf_cut(&p->out, 0);
 	return 0;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct hb_pager;
 
 /*
  * What goes to stdout, line by line, with git's colours.  Contents are somebody
@@ -24,6 +25,7 @@ enum paint_kind {
 
 struct paint {
 	struct buf out;
+	struct hb_pager *pager; /* who reads stdout, if it is one; borrowed */
 	bool has_colour;
 	bool is_for_terminal;
 	bool is_begun; /* something was written */

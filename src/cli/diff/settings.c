@@ -176,14 +176,15 @@ void settings_find(const struct cli_values *values, char *const *envp,
 	s->has_colour = !values->json && is_colourful(values, envp, &w, s);
 }
 
-int settings_start_pager(const struct settings *settings, char *const *envp,
-			 int *ret_pid, struct hb_error *err)
+int settings_start_pager(const struct settings *settings,
+			 const struct hb_session *session, char *const *envp,
+			 struct hb_pager **ret_pager, struct hb_error *err)
 {
 	static char less[] = "LESS=FRX", lv[] = "LV=-c";
 	auto_free char **env = NULL;
 	size_t n = 0;
 
-	*ret_pid = 0;
+	*ret_pager = NULL;
 	if (!settings->pager[0])
 		return 0;
 	while (n < MANY && envp[n])
@@ -197,5 +198,5 @@ int settings_start_pager(const struct settings *settings, char *const *envp,
 		env[n++] = less;
 	if (!settings_env(envp, "LV"))
 		env[n++] = lv;
-	return hb_pager_start(settings->pager, env, ret_pid, err);
+	return hb_pager_start(session, settings->pager, env, ret_pager, err);
 }

@@ -8,6 +8,8 @@
 
 struct cli_values;
 struct hb_error;
+struct hb_pager;
+struct hb_session;
 
 /*
  * How the user wants a diff to look: by options, the environment and the
@@ -25,11 +27,12 @@ void settings_find(const struct cli_values *values, char *const *envp,
 		   struct settings *ret_settings);
 
 /*
- * Starts the pager if there is one; *ret_pid is 0 otherwise.  Without LESS and
- * LV in the environment it gets what git gives it.
+ * Starts the pager if there is one; *ret_pager is NULL otherwise.  Without LESS
+ * and LV in the environment it gets what git gives it.
  */
-int settings_start_pager(const struct settings *settings, char *const *envp,
-			 int *ret_pid, struct hb_error *err);
+int settings_start_pager(const struct settings *settings,
+			 const struct hb_session *session, char *const *envp,
+			 struct hb_pager **ret_pager, struct hb_error *err);
 
 /* The value of a variable, or NULL. */
 const char *settings_env(char *const *envp, const char *name);
