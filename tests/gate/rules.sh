@@ -82,6 +82,21 @@ is 'the directory itself is nothing' "$(found)" ''
 again 'rm .gitconfig'
 is 'nor is it to remove something' "$(found)" ''
 
+# Which changes a rule is about.
+hb rollback -y @s >/dev/null
+(cd "$project" && mkdir -p .git/hooks && echo x >.git/hooks/pre-push && echo x >.env)
+again 'chmod +x .git/hooks/pre-push; chmod u+s a'
+is 'a right to execute makes a hook' "$(found)" 'ask .git/hooks/pre-push git-hook,'\
+'warn .git/hooks/pre-push executable,ask a setid,'
+again 'chmod 600 .git/hooks/pre-push; touch .git/hooks/pre-push; rm .git/hooks/pre-push'
+is 'to take it away does not' "$(found)" ''
+again 'echo x >.git/hooks/pre-commit.sample; mkdir -p .git/logs; echo x >.git/logs/HEAD'
+is 'what git itself leaves there is nothing' "$(found)" ''
+again 'echo y >>.env'
+is 'nor is the name of a file that was there' "$(found)" ''
+again 'mkdir n n/.git; mkdir .git/x'
+is 'nor are directories' "$(found)" ''
+
 # Secrets; tests/unit and tests/fuzz look at the formats.
 token=ghp_$(python3 - <<-'END'
 	import random, string, zlib
@@ -94,8 +109,8 @@ token=ghp_$(python3 - <<-'END'
 	print(body + check.rjust(6, "0"))
 END
 )
-again "printf 'one\ntwo\ntoken = %s\n' '$token' >notes; echo x >.env; echo x >.env.example"
-is 'secrets ask, by name and by content' "$(found)" 'ask .env secret-name,ask notes:3 secret,'
+again "printf 'one\ntwo\ntoken = %s\n' '$token' >notes; echo x >d/.env; echo x >.env.example"
+is 'secrets ask, by name and by content' "$(found)" 'ask d/.env secret-name,ask notes:3 secret,'
 for words in gate 'gate --json' 'commit -y' 'status' 'commit -y --allow secret --allow secret-name'; do
 	# shellcheck disable=SC2086 # words
 	unlike "$words does not show it" "$(hb $words @s 2>&1)" "*$(printf %.20s "$token")*"
