@@ -433,6 +433,24 @@ int resource_remove_noted(int dir, struct hb_error *err)
 	return tree_remove(base, name, err);
 }
 
+static int place_without_marker(int base, int dir, const char *id,
+				struct record_resource *resource,
+				struct hb_error *err)
+{
+	auto_fd int place = place_in_base(base, dir, id, resource, err);
+	auto_fd int marker = -1;
+	int r;
+
+	if (place < 0)
+		return place;
+	marker = sys_unnamed_file(place);
+	if (marker < 0)
+		return hb_fail(err, marker, "cannot use the store for '%s'",
+			       resource->source);
+	r = resource_clock(marker, &resource->t0, err);
+	return r < 0 ? r : take_fd(&place);
+}
+
 static int find_place(int base, int dir, const char *id,
 		      struct record_resource *resource, struct hb_error *err)
 {
@@ -471,6 +489,10 @@ static int find_place(int base, int dir, const char *id,
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell where '%s' lies",
 			       resource->source);
+	/* FUSE and NFS, where a name has to do. */
+	if (r == 0 && marker == -EOPNOTSUPP &&
+	    sys_faccessat(base, ".", W_OK) >= 0)
+		return place_without_marker(base, dir, id, resource, err);
 	resource->same_mount = r > 0;
 	marker = sys_unnamed_file(dir);
 	if (marker < 0)

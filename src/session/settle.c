@@ -127,7 +127,10 @@ static int drop_one(struct session_resource *resource, struct hb_error *err)
 		(void)snprintf(name, sizeof(name), "work.%d", i);
 		r = sys_renameat2(resource->dir, WORK, trash, name,
 				  RENAME_KEEP);
-		if (r != -EEXIST)
+		/* No flags there: only what is empty could be replaced. */
+		if (r == -EINVAL)
+			r = sys_renameat(resource->dir, WORK, trash, name);
+		if (r != -EEXIST && r != -ENOTEMPTY)
 			break;
 		(void)tree_remove(trash, name, NULL);
 	}

@@ -65,6 +65,20 @@ out=$(in_mounts '
 like 'with a mount below: a copy, which is said' "$out" \
 	"holdback: no overlay for '$work/home/p', a copy instead: something is mounted at '$work/home/p/m'*y${nl}below${nl}status 0${nl}M	f${nl}x"
 
+# As FUSE and NFS: no files without a name, and no layers.
+out=$(in_mounts '
+	mount -t tmpfs none . && cd "$HOME/p" && echo x >f && mkdir d && echo o >d/o
+	hb() {
+		"$HB_PROBE" deny "openat:2&0x400000" EOPNOTSUPP \
+			fsopen:0~overlay ENODEV -- "$HB_BIN" "$@"
+	}
+	hb -q sh -c "echo y >f; rm -r d; echo n >new"; echo "status $?"
+	hb diff --name-status; cat f; hb commit -y >/dev/null; cat f; echo *
+	hb undo >/dev/null; cat f d/o; echo *; hb cleanup -y; ls -A')
+like 'a file system without unnamed files: a copy, which can be committed' "$out" \
+	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}status 0${nl}D	d/*M	f${nl}A	new${nl}x${nl}y${nl}f new${nl}*x${nl}o${nl}d f${nl}*removed*${nl}d${nl}f"
+unlike 'and nothing else is said' "$out" '*cannot*work directory*'
+
 # What worked before does not any more.
 out=$(in_mounts '
 	hb -q true
