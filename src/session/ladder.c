@@ -222,6 +222,7 @@ static bool take_next(struct ladder *ladder, struct plan *plan,
 }
 
 int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
+	       ladder_again_fn again, void *context,
 	       struct box_result *ret_result, struct hb_error *err)
 {
 	int r;
@@ -231,5 +232,8 @@ int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
 		if (r >= 0 || !take_next(ladder, plan, err))
 			return r;
 		*err = (struct hb_error){ 0 };
+		r = again ? again(context, err) : 0;
+		if (r < 0)
+			return r;
 	}
 }

@@ -31,6 +31,9 @@ struct ladder {
 	void *context;
 };
 
+/* What has to be done before a plan is carried out a second time. */
+typedef int (*ladder_again_fn)(void *context, struct hb_error *err);
+
 /*
  * Before a run: whether it has to do without namespaces, which is asked only if
  * it may; and whether the host lacks anything, if that is forbidden.
@@ -42,9 +45,11 @@ void ladder_tell(const struct run *run, ladder_fn tell, void *context);
 
 /*
  * box_run(), and again where the box could not be made for want of something
- * that there is a rung for; `plan` is changed accordingly.
+ * that there is a rung for; `plan` is changed accordingly.  `again`, which may
+ * be NULL, is called with `context` before each further try.
  */
 int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
+	       ladder_again_fn again, void *context,
 	       struct box_result *ret_result, struct hb_error *err);
 
 #endif

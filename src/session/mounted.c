@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "session/ladder.h"
 #include "session/layers.h"
+#include "session/resource.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -171,6 +172,20 @@ static int make_work(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
+/* One in which an overlay was mounted that need not sync is of no more use. */
+static int renew_work(void *session, struct hb_error *err)
+{
+	struct hb_session *s = session;
+	int r = session_open_resources(s, err);
+
+	/* A session that was made for this run has none of them yet. */
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = resource_make_dirs(s->resources[i].dir, err);
+	if (r >= 0)
+		r = session_drop_work(s, err);
+	return r < 0 ? r : make_work(s, err);
+}
+
 int mounted_prepare(struct mounted *m, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
@@ -253,7 +268,7 @@ int mounted_run(struct mounted *m, char *const *envp,
 	r = session_prepare_groups(s, err);
 	if (r >= 0)
 		r = ladder_run(m->ladder ? m->ladder : &own, m->plan, envp,
-			       ret_result, err);
+			       renew_work, s, ret_result, err);
 	ended = session_settle_box(
 		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
 	if (ended > 0) {

@@ -325,7 +325,8 @@ static int run_box(struct run *run, struct hb_run_result *ret_result,
 		return r;
 	tell_weakenings(run, run->listener);
 	tell_start(run, "", run->listener);
-	r = ladder_run(&run->ladder, &run->plan, envp, &result, err);
+	r = ladder_run(&run->ladder, &run->plan, envp, NULL, NULL, &result,
+		       err);
 	if (r < 0)
 		return run_explain(run, r, err);
 	fill_result(run, &result, ret_result);

@@ -123,6 +123,19 @@ like 'a read-only /proc/sys: the filter alone, and a line' "$(
 			unshare -U true 2>/dev/null || echo refused"' 2>&1
 )" '*weakened: /proc/sys cannot be written here*refused'
 
+# As in a rootless container: both, and the work directory of an overlay that
+# was mounted once cannot be used again.
+like 'both, in a kept run' "$(unshare -Urmpf --mount-proc sh -c '
+	mount --bind /proc/sys /proc/sys &&
+		mount -o remount,bind,ro /proc/sys &&
+		mount -t tmpfs none /proc/fs || exit 99
+	"$HB_BIN" run -q true || exit
+	"$HB_BIN" run -q -s both sh -c "cat f; echo two >f; cat f"' 2>&1)" \
+	'*weakened: parts of /proc*weakened: /proc/sys cannot *one
+two*'
+is 'which holds back' "$(cat f):$("$HB_BIN" diff @both --name-status)" \
+	'one:M	f'
+
 # The whole root on an overlay, as in a container: its upper is no place for an
 # overlay's own, and the state is kept elsewhere.
 like 'overlayfs as the root of everything' "$(unshare -Urm sh -c '
