@@ -97,6 +97,12 @@ enum plan_env_kind {
 	ENV_SET = 1,
 	ENV_UNSET,
 	ENV_CLEAR,
+	/*
+	 * The caller's of this name, or all that a pattern (NAME*) fits but
+	 * those that open a door or run code.  Who is the caller is found out
+	 * by plan_environment(): a command that joins a box has its own.
+	 */
+	ENV_PASS,
 };
 
 /* Applied in order to the caller's environment. */

@@ -110,6 +110,7 @@ static const char *const env_names[] = {
 	[ENV_SET] = "setenv",
 	[ENV_UNSET] = "unsetenv",
 	[ENV_CLEAR] = "clearenv",
+	[ENV_PASS] = "passenv",
 };
 
 #define NAMES(table) table, sizeof(table) / sizeof((table)[0])

@@ -18,41 +18,6 @@
  */
 
 /*
- * What opens a door or runs code: a pattern does not pass these, only their own
- * name does.
- */
-static const char *const by_name_only[] = {
-	"SSH_AUTH_SOCK",
-	"SSH_AGENT_PID",
-	"GPG_AGENT_INFO",
-	"DBUS_*",
-	"DISPLAY",
-	"WAYLAND_DISPLAY",
-	"XAUTHORITY",
-	"KUBECONFIG",
-	"SSH_ASKPASS",
-	"GIT_ASKPASS",
-	"SUDO_ASKPASS",
-	"LD_*",
-	"BASH_ENV",
-	"ENV",
-	"NODE_OPTIONS",
-	"PYTHONSTARTUP",
-	"PERL5OPT",
-	"RUBYOPT",
-	"JAVA_TOOL_OPTIONS",
-	"TMUX",
-	"VSCODE_IPC_*",
-	"XDG_*",
-	"HOLDBACK*",
-	"HOME",
-	"PATH",
-	"PWD",
-	"TMPDIR",
-	"GIT_CONFIG_*",
-};
-
-/*
  * git inside has no credentials to help with, and a helper of the host that is
  * not in the view is an error at every fetch.
  */
@@ -69,28 +34,13 @@ static const struct {
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define PRIVATE_HOME "/tmp"
 
-static bool is_named(const char *entry, const char *name)
-{
-	size_t n = strcspn(name, "*");
-
-	if (strncmp(entry, name, n) != 0 || !strchr(entry, '='))
-		return false;
-	return name[n] == '*' || entry[n] == '=';
-}
-
-static bool is_by_name_only(const char *entry)
-{
-	for (size_t i = 0; i < COUNT(by_name_only); i++)
-		if (is_named(entry, by_name_only[i]))
-			return true;
-	return false;
-}
-
 static const char *find(char *const *envp, const char *name)
 {
+	size_t n = strlen(name);
+
 	for (size_t i = 0; envp[i]; i++)
-		if (is_named(envp[i], name))
-			return strchr(envp[i], '=') + 1;
+		if (strncmp(envp[i], name, n) == 0 && envp[i][n] == '=')
+			return envp[i] + n + 1;
 	return NULL;
 }
 
@@ -149,33 +99,22 @@ static int set_path(const struct view_host *host, struct plan *plan,
 			    err);
 }
 
-/* All of the caller's that a pattern names. */
-static int pass_pattern(const struct view_host *host, struct plan *plan,
-			const char *pattern, struct hb_error *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && host->envp[i]; i++)
-		if (is_named(host->envp[i], pattern) &&
-		    !is_by_name_only(host->envp[i]))
-			r = set_entry(plan, host->envp[i], err);
-	return r;
-}
-
 /* One value of the key `env`: NAME=VALUE, NAME or a pattern. */
-static int set_asked(const struct view_host *host, struct plan *plan,
-		     const char *word, struct hb_error *err)
+static int set_asked(struct plan *plan, const char *word, struct hb_error *err)
 {
-	const char *value;
+	char *copy;
+	int r;
 
 	if (strchr(word, '='))
 		return set_entry(plan, word, err);
-	if (strchr(word, '*'))
-		return pass_pattern(host, plan, word, err);
-	value = find(host->envp, word);
-	if (!value)
-		return 0;
-	return plan_add_env(plan, ENV_SET, word, value, err);
+	/* The plan outlives the settings where a session's are compiled in. */
+	copy = strdup(word);
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot keep the environment");
+	r = plan_keep(plan, copy, err);
+	if (r < 0)
+		return r;
+	return plan_add_env(plan, ENV_PASS, copy, NULL, err);
 }
 
 /* git does not trust what another user owns, as a workspace may be. */
@@ -219,6 +158,6 @@ int view_env(const struct view_request *request, const struct view_host *host,
 		r = set_git(request, plan, err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_ENV)
-			r = set_asked(host, plan, s->items[i].value, err);
+			r = set_asked(plan, s->items[i].value, err);
 	return r;
 }

@@ -129,6 +129,42 @@ static void the_environment_changes_in_order(void)
 	plan_done(&plan);
 }
 
+/* What is passed is the caller's, whoever that is when it is asked for. */
+static void the_callers_variables_pass_by_name_or_pattern(void)
+{
+	char a[] = "LC_A=1", b[] = "LC_B=2", ld[] = "LD_PRELOAD=x", c[] = "C=3";
+	char again[] = "C=4", no_value[] = "LC_X";
+	char *const base[] = { a, ld, b, c, again, no_value, NULL };
+	char *const other[] = { b, NULL };
+	struct plan plan;
+	char **env;
+
+	plan_init(&plan);
+	(void)plan_add_env(&plan, ENV_CLEAR, NULL, NULL, NULL);
+	(void)plan_add_env(&plan, ENV_SET, "C", "ours", NULL);
+	(void)plan_add_env(&plan, ENV_PASS, "L*", NULL, NULL);
+	(void)plan_add_env(&plan, ENV_PASS, "C", NULL, NULL);
+	(void)plan_add_env(&plan, ENV_PASS, "NOT_THERE", NULL, NULL);
+	CHECK_INT(plan_environment(&plan, base, &env, NULL), 0);
+	CHECK_STR(env[0], "LC_A=1");
+	CHECK_STR(env[1], "LC_B=2");
+	CHECK_STR(env[2], "C=4");
+	CHECK(env[3] == NULL);
+	free(env);
+	CHECK_INT(plan_environment(&plan, other, &env, NULL), 0);
+	CHECK_STR(env[0], "C=ours");
+	CHECK_STR(env[1], "LC_B=2");
+	CHECK(env[2] == NULL);
+	free(env);
+	/* Only its own name passes what runs code. */
+	(void)plan_add_env(&plan, ENV_PASS, "LD_PRELOAD", NULL, NULL);
+	CHECK_INT(plan_environment(&plan, base, &env, NULL), 0);
+	CHECK_STR(env[3], "LD_PRELOAD=x");
+	CHECK(env[4] == NULL);
+	free(env);
+	plan_done(&plan);
+}
+
 /* A plan with one of each kind of thing. */
 static void fill(struct plan *plan)
 {
@@ -270,6 +306,7 @@ static void every_kind_has_a_name(void)
 
 TESTS(T(an_empty_plan_asks_for_nothing), T(operations_keep_their_order),
       T(the_lists_beside_it_grow_too), T(the_limits_hold),
-      T(the_environment_changes_in_order), T(printed_plans_show_everything),
-      T(json_shows_the_same), T(a_full_buffer_is_an_error),
-      T(every_kind_has_a_name))
+      T(the_environment_changes_in_order),
+      T(the_callers_variables_pass_by_name_or_pattern),
+      T(printed_plans_show_everything), T(json_shows_the_same),
+      T(a_full_buffer_is_an_error), T(every_kind_has_a_name))

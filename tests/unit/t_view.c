@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CHECK_STR(got, want)                                                 \
@@ -134,12 +135,20 @@ static const struct plan_op *at(const struct world *w, const char *dest)
 
 static const char *env(const struct world *w, const char *name)
 {
+	static char found[256];
 	const char *value = NULL;
+	char **all = NULL;
+	size_t n = strlen(name);
 
 	CHECK_INT(w->plan.env[0].kind, ENV_CLEAR);
-	for (size_t i = 1; i < w->plan.n_env; i++)
-		if (strcmp(w->plan.env[i].name, name) == 0)
-			value = w->plan.env[i].value;
+	CHECK_INT(plan_environment(&w->plan, w->host.envp, &all, NULL), 0);
+	for (size_t i = 0; all[i]; i++) {
+		if (strncmp(all[i], name, n) != 0 || all[i][n] != '=')
+			continue;
+		(void)snprintf(found, sizeof(found), "%s", all[i] + n + 1);
+		value = found;
+	}
+	free(all);
 	return value;
 }
 
