@@ -169,8 +169,11 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	bool is_dir;
 	int r;
 
+	/* Nothing shows it; but it may be a link to what something shows. */
 	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
-	    view_lies_in(path, run->host.home) && !is_exposed(run, path))
+	    view_lies_in(path, run->host.home) && !is_exposed(run, path) &&
+	    (sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
+	     look_real(path, real) < 0 || !is_exposed(run, real)))
 		return 0;
 	if (sys_fstatat(AT_FDCWD, path, &st, 0) < 0)
 		return 0;

@@ -135,6 +135,10 @@ mkdir "$HOME/dot" && echo key >"$HOME/dot/id" && ln -s dot "$HOME/.ssh"
 like 'keys that a link leads to are hidden with the home directory shown' \
 	"$(run -q --ro "$HOME" sh -c 'cat ~/.ssh/id ~/dot/id || echo none' 2>&1)" \
 	'*denied*denied*none'
+like 'also where the workspace is what the link leads to' \
+	"$(cd "$HOME/dot" && mkdir ssh && echo key >ssh/id && rm ../.ssh &&
+		ln -s dot/ssh ../.ssh && run -q sh -c 'cat ssh/id || echo none' 2>&1)" \
+	'*denied*none'
 rm -r "$HOME/dot" "$HOME/.ssh" "$other/link" "$other/kept"
 
 mkdir "$HOME/.ssh" "$HOME/plain"
