@@ -63,6 +63,7 @@ struct hb_run_options {
 	char *const *envp; /* the caller's environment */
 	const struct hb_setting *settings;
 	size_t n_settings;
+	bool keeps_open;	/* there is no command, and need not be one */
 	bool without_workspace; /* nothing of the working directory is shown */
 	/* Where sessions live, and who hears of them; NULL: as envp says. */
 	const struct hb_store_options *store;

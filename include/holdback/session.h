@@ -122,9 +122,28 @@ struct hb_exec_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
+	bool has_joined;     /* it ran in a box that was there */
+	bool has_box_ended;  /* and which ended first, and ended it */
 };
 
-/* Runs a command on the session's view.  HB_OPEN_CHANGE. */
+/*
+ * Runs a command in the session `ref` (hb_session_open): if it is live, in the
+ * box that is there, held to what that was made with; else in a box of its own.
+ * One that is about to begin or to end is waited for.  `argv` NULL: holds a box
+ * of its own open until hb_stop(), or a signal that asks for an end; -HB_E_BUSY
+ * if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.
+ */
+int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
+	    char *const *argv, char *const *envp,
+	    struct hb_exec_result *ret_result, struct hb_error *err);
+
+/*
+ * Ends the box of a live session, gently and then not, and returns when the
+ * session is idle.  0: it was not live; 1: it was.
+ */
+int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err);
+
+/* Runs a command on the session's view, or NULL.  HB_OPEN_CHANGE. */
 int hb_session_exec(struct hb_session *session, char *const *argv,
 		    char *const *envp, struct hb_exec_result *ret_result,
 		    struct hb_error *err);

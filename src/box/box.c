@@ -30,49 +30,6 @@
 
 #define FILTER_LIMIT (32768 * sizeof(struct k_sock_filter))
 
-static const struct {
-	unsigned ns;
-	unsigned long flag;
-} clone_flags[] = {
-	{ PLAN_NS_USER, CLONE_NEWUSER }, { PLAN_NS_IPC, CLONE_NEWIPC },
-	{ PLAN_NS_PID, CLONE_NEWPID },	 { PLAN_NS_NET, CLONE_NEWNET },
-	{ PLAN_NS_UTS, CLONE_NEWUTS },	 { PLAN_NS_CGROUP, CLONE_NEWCGROUP },
-};
-
-static const char *env_value(char *const *envp, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; *envp; envp++)
-		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
-			return *envp + n + 1;
-	return NULL;
-}
-
-static int copy_lists(struct box *box, char *const *envp, struct hb_error *err)
-{
-	char *const *argv = box->plan->argv;
-	size_t n_args = 0;
-
-	while (envp[box->n_env])
-		box->n_env++;
-	while (argv[n_args])
-		n_args++;
-	box->envp = calloc(box->n_env + BOX_SPARE_ENV + 1, sizeof(char *));
-	box->argv_room = calloc(n_args + 2, sizeof(char *));
-	if (!box->envp || !box->argv_room)
-		return hb_fail(err, -ENOMEM, "cannot keep the environment");
-	box->argv = box->argv_room + 1;
-	memcpy(box->envp, envp, box->n_env * sizeof(char *));
-	memcpy(box->argv, argv, n_args * sizeof(char *));
-	/* exec wants char *, and does not write. */
-	if (box->plan->argv0)
-		memcpy(&box->argv[0], &box->plan->argv0, sizeof(char *));
-	box->path_list = env_value(envp, "PATH");
-	box->home = env_value(envp, "HOME");
-	return 0;
-}
-
 static int read_filter(struct box *box, int fd, struct hb_error *err)
 {
 	auto_buf struct buf code = BUF_INIT(FILTER_LIMIT);
@@ -119,23 +76,6 @@ static int read_filters(struct box *box, struct hb_error *err)
 	return 0;
 }
 
-/* root keeps what it has unless the plan takes it; nobody else has any. */
-static int decide_caps(struct box *box, struct hb_error *err)
-{
-	struct caps own = { 0 };
-	uint64_t has = 0;
-	int r;
-
-	if (box->uid == 0) {
-		r = sys_caps_get(&own);
-		if (r < 0)
-			return hb_fail(err, r, "cannot read our capabilities");
-		has = own.effective;
-	}
-	box->caps = (has & box->plan->caps_keep) | box->plan->caps_add;
-	return 0;
-}
-
 /*
  * What the caller gave us by number is for us, not for the command; only the
  * sync descriptor belongs to whoever is pid 1.
@@ -165,30 +105,14 @@ static int claim_descriptors(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
-static int keep_cwd(struct box *box, struct hb_error *err)
-{
-	char cwd[BOX_CWD_SIZE];
-
-	if (sys_getcwd(cwd, sizeof(cwd)) < 0)
-		cwd[0] = '\0';
-	box->cwd = strdup(cwd);
-	box->pwd = malloc(BOX_PWD_SIZE);
-	box->oldpwd = malloc(BOX_PWD_SIZE);
-	if (!box->cwd || !box->pwd || !box->oldpwd)
-		return hb_fail(err, -ENOMEM, "cannot keep the directory");
-	return 0;
-}
-
 static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 {
 	const struct plan *plan = box->plan;
 	int r;
 
-	box->uid = sys_getuid();
-	box->gid = sys_getgid();
-	box->in_uid = plan->uid >= 0 ? (uid_t)plan->uid : box->uid;
-	box->in_gid = plan->gid >= 0 ? (gid_t)plan->gid : box->gid;
-	box->ns = plan->ns;
+	r = box_identify(box, err);
+	if (r < 0)
+		return r;
 	box->has_init =
 		!is_set(box, PLAN_AS_PID_1) &&
 		(box->ns & PLAN_NS_PID || is_set(box, PLAN_BARE) ||
@@ -197,13 +121,9 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
 			is_set(box, PLAN_MAP_ALL) || plan->limits.memory ||
 			plan->limits.cpus || plan->limits.pids;
-	r = keep_cwd(box, err);
+	r = claim_descriptors(box, err);
 	if (r >= 0)
-		r = decide_caps(box, err);
-	if (r >= 0)
-		r = claim_descriptors(box, err);
-	if (r >= 0)
-		r = copy_lists(box, envp, err);
+		r = box_lists_make(box, envp, err);
 	if (r >= 0)
 		r = read_filters(box, err);
 	if (r >= 0)
@@ -311,14 +231,14 @@ static int join_namespaces(const struct plan *plan, struct hb_error *err)
 static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 		       struct hb_error *err)
 {
-	unsigned long flags = is_set(box, PLAN_BARE) ? 0 : CLONE_NEWNS;
+	unsigned long flags = 0;
 	pid_t pid;
 	int r;
 
-	for (size_t i = 0; i < sizeof(clone_flags) / sizeof(clone_flags[0]);
-	     i++)
-		if (box->ns & clone_flags[i].ns)
-			flags |= clone_flags[i].flag;
+	for (size_t i = 0; i < BOX_NAMESPACES; i++)
+		if (has_namespace(box->ns, &box_namespaces[i]) &&
+		    !(is_set(box, PLAN_BARE) && box_namespaces[i].ns == 0))
+			flags |= (unsigned long)box_namespaces[i].flag;
 	r = join_namespaces(box->plan, err);
 	if (r < 0)
 		return r;
@@ -385,11 +305,7 @@ static void close_all(struct box *box)
 	free(box->filters);
 	cgroup_remove(&box->cgroup);
 	source_free_all(box);
-	free(box->envp);
-	free(box->cwd);
-	free(box->pwd);
-	free(box->oldpwd);
-	free(box->argv_room);
+	box_lists_free(box);
 }
 
 /*
@@ -423,10 +339,6 @@ static int run_simply(struct box *box, struct box_result *ret_result,
 	return supervise_simply(box, child, ret_result, err);
 }
 
-static const int handled[] = { SIGHUP,	SIGINT,	 SIGQUIT,  SIGTERM,
-			       SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
-			       SIGTTIN, SIGTTOU, SIGCONT };
-
 static int run_with_jobs(struct box *box, const struct event_sink *events,
 			 struct box_result *ret_result, struct hb_error *err)
 {
@@ -441,9 +353,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	box->group = terminal.group;
 	box->tty = terminal.fd;
 	box->is_foreground = terminal.is_foreground;
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
-		(void)sigaddset(&set, handled[i]);
+	box_handled_signals(&set);
 	/* The command's pid, as we see it, comes with its first report. */
 	r = sys_want_credentials(box->watch);
 	if (r < 0)
@@ -490,12 +400,9 @@ int box_run(const struct plan *plan, char *const *envp,
 			    ? run_with_jobs(&box, events, &result, err)
 			    : run_simply(&box, &result, err);
 	close_all(&box);
-	/* bubblewrap has no stages; what the caller named speaks for itself. */
-	if (r < 0 && err->stage > 0 && err->stage < STAGE_EXEC &&
-	    err->stage != STAGE_CWD && !is_set(&box, PLAN_BWRAP_WORDS))
-		return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
+	/* bubblewrap has no stages. */
 	if (r < 0)
-		return r;
+		return is_set(&box, PLAN_BWRAP_WORDS) ? r : stage_fail(err, r);
 	*ret_result = result;
 	return 0;
 }

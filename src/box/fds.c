@@ -46,7 +46,7 @@ static int check_stdio(struct hb_error *err)
 
 int step_fds(struct box *box, struct hb_error *err)
 {
-	unsigned report = (unsigned)box->report;
+	unsigned rest = 3;
 	int r;
 
 	if (!is_set(box, PLAN_CLOSE_FDS))
@@ -54,10 +54,12 @@ int step_fds(struct box *box, struct hb_error *err)
 	r = check_stdio(err);
 	if (r < 0)
 		return r;
-	if (report > 3)
-		r = sys_close_range(3, report - 1);
+	if (box->report >= 0)
+		rest = (unsigned)box->report + 1;
+	if (rest > 4)
+		r = sys_close_range(3, rest - 2);
 	if (r >= 0)
-		r = sys_close_range(report + 1, ~0U);
+		r = sys_close_range(rest, ~0U);
 	if (r < 0)
 		return hb_fail(err, r, "cannot close descriptors");
 	return 0;

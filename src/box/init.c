@@ -32,6 +32,8 @@
  */
 
 #define COMMAND_STACK 65536
+/* So long the supervisor has to see those who joined out. */
+#define WORD_MS 10000
 /* The socket, the sync descriptor and the signals. */
 #define KEEP_OTHERS  3
 #define POLL_FOREVER (-1)
@@ -118,6 +120,7 @@ struct watch {
 	pid_t command;
 	int signals; /* signalfd: SIGCHLD */
 	bool has_ended;
+	bool is_told; /* the supervisor has nothing more to say: end it */
 	int n_leftover;
 };
 
@@ -150,12 +153,15 @@ static int take_changes(struct watch *w)
 	return pid == -ECHILD ? 0 : 1;
 }
 
-/* Waits for a change.  -EPIPE: the supervisor is gone, -ETIME: time is up. */
+/*
+ * Waits for a change.  -EPIPE: the supervisor is gone, -ETIME: time is up.
+ * That the supervisor will say nothing more is its only word, and has no text.
+ */
 static int await_change(struct watch *w, int timeout_ms)
 {
 	struct pollfd fds[2] = {
 		{ .fd = w->signals, .events = POLLIN },
-		{ .fd = w->box->report, .events = 0 },
+		{ .fd = w->box->report, .events = w->is_told ? 0 : POLLRDHUP },
 	};
 	int r;
 
@@ -164,7 +170,26 @@ static int await_change(struct watch *w, int timeout_ms)
 		return r;
 	if (r == 0)
 		return -ETIME;
-	return fds[1].revents ? -EPIPE : 0;
+	if (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL))
+		return -EPIPE;
+	w->is_told |= fds[1].revents != 0;
+	return 0;
+}
+
+/*
+ * The supervisor sees those who joined out, who are not ours to end: they get
+ * their own signal.  Without anybody in the box there is nothing to wait for.
+ */
+static void await_word(struct watch *w)
+{
+	int64_t end = sys_now_ms() + WORD_MS, now;
+
+	if (!has_door(w->box->plan))
+		return;
+	while (!w->is_told && sys_kill(-1, 0) != -ESRCH &&
+	       (now = sys_now_ms()) < end &&
+	       await_change(w, (int)(end - now)) >= 0)
+		(void)take_changes(w);
 }
 
 /*
@@ -206,12 +231,14 @@ static void end_children(struct watch *w)
  */
 static void end_leftovers(struct watch *w)
 {
-	int64_t end = sys_now_ms() + BOX_GRACE_MS, now;
+	int64_t end, now;
 
 	if (is_set(w->box, PLAN_BARE)) {
 		end_children(w);
 		return;
 	}
+	await_word(w);
+	end = sys_now_ms() + BOX_GRACE_MS;
 	if (sys_kill(-1, SIGTERM) < 0)
 		return;
 	/* Also those that are stopped have to hear it. */
@@ -237,6 +264,9 @@ _Noreturn static void reap_and_tell(struct watch *w)
 			sys_exit(1);
 		}
 		(void)take_changes(w);
+		/* A box that is kept open has no command that could end. */
+		if (w->command == 0 && w->is_told)
+			w->has_ended = true;
 	}
 	end_leftovers(w);
 	sys_exit(0);
@@ -309,7 +339,9 @@ void init_main(struct box *box)
 		give_up(box, &err);
 	if (tells && prepare_watch(&w, &err) < 0)
 		give_up(box, &err);
-	w.command = sys_vfork_with(start_command, box, stack, sizeof(stack), 0);
+	if (box->plan->argv)
+		w.command = sys_vfork_with(start_command, box, stack,
+					   sizeof(stack), 0);
 	if (w.command < 0) {
 		(void)hb_fail(&err, w.command, "cannot start the command");
 		give_up(box, &err);
@@ -317,6 +349,8 @@ void init_main(struct box *box)
 	shed_descriptors(&w, keep, n_locks);
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);
+	if (!box->plan->argv)
+		report_send(box->report, REPORT_STARTED, 0);
 	if (!tells)
 		reap_simply(box, w.command);
 	reap_and_tell(&w);

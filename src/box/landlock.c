@@ -60,6 +60,11 @@ static uint64_t op_rights(const struct plan_op *op)
 	return ~0ULL;
 }
 
+bool landlock_has_rule(const struct plan_op *op)
+{
+	return op_rights(op) != 0;
+}
+
 static int allow_path(int ruleset, const char *path, uint64_t rights,
 		      struct hb_error *err)
 {

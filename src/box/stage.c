@@ -7,17 +7,30 @@
 #include <string.h>
 
 static const char *const names[] = {
-	[STAGE_CLONE] = "clone",       [STAGE_PARENT] = "parent",
-	[STAGE_IDS] = "ids",	       [STAGE_NETWORK] = "network",
-	[STAGE_PRIVATE] = "private",   [STAGE_STDIO] = "stdio",
-	[STAGE_MOUNTS] = "mounts",     [STAGE_NO_USERNS] = "no-userns",
-	[STAGE_ROOT] = "root",	       [STAGE_NEST] = "nest",
-	[STAGE_BOUND] = "bound",       [STAGE_BLOCK] = "block",
-	[STAGE_SESSION] = "session",   [STAGE_INIT] = "init",
-	[STAGE_CWD] = "cwd",	       [STAGE_LIMITS] = "limits",
-	[STAGE_CAPS] = "caps",	       [STAGE_DEVICES] = "devices",
-	[STAGE_LANDLOCK] = "landlock", [STAGE_FDS] = "fds",
-	[STAGE_SECCOMP] = "seccomp",   [STAGE_PROVE] = "prove",
+	[STAGE_CLONE] = "clone",
+	[STAGE_JOIN] = "join",
+	[STAGE_PARENT] = "parent",
+	[STAGE_IDS] = "ids",
+	[STAGE_NETWORK] = "network",
+	[STAGE_PRIVATE] = "private",
+	[STAGE_STDIO] = "stdio",
+	[STAGE_MOUNTS] = "mounts",
+	[STAGE_NO_USERNS] = "no-userns",
+	[STAGE_ROOT] = "root",
+	[STAGE_NEST] = "nest",
+	[STAGE_BOUND] = "bound",
+	[STAGE_BLOCK] = "block",
+	[STAGE_DOOR] = "door",
+	[STAGE_SESSION] = "session",
+	[STAGE_INIT] = "init",
+	[STAGE_CWD] = "cwd",
+	[STAGE_LIMITS] = "limits",
+	[STAGE_CAPS] = "caps",
+	[STAGE_DEVICES] = "devices",
+	[STAGE_LANDLOCK] = "landlock",
+	[STAGE_FDS] = "fds",
+	[STAGE_SECCOMP] = "seccomp",
+	[STAGE_PROVE] = "prove",
 	[STAGE_EXEC] = "exec",
 };
 
@@ -30,7 +43,8 @@ static const struct box_step view[] = {
 	{ STAGE_STDIO, step_stdio },	     { STAGE_MOUNTS, step_mounts },
 	{ STAGE_NO_USERNS, step_no_userns }, { STAGE_ROOT, step_root },
 	{ STAGE_NEST, step_nest },	     { STAGE_BOUND, step_bound },
-	{ STAGE_BLOCK, step_block },	     { STAGE_SESSION, step_session },
+	{ STAGE_BLOCK, step_block },	     { STAGE_DOOR, step_door },
+	{ STAGE_SESSION, step_session },
 };
 
 static const struct box_step command[] = {
@@ -60,6 +74,14 @@ const char *box_stage_name(int stage)
 	if (stage <= 0 || stage >= STAGE_END)
 		return "box";
 	return names[stage];
+}
+
+int stage_fail(struct hb_error *err, int r)
+{
+	if (err->stage <= 0 || err->stage >= STAGE_EXEC ||
+	    err->stage == STAGE_CWD)
+		return r;
+	return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
 }
 
 static int run(const struct box_step *steps, size_t n, struct box *box,

@@ -14,6 +14,7 @@ struct hb_error;
  */
 enum box_stage {
 	STAGE_CLONE = 1, /* the supervisor makes namespaces and a child */
+	STAGE_JOIN,	 /* or somebody enters those of a box: box/join.h */
 	/* The view: by init, with capabilities in the box's user namespace. */
 	STAGE_PARENT,  /* die with the supervisor: before anything can hang */
 	STAGE_IDS,     /* maps, before anything has an owner */
@@ -26,8 +27,10 @@ enum box_stage {
 	STAGE_NEST,	 /* the last user namespace, if the plan has a second */
 	STAGE_BOUND,	 /* bounding set and no_new_privs: for init as well */
 	STAGE_BLOCK,	 /* wait for the caller's byte: the view is complete */
-	STAGE_SESSION,	 /* setsid(), before init and the command part */
-	STAGE_INIT,	 /* init splits off, without capabilities, undumpable */
+	STAGE_DOOR, /* namespaces go to the supervisor: complete, dumpable yet
+		     */
+	STAGE_SESSION, /* setsid(), before init and the command part */
+	STAGE_INIT,    /* init splits off, without capabilities, undumpable */
 	/* The restrictions: by the command itself. */
 	STAGE_CWD,	/* the working directory, inside, and PWD */
 	STAGE_LIMITS,	/* rlimits, keyring, process group, death signal */
@@ -48,6 +51,12 @@ struct box_step {
 
 /* "mounts", "landlock", ...; for messages. */
 const char *box_stage_name(int stage);
+
+/*
+ * Adds the stage to a failure in one and returns `r`, unless what the caller
+ * named himself speaks for itself.
+ */
+int stage_fail(struct hb_error *err, int r);
 
 /*
  * Runs the stages of the view, and those of the command.  On failure `err` has

@@ -112,6 +112,11 @@ enum report_kind {
 	REPORT_CONTINUED,
 	REPORT_EXITED,	 /* value: wait status of the command */
 	REPORT_LEFTOVER, /* value: how many processes were ended */
+	/*
+	 * With the descriptors of the view's root and of the namespaces, of
+	 * which value (enum plan_ns) says those after the mounts'.
+	 */
+	REPORT_DOOR,
 };
 
 struct report {
@@ -125,6 +130,28 @@ static_assert(sizeof(struct report) <= PIPE_BUF, "a report is one record");
 /* Sends a report without an error; the supervisor may be gone: ignored. */
 void report_send(int fd, enum report_kind kind, int value);
 void report_error(int fd, const struct hb_error *err);
+
+/*
+ * The namespaces of a box, in the order in which they are entered: the user's
+ * gives the right to the others.
+ */
+struct box_namespace {
+	unsigned ns; /* enum plan_ns; 0: every box has one of its own */
+	int flag;    /* CLONE_NEW* */
+	const char *path;
+};
+#define BOX_NAMESPACES 7
+extern const struct box_namespace box_namespaces[BOX_NAMESPACES];
+
+static inline bool has_namespace(unsigned ns, const struct box_namespace *of)
+{
+	return of->ns == 0 || ns & of->ns;
+}
+
+static inline bool has_door(const struct plan *plan)
+{
+	return plan->fds[PLAN_FD_DOOR] >= 0;
+}
 
 static inline bool is_set(const struct box *box, unsigned setting)
 {
@@ -162,6 +189,7 @@ int step_root(struct box *box, struct hb_error *err);
 int step_nest(struct box *box, struct hb_error *err);
 int step_bound(struct box *box, struct hb_error *err);
 int step_block(struct box *box, struct hb_error *err);
+int step_door(struct box *box, struct hb_error *err);
 int step_session(struct box *box, struct hb_error *err);
 int step_cwd(struct box *box, struct hb_error *err);
 int step_limits(struct box *box, struct hb_error *err);
@@ -171,6 +199,28 @@ int step_landlock(struct box *box, struct hb_error *err);
 int step_fds(struct box *box, struct hb_error *err);
 int step_seccomp(struct box *box, struct hb_error *err);
 int step_prove(struct box *box, struct hb_error *err);
+
+/*
+ * What bears on 0, 1 and 2 before the mounts of the host are gone: whether
+ * step_stdio() has anything to do.
+ */
+bool stdio_needs_mount(void);
+
+/* Whether landlock's rules have something to say about what it makes. */
+bool landlock_has_rule(const struct plan_op *op);
+
+/*
+ * What the command has of its own: the environment with room to spare, the
+ * words, the working directory.  Freed by box_lists_free().
+ */
+int box_lists_make(struct box *box, char *const *envp, struct hb_error *err);
+void box_lists_free(struct box *box);
+
+/* Who we are, and who the command is to be. */
+int box_identify(struct box *box, struct hb_error *err);
+
+/* The signals that a supervisor handles for its command, into `set`. */
+void box_handled_signals(sigset_t *set);
 
 /* The end of set-up: executes the command; returns only to say why not. */
 int step_exec(struct box *box, struct hb_error *err);

@@ -91,17 +91,36 @@ static int look_at(int fd, mode_t type, struct stat *ret)
 	return flags;
 }
 
+/* The flags of a file that is only to be read, else -1. */
+static int look_at_read(int fd, struct stat *ret)
+{
+	int flags = look_at(fd, S_IFREG, ret);
+
+	if (flags < 0 || ret->st_nlink == 0 || (flags & O_ACCMODE) != O_RDONLY)
+		return -1;
+	return flags;
+}
+
+bool stdio_needs_mount(void)
+{
+	struct stat st;
+
+	for (int fd = 0; fd < 3; fd++)
+		if (look_at_read(fd, &st) >= 0)
+			return true;
+	return false;
+}
+
 int step_stdio(struct box *box, struct hb_error *err)
 {
 	if (!is_set(box, PLAN_CLOSE_FDS))
 		return 0;
 	for (int fd = 0; fd < 3; fd++) {
 		struct stat st;
-		int flags = look_at(fd, S_IFREG, &st);
+		int flags = look_at_read(fd, &st);
 		int r;
 
-		if (flags < 0 || st.st_nlink == 0 ||
-		    (flags & O_ACCMODE) != O_RDONLY)
+		if (flags < 0)
 			continue;
 		r = open_again(fd, flags, &st);
 		/*

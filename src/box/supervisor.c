@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/event.h"
 #include "box/box.h"
+#include "box/door.h"
 #include "box/info.h"
 #include "box/state.h"
 #include "box/terminal.h"
@@ -14,7 +15,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+
+/* What who joined has before it is killed: more than it gives its command. */
+#define GUESTS_MS 3000
+/* What pid 1 has from its last word to its end. */
+#define BURIAL_MS 1000
 
 /*
  * Silence is never success: a box that ends without having told the command's
@@ -80,6 +87,15 @@ int supervise_simply(struct box *box, pid_t child,
 	return 0;
 }
 
+/* What happens when its time has come. */
+enum due {
+	DUE_LIMIT,  /* the box is asked to end, and then killed */
+	DUE_STOP,   /* a command that was asked to end is killed */
+	DUE_GUESTS, /* those who joined and did not leave are killed */
+	DUE_BURIAL, /* it is looked whether the box is not over after all */
+	DUE_END	    /* one past the last */
+};
+
 /* What the loop works on. */
 struct loop {
 	struct box *box;
@@ -89,19 +105,151 @@ struct loop {
 	struct hb_error *err;
 	int signals;
 	pid_t child;
-	bool has_status;  /* the command's end was told */
-	bool is_over;	  /* the box is gone */
-	int failure;	  /* negated code: what init or the command told */
-	int64_t deadline; /* when to end it, or to kill it; 0: never */
+	bool has_status; /* the command's end was told */
+	bool is_over;	 /* the box is gone */
+	int failure;	 /* negated code: what init or the command told */
+	struct door door;
+	bool is_ending;	  /* the command has ended: who joined is seen out */
+	bool is_last;	  /* and init was told so */
+	bool is_unburied; /* over, but pid 1 is still there: box/door.h */
+	int64_t due[DUE_END]; /* in ms, when; 0: never */
 };
+
+static void set_due(struct loop *l, enum due due, int64_t ms)
+{
+	l->due[due] = sys_now_ms() + ms;
+}
+
+/* Nobody is left whom init would not end. */
+static void tell_init(struct loop *l)
+{
+	if (l->is_last || door_count(&l->door) > 0)
+		return;
+	l->is_last = true;
+	l->due[DUE_GUESTS] = 0;
+	if (l->box->watch >= 0)
+		sys_hang_up(l->box->watch);
+}
+
+static void begin_end(struct loop *l)
+{
+	if (l->is_ending)
+		return;
+	l->is_ending = true;
+	l->due[DUE_STOP] = 0;
+	set_due(l, DUE_GUESTS, GUESTS_MS);
+	door_shut(&l->door);
+	tell_init(l);
+}
+
+static bool has_command(const struct loop *l)
+{
+	return l->box->plan->argv;
+}
+
+/* Somebody wants the box to end. */
+static void stop(struct loop *l)
+{
+	if (l->is_ending || l->due[DUE_STOP] > 0)
+		return;
+	if (!has_command(l)) {
+		begin_end(l);
+		return;
+	}
+	set_due(l, DUE_STOP, BOX_GRACE_MS);
+	terminal_pass_on(l->terminal, SIGTERM);
+	terminal_pass_on(l->terminal, SIGCONT);
+}
+
+/* First it is asked to end; what is left after the grace is killed. */
+static void on_limit(struct loop *l)
+{
+	if (l->result->has_timed_out) {
+		/* Without a pid namespace only init can end the others. */
+		if (is_set(l->box, PLAN_BARE))
+			fd_closep(&l->box->watch);
+		else
+			(void)sys_kill(l->child, SIGKILL);
+		return;
+	}
+	l->result->has_timed_out = true;
+	set_due(l, DUE_LIMIT, BOX_GRACE_MS);
+	if (has_command(l))
+		terminal_signal(l->terminal,
+				&(struct sys_signal){ .number = SIGTERM,
+						      .code = SI_USER });
+	else
+		begin_end(l);
+}
+
+static void on_stop_over(struct loop *l)
+{
+	terminal_pass_on(l->terminal, SIGKILL);
+}
+
+static void on_guests_over(struct loop *l)
+{
+	door_clear(&l->door);
+	tell_init(l);
+}
+
+/* All that ran in the box has ended, and its mounts are gone. */
+static void on_burial(struct loop *l)
+{
+	l->is_unburied = door_has_unburied(&l->door);
+	l->is_over = l->is_unburied;
+}
+
+static void (*const when_due[DUE_END])(struct loop *l) = {
+	[DUE_LIMIT] = on_limit,
+	[DUE_STOP] = on_stop_over,
+	[DUE_GUESTS] = on_guests_over,
+	[DUE_BURIAL] = on_burial,
+};
+
+static void on_started(struct loop *l, pid_t sender)
+{
+	l->result->was_started = true;
+	if (!has_command(l))
+		return;
+	terminal_started(l->terminal, sender);
+	event_report(l->events, &(struct event){ .kind = EVENT_STARTED,
+						 .path = l->box->plan->argv[0],
+						 .a = sender });
+}
+
+/* Only from an init that nobody was in the box with yet. */
+static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
+{
+	int r = -HB_E_CHILD;
+
+	if (has_door(l->box->plan) && !l->result->was_started)
+		r = door_open(&l->door, l->box, ns, fds, n, l->err);
+	else
+		for (size_t i = 0; i < n; i++)
+			sys_close(fds[i]);
+	if (r < 0 && l->failure == 0)
+		l->failure = r;
+	if (r < 0)
+		(void)sys_kill(l->child, SIGKILL);
+}
 
 static void on_report(struct loop *l)
 {
+	int fds[SYS_RECORD_FDS];
 	struct report report;
 	pid_t sender = 0;
+	size_t n = 0;
 	int r;
 
-	r = sys_recv_record(l->box->watch, &report, sizeof(report), &sender);
+	r = sys_recv_record_fds(l->box->watch, &report, sizeof(report), &sender,
+				fds, &n);
+	if (r > 0 && report.kind == REPORT_DOOR) {
+		on_door(l, (unsigned)report.value, fds, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		sys_close(fds[i]);
 	if (r <= 0) {
 		/* init is going; its pidfd will say when it is gone. */
 		fd_closep(&l->box->watch);
@@ -114,12 +262,7 @@ static void on_report(struct loop *l)
 			l->failure = adopt(l->err, &report);
 		break;
 	case REPORT_STARTED:
-		l->result->was_started = true;
-		terminal_started(l->terminal, sender);
-		event_report(l->events,
-			     &(struct event){ .kind = EVENT_STARTED,
-					      .path = l->box->plan->argv[0],
-					      .a = sender });
+		on_started(l, sender);
 		break;
 	case REPORT_STOPPED:
 		terminal_stopped(l->terminal, report.value, l->signals);
@@ -127,11 +270,13 @@ static void on_report(struct loop *l)
 	case REPORT_EXITED:
 		l->has_status = true;
 		l->result->status = supervise_exit_status(report.value);
+		begin_end(l);
 		break;
 	case REPORT_LEFTOVER:
 		l->result->n_leftover = (unsigned)report.value;
 		break;
 	case REPORT_CONTINUED:
+	case REPORT_DOOR:
 		break;
 	}
 }
@@ -140,8 +285,39 @@ static void on_signal(struct loop *l)
 {
 	struct sys_signal signal;
 
-	while (sys_signalfd_next(l->signals, &signal) > 0)
-		terminal_signal(l->terminal, &signal);
+	while (sys_signalfd_next(l->signals, &signal) > 0) {
+		if (has_command(l))
+			terminal_signal(l->terminal, &signal);
+		else if (terminal_is_end(signal.number))
+			stop(l);
+		else if (terminal_is_stop(signal.number))
+			(void)sys_raise_default(signal.number);
+	}
+}
+
+static void on_knock(struct loop *l)
+{
+	door_let_in(&l->door);
+}
+
+static void on_guest(struct loop *l, size_t guest)
+{
+	struct door_request request;
+	struct door_status status;
+
+	if (door_hear(&l->door, guest, &request) > 0 &&
+	    request.word == DOOR_STATUS) {
+		status = (struct door_status){
+			.supervisor = sys_getpid(),
+			.init = l->child,
+			.command = l->terminal->command,
+		};
+		door_answer(&l->door, guest, &status);
+	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
+		stop(l);
+	}
+	if (l->is_ending)
+		tell_init(l);
 }
 
 static void on_end(struct loop *l)
@@ -156,43 +332,36 @@ static void on_end(struct loop *l)
 		l->has_status = true;
 		l->result->status = supervise_exit_status(status);
 	}
+	/* Its end was asked for. */
+	if (!has_command(l) && l->is_last)
+		l->has_status = true;
 }
 
-/* First it is asked to end; what is left after the grace is killed. */
-static void on_deadline(struct loop *l)
-{
-	if (l->result->has_timed_out) {
-		/* Without a pid namespace only init can end the others. */
-		if (is_set(l->box, PLAN_BARE))
-			fd_closep(&l->box->watch);
-		else
-			(void)sys_kill(l->child, SIGKILL);
-		l->deadline = 0;
-		return;
-	}
-	l->result->has_timed_out = true;
-	l->deadline = sys_now_ms() + BOX_GRACE_MS;
-	terminal_signal(l->terminal, &(struct sys_signal){ .number = SIGTERM,
-							   .code = SI_USER });
-}
-
-static int64_t deadline_of(uint64_t seconds)
+static int64_t ms_of(uint64_t seconds)
 {
 	const uint64_t most = UINT64_C(1) << 40; /* longer than anybody waits */
 
-	return sys_now_ms() + (int64_t)(seconds < most ? seconds : most) * 1000;
+	return (int64_t)(seconds < most ? seconds : most) * 1000;
 }
 
-/* How long to wait for the next event. */
-static int time_left(const struct loop *l)
+/* Does what is due, and says how long to wait for the next event. */
+static int do_due(struct loop *l)
 {
-	int64_t left;
+	int64_t now = sys_now_ms(), left = INT64_MAX;
 
-	if (l->deadline == 0)
+	if (l->box->watch < 0 && l->door.n_orphans > 0 &&
+	    l->due[DUE_BURIAL] == 0)
+		set_due(l, DUE_BURIAL, BURIAL_MS);
+	for (int i = 0; i < DUE_END; i++) {
+		if (l->due[i] > 0 && l->due[i] <= now) {
+			l->due[i] = 0;
+			when_due[i](l);
+		}
+		if (l->due[i] > 0 && l->due[i] - now < left)
+			left = l->due[i] - now;
+	}
+	if (left == INT64_MAX)
 		return -1;
-	left = l->deadline - sys_now_ms();
-	if (left < 0)
-		return 0;
 	return left < INT_MAX ? (int)left : INT_MAX;
 }
 
@@ -205,39 +374,75 @@ struct source {
 	void (*ready)(struct loop *l);
 };
 
+enum {
+	REPORTS,
+	SIGNALS,
+	END,
+	KNOCK,
+	SOURCES
+};
+
+/* Serves one of those that are ready: what to look at next may be another. */
+static int serve_one(struct loop *l, const struct source *sources,
+		     struct pollfd *fds, size_t n_guests, int wait)
+{
+	int r;
+
+	r = sys_poll(fds, SOURCES + n_guests, wait);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < SOURCES; i++) {
+		if (!fds[i].revents)
+			continue;
+		sources[i].ready(l);
+		return 0;
+	}
+	for (size_t i = 0; i < n_guests; i++) {
+		if (!fds[SOURCES + i].revents)
+			continue;
+		on_guest(l, i);
+		return 0;
+	}
+	return 0;
+}
+
 static void run_loop(struct loop *l, int pidfd)
 {
-	enum {
-		REPORTS,
-		SIGNALS,
-		END,
-		SOURCES
-	};
+	auto_free struct pollfd *fds = NULL;
+	size_t room = 0;
+	int r = 0;
 
-	while (!l->is_over) {
+	while (r >= 0 && !l->is_over) {
+		const struct door *d = &l->door;
+		int wait = do_due(l);
+		bool is_open =
+			d->is_open && !d->is_full && l->result->was_started;
 		const struct source sources[SOURCES] = {
 			[REPORTS] = { l->box->watch, on_report },
 			[SIGNALS] = { l->signals, on_signal },
 			[END] = { pidfd, on_end },
+			[KNOCK] = { is_open ? d->listener : -1, on_knock },
 		};
-		struct pollfd fds[SOURCES];
-		int r;
+		size_t n = SOURCES + d->n_guests;
 
-		for (int i = 0; i < SOURCES; i++)
-			fds[i] = (struct pollfd){ .fd = sources[i].fd,
-						  .events = POLLIN };
-		r = sys_poll(fds, SOURCES, time_left(l));
-		if (r < 0)
+		if (l->is_over)
 			return;
-		if (r == 0 && time_left(l) == 0)
-			on_deadline(l);
-		for (int i = 0; i < SOURCES; i++) {
-			if (!fds[i].revents)
-				continue;
-			sources[i].ready(l);
-			/* The next look at the table may differ. */
-			break;
+		if (n > room) {
+			struct pollfd *grown =
+				reallocarray(fds, 2 * n, sizeof(*fds));
+
+			if (!grown)
+				return;
+			fds = grown;
+			room = 2 * n;
 		}
+		for (size_t i = 0; i < n; i++)
+			fds[i] = (struct pollfd){
+				.fd = i < SOURCES ? sources[i].fd
+						  : d->guests[i - SOURCES].fd,
+				.events = POLLIN
+			};
+		r = serve_one(l, sources, fds, n - SOURCES, wait);
 	}
 }
 
@@ -256,15 +461,21 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	};
 
 	if (box->plan->limits.seconds)
-		l.deadline = deadline_of(box->plan->limits.seconds);
+		set_due(&l, DUE_LIMIT, ms_of(box->plan->limits.seconds));
 	run_loop(&l, pidfd);
+	/* Before the layers are looked at: these keep the mounts there. */
+	door_done(&l.door);
 	if (!l.is_over) {
 		sys_kill_and_reap(child);
 		return hb_fail(err, -HB_E_CHILD, "cannot watch the box");
 	}
 	if (l.failure < 0)
 		return l.failure;
-	if (!l.has_status)
+	if (l.is_unburied && !l.has_status && has_command(&l)) {
+		l.has_status = true;
+		ret_result->status = 128 + SIGKILL;
+	}
+	if (!l.has_status && !l.is_unburied)
 		return hb_fail(err, -HB_E_CHILD, "cannot enter the sandbox");
 	event_report(events, &(struct event){ .kind = EVENT_ENDED,
 					      .a = ret_result->status });

@@ -45,7 +45,7 @@ void terminal_init(struct terminal *t)
 		t->has_modes = sys_tcgetattr(t->fd, &t->modes) >= 0;
 }
 
-static void pass_on(const struct terminal *t, int sig)
+void terminal_pass_on(const struct terminal *t, int sig)
 {
 	if (t->command <= 0)
 		return;
@@ -58,19 +58,26 @@ void terminal_started(struct terminal *t, pid_t command)
 	t->front = command;
 	for (int sig = 1; t->early >> sig; sig++)
 		if (t->early >> sig & 1)
-			pass_on(t, sig);
+			terminal_pass_on(t, sig);
 	t->early = 0;
+}
+
+bool terminal_is_end(int sig)
+{
+	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT ||
+	       sig == SIGTERM;
+}
+
+bool terminal_is_stop(int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
 /* Not the stops: the command cannot stop before it is one. */
 static void keep_early(struct terminal *t, int sig)
 {
-	static const int kept[] = { SIGHUP,  SIGINT,  SIGQUIT,
-				    SIGTERM, SIGUSR1, SIGUSR2 };
-
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (sig == kept[i])
-			t->early |= 1ULL << sig;
+	if (terminal_is_end(sig) || sig == SIGUSR1 || sig == SIGUSR2)
+		t->early |= 1ULL << sig;
 }
 
 /* Whether a process may have sent to all of our group, the command included. */
@@ -96,7 +103,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 	}
 	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
 		if (!is_for_all(t, signal->from))
-			pass_on(t, signal->number);
+			terminal_pass_on(t, signal->number);
 		return;
 	}
 	if (t->group != GROUP_OWN)
@@ -105,7 +112,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
 	}
-	pass_on(t, signal->number);
+	terminal_pass_on(t, signal->number);
 }
 
 static void take_terminal_back(struct terminal *t)
@@ -150,7 +157,7 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 	    is_in_front(t)) {
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
-		pass_on(t, SIGCONT);
+		terminal_pass_on(t, SIGCONT);
 		return;
 	}
 	if (!sys_is_stopped(t->command))
@@ -161,7 +168,7 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		give_terminal(t);
 	is_stopping = take_pending(t, signals);
 	if (t->group == GROUP_OWN) {
-		pass_on(t, SIGCONT);
+		terminal_pass_on(t, SIGCONT);
 		return;
 	}
 	/*
@@ -170,9 +177,9 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 	 */
 	if (is_stopping || !sys_is_stopped(t->command))
 		return;
-	pass_on(t, SIGCONT);
+	terminal_pass_on(t, SIGCONT);
 	if (take_pending(t, signals))
-		pass_on(t, SIGTSTP);
+		terminal_pass_on(t, SIGTSTP);
 }
 
 void terminal_done(struct terminal *t)

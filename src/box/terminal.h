@@ -48,6 +48,13 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal);
  */
 void terminal_stopped(struct terminal *t, int sig, int signals);
 
+/* The same for one that did not come by a signal of ours. */
+void terminal_pass_on(const struct terminal *t, int sig);
+
+/* Signals by which one asks a process to end, or to stop. */
+bool terminal_is_end(int sig);
+bool terminal_is_stop(int sig);
+
 /* The end: the terminal is ours again, as it was. */
 void terminal_done(struct terminal *t);
 

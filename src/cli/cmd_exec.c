@@ -15,15 +15,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `holdback exec`: in the executable that starts fast. */
+/* exec, shell and keep: in the executable that starts fast. */
 
-static int find_command(const struct cmd_call *call, char ***ret_argv,
-			struct hb_error *err)
+/* How the words after the session become a command. */
+enum takes {
+	TAKES_COMMAND, /* they are one */
+	TAKES_SHELL,   /* there are none: the user's shell */
+	TAKES_NOTHING, /* there is none: the box is held open */
+};
+
+static const struct {
+	const char *name;
+	enum takes takes;
+} kinds[] = {
+	{ "exec", TAKES_COMMAND },
+	{ "shell", TAKES_SHELL },
+	{ "keep", TAKES_NOTHING },
+};
+
+bool cmd_is_exec(const char *name)
 {
-	const char *ref;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static enum takes what_takes(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(kinds[i].name, name) != 0)
+		i++;
+	return kinds[i].takes;
+}
+
+static char *find_shell(char *const *envp)
+{
+	static char usual[] = "/bin/sh";
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, "SHELL=/", 7) == 0)
+			return *envp + 6;
+	return usual;
+}
+
+static int find_command(const struct cmd_call *call, const char **ret_ref,
+			char ***ret_argv, struct hb_error *err)
+{
 	int first, r;
 
-	r = cmd_session_operand(call, true, &ref, &first, err);
+	r = cmd_session_operand(call, true, ret_ref, &first, err);
 	if (r < 0)
 		return r;
 	/* Options ended at the session's name, so these dashes are still there.
@@ -38,7 +80,7 @@ static int find_command(const struct cmd_call *call, char ***ret_argv,
 	return hb_fail(err, -HB_E_USAGE, "there is no command to run");
 }
 
-static void tell_end(const struct cli_values *values,
+static void tell_end(const struct command *c, const struct cli_values *values,
 		     const struct hb_exec_result *result)
 {
 	struct doc doc = { 0 };
@@ -46,42 +88,44 @@ static void tell_end(const struct cli_values *values,
 	if (result->has_timed_out)
 		cli_say_timeout();
 	cli_say_leftover(result->n_leftover);
+	if (result->has_box_ended)
+		cli_say("the session's first command has ended, and this one with it");
 	if (!values->json)
 		return;
-	doc_begin(&doc, true, "exec");
+	doc_begin(&doc, true, c->name);
 	doc_uint(&doc, "status", (uint64_t)result->status);
 	doc_uint(&doc, "leftover", result->n_leftover);
+	doc_bool(&doc, "joined", result->has_joined);
 	(void)doc_end(&doc, NULL);
 	doc_done(&doc);
 }
 
-struct run {
-	char **argv;
-	struct hb_exec_result *result;
-};
-
-static int run_in(const struct cmd_call *call, struct hb_session *session,
-		  int rest, void *ctx, struct hb_error *err)
-{
-	const struct run *run = ctx;
-
-	(void)rest;
-	return hb_session_exec(session, run->argv, call->envp, run->result,
-			       err);
-}
-
-static int run(const struct cmd_call *call, enum hb_open how,
+static int run(const struct cmd_call *call, enum takes takes, enum hb_open how,
 	       struct hb_exec_result *ret_result, struct hb_error *err)
 {
-	struct run run = { .result = ret_result };
-	int r = find_command(call, &run.argv, err);
+	char *shell[] = { find_shell(call->envp), NULL };
+	struct hb_store *store = NULL;
+	const char *ref = NULL;
+	char **argv = NULL;
+	int rest, r;
 
-	return r < 0 ? r : cmd_with_session(call, how, true, run_in, &run, err);
+	if (takes == TAKES_COMMAND)
+		r = find_command(call, &ref, &argv, err);
+	else
+		r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (takes == TAKES_SHELL)
+		argv = shell;
+	if (r >= 0)
+		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = hb_exec(store, ref, how, argv, call->envp, ret_result, err);
+	hb_store_free(store);
+	return r;
 }
 
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 {
-	const struct command *c = command_find(&cli_program, "exec");
+	const struct command *c = command_find(&cli_program, argv[1]);
 	auto_free char **words = cli_copy_words(argv + 2);
 	struct cli_values values = { 0 };
 	struct cmd_call call = { .values = &values,
@@ -96,18 +140,19 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	if (r < 0)
 		return cli_fail_run(&err);
 	if (values.help || values.version)
-		return cli_hand_over("exec", &values, envp);
+		return cli_hand_over(argv[1], &values, envp);
 	call.n_operands = r;
-	r = run(&call, where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
+	r = run(&call, what_takes(argv[1]),
+		where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
 		&result, &err);
 	/* A crash is to be made up for first. */
 	if (r == -EAGAIN && err.code == 0)
 		r = hb_exec_helper("commands", argv, envp, &err);
 	if (r < 0) {
 		if (values.json)
-			doc_error("exec", &err);
+			doc_error(argv[1], &err);
 		return cli_fail_run(&err);
 	}
-	tell_end(&values, &result);
+	tell_end(c, &values, &result);
 	return result.status;
 }

@@ -20,29 +20,18 @@ static const struct {
 	const char *name;
 	int (*run)(const struct cmd_call *call, struct hb_error *err);
 } commands[] = {
-	{ "plan", cmd_plan },
-	{ "config", cmd_config },
-	{ "profile", cmd_profile },
-	{ "why", cmd_why },
-	{ "caps", cmd_caps },
-	{ "doctor", cmd_doctor },
-	{ "create", cmd_create },
-	{ "ls", cmd_ls },
-	{ "status", cmd_status },
-	{ "diff", cmd_diff },
-	{ "gate", cmd_gate },
-	{ "commit", cmd_commit },
-	{ "sync", cmd_sync },
-	{ "undo", cmd_undo },
-	{ "redo", cmd_redo },
-	{ "mark", cmd_mark },
-	{ "fork", cmd_fork },
-	{ "gc", cmd_gc },
-	{ "verify", cmd_verify },
-	{ "rollback", cmd_rollback },
-	{ "recover", cmd_recover },
-	{ "cleanup", cmd_cleanup },
-	{ "completion", cmd_completion },
+	{ "plan", cmd_plan },	    { "config", cmd_config },
+	{ "profile", cmd_profile }, { "why", cmd_why },
+	{ "caps", cmd_caps },	    { "doctor", cmd_doctor },
+	{ "create", cmd_create },   { "ls", cmd_ls },
+	{ "status", cmd_status },   { "diff", cmd_diff },
+	{ "gate", cmd_gate },	    { "commit", cmd_commit },
+	{ "sync", cmd_sync },	    { "undo", cmd_undo },
+	{ "redo", cmd_redo },	    { "mark", cmd_mark },
+	{ "fork", cmd_fork },	    { "gc", cmd_gc },
+	{ "verify", cmd_verify },   { "rollback", cmd_rollback },
+	{ "recover", cmd_recover }, { "stop", cmd_stop },
+	{ "cleanup", cmd_cleanup }, { "completion", cmd_completion },
 	{ "help", cmd_help },
 };
 
@@ -107,7 +96,7 @@ int main(int argc, char **argv)
 		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
 		return cli_fail(&err);
 	}
-	if (strcmp(argv[1], "exec") == 0)
+	if (cmd_is_exec(argv[1]))
 		return cmd_exec(argv, EXEC_BEHIND, environ);
 	if (strcmp(argv[1], "run") == 0)
 		return cmd_run(argv + 2, RUN_BEHIND, environ);

@@ -78,7 +78,7 @@ static int route(int argc, char **argv)
 		return cmd_run(argv + 1, RUN_IMPLIED, environ);
 	if (strcmp(name, "run") == 0)
 		return cmd_run(argv + 2, RUN_NAMED, environ);
-	if (strcmp(name, "exec") == 0)
+	if (cmd_is_exec(name))
 		return cmd_exec(argv, EXEC_IN_FRONT, environ);
 	if (strcmp(name, "bwrap") == 0)
 		return exec_bwrap(argv + 1);

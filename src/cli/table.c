@@ -66,6 +66,8 @@ static const struct option help_options[] = {
 	"'@' alone, or none, is the session used last that has the working "     \
 	"directory in it."
 
+/* One more row, and it would indent all of them anew. */
+/* clang-format off */
 static const struct command commands[] = {
 	{ .name = "run",
 	  .group = "Running",
@@ -142,6 +144,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [--] COMMAND [ARGUMENT…]",
 	  .summary = "run a command on a session's view of the files",
 	  .about =
+		  "In a live session the command joins the box that is there, is held to the same as its first command, and ends with that. Otherwise it gets a box of its own.\n"
 		  "The host is read-only, the session's directories are copy-on-write at their own paths, /run, /tmp, /var/tmp, /dev/shm and the rest of the home directory are private and empty, and there is no network.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS,
@@ -149,6 +152,27 @@ static const struct command commands[] = {
 	  .operands_min = 1,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_COMMANDS },
+	{ .name = "shell",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "start your shell on a session's view of the files",
+	  .about =
+		  "The same as exec with $SHELL, or else /bin/sh.\n" SESSION_WORDS,
+	  .options = exec_options,
+	  .operands_max = 1 },
+	{ .name = "keep",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "hold a session's box open for commands that come",
+	  .about =
+		  "Runs no command, in the foreground, until 'holdback stop', an interrupt, or the end of whoever started it. exec and shell then join the box, which takes a fraction of the time of making one.\n" SESSION_WORDS,
+	  .options = exec_options,
+	  .operands_max = 1 },
+	{ .name = "stop",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "end what runs in a session",
+	  .about =
+		  "Its first command gets SIGTERM, and SIGKILL after two seconds; commands that joined get SIGHUP, and then SIGKILL. What they wrote is kept. Returns when the session is idle.\n" SESSION_WORDS,
+	  .options = undo_options,
+	  .operands_max = 1 },
 	{ .name = "ls",
 	  .synopsis = "[OPTIONS]",
 	  .summary = "list the sessions",
@@ -262,6 +286,7 @@ static const struct command commands[] = {
 	  .operands_max = 1 },
 	{ 0 },
 };
+/* clang-format on */
 
 const struct program cli_program = {
 	.name = "holdback",

@@ -148,6 +148,7 @@ enum plan_fd {
 	PLAN_FD_USERNS_BLOCK, /* one byte is read after info, before the maps */
 	PLAN_FD_INFO,	      /* JSON about the box goes there, then closed */
 	PLAN_FD_JSON_STATUS,  /* JSON lines, the last one the exit code */
+	PLAN_FD_DOOR,	      /* listens for who wants to join: box/door.h */
 	PLAN_FD_COUNT
 };
 
@@ -157,6 +158,11 @@ struct plan_limits {
 	uint64_t cpus;	 /* thousandths of a processor */
 	uint64_t pids;	 /* processes and threads, init not counted */
 	uint64_t seconds;
+};
+
+/* A directory of the host's, and where it is seen. */
+struct plan_place {
+	const char *source, *inside;
 };
 
 struct plan {
@@ -172,6 +178,10 @@ struct plan {
 	size_t n_filter_fds, room_filter_fds;
 	void **kept;
 	size_t n_kept, room_kept;
+
+	/* Borrowed: where who joins from there starts, else in the first. */
+	const struct plan_place *places;
+	size_t n_places;
 
 	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
 	unsigned ns_try;   /* of `ns`: left out if the host lacks them */

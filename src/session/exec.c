@@ -99,7 +99,7 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	e->request.store = e->session->store->path;
 	e->request.read_only = (const char *const *)record->read_only;
 	e->request.n_read_only = record->n_read_only;
-	e->request.program = path_basename(argv[0]).s;
+	e->request.program = argv ? path_basename(argv[0]).s : NULL;
 	e->plan.argv = argv;
 	return view_exec_build(&e->request, &e->host, &e->plan, err);
 }
@@ -108,8 +108,8 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
  * A directory of PATH that may not be searched makes what is nowhere look like
  * something that cannot be executed; the host knows better.
  */
-static int explain_exec(char *const *argv, char *const *envp,
-			struct hb_error *err)
+int session_explain_exec(char *const *argv, char *const *envp,
+			 struct hb_error *err)
 {
 	char name[PATH_MAX], real[PATH_MAX], shown[QUOTE_SHOWN];
 	struct hb_error why = { 0 };
@@ -134,7 +134,7 @@ static int explain(const struct hb_session *s, char *const *argv,
 	char mount[PATH_MAX], shown[QUOTE_SHOWN];
 
 	if (err->stage == STAGE_EXEC)
-		return explain_exec(argv, envp, err);
+		return session_explain_exec(argv, envp, err);
 	if (err->stage != STAGE_MOUNTS || err->code != EINVAL)
 		return r;
 	for (size_t i = 0; i < s->record.n_resources; i++) {

@@ -270,7 +270,9 @@ static void tell_losses(struct kept_box *box)
 int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 	      struct hb_exec_result *ret_result, struct hb_error *err)
 {
-	const struct hb_run_options options = { .argv = argv, .envp = envp };
+	const struct hb_run_options options = { .argv = argv,
+						.envp = envp,
+						.keeps_open = !argv };
 	struct box_result result = { 0 };
 	struct run run;
 	struct kept_box box = { .run = &run,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/mounted.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -8,6 +9,7 @@
 #include "plan/plan.h"
 #include "session/ladder.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/shown.h"
@@ -60,6 +62,8 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 
 	overlay->source = resource->source;
 	overlay->inside = resource->inside;
+	m->places[i].source = resource->source;
+	m->places[i].inside = resource->inside;
 	r = session_layer_paths(m->session, i, &m->layers[i],
 				&overlay->n_layers, err);
 	if (r < 0)
@@ -186,23 +190,38 @@ static int renew_work(void *session, struct hb_error *err)
 	return r < 0 ? r : make_work(s, err);
 }
 
+/* Nobody in a box is to knock at another, nor at its own. */
+static int hide_runtime(struct mounted *m, struct hb_error *err)
+{
+	char path[PATH_MAX];
+
+	m->runtime = live_runtime(m->session->store, path);
+	if (m->runtime < 0)
+		return 0;
+	return keep(m, path, &m->hidden[m->n_hidden++], err);
+}
+
 int mounted_prepare(struct mounted *m, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
 	size_t n = s->record.n_resources;
 	int r;
 
+	m->runtime = -1;
 	r = session_needs_lock(s, err);
 	if (r >= 0)
 		r = session_open_resources(s, err);
 	if (r < 0)
 		return r;
 	m->overlays = calloc(n, sizeof(*m->overlays));
-	m->hidden = calloc(n, sizeof(*m->hidden));
+	m->hidden = calloc(n + 1, sizeof(*m->hidden));
 	m->layers = calloc(n, sizeof(*m->layers));
-	if (!m->overlays || !m->hidden || !m->layers)
+	m->places = calloc(n, sizeof(*m->places));
+	if (!m->overlays || !m->hidden || !m->layers || !m->places)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	r = shown_before_box(s, add_held, m, err);
+	r = hide_runtime(m, err);
+	if (r >= 0)
+		r = shown_before_box(s, add_held, m, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = fill_overlay(m, i, err);
 	return r;
@@ -213,9 +232,11 @@ void mounted_done(struct mounted *m)
 	for (size_t i = 0; m->layers && i < m->session->record.n_resources; i++)
 		free(m->layers[i]);
 	free(m->layers);
+	free(m->places);
 	free(m->overlays);
 	free(m->hidden);
 	free(m->held);
+	fd_closep(&m->runtime);
 }
 
 /*
@@ -247,12 +268,36 @@ static bool tell_full(struct hb_session *s)
 	return is_full;
 }
 
+/*
+ * The box, with the door by which others get into it.  One that nobody can get
+ * into is as good for its own command.
+ */
+static int run_box(struct mounted *m, struct ladder *ladder, int door,
+		   char *const *envp, struct box_result *ret_result,
+		   struct hb_error *err)
+{
+	auto_fd int listener = door;
+	int r;
+
+	if (!m->plan->argv && listener < 0)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "nobody could join what would be held open");
+	m->plan->fds[PLAN_FD_DOOR] = listener;
+	m->plan->places = m->places;
+	m->plan->n_places = m->session->record.n_resources;
+	r = ladder_run(ladder, m->plan, envp, renew_work, m->session,
+		       ret_result, err);
+	m->plan->fds[PLAN_FD_DOOR] = -1;
+	return r;
+}
+
 int mounted_run(struct mounted *m, char *const *envp,
 		struct box_result *ret_result, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
 	struct ladder own = { .tell = ladder_say, .context = s };
 	struct hb_error ending = { 0 };
+	auto_fd int door = -1;
 	int r, ended;
 
 	r = session_drop_work(s, err);
@@ -260,17 +305,28 @@ int mounted_run(struct mounted *m, char *const *envp,
 		r = hide_stores(s, err);
 	if (r >= 0)
 		r = make_work(s, err);
-	if (r >= 0)
-		r = session_begin(s, err);
 	if (r < 0)
 		return r;
+	/* A box without namespaces is none that could be entered. */
+	if (!(m->plan->settings & PLAN_BARE))
+		door = live_open(s, m->runtime, &ending);
+	r = session_begin(s, err);
+	if (r < 0) {
+		live_remove(s);
+		return r;
+	}
+	if (ending.code != 0)
+		store_say(s->store, "nobody can join this session: %s: %s",
+			  ending.text, hb_strerror(ending.code));
+	ending = (struct hb_error){ 0 };
 	/* From here on a crash is made up for. */
 	r = session_prepare_groups(s, err);
 	if (r >= 0)
-		r = ladder_run(m->ladder ? m->ladder : &own, m->plan, envp,
-			       renew_work, s, ret_result, err);
+		r = run_box(m, m->ladder ? m->ladder : &own, take_fd(&door),
+			    envp, ret_result, err);
 	ended = session_settle_box(
 		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
+	live_remove(s);
 	if (ended > 0) {
 		m->is_dropped = true;
 		ended = session_drop(s, &ending);

@@ -36,7 +36,10 @@ struct mounted {
 	bool may_drop;	 /* in: a session that turns out void is dropped */
 	bool is_dropped; /* out */
 
-	char ***layers; /* private: by resource, the paths of frozen ones */
+	/* Private. */
+	char ***layers;		   /* by resource, the paths of frozen ones */
+	struct plan_place *places; /* by resource */
+	int runtime;		   /* live.h */
 };
 
 /* `m` has session, plan and may_drop, and nothing else. */

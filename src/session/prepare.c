@@ -247,6 +247,8 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 
 	r = run_configure(run, options, session, err);
 	options = run->options;
+	if (r >= 0 && options->keeps_open)
+		return run_look(run, listener, err);
 	if (r >= 0 && (!options->argv || !options->argv[0])) {
 		hb_fix(err, "holdback run -- COMMAND");
 		return hb_fail(err, -HB_E_USAGE, "there is no command to run");
@@ -271,7 +273,7 @@ int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 		    ? view_bare_build(&run->request, &run->host, run->tmp,
 				      &run->plan, err)
 		    : view_build(&run->request, &run->host, &run->plan, err);
-	if (r >= 0)
+	if (r >= 0 && !run->options->keeps_open)
 		r = set_command(run, err);
 	if (r >= 0 && ret_envp)
 		r = plan_environment(&run->plan, run->options->envp, ret_envp,

@@ -233,6 +233,13 @@ int session_is_void(struct hb_session *s, struct hb_error *err);
 /* Removes what stores in the resources themselves there are. */
 void session_remove_in_base(const struct session_record *record);
 
+/*
+ * Puts into words why a command could not be executed: the number tells which
+ * way.
+ */
+int session_explain_exec(char *const *argv, char *const *envp,
+			 struct hb_error *err);
+
 /* The id of this boot. */
 int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err);
 

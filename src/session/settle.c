@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/progress.h"
 #include "session/publish.h"
 #include "session/resource.h"
@@ -216,6 +217,8 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	int has_upper, r;
 	bool is_lost;
 
+	if (how == SETTLE_CRASHED)
+		live_remove(s);
 	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
 	if (r >= 0 && how == SETTLE_OR_DROP)
 		r = session_is_void(s, err);

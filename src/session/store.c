@@ -434,6 +434,12 @@ int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
 		r = record_check_name(word, err);
 		if (r < 0)
 			return r;
+		/* The whole name wins, and is what programs use. */
+		if (store->sessions >= 0 &&
+		    sys_faccessat(store->sessions, word, F_OK) >= 0) {
+			(void)snprintf(ret_name, size, "%s", word);
+			return 0;
+		}
 	}
 	r = store_names(store, &names, &n, err);
 	if (r < 0)

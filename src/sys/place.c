@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/place.h"
 
+#include "base/auto.h"
 #include "sys/call.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -51,6 +53,23 @@ int sys_tmpfile(int dirfd)
 	if (r < 0)
 		return r;
 	return sys_openat(dirfd, ".", O_TMPFILE | O_RDWR, 0600);
+}
+
+int sys_sealed_file(const void *data, size_t size)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	fd = memfd_create("holdback", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	r = sys_write_all(fd, data, size);
+	if (r < 0)
+		return r;
+	if (fcntl(fd, F_ADD_SEALS,
+		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
 int sys_name_file(int fd, int dirfd, const char *name)

@@ -24,6 +24,9 @@ ssize_t sys_fd_path(int fd, char *buf, size_t size);
 /* A file without a name in `dirfd`, or -errno: never falls back to a name. */
 int sys_tmpfile(int dirfd);
 
+/* A file in memory with this content, which nobody can change any more. */
+int sys_sealed_file(const void *data, size_t size);
+
 /* Gives what `fd` refers to, which has no name yet, this one. */
 int sys_name_file(int fd, int dirfd, const char *name);
 

@@ -142,17 +142,37 @@ pid_t sys_pidfd_pid(int pidfd)
 	return pid > 0 ? pid : -ESRCH;
 }
 
-bool sys_is_stopped(pid_t pid)
+int sys_own_pidfd(void)
+{
+	return (int)RESULT(syscall(SYS_pidfd_open, getpid(), 0));
+}
+
+/* The letter for its state; '\0': nobody says. */
+static char state_of(pid_t pid)
 {
 	char path[32], text[512];
 	const char *name_end;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return kill(pid, 0) == 0;
+		return '\0';
 	/* The name before it may contain anything, this bracket too. */
 	name_end = strrchr(text, ')');
-	return !name_end || strncmp(name_end, ") T", 3) == 0;
+	return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+bool sys_is_stopped(pid_t pid)
+{
+	char state = state_of(pid);
+
+	return state ? state == 'T' : kill(pid, 0) == 0;
+}
+
+bool sys_has_ended(pid_t pid)
+{
+	char state = state_of(pid);
+
+	return state ? state == 'Z' || state == 'X' : kill(pid, 0) < 0;
 }
 
 pid_t sys_getpid(void)

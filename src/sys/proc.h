@@ -45,6 +45,12 @@ int sys_kill(pid_t pid, int sig);
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
 
+/* A pidfd of ourselves: readable, for whoever has a copy, when we are gone. */
+int sys_own_pidfd(void);
+
+/* Whether it has ended, whoever may still have to be told. */
+bool sys_has_ended(pid_t pid);
+
 /* Whether it is stopped by a signal just now; if there is no /proc: whether it
  * lives. */
 bool sys_is_stopped(pid_t pid);

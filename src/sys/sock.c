@@ -6,14 +6,20 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-union credentials {
+/* More than one box ever has waiting at once; the kernel has its own limit. */
+#define BACKLOG 4096
+
+union control {
 	struct cmsghdr head; /* for its alignment */
-	char room[CMSG_SPACE(sizeof(struct ucred))];
+	char room[CMSG_SPACE(sizeof(struct ucred)) +
+		  CMSG_SPACE(SYS_RECORD_FDS * sizeof(int))];
 };
 
 int sys_socket_pair(int *ret_a, int *ret_b)
@@ -83,17 +89,71 @@ int sys_offer_record(int fd, const void *record, size_t size)
 	return send_with(fd, record, size, MSG_DONTWAIT);
 }
 
-int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)
+int sys_send_record_fds(int fd, const void *record, size_t size, const int *fds,
+			size_t n)
 {
-	union credentials control = { 0 };
+	union control control = { 0 };
+	/* sendmsg() does not write. */
+	struct iovec part = { .iov_base = (void *)(uintptr_t)record,
+			      .iov_len = size };
+	struct msghdr msg = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (n > SYS_RECORD_FDS)
+		return -E2BIG;
+	if (n > 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = CMSG_SPACE(n * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
+	}
+	do
+		sent = sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == size ? 0 : -EBADMSG;
+}
+
+/* Takes what came beside a record; descriptors that are not wanted go. */
+static void take_control(struct msghdr *msg, pid_t *ret_pid, int *ret_fds,
+			 size_t *ret_n)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c;
+	     c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_CREDENTIALS && ret_pid) {
+			struct ucred cred;
+
+			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+			*ret_pid = cred.pid;
+		}
+		if (c->cmsg_type == SCM_RIGHTS && ret_fds) {
+			size_t bytes = c->cmsg_len - CMSG_LEN(0);
+
+			memcpy(ret_fds, CMSG_DATA(c), bytes);
+			*ret_n = bytes / sizeof(int);
+		}
+	}
+}
+
+static int recv_with(int fd, void *record, size_t size, pid_t *ret_pid,
+		     int *ret_fds, size_t *ret_n)
+{
+	union control control = { 0 };
 	struct iovec part = { .iov_base = record, .iov_len = size };
 	struct msghdr msg = {
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control.room),
+		/* Without room for descriptors the kernel drops them. */
+		.msg_controllen = ret_fds ? sizeof(control.room)
+					  : CMSG_SPACE(sizeof(struct ucred)),
 	};
-	struct cmsghdr *c;
+	size_t n_fds = 0;
 	ssize_t n;
 
 	do
@@ -103,18 +163,14 @@ int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)
 		return -errno;
 	if (ret_pid)
 		*ret_pid = 0;
-	if (n == 0)
-		return 0;
-	if ((size_t)n != size || msg.msg_flags & MSG_TRUNC)
-		return -EBADMSG;
-	c = CMSG_FIRSTHDR(&msg);
-	if (ret_pid && c && c->cmsg_level == SOL_SOCKET &&
-	    c->cmsg_type == SCM_CREDENTIALS) {
-		struct ucred cred;
-
-		memcpy(&cred, CMSG_DATA(c), sizeof(cred));
-		*ret_pid = cred.pid;
+	take_control(&msg, ret_pid, ret_fds, &n_fds);
+	if ((size_t)n != size || msg.msg_flags & MSG_TRUNC) {
+		for (size_t i = 0; i < n_fds; i++)
+			(void)close(ret_fds[i]);
+		return n == 0 ? 0 : -EBADMSG;
 	}
+	if (ret_n)
+		*ret_n = n_fds;
 	return 1;
 }
 
@@ -161,4 +217,100 @@ int sys_tcp_reach(int port)
 	r = RESULT(connect(fd, (const struct sockaddr *)&at, sizeof(at)));
 	(void)close(fd);
 	return r;
+}
+
+int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid)
+{
+	return recv_with(fd, record, size, ret_pid, NULL, NULL);
+}
+
+int sys_recv_record_fds(int fd, void *record, size_t size, pid_t *ret_pid,
+			int ret_fds[SYS_RECORD_FDS], size_t *ret_n)
+{
+	*ret_n = 0;
+	return recv_with(fd, record, size, ret_pid, ret_fds, ret_n);
+}
+
+int sys_peer(int fd, struct sys_peer *ret_peer)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		return -errno;
+	ret_peer->pid = cred.pid;
+	ret_peer->uid = cred.uid;
+	return 0;
+}
+
+bool sys_is_socket_path(const char *path)
+{
+	return strlen(path) < sizeof(((struct sockaddr_un *)NULL)->sun_path);
+}
+
+/* There is no bindat(): the directory is reached by its magic link. */
+static int fill_name(struct sockaddr_un *name, int dirfd, const char *path)
+{
+	size_t size = sizeof(name->sun_path);
+	int n;
+
+	name->sun_family = AF_UNIX;
+	n = path[0] == '/' ? snprintf(name->sun_path, size, "%s", path)
+			   : snprintf(name->sun_path, size,
+				      "/proc/self/fd/%d/%s", dirfd, path);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+static int record_socket(int flags)
+{
+	return RESULT(
+		socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+int sys_listen_at(int dirfd, const char *name)
+{
+	struct sockaddr_un address;
+	auto_fd int fd = -1;
+	int r;
+
+	r = fill_name(&address, dirfd, name);
+	if (r < 0)
+		return r;
+	/* Whoever connected may be gone again before we look. */
+	fd = record_socket(SOCK_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	if (bind(fd, (void *)&address, sizeof(address)) < 0)
+		return -errno;
+	if (listen(fd, BACKLOG) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int sys_connect_at(int dirfd, const char *name)
+{
+	struct sockaddr_un address;
+	auto_fd int fd = -1;
+	int r;
+
+	r = fill_name(&address, dirfd, name);
+	if (r < 0)
+		return r;
+	fd = record_socket(0);
+	if (fd < 0)
+		return fd;
+	do
+		r = connect(fd, (void *)&address, sizeof(address));
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : take_fd(&fd);
+}
+
+int sys_accept(int fd)
+{
+	return RESULT(accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+void sys_hang_up(int fd)
+{
+	(void)shutdown(fd, SHUT_WR);
 }

@@ -2,6 +2,7 @@
 #ifndef HB_SYS_SOCK_H
 #define HB_SYS_SOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -41,5 +42,42 @@ int sys_offer_record(int fd, const void *record, size_t size);
  * if not told.
  */
 int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid);
+
+/* So many descriptors go with one record. */
+#define SYS_RECORD_FDS 9
+
+/*
+ * The same with descriptors.  Sending never waits: -EAGAIN.  What is received
+ * is the caller's to close, close-on-exec: the first *ret_n of `ret_fds`, 0 of
+ * them unless 1 is returned.
+ */
+int sys_send_record_fds(int fd, const void *record, size_t size, const int *fds,
+			size_t n);
+int sys_recv_record_fds(int fd, void *record, size_t size, pid_t *ret_pid,
+			int ret_fds[SYS_RECORD_FDS], size_t *ret_n);
+
+/* Who is at the other end: who called connect(), or listen(). */
+struct sys_peer {
+	pid_t pid; /* as seen from here */
+	uid_t uid;
+};
+int sys_peer(int fd, struct sys_peer *ret_peer);
+
+/*
+ * A record socket that listens as `name` in `dirfd`, and one that is connected
+ * to such a one: `name` may also be absolute.  -ECONNREFUSED: it is there and
+ * nobody listens.
+ */
+int sys_listen_at(int dirfd, const char *name);
+int sys_connect_at(int dirfd, const char *name);
+
+/* Whether an absolute path is short enough to be connected to. */
+bool sys_is_socket_path(const char *path);
+
+/* The next who has connected; never waits: -EAGAIN. */
+int sys_accept(int fd);
+
+/* The other end sees that nothing more will come. */
+void sys_hang_up(int fd);
 
 #endif

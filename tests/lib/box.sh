@@ -5,6 +5,7 @@
 # directory, $work, which is its workspace and removed at the end.
 
 . "$HB_TESTS/lib/tap.sh"
+. "$HB_TESTS/lib/processes.sh"
 
 work=$(mktemp -d)
 cd "$work" || bail "no directory to work in"
@@ -47,37 +48,6 @@ stopped() {
 expected: 125:*$stopped_want*"
 		;;
 	esac
-}
-
-# below PID: the pids of all its descendants, parents before their children.
-below() {
-	ps -e -o pid=,ppid= | awk -v top="$1" '
-		{ pids[NR] = $1; parent[$1] = $2 }
-		END {
-			found[top] = 1
-			do {
-				n = 0
-				for (i = 1; i <= NR; i++)
-					if (!(pids[i] in found) && parent[pids[i]] in found) {
-						found[pids[i]] = 1
-						print pids[i]
-						n++
-					}
-			} while (n)
-		}'
-}
-
-# state PID: the letter that ps shows; nothing if there is no such process.
-state() {
-	sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null
-}
-
-# are_gone PID...
-are_gone() {
-	for gone_pid; do
-		[ ! -d "/proc/$gone_pid" ] || [ "$(state "$gone_pid")" = Z ] ||
-			return 1
-	done
 }
 
 # landlock_version: 0 if this kernel has none.

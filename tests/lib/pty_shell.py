@@ -50,6 +50,8 @@ class Shell:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             signal.signal(signal.SIGQUIT, signal.SIG_DFL)
             os.execvpe("bash", ["bash", "--noprofile", "--norc", "-i"], env)
+        # Another shell that has it would keep this one's terminal there.
+        os.set_inheritable(self.fd, False)
         self.resize(COLUMNS, LINES)
         self.expect(re.escape(PROMPT))
         self.run(self.prepare)

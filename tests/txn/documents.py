@@ -61,7 +61,7 @@ class Schema:
 
 
 COMMANDS = (
-    "create", "exec", "ls", "status", "diff", "gate", "commit", "sync", "undo", "redo",
+    "create", "exec", "stop", "ls", "status", "diff", "gate", "commit", "sync", "undo", "redo",
     "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
@@ -113,6 +113,7 @@ STEPS = (
     ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),
+    ("stop", 0, "stop @s"),
     ("cleanup --stale", 0, "cleanup --stale -y"),
     ("cleanup", 0, "cleanup -y @s"),
     ("status: no such session", 9, "status @s"),

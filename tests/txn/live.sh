@@ -33,7 +33,8 @@ for command in 'commit -y' undo redo 'rollback -y' 'cleanup -y' recover; do
 	is "$command answers [8]" "$?" 8
 	like "$command says what to do" "$out" '*live*fix: holdback stop @s'
 done
-out=$(hb exec @s -- true 2>&1)
+check 'a second command joins' hb exec @s -- test -e started
+out=$(hb keep @s 2>&1)
 is 'a second box is refused' "$?" 125
 like 'and says why' "$out" 'holdback: \[8\] *fix: holdback stop @s'
 end_box

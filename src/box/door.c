@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/door.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "box/state.h"
+#include "box/tail.h"
+#include "sys/proc.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Whoever is of our user may do with the box what we may: the directory of the
+ * socket is closed to others, and who they are is asked of the kernel besides.
+ */
+
+/* More at once is a mistake of somebody's. */
+#define GUESTS_MAX 65536
+
+static void set_greeting(struct door *d, const struct box *box, unsigned ns,
+			 size_t tail_size)
+{
+	d->greeting = (struct door_greeting){ .magic = DOOR_MAGIC,
+					      .ns = ns,
+					      .tail_size = tail_size };
+	if (box->cgroup.dir < 0)
+		return;
+	d->greeting.has_cgroup = true;
+	d->greeting.has_group_pids = box->has_group_pids;
+	d->fds[d->n_fds++] = box->cgroup.dir;
+}
+
+int door_open(struct door *d, const struct box *box, unsigned ns,
+	      const int *fds, size_t n, struct hb_error *err)
+{
+	size_t size = 0;
+	int r = -HB_E_CHILD;
+
+	/* The root stays here, and two more than the rest may go. */
+	if (n >= 2 && n <= BOX_NAMESPACES + 1 && !d->is_open)
+		r = tail_make(box->plan, &size, err);
+	if (r < 0) {
+		for (size_t i = 0; i < n; i++)
+			sys_close(fds[i]);
+		return hb_fail(err, r, "cannot let anybody into the box");
+	}
+	d->root = fds[0];
+	d->fds[DOOR_TAIL] = r;
+	memcpy(d->fds + DOOR_NAMESPACES, fds + 1, (n - 1) * sizeof(int));
+	d->n_fds = d->n_owned = n;
+	d->listener = box->plan->fds[PLAN_FD_DOOR];
+	d->is_open = true;
+	set_greeting(d, box, ns, size);
+	r = sys_place(d->root, &d->greeting.root);
+	return r < 0 ? hb_fail(err, r, "cannot look at the box") : 0;
+}
+
+/* One too many is no worse than a box that takes long to end. */
+static void note_orphan(struct door *d, pid_t command)
+{
+	if (command <= 0 || sys_kill(command, 0) < 0)
+		return;
+	if (d->n_orphans == d->room_orphans) {
+		size_t room = d->room_orphans ? 2 * d->room_orphans : 8;
+		pid_t *grown = reallocarray(d->orphans, room, sizeof(*grown));
+
+		if (!grown)
+			return;
+		d->orphans = grown;
+		d->room_orphans = room;
+	}
+	d->orphans[d->n_orphans++] = command;
+}
+
+bool door_has_unburied(const struct door *d)
+{
+	for (size_t i = 0; i < d->n_orphans; i++)
+		if (!sys_has_ended(d->orphans[i]))
+			return false;
+	return d->n_orphans > 0;
+}
+
+static void drop(struct door *d, size_t guest)
+{
+	note_orphan(d, d->guests[guest].command);
+	fd_closep(&d->guests[guest].fd);
+	d->guests[guest] = d->guests[--d->n_guests];
+	d->is_full = false;
+}
+
+static int add(struct door *d, int fd, pid_t pid)
+{
+	if (d->n_guests >= GUESTS_MAX)
+		return -E2BIG;
+	if (d->n_guests == d->room) {
+		size_t room = d->room ? 2 * d->room : 8;
+		struct door_guest *grown =
+			reallocarray(d->guests, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		d->guests = grown;
+		d->room = room;
+	}
+	d->guests[d->n_guests++] = (struct door_guest){ .fd = fd, .pid = pid };
+	return 0;
+}
+
+static void greet(struct door *d, int taken)
+{
+	auto_fd int fd = taken;
+	struct sys_peer peer;
+
+	if (sys_peer(fd, &peer) < 0 || peer.uid != sys_geteuid())
+		return;
+	if (sys_send_record_fds(fd, &d->greeting, sizeof(d->greeting), d->fds,
+				d->n_fds) < 0)
+		return;
+	if (add(d, fd, peer.pid) >= 0)
+		(void)take_fd(&fd);
+}
+
+void door_let_in(struct door *d)
+{
+	int fd;
+
+	while ((fd = sys_accept(d->listener)) >= 0)
+		greet(d, fd);
+	/* They wait outside until somebody leaves. */
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS)
+		d->is_full = true;
+}
+
+int door_hear(struct door *d, size_t guest, struct door_request *ret_request)
+{
+	struct door_guest *g = &d->guests[guest];
+	int r;
+
+	r = sys_recv_record(g->fd, ret_request, sizeof(*ret_request), NULL);
+	if (r == -EAGAIN)
+		return 0;
+	if (r <= 0 || ret_request->magic != DOOR_MAGIC) {
+		drop(d, guest);
+		return 0;
+	}
+	if (ret_request->word == DOOR_JOINED) {
+		g->is_joined = true;
+		g->command = ret_request->pid;
+		return 0;
+	}
+	g->waits = ret_request->word == DOOR_STOP;
+	return 1;
+}
+
+void door_answer(struct door *d, size_t guest, struct door_status *about)
+{
+	about->magic = DOOR_MAGIC;
+	about->root = d->root;
+	for (size_t i = 0; i < d->n_guests; i++) {
+		const struct door_guest *g = &d->guests[i];
+
+		if (!g->is_joined)
+			continue;
+		if (about->n_joined < DOOR_NAMED) {
+			about->joined[about->n_joined].client = g->pid;
+			about->joined[about->n_joined].command = g->command;
+		}
+		about->n_joined++;
+	}
+	(void)sys_offer_record(d->guests[guest].fd, about, sizeof(*about));
+}
+
+void door_shut(struct door *d)
+{
+	d->is_open = false;
+	for (size_t i = 0; i < d->n_guests; i++) {
+		if (d->guests[i].waits)
+			continue;
+		sys_hang_up(d->guests[i].fd);
+		/* Who is stopped has to hear it. */
+		if (d->guests[i].pid > 0)
+			(void)sys_kill(d->guests[i].pid, SIGCONT);
+	}
+}
+
+size_t door_count(const struct door *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_guests; i++)
+		n += !d->guests[i].waits;
+	return n;
+}
+
+void door_clear(struct door *d)
+{
+	for (size_t i = d->n_guests; i-- > 0;) {
+		if (d->guests[i].waits)
+			continue;
+		/* Connected, so it is still the process that connected. */
+		if (d->guests[i].pid > 0)
+			(void)sys_kill(d->guests[i].pid, SIGKILL);
+		drop(d, i);
+	}
+}
+
+void door_forget(struct door *d)
+{
+	if (d->n_fds == 0)
+		return;
+	for (size_t i = 0; i < d->n_owned; i++)
+		fd_closep(&d->fds[i]);
+	fd_closep(&d->root);
+	d->n_fds = 0;
+	d->is_open = false;
+}
+
+void door_done(struct door *d)
+{
+	door_forget(d);
+	while (d->n_guests > 0)
+		drop(d, d->n_guests - 1);
+	free(d->guests);
+	free(d->orphans);
+}

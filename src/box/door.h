@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_DOOR_H
+#define HB_BOX_DOOR_H
+
+#include "sys/file.h"
+#include "sys/sock.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hb_error;
+struct box;
+
+/*
+ * The way into a live box for commands that are started later.
+ *
+ * The supervisor listens; who connects and is of the same user is greeted with
+ * the box's namespaces and what its commands are held to (box/tail.h), and
+ * enters by itself (box/join.h).  The connection stays for as long as the
+ * command runs: its end tells the supervisor, and a hang-up of the supervisor
+ * tells who joined that the box ends.  init has no part in it and hears
+ * nothing, and nothing of the socket is in the box.
+ */
+
+#define DOOR_MAGIC 0x68626472U
+
+/* The first record on a connection, from the supervisor. */
+struct door_greeting {
+	uint32_t magic;
+	uint32_t ns; /* enum plan_ns: those that come after the mounts' */
+	uint64_t tail_size;
+	uint32_t has_cgroup;	 /* its directory is the last descriptor */
+	uint32_t has_group_pids; /* as in struct box */
+	struct sys_place root;	 /* what "/" is in the box */
+};
+
+/* The descriptors that come with it; namespaces as in box_namespaces. */
+#define DOOR_TAIL	0
+#define DOOR_NAMESPACES 1
+
+/* What may follow, from who connected. */
+enum door_word {
+	DOOR_JOINED = 1, /* `pid` is the command's */
+	DOOR_STATUS,	 /* is answered by a struct door_status */
+	DOOR_STOP,	 /* the box is to end; the hang-up says that it did */
+};
+
+struct door_request {
+	uint32_t magic;
+	enum door_word word;
+	pid_t pid;
+};
+
+/* So many of those who joined are named; all are counted. */
+#define DOOR_NAMED 64
+
+struct door_status {
+	uint32_t magic;
+	pid_t supervisor, init, command; /* command 0: it is kept open */
+	int root; /* the supervisor's descriptor of the view's "/" */
+	uint32_t n_joined;
+	struct {
+		pid_t client, command;
+	} joined[DOOR_NAMED];
+};
+
+/* Who is connected. */
+struct door_guest {
+	int fd;
+	pid_t pid; /* 0: not seen from here */
+	pid_t command;
+	bool is_joined;
+	bool waits; /* for the end of the box: is told by our own */
+};
+
+/* The supervisor's side.  Zero is a box that nobody can join. */
+struct door {
+	bool is_open; /* there is a box to be joined */
+	int listener; /* borrowed */
+	int root;
+	int fds[SYS_RECORD_FDS]; /* as they go with a greeting */
+	size_t n_fds, n_owned;	 /* the others are the box's */
+	struct door_greeting greeting;
+	struct door_guest *guests;
+	size_t n_guests, room;
+	bool is_full; /* no descriptor was left for the last one */
+	/* Commands of guests who died before them. */
+	pid_t *orphans;
+	size_t n_orphans, room_orphans;
+};
+
+/*
+ * Opens the door of a box: `fds` are its root and its
+ * namespaces as init sent them, and are taken also on failure.
+ */
+int door_open(struct door *d, const struct box *box, unsigned ns,
+	      const int *fds, size_t n, struct hb_error *err);
+
+/* Lets in and greets who waits outside. */
+void door_let_in(struct door *d);
+
+/*
+ * The guest has something to say: fills `ret_request` and returns 1; 0 if that
+ * was nothing, or he is gone.  Guests behind him may change places.
+ */
+int door_hear(struct door *d, size_t guest, struct door_request *ret_request);
+
+/* Answers a DOOR_STATUS; `about` has all but those who joined. */
+void door_answer(struct door *d, size_t guest, struct door_status *about);
+
+/* Nobody else comes in, and who is in is told that the box ends. */
+void door_shut(struct door *d);
+
+/* How many still have something in the box, or may have. */
+size_t door_count(const struct door *d);
+
+/*
+ * Whether there are commands whose guests died before them, and all have ended.
+ * pid 1 of the box cannot be gone before somebody takes note of these, and that
+ * is not us, and may be nobody: few containers have an init that does.
+ */
+bool door_has_unburied(const struct door *d);
+
+/* Who has not left by now is made to. */
+void door_clear(struct door *d);
+
+/* Closes all but the connections of those who wait; then those as well. */
+void door_forget(struct door *d);
+void door_done(struct door *d);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_JOIN_H
+#define HB_BOX_JOIN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct door_status;
+struct hb_error;
+
+/* How a command that joined a box ended. */
+struct join_result {
+	int status;	    /* exit status; 128 + n for signal n */
+	bool has_box_ended; /* before it, and took it with it */
+};
+
+/*
+ * Runs `argv` in the live box whose door `fd` is connected to, with those of
+ * the variables `envp` that the box lets in, and waits for its end.  The
+ * terminal, job control and signals are as in box_run(); we ourselves enter
+ * nothing.  The box is not ended by it.
+ *
+ * -EAGAIN without words: there is no box any more, or not yet.  -HB_E_BUSY: the
+ * supervisor does not answer, because it is stopped.  Any failure means that
+ * the command did not start.
+ */
+int join_run(int fd, char *const *argv, char *const *envp,
+	     struct join_result *ret_result, struct hb_error *err);
+
+/* What the supervisor behind the door says; failures as above. */
+int join_status(int fd, struct door_status *ret_status, struct hb_error *err);
+
+/* Asks the supervisor to end the box and waits until it has. */
+int join_stop(int fd, struct hb_error *err);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/live.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "session/look.h"
+#include "session/session.h"
+#include "session/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "sys/sock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+#define LINK	 "door"
+#define OWN_NAME "socket" /* in the session's directory */
+#define BELOW	 "holdback"
+
+/* Room for the session's name, a part of its id and what is between. */
+#define SOCKET_NAME_SIZE (RECORD_NAME_MAX + 16)
+
+int live_runtime(const struct hb_store *store, char *ret_path)
+{
+	const char *path = look_env(store->envp, "XDG_RUNTIME_DIR");
+	auto_fd int above = -1;
+	auto_fd int dir = -1;
+	ssize_t n;
+	int r;
+
+	if (!path || !path_is_absolute(path))
+		return -ENOENT;
+	above = store_open_own(AT_FDCWD, path, NULL);
+	if (above < 0)
+		return above;
+	r = sys_mkdirat(above, BELOW, 0700);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	dir = store_open_own(above, BELOW, NULL);
+	if (dir < 0)
+		return dir;
+	n = sys_fd_path(dir, ret_path, PATH_MAX);
+	return n < 0 ? (int)n : take_fd(&dir);
+}
+
+/* Listens as `name` in `dir`, which who joins finds at `path`. */
+static int listen_at(const struct hb_session *s, int dir, const char *name,
+		     const char *path)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	r = sys_unlinkat(dir, name, 0);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	fd = sys_listen_at(dir, name);
+	if (fd < 0)
+		return fd;
+	r = sys_symlinkat(path, s->dir, LINK);
+	if (r < 0) {
+		(void)sys_unlinkat(dir, name, 0);
+		return r;
+	}
+	return take_fd(&fd);
+}
+
+/* The id keeps sessions of one name in two stores apart. */
+static int listen_in(const struct hb_session *s, int runtime)
+{
+	char name[SOCKET_NAME_SIZE], dir[PATH_MAX], path[PATH_MAX];
+	ssize_t n;
+	int r;
+
+	if (runtime < 0)
+		return runtime;
+	(void)snprintf(name, sizeof(name), "%s-%.8s.sock", s->record.name,
+		       s->record.id);
+	n = sys_fd_path(runtime, dir, sizeof(dir));
+	if (n < 0)
+		return (int)n;
+	r = path_join(dir, name, path, sizeof(path));
+	if (r < 0)
+		return r;
+	if (!sys_is_socket_path(path))
+		return -ENAMETOOLONG;
+	return listen_at(s, runtime, name, path);
+}
+
+int live_open(const struct hb_session *s, int runtime, struct hb_error *err)
+{
+	int r;
+
+	live_remove(s);
+	r = listen_in(s, runtime);
+	if (r < 0)
+		r = listen_at(s, s->dir, OWN_NAME, OWN_NAME);
+	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
+}
+
+void live_remove(const struct hb_session *s)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+
+	n = sys_readlinkat(s->dir, LINK, path, sizeof(path));
+	if (n < 0)
+		return;
+	(void)sys_unlinkat(s->dir, path, 0);
+	(void)sys_unlinkat(s->dir, LINK, 0);
+}
+
+int live_connect(int dir)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+	int r;
+
+	n = sys_readlinkat(dir, LINK, path, sizeof(path));
+	if (n < 0)
+		return (int)n;
+	r = sys_connect_at(dir, path);
+	/* Whoever made the link is gone, or is about to make the rest. */
+	return r == -ENOENT ? -ECONNREFUSED : r;
+}
+
+int live_find(const struct hb_store *store, const char *ref, char *ret_name,
+	      struct hb_error *err)
+{
+	auto_fd int dir = -1;
+	int r;
+
+	r = store_resolve(store, ref, ret_name, RECORD_NAME_MAX + 1, err);
+	if (r < 0)
+		return r;
+	dir = store_open_session(store, ret_name, err);
+	if (dir < 0)
+		return dir;
+	r = live_connect(dir);
+	if (r >= 0 || r == -ENOENT || r == -ECONNREFUSED)
+		return r;
+	return hb_fail(err, r, "cannot reach who has session '%s'", ret_name);
+}
