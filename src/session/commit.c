@@ -183,7 +183,10 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 
 	for (size_t i = 0; is_whole && i < s->record.n_resources; i++) {
 		s->record.resources[i].t0 = times[i];
-		s->record.resources[i].t0_before = (struct timespec){ 0 };
+		/* With nothing done, a rollback can still be undone. */
+		if (result->n_operations > 0)
+			s->record.resources[i].t0_before =
+				(struct timespec){ 0 };
 	}
 	if (is_whole)
 		s->record.has_lost = false;

@@ -81,6 +81,14 @@ hb rollback -y @s >/dev/null
 check 'undo of a rollback' hb undo @s
 is 'brings the changes back' "$(names)" 'M f,'
 check_exit 'and the conflict' 5 hb commit -y @s
+# Also with a commit of nothing between the two.
+new_session 'mkdir d; echo 1 >d/a'
+in_box 'echo 2 >d/a'
+rm "$project/d/a"
+hb rollback -y @s >/dev/null
+hb commit -y @s >/dev/null
+check 'undo of a rollback before a commit of nothing' hb undo @s
+check_exit 'brings the conflict' 5 hb commit -y @s
 # What the user removed does not come back, on a copy as little as elsewhere.
 new_session 'mkdir d; echo 1 >f; echo 2 >d/g; echo 3 >t; echo 4 >ro; chmod 400 ro; echo 5 >k'
 in_box 'echo new >>f; echo new >d/g; touch t; chmod 444 ro; echo own >own'
