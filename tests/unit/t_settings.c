@@ -172,6 +172,7 @@ static void a_workspace_only_tightens(void)
 		[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
 		[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 		[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
+		[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
 		[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
 	};
 	struct settings s;
