@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "session/gc.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/progress.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -332,6 +333,8 @@ static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 	bool is_empty = false;
 	int r;
 
+	if (!stale->dry_run)
+		live_tidy(stale->store, name);
 	if (!is_orphan(stale->store, name)) {
 		if (!gc_has_crashed(stale->store, name, &is_empty) || !is_empty)
 			return 0;

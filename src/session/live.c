@@ -57,15 +57,15 @@ static int listen_at(const struct hb_session *s, int dir, const char *name,
 	r = sys_unlinkat(dir, name, 0);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	fd = sys_listen_at(dir, name);
-	if (fd < 0)
-		return fd;
+	/* First, so that what a crash leaves can be found. */
 	r = sys_symlinkat(path, s->dir, LINK);
-	if (r < 0) {
-		(void)sys_unlinkat(dir, name, 0);
+	if (r < 0)
 		return r;
-	}
-	return take_fd(&fd);
+	fd = sys_listen_at(dir, name);
+	if (fd >= 0)
+		return take_fd(&fd);
+	(void)sys_unlinkat(s->dir, LINK, 0);
+	return fd;
 }
 
 /* The id keeps sessions of one name in two stores apart. */
@@ -101,16 +101,33 @@ int live_open(const struct hb_session *s, int runtime, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
 }
 
-void live_remove(const struct hb_session *s)
+static void remove_both(int dir)
 {
 	char path[PATH_MAX];
 	ssize_t n;
 
-	n = sys_readlinkat(s->dir, LINK, path, sizeof(path));
+	n = sys_readlinkat(dir, LINK, path, sizeof(path));
 	if (n < 0)
 		return;
-	(void)sys_unlinkat(s->dir, path, 0);
-	(void)sys_unlinkat(s->dir, LINK, 0);
+	(void)sys_unlinkat(dir, path, 0);
+	(void)sys_unlinkat(dir, LINK, 0);
+}
+
+void live_remove(const struct hb_session *s)
+{
+	remove_both(s->dir);
+}
+
+void live_tidy(const struct hb_store *store, const char *name)
+{
+	auto_fd int dir = store_open_session(store, name, NULL);
+	auto_fd int lock = -1;
+
+	if (dir < 0)
+		return;
+	lock = sys_openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+	if (lock >= 0 && sys_flock(lock) >= 0)
+		remove_both(dir);
 }
 
 int live_connect(int dir)

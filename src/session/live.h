@@ -31,6 +31,9 @@ int live_open(const struct hb_session *s, int runtime, struct hb_error *err);
 /* Removes both, if they are there. */
 void live_remove(const struct hb_session *s);
 
+/* The same for a session that is not open, if nobody has it. */
+void live_tidy(const struct hb_store *store, const char *name);
+
 /*
  * A connection to who has the session in the directory `dir` live.  -ENOENT:
  * nobody has; -ECONNREFUSED: nobody any more, or not yet.

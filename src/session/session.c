@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/resource.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -137,6 +138,8 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 	if (r < 0)
 		return hb_fail(err, r, "cannot lock session '%s'", name);
 	s->has_lock = true;
+	/* Nobody has it live, whatever one who was killed has left. */
+	live_remove(s);
 	return read_record(s, name, err);
 }
 

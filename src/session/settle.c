@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "session/layers.h"
-#include "session/live.h"
 #include "session/progress.h"
 #include "session/publish.h"
 #include "session/resource.h"
@@ -217,8 +216,6 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	int has_upper, r;
 	bool is_lost;
 
-	if (how == SETTLE_CRASHED)
-		live_remove(s);
 	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
 	if (r >= 0 && how == SETTLE_OR_DROP)
 		r = session_is_void(s, err);
