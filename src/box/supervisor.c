@@ -427,7 +427,7 @@ static void run_loop(struct loop *l, int pidfd)
 
 		if (l->is_over)
 			return;
-		if (n > room) {
+		if (!fds || n > room) {
 			struct pollfd *grown =
 				reallocarray(fds, 2 * n, sizeof(*fds));
 

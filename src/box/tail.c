@@ -210,7 +210,8 @@ static int check_head(const struct head *head, size_t size,
 {
 	uint64_t n;
 
-	if (size < sizeof(*head) || memcmp(head->magic, MAGIC, sizeof(MAGIC)) ||
+	if (size < sizeof(*head) ||
+	    memcmp(head->magic, MAGIC, sizeof(MAGIC)) != 0 ||
 	    head->head_size != sizeof(*head)) {
 		hb_fix(err, "end its first command, or: holdback stop");
 		return hb_fail(

@@ -158,7 +158,9 @@ static char state_of(pid_t pid)
 		return '\0';
 	/* The name before it may contain anything, this bracket too. */
 	name_end = strrchr(text, ')');
-	return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
+	if (!name_end || name_end[1] != ' ')
+		return '\0';
+	return name_end[2];
 }
 
 bool sys_is_stopped(pid_t pid)

@@ -165,7 +165,7 @@ static int recv_with(int fd, void *record, size_t size, pid_t *ret_pid,
 		*ret_pid = 0;
 	take_control(&msg, ret_pid, ret_fds, &n_fds);
 	if ((size_t)n != size || msg.msg_flags & MSG_TRUNC) {
-		for (size_t i = 0; i < n_fds; i++)
+		for (size_t i = 0; ret_fds && i < n_fds; i++)
 			(void)close(ret_fds[i]);
 		return n == 0 ? 0 : -EBADMSG;
 	}
