@@ -409,10 +409,11 @@ static int serve_one(struct loop *l, const struct source *sources,
 static void run_loop(struct loop *l, int pidfd)
 {
 	auto_free struct pollfd *fds = NULL;
-	size_t room = 0;
+	size_t room = SOURCES;
 	int r = 0;
 
-	while (r >= 0 && !l->is_over) {
+	fds = calloc(room, sizeof(*fds));
+	while (fds && r >= 0 && !l->is_over) {
 		const struct door *d = &l->door;
 		int wait = do_due(l);
 		bool is_open =
