@@ -9,6 +9,7 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
+#include "fuzz.h"
 #include "plan/bwrap.h"
 #include "plan/plan.h"
 
@@ -16,8 +17,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
 	const uint8_t *data;

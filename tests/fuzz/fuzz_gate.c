@@ -6,19 +6,12 @@
  * each format that rules read: what is found must be bounded, and the same text
  * has no news against itself.
  */
+#include "fuzz.h"
 #include "gate/items.h"
 #include "gate/rules.h"
 
 #include <stdint.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 typedef int reader_fn(struct items *items, const char *text, size_t n);
 

@@ -7,20 +7,13 @@
  * itself, and differs from itself with another mode.
  */
 #include "base/buf.h"
+#include "fuzz.h"
 #include "sys/result.h"
 #include "txn/gitindex.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 struct input {
 	const uint8_t *data;

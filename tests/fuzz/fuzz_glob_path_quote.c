@@ -15,18 +15,11 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "fuzz.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define INPUT_MAX 4096
 

@@ -6,14 +6,13 @@
  * to itself says the same: the last rule that matches is the same one.
  */
 #include "base/buf.h"
+#include "fuzz.h"
 #include "sys/result.h"
 #include "txn/ignorefile.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SIZE_LIMIT 4096
 

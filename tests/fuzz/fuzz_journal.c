@@ -6,6 +6,7 @@
  * to the same bytes.  Then it is read as a whole journal, with the checksums
  * put right, so that what is behind them is reached.
  */
+#include "fuzz.h"
 #include "txn/journal.h"
 
 #include "base/auto.h"
@@ -19,14 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define HEAD_SIZE 64
 #define TAIL_SIZE 56

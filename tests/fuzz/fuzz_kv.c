@@ -7,18 +7,11 @@
  * written as one value, which must read back as well.
  */
 #include "base/kv.h"
+#include "fuzz.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 /* Writes what can be read, up to the first fault. */
 static void copy_entries(const void *text, size_t n, struct buf *out)

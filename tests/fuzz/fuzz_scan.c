@@ -7,6 +7,7 @@
  * is some, they look at the input themselves.
  */
 #include "base/error.h"
+#include "fuzz.h"
 #include "gate/scan.h"
 #include "sys/result.h"
 #include "txn/entry.h"
@@ -15,14 +16,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define FOUND_MAX 64
 

@@ -5,6 +5,7 @@
  * The input is read as the file of a workspace, after a profile and options
  * that weaken everything: whatever it says, nothing is wider afterwards.
  */
+#include "fuzz.h"
 #include "plan/settings.h"
 
 #include "base/path.h"
@@ -12,14 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 static void begin(struct settings *s, const char *net)
 {

@@ -6,20 +6,13 @@
  * written and read again to the same bytes.
  */
 #include "base/buf.h"
+#include "fuzz.h"
 #include "sys/result.h"
 #include "txn/spill.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 static void write_again(const struct spilled *s, const char *path)
 {
