@@ -164,7 +164,10 @@ static bool is_later(struct timespec a, struct timespec b)
 				    : a.tv_nsec > b.tv_nsec;
 }
 
-/* A program that had the file open when it was replaced wrote to it. */
+/*
+ * A program that had the file open when it was replaced wrote to it; perhaps
+ * in the very tick of the clock in which the commit ended.
+ */
 static int find_written(void *ctx, const struct tree_visit *visit,
 			struct hb_error *err)
 {
@@ -172,7 +175,7 @@ static int find_written(void *ctx, const struct tree_visit *visit,
 
 	(void)err;
 	return visit->when == TREE_ENTER && S_ISREG(visit->attr.mode) &&
-			       is_later(visit->attr.mtime, undo->stamp)
+			       !is_later(undo->stamp, visit->attr.mtime)
 		       ? -ENOTEMPTY
 		       : 0;
 }
