@@ -28,11 +28,15 @@ HAS_SIGNAL_SCOPE = 6
 def supervisor(sh):
     """The one child of the shell that is ours, once it is no shell any more."""
 
-    def ours():
-        return [pid for pid in sh.children() if program_of(pid) == "holdback"]
+    found = []
 
-    wait_until(lambda: len(ours()) == 1, "there is one supervisor")
-    return ours()[0]
+    def is_alone():
+        # Asked once: between two looks it may execute something else.
+        found[:] = [pid for pid in sh.children() if program_of(pid) == "holdback"]
+        return len(found) == 1
+
+    wait_until(is_alone, "there is one supervisor")
+    return found[0]
 
 
 def stop(sh):
