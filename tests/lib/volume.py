@@ -126,17 +126,7 @@ class Volume:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
-        # Layers outlive their mount point: a loop device that is still there
-        # would bring the disk back as it was cut.
-        while self.is_attached():
-            if time.monotonic() > deadline:
-                raise OSError(f"{self.image} stays in use")
-            time.sleep(0.01)
         self.up()
-
-    def is_attached(self):
-        words = ["losetup", "--associated", self.image]
-        return subprocess.run(words, capture_output=True, check=True).stdout != b""
 
     def remove(self):
         self.down()
