@@ -8,6 +8,7 @@ mounts go, and the loop devices with them.
 import contextlib
 import ctypes
 import fcntl
+import glob
 import os
 import shutil
 import struct
@@ -47,6 +48,15 @@ def leave_the_host():
         raise OSError(error, os.strerror(error))
 
 
+def backing_files():
+    """The files that are loop devices now."""
+    files = set()
+    for path in glob.glob("/sys/block/loop*/loop/backing_file"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            files.add(file.read().rstrip("\n"))
+    return files
+
+
 @contextlib.contextmanager
 def another_boot(folder):
     """Meanwhile everybody here sees another boot id."""
@@ -82,9 +92,23 @@ class Volume:
         self.is_up = True
 
     def down(self):
-        if self.is_up:
-            run("umount", self.top)
-            self.is_up = False
+        if not self.is_up:
+            return
+        run("umount", self.top)
+        self.is_up = False
+        self.wait_until_gone()
+
+    def wait_until_gone(self):
+        """A box that is being taken down holds the file system for a while.
+
+        Mounted again meanwhile, it would be the one whose power was cut.
+        """
+        image = os.path.realpath(self.image)
+        deadline = time.monotonic() + PATIENCE
+        while image in backing_files():
+            if time.monotonic() > deadline:
+                raise OSError(f"{image} stays in use")
+            time.sleep(0.01)
 
     def keep(self, name):
         """Remembers the state it is in, under a name."""
