@@ -160,7 +160,8 @@ static size_t read_class(const struct pattern *p, size_t i, char c,
 			if (!class_byte(p, &i, &high))
 				return 0;
 		}
-		listed = listed || (byte >= low && byte <= high);
+		/* To git the first of a range is listed, though it be empty. */
+		listed = listed || byte == low || (byte >= low && byte <= high);
 	}
 	*ret_matches = listed != negated;
 	return i < p->n ? i + 1 : 0;
