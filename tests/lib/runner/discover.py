@@ -97,18 +97,20 @@ def lints(source):
         yield test, path
 
 
-def find(source, build, pattern, soak):
-    """All test files whose name matches `pattern`."""
+def is_chosen(name, patterns):
+    names = (name, os.path.basename(name))
+    return any(fnmatch.fnmatchcase(n, p) for p in patterns for n in names)
+
+
+def find(source, build, patterns, soak):
+    """All test files whose name matches one of `patterns`."""
     found = list(unit_tests(source, build))
     for suite in SUITES + (SOAK_SUITES if soak else ()):
         found += scripts(source, suite)
     found += lints(source)
     tests = []
     for test, header in found:
-        if not (
-            fnmatch.fnmatchcase(test.name, pattern)
-            or fnmatch.fnmatchcase(os.path.basename(test.name), pattern)
-        ):
+        if not is_chosen(test.name, patterns):
             continue
         modes = test.modes
         test.read_header(header)
