@@ -7,8 +7,8 @@ Moving such a file makes it look like another one, so that the commit lets that
 pass; what somebody writes in any moment has to be found all the same.
 """
 
+import functools
 import os
-import shutil
 import subprocess
 import sys
 
@@ -17,9 +17,9 @@ sys.path.insert(0, os.path.join(TESTS, "lib"))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import stopper  # noqa: E402
+from meddle import World, meet, sweep, tell  # noqa: E402
 from stopper import STAMP, append, replace  # noqa: E402
 
-HOLDBACK = os.environ.get("HB_BIN", "holdback")
 IS_ROOT = os.environ.get("HB_MODE") == "root"
 INSIDE = "HB_OVERLAY_RACE"  # set in the namespace
 CONFLICT = 5
@@ -28,57 +28,30 @@ BASE = {"edited": "edited!\n", "gone": "is gone\n", "linked": "linked!\n"}
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 8
 
 
-class World:
-    """An overlay whose lower layer has a project, and the session `s`."""
+class OverlayWorld(World):
+    """One whose project lies in the lower layer of an overlay."""
 
     def __init__(self, top):
-        self.top = top
+        super().__init__(top, "o/p")
         self.mount = os.path.join(top, "o")
-        self.base, self.state = os.path.join(self.mount, "p"), os.path.join(top, "s")
         for name in ("l/p", "u", "w", "o"):
             os.makedirs(os.path.join(top, name))
-        for name, text in BASE.items():
-            with open(os.path.join(top, "l/p", name), "w", encoding="ascii") as file:
-                file.write(text)
+        self.write("l/p", BASE)
         os.link(os.path.join(top, "l/p/linked"), os.path.join(top, "l/p/other"))
         options = f"lowerdir={top}/l,upperdir={top}/u,workdir={top}/w"
         options += "" if IS_ROOT else ",userxattr"
         subprocess.run(
             ["mount", "-t", "overlay", "-o", options, "none", self.mount], check=True
         )
-        self.must("create", "s", "--cow", self.base)
-        script = "echo more >>edited; rm gone; echo more >>linked"
-        self.must("exec", "@s", "--", "sh", "-ec", f"cd '{self.base}'; {script}")
-
-    def call(self, command, *words):
-        return [HOLDBACK, command, "--state-dir", self.state, *words]
-
-    def must(self, command, *words):
-        done = subprocess.run(
-            self.call(command, *words), cwd=self.base,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            raise AssertionError(f"{command}: {done.returncode}: {done.stderr}")
-
-    def texts(self):
-        found = {}
-        for name in BASE:
-            try:
-                with open(os.path.join(self.base, name), encoding="ascii") as file:
-                    found[name] = file.read()
-            except FileNotFoundError:
-                pass
-        return found
+        self.begin("echo more >>edited; rm gone; echo more >>linked")
 
     def remove(self):
         subprocess.run(["umount", self.mount], check=True)
-        subprocess.run(["chmod", "-R", "u+rwx", self.top], check=False)
-        shutil.rmtree(self.top)
+        super().remove()
 
 
 def judge(world, status, said, name):
-    texts = world.texts()
+    texts = world.texts(world.base)
     if status not in (0, CONFLICT):
         raise AssertionError(f"exit status {status}")
     if STAMP not in texts.get(name, ""):
@@ -94,29 +67,16 @@ def judge(world, status, said, name):
     world.must("commit", "-y", "@s", "--except", name)
 
 
-def meet(top, number, act, name):
-    """One commit with one meddling; None when it has no such change."""
-    world = World(top)
-    try:
-        with stopper.Stopper(
-            world.call("commit", "-y", "@s"), cwd=world.base,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        ) as program:  # fmt: skip
-            call = program.run_to(number)
-            if call:
-                act(os.path.join(world.base, name))
-                program.go_on()
-            said = program.child.stdout.read()
-            program.child.stdout.close()
-        if not call:
-            return None
-        try:
-            judge(world, program.status, said, name)
-        except AssertionError as error:
-            return f"before change {number}, {call}: {error}\n{said}"
-    finally:
-        world.remove()
-    return ""
+def meet_at(top, act, name, number):
+    world = OverlayWorld(top)
+
+    def meddle():
+        act(os.path.join(world.base, name))
+        return True
+
+    return meet(
+        world, number, meddle, lambda status, said, _: judge(world, status, said, name)
+    )
 
 
 def main():
@@ -134,14 +94,12 @@ def main():
     print(f"1..{len(acts)}")
     top = os.path.join(os.environ["TMPDIR"], "race")
     for count, (act, name) in enumerate(acts):
-        failures, number = [], 1 + count % STEP
-        while (why := meet(top, number, act, name)) is not None:
-            failures += [why] if why else []
-            number += STEP
-        print(f"{'not ok' if failures else 'ok'} {count + 1} - {act.__name__} {name}")
-        for line in "\n".join(failures).splitlines():
-            print(f"# {line}")
-        sys.stdout.flush()
+        failures = sweep(
+            1 + count % STEP,
+            STEP,
+            functools.partial(meet_at, top, act, name),
+        )
+        tell(count + 1, f"{act.__name__} {name}", failures)
     return 0
 
 

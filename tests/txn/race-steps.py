@@ -3,8 +3,7 @@
 # timeout: 900
 """A real file changes right before each change that a commit makes.
 
-The commit is stopped there from outside, so every window that a writer could
-meet by luck is met.  What was written is in the base, also if it was written
+What was written is in the base, also if it was written
 into a directory that goes as a whole; a refused commit lists it, and the session
 goes on.
 
@@ -14,10 +13,8 @@ they were, both of these have what was written, the version before is kept.
 """
 
 import collections
+import functools
 import os
-import shutil
-import stat
-import subprocess
 import sys
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -25,9 +22,9 @@ sys.path.insert(0, os.path.join(TESTS, "lib"))
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import stopper  # noqa: E402
+from meddle import World, meet, sweep, tell  # noqa: E402
 from stopper import STAMP, append, replace  # noqa: E402
 
-HOLDBACK = os.environ.get("HB_BIN", "holdback")
 SOAK = os.environ.get("HB_SOAK") == "1"
 CONFLICT, STATE = 5, 10
 BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n"}
@@ -35,7 +32,6 @@ INSIDE = (
     "echo session >>f; echo session >g.new; mv g.new g; rm r; rm -r d k; mkdir d;"
     " echo o >d/o; echo z >e/z; echo n >new"
 )
-FAILURES_SHOWN = 5
 OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
 SECOND = "r"
 STEP = 4  # of the changes, without HB_SOAK
@@ -63,6 +59,12 @@ def add(path):
         file.write(STAMP)
 
 
+def held(file):
+    """By a program that has the file open since before the commit."""
+    file.write(STAMP)
+    file.flush()
+
+
 # name of the act: (function, path)
 ACTS = {
     f"{act.__name__} {path}": (act, path)
@@ -72,53 +74,16 @@ ACTS = {
         (replace_two, "g"), (remove_two, "g"), (replace_two, "new"),
         (append, "d/x"), (replace, "d/x"), (append, "k/x"),
         (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
+        (held, "f"), (held, "r"), (held, "k/x"),
     )
 }  # fmt: skip
 
 
-class World:
-    """A project and the session `s` over it, with changes pending."""
-
-    def __init__(self, top):
-        self.top = top
-        self.base, self.state = os.path.join(top, "p"), os.path.join(top, "state")
-        os.mkdir(top)
-        for name, text in BASE.items():
-            path = os.path.join(self.base, name)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="ascii") as file:
-                file.write(text)
-        self.must("create", "s", "--cow", self.base)
-        self.must("exec", "@s", "--", "sh", "-ec", f"cd '{self.base}'; {INSIDE}")
-
-    def call(self, command, *words):
-        return [HOLDBACK, command, "--state-dir", self.state, *words]
-
-    def must(self, command, *words, known=(0,)):
-        """Runs a command that ends with one of the known states."""
-        done = subprocess.run(
-            self.call(command, *words), cwd=self.base,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode not in known:
-            said = (done.stdout + done.stderr).strip()
-            raise AssertionError(f"{command}: exit status {done.returncode}: {said}")
-        return done.stdout
-
-    def texts(self, top, wanted=""):
-        """{path: text} of the files below whose folder has `wanted` in it."""
-        found = {}
-        for folder, _, files in os.walk(top):
-            for name in files if wanted in folder else ():
-                path = os.path.join(folder, name)
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    with open(path, "rb") as file:
-                        found[os.path.relpath(path, top)] = file.read().decode("latin1")
-        return found
-
-    def remove(self):
-        subprocess.run(["chmod", "-R", "u+rwx", self.top], check=False)
-        shutil.rmtree(self.top)
+def new_world(top):
+    world = World(top, "p")
+    world.write("p", BASE)
+    world.begin(INSIDE)
+    return world
 
 
 def judge(world, status, said, act, path, happened):
@@ -133,7 +98,9 @@ def judge(world, status, said, act, path, happened):
     # The one of another name is in nobody's way.
     in_base = any(STAMP in text for text in real.values())
     kept = world.texts(world.state, "/undo")
-    if not in_base:
+    if act is held and status == 0:
+        judge_held(world)
+    elif not in_base:
         raise AssertionError(f"what was written is no longer there\n{real}\n{kept}")
     if status:
         stamped = {path, SECOND} if is_two else {path}
@@ -144,6 +111,16 @@ def judge(world, status, said, act, path, happened):
             raise AssertionError("the path is not named")
     if status == STATE:
         judge_left(world, act, path, real, kept)
+
+
+def judge_held(world):
+    """What was written to a file after it had gone to undo is not freed."""
+    for command in (None, ("gc", "--older-than", "0")):
+        if command:
+            world.must(*command)
+        kept = {**world.texts(world.base), **world.texts(world.state, "/undo")}
+        if not any(STAMP in text for text in kept.values()):
+            raise AssertionError(f"what was written is lost by {command or 'commit'}: {kept}")
 
 
 def judge_left(world, act, path, real, kept):
@@ -181,35 +158,29 @@ def go_on(world, status, act, path):
     world.must("rollback", "-y", "@s")
 
 
-def meet(top, number, act, path, seen):
-    """One commit with one meddling; None when it has no such change."""
-    world = World(top)
-    try:
-        with stopper.Stopper(
-            world.call("commit", "-y", "@s"), cwd=world.base,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        ) as program:  # fmt: skip
-            name = program.run_to(number)
-            if not name:
-                program.child.stdout.close()
-                return None
-            try:
-                act(os.path.join(world.base, path))
-                happened = True
-            except OSError:
-                happened = False
-            program.go_on()
-            said = program.child.stdout.read()
-            program.child.stdout.close()
+def meet_at(top, act, path, seen, number):
+    """One commit with one meddling, as meet() has it."""
+    world = new_world(top)
+    where = os.path.join(world.base, path)
+    file = open(where, "a", encoding="ascii") if act is held else None
+
+    def meddle():
         try:
-            judge(world, program.status, said, act, path, happened)
-            go_on(world, program.status, act, path)
-        except AssertionError as error:
-            return f"before change {number}, {name}: {error}\n{said}"
-        seen[OUTCOMES[program.status]] += 1
+            act(file or where)
+        except OSError:
+            return False
+        return True
+
+    def check(status, said, happened):
+        judge(world, status, said, act, path, happened)
+        go_on(world, status, act, path)
+        seen[OUTCOMES[status]] += 1
+
+    try:
+        return meet(world, number, meddle, check)
     finally:
-        world.remove()
-    return ""
+        if file:
+            file.close()
 
 
 def main():
@@ -219,17 +190,14 @@ def main():
     print(f"1..{len(ACTS)}")
     top = os.path.join(os.environ["TMPDIR"], "steps")
     for count, (words, (act, path)) in enumerate(ACTS.items()):
-        seen, failures = collections.Counter(), []
-        number = 1 if SOAK else 1 + count % STEP
-        while (why := meet(top, number, act, path, seen)) is not None:
-            failures += [why] if why else []
-            number += 1 if SOAK else STEP
+        seen = collections.Counter()
+        failures = sweep(
+            1 if SOAK else 1 + count % STEP,
+            1 if SOAK else STEP,
+            functools.partial(meet_at, top, act, path, seen),
+        )
         print("# " + ", ".join(f"{seen[k]} {k}" for k in OUTCOMES.values()))
-        print(f"{'not ok' if failures else 'ok'} {count + 1} - {words}")
-        for failure in failures[:FAILURES_SHOWN]:
-            for line in failure.splitlines():
-                print(f"# {line}")
-        sys.stdout.flush()
+        tell(count + 1, words, failures)
     return 0
 
 
