@@ -13,6 +13,7 @@
 #include "sys/file.h"
 #include "sys/place.h"
 #include "txn/history.h"
+#include "txn/late.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -155,57 +156,27 @@ struct undo {
 	size_t n, room;
 	uint64_t kept, first_kept; /* 0: none */
 	struct layers_freed freed;
-	struct timespec stamp;
 };
 
-static bool is_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
-				    : a.tv_nsec > b.tv_nsec;
-}
-
-/*
- * A program that had the file open when it was replaced wrote to it; perhaps
- * in the very tick of the clock in which the commit ended.
- */
-static int find_written(void *ctx, const struct tree_visit *visit,
-			struct hb_error *err)
-{
-	const struct undo *undo = ctx;
-
-	(void)err;
-	return visit->when == TREE_ENTER && S_ISREG(visit->attr.mode) &&
-			       !is_later(undo->stamp, visit->attr.mtime)
-		       ? -ENOTEMPTY
-		       : 0;
-}
-
+/* What cannot be told is kept. */
 static bool was_written(struct undo *undo, uint64_t id)
 {
-	struct hb_session *s = undo->session;
-	char name[64];
+	struct txn *txn;
 
-	(void)snprintf(name, sizeof(name), "undo/%" PRIu64, id);
-	for (size_t i = 0; i < s->record.n_resources; i++) {
-		int r = tree_walk(s->resources[i].dir, name, TREE_OURS,
-				  find_written, undo, NULL);
-
-		if (r < 0 && r != -ENOENT)
-			return true;
-	}
-	return false;
+	return session_txn(undo->session, &txn, NULL) < 0 ||
+	       late_was_written(txn, undo->which, id, NULL) != 0;
 }
 
 static int judge_id(void *ctx, uint64_t id, struct hb_error *err)
 {
 	struct undo *undo = ctx;
+	struct timespec stamp;
 	int r;
 
-	r = history_stamp(undo->session->dir, undo->which, id, &undo->stamp,
-			  err);
+	r = history_stamp(undo->session->dir, undo->which, id, &stamp, err);
 	if (r < 0)
 		return r;
-	if (undo->stamp.tv_sec > undo->gc->cutoff)
+	if (stamp.tv_sec > undo->gc->cutoff)
 		return 0;
 	if (was_written(undo, id)) {
 		undo->kept++;

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "txn/apply.h"
+#include "txn/history.h"
 #include "txn/tree.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 /*
@@ -70,13 +72,18 @@ static int fail_late(const struct op *op, const char *below,
 		       quote_shown(buf_str(&path), shown, sizeof(shown)));
 }
 
+static bool is_late(const struct sys_attr *a, struct timespec since)
+{
+	bool is_shared = !S_ISDIR(a->mode) && a->nlink > 1;
+
+	return !is_before(is_shared ? a->mtime : a->ctime, since);
+}
+
 static int look_at(void *ctx, const struct tree_visit *v, struct hb_error *err)
 {
 	const struct look *l = ctx;
-	bool is_shared = !S_ISDIR(v->attr.mode) && v->attr.nlink > 1;
 
-	if (v->when == TREE_LEAVE ||
-	    is_before(is_shared ? v->attr.mtime : v->attr.ctime, l->since))
+	if (v->when == TREE_LEAVE || !is_late(&v->attr, l->since))
 		return 0;
 	return fail_late(l->op, v->path, err);
 }
@@ -96,6 +103,71 @@ static int check_one(struct apply *a, const struct op *op,
 		return r;
 	/* What may not be listed was in doubt before it was planned. */
 	return tree_walk(undo.dir, undo.name, TREE_LENIENT, look_at, &l, err);
+}
+
+/*
+ * Not of a directory: to look into a closed one is to change it.  What somebody
+ * made in it is found.
+ */
+static int look_inside(void *ctx, const struct tree_visit *v,
+		       struct hb_error *err)
+{
+	const struct timespec *since = ctx;
+
+	(void)err;
+	return v->when == TREE_ENTER && !S_ISDIR(v->attr.mode) &&
+			       is_late(&v->attr, *since)
+		       ? -HB_E_CONFLICT
+		       : 0;
+}
+
+static int was_written(struct apply *a, const struct op *op,
+		       struct timespec filed, struct hb_error *err)
+{
+	struct timespec since = journal_head(a->journal)->since;
+	struct place undo;
+	struct sys_attr attr;
+	struct object now;
+	int r;
+
+	site_undo(&a->sites[op->resource], op, &undo);
+	r = undo.dir < 0 ? -ENOENT : sys_attr_at(undo.dir, undo.name, &attr);
+	if (r < 0)
+		return r == -ENOENT ? 0 : hb_fail(err, r, "cannot look");
+	now = object_of_attr(&attr);
+	if (!op_is_old_unchanged(op, &now))
+		return 1;
+	/* By then we had moved it, and a time that was set back shows. */
+	if (op->old.type != ENTRY_DIR)
+		return attr.nlink == 1 && is_late(&attr, filed);
+	if (is_zero(since))
+		since = filed;
+	r = tree_walk(undo.dir, undo.name, TREE_OURS, look_inside, &since, err);
+	return r == -HB_E_CONFLICT ? 1 : r;
+}
+
+int late_was_written(struct txn *txn, enum history which, uint64_t id,
+		     struct hb_error *err)
+{
+	struct journal *journal = NULL;
+	struct timespec filed;
+	struct apply a = { 0 };
+	struct op op;
+	int r;
+
+	r = history_stamp(txn->session, which, id, &filed, err);
+	if (r == 0)
+		r = history_open(txn->session, which, id, &journal, err);
+	if (r < 0)
+		return r;
+	r = apply_init(&a, txn, journal, err);
+	while (r == 0 && (r = journal_next(a.journal, &op, err)) == 1)
+		r = (op.kind == OP_REPLACE || op.kind == OP_DELETE) &&
+				    !(op.flags & OP_UPPER)
+			    ? was_written(&a, &op, filed, err)
+			    : 0;
+	apply_done(&a);
+	return r;
 }
 
 int late_check(struct apply *a, struct hb_error *err)

@@ -2,6 +2,9 @@
 #ifndef HB_TXN_LATE_H
 #define HB_TXN_LATE_H
 
+#include "txn/history.h"
+
+#include <stdint.h>
 #include <time.h>
 
 struct apply;
@@ -27,5 +30,13 @@ struct timespec late_since(const struct txn *txn);
  * since, and everything has to be taken back.  Changes nothing.
  */
 int late_check(struct apply *a, struct hb_error *err);
+
+/*
+ * Of a transaction that was filed: 1 if what it took out of the base is not as
+ * it was when that was planned, because a program had it open and wrote to it
+ * then; 0 if not.  Below 0: that cannot be told.  Changes nothing.
+ */
+int late_was_written(struct txn *txn, enum history which, uint64_t id,
+		     struct hb_error *err);
 
 #endif

@@ -95,6 +95,20 @@ like 'it is kept and told' "$(hb gc --older-than 0)" '*kept: s: what undo needs,
 is 'there it is' "$(cat "$state"/sessions/s/r0/undo/*/* | tail -n 1)" late
 hb cleanup -y @s >/dev/null
 
+# A time of a file says nothing by itself: one is in the future, one was set back.
+new_session 'echo one >f; touch -d 2040-01-01 f'
+in_box 'echo new >f'
+check 'commit over a file of the future' hb commit -y @s
+like 'gc frees it' "$(hb gc --older-than 0)" '*s: what undo needs*freed 4 B'
+in_box 'echo newer >f'
+check 'commit over another' hb commit -y @s
+set -- "$state"/sessions/s/r0/undo/*/*
+touch -r "$1" "$work/time"
+echo old >"$1"
+touch -r "$work/time" "$1"
+like 'what was written keeps it' "$(hb gc --older-than 0)" '*kept: s: what undo needs, written to*'
+hb cleanup -y @s >/dev/null
+
 # Layers go when nobody names them, and not before.
 new_session 'echo one >f'
 in_box 'echo 1 >a'
