@@ -256,6 +256,28 @@ int hb_run_helper(const char *name, char *const argv[], char *const envp[],
 		  int *ret_status, struct hb_error *err);
 
 /*
+ * The variable by which the owner of a shell switches the sandbox off for the
+ * calls from it.  It never gets into a box.
+ */
+#define HB_SWITCH "AGENT_SANDBOX"
+
+/* 1, also if it is not set; 0; -HB_E_USAGE if it says something else. */
+int hb_is_switched_on(char *const *envp, struct hb_error *err);
+
+/*
+ * Whether a program of this name, which is not this one, is in PATH: then a
+ * link to us that is so named stands in front of it.
+ */
+bool hb_stands_for(const char *name, char *const *envp);
+
+/*
+ * Executes a command as if we were not there; nothing is held back.  Returns
+ * only on failure.
+ */
+int hb_exec_unprotected(char *const argv[], char *const envp[],
+			struct hb_error *err);
+
+/*
  * Opens /dev/null in the place of each of 0, 1 and 2 that is closed, so that
  * nothing else gets these numbers.  For the first lines of a main().
  */

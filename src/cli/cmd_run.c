@@ -127,6 +127,25 @@ static int run_behind(char **words, const struct hb_run_result *result,
 	return hb_exec_helper("commands", argv, envp, err);
 }
 
+/* What an option asks for is in force, or nothing runs. */
+static int run_unprotected(const struct cli_values *values, char **operands,
+			   char *const *envp, struct hb_error *err)
+{
+	bool is_plain = operands[0];
+
+	for (size_t i = 0; i < values->n_settings; i++)
+		if (strcmp(values->settings[i].key, "quiet") != 0)
+			is_plain = false;
+	if (!is_plain) {
+		hb_fix(err, "unset " HB_SWITCH ", or give no option");
+		return hb_fail(err, -HB_E_USAGE,
+			       HB_SWITCH " is off, and takes a command alone");
+	}
+	tell(NULL, HB_NOTICE_WEAKENED,
+	     HB_SWITCH " is off: nothing is held back, nothing is hidden");
+	return hb_exec_unprotected(operands, envp, err);
+}
+
 static int run(char **words, enum cmd_run_how how, char **operands,
 	       char *const *envp, struct hb_run_result *ret_result,
 	       struct hb_error *err)
@@ -146,6 +165,11 @@ static int run(char **words, enum cmd_run_how how, char **operands,
 		ret_result->status = cli_hand_over("run", &values, envp);
 		return 0;
 	}
+	r = hb_is_switched_on(envp, err);
+	if (r == 0)
+		return run_unprotected(&values, operands, envp, err);
+	if (r < 0)
+		return r;
 	cli_run_options(&values, operands, envp, &options);
 	cmd_store_options(NULL, envp, &store);
 	options.store = &store;

@@ -87,6 +87,21 @@ static int route(int argc, char **argv)
 	return exec_commands(argv);
 }
 
+/* The last part of the name that we were called by. */
+static char *called_as(char *name)
+{
+	char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+/* A link that is named like a program runs that program, held back. */
+static bool is_stand_in(const char *name)
+{
+	return strcmp(name, "holdback") != 0 && name[0] != '-' &&
+	       hb_stands_for(name, environ);
+}
+
 int main(int argc, char **argv)
 {
 	static char own_name[] = "holdback";
@@ -95,5 +110,9 @@ int main(int argc, char **argv)
 
 	if (hb_fill_stdio(&err) < 0)
 		return cli_fail_run(&err);
+	if (argc > 0 && is_stand_in(called_as(argv[0]))) {
+		argv[0] = called_as(argv[0]);
+		return cmd_run(argv, RUN_NAMED, environ);
+	}
 	return argc < 2 ? exec_commands(alone) : route(argc, argv);
 }

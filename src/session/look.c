@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "plan/view.h"
+#include "session/place.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 
@@ -146,17 +147,25 @@ bool look_mount_below(const char *dir, char *ret, size_t size)
 }
 
 /* 0: a program; -ENOENT, or -EACCES for something that is none. */
-static int look_program(const char *path)
+static int look_program(const char *path, struct stat *st)
 {
-	struct stat st;
 	int r;
 
-	r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	r = sys_fstatat(AT_FDCWD, path, st, 0);
 	if (r < 0)
 		return r == -ENOTDIR ? -ENOENT : r;
-	if (!S_ISREG(st.st_mode) || !(st.st_mode & 0111))
+	if (!S_ISREG(st->st_mode) || !(st->st_mode & 0111))
 		return -EACCES;
 	return 0;
+}
+
+/* Who is asked for by another name is not meant: the one behind us is. */
+static bool stands_in_front(const char *word, const struct stat *st)
+{
+	struct stat self;
+
+	return strcmp(word, "holdback") != 0 && place_stat_front(&self) >= 0 &&
+	       self.st_dev == st->st_dev && self.st_ino == st->st_ino;
 }
 
 static int look_in_list(const char *word, const char *list, const char *cwd,
@@ -169,6 +178,7 @@ static int look_in_list(const char *word, const char *list, const char *cwd,
 	for (;; list++) {
 		size_t n = strcspn(list, ":");
 		char dir[PATH_MAX];
+		struct stat st;
 		int r;
 
 		/* An empty entry is the working directory, as in a shell. */
@@ -178,10 +188,10 @@ static int look_in_list(const char *word, const char *list, const char *cwd,
 			(void)snprintf(dir, sizeof(dir), "%s/%.*s", cwd, (int)n,
 				       list);
 		if (path_join(n ? dir : cwd, word, ret, PATH_MAX) >= 0) {
-			r = look_program(ret);
-			if (r == 0)
+			r = look_program(ret, &st);
+			if (r == 0 && !stands_in_front(word, &st))
 				return 0;
-			if (r != -ENOENT && first == -ENOENT)
+			if (r < 0 && r != -ENOENT && first == -ENOENT)
 				first = r;
 		}
 		list += n;
@@ -201,6 +211,7 @@ int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
+	struct stat st;
 	int r;
 
 	(void)quote_shown(word, shown, sizeof(shown));
@@ -214,7 +225,7 @@ int look_command(const char *word, const char *path_list, const char *cwd,
 	} else {
 		r = full_path(word, cwd, name);
 		if (r >= 0)
-			r = look_program(name);
+			r = look_program(name, &st);
 		if (r == -ENOENT)
 			return hb_fail(err, -HB_E_NOT_FOUND, "there is no '%s'",
 				       shown);

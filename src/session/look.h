@@ -37,8 +37,9 @@ bool look_mount_below(const char *dir, char *ret, size_t size);
 /*
  * Finds the command `word` as a shell would: in `path_list` (NULL: a default)
  * if it has no slash, else from `cwd`.  `name` is the path that was found and
- * `real` what that leads to, without links; both have room for PATH_MAX.
- * -HB_E_NOT_FOUND, -HB_E_NOT_EXECUTABLE.
+ * `real` what that leads to, without links; both have room for PATH_MAX.  A
+ * link to this program is passed over: it stands in front of what it is named
+ * after.  -HB_E_NOT_FOUND, -HB_E_NOT_EXECUTABLE.
  */
 int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err);

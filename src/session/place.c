@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/place.h"
+
 #include "base/error.h"
 #include "base/path.h"
 #include "holdback/holdback.h"
@@ -26,6 +28,23 @@ static bool is_behind(struct path_part dir)
 	size_t n = sizeof(LIBEXEC) - 1;
 
 	return dir.n >= n && memcmp(dir.s + dir.n - n, LIBEXEC, n) == 0;
+}
+
+int place_stat_front(struct stat *ret)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+	struct path_part dir;
+	ssize_t n;
+
+	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
+	if (n < 0)
+		return (int)n;
+	dir = path_dirname(self);
+	if (!is_behind(dir))
+		return sys_fstatat(AT_FDCWD, SELF, ret, 0);
+	(void)snprintf(path, sizeof(path), "%.*s/bin/holdback",
+		       (int)(dir.n - (sizeof(LIBEXEC) - 1)), dir.s);
+	return sys_fstatat(AT_FDCWD, path, ret, 0);
 }
 
 int hb_exec_helper(const char *name, char *const argv[], char *const envp[],

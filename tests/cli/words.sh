@@ -60,8 +60,8 @@ says 'plan with a bad bwrap option' 2 'holdback: Unknown option --no-such' \
 	"$HB_BIN" plan bwrap --no-such ls
 
 # The executables find each other.
-ln -s "$HB_BIN" link
-is 'through a link' "$(./link --version)" "$("$HB_BIN" --version)"
+ln -s "$HB_BIN" a-link
+is 'through a link' "$(./a-link --version)" "$("$HB_BIN" --version)"
 cp "$HB_BIN" alone
 says 'an executable without the others' 70 \
 	"holdback: cannot execute '$work/../libexec/holdback/commands': *${nl}fix: install holdback whole*" \
