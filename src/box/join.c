@@ -46,6 +46,9 @@
 
 /* How long a supervisor may be silent before it is looked at. */
 #define SILENCE_MS 1000
+/* So often by who only wants to know; others wait for what they are there for.
+ */
+#define LOOKS 2
 
 /* What a command has after SIGHUP. */
 #define HANG_UP_MS 2000
@@ -85,8 +88,11 @@ static int is_silent(pid_t supervisor, struct hb_error *err)
 		       "the command that holds the session is stopped");
 }
 
-/* Waits until the supervisor says something, whom nobody else can be. */
-static int await_word(int fd, struct hb_error *err)
+/*
+ * Waits until the supervisor says something, whom nobody else can be.  `looks`
+ * of 0 are any number.
+ */
+static int await_word(int fd, unsigned looks, struct hb_error *err)
 {
 	struct pollfd word = { .fd = fd, .events = POLLIN };
 	struct sys_peer peer;
@@ -103,16 +109,20 @@ static int await_word(int fd, struct hb_error *err)
 		r = is_silent(peer.pid, err);
 		if (r < 0)
 			return r;
+		if (looks > 0 && --looks == 0)
+			return hb_fail(err, -HB_E_BUSY,
+				       "who holds the session does not answer");
 	}
 	return r < 0 ? hb_fail(err, r, "cannot wait for the box") : 0;
 }
 
-static int await_greeting(int fd, struct door_greeting *ret_greeting, int *fds,
+static int await_greeting(int fd, unsigned looks,
+			  struct door_greeting *ret_greeting, int *fds,
 			  size_t *ret_n, struct hb_error *err)
 {
 	int r;
 
-	r = await_word(fd, err);
+	r = await_word(fd, looks, err);
 	if (r < 0)
 		return r;
 	r = sys_recv_record_fds(fd, ret_greeting, sizeof(*ret_greeting), NULL,
@@ -161,7 +171,7 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 	struct door_greeting greeting;
 	int r;
 
-	r = await_greeting(j->door, &greeting, j->fds, &j->n_fds, err);
+	r = await_greeting(j->door, 0, &greeting, j->fds, &j->n_fds, err);
 	if (r < 0)
 		return r;
 	j->ns = greeting.ns;
@@ -425,7 +435,8 @@ int join_run(int fd, char *const *argv, char *const *envp,
 }
 
 /* Who only asks does not need what it is greeted with. */
-static int ask(int fd, enum door_word word, struct hb_error *err)
+static int ask(int fd, enum door_word word, unsigned looks,
+	       struct hb_error *err)
 {
 	const struct door_request request = { .magic = DOOR_MAGIC,
 					      .word = word };
@@ -434,7 +445,7 @@ static int ask(int fd, enum door_word word, struct hb_error *err)
 	size_t n = 0;
 	int r;
 
-	r = await_greeting(fd, &greeting, fds, &n, err);
+	r = await_greeting(fd, looks, &greeting, fds, &n, err);
 	for (size_t i = 0; i < n; i++)
 		sys_close(fds[i]);
 	if (r < 0)
@@ -449,9 +460,9 @@ int join_status(int fd, struct door_status *ret_status, struct hb_error *err)
 {
 	int r;
 
-	r = ask(fd, DOOR_STATUS, err);
+	r = ask(fd, DOOR_STATUS, LOOKS, err);
 	if (r >= 0)
-		r = await_word(fd, err);
+		r = await_word(fd, LOOKS, err);
 	if (r < 0)
 		return r;
 	r = sys_recv_record(fd, ret_status, sizeof(*ret_status), NULL);
@@ -467,6 +478,6 @@ int join_stop(int fd, struct hb_error *err)
 {
 	int r;
 
-	r = ask(fd, DOOR_STOP, err);
-	return r < 0 ? r : await_word(fd, err);
+	r = ask(fd, DOOR_STOP, 0, err);
+	return r < 0 ? r : await_word(fd, 0, err);
 }

@@ -27,7 +27,10 @@ struct join_result {
 int join_run(int fd, char *const *argv, char *const *envp,
 	     struct join_result *ret_result, struct hb_error *err);
 
-/* What the supervisor behind the door says; failures as above. */
+/*
+ * What the supervisor behind the door says; failures as above, and -HB_E_BUSY
+ * also if it has something else to do for longer than a look may take.
+ */
 int join_status(int fd, struct door_status *ret_status, struct hb_error *err);
 
 /* Asks the supervisor to end the box and waits until it has. */

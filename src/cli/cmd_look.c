@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
+#include "cli/live.h"
 #include "cli/say.h"
 #include "cli/screen.h"
 #include "cli/show.h"
@@ -238,6 +239,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	if (!look->is_plain)
 		r = show_marks(session, &doc, err);
 	if (r >= 0 && !look->is_plain)
+		r = live_show(session, values->verbose, &doc, err);
+	if (r >= 0 && !look->is_plain)
 		r = screen_state(session, &look->summary, values->verbose, &doc,
 				 err);
 	if (r >= 0 && !look->is_plain && !doc.is_json)
@@ -257,6 +260,9 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		show_summary_json(&look->summary, &doc);
 	} else if (!look->is_plain) {
 		(void)show_summary(&look->summary, &doc.out);
+		/* By now there may be more. */
+		if (strcmp(info->state, "live") == 0)
+			(void)buf_add_str(&doc.out, " · live");
 		(void)buf_add_char(&doc.out, '\n');
 	}
 	return doc_end(&doc, err);

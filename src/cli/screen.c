@@ -285,7 +285,6 @@ static int show_past(void *ctx, const struct hb_past *past,
 		     struct hb_error *err)
 {
 	struct doc *doc = ctx;
-	const struct timespec time = { .tv_sec = past->time };
 
 	if (doc->is_json) {
 		json_object(&doc->json);
@@ -300,9 +299,7 @@ static int show_past(void *ctx, const struct hb_past *past,
 	}
 	(void)buf_add_str(&doc->out,
 			  past->is_rollback ? "rolled back " : "committed ");
-	(void)show_time(time, &doc->out);
-	/* Without the fraction of the second. */
-	buf_cut(&doc->out, doc->out.len - strlen(".000"));
+	(void)show_seconds(past->time, &doc->out);
 	(void)buf_add_str(&doc->out, " · undo ");
 	(void)show_size(past->undo_bytes, &doc->out);
 	(void)buf_add_char(&doc->out, '\n');

@@ -233,17 +233,24 @@ int show_path(const struct hb_session_info *info,
 	return out->error;
 }
 
-int show_time(struct timespec when, struct buf *out)
+int show_seconds(int64_t when, struct buf *out)
 {
+	time_t seconds = when;
 	struct tm local;
 	char text[32];
 
+	if (!localtime_r(&seconds, &local) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local) == 0)
+		return buf_add_fmt(out, "%lld", (long long)when);
+	return buf_add_str(out, text);
+}
+
+int show_time(struct timespec when, struct buf *out)
+{
 	if (when.tv_sec == 0 && when.tv_nsec == 0)
 		return buf_add_char(out, '-');
-	if (!localtime_r(&when.tv_sec, &local) ||
-	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local) == 0)
-		return buf_add_fmt(out, "%lld", (long long)when.tv_sec);
-	return buf_add_fmt(out, "%s.%03ld", text, when.tv_nsec / 1000000);
+	(void)show_seconds(when.tv_sec, out);
+	return buf_add_fmt(out, ".%03ld", when.tv_nsec / 1000000);
 }
 
 int show_size(uint64_t bytes, struct buf *out)

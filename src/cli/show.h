@@ -66,8 +66,11 @@ void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,
 		      const struct show_lines *lines, struct doc *doc);
 
-/* "2026-11-15 09:36:15.123456789", local; "-" for none. */
+/* "2026-11-15 09:36:15.123", local; "-" for none. */
 int show_time(struct timespec when, struct buf *out);
+
+/* "2026-11-15 09:36:15", local. */
+int show_seconds(int64_t when, struct buf *out);
 
 /* "12 kB" and the like. */
 int show_size(uint64_t bytes, struct buf *out);

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "plan/view.h"
+#include "session/mountinfo.h"
 #include "session/place.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -20,9 +21,6 @@
 #include <unistd.h>
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
-
-/* A host with more mounts than this gets a message with less in it. */
-#define MOUNTINFO_SIZE (1U << 20)
 
 const char *look_env(char *const *envp, const char *name)
 {
@@ -100,48 +98,19 @@ void look_workspace(const char *cwd, const char *home, char *ret)
 	}
 }
 
-/* The kernel writes blanks and backslashes in names as \ooo. */
-static void unescape(const char *from, size_t n, char *ret, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < n && used + 1 < size; i++) {
-		if (from[i] == '\\' && i + 3 < n) {
-			ret[used++] = (char)((from[i + 1] - '0') * 64 +
-					     (from[i + 2] - '0') * 8 +
-					     (from[i + 3] - '0'));
-			i += 3;
-		} else {
-			ret[used++] = from[i];
-		}
-	}
-	ret[used] = '\0';
-}
-
-/* The fifth field of a line of mountinfo. */
-static bool mount_point(const char *line, char *ret, size_t size)
-{
-	for (int field = 1; field < 5; field++) {
-		line += strcspn(line, " \n");
-		if (*line != ' ')
-			return false;
-		line++;
-	}
-	unescape(line, strcspn(line, " \n"), ret, size);
-	return true;
-}
-
 bool look_mount_below(const char *dir, char *ret, size_t size)
 {
-	auto_free char *text = malloc(MOUNTINFO_SIZE);
+	auto_free char *text = NULL;
+	struct hb_mount mount;
 
-	if (!text || sys_read_file_at(AT_FDCWD, "/proc/self/mountinfo", text,
-				      MOUNTINFO_SIZE) < 0)
+	if (mountinfo_read(0, &text) < 0)
 		return false;
-	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-		if (mount_point(line, ret, size) && strcmp(ret, dir) != 0 &&
-		    path_is_beneath(ret, dir))
-			return true;
+	for (char *at = text; mountinfo_next(&at, &mount);) {
+		if (strcmp(mount.path, dir) == 0 ||
+		    !path_is_beneath(mount.path, dir))
+			continue;
+		(void)snprintf(ret, size, "%s", mount.path);
+		return true;
 	}
 	return false;
 }

@@ -68,6 +68,10 @@ COMMANDS = (
 # These know no sessions.
 STATELESS = ("config", "profile", "why", "caps", "doctor")
 
+# The line about a live session, and the pid in it.
+LIVE = HOLDBACK + " status --state-dir ../state @s | sed -n 2p"
+PID = " | sed 's/.* pid \\([0-9]*\\) .*/\\1/'"
+
 # Name, status, words; "!" before the words: a shell command in the project.
 STEPS = (
     ("create", 0, "create s --cow ."),
@@ -113,6 +117,12 @@ STEPS = (
     ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),
+    ("", 0, "!mkfifo ../go && " + HOLDBACK + " exec --state-dir ../state @s -- cat <>../go >../out 2>&1 &"),
+    ("", 0, "!until " + LIVE + " | grep -q ' command$'; do sleep 0.02; done"),
+    ("status: live", 0, "status @s"),
+    ("", 0, "!p=$(" + LIVE + PID + "); kill -STOP $p; until grep -q '^State:.T' /proc/$p/status; do sleep 0.02; done"),
+    ("status: stopped", 0, "status @s"),
+    ("", 0, "!kill -CONT $(" + LIVE + PID + ")"),
     ("stop", 0, "stop @s"),
     ("cleanup --stale", 0, "cleanup --stale -y"),
     ("cleanup", 0, "cleanup -y @s"),
