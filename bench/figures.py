@@ -63,11 +63,16 @@ def start_commands(stand, payload):
 
 
 def measure_start(stand, rounds, payload):
-    """The times, of the try whose two equal commands differ least."""
+    return measure_pair(stand, rounds, start_commands(stand, payload), "ours")
+
+
+def measure_pair(stand, rounds, commands, name):
+    """The times, of the try whose two equal commands, `name` and `name again`,
+    differ least."""
     best, least = None, None
     for _ in range(TRIES):
-        times = measure_commands(stand, rounds, start_commands(stand, payload))
-        noise = abs(times["ours again"].median / times["ours"].median - 1)
+        times = measure_commands(stand, rounds, commands)
+        noise = abs(times[name + " again"].median / times[name].median - 1)
         if least is None or noise < least:
             best, least = times, noise
         if least <= NOISE:
@@ -134,13 +139,16 @@ class Crowd:
                 os.close(fd)
         return self
 
+    def check(self, count, seconds_left=1):
+        if seconds_left < 0 or any(member.poll() is not None for member in self.members):
+            raise Failure(f"{count} of {self.size} sandboxes are there")
+
     def await_all(self, ready):
         deadline = time.monotonic() + READY_SECONDS
         count = 0
         while count < self.size:
             left = deadline - time.monotonic()
-            if left < 0 or any(member.poll() for member in self.members):
-                raise Failure(f"{count} of {self.size} sandboxes are there")
+            self.check(count, left)
             if select.select([ready], [], [], min(left, 1))[0]:
                 count += len(os.read(ready, self.size))
 
@@ -188,10 +196,10 @@ def await_rest(pids=()):
     return least
 
 
-def rest(stand, command, size):
+def rest(crowd):
     """One crowd: kB of the supervisor's RSS, and for each sandbox PSS, kernel."""
-    before = await_rest()
-    with Crowd(stand, command, size) as crowd:
+    before, size = await_rest(), crowd.size
+    with crowd:
         during = kernel_memory()
         family = crowd.family()
         rss = [read_field(f"/proc/{m.pid}/status", "VmRSS") for m in crowd.members]
@@ -211,20 +219,29 @@ class Memory:
 
 
 def measure_memory(stand, size, times):
-    """{who: Memory}; the crowds take turns, each first in its time."""
+    """{who: Memory} of sandboxes with a command at rest."""
     commands = {
         "ours": [*stand.ours(), "--"],
         "bwrap": [*stand.theirs(), "--"],
         "floor": stand.floor("-e"),
     }
-    names = list(commands)
+    return measure_crowds(
+        {who: lambda words=words: Crowd(stand, words, size) for who, words in commands.items()},
+        times,
+    )
+
+
+def measure_crowds(makers, times):
+    """{who: Memory} of {who: what makes a crowd}, `bwrap` among them; the crowds
+    take turns, each first in its time."""
+    names = list(makers)
     seen = {who: [] for who in names}
     # What the first crowd makes the kernel set aside serves the others as well.
-    rest(stand, commands["bwrap"], size)
+    rest(makers["bwrap"]())
     for turn in range(times):
         first = turn % len(names)
         for who in names[first:] + names[:first]:
-            seen[who].append(rest(stand, commands[who], size))
+            seen[who].append(rest(makers[who]()))
     return {who: Memory(crowds) for who, crowds in seen.items()}
 
 

@@ -65,7 +65,7 @@ class Stand:
         host.remove_tree(self.top)
         if os.path.exists(self.top):
             left.append("left behind: " + self.top)
-        return left + self.before.difference()
+        return left + self.before.difference(self.top)
 
     def path(self, *names):
         return os.path.join(self.top, *names)

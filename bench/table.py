@@ -46,6 +46,13 @@ SESSIONS = {
     "git diff": "git diff",
     "rsync -an": "rsync -an",
 }
+LIVE = {
+    "bare": "no sandbox",
+    "exec": "holdback exec, joins the box",
+    "exec again": "holdback exec again (A/A)",
+    "bwrap": "Debian's bwrap, a new sandbox",
+    "kept": "holdback keep, without a command",
+}
 PAYLOADS = ("dynamic", "static")
 AT_LEAST, AT_MOST = ">=", "<="
 
@@ -87,6 +94,7 @@ def aligned(header, rows):
 def goals_of(figures):
     goals = sandbox_goals(figures) if "start" in figures else []
     goals += run_goals(figures["run"]) if "run" in figures else []
+    goals += live_goals(figures["live"]) if "live" in figures else []
     goals += scan_goals(figures["scan"]) if "scan" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
 
@@ -103,6 +111,16 @@ def run_goals(seconds):
             for name, bound in work
         ),
     ]
+
+
+def live_goals(live):
+    start, memory = live["start"]["dynamic"], live["memory"]
+    bwrap, bare, join = (start[name].median for name in ("bwrap", "bare", "exec"))
+    return [
+        Goal("live, bwrap / exec", bwrap / join, AT_LEAST, 3),
+        Goal("live, exec / the bare command", join / bare, AT_MOST, 1.6),
+        Goal("PSS of a kept session / bwrap", memory["kept"].pss / memory["bwrap"].pss, AT_MOST, 0.6),
+    ]  # fmt: skip
 
 
 def scan_goals(seconds):
@@ -159,6 +177,31 @@ def sandbox_goals(figures):
     ]  # fmt: skip
 
 
+def live_tables(live, options):
+    rows = []
+    for name in live["start"]["dynamic"]:
+        row = [LIVE[name]]
+        for payload in PAYLOADS:
+            one, peer = live["start"][payload][name], live["start"][payload]["bwrap"]
+            row += [f"{t:.0f}" for t in (one.median, one.p25, one.minimum)]
+            row.append(f"{peer.median / one.median:.2f}")
+        rows.append(row)
+    header = ["in a live session"]
+    for payload in PAYLOADS:
+        header += [f"{payload}, us", "p25", "min", "bwrap /"]
+    abreast = sorted({n for _, n in live["many"]})
+    many = [
+        [LIVE[name], *(f"{live['many'][name, n] * 1000:.0f}" for n in abreast)]
+        for name in dict.fromkeys(name for name, _ in live["many"])
+    ]
+    words = [f"{options.joins} commands, ms", *(f"{n} at a time" for n in abreast)]
+    return [
+        aligned(header, rows),
+        aligned(words, many),
+        memory_table(live["memory"], options.crowd, LIVE),
+    ]
+
+
 def start_table(start):
     header = ["start to finish"]
     for payload in PAYLOADS:
@@ -193,11 +236,11 @@ def calls_table(calls):
     return aligned(["system calls, all processes", "dynamic", "static"], rows)
 
 
-def memory_table(memory, size):
+def memory_table(memory, size, words=COMMANDS):
     rows = []
     for who, m in memory.items():
         cells = [f"{kb:.0f}" for kb in (m.supervisor, m.pss, m.kernel, m.total)]
-        rows.append([COMMANDS[who], *cells, f"{m.processes:.1f}"])
+        rows.append([words[who], *cells, f"{m.processes:.1f}"])
     header = [f"{size} at rest, kB", "supervisor's RSS", "each: PSS", "kernel", "all", "processes"]
     return aligned(header, rows)
 
@@ -268,6 +311,8 @@ def document(figures, options):
     if "run" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["run"].items()]
         parts.append(aligned(["runs with sessions, and work in them", "ms"], rows))
+    if "live" in figures:
+        parts += live_tables(figures["live"], options)
     if "scan" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["scan"].items()]
         parts.append(aligned(["secrets in /usr/include", "ms"], rows))
