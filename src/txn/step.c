@@ -445,7 +445,8 @@ static int advance(struct step *s, const struct op *op, bool back,
 		return r;
 	s->is_dressed = s->is_dressed || r > 0;
 	r = act(s, &v, action, back);
-	if (r == -EEXIST)
+	/* Between looking and moving somebody put one there, or took it. */
+	if (r == -EEXIST || r == -ENOENT)
 		return conflict(op, err);
 	if (r < 0)
 		return fail_for(op, r, "cannot move", err);

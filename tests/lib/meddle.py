@@ -67,10 +67,10 @@ class World:
         shutil.rmtree(self.top)
 
 
-def meet(world, number, act, judge):
+def meet(world, number, act, judge, calls=None):
     """One commit with one meddling: what is wrong then, or "".
 
-    `act` returns whether it could be done; `judge` gets the exit status, what was
+    `calls`: which system calls are counted, if not all.  `act` returns whether it could be done; `judge` gets the exit status, what was
     said and that, and raises AssertionError.  None: there is no such change.
     """
     try:
@@ -78,6 +78,8 @@ def meet(world, number, act, judge):
             world.call("commit", "-y", "@s"), cwd=world.base,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         ) as program:  # fmt: skip
+            if calls:
+                program.names = {n: c for n, c in program.names.items() if c in calls}
             name = program.run_to(number)
             happened = bool(name) and act()
             if name:

@@ -34,7 +34,8 @@ INSIDE = (
 )
 OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
 SECOND = "r"
-STEP = 4  # of the changes, without HB_SOAK
+STEP = 5  # of the changes, without HB_SOAK
+MOVES = ("renameat2",)  # what finds that something is no longer there
 
 
 def replace_two(path):
@@ -51,6 +52,11 @@ def append_two(path):
 def remove_two(path):
     os.unlink(path)
     replace(os.path.join(os.path.dirname(path), SECOND))
+
+
+def away(path):
+    """Out of the project, with all that is in it."""
+    os.rename(path, os.path.join(os.path.dirname(path), "..", "away"))
 
 
 def add(path):
@@ -74,6 +80,7 @@ ACTS = {
         (replace_two, "g"), (remove_two, "g"), (replace_two, "new"),
         (append, "d/x"), (replace, "d/x"), (append, "k/x"),
         (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
+        (away, "f"), (away, "r"), (away, "k"), (away, "e"),
         (held, "f"), (held, "r"), (held, "k/x"),
     )
 }  # fmt: skip
@@ -100,12 +107,13 @@ def judge(world, status, said, act, path, happened):
     kept = world.texts(world.state, "/undo")
     if act is held and status == 0:
         judge_held(world)
-    elif not in_base:
+    elif not in_base and act is not away:
         raise AssertionError(f"what was written is no longer there\n{real}\n{kept}")
     if status:
         stamped = {path, SECOND} if is_two else {path}
-        here = {p: t for p, t in real.items() if p not in stamped}
-        if here != {p: t for p, t in BASE.items() if p not in stamped}:
+        # With what was taken away went what was in it.
+        rest = [p for p in {**BASE, **real} if stamped.isdisjoint((p, os.path.dirname(p)))]
+        if {p: real.get(p) for p in rest} != {p: BASE.get(p) for p in rest}:
             raise AssertionError(f"refused, and yet something changed: {real}")
         if path.split("/", maxsplit=1)[0] not in said:
             raise AssertionError("the path is not named")
@@ -177,7 +185,7 @@ def meet_at(top, act, path, seen, number):
         seen[OUTCOMES[status]] += 1
 
     try:
-        return meet(world, number, meddle, check)
+        return meet(world, number, meddle, check, MOVES if act is away and not SOAK else None)
     finally:
         if file:
             file.close()
@@ -191,9 +199,10 @@ def main():
     top = os.path.join(os.environ["TMPDIR"], "steps")
     for count, (words, (act, path)) in enumerate(ACTS.items()):
         seen = collections.Counter()
+        is_thorough = SOAK or act is away
         failures = sweep(
-            1 if SOAK else 1 + count % STEP,
-            1 if SOAK else STEP,
+            1 if is_thorough else 1 + count % STEP,
+            1 if is_thorough else STEP,
             functools.partial(meet_at, top, act, path, seen),
         )
         print("# " + ", ".join(f"{seen[k]} {k}" for k in OUTCOMES.values()))
