@@ -2,6 +2,8 @@
 #include "txn/gitindex.h"
 
 #include "base/auto.h"
+#include "base/sha256.h"
+#include "txn/bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -294,4 +296,47 @@ int gitindex_is_same(gitindex_read_fn read, void *a, uint64_t size_a, void *b,
 			r = compare(x, y);
 	}
 	return r == -EBADMSG ? 0 : r;
+}
+
+static int add_entries(struct gitindex *x, struct sha256 *hash)
+{
+	struct gitindex_entry e;
+	int r;
+
+	while ((r = gitindex_next(x, &e)) == 1) {
+		uint8_t numbers[16];
+
+		bytes_put32(numbers, e.mode);
+		bytes_put32(numbers + 4, e.flags);
+		bytes_put64(numbers + 8, e.path_len);
+		sha256_add(hash, numbers, sizeof(numbers));
+		sha256_add(hash, e.id, sizeof(e.id));
+		sha256_add(hash, e.path, e.path_len);
+	}
+	return r;
+}
+
+int gitindex_name(gitindex_read_fn read, void *ctx, uint64_t size,
+		  uint64_t *ret_name)
+{
+	auto_free struct gitindex *x = malloc(sizeof(*x));
+	uint8_t digest[SHA256_SIZE];
+	struct sha256 hash;
+	uint64_t name;
+	int r = -EBADMSG;
+
+	if (!x)
+		return -ENOMEM;
+	for (int i = 0; i < 2 && r == -EBADMSG; i++) {
+		sha256_init(&hash);
+		r = gitindex_open(x, read, ctx, size, id_sizes[i]);
+		if (r >= 0)
+			r = add_entries(x, &hash);
+	}
+	if (r < 0)
+		return r;
+	sha256_end(&hash, digest);
+	name = bytes_get64(digest);
+	*ret_name = name ? name : 1;
+	return 0;
 }

@@ -62,4 +62,11 @@ int gitindex_next(struct gitindex *index, struct gitindex_entry *ret_entry);
 int gitindex_is_same(gitindex_read_fn read, void *a, uint64_t size_a, void *b,
 		     uint64_t size_b);
 
+/*
+ * Names the entries: those of another index of the same name are the same.
+ * Never 0.  -EBADMSG: it cannot be understood.
+ */
+int gitindex_name(gitindex_read_fn read, void *ctx, uint64_t size,
+		  uint64_t *ret_name);
+
 #endif

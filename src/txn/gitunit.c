@@ -8,6 +8,7 @@
 #include "txn/gitindex.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 static const char *const unit[] = {
@@ -87,4 +88,32 @@ int git_same_index(const struct side *a, const struct side *b,
 	if (r < 0)
 		return hb_fail(err, r, "cannot compare the git indexes");
 	return r;
+}
+
+bool git_is_index_path(const char *path)
+{
+	enum git_place place = GIT_OUTSIDE;
+	char name[NAME_MAX + 1];
+	size_t n;
+
+	for (;; path += n + 1) {
+		n = strcspn(path, "/");
+		if (n >= sizeof(name))
+			return false;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (path[n] == '\0')
+			return git_is_index(place, name);
+		place = git_place_below(place, name);
+	}
+}
+
+uint64_t git_index_name(int dir, const char *name)
+{
+	uint64_t size, entries;
+	auto_fd int fd = access_open_regular(dir, name, &size);
+
+	if (fd < 0 || gitindex_name(read_fd, &fd, size, &entries) < 0)
+		return 0;
+	return entries;
 }

@@ -5,6 +5,7 @@
 #include "txn/compare.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct hb_error;
 
@@ -36,5 +37,15 @@ bool git_is_index(enum git_place place, const char *name);
  */
 int git_same_index(const struct side *a, const struct side *b,
 		   struct hb_error *err);
+
+/* Whether the path, from a resource's root on, is that of an index. */
+bool git_is_index_path(const char *path);
+
+/*
+ * Names the entries of the index `name` in a base or a layer, as
+ * gitindex_name() has it.  0: there is none, or it cannot be read or
+ * understood.
+ */
+uint64_t git_index_name(int dir, const char *name);
 
 #endif

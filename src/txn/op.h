@@ -68,6 +68,7 @@ struct object {
 	gid_t gid;
 	uint64_t ino, size;
 	struct timespec mtime, btime;
+	uint64_t entries; /* of a git index: its gitindex_name(); 0: not told */
 };
 
 /* Names and values of extended attributes, one after the other; see below. */

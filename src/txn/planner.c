@@ -9,6 +9,7 @@
 #include "txn/access.h"
 #include "txn/carry.h"
 #include "txn/content.h"
+#include "txn/gitunit.h"
 #include "txn/preflight.h"
 
 #include <assert.h>
@@ -295,6 +296,20 @@ static int find_parent(struct planner *p, const struct op *op,
 	return 0;
 }
 
+/* For an undo, which then finds another object with the same entries. */
+static int name_index(struct planner *p, struct op *op, struct hb_error *err)
+{
+	struct place at;
+	int r;
+
+	if (op->new.type != ENTRY_FILE || !git_is_index_path(op->path))
+		return 0;
+	r = site_source(p->site, op, &at, err);
+	if (r == 0 && at.dir >= 0)
+		op->new.entries = git_index_name(at.dir, at.name);
+	return r;
+}
+
 int planner_write_op(struct planner *p, struct op *op, struct hb_error *err)
 {
 	struct object dir;
@@ -308,7 +323,8 @@ int planner_write_op(struct planner *p, struct op *op, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
-	return journal_add(p->q->writer, op, err);
+	r = name_index(p, op, err);
+	return r < 0 ? r : journal_add(p->q->writer, op, err);
 }
 
 int planner_make_level(struct planner *p, size_t i, struct hb_error *err)

@@ -32,6 +32,7 @@ static void put_object(uint8_t *p, const struct object *o)
 	bytes_put64(p + 40, (uint64_t)o->btime.tv_sec);
 	bytes_put32(p + 48, (uint32_t)o->mtime.tv_nsec);
 	bytes_put32(p + 52, (uint32_t)o->btime.tv_nsec);
+	bytes_put64(p + 56, o->entries);
 }
 
 static int get_object(const uint8_t *p, struct object *o)
@@ -40,7 +41,8 @@ static int get_object(const uint8_t *p, struct object *o)
 
 	if (type > ENTRY_DEVICE || mode > 07777 ||
 	    bytes_get32(p + 48) > 999999999 ||
-	    bytes_get32(p + 52) > 999999999 || bytes_get64(p + 56) != 0)
+	    bytes_get32(p + 52) > 999999999 ||
+	    (bytes_get64(p + 56) != 0 && type != ENTRY_FILE))
 		return -EBADMSG;
 	*o = (struct object){
 		.type = (enum entry_type)type,
@@ -53,6 +55,7 @@ static int get_object(const uint8_t *p, struct object *o)
 			   .tv_nsec = (long)bytes_get32(p + 48) },
 		.btime = { .tv_sec = (time_t)(int64_t)bytes_get64(p + 40),
 			   .tv_nsec = (long)bytes_get32(p + 52) },
+		.entries = bytes_get64(p + 56),
 	};
 	return 0;
 }

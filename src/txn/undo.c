@@ -5,6 +5,7 @@
 #include "sys/attr.h"
 #include "txn/apply.h"
 #include "txn/dress.h"
+#include "txn/gitunit.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
@@ -206,10 +207,43 @@ static bool is_inode_seen(const struct reversal *v, const struct op *op)
 	       !is_before(a.ctime, seen.base_ctime);
 }
 
+/*
+ * git writes an index anew when it has looked at the files, with the same
+ * entries.  Then that one is the operation's, as if it had been from the start.
+ */
+static bool follow_index(struct reversal *v, struct op *op)
+{
+	struct object *side = v->back ? &op->new : &op->old;
+	struct site *s = &v->apply.sites[op->resource];
+	struct object now;
+	struct sys_attr a;
+	struct place p;
+
+	if ((op->kind != OP_ADD && op->kind != OP_REPLACE) ||
+	    !git_is_index_path(op->path))
+		return false;
+	/* The one that returns, for who asks the other way round. */
+	site_undo(s, op, &p);
+	if (v->back && op->old.type == ENTRY_FILE && p.dir >= 0)
+		op->old.entries = git_index_name(p.dir, p.name);
+	if (side->entries == 0 || site_base(s, op, &p, NULL) < 0 || p.dir < 0 ||
+	    sys_attr_at(p.dir, p.name, &a) < 0)
+		return false;
+	now = object_of_attr(&a);
+	if (object_is_unchanged(&now, side) && !is_since(v, &a))
+		return false;
+	now.entries = git_index_name(p.dir, p.name);
+	if (now.entries != side->entries || a.nlink != 1)
+		return false;
+	*side = now;
+	return true;
+}
+
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct step *step = &v->apply.steps[op->resource];
 	struct hb_error why = { 0 };
+	bool is_followed;
 	int r;
 
 	if (op->kind == OP_DIRECTORY) {
@@ -220,10 +254,11 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		v->n++;
 		if ((op->flags & OP_LINKED) && !is_inode_seen(v, op))
 			op->flags &= ~(unsigned)OP_LINKED;
+		is_followed = follow_index(v, op);
 		r = make_room(v, op, err);
 		if (r == 0)
 			r = step_check(step, op, v->back, &why);
-		if (r == 0)
+		if (r == 0 && !(v->back && is_followed))
 			r = check_moved(v, op, &why);
 		/*
 		 * In a directory that the commit closed to its owner there is

@@ -25,9 +25,16 @@ static ssize_t read_buf(void *ctx, void *to, size_t size, uint64_t offset)
 	return (ssize_t)n;
 }
 
+/* Whether they are, and whether their names say so too. */
 static int same(struct buf *a, struct buf *b)
 {
-	return gitindex_is_same(read_buf, a, a->len, b, b->len);
+	int r = gitindex_is_same(read_buf, a, a->len, b, b->len);
+	uint64_t first = 0, second = 0;
+
+	CHECK(gitindex_name(read_buf, a, a->len, &first) == 0 || first == 0);
+	CHECK(gitindex_name(read_buf, b, b->len, &second) == 0 || second == 0);
+	CHECK_INT(first != 0 && first == second, r);
+	return r;
 }
 
 static void add_number(struct buf *b, uint32_t n)
@@ -298,9 +305,15 @@ static void the_unit_is_told_from_the_rest(void)
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		enum git_place place = GIT_OUTSIDE;
+		struct buf path = BUF_INIT(LIMIT);
 
-		for (size_t k = 0; k < 4 && cases[i].dirs[k]; k++)
+		for (size_t k = 0; k < 4 && cases[i].dirs[k]; k++) {
 			place = git_place_below(place, cases[i].dirs[k]);
+			(void)buf_add_fmt(&path, "%s/", cases[i].dirs[k]);
+		}
+		(void)buf_add_str(&path, cases[i].name);
+		CHECK_INT(git_is_index_path(buf_str(&path)), cases[i].is_index);
+		buf_done(&path);
 		CHECK_INT(git_is_unit(place, cases[i].name), cases[i].is_unit);
 		CHECK_INT(git_is_index(place, cases[i].name),
 			  cases[i].is_index);
