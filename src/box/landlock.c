@@ -55,7 +55,8 @@ static uint64_t op_rights(const struct plan_op *op)
 
 	if (op->kind == OP_PROC)
 		return FS_READ | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE;
-	if (!is_writable[op->kind] || op->flags & (PLAN_RO | PLAN_OVERLAY_RO))
+	if (!is_writable[op->kind] ||
+	    op->flags & (PLAN_RO | PLAN_OVERLAY_RO | PLAN_COVER))
 		return op->kind == OP_DEV ? FS_READ | FS_DEVICE : 0;
 	return ~0ULL;
 }

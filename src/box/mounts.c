@@ -361,6 +361,23 @@ int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err)
 	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
 }
 
+/* A directory that is mounted on itself is in use, as long as the box lives. */
+int op_hold(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	auto_fd int dir = -1;
+	auto_fd int mount = -1;
+
+	dir = dest_open(box, op->dest);
+	if (dir == -ENOENT || dir == -ENOTDIR)
+		return 0;
+	if (dir < 0)
+		return box_fail(box, err, dir, WORD_DEST, op->dest);
+	mount = sys_clone_tree(dir, "", 1);
+	if (mount < 0)
+		return hb_fail(err, mount, "cannot hold '%s'", op->dest);
+	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
+}
+
 static const op_fn op_table[] = {
 	[OP_BIND] = op_bind,
 	[OP_BIND_FD] = op_bind_fd,
@@ -376,6 +393,7 @@ static const op_fn op_table[] = {
 	[OP_MASK] = op_mask,
 	[OP_SYMLINK] = op_symlink,
 	[OP_CHMOD] = op_chmod,
+	[OP_HOLD] = op_hold,
 	[OP_HOSTNAME] = op_hostname,
 };
 
@@ -499,6 +517,20 @@ static int check_sources(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
+/* 1: there is nothing to cover. */
+static int check_cover(const struct box *box, const struct plan_op *op,
+		       struct hb_error *err)
+{
+	auto_fd int fd = -1;
+
+	if (!(op->flags & PLAN_COVER))
+		return 0;
+	fd = dest_open(box, op->dest);
+	if ((fd == -ENOENT || fd == -ENOTDIR) && op->flags & PLAN_TRY)
+		return 1;
+	return fd < 0 ? hb_fail(err, fd, "cannot cover '%s'", op->dest) : 0;
+}
+
 int step_mounts(struct box *box, struct hb_error *err)
 {
 	mode_t old_mask;
@@ -526,7 +558,9 @@ int step_mounts(struct box *box, struct hb_error *err)
 	for (size_t i = 0; i < box->plan->n_ops; i++) {
 		const struct plan_op *op = &box->plan->ops[i];
 
-		r = op_table[op->kind](box, op, err);
+		r = check_cover(box, op, err);
+		if (r == 0)
+			r = op_table[op->kind](box, op, err);
 		if (r < 0)
 			return r;
 	}

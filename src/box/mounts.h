@@ -29,6 +29,7 @@ int op_bind_data(struct box *box, const struct plan_op *op,
 		 struct hb_error *err);
 int op_mask(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_symlink(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_hold(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_chmod(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_hostname(struct box *box, const struct plan_op *op,
 		struct hb_error *err);

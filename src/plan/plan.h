@@ -46,6 +46,8 @@ enum plan_op_kind {
 	OP_MASK,      /* the same, part of what is bound at `base` */
 	OP_SYMLINK,   /* source is the target's text, dest the link */
 	OP_CHMOD,     /* perms; dest must exist */
+	OP_HOLD,      /* the directory at dest cannot be renamed or removed; a
+		       * missing one is no error */
 	OP_HOSTNAME,  /* source is the name; needs PLAN_NS_UTS */
 	OP_END	      /* one past the last */
 };
@@ -66,6 +68,11 @@ enum plan_op_flag {
 	PLAN_MASK_DIR = 1 << 10,  /* OP_MASK: an empty directory, no file */
 	PLAN_OURS = 1 << 11,	  /* bind: nothing of what the host has there */
 	PLAN_HOST_PROC = 1 << 12, /* OP_PROC: the host's, read-only */
+	/*
+	 * What is mounted hides something: dest is never made, and if it is
+	 * missing that is an error, or with PLAN_TRY nothing to do.
+	 */
+	PLAN_COVER = 1 << 13,
 };
 
 struct plan_op {

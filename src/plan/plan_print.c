@@ -50,6 +50,7 @@ static const struct {
 	[OP_MASK] = { "mask", HAS_CONTENT | HAS_DEST | HAS_PERMS },
 	[OP_SYMLINK] = { "symlink", HAS_SOURCE | HAS_DEST },
 	[OP_CHMOD] = { "chmod", HAS_DEST | HAS_PERMS },
+	[OP_HOLD] = { "hold", HAS_DEST },
 	[OP_HOSTNAME] = { "hostname", HAS_SOURCE },
 };
 
@@ -71,6 +72,7 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_MASKED, "masked" },
 	{ PLAN_MASK_DIR, "directory" },
 	{ PLAN_HOST_PROC, "host-proc" },
+	{ PLAN_COVER, "cover" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },

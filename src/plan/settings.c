@@ -139,11 +139,16 @@ static const struct {
 	[KEY_ALLOW_DEGRADED] = { RULE_WORD, "no" },
 };
 
-/* What is about one run, which no file can mean. */
-static const bool is_for_one_run[SETTING_KEYS] = {
-	[KEY_PROFILE] = true,
-	[KEY_SESSION] = true,
-	[KEY_CODE] = true,
+/* What is about one run: no file can mean it, or not even a variable. */
+static const enum {
+	FOR_ANY,
+	FOR_ONE_RUN,
+	FOR_ONE_CALL,
+} meant[SETTING_KEYS] = {
+	[KEY_PROFILE] = FOR_ONE_RUN,
+	[KEY_SESSION] = FOR_ONE_RUN,
+	/* It stands for the command. */
+	[KEY_CODE] = FOR_ONE_CALL,
 };
 
 static const char *const source_names[SETTING_SOURCES] = {
@@ -360,10 +365,15 @@ static int check_source(const struct settings *s, const char *value,
 			       "say '%s'",
 			       quote_shown(value, shown, sizeof(shown)));
 	}
-	if (is_for_one_run[s->now.key] && origin->source != SETTING_OPTION &&
-	    origin->source != SETTING_ENVIRONMENT &&
-	    origin->source != SETTING_SESSION)
+	if (meant[s->now.key] == FOR_ANY || origin->source == SETTING_OPTION ||
+	    origin->source == SETTING_SESSION)
+		return 0;
+	if (origin->source != SETTING_ENVIRONMENT)
 		return hb_fail(err, -HB_E_CONFIG, "a file cannot choose the %s",
+			       setting_name(s->now.key));
+	if (meant[s->now.key] == FOR_ONE_CALL)
+		return hb_fail(err, -HB_E_CONFIG,
+			       "a variable cannot choose the %s",
 			       setting_name(s->now.key));
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/quote.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view_env.h"
@@ -67,16 +68,6 @@ static int add_memory(struct builder *b, const char *dest, mode_t perms)
 	return 0;
 }
 
-/* Empty, and closed to everybody. */
-static int add_cover(struct builder *b, const char *path)
-{
-	int r = add_memory(b, path, 0);
-
-	if (r < 0)
-		return r;
-	return add(b, OP_REMOUNT_RO, NULL, path, 0);
-}
-
 /* Whether something of the host has its place at or below `dir`. */
 static bool is_used(const struct builder *b, const char *dir)
 {
@@ -128,6 +119,90 @@ static bool is_in_shown(const struct view_request *q, const char *path)
 		    view_lies_in(path, q->entries[i].path))
 			return true;
 	return false;
+}
+
+/* Whether the place is one of which a session has its own version. */
+static bool is_held_back(const struct builder *b, const char *path)
+{
+	const struct view_request *q = b->request;
+
+	for (size_t i = 0; i < q->n_resources; i++)
+		if (view_lies_in(path, q->resources[i].inside))
+			return !q->resources[i].is_direct;
+	return false;
+}
+
+/* What the host has and a session removed needs no cover, and gets no file. */
+static unsigned cover_flags(const struct builder *b, const char *path)
+{
+	return PLAN_COVER | (is_held_back(b, path) ? PLAN_TRY : 0);
+}
+
+static bool has_hold(const struct builder *b, const char *path)
+{
+	for (size_t i = 0; i < b->plan->n_ops; i++)
+		if (b->plan->ops[i].kind == OP_HOLD &&
+		    strcmp(b->plan->ops[i].dest, path) == 0)
+			return true;
+	return false;
+}
+
+static int hold(struct builder *b, const char *path)
+{
+	char *dir;
+	int r;
+
+	if (is_taken(b, path) || has_hold(b, path))
+		return 0;
+	dir = strdup(path);
+	if (!dir)
+		return hb_fail(b->err, -ENOMEM, "cannot make the view");
+	r = plan_keep(b->plan, dir, b->err);
+	return r < 0 ? r : add(b, OP_HOLD, NULL, dir, 0);
+}
+
+/* Whether what is written at the place of `op` is written on the host. */
+static bool is_real(const struct plan_op *op)
+{
+	return op && op->kind == OP_BIND &&
+	       !(op->flags & (PLAN_RO | PLAN_OURS));
+}
+
+/*
+ * Where objects are moved and not copied, what is covered could be put aside
+ * with a directory that it lies in, for the next run to see.
+ */
+static int hold_parents(struct builder *b, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = view_find(b->plan, path, found);
+	int r = 0;
+
+	if (!is_real(op))
+		return 0;
+	for (char *at = found + strlen(op->dest) + 1;
+	     r >= 0 && strlen(op->dest) < strlen(found) &&
+	     (at = strchr(at, '/'));
+	     at++) {
+		*at = '\0';
+		r = hold(b, found);
+		*at = '/';
+	}
+	return r;
+}
+
+/* Empty, and closed to everybody. */
+static int add_cover(struct builder *b, const char *path)
+{
+	unsigned flags = cover_flags(b, path);
+	int r = hold_parents(b, path);
+
+	if (r >= 0)
+		r = add_memory(b, path, 0);
+	if (r < 0)
+		return r;
+	last_op(b)->flags |= flags;
+	return add(b, OP_REMOUNT_RO, NULL, path, flags);
 }
 
 static int add_private(struct builder *b)
@@ -222,12 +297,19 @@ static int add_closed(struct builder *b, const char *path)
 static int add_hidden(struct builder *b, const struct view_entry *e)
 {
 	bool is_ours = !e->item || e->item->origin.source == SETTING_BUILT_IN;
+	int r;
 
 	if (!view_has(b->plan, e->path) || (is_ours && is_taken(b, e->path)))
 		return 0;
 	/* Empty, and mode 0 on top: also its owner reads nothing. */
-	if (e->found == VIEW_FILE)
-		return add_file(b, "", e->path, 0);
+	if (e->found == VIEW_FILE) {
+		r = hold_parents(b, e->path);
+		if (r >= 0)
+			r = add_file(b, "", e->path, 0);
+		if (r >= 0 && last_op(b)->kind == OP_BIND_DATA)
+			last_op(b)->flags |= cover_flags(b, e->path);
+		return r;
+	}
 	/* Something in it was asked for by name: the way there is open. */
 	if (is_used(b, e->path))
 		return add_memory(b, e->path, 0755);
@@ -323,6 +405,33 @@ static int add_covers(struct builder *b)
 		if (view_has(b->plan, q->covered[i]))
 			r = add_closed(b, q->covered[i]);
 	return r;
+}
+
+/*
+ * A place that is not the source's own may have to be made, and nothing is made
+ * on the host.
+ */
+static int check_places(const struct builder *b)
+{
+	const struct view_request *q = b->request;
+
+	for (size_t i = 0; i < q->n_resources; i++) {
+		const char *inside = q->resources[i].inside;
+		struct path_part dir = path_dirname(inside);
+		char parent[PATH_MAX], found[PATH_MAX], shown[QUOTE_SHOWN];
+
+		if (strcmp(inside, q->resources[i].source) == 0)
+			continue;
+		(void)snprintf(parent, sizeof(parent), "%.*s", (int)dir.n,
+			       dir.s);
+		if (!is_real(view_find(b->plan, parent, found)))
+			continue;
+		hb_fix(b->err, "choose another place for it");
+		return hb_fail(b->err, -HB_E_USAGE,
+			       "'%s' would lie among files that are real",
+			       quote_shown(inside, shown, sizeof(shown)));
+	}
+	return 0;
 }
 
 /* A name under which something in the view is also known. */
@@ -428,6 +537,8 @@ int view_build(const struct view_request *request, const struct view_host *host,
 	     i++)
 		r = add_entries(&b, passes[i].class, passes[i].add);
 	/* These look at what is there so far. */
+	if (r >= 0)
+		r = check_places(&b);
 	if (r >= 0)
 		r = add_entries(&b, VIEW_HIDE, add_hidden);
 	if (r >= 0)

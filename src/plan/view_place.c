@@ -66,7 +66,7 @@ static const struct plan_op *place_of(const struct plan *plan, const char *path)
 		size_t len = strlen(op->dest);
 
 		if (len < best_len || op->kind == OP_REMOUNT_RO ||
-		    !view_lies_in(path, op->dest))
+		    op->kind == OP_HOLD || !view_lies_in(path, op->dest))
 			continue;
 		best = op;
 		best_len = len;

@@ -2,9 +2,13 @@
 #include "session/code.h"
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "plan/settings.h"
+#include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +45,19 @@ static char *word(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
+/*
+ * By a name that is no option to an interpreter, and that nobody looks for in
+ * PATH.
+ */
+static int name_file(const char *file, bool is_command, struct code *code)
+{
+	bool is_plain = file[0] != '-' && (!is_command || strchr(file, '/'));
+
+	return asprintf(&code->file, "%s%s", is_plain ? "" : "./", file) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int make_argv(const char *file, char *const *words, struct code *code,
 		     struct hb_error *err)
 {
@@ -50,15 +67,34 @@ static int make_argv(const char *file, char *const *words, struct code *code,
 	while (words && words[n])
 		n++;
 	code->argv = calloc(n + 4, sizeof(*code->argv));
-	if (!code->argv)
+	if (!code->argv || name_file(file, !program, code) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
 	if (program)
 		code->argv[k++] = word(program);
 	if (program && strcmp(program, "awk") == 0)
 		code->argv[k++] = word("-f");
-	code->argv[k++] = word(file);
+	code->argv[k++] = code->file;
 	for (size_t i = 0; i < n; i++)
 		code->argv[k++] = words[i];
+	return 0;
+}
+
+/* An interpreter would wait for a fifo, or look for more in a directory. */
+static int check_file(const char *file, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	struct stat st;
+	int r;
+
+	(void)quote_shown(file, shown, sizeof(shown));
+	r = sys_fstatat(AT_FDCWD, file, &st, 0);
+	if (r < 0)
+		return hb_fail(err, -HB_E_USAGE,
+			       "option '--code': cannot find '%s': %s", shown,
+			       hb_strerror(-r));
+	if (!S_ISREG(st.st_mode))
+		return hb_fail(err, -HB_E_USAGE,
+			       "option '--code': '%s' is not a file", shown);
 	return 0;
 }
 
@@ -76,6 +112,9 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 		return 0;
 	if (!file[0])
 		return hb_fail(err, -HB_E_USAGE, "option '--code' is empty");
+	r = check_file(file, err);
+	if (r < 0)
+		return r;
 	code->settings = calloc(n + N_MORE, sizeof(*code->settings));
 	if (!code->settings)
 		return hb_fail(err, -ENOMEM, "cannot keep the settings");
@@ -96,6 +135,7 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 void code_done(struct code *code)
 {
 	free(code->argv);
+	free(code->file);
 	free(code->settings);
 	*code = (struct code){ 0 };
 }

@@ -14,6 +14,7 @@ struct hb_error;
 struct code {
 	struct hb_run_options options; /* instead of the caller's */
 	char **argv;		       /* allocated, as what follows */
+	char *file;
 	struct hb_setting *settings;
 };
 

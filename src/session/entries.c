@@ -13,6 +13,7 @@
 #include "session/prepare.h"
 #include "session/texts.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,30 +144,65 @@ static bool is_exposed(const struct run *run, const char *path)
 	return false;
 }
 
+static int hide_at(struct run *run, const struct setting_item *item,
+		   const char *path, bool is_dir, struct hb_error *err)
+{
+	struct view_entry *e = new_entry(run, item, VIEW_HIDE);
+
+	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
+	return keep(run, path, &e->path, err);
+}
+
+/* Where a resource has it, and where something else may show the host's. */
 static int hide(struct run *run, const struct setting_item *item,
 		const char *path, bool is_dir, struct hb_error *err)
 {
 	char inside[PATH_MAX];
-	struct view_entry *e;
+	int r;
 
 	if (view_inside(&run->request, path, inside) < 0)
 		return entries_fail(item, err, "the path is too long");
-	e = new_entry(run, item, VIEW_HIDE);
-	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
-	return keep(run, inside, &e->path, err);
+	r = hide_at(run, item, inside, is_dir, err);
+	if (r >= 0 && strcmp(inside, path) != 0)
+		r = hide_at(run, item, path, is_dir, err);
+	return r;
 }
 
 /*
  * The command has our uid, our groups and no capability: what we cannot read it
- * cannot either, and hiding it would only cost a mount.  Where links lead to it
- * is hidden by both of its names.
+ * cannot either, and hiding it would only cost a mount; but what is ours it can
+ * open by a chmod.
  */
+static bool is_in_reach(const char *path, const struct stat *st)
+{
+	return sys_faccessat(AT_FDCWD, path,
+			     S_ISDIR(st->st_mode) ? X_OK : R_OK) >= 0 ||
+	       st->st_uid == sys_getuid();
+}
+
+/* The directory of ours that keeps us from looking at `path`, into `path`. */
+static bool find_closed(char *path)
+{
+	struct stat st;
+	char *slash;
+	int r;
+
+	do {
+		slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return false;
+		*slash = '\0';
+		r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	} while (r == -EACCES);
+	return r >= 0 && S_ISDIR(st.st_mode) && st.st_uid == sys_getuid();
+}
+
+/* What links lead to is hidden by both of its names. */
 static int find_hidden(struct run *run, const struct setting_item *item,
 		       const char *path, struct hb_error *err)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX], closed[PATH_MAX];
 	struct stat st;
-	bool is_dir;
 	int r;
 
 	/* Nothing shows it; but it may be a link to what something shows. */
@@ -175,18 +211,23 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	    (sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
 	     look_real(path, real) < 0 || !is_exposed(run, real)))
 		return 0;
-	if (sys_fstatat(AT_FDCWD, path, &st, 0) < 0)
-		return 0;
-	is_dir = S_ISDIR(st.st_mode);
-	if (sys_faccessat(AT_FDCWD, path, is_dir ? X_OK : R_OK) < 0)
+	r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	if (r == -EACCES) {
+		(void)snprintf(closed, sizeof(closed), "%s", path);
+		if (!find_closed(closed))
+			return 0;
+		path = closed;
+		r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	}
+	if (r < 0 || !is_in_reach(path, &st))
 		return 0;
 	r = look_real(path, real);
 	if (r < 0)
 		return entries_fail(item, err, "cannot find what to hide: %s",
 				    hb_strerror(-r));
-	r = hide(run, item, path, is_dir, err);
+	r = hide(run, item, path, S_ISDIR(st.st_mode), err);
 	if (r >= 0 && strcmp(real, path) != 0)
-		r = hide(run, item, real, is_dir, err);
+		r = hide(run, item, real, S_ISDIR(st.st_mode), err);
 	return r;
 }
 
@@ -346,8 +387,8 @@ int entries_find(struct run *run, struct hb_error *err)
 	const struct settings *s = &run->settings;
 	int r;
 
-	/* What is hidden can have two names. */
-	run->entries = calloc(2 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+	/* What is hidden can have two names, each at two places. */
+	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
 				      DIRECT_MAX * run->n_direct,
 			      sizeof(*run->entries));
 	if (!run->entries)

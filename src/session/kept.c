@@ -143,8 +143,8 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 static int add_covers(struct run *run, const struct mounted *m,
 		      const char ***ret_covered, struct hb_error *err)
 {
-	const char **covered = calloc(m->n_hidden + run->request.n_covered + 1,
-				      sizeof(*covered));
+	const char **covered = calloc(
+		2 * m->n_hidden + run->request.n_covered + 1, sizeof(*covered));
 	size_t n = 0;
 
 	if (!covered)
@@ -166,6 +166,7 @@ static int add_covers(struct run *run, const struct mounted *m,
 		if (r < 0)
 			return r;
 		covered[n++] = copy;
+		covered[n++] = m->hidden[i];
 	}
 	run->request.covered = covered;
 	run->request.n_covered = n;

@@ -11,6 +11,7 @@
 #include "session/look.h"
 #include "session/package.h"
 #include "session/policy.h"
+#include "session/session.h"
 #include "session/store.h"
 #include "session/workspace.h"
 #include "sys/file.h"
@@ -135,17 +136,31 @@ static bool may_show_store(const struct run *run, const char *path)
 	return false;
 }
 
+/* The store of this run, without links; it need not be there yet. */
+static int find_store(const struct run *run, char *ret)
+{
+	const struct hb_store_options plain = { .envp = run->host.envp };
+	const struct hb_store_options *options = run->options->store;
+	char path[PATH_MAX];
+	int r;
+
+	if (run->session)
+		return path_join(run->session->store->path, "", ret, PATH_MAX);
+	r = store_choose_path(options ? options : &plain, path, sizeof(path),
+			      NULL);
+	return r < 0 ? r : look_real(path, ret);
+}
+
 static void cover_store(struct run *run)
 {
-	const struct hb_store_options options = { .envp = run->host.envp };
-	char path[PATH_MAX];
-
-	if (store_choose_path(&options, path, sizeof(path), NULL) < 0 ||
-	    !may_show_store(run, path) || look_real(path, run->store) < 0)
+	if (find_store(run, run->store) < 0 || !may_show_store(run, run->store))
 		return;
-	run->covered = run->store;
-	run->request.covered = &run->covered;
+	run->covered = run->covers[0] = run->store;
+	run->request.covered = run->covers;
 	run->request.n_covered = 1;
+	/* A resource that holds it may be seen elsewhere. */
+	if (view_inside(&run->request, run->store, run->store_inside) >= 0)
+		run->covers[run->request.n_covered++] = run->store_inside;
 }
 
 /* The path by which the command exists inside, with its own words after it. */

@@ -54,8 +54,9 @@ struct run {
 	struct ladder ladder;	  /* its `tell` is whose box it is */
 	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */
-	char store[PATH_MAX];
-	const char *covered;
+	char store[PATH_MAX], store_inside[PATH_MAX];
+	const char *covered;   /* the store, if something may show it */
+	const char *covers[2]; /* where: the request's */
 	char home[PATH_MAX];
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */

@@ -89,7 +89,8 @@ static const char *own_reason(const struct run *run, const struct plan_op *op)
 		return "the package of the command";
 	if (run->host.home && strcmp(op->dest, run->host.home) == 0)
 		return "the home directory, of which only named parts are shown";
-	if (run->covered && strcmp(op->dest, run->covered) == 0)
+	if (run->covered && (strcmp(op->dest, run->covered) == 0 ||
+			     strcmp(op->dest, run->store_inside) == 0))
 		return "where sessions live";
 	return "every view has it so";
 }

@@ -192,6 +192,16 @@ printf '#!/bin/sh\necho "ran $1"\n' >own
 chmod +x own
 is '--code of what has its own interpreter' "$(hb run --code ./own -- 1)" 'ran 1'
 check_exit '--code of nothing' 125 hb run --code ../code/none.sh
+printf '#!/bin/sh\necho mine\n' >"ls" && chmod 755 ls
+is '--code of a name that is also in PATH' "$(hb run -q --code ls)" mine
+mv ls ./-c.sh
+is '--code of a name that looks like an option' "$(hb run -q --code -c.sh)" mine
+rm ./-c.sh && mkfifo fifo.sh
+says '--code of no file' 125 \
+	"holdback: \[2\] option '--code': 'fifo.sh' is not a file" hb run --code fifo.sh
+rm fifo.sh
+says '--code by a variable' 125 "holdback: \[3\] variable 'HOLDBACK_CODE': *" \
+	env HOLDBACK_CODE=x "$HB_BIN" run true
 is 'the file is as it was' "$(tail -n 1 ../code/x.sh)" 'echo x >>"$0" || echo read-only'
 is 'and nothing is left' "$(left)" ''
 rm -rf "$HOME/.local"

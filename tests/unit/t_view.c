@@ -539,6 +539,57 @@ static void what_is_hidden_on_request_is_hidden(void)
 	end(&w);
 }
 
+/* How many operations of a kind there are below the workspace. */
+static int count(const struct world *w, enum plan_op_kind kind)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < w->plan.n_ops; i++)
+		n += w->plan.ops[i].kind == kind &&
+		     view_lies_in(w->plan.ops[i].dest, "/home/u/project");
+	return n;
+}
+
+static void what_is_hidden_cannot_be_put_aside(void)
+{
+	static const char *const trees[] = { NULL, "/s/tree", "/direct" };
+	struct world w;
+
+	for (size_t i = 0; i < 3; i++) {
+		begin(&w);
+		w.resources[0].tree = i == 1 ? trees[i] : NULL;
+		w.resources[0].is_direct = i == 2;
+		(void)add(&w, VIEW_HIDE, VIEW_FILE, "/home/u/project/a/b/key");
+		(void)add(&w, VIEW_HIDE, VIEW_DIR, "/home/u/project/a/dir");
+		build(&w);
+		CHECK_INT(count(&w, OP_HOLD), trees[i] ? 2 : 0);
+		if (trees[i]) {
+			CHECK_INT(at(&w, "/home/u/project/a")->kind, OP_HOLD);
+			CHECK_INT(at(&w, "/home/u/project/a/b")->kind, OP_HOLD);
+		}
+		/* What a session has removed is not made again. */
+		CHECK_INT(at(&w, "/home/u/project/a/b/key")->flags &
+				  (PLAN_COVER | PLAN_TRY),
+			  PLAN_COVER | (i < 2 ? PLAN_TRY : 0));
+		CHECK(view_has(&w.plan, "/home/u/project/a/b/other"));
+		CHECK(!view_has(&w.plan, "/home/u/project/a/b/key"));
+		CHECK(!view_has(&w.plan, "/home/u/project/a/dir/x"));
+		end(&w);
+	}
+}
+
+static void nothing_is_made_among_real_files(void)
+{
+	struct hb_error err = { 0 };
+	struct world w;
+
+	begin(&w);
+	w.resources[0].inside = "/srv/real/new";
+	(void)add(&w, VIEW_RW, VIEW_DIR, "/srv/real");
+	CHECK_INT(view_build(&w.request, &w.host, &w.plan, &err), -HB_E_USAGE);
+	end(&w);
+}
+
 static void the_store_is_covered_wherever_it_is_shown(void)
 {
 	static const char *const store[] = { "/home/u/.local/state/holdback" };
@@ -653,6 +704,8 @@ TESTS(T(the_host_is_read_only_and_in_order), T(what_is_absent_stays_absent),
       T(without_a_home_there_is_none), T(the_environment_is_an_allow_list),
       T(the_strictest_settings_are_the_default), T(the_view_knows_what_it_has),
       T(texts_stand_in_for_files), T(what_is_hidden_on_request_is_hidden),
+      T(what_is_hidden_cannot_be_put_aside),
+      T(nothing_is_made_among_real_files),
       T(the_store_is_covered_wherever_it_is_shown),
       T(a_resource_may_be_elsewhere_and_on_disk),
       T(a_loop_of_links_has_nothing), T(some_places_are_no_workspace))

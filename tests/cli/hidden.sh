@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is hidden stays hidden, whoever may change modes, rename directories or
+# come back; the store is nowhere to be seen; set-up makes nothing.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+hb() {
+	"$HB_BIN" "$@"
+}
+
+# What a command that tries everything finds of the word SECRET.
+search='
+chmod -R u+rwX . 2>/dev/null
+grep -rs SECRET . "$@"
+:'
+
+mkdir -p p/conf/sub p/closed && cd p || bail 'no directory'
+echo SECRET >conf/sub/key
+echo SECRET >closed/key
+echo SECRET >none && chmod 0 none
+chmod 0 closed
+echo SECRET >back && chmod 200 back
+
+# Modes: the owner can change them.
+set -- --hide none --hide closed --hide back --hide conf/sub/key
+prints 'what is closed to its owner is hidden' '' run "$@" sh -c "$search"
+prints 'what lies in a closed directory is hidden' '' \
+	run --hide none --hide back --hide conf/sub/key --hide closed/key \
+	sh -c "$search"
+chmod 700 closed
+echo SECRET >closed/other
+prints 'in an open one only that' ./closed/other:SECRET \
+	run --hide none --hide back --hide conf --hide closed/key sh -c "$search"
+rm -rf closed none back
+
+# Places: a workspace that is elsewhere, and something that shows it as well.
+prints 'hidden at both places' '' run --at /w --ro "$work" \
+	--hide conf/sub/key sh -c "$search" sh "$work"
+mkdir ../data && echo SECRET >../data/key
+prints 'hidden in another directory that is elsewhere' '' \
+	run --cow "$work/data:/data" --ro "$work" --hide conf/sub/key \
+	--hide "$work/data/key" sh -c "$search" sh "$work" /data
+rm -r ../data
+
+# Directories that are moved with what is hidden in them.
+direct() {
+	hb run -q --direct --hide conf/sub/key "$@" 2>/dev/null
+}
+direct sh -c 'mv conf/sub conf/elsewhere; mv conf elsewhere; :'
+prints 'direct: it cannot be put aside' '' direct sh -c "$search"
+is 'and is where it was' "$(cat conf/sub/key)" SECRET
+check 'direct: what is next to it moves' \
+	direct sh -c 'echo >conf/x && mv conf/x x && mv x conf/y && rm conf/y'
+real() {
+	run --rw "$work/p/conf" --hide "$work/p/conf/sub/key" "$@" 2>/dev/null
+}
+real sh -c 'mv conf/sub conf/elsewhere; :'
+prints '--rw: it cannot be put aside' '' real sh -c "$search"
+
+# What the session removed is not made again to be hidden.
+check 'a session that removed it' hb run -q -s kept rm -r conf
+before=$(hb status @kept)
+prints 'goes on with it hidden' '' \
+	hb run -q -s kept --hide conf/sub/key --hide conf sh -c "$search"
+is 'and set-up changed nothing' "$(hb status @kept)" "$before"
+like 'which is that it is gone' "$before" '*D conf/*1 file: 1 deleted*'
+check 'and removed' hb cleanup -y @kept
+
+# Nothing is made among real files.
+mkdir ../real ../data
+says '--cow in a directory that is real' 125 \
+	"holdback: \[2\] '$work/real/new' would lie among files that are real${nl}fix: *" \
+	run --rw "$work/real" --cow "$work/data:$work/real/new" true
+says '--at likewise' 125 "holdback: \[2\] '$work/real/new' would*" \
+	run --rw "$work/real" --at "$work/real/new" true
+is 'is not made' "$(ls -A ../real)" ''
+rm -r ../real ../data
+
+# The store.
+see_store='
+test ! -d /w || cd /w
+find "$PWD" -name sessions 2>/dev/null
+:'
+XDG_STATE_HOME=$work/p/.state
+export XDG_STATE_HOME
+check 'a store in the workspace' hb run -q -s one touch x
+prints 'is not in the view' '' hb run -q -s two sh -c "$see_store"
+prints 'nor where the view has the workspace' '' \
+	hb run -q -s three --at /w sh -c "$see_store"
+prints 'nor when writes are real' '' sh -c '
+	"$1" run -q --direct --at /w sh -c "$2" 2>/dev/null' sh "$HB_BIN" "$see_store"
+ln -s p ../link
+XDG_STATE_HOME=$work/link/.state
+prints 'nor if its name has a link in it' '' hb run -q --ephemeral sh -c "$see_store"
+unset XDG_STATE_HOME
+prints 'nor if it is named to exec' '' \
+	hb exec --state-dir .state/holdback @one -- sh -c "$see_store"
+rm -rf .state ../link "$HOME/.local"
+
+done_testing
