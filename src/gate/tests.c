@@ -144,9 +144,11 @@ static int has_new_bytes(struct look *look, const struct gate_rule *rule,
 	(void)err;
 	if (!look_is_file(look, LOOK_NEW) || c->new.size == 0)
 		return 0;
-	/* What was moved was there before. */
-	return !(c->flags & CHANGE_RENAMED) &&
-	       (c->old.type != ENTRY_FILE || (c->what & CHANGED_CONTENT));
+	/*
+	 * What was moved was somewhere before, which says nothing of who could
+	 * see it there, nor that anybody has looked.
+	 */
+	return c->old.type != ENTRY_FILE || (c->what & CHANGED_CONTENT);
 }
 
 static int is_secret_name(struct look *look, const struct gate_rule *rule,

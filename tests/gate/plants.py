@@ -76,6 +76,10 @@ for what, path, arg in json.load(sys.stdin):
         os.makedirs(os.path.dirname(path), exist_ok=True)
     if what == "move":
         os.rename(arg, path)
+    elif what == "link":
+        os.link(arg, path)
+    elif what == "copy":
+        shutil.copyfile(arg, path)
     else:
         with open(path, "w") as file:
             file.write(arg)
@@ -118,13 +122,31 @@ def renamed(plant, number):
     )  # fmt: skip
 
 
+def linked(plant, number):
+    """The same, and it keeps that name."""
+    _, path, text, _ = plant
+    return (
+        path, [("write", f"doc/{number}", text)],
+        [("link", path, f"doc/{number}")],
+    )  # fmt: skip
+
+
+def copied(plant, number):
+    """Over a harmless one, from a file that has it already."""
+    _, path, text, harmless = plant
+    return (
+        path, [("write", f"doc/{number}", text), ("write", path, harmless)],
+        [("copy", path, f"doc/{number}")],
+    )  # fmt: skip
+
+
 def other_case(plant, number):
     _, path, text, _ = plant
     path = path.swapcase()
     return path, [], [("write", path, text)]
 
 
-WAYS = (new, modified, new_parent, replaced_parent, renamed, other_case)
+WAYS = (new, modified, new_parent, replaced_parent, renamed, linked, copied, other_case)
 
 
 def hb(command, *words, status=0, stdin=None):

@@ -120,9 +120,9 @@ check_fails 'nor does anything in the session' grep -rqF "$token" "$state/sessio
 again "sed -i 's/one/three/' notes"
 is 'a secret that was there is no news' "$(found)" ''
 again 'mv notes moved'
-is 'nor where it was moved to' "$(found)" ''
+is 'but where it was moved to it is' "$(found)" 'ask moved:3 secret,'
 again 'cp notes copy; echo more >>copy'
-is 'a copy of it is' "$(found)" 'ask copy:3 secret,'
+is 'and so is a copy of it' "$(found)" 'ask copy:3 secret,'
 
 # The names and words of a session on a terminal.
 again 'n=$(printf "\033]0;x\007\n.envrc"); mkdir "$n"; echo x >"$n/.envrc"
