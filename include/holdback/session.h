@@ -267,6 +267,12 @@ struct hb_filter {
 	size_t n_only;
 	const char *const *except;
 	size_t n_except;
+	/*
+	 * Directories of the session, each named as a path of struct
+	 * hb_changes_options is; none: all.  -HB_E_USAGE: one is none of them.
+	 */
+	const char *const *resources;
+	size_t n_resources;
 };
 
 struct hb_changes;

@@ -22,8 +22,7 @@ static void fill_options(struct commit *c)
 
 	c->said.info = hb_session_info(c->session);
 	c->options = (struct hb_commit_options){
-		.filter = { v->only.words, v->only.n, v->except.words,
-			    v->except.n },
+		.filter = cmd_filter(c->call),
 		.ours = v->ours.words,
 		.n_ours = v->ours.n,
 		.theirs = v->theirs.words,
@@ -207,7 +206,7 @@ static void list_refused(const struct commit *c, const struct refusal *refusal)
 	const struct hb_session_info *info = hb_session_info(c->session);
 	const char *except[3 * CLI_MAX_LIST];
 	struct hb_changes_options options = {
-		.filter = { v->only.words, v->only.n, except, 0 },
+		.filter = c->options.filter,
 		.without_hash = true,
 		.with_ignored = v->ignored,
 	};
@@ -217,6 +216,8 @@ static void list_refused(const struct commit *c, const struct refusal *refusal)
 	struct hb_changes *changes = NULL;
 	struct hb_change change;
 
+	options.filter.except = except;
+	options.filter.n_except = 0;
 	for (size_t i = 0; i < n_lists; i++)
 		for (size_t k = 0; k < lists[i]->n; k++)
 			except[options.filter.n_except++] = lists[i]->words[k];
@@ -326,7 +327,7 @@ static int run(struct commit *c, struct hb_error *err)
 		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */
 	if (!v->yes || c->has_preview || v->only.n || v->except.n ||
-	    v->ours.n || v->theirs.n) {
+	    v->resources.n || v->ours.n || v->theirs.n) {
 		r = review(c, !v->yes || c->has_preview, err);
 		if (r < 0)
 			return r;

@@ -66,8 +66,7 @@ static int look(struct gate *g, struct hb_error *err)
 {
 	const struct cli_values *v = g->call->values;
 	const struct hb_changes_options changes_options = {
-		.filter = { v->only.words, v->only.n, v->except.words,
-			    v->except.n },
+		.filter = cmd_filter(g->call),
 		.with_ignored = v->ignored,
 		.without_hash = !v->json,
 	};

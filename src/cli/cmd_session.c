@@ -113,6 +113,20 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 	return r;
 }
 
+struct hb_filter cmd_filter(const struct cmd_call *call)
+{
+	const struct cli_values *v = call->values;
+
+	return (struct hb_filter){
+		.only = v->only.words,
+		.n_only = v->only.n,
+		.except = v->except.words,
+		.n_except = v->except.n,
+		.resources = v->resources.words,
+		.n_resources = v->resources.n,
+	};
+}
+
 int cmd_ask(const struct cmd_call *call, const char *question,
 	    struct hb_error *err)
 {

@@ -40,6 +40,9 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 		     bool has_others, cmd_session_fn fn, void *ctx,
 		     struct hb_error *err);
 
+/* What the options choose of a change set; borrows the words. */
+struct hb_filter cmd_filter(const struct cmd_call *call);
+
 /*
  * Asks on the terminal.  1: yes, 0: no; without a terminal -HB_E_USAGE with
  * the option that would have answered.

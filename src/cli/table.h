@@ -62,6 +62,7 @@ struct cli_values {
 	const char *from, *to, *since; /* marks */
 	const char *older_than;	       /* gc: a duration */
 	struct cli_list only, except, ours, theirs;
+	struct cli_list resources;
 	struct cli_list allow; /* rules of the gate */
 	bool no_gate;
 	const char *gate_run;

@@ -64,6 +64,14 @@ static int set_color(void *values, const struct option *option, const char *arg,
 	}
 #define ROW_ONLY   ROW_LIST("only", AT(only), "nothing but paths that match")
 #define ROW_EXCEPT ROW_LIST("except", AT(except), "no paths that match")
+#define ROW_RESOURCE                                                \
+	{                                                           \
+		.name = "resource", .kind = OPTION_CALL,            \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "DIR",       \
+		.offer = OFFER_DIRS, .offset = AT(resources),       \
+		.call = add_word,                                   \
+		.help = "nothing but this directory of the session" \
+	}
 #define ROW_IGNORED                                                           \
 	{                                                                     \
 		.name = "ignored", .kind = OPTION_SET, .offset = AT(ignored), \
@@ -140,7 +148,7 @@ const struct option exec_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option status_options[] = {
-	ROW_SINCE,   ROW_ONLY,	    ROW_EXCEPT, ROW_IGNORED,
+	ROW_SINCE,   ROW_ONLY,	    ROW_EXCEPT, ROW_RESOURCE, ROW_IGNORED,
 	ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON,	ROW_END,
 };
 
@@ -164,6 +172,7 @@ const struct option diff_options[] = {
 	ROW_SINCE,
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_RESOURCE,
 	ROW_IGNORED,
 	ROW_VERBOSE,
 	{ .name = "color",
@@ -191,6 +200,7 @@ const struct option gate_options[] = {
 	  .help = "list the rules that are in force" },
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_RESOURCE,
 	ROW_IGNORED,
 	ROW_STATE_DIR,
 	ROW_JSON,
@@ -206,6 +216,7 @@ const struct option commit_options[] = {
 	  .help = "check everything and change nothing" },
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_RESOURCE,
 	ROW_IGNORED,
 	ROW_LIST("ours", AT(ours), "in a conflict the real version stays"),
 	ROW_LIST("theirs", AT(theirs),
@@ -255,6 +266,7 @@ const struct option sync_options[] = {
 	ROW_YES("do not ask whether to commit, or to throw away"),
 	ROW_ONLY,
 	ROW_EXCEPT,
+	ROW_RESOURCE,
 	ROW_IGNORED,
 	ROW_ALLOW,
 	ROW_STATE_DIR,

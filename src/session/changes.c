@@ -32,7 +32,8 @@ struct hb_changes {
 	size_t n, at;
 	bool folds_renames; /* the two ends are one line */
 	struct changes_filter filter;
-	struct changes_within *within; /* n_within: nothing but these */
+	bool chosen[RECORD_RESOURCES_MAX]; /* what the filter may point to */
+	struct changes_within *within;	   /* n_within: nothing but these */
 	size_t n_within;
 	struct hb_summary summary;
 
@@ -80,11 +81,53 @@ static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
 	return 0;
 }
 
-int session_check_filter(const struct hb_filter *filter, struct hb_error *err)
+static int choose_resources(const struct hb_session *s,
+			    const struct hb_filter *filter, bool *chosen,
+			    struct hb_error *err)
+{
+	char rest[PATH_MAX], shown[QUOTE_SHOWN];
+	size_t number = 0;
+
+	memset(chosen, 0, s->record.n_resources * sizeof(*chosen));
+	for (size_t i = 0; i < filter->n_resources; i++) {
+		const char *dir = filter->resources[i];
+		int r = session_find_path(s, dir, &number, rest, err);
+
+		if (r >= 0 && rest[0]) {
+			hb_fix(err, "--only GLOB takes a part of a directory");
+			r = hb_fail(err, -HB_E_USAGE,
+				    "'%s' is not the whole of a directory of "
+				    "session '%s'",
+				    quote_shown(dir, shown, sizeof(shown)),
+				    s->record.name);
+		}
+		if (r < 0)
+			return r;
+		chosen[number] = true;
+	}
+	return 0;
+}
+
+int session_make_filter(const struct hb_session *s,
+			const struct hb_filter *filter, bool *chosen,
+			struct changes_filter *ret, struct hb_error *err)
 {
 	int r = check_globs(filter->only, filter->n_only, err);
 
-	return r < 0 ? r : check_globs(filter->except, filter->n_except, err);
+	if (r >= 0)
+		r = check_globs(filter->except, filter->n_except, err);
+	if (r >= 0)
+		r = choose_resources(s, filter, chosen, err);
+	if (r < 0)
+		return r;
+	*ret = (struct changes_filter){
+		.only = filter->only,
+		.n_only = filter->n_only,
+		.except = filter->except,
+		.n_except = filter->n_except,
+		.resources = filter->n_resources > 0 ? chosen : NULL,
+	};
+	return 0;
 }
 
 static void walked(void *ctx, uint64_t n)
@@ -130,6 +173,7 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
 		const struct txn_resource *resource = &txn->resources[i];
 		const struct changes_request request = {
+			.resource = i,
 			.base = resource->base,
 			.layers = resource->layers,
 			.n_layers = resource->n_layers,
@@ -308,18 +352,14 @@ int hb_session_changes(struct hb_session *session,
 	struct hb_changes *c;
 	int r;
 
-	r = session_check_filter(filter, err);
-	if (r < 0)
-		return r;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return hb_fail(err, -ENOMEM, "cannot look for changes");
-	c->filter = (struct changes_filter){
-		.only = filter->only,
-		.n_only = filter->n_only,
-		.except = filter->except,
-		.n_except = filter->n_except,
-	};
+	r = session_make_filter(session, filter, c->chosen, &c->filter, err);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
 	/* A filter may take one end and leave the other. */
 	c->folds_renames = filter->n_only == 0 && filter->n_except == 0 &&
 			   options->n_paths == 0;

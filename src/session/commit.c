@@ -133,26 +133,32 @@ static void fill_result(const struct txn_result *from,
 	fill_summary(&from->summary, &ret->summary);
 }
 
-static int read_options(const struct hb_commit_options *from,
-			uint8_t expect[SHA256_SIZE], struct txn_options *ret,
+/* What the options of a transaction point to. */
+struct pointed_to {
+	uint8_t expect[SHA256_SIZE];
+	bool chosen[RECORD_RESOURCES_MAX];
+};
+
+static int read_options(const struct hb_session *s,
+			const struct hb_commit_options *from,
+			struct pointed_to *to, struct txn_options *ret,
 			struct hb_error *err)
 {
+	struct changes_filter filter;
 	const struct hb_filter marks = { .only = from->ours,
 					 .n_only = from->n_ours,
 					 .except = from->theirs,
 					 .n_except = from->n_theirs };
 	int r;
 
-	r = session_check_filter(&from->filter, err);
+	r = session_make_filter(s, &marks, to->chosen, &filter, err);
 	if (r >= 0)
-		r = session_check_filter(&marks, err);
+		r = session_make_filter(s, &from->filter, to->chosen, &filter,
+					err);
 	if (r < 0)
 		return r;
 	*ret = (struct txn_options){
-		.filter = { .only = from->filter.only,
-			    .n_only = from->filter.n_only,
-			    .except = from->filter.except,
-			    .n_except = from->filter.n_except },
+		.filter = filter,
 		.ours = from->ours,
 		.n_ours = from->n_ours,
 		.theirs = from->theirs,
@@ -164,13 +170,13 @@ static int read_options(const struct hb_commit_options *from,
 	};
 	if (!from->expect)
 		return 0;
-	if (sha256_from_hex(from->expect, expect) < 0) {
+	if (sha256_from_hex(from->expect, to->expect) < 0) {
 		hb_fix(err, "holdback status --json has the hash");
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%.80s' is not the hash of a change set",
 			       from->expect);
 	}
-	ret->expect = expect;
+	ret->expect = to->expect;
 	return 0;
 }
 
@@ -202,7 +208,8 @@ static bool is_partial(const struct txn_options *options)
 {
 	return !options->dry_run &&
 	       (options->filter.n_only > 0 || options->filter.n_except > 0 ||
-		options->n_ours > 0 || !options->with_ignored);
+		options->filter.resources || options->n_ours > 0 ||
+		!options->with_ignored);
 }
 
 static int commit_stack(struct hb_session *s, struct txn *txn,
@@ -268,13 +275,13 @@ int hb_session_commit(struct hb_session *session,
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
-	uint8_t expect[SHA256_SIZE];
+	struct pointed_to pointed_to;
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;
 	int r;
 
-	r = read_options(options, expect, &txn_options, err);
+	r = read_options(session, options, &pointed_to, &txn_options, err);
 	if (r >= 0)
 		r = run_check(session, options, &check, err);
 	if (r >= 0)

@@ -38,25 +38,34 @@ int session_find_path(const struct hb_session *s, const char *path,
 		      struct hb_error *err)
 {
 	char absolute[PATH_MAX], shown[QUOTE_SHOWN];
-	const char *rest;
+	const char *rest, *found = NULL;
 	int r;
 
 	(void)quote_shown(path, shown, sizeof(shown));
 	r = make_absolute(path, absolute, sizeof(absolute));
 	if (r < 0)
 		return hb_fail(err, r, "cannot use the path '%s'", shown);
-	/* The host's paths first: those of the view may hide others. */
+	/*
+	 * The host's paths first: those of the view may hide others.  Of
+	 * directories in each other the innermost has it.
+	 */
 	for (size_t i = 0; i < 2 * s->record.n_resources; i++) {
 		size_t number = i % s->record.n_resources;
 		const struct record_resource *resource =
 			&s->record.resources[number];
 
+		if (found && i == s->record.n_resources)
+			break;
 		if (!is_in(absolute,
 			   i == number ? resource->source : resource->inside,
-			   &rest))
+			   &rest) ||
+		    (found && rest < found))
 			continue;
 		*ret_resource = number;
-		(void)snprintf(ret_rest, PATH_MAX, "%s", rest);
+		found = rest;
+	}
+	if (found) {
+		(void)snprintf(ret_rest, PATH_MAX, "%s", found);
 		return 0;
 	}
 	return hb_fail(err, -HB_E_USAGE,

@@ -143,8 +143,14 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 /* The sync that was cut short by an interrupt, or by the end of the machine. */
 int session_settle_sync(struct hb_session *s, struct hb_error *err);
 
-/* -HB_E_USAGE for a pattern that is malformed. */
-int session_check_filter(const struct hb_filter *filter, struct hb_error *err);
+/*
+ * What the change set goes by; -HB_E_USAGE for a pattern that is malformed and
+ * for a directory that is no resource.  Borrows the words, and `chosen`, which
+ * has room for every resource.
+ */
+int session_make_filter(const struct hb_session *s,
+			const struct hb_filter *filter, bool *chosen,
+			struct changes_filter *ret, struct hb_error *err);
 
 /* The change set of one resource; NULL: it is one of `since`. */
 struct changes *session_changes_of(struct hb_changes *changes, size_t resource);

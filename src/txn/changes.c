@@ -44,6 +44,7 @@ struct changes {
 	struct renames renames;
 	struct changes_summary summary;
 	uint64_t number; /* of the next change that is read */
+	size_t resource;
 	bool with_renames;
 };
 
@@ -616,6 +617,7 @@ static int scan_once(const struct changes_request *request,
 
 	if (!changes)
 		return hb_fail(err, -ENOMEM, "cannot compare");
+	changes->resource = request->resource;
 	scan.rule.is_overlay =
 		sys_space(request->base, &space) == 0 && space.is_overlay;
 	buf_init(&scan.hashed, SPILL_PATH_MAX);
@@ -714,5 +716,6 @@ int changes_next(struct changes *changes, struct change *ret_change,
 	lay_renames_over(changes, &record.change);
 	changes->number++;
 	*ret_change = record.change;
+	ret_change->resource = changes->resource;
 	return 1;
 }

@@ -96,6 +96,7 @@ struct change {
 	const char *from;		/* CHANGE_RENAMED, else NULL */
 	const struct entry *from_entry; /* what was there; with `from` */
 	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
+	size_t resource;     /* as the request has it */
 	size_t layer;	     /* index of the layer that `new` is in */
 	struct entry old;    /* ENTRY_NONE for an added one */
 	struct entry new;    /* ENTRY_NONE for a deleted one */
@@ -161,6 +162,7 @@ struct changes_peers {
 };
 
 struct changes_request {
+	size_t resource;   /* its number among those of the session */
 	int base;	   /* the resource's root, verified by the caller */
 	const int *layers; /* the topmost first; index 0 is the upper */
 	size_t n_layers;
@@ -250,6 +252,7 @@ struct changes_filter {
 	size_t n_only;
 	const char *const *except;
 	size_t n_except;
+	const bool *resources; /* by number; NULL: all of them */
 };
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change);

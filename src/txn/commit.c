@@ -82,6 +82,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 	const struct txn_resource *res = &c->txn->resources[i];
 	const struct conflict_rule rule = run_rule(c->txn, i);
 	const struct changes_request request = {
+		.resource = i,
 		.base = res->base,
 		.layers = res->layers,
 		.n_layers = res->n_layers,

@@ -127,6 +127,8 @@ bool changes_filter_matches(const struct changes_filter *filter,
 		      (change->new.type == ENTRY_NONE &&
 		       change->old.type == ENTRY_DIR);
 
+	if (filter->resources && !filter->resources[change->resource])
+		return false;
 	if (filter->n_only == 0 && filter->n_except == 0)
 		return true;
 	path = strdup(change->path);

@@ -159,8 +159,7 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 	struct sink *sink = ctx;
 	const struct cli_values *values = call->values;
 	const struct hb_changes_options options = {
-		.filter = { values->only.words, values->only.n,
-			    values->except.words, values->except.n },
+		.filter = cmd_filter(call),
 		.paths = (const char *const *)call->operands + rest,
 		.n_paths = (size_t)(call->n_operands - rest),
 		.without_hash = !values->json,
