@@ -14,6 +14,7 @@
 #include "sys/attr.h"
 #include "txn/content.h"
 #include "txn/since.h"
+#include "txn/survey.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -31,6 +32,9 @@ struct hb_changes {
 	struct since **since; /* instead of these; NULL: no mark was named */
 	size_t n, at;
 	bool folds_renames; /* the two ends are one line */
+	/* What the filter leaves, by resource; NULL: everything. */
+	struct survey *surveys;
+	uint64_t n_dirs; /* that the resource has had so far, for `surveys` */
 	struct changes_filter filter;
 	bool chosen[RECORD_RESOURCES_MAX]; /* what the filter may point to */
 	struct changes_within *within;	   /* n_within: nothing but these */
@@ -269,6 +273,32 @@ static bool is_within(const struct hb_changes *c, const struct change *change)
 	return c->n_within == 0;
 }
 
+/* A directory with something that stays is not going to be deleted. */
+static int survey(struct hb_changes *c, struct hb_error *err)
+{
+	const struct txn_options options = { .filter = c->filter };
+	bool has_rest = c->filter.n_only > 0 || c->filter.n_except > 0;
+	int r = 0;
+
+	for (size_t i = 0; i < c->n && !c->since; i++)
+		has_rest |= changes_summary(c->resources[i])->n_ignored > 0;
+	if (!has_rest || c->since)
+		return 0;
+	c->surveys = calloc(c->n, sizeof(*c->surveys));
+	if (!c->surveys)
+		return hb_fail(err, -ENOMEM, "cannot look for changes");
+	for (size_t i = 0; r >= 0 && i < c->n; i++)
+		r = survey_run(&c->surveys[i], c->resources[i], &options, err);
+	return r < 0 ? r : hb_changes_rewind(c, err);
+}
+
+/* Of every change in turn, because directories are numbered. */
+static bool is_kept(struct hb_changes *c, const struct change *change)
+{
+	return c->surveys && survey_is_whole_dir(change) &&
+	       survey_keeps_dir(&c->surveys[c->at], change, c->n_dirs++);
+}
+
 static void hash(struct hb_changes *c)
 {
 	uint8_t digest[SHA256_SIZE];
@@ -375,6 +405,8 @@ int hb_session_changes(struct hb_session *session,
 	if (r >= 0)
 		r = scan(session, options, c, err);
 	if (r >= 0)
+		r = survey(c, err);
+	if (r >= 0)
 		r = summarise(c, !options->without_hash && !c->since, err);
 	if (r < 0) {
 		hb_changes_free(c);
@@ -400,6 +432,9 @@ void hb_changes_free(struct hb_changes *changes)
 	for (size_t i = 0; changes->since && i < changes->n; i++)
 		since_free(changes->since[i]);
 	free(changes->since);
+	for (size_t i = 0; changes->surveys && i < changes->n; i++)
+		survey_done(&changes->surveys[i]);
+	free(changes->surveys);
 	for (size_t i = 0; i < changes->n_within; i++)
 		free(changes->within[i].path);
 	free(changes->within);
@@ -430,6 +465,7 @@ int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err)
 
 	forget_last(changes);
 	changes->at = 0;
+	changes->n_dirs = 0;
 	for (size_t i = 0; r >= 0 && i < changes->n; i++)
 		r = changes->since ? since_rewind(changes->since[i], err)
 				   : changes_rewind(changes->resources[i], err);
@@ -542,9 +578,11 @@ static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 			return r;
 		if (r == 0) {
 			changes->at++;
+			changes->n_dirs = 0;
 			continue;
 		}
-		if (change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
+		if (is_kept(changes, &change) ||
+		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
 		    !is_within(changes, &change) ||
 		    !changes_filter_matches(&changes->filter, &change))
 			continue;

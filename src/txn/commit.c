@@ -153,6 +153,10 @@ static int scan(struct commit *c, struct txn_result *result,
 			return r;
 		add_summary(&result->summary,
 			    changes_summary(c->parts[i].changes));
+		result->summary.n_deleted -= c->parts[i].survey.n_kept_deleted;
+		result->summary.n_dirs_deleted -=
+			c->parts[i].survey.n_kept_deleted;
+		result->summary.n_type -= c->parts[i].survey.n_kept_replaced;
 		result->summary.n_conflicts += c->parts[i].survey.n_conflicts;
 		result->n_operations += c->parts[i].survey.n_taken;
 		n_denied += c->parts[i].survey.n_denied;

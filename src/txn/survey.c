@@ -23,6 +23,8 @@ struct level {
 	size_t len; /* of its path */
 	uint64_t number;
 	bool is_opaque; /* it is moved whole, or what is in it is copied */
+	enum change_kind kind;
+	bool is_counted; /* as taken, which is undone if it stays */
 };
 
 struct pass {
@@ -83,6 +85,17 @@ bool survey_is_partial(const struct survey *s, uint64_t number)
 {
 	return number / 8 >= s->room ||
 	       (s->partial[number / 8] >> number % 8 & 1);
+}
+
+static bool takes_dir_away(const struct change *c)
+{
+	return c->old.type == ENTRY_DIR && c->new.type != ENTRY_DIR;
+}
+
+bool survey_keeps_dir(const struct survey *s, const struct change *c,
+		      uint64_t number)
+{
+	return takes_dir_away(c) && survey_is_partial(s, number);
 }
 
 static int add_dir(struct survey *s, struct hb_error *err)
@@ -163,6 +176,21 @@ bool survey_has_all_links(const struct survey *s, const struct change *c)
 	return s->links[find_link(s, c->link_group)].n == c->new.nlink;
 }
 
+/* The innermost directory is over: what becomes of it is known. */
+static void pop(struct pass *p)
+{
+	const struct level *level = &p->levels[--p->depth];
+	struct survey *s = p->survey;
+
+	if (!level->is_counted || !survey_is_partial(s, level->number))
+		return;
+	s->n_taken--;
+	if (level->kind == CHANGE_DELETED)
+		s->n_kept_deleted++;
+	else
+		s->n_kept_replaced++;
+}
+
 /* Leaves the directories that the path does not lie in. */
 static void leave(struct pass *p, const char *path)
 {
@@ -173,11 +201,12 @@ static void leave(struct pass *p, const char *path)
 		    strncmp(path, buf_str(&p->path), len) == 0 &&
 		    path[len] == '/')
 			return;
-		p->depth--;
+		pop(p);
 	}
 }
 
-static int enter(struct pass *p, const struct change *c, struct hb_error *err)
+static int enter(struct pass *p, const struct change *c, bool is_taken,
+		 struct hb_error *err)
 {
 	if (p->depth == p->room) {
 		size_t room = p->room ? 2 * p->room : 64;
@@ -189,9 +218,13 @@ static int enter(struct pass *p, const struct change *c, struct hb_error *err)
 		p->levels = larger;
 		p->room = room;
 	}
-	p->levels[p->depth++] = (struct level){ .len = strlen(c->path),
-						.number = p->survey->n_dirs,
-						.is_opaque = c->new.is_opaque };
+	p->levels[p->depth++] = (struct level){
+		.len = strlen(c->path),
+		.number = p->survey->n_dirs,
+		.is_opaque = c->new.is_opaque,
+		.kind = c->kind,
+		.is_counted = is_taken &&takes_dir_away(c),
+	};
 	return add_dir(p->survey, err);
 }
 
@@ -209,7 +242,7 @@ static int look_at(struct pass *p, const struct change *c,
 	if (r < 0)
 		return hb_fail(err, r, "cannot keep a path");
 	if (survey_is_whole_dir(c)) {
-		r = enter(p, c, err);
+		r = enter(p, c, takes && !is_carried, err);
 		if (r < 0)
 			return r;
 	}
@@ -249,6 +282,8 @@ int survey_run(struct survey *s, struct changes *changes,
 	r = changes_rewind(changes, err);
 	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
 		r = look_at(&p, &c, options, err);
+	while (p.depth > 0)
+		pop(&p);
 	free(p.levels);
 	buf_done(&p.path);
 	return r < 0 ? r : 0;

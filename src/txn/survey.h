@@ -25,6 +25,12 @@ struct survey {
 	size_t links_room, n_links;
 	bool links_full; /* too many: none counts as complete */
 	uint64_t n_taken;
+	/*
+	 * Directories that stay although the change that takes them away is
+	 * wanted, because something in them is not taken: by what was to become
+	 * of them.  They do not count as taken.
+	 */
+	uint64_t n_kept_deleted, n_kept_replaced;
 	uint64_t n_conflicts; /* wanted, and neither ours nor theirs */
 	/* Wanted, and of a kind that has to be asked for and was not. */
 	uint64_t n_denied;
@@ -47,6 +53,10 @@ bool survey_is_whole_dir(const struct change *c);
 
 /* Whether something in or about that directory is not taken. */
 bool survey_is_partial(const struct survey *s, uint64_t number);
+
+/* Whether it stays, by a change with this number that is to take it away. */
+bool survey_keeps_dir(const struct survey *s, const struct change *c,
+		      uint64_t number);
 
 /* Whether all names of the inode are taken, so that it can be moved. */
 bool survey_has_all_links(const struct survey *s, const struct change *c);

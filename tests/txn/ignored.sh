@@ -83,7 +83,7 @@ is 'and a fork has it' "$(hb exec @t -- cat o/1)" 1
 new_session "$repository; echo 'o/' >.gitignore; mkdir -p d/o; echo a >d/a; echo k >d/o/k
 	echo big-enough >d/o/m; git add ."
 in_box 'mv d/o/m n; rm -r d; mkdir o; echo q >o/q'
-is 'the deletions are not hidden' "$(names)" 'D d/,D d/a,A n,'
+is 'the deletions are not hidden, but for what stays for its sake' "$(names)" 'D d/a,A n,'
 check 'commit' hb commit -y @s
 is 'what is ignored is still there' "$(cd "$project" && find . -path ./.git -prune -o -type f -print | sort | tr '\n' ' ')" \
 	'./.gitignore ./d/o/k ./d/o/m ./n '
