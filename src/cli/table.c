@@ -164,7 +164,7 @@ static const struct command commands[] = {
 	  .summary = "hold a session's box open for commands that come",
 	  .about =
 		  "Runs no command, in the foreground, until 'holdback stop', an interrupt, or the end of whoever started it. exec and shell then join the box, which takes a fraction of the time of making one.\n" SESSION_WORDS,
-	  .options = exec_options,
+	  .options = keep_options,
 	  .operands_max = 1 },
 	{ .name = "stop",
 	  .synopsis = "[OPTIONS] [@SESSION]",

@@ -49,6 +49,7 @@ struct cli_values {
 	bool stale;
 	bool name_status;
 	bool stat;
+	bool pty; /* exec, shell */
 	bool binary;
 	bool no_pager;
 	const char *color; /* NULL: not said */
@@ -72,11 +73,11 @@ struct cli_values {
 extern const struct program cli_program;
 
 /* The options of the commands on sessions: table_session.c. */
-extern const struct option create_options[], exec_options[], ls_options[],
-	status_options[], diff_options[], gate_options[], commit_options[],
-	sync_options[], undo_options[], rollback_options[], mark_options[],
-	verify_options[], gc_options[], fork_options[], recover_options[],
-	cleanup_options[];
+extern const struct option create_options[], exec_options[], keep_options[],
+	ls_options[], status_options[], diff_options[], gate_options[],
+	commit_options[], sync_options[], undo_options[], rollback_options[],
+	mark_options[], verify_options[], gc_options[], fork_options[],
+	recover_options[], cleanup_options[];
 
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];

@@ -85,6 +85,7 @@ const struct option run_options[] = {
 	{ ROW("chdir", "DIR", "start in this directory of the view"),
 	  .offer = OFFER_DIRS },
 	{ FLAG("no-ptrace", "let no process trace another") },
+	{ FLAG("pty", "give the command a terminal of its own") },
 	{ FLAG("allow-nested", "let the command make sandboxes of its own") },
 	{ FLAG("require", "run nothing if the host lacks anything") },
 	{ FLAG("allow-degraded",

@@ -143,7 +143,17 @@ const struct option create_options[] = {
 	ROW_END,
 };
 
-const struct option exec_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+const struct option exec_options[] = {
+	{ .name = "pty",
+	  .kind = OPTION_SET,
+	  .offset = AT(pty),
+	  .help = "give the command a terminal of its own" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option keep_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 

@@ -48,6 +48,7 @@ enum setting_key {
 	KEY_NET,
 	KEY_CHDIR,
 	KEY_NO_PTRACE,
+	KEY_PTY,
 	KEY_ALLOW_NESTED,
 	KEY_REQUIRE,
 	KEY_ALLOW_DEGRADED,
@@ -101,6 +102,7 @@ struct settings {
 	const char *chdir;
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;
+	bool has_own_terminal; /* for 0, 1 and 2, where they are one */
 	bool allow_nested;
 	bool is_required;    /* whatever the host lacks stops the run */
 	bool allow_degraded; /* also a run without namespaces */

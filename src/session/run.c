@@ -344,6 +344,7 @@ struct kept {
 	struct hb_store *store;
 	struct hb_session *session;
 	bool is_new; /* made by this run: nothing is left of it if that fails */
+	bool has_terminal; /* of its own, if that was asked for */
 };
 
 static int open_store(struct kept *kept, const struct hb_run_options *options,
@@ -487,6 +488,10 @@ static int run_once(const struct hb_run_options *options,
 	run.ladder.context = &heard;
 	if (r >= 0)
 		r = check_modes(&run, err);
+	if (r >= 0 && run.settings.has_own_terminal && !kept->has_terminal) {
+		r = hb_own_terminal(options->envp, err);
+		kept->has_terminal = true;
+	}
 	if (r >= 0)
 		r = ladder_begin(&run, err);
 	if (r >= 0)

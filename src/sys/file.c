@@ -86,6 +86,11 @@ int sys_write_all(int fd, const void *data, size_t len)
 	return (int)fault_after(0);
 }
 
+ssize_t sys_write_some(int fd, const void *data, size_t len)
+{
+	return RESULT(write(fd, data, len));
+}
+
 ssize_t sys_read(int fd, void *buf, size_t size)
 {
 	ssize_t n;

@@ -29,6 +29,9 @@ int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
 /* All of it or an error; a short write is never reported as success. */
 int sys_write_all(int fd, const void *data, size_t len);
 
+/* For what does not block: how many of them could be written now. */
+ssize_t sys_write_some(int fd, const void *data, size_t len);
+
 /* The number of bytes read, 0 at the end of the file. */
 ssize_t sys_read(int fd, void *buf, size_t size);
 

@@ -4,6 +4,7 @@
 #include "sys/kernel.h"
 #include "sys/result.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -108,6 +109,42 @@ int sys_is_controlling_tty(int fd)
 int sys_tty_type(int fd, char byte)
 {
 	return RESULT(ioctl(fd, TIOCSTI, &byte));
+}
+
+int sys_open_terminal(int *ret_peer)
+{
+	int locked = 0;
+	int fd, r;
+
+	fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = RESULT(ioctl(fd, TIOCSPTLCK, &locked));
+	if (r >= 0)
+		r = RESULT(
+			ioctl(fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	*ret_peer = r;
+	return fd;
+}
+
+int sys_work_at_terminal(int fd)
+{
+	if (setsid() < 0)
+		return -errno;
+	return RESULT(ioctl(fd, TIOCSCTTY, 0));
+}
+
+int sys_copy_tty_size(int from, int to)
+{
+	struct winsize size;
+
+	if (ioctl(from, TIOCGWINSZ, &size) < 0)
+		return -errno;
+	return RESULT(ioctl(to, TIOCSWINSZ, &size));
 }
 
 pid_t sys_tcgetpgrp(int fd)

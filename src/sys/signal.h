@@ -47,6 +47,17 @@ int sys_is_controlling_tty(int fd);
 
 /* Types `byte` for the user: what no box may do. */
 int sys_tty_type(int fd, char byte);
+
+/*
+ * A new terminal: the side of who shows it, which does not block, and in
+ * *ret_peer that of who works at it.
+ */
+int sys_open_terminal(int *ret_peer);
+
+/* A session of our own, which works at the terminal `fd`. */
+int sys_work_at_terminal(int fd);
+
+int sys_copy_tty_size(int from, int to);
 pid_t sys_tcgetpgrp(int fd);
 int sys_tcsetpgrp(int fd, pid_t group);
 int sys_tcgetattr(int fd, struct termios *ret_modes);
