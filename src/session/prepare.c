@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/prepare.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -151,16 +152,84 @@ static int find_store(const struct run *run, char *ret)
 	return r < 0 ? r : look_real(path, ret);
 }
 
-static void cover_store(struct run *run)
+static int cover(struct run *run, const char *path, struct hb_error *err)
 {
+	size_t n = run->request.n_covered;
+	const char **covers = reallocarray(run->covers, n + 1, sizeof(*covers));
+
+	if (!covers)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	covers[n] = path;
+	run->request.covered = run->covers = covers;
+	run->request.n_covered++;
+	return 0;
+}
+
+static int cover_store(struct run *run, struct hb_error *err)
+{
+	int r;
+
 	if (find_store(run, run->store) < 0 || !may_show_store(run, run->store))
-		return;
-	run->covered = run->covers[0] = run->store;
-	run->request.covered = run->covers;
-	run->request.n_covered = 1;
+		return 0;
+	run->covered = run->store;
+	r = cover(run, run->store, err);
 	/* A resource that holds it may be seen elsewhere. */
-	if (view_inside(&run->request, run->store, run->store_inside) >= 0)
-		run->covers[run->request.n_covered++] = run->store_inside;
+	if (r >= 0 &&
+	    view_inside(&run->request, run->store, run->store_inside) >= 0)
+		r = cover(run, run->store_inside, err);
+	return r;
+}
+
+/* A directory of the host, and where it is seen. */
+struct real_dir {
+	struct run *run;
+	const char *inside;
+};
+
+static int cover_in_base(void *ctx, const char *name, struct hb_error *err)
+{
+	const struct real_dir *dir = ctx;
+	size_t size = strlen(dir->inside) + strlen(name) + 2;
+	char *path;
+	int r;
+
+	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
+		return 0;
+	path = malloc(size);
+	if (!path)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	(void)path_join(dir->inside, name, path, size);
+	r = plan_keep(&dir->run->plan, path, err);
+	return r < 0 ? r : cover(dir->run, path, err);
+}
+
+static int cover_stores_in(struct run *run, const char *source,
+			   const char *inside, struct hb_error *err)
+{
+	struct real_dir dir = { run, inside };
+	auto_fd int fd =
+		sys_openat(AT_FDCWD, source, O_RDONLY | O_DIRECTORY, 0);
+
+	return fd < 0 ? 0 : store_each_name(fd, cover_in_base, &dir, err);
+}
+
+/* What other sessions have at the top of a directory that is real. */
+static int cover_stores(struct run *run, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < run->n_direct; i++)
+		r = cover_stores_in(run, run->resources[i].source,
+				    run->resources[i].inside, err);
+	for (size_t i = 0; r >= 0 && i < run->n_entries; i++) {
+		const struct view_entry *e = &run->entries[i];
+
+		/* The data of agents is in no workspace. */
+		if (e->class == VIEW_RW && e->item &&
+		    e->item->origin.source != SETTING_BUILT_IN)
+			r = cover_stores_in(run, e->source, e->path, err);
+	}
+	return r;
 }
 
 /* The path by which the command exists inside, with its own words after it. */
@@ -250,8 +319,10 @@ int run_look(struct run *run, const struct hb_listener *listener,
 	}
 	if (r < 0)
 		return r;
-	cover_store(run);
-	return entries_find(run, err);
+	r = cover_store(run, err);
+	if (r >= 0)
+		r = entries_find(run, err);
+	return r < 0 ? r : cover_stores(run, err);
 }
 
 int run_prepare(struct run *run, const struct hb_run_options *options,
@@ -303,5 +374,6 @@ void run_done(struct run *run)
 	code_done(&run->code);
 	free(run->argv);
 	free(run->entries);
+	free(run->covers);
 	free(run->resources);
 }

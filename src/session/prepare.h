@@ -55,8 +55,8 @@ struct run {
 	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */
 	char store[PATH_MAX], store_inside[PATH_MAX];
-	const char *covered;   /* the store, if something may show it */
-	const char *covers[2]; /* where: the request's */
+	const char *covered; /* the store, if something may show it */
+	const char **covers; /* where things of ours are, for the request */
 	char home[PATH_MAX];
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */

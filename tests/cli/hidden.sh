@@ -99,6 +99,12 @@ prints 'nor if its name has a link in it' '' hb run -q --ephemeral sh -c "$see_s
 unset XDG_STATE_HOME
 prints 'nor if it is named to exec' '' \
 	hb exec --state-dir .state/holdback @one -- sh -c "$see_store"
+mkdir .holdback-0123456789abcdef && echo SECRET >.holdback-0123456789abcdef/b
+prints 'nor one of another session among real files' '' direct sh -c "$search"
+prints 'nor below --rw' '' sh -c '"$1" run --ephemeral --rw "$2" --at /w \
+	--hide conf sh -c "$3" sh "$2" 2>/dev/null' \
+	sh "$HB_BIN" "$work/p" 'cd "$1" && grep -rs SECRET .; :'
+rm -r .holdback-*
 rm -rf .state ../link "$HOME/.local"
 
 done_testing
