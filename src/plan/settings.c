@@ -29,6 +29,9 @@
 
 #define VARIABLE_PREFIX "HOLDBACK_"
 
+/* Begins like a key's variable, and is told to another command. */
+#define VARIABLE_PAGER VARIABLE_PREFIX "PAGER="
+
 static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
@@ -467,7 +470,10 @@ int settings_environment(struct settings *s, char *const *envp,
 		struct setting_origin origin = { SETTING_ENVIRONMENT, NULL, 0 };
 		size_t n = strcspn(envp[i], "=");
 
-		if (strncmp(envp[i], VARIABLE_PREFIX, skip) != 0 || !envp[i][n])
+		if (strncmp(envp[i], VARIABLE_PREFIX, skip) != 0 ||
+		    !envp[i][n] ||
+		    strncmp(envp[i], VARIABLE_PAGER, strlen(VARIABLE_PAGER)) ==
+			    0)
 			continue;
 		if (n >= sizeof(name))
 			n = sizeof(name) - 1;

@@ -205,9 +205,10 @@ static void variables_are_keys(void)
 {
 	char net[] = "HOLDBACK_NET=host", trace[] = "HOLDBACK_NO_PTRACE=yes";
 	char own[] = "HOLDBACK=1", other[] = "NET=none";
+	char pager[] = "HOLDBACK_PAGER=less", code[] = "HOLDBACK_CODE=x";
 	char wrong[] = "HOLDBACK_NETT=host";
-	char *good[] = { net, own, other, trace, NULL };
-	char *bad[] = { wrong, NULL };
+	char *good[] = { net, own, other, trace, pager, NULL };
+	char *bad[] = { wrong, NULL }, *no_file[] = { code, NULL };
 	struct hb_error err = { 0 };
 	struct settings s;
 
@@ -219,6 +220,7 @@ static void variables_are_keys(void)
 	CHECK_INT(settings_environment(&s, bad, &err), -HB_E_CONFIG);
 	CHECK(strstr(err.text, "variable 'HOLDBACK_NETT': unknown key"));
 	CHECK(is(err.fix, "did you mean 'net'?"));
+	CHECK_INT(settings_environment(&s, no_file, NULL), -HB_E_CONFIG);
 	settings_done(&s);
 }
 
