@@ -61,6 +61,22 @@ static int end_list(struct doc *doc, struct hb_error *err)
 	return doc_end(doc, err);
 }
 
+/* Nobody would look at an option behind the command's name. */
+static int check_words(char *const *words, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; words[i]; i++) {
+		if (words[i][0] != '-')
+			continue;
+		hb_fix(err, "our own options come first, those of a run after "
+			    "'run'");
+		return hb_fail(err, -HB_E_USAGE, "'%s' would not count there",
+			       quote_shown(words[i], shown, sizeof(shown)));
+	}
+	return 0;
+}
+
 int cmd_run_words(const struct cmd_call *call, char **words,
 		  struct cli_values *values, struct hb_run_options *ret_options,
 		  struct hb_error *err)
@@ -77,6 +93,10 @@ int cmd_run_words(const struct cmd_call *call, char **words,
 			return r;
 		if (values->help || values->version)
 			return hb_fail(err, -HB_E_USAGE, "nothing would run");
+	} else {
+		r = check_words(words, err);
+		if (r < 0)
+			return r;
 	}
 	cli_run_options(values, argv[0] ? argv : NULL, call->envp, ret_options);
 	return 0;

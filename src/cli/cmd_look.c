@@ -60,16 +60,16 @@ static int list_one(void *ctx, const struct hb_session_info *info,
 		return doc_flow(doc, err);
 	}
 	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name, info->state);
-	if (info->undo_bytes > 0) {
-		(void)buf_add_str(&doc->out, "undo ");
-		(void)show_size(info->undo_bytes, &doc->out);
-		(void)buf_add_char(&doc->out, ' ');
-	}
 	for (size_t i = 0; i < info->n_resources; i++) {
 		if (i > 0)
 			(void)buf_add_char(&doc->out, ' ');
 		(void)quote_name(info->sources[i], strlen(info->sources[i]),
 				 &doc->out);
+	}
+	/* Last, so that the paths of all are in one column. */
+	if (info->undo_bytes > 0) {
+		(void)buf_add_str(&doc->out, " · undo ");
+		(void)show_size(info->undo_bytes, &doc->out);
 	}
 	(void)buf_add_char(&doc->out, '\n');
 	return doc_flow(doc, err);

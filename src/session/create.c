@@ -299,7 +299,7 @@ static int publish(const struct hb_store *store, const char *making,
 int session_check_new(const struct hb_store *store, const char *name,
 		      struct hb_error *err)
 {
-	int r = record_check_name(name, err);
+	int r = record_check_name("session", name, err);
 
 	if (r < 0)
 		return r;

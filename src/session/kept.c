@@ -71,7 +71,7 @@ static void find_stem(const struct run *run, char ret[STEM_MAX + 1])
 	struct path_part base = path_basename(run->options->argv[0]);
 
 	(void)snprintf(ret, STEM_MAX + 1, "%.*s", (int)base.n, base.s);
-	if (base.n > STEM_MAX || record_check_name(ret, NULL) < 0)
+	if (base.n > STEM_MAX || record_check_name("session", ret, NULL) < 0)
 		(void)snprintf(ret, STEM_MAX + 1, "run");
 }
 

@@ -35,7 +35,7 @@ static int choose_mark(const struct hb_session *s, const char *name,
 
 	r = session_last_done(s, &done, err);
 	if (r >= 0 && name)
-		r = record_check_name(name, err);
+		r = record_check_name("mark", name, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(ret, RECORD_NAME_MAX + 1, "%s", name ? name : "");

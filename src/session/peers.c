@@ -88,7 +88,8 @@ static int load_one(void *ctx, const char *name, struct hb_error *err)
 	uint64_t done = 0, first;
 
 	(void)err;
-	if (peers->n == PEERS_MAX || record_check_name(name, NULL) < 0)
+	if (peers->n == PEERS_MAX ||
+	    record_check_name("session", name, NULL) < 0)
 		return 0;
 	dir = store_open_session(s->store, name, NULL);
 	if (dir < 0 || record_read(dir, &other, NULL) < 0 ||

@@ -60,7 +60,7 @@ void record_done(struct session_record *record)
 	memset(record, 0, sizeof(*record));
 }
 
-int record_check_name(const char *name, struct hb_error *err)
+int record_check_name(const char *what, const char *name, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
 	size_t n = strlen(name);
@@ -79,7 +79,7 @@ int record_check_name(const char *name, struct hb_error *err)
 	if (!why)
 		return 0;
 	hb_fix(err, "use letters, digits, '-', '_' and '.'");
-	return hb_fail(err, -HB_E_USAGE, "the session name '%s' %s",
+	return hb_fail(err, -HB_E_USAGE, "the %s name '%s' %s", what,
 		       quote_shown(name, shown, sizeof(shown)), why);
 }
 

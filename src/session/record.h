@@ -104,10 +104,11 @@ void record_done(struct session_record *record);
 const char *session_state_name(enum session_state state);
 
 /*
- * A session's name: 1 to 64 bytes of UTF-8, no slash, no control or hidden
- * character, not beginning with '.', '-' or '@'.  -HB_E_USAGE with words.
+ * A session's name, or a mark's as `what` says: 1 to 64 bytes of UTF-8, no
+ * slash, no control or hidden character, not beginning with '.', '-' or '@'.
+ * -HB_E_USAGE with words.
  */
-int record_check_name(const char *name, struct hb_error *err);
+int record_check_name(const char *what, const char *name, struct hb_error *err);
 
 /* 16 hexadecimal digits. */
 bool record_is_id(const char *text);

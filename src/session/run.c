@@ -382,7 +382,7 @@ static int open_asked(struct kept *kept, const struct hb_run_options *options,
 			name = options->settings[i].value;
 	if (!name)
 		return 0;
-	r = record_check_name(name, err);
+	r = record_check_name("session", name, err);
 	if (r >= 0)
 		r = open_store(kept, options, err);
 	if (r < 0 || session_check_new(kept->store, name, NULL) >= 0)

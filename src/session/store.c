@@ -296,7 +296,7 @@ static int keep_name(void *ctx, const char *name, struct hb_error *err)
 {
 	struct names *names = ctx;
 
-	if (record_check_name(name, NULL) < 0)
+	if (record_check_name("session", name, NULL) < 0)
 		return 0;
 	if (names->n >= NAMES_MAX)
 		return hb_fail(err, -E2BIG, "more than %d sessions", NAMES_MAX);
@@ -413,7 +413,8 @@ static int resolve_latest(const struct hb_store *store, char *const *names,
 		found = names[i];
 	}
 	if (!found) {
-		hb_fix(err, "holdback ls, or holdback create NAME --cow .");
+		hb_fix(err,
+		       "run something here: holdback COMMAND; or holdback ls");
 		return hb_fail(err, -HB_E_NO_SESSION,
 			       "no session has this directory in it");
 	}
@@ -431,7 +432,7 @@ int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
 	int r;
 
 	if (word && word[0] != '\0') {
-		r = record_check_name(word, err);
+		r = record_check_name("session", word, err);
 		if (r < 0)
 			return r;
 		/* The whole name wins, and is what programs use. */

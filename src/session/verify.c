@@ -122,7 +122,7 @@ static int add_witness(void *ctx, const char *name, struct hb_error *err)
 	auto_fd int dir = -1;
 
 	(void)err;
-	if (record_check_name(name, NULL) < 0)
+	if (record_check_name("session", name, NULL) < 0)
 		return 0;
 	dir = store_open_session(s->store, name, NULL);
 	if (dir < 0 || record_read(dir, &record, NULL) < 0)

@@ -92,6 +92,10 @@ ok no-new-privs yes"
 like 'a filter and a ruleset are in force' \
 	"$("$HB_BIN" caps | tr -s ' ' | tail -n 2)" \
 	"ok seccomp [1-9]* filter*${nl}ok landlock [1-9]* ruleset*, version *"
+says 'an option behind the path is not passed over' 2 \
+	"holdback: '--json' would not count there${nl}fix: *" \
+	"$HB_BIN" why file --json
+check_exit 'nor one behind the command' 2 "$HB_BIN" config make --net=host
 check 'it works where nothing can be a workspace' \
 	sh -c 'cd / && "$1" caps' sh "$HB_BIN"
 is 'as JSON' "$("$HB_BIN" caps --json | python3 -c '

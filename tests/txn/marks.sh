@@ -29,6 +29,7 @@ is 'and --json' "$(hb status --json @s | python3 -c \
 	"['first', 'm1']"
 check_exit 'a name is given once' 10 hb mark @s first
 check_exit 'and is a name' 2 hb mark @s a/b
+like 'of a mark' "$(hb mark @s a/b 2>&1)" "holdback: the mark name 'a/b' has a slash in it*"
 check_exit 'there is no such mark' 2 hb rollback -y --to frist @s
 
 view=$(in_box 'find . -printf "%P %y %m %s\n" | LC_ALL=C sort; cat f g d/z e/y')

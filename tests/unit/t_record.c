@@ -210,11 +210,12 @@ static void names_are_checked(void)
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		CHECK_INT(record_check_name(good[i], NULL), 0);
+		CHECK_INT(record_check_name("session", good[i], NULL), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hb_error err = { 0 };
 
-		CHECK_INT(record_check_name(bad[i], &err), -HB_E_USAGE);
+		CHECK_INT(record_check_name("session", bad[i], &err),
+			  -HB_E_USAGE);
 		CHECK(!strchr(err.text, '\033') && !strchr(err.text, '\n'));
 	}
 }
