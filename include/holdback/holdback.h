@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * The public interface: run a command on a view of the real files, show what
@@ -288,9 +289,9 @@ bool hb_is_terminal(int fd);
 /*
  * Puts a terminal between the user's and what follows.  The caller goes on in a
  * child, which has it in the place of those of 0, 1 and 2 that are terminals;
- * the process itself becomes `holdback relay`, which passes on what is typed and
- * shown, and ends with the child's status.  Nothing happens where none of the
- * three is a terminal.  On failure there is no child.
+ * the process itself becomes `holdback relay`, which passes on what is typed
+ * and shown, and ends with the child's status.  Nothing happens where none of
+ * the three is a terminal.  On failure there is no child.
  */
 int hb_own_terminal(char *const envp[], struct hb_error *err);
 
