@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 bool path_is_absolute(const char *path)
@@ -22,10 +21,13 @@ bool path_next(const char **pos, struct path_part *ret)
 	struct path_part part;
 
 	do {
-		s += strspn(s, "/");
-		part = (struct path_part){ s, strcspn(s, "/") };
-		s += part.n;
-	} while (path_part_is(part, "."));
+		while (*s == '/')
+			s++;
+		part = (struct path_part){ s, 0 };
+		while (*s && *s != '/')
+			s++;
+		part.n = (size_t)(s - part.s);
+	} while (part.n == 1 && part.s[0] == '.');
 
 	*pos = s;
 	if (part.n == 0)
@@ -100,16 +102,19 @@ int path_normalise(const char *path, enum path_dots dots, char *ret,
 
 int path_join(const char *dir, const char *name, char *ret, size_t size)
 {
-	size_t n_dir = strlen(dir);
-	const char *slash;
-	int n;
+	size_t n = strlen(dir), n_name, n_slash;
 
-	name += strspn(name, "/");
-	slash = n_dir > 0 && dir[n_dir - 1] != '/' && name[0] ? "/" : "";
-	n = snprintf(ret, size, "%s%s%s", dir, slash, name);
-	if (n < 0 || (size_t)n >= size)
+	while (*name == '/')
+		name++;
+	n_name = strlen(name);
+	n_slash = n > 0 && dir[n - 1] != '/' && n_name > 0 ? 1 : 0;
+	if (n + n_slash + n_name >= size || n + n_name >= INT_MAX)
 		return -ENAMETOOLONG;
-	return n;
+	memcpy(ret, dir, n);
+	if (n_slash)
+		ret[n++] = '/';
+	memcpy(ret + n, name, n_name + 1);
+	return (int)(n + n_name);
 }
 
 bool path_is_beneath(const char *path, const char *dir)

@@ -42,13 +42,28 @@ static size_t next_piece(const char *name, size_t n, char end,
 	return len;
 }
 
+/*
+ * How many of the first bytes look the same between quotes, as nearly all do:
+ * whole runs of them are passed over or copied at once.
+ */
+static size_t plain_run(const char *name, size_t n, char end)
+{
+	size_t i = 0;
+
+	while (i < n && name[i] >= ' ' && name[i] <= '~' && name[i] != end &&
+	       name[i] != '\\')
+		i++;
+	return i;
+}
+
 /* Whether a piece differs from what it stands for. */
 static bool is_plain(const char *name, size_t n, char end)
 {
 	char piece[PIECE_MAX + 1];
 	size_t len, used;
 
-	for (size_t i = 0; i < n; i += used) {
+	for (size_t i = plain_run(name, n, end); i < n;
+	     i += used + plain_run(name + i + used, n - i - used, end)) {
 		used = next_piece(name + i, n - i, end, piece, &len);
 		if (len != used)
 			return false;
@@ -69,6 +84,12 @@ static int add_pieces(const char *name, size_t n, char end, struct buf *out)
 	size_t len;
 
 	for (size_t i = 0; i < n;) {
+		size_t run = plain_run(name + i, n - i, end);
+
+		(void)buf_add(out, name + i, run);
+		i += run;
+		if (i == n)
+			break;
 		i += next_piece(name + i, n - i, end, piece, &len);
 		(void)buf_add(out, piece, len);
 	}
@@ -101,6 +122,11 @@ const char *quote_shown(const char *name, char *out, size_t size)
 	assert(size >= 8);
 	if (quoted)
 		out[used++] = '"';
+	i = plain_run(name, n, '"');
+	if (used + i + tail > size)
+		i = size - tail - used;
+	memcpy(out + used, name, i);
+	used += i;
 	while (i < n) {
 		size_t step = next_piece(name + i, n - i, '"', piece, &len);
 

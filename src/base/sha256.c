@@ -51,26 +51,33 @@ static void expand(const uint8_t *block, uint32_t w[64])
 	}
 }
 
+/*
+ * One round.  What the standard calls the next a to h are the same variables
+ * under the name of their neighbour: nothing is moved, which with some
+ * libraries takes longer than the round itself.
+ */
+static void mix(uint32_t v[8], unsigned round, uint32_t input)
+{
+	uint32_t a = v[-round & 7], e = v[(4 - round) & 7];
+	uint32_t b = v[(1 - round) & 7], f = v[(5 - round) & 7];
+	uint32_t c = v[(2 - round) & 7], g = v[(6 - round) & 7];
+	uint32_t *h = &v[(7 - round) & 7];
+	uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+	uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+	uint32_t t = *h + s1 + ((e & f) ^ (~e & g)) + K[round] + input;
+
+	v[(3 - round) & 7] += t;
+	*h = t + s0 + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t w[64], v[8];
 
 	expand(block, w);
 	memcpy(v, state, sizeof(v));
-	for (int i = 0; i < 64; i++) {
-		uint32_t s1 =
-			rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
-		uint32_t s0 =
-			rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
-		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t majority =
-			(v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-		uint32_t t = v[7] + s1 + choice + K[i] + w[i];
-
-		memmove(v + 1, v, 7 * sizeof(v[0]));
-		v[4] += t;
-		v[0] = t + s0 + majority;
-	}
+	for (unsigned i = 0; i < 64; i++)
+		mix(v, i, w[i]);
 	for (int i = 0; i < 8; i++)
 		state[i] += v[i];
 }
