@@ -34,26 +34,53 @@ mode_t dest_parent_mode(mode_t perms)
 }
 
 /*
- * Each prefix of `path` is looked up from the root again instead of one step
- * from the last: only so a link among them leads where it will lead later.
+ * The longest part of `prefix` before its last component that is there: O_PATH
+ * of it, and where it ends.
+ */
+static int open_longest(const struct box *box, char *prefix, size_t len,
+			size_t *ret_end)
+{
+	size_t end = len;
+	char saved;
+	int fd;
+
+	do {
+		while (end > 0 && prefix[end - 1] == '/')
+			end--;
+		while (end > 0 && prefix[end - 1] != '/')
+			end--;
+		saved = prefix[end];
+		prefix[end] = '\0';
+		fd = open_inside(box, end > 0 ? prefix : "/", O_DIRECTORY);
+		prefix[end] = saved;
+	} while (fd == -ENOENT && end > 0);
+	*ret_end = end;
+	return fd;
+}
+
+/*
+ * `path` is not there.  Each prefix of it is looked up from the root again
+ * instead of one step from the last: only so a link among them leads where it
+ * will lead later.
  */
 static int make_dirs(const struct box *box, const char *path, size_t len,
 		     mode_t mode, mode_t parent_mode, struct hb_error *err)
 {
 	auto_fd int dir = -1;
 	char prefix[PATH_MAX];
-	size_t i = 0;
+	size_t i;
 
 	if (len >= sizeof(prefix))
 		return box_fail(box, err, -ENAMETOOLONG, WORD_DEST, path);
 	memcpy(prefix, path, len);
 	prefix[len] = '\0';
-	dir = open_inside(box, "/", O_DIRECTORY);
+	dir = open_longest(box, prefix, len, &i);
 	if (dir < 0)
 		return box_fail(box, err, dir, WORD_DEST, path);
 
 	while (i < len) {
 		size_t start, end;
+		bool is_last;
 		char saved;
 		int next, r;
 
@@ -63,19 +90,16 @@ static int make_dirs(const struct box *box, const char *path, size_t len,
 			break;
 		saved = prefix[end];
 		prefix[end] = '\0';
+		is_last = end + strspn(path + end, "/") >= len;
+		r = sys_mkdirat(dir, prefix + start,
+				is_last ? mode : parent_mode);
+		/* What dots lead back to may be there. */
+		if (r < 0 && r != -EEXIST)
+			return box_fail(box, err, r, WORD_DEST, path);
 		next = open_inside(box, prefix, O_DIRECTORY);
-		if (next == -ENOENT) {
-			size_t rest = strspn(prefix + end + !!saved, "/");
-			bool is_last = !saved || !prefix[end + 1 + rest];
-
-			r = sys_mkdirat(dir, prefix + start,
-					is_last ? mode : parent_mode);
-			if (r < 0)
-				return box_fail(box, err, r, WORD_DEST, path);
-			next = open_inside(box, prefix, O_DIRECTORY);
-		}
 		if (next < 0)
-			return box_fail(box, err, next, WORD_DEST, path);
+			return box_fail(box, err, r < 0 ? r : next, WORD_DEST,
+					path);
 		fd_closep(&dir);
 		dir = next;
 		prefix[end] = saved;

@@ -32,16 +32,18 @@ static bool is_mask_of(const struct plan_op *mask, const struct plan_op *op)
 	return mask->kind == OP_MASK && strcmp(mask->base, op->dest) == 0;
 }
 
-/* The directory that `path` lies in, below `dir`; made as far as need be. */
+/*
+ * The directory that `path` lies in, below `dir`; made as far as need be.  It
+ * is `dir` itself, or what *own holds then.
+ */
 static int make_parents(int dir, const char *path, const char **ret_name,
-			struct hb_error *err)
+			int *own, struct hb_error *err)
 {
 	struct path_part part, next;
-	auto_fd int at = -1;
 	const char *pos = path;
+	int at = dir;
 
-	at = sys_openat(dir, ".", O_PATH | O_DIRECTORY, 0);
-	if (at < 0 || !path_next(&pos, &part))
+	if (!path_next(&pos, &part))
 		return hb_fail(err, -EINVAL, "cannot place the mask '%s'",
 			       path);
 	while (path_next(&pos, &next)) {
@@ -55,12 +57,12 @@ static int make_parents(int dir, const char *path, const char **ret_name,
 		fd = sys_openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 		if (fd < 0)
 			return hb_fail(err, fd, "cannot open a mask's parent");
-		fd_closep(&at);
-		at = fd;
+		fd_closep(own);
+		at = *own = fd;
 		part = next;
 	}
 	*ret_name = part.s;
-	return take_fd(&at);
+	return at;
 }
 
 /*
@@ -82,13 +84,13 @@ static int make_closed(int parent, const char *name)
 
 static int add_mask(int layer, const struct plan_op *mask, struct hb_error *err)
 {
-	auto_fd int parent = -1;
+	auto_fd int own = -1;
 	auto_fd int fd = -1;
 	const char *name;
-	int r;
+	int parent, r;
 
 	parent = make_parents(layer, mask->dest + strlen(mask->base), &name,
-			      err);
+			      &own, err);
 	if (parent < 0)
 		return parent;
 	if (mask->flags & PLAN_MASK_DIR)
@@ -98,9 +100,8 @@ static int add_mask(int layer, const struct plan_op *mask, struct hb_error *err)
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot make the mask for '%s'",
 			       mask->dest);
+	/* With the mode it was made with: nothing is masked while we mount. */
 	r = sys_write_all(fd, mask->source, strlen(mask->source));
-	if (r >= 0)
-		r = sys_fchmod(fd, mask->perms);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write the mask for '%s'",
 			       mask->dest);

@@ -167,11 +167,8 @@ static int open_or_make(struct box *box, int mount, const char *dest,
 			mode_t parent_mode, struct hb_error *err)
 {
 	struct stat st;
-	int fd, r;
+	int r;
 
-	fd = dest_open(box, dest);
-	if (fd != -ENOENT)
-		return fd < 0 ? box_fail(box, err, fd, WORD_DEST, dest) : fd;
 	r = sys_fstat(mount, &st);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at the source of '%s'",
