@@ -73,17 +73,23 @@ int entries_path(const struct run *run, const struct setting_item *item,
 	} else if (source == SETTING_WORKSPACE || item->key == KEY_EXPORT) {
 		from = run->workspace;
 	}
-	(void)quote_shown(value, shown, sizeof(shown));
 	if (!from || !value[0])
 		return entries_fail(item, err,
 				    "'%s' is neither absolute nor below '~/'",
-				    shown);
+				    quote_shown(value, shown, sizeof(shown)));
 	r = path_join(from, rest, joined, sizeof(joined));
 	if (r >= 0)
 		r = path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
 	if (r < 0)
-		return entries_fail(item, err, "'%s' is too long", shown);
+		return entries_fail(item, err, "'%s' is too long",
+				    quote_shown(value, shown, sizeof(shown)));
 	return 0;
+}
+
+bool entries_may_exist(const struct run *run, const char *path)
+{
+	return !run->host.home ||
+	       roster_may_have(&run->home_names, run->host.home, path);
 }
 
 /* A copy that lives as long as the plan. */
@@ -117,6 +123,8 @@ static int find_shown(struct run *run, const struct setting_item *item,
 	ssize_t n;
 	int r;
 
+	if (!entries_may_exist(run, path))
+		return 0;
 	n = sys_readlinkat(AT_FDCWD, path, target, sizeof(target));
 	if (n < 0 && n != -EINVAL)
 		return 0;
@@ -208,7 +216,8 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	/* Nothing shows it; but it may be a link to what something shows. */
 	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
 	    view_lies_in(path, run->host.home) && !is_exposed(run, path) &&
-	    (sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
+	    (!entries_may_exist(run, path) ||
+	     sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
 	     look_real(path, real) < 0 || !is_exposed(run, real)))
 		return 0;
 	r = sys_fstatat(AT_FDCWD, path, &st, 0);

@@ -2,6 +2,8 @@
 #ifndef HB_SESSION_ENTRIES_H
 #define HB_SESSION_ENTRIES_H
 
+#include <stdbool.h>
+
 struct hb_error;
 struct run;
 struct setting_item;
@@ -24,6 +26,12 @@ int entries_find(struct run *run, struct hb_error *err);
  */
 int entries_path(const struct run *run, const struct setting_item *item,
 		 const char *value, char *ret, struct hb_error *err);
+
+/*
+ * Whether a path may be there, as far as one look at the home directory tells:
+ * without it nothing has to be looked for.
+ */
+bool entries_may_exist(const struct run *run, const char *path);
 
 /* Fails with what an item says: its place before the words. */
 int entries_fail(const struct setting_item *item, struct hb_error *err,

@@ -78,8 +78,10 @@ static void find_cwd_name(struct run *run)
 static void find_home(struct run *run)
 {
 	run->host.home_name = look_home(run->options->envp, run->home);
-	if (run->host.home_name)
-		run->host.home = run->home;
+	if (!run->host.home_name)
+		return;
+	run->host.home = run->home;
+	roster_read(run->home, &run->home_names);
 }
 
 int run_find_workspace(struct run *run, struct hb_error *err)

@@ -7,6 +7,7 @@
 #include "plan/view.h"
 #include "session/code.h"
 #include "session/ladder.h"
+#include "session/roster.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -58,6 +59,7 @@ struct run {
 	const char *covered; /* the store, if something may show it */
 	const char **covers; /* where things of ours are, for the request */
 	char home[PATH_MAX];
+	struct roster home_names;
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
 };

@@ -309,7 +309,8 @@ static int add_if_there(struct run *run, enum view_role role,
 	r = entries_path(run, item, item->value, path, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
+	if (!entries_may_exist(run, path) ||
+	    sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
 	    look_real(path, source) < 0 ||
 	    view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
