@@ -156,6 +156,38 @@ int hb_session_forget(struct hb_session *session,
 }
 
 /*
+ * A work directory as the kernel leaves it after a mount in which nothing was
+ * written: one in the other, closed to everybody, and in the last one a file.
+ * What else there is keeps its directory.
+ */
+static void remove_known_work(int dir)
+{
+	static const char *const names[] = { "work", "work", "incompat",
+					     "volatile" };
+	enum {
+		N = sizeof(names) / sizeof(names[0])
+	};
+	int at[N + 1] = { [0] = dir };
+	size_t n = 0;
+
+	while (n < N) {
+		at[n + 1] = sys_openat(at[n], names[n],
+				       O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		if (at[n + 1] < 0)
+			break;
+		n++;
+		if (n > 1)
+			(void)sys_chmod_fd(at[n], 0700);
+	}
+	if (n == N)
+		(void)sys_unlinkat(at[n], "dirty", 0);
+	for (; n > 0; n--) {
+		(void)sys_unlinkat(at[n - 1], names[n - 1], AT_REMOVEDIR);
+		fd_closep(&at[n]);
+	}
+}
+
+/*
  * What is known to be in a session that holds nothing, without a look: a run
  * waits for this.  What else there is keeps its directory.
  */
@@ -173,7 +205,7 @@ static void remove_known(const struct hb_session *s, const char *gone)
 		dir = store_open_own(session, name, NULL);
 		if (dir < 0)
 			return;
-		(void)tree_remove(dir, "work", NULL);
+		remove_known_work(dir);
 		for (size_t k = 0; k < sizeof(dirs) / sizeof(dirs[0]); k++)
 			(void)sys_unlinkat(dir, dirs[k], AT_REMOVEDIR);
 		(void)sys_unlinkat(session, name, AT_REMOVEDIR);

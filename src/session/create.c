@@ -201,7 +201,10 @@ static int make_resource(const struct hb_store *store, int session,
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);
 	if (r >= 0)
-		r = fallback_choose(store, place, asked, resource, err);
+		r = fallback_choose(
+			store,
+			&(struct fallback_place){ base, place, record->boot },
+			asked, resource, err);
 	/* On a copy groups are no matter: nothing is copied up. */
 	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
 		r = look_for_groups(store, base, asked, resource, err);
@@ -212,7 +215,8 @@ static int make_resource(const struct hb_store *store, int session,
 
 /*
  * The lock tells `cleanup --stale` that somebody is at it; the record, still
- * in the state created, which resources to look at when nobody is any more.
+ * in the state created, which resources to look at when nobody is any more.  A
+ * run waits for this, so that one of its own does with the notes of places.
  */
 static int begin(int dir, struct session_record *record, int *ret_lock,
 		 struct hb_error *err)
@@ -225,7 +229,7 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 	if (r < 0)
 		return hb_fail(err, r, "cannot lock the new session");
 	r = session_boot_id(record->boot, err);
-	if (r >= 0)
+	if (r >= 0 && !record->is_passing)
 		r = record_write(dir, record, false, err);
 	if (r < 0)
 		return r;
@@ -236,7 +240,8 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 static int fill(const struct hb_store *store, const char *making,
 		const struct hb_create_options *asked,
 		struct session_record *record,
-		const struct session_origin *origin, struct hb_error *err)
+		const struct session_origin *origin, int *ret_dir,
+		int *ret_lock, struct hb_error *err)
 {
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
@@ -267,11 +272,16 @@ static int fill(const struct hb_store *store, const char *making,
 		return r;
 	/* created -> idle; no session is `created` under its name. */
 	record->state = SESSION_IDLE;
-	r = record_write(dir, record, origin != NULL, err);
+	r = record->is_passing ? record_create(dir, record, err)
+			       : record_write(dir, record, origin != NULL, err);
 	/* What only this one will know of once its origin is gone. */
 	if (r >= 0 && origin)
 		r = sys_fsync(dir);
-	return r;
+	if (r < 0)
+		return r;
+	*ret_dir = take_fd(&dir);
+	*ret_lock = take_fd(&lock);
+	return 0;
 }
 
 static int exists(const char *name, struct hb_error *err)
@@ -310,9 +320,12 @@ int session_check_new(const struct hb_store *store, const char *name,
 
 int session_make(const struct hb_store *store, struct session_record *record,
 		 const struct session_origin *origin,
-		 const struct hb_create_options *asked, struct hb_error *err)
+		 const struct hb_create_options *asked,
+		 struct hb_session **ret_session, struct hb_error *err)
 {
 	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
+	auto_fd int dir = -1;
+	auto_fd int lock = -1;
 	int r;
 
 	r = session_new_id(record->id, err);
@@ -323,7 +336,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r < 0)
 		return hb_fail(err, r, "cannot make session '%s'",
 			       record->name);
-	r = fill(store, making, asked, record, origin, err);
+	r = fill(store, making, asked, record, origin, &dir, &lock, err);
 	if (r >= 0)
 		r = publish(store, making, record, err);
 	if (r < 0) {
@@ -333,7 +346,14 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	}
 	if (origin)
 		r = sys_fsync(store->sessions);
-	return r < 0 ? hb_fail(err, r, "cannot sync the new session") : 0;
+	if (r < 0)
+		return hb_fail(err, r, "cannot sync the new session");
+	if (!ret_session)
+		return 0;
+	r = session_adopt(store, record, &dir, &lock, ret_session, err);
+	if (r >= 0)
+		(*ret_session)->is_fresh = true;
+	return r;
 }
 
 int hb_session_create(struct hb_store *store,
@@ -356,5 +376,6 @@ int hb_session_create(struct hb_store *store,
 			    err);
 	if (r >= 0)
 		set_strategy(&record, options->strategy);
-	return r < 0 ? r : session_make(store, &record, NULL, options, err);
+	return r < 0 ? r
+		     : session_make(store, &record, NULL, options, NULL, err);
 }

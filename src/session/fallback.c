@@ -55,22 +55,18 @@ static int try_overlay(int dir, const struct record_resource *resource,
 }
 
 /* What a trial depends on, in one line. */
-static int trial_line(int dir, const struct record_resource *resource,
-		      char *ret, size_t size)
+static int trial_line(const struct fallback_place *place, char *ret,
+		      size_t size)
 {
-	auto_fd int base = resource_open(resource, NULL);
 	struct sys_attr below, above;
-	char boot[RECORD_BOOT_SIZE];
 	int r;
 
-	r = base < 0 ? base : sys_attr_at(base, "", &below);
+	r = sys_attr_at(place->base, "", &below);
 	if (r >= 0)
-		r = sys_attr_at(dir, "", &above);
-	if (r >= 0)
-		r = session_boot_id(boot, NULL);
+		r = sys_attr_at(place->dir, "", &above);
 	if (r < 0)
 		return r;
-	(void)snprintf(ret, size, "%s %llx %llx\n", boot,
+	(void)snprintf(ret, size, "%s %llx %llx\n", place->boot,
 		       (unsigned long long)below.dev,
 		       (unsigned long long)above.dev);
 	return 0;
@@ -99,25 +95,30 @@ static void remember(const struct hb_store *store, const char *line)
 		(void)sys_write_all(fd, line, strlen(line));
 }
 
-static int try_or_trust(const struct hb_store *store, int dir, bool trusts,
+/*
+ * What is mounted below is not looked for where a trial is trusted: the box
+ * cannot be made then, and is tried once more without trust.
+ */
+static int try_or_trust(const struct hb_store *store,
+			const struct fallback_place *place, bool trusts,
 			const struct record_resource *resource,
 			struct hb_error *err)
 {
-	char line[128], mount[PATH_MAX];
+	char line[128];
 	int r;
 
-	if (trial_line(dir, resource, line, sizeof(line)) < 0)
-		return try_overlay(dir, resource, err);
-	if (trusts && has_worked(store, line) &&
-	    !look_mount_below(resource->source, mount, sizeof(mount)))
+	if (trial_line(place, line, sizeof(line)) < 0)
+		return try_overlay(place->dir, resource, err);
+	if (trusts && has_worked(store, line))
 		return 0;
-	r = try_overlay(dir, resource, err);
+	r = try_overlay(place->dir, resource, err);
 	if (r == 0 && !has_worked(store, line))
 		remember(store, line);
 	return r;
 }
 
-int fallback_choose(const struct hb_store *store, int dir,
+int fallback_choose(const struct hb_store *store,
+		    const struct fallback_place *place,
 		    const struct hb_create_options *asked,
 		    struct record_resource *resource, struct hb_error *err)
 {
@@ -127,10 +128,10 @@ int fallback_choose(const struct hb_store *store, int dir,
 
 	if (strcmp(resource->effective, STRATEGY_OVERLAY) != 0)
 		return 0;
-	r = try_or_trust(store, dir, asked->trusts_trials, resource, &why);
-	removed = sys_faccessat(dir, TRIAL, F_OK) == -ENOENT
+	r = try_or_trust(store, place, asked->trusts_trials, resource, &why);
+	removed = sys_faccessat(place->dir, TRIAL, F_OK) == -ENOENT
 			  ? 0
-			  : tree_remove(dir, TRIAL, err);
+			  : tree_remove(place->dir, TRIAL, err);
 	if (removed < 0)
 		return removed;
 	if (r >= 0)

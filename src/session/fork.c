@@ -175,7 +175,9 @@ static int make(struct hb_session *s, const char *name, const char *from,
 		r = copy_record(&s->record, name, &record, err);
 	if (r >= 0)
 		r = copy_layers(&fork, from, &record, err);
-	return r < 0 ? r : session_make(s->store, &record, &origin, NULL, err);
+	return r < 0 ? r
+		     : session_make(s->store, &record, &origin, NULL, NULL,
+				    err);
 }
 
 int hb_session_fork(struct hb_session *session, const char *name,

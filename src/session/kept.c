@@ -78,7 +78,7 @@ static void find_stem(const struct run *run, char ret[STEM_MAX + 1])
 static int make_numbered(const struct run *run, const struct hb_store *store,
 			 struct session_record *record,
 			 const struct hb_create_options *asked,
-			 struct hb_error *err)
+			 struct hb_session **ret_session, struct hb_error *err)
 {
 	char stem[STEM_MAX + 1];
 	unsigned missed = 0;
@@ -92,7 +92,8 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 			       stem, i);
 		r = session_check_new(store, record->name, &why);
 		if (r >= 0)
-			r = session_make(store, record, NULL, asked, &why);
+			r = session_make(store, record, NULL, asked,
+					 ret_session, &why);
 		if (r >= 0)
 			return 0;
 		/* Taken, perhaps a moment ago, and perhaps free again by now.
@@ -110,7 +111,7 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 }
 
 int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
-	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err)
+	      struct hb_session **ret_session, struct hb_error *err)
 {
 	const struct hb_create_options asked = {
 		.trusts_trials = trusts_trials,
@@ -125,18 +126,15 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 		return r;
 	record.is_passing = !run->settings.session;
 	if (record.is_passing) {
-		r = make_numbered(run, store, &record, &asked, err);
-	} else {
-		r = session_check_new(store, run->settings.session, err);
-		(void)snprintf(record.name, sizeof(record.name), "%s",
-			       run->settings.session);
-		if (r >= 0)
-			r = session_make(store, &record, NULL, &asked, err);
+		return make_numbered(run, store, &record, &asked, ret_session,
+				     err);
 	}
+	r = session_check_new(store, run->settings.session, err);
 	if (r < 0)
 		return r;
-	memcpy(ret_name, record.name, sizeof(record.name));
-	return 0;
+	(void)snprintf(record.name, sizeof(record.name), "%s",
+		       run->settings.session);
+	return session_make(store, &record, NULL, &asked, ret_session, err);
 }
 
 /* What a session's store would show through a resource is covered there. */

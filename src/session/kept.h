@@ -2,8 +2,6 @@
 #ifndef HB_SESSION_KEPT_H
 #define HB_SESSION_KEPT_H
 
-#include "session/record.h"
-
 #include <stdbool.h>
 
 struct box_result;
@@ -21,10 +19,11 @@ struct run;
  * Makes the session of a run that was prepared without one: of the name that
  * was asked for, or of the command's with a number behind it.  Its record has
  * what the run is told, so that whoever goes on in it gets the same view.  With
- * `trusts_trials` an overlay that worked before is not tried again.
+ * `trusts_trials` an overlay that worked before is not tried again.  The
+ * session is open and locked, and the caller's to free.
  */
 int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
-	      char ret_name[RECORD_NAME_MAX + 1], struct hb_error *err);
+	      struct hb_session **ret_session, struct hb_error *err);
 
 /*
  * The box of a prepared run over the session, which has its lock: gives the

@@ -97,7 +97,7 @@ int live_open(const struct hb_session *s, int runtime, struct hb_error *err)
 	live_remove(s);
 	r = listen_in(s, runtime);
 	if (r < 0)
-		r = listen_at(s, s->dir, OWN_NAME, OWN_NAME);
+		r = sys_listen_at(s->dir, OWN_NAME);
 	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
 }
 
@@ -106,6 +106,7 @@ static void remove_both(int dir)
 	char path[PATH_MAX];
 	ssize_t n;
 
+	(void)sys_unlinkat(dir, OWN_NAME, 0);
 	n = sys_readlinkat(dir, LINK, path, sizeof(path));
 	if (n < 0)
 		return;
@@ -137,6 +138,8 @@ int live_connect(int dir)
 	int r;
 
 	n = sys_readlinkat(dir, LINK, path, sizeof(path));
+	if (n == -ENOENT)
+		return sys_connect_at(dir, OWN_NAME);
 	if (n < 0)
 		return (int)n;
 	r = sys_connect_at(dir, path);

@@ -632,17 +632,32 @@ int record_replace(int dir, const char *name, const char *fresh,
 	return r < 0 ? r : sys_fsync(dir);
 }
 
+static int write_record(int dir, const char *name,
+			const struct session_record *record, bool sync,
+			struct hb_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
+	int r = record_format(record, &text, err);
+
+	if (r < 0)
+		return r;
+	r = write_text(dir, name, &text, sync);
+	return r < 0 ? hb_fail(err, r, "cannot write the session file") : 0;
+}
+
+int record_create(int dir, const struct session_record *record,
+		  struct hb_error *err)
+{
+	return write_record(dir, FILE_NAME, record, false, err);
+}
+
 int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
-	int r;
+	int r = write_record(dir, FILE_NEW, record, sync, err);
 
-	r = record_format(record, &text, err);
 	if (r < 0)
 		return r;
-	r = write_text(dir, FILE_NEW, &text, sync);
-	if (r >= 0)
-		r = put_in_place(dir, !sync && record->is_passing);
+	r = put_in_place(dir, !sync && record->is_passing);
 	return r < 0 ? hb_fail(err, r, "cannot write the session file") : 0;
 }

@@ -146,6 +146,13 @@ int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err);
 
 /*
+ * The first one of a session that is not there under its name yet: written in
+ * place and without a sync, because nobody reads it before it is whole.
+ */
+int record_create(int dir, const struct session_record *record,
+		  struct hb_error *err);
+
+/*
  * Any file of a session, replaced by way of the name `fresh` and durable.
  * Whoever calls holds the session's lock.
  */

@@ -374,7 +374,13 @@ static int place_in_base(int base, int dir, const char *id,
 	int r;
 
 	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
-	r = sys_mkdirat(base, name, 0700);
+	/*
+	 * Each names the other, for whoever has no record any more, or none
+	 * yet: so the store's is there before the place is.
+	 */
+	r = write_note(dir, RESOURCE_NOTE, id, resource->source);
+	if (r >= 0)
+		r = sys_mkdirat(base, name, 0700);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '%s' in '%s'", name,
 			       resource->source);
@@ -383,10 +389,7 @@ static int place_in_base(int base, int dir, const char *id,
 	place = store_open_own(base, name, err);
 	if (place < 0)
 		return place;
-	/* Each names the other, for whoever has no record any more. */
 	r = write_note(place, RESOURCE_NOTE, id, "");
-	if (r >= 0)
-		r = write_note(dir, RESOURCE_NOTE, id, resource->source);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '%s' in '%s'", name,
 			       resource->source);
@@ -418,6 +421,7 @@ int resource_remove_noted(int dir, struct hb_error *err)
 	char name[SESSION_IN_BASE_SIZE], source[PATH_MAX], none[2];
 	auto_fd int base = -1;
 	auto_fd int place = -1;
+	int r;
 
 	if (read_note(dir, id, source, sizeof(source)) < 0)
 		return 0;
@@ -427,10 +431,16 @@ int resource_remove_noted(int dir, struct hb_error *err)
 		return 0;
 	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
 	place = store_open_own(base, name, NULL);
-	if (place < 0 || read_note(place, other, none, sizeof(none)) < 0 ||
-	    strcmp(id, other) != 0)
+	if (place < 0)
 		return 0;
-	return tree_remove(base, name, err);
+	r = read_note(place, other, none, sizeof(none));
+	if (r >= 0)
+		return strcmp(id, other) == 0 ? tree_remove(base, name, err)
+					      : 0;
+	/* Interrupted before it was whole: then there is nothing else in it. */
+	(void)sys_unlinkat(place, RESOURCE_NOTE, 0);
+	(void)sys_unlinkat(base, name, AT_REMOVEDIR);
+	return 0;
 }
 
 static int place_without_marker(int base, int dir, const char *id,

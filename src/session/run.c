@@ -393,20 +393,23 @@ static int open_asked(struct kept *kept, const struct hb_run_options *options,
 static int make_session(struct run *run, struct kept *kept, bool trusts,
 			struct hb_run_result *ret, struct hb_error *err)
 {
-	char name[RECORD_NAME_MAX + 1];
 	int r = 0;
 
 	if (!kept->store)
 		r = open_store(kept, run->options, err);
 	if (r >= 0)
-		r = kept_make(run, kept->store, trusts, name, err);
+		r = kept_make(run, kept->store, trusts, &kept->session, err);
 	if (r < 0)
 		return r;
 	kept->is_new = true;
-	r = open_session(kept, name, run->options, ret, err);
-	if (r >= 0)
-		kept->session->is_fresh = true;
-	return r;
+	(void)snprintf(ret->session, sizeof(ret->session), "%s",
+		       kept->session->record.name);
+	if (!run->options->is_quick || !session_needs_more(kept->session))
+		return 0;
+	/* It stays, and who comes behind opens it. */
+	hb_session_free(kept->session);
+	kept->session = NULL;
+	return -EAGAIN;
 }
 
 /* Of a session that this run has made nothing is left if it fails. */

@@ -183,6 +183,13 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
+bool session_needs_more(const struct hb_session *s)
+{
+	return s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
+	       s->record.is_freezing || session_has_journal(s) ||
+	       session_has_groups(s) || shown_has_trees(s);
+}
+
 /* With the lock: nothing is mounted, whatever the record says. */
 static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 {
@@ -196,10 +203,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return hb_fail(err, -HB_E_NO_SESSION,
 			       "session '%s' is being removed", s->record.name);
 	}
-	if (how == HB_OPEN_QUICK &&
-	    (s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
-	     s->record.is_freezing || session_has_journal(s) ||
-	     session_has_groups(s) || shown_has_trees(s)))
+	if (how == HB_OPEN_QUICK && session_needs_more(s))
 		return -EAGAIN;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, SETTLE_CRASHED, err);
@@ -235,6 +239,46 @@ static int open_session(struct hb_session *s, const char *name,
 	return fill_info(s, err);
 }
 
+static struct hb_session *new_session(const struct hb_store *store,
+				      struct hb_error *err)
+{
+	struct hb_session *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		(void)hb_fail(err, -ENOMEM, "cannot open the session");
+		return NULL;
+	}
+	s->store = store;
+	s->dir = -1;
+	s->lock = -1;
+	s->family_lock = -1;
+	return s;
+}
+
+int session_adopt(const struct hb_store *store, struct session_record *record,
+		  int *dir, int *lock, struct hb_session **ret_session,
+		  struct hb_error *err)
+{
+	struct hb_session *s = new_session(store, err);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->record = *record;
+	s->has_lock = true;
+	r = fill_info(s, err);
+	if (r < 0) {
+		s->record = (struct session_record){ 0 };
+		hb_session_free(s);
+		return r;
+	}
+	*record = (struct session_record){ 0 };
+	s->dir = take_fd(dir);
+	s->lock = take_fd(lock);
+	*ret_session = s;
+	return 0;
+}
+
 int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err)
 {
@@ -245,13 +289,9 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 	r = store_resolve(store, ref, name, sizeof(name), err);
 	if (r < 0)
 		return r;
-	s = calloc(1, sizeof(*s));
+	s = new_session(store, err);
 	if (!s)
-		return hb_fail(err, -ENOMEM, "cannot open the session");
-	s->store = store;
-	s->dir = -1;
-	s->lock = -1;
-	s->family_lock = -1;
+		return -ENOMEM;
 	r = open_session(s, name, how, err);
 	if (r < 0) {
 		hb_session_free(s);

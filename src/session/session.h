@@ -218,11 +218,28 @@ struct session_origin {
 
 /*
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
- * one, as it was asked for.  On failure nothing is left.
+ * one, as it was asked for.  On failure nothing is left.  With `ret_session` it
+ * stays open, fresh and with the lock that it was made under, and has taken
+ * what the record owned.
  */
 int session_make(const struct hb_store *store, struct session_record *record,
 		 const struct session_origin *origin,
-		 const struct hb_create_options *asked, struct hb_error *err);
+		 const struct hb_create_options *asked,
+		 struct hb_session **ret_session, struct hb_error *err);
+
+/*
+ * The object of a session of which directory and lock are open: takes both, and
+ * what the record owns, which is zero afterwards.  On failure takes nothing.
+ */
+int session_adopt(const struct hb_store *store, struct session_record *record,
+		  int *dir, int *lock, struct hb_session **ret_session,
+		  struct hb_error *err);
+
+/*
+ * Whether there is something to be done before or after a box that the run path
+ * leaves to the program behind it.
+ */
+bool session_needs_more(const struct hb_session *s);
 
 /*
  * Removes a session that holds nothing, without a sync: if that is interrupted

@@ -59,7 +59,8 @@ int session_save(struct hb_session *s, struct hb_error *err)
 {
 	int r;
 
-	r = session_boot_id(s->record.boot, err);
+	/* What was made by this process has it. */
+	r = s->is_fresh ? 0 : session_boot_id(s->record.boot, err);
 	if (r < 0)
 		return r;
 	return record_write(s->dir, &s->record, !s->is_fresh, err);

@@ -141,14 +141,16 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 	char real[PATH_MAX];
 	int r;
 
-	if (create) {
-		r = make_path(path, err);
-		if (r < 0)
-			return r;
-	}
 	store->dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
 	if (store->dir == -ENOENT && !create)
 		return 0;
+	if (store->dir == -ENOENT) {
+		r = make_path(path, err);
+		if (r < 0)
+			return r;
+		store->dir =
+			sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+	}
 	if (store->dir < 0)
 		return hb_fail(err, store->dir,
 			       "cannot open the state directory '%s'", path);

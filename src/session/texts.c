@@ -36,9 +36,9 @@ static bool is_plain(const char *s)
 	return s && s[0] && !s[strcspn(s, ":\n")];
 }
 
-static void user_name(const struct run *run, char *ret, size_t size)
+static void user_name(const struct run *run, const struct passwd *user,
+		      char *ret, size_t size)
 {
-	const struct passwd *user = getpwuid(sys_getuid());
 	const char *name = user ? user->pw_name : NULL;
 
 	if (!is_plain(name))
@@ -56,7 +56,7 @@ static void write_passwd(const struct run *run, struct buf *out)
 	const char *home = run->host.home_name;
 	char name[LOGIN_NAME_MAX];
 
-	user_name(run, name, sizeof(name));
+	user_name(run, user, name, sizeof(name));
 	if (sys_getuid() != 0)
 		(void)buf_add_str(out, "root:x:0:0:root:/root:/bin/sh\n");
 	(void)buf_add_fmt(out, "%s:x:%u:%u::%s:%s\n", name,
@@ -78,7 +78,7 @@ static void write_group(const struct run *run, struct buf *out)
 	if (group && is_plain(group->gr_name))
 		(void)snprintf(name, sizeof(name), "%s", group->gr_name);
 	else
-		user_name(run, name, sizeof(name));
+		user_name(run, getpwuid(sys_getuid()), name, sizeof(name));
 	(void)buf_add_fmt(out, "%s:x:%u:\nnogroup:x:%d:\n", name,
 			  (unsigned)sys_getgid(), NOBODY);
 }

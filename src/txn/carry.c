@@ -357,9 +357,11 @@ static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
 static int carry_owner(const struct carry *c, int fd,
 		       const struct sys_attr *now)
 {
+	bool is_own = c->uid == (uid_t)-1 || c->uid == now->uid;
+	bool has_group = c->gid == (gid_t)-1 || c->gid == now->gid;
 	int r = 0;
 
-	if (now->uid != c->uid || now->gid != c->gid)
+	if (!is_own || !has_group)
 		r = sys_chown_at(fd, "", c->uid, c->gid);
 	/* EINVAL: a number that this user namespace does not know. */
 	if ((r != -EPERM && r != -EINVAL) || !(c->flags & CARRY_OWN))

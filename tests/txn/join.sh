@@ -142,8 +142,8 @@ check 'and can be used' in_box true
 # In the session's directory, if there is no other place.
 unset XDG_RUNTIME_DIR
 start_box
-is 'without a runtime directory the socket is in the store' \
-	"$(readlink "$state/sessions/s/door")" socket
+check 'without a runtime directory the socket is in the store' \
+	test -S "$state/sessions/s/socket"
 XDG_RUNTIME_DIR=$runtime
 export XDG_RUNTIME_DIR
 check 'it is found whatever the environment says' in_box true

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Where layers live, what the view shows of them, and several resources.
+# needs: strace
 . "$HB_TESTS/lib/txn.sh"
 
 # Two directories, one of them elsewhere inside.
@@ -111,9 +112,27 @@ else
 	echo 0123456789abcdef >"$first/in-base"
 	check 'cleanup -y of one whose store is not its own' hb cleanup -y @s
 	check 'leaves that' test -e "$first"
+	rm -rf "$first"
+	# A run that is killed while it makes a session there: by what is known.
+	kills=0
+	for call in mkdirat write; do
+		for i in 1 2 3 4 5 6; do
+			(cd "$project" && XDG_STATE_HOME=$work/killed exec \
+				strace -qq -o /dev/null -e "trace=$call" \
+				-e "inject=$call:signal=KILL:when=$i" \
+				"$HB_BIN" run -q -- true) >/dev/null 2>&1
+			[ $? -ne 137 ] || kills=$((kills + 1))
+			"$HB_BIN" cleanup --stale -y --state-dir \
+				"$work/killed/holdback" >/dev/null 2>&1
+			[ "$(ls -A "$project")" = f ] ||
+				echo "# left after $call $i"
+		done
+	done
+	check 'a run is killed while it makes one' test "$kills" -gt 5
+	is 'and nothing is left of any' "$(ls -A "$project")" f
+	rm -rf "$work/killed"
 	# A closed top: only root can put a store there, and without one on its
 	# file system there is no undo, so there is no commit.
-	rm -rf "$first"
 	chmod 555 "$project"
 	before=$(digest "$project")
 	hb create s --cow "$project" >/dev/null 2>"$TMPDIR/err"
