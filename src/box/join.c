@@ -37,7 +37,7 @@
  *	    in the box, and would show the host's.
  *	(c) Until it executes, the memory belongs to the host's user namespace
  *	    and is not dumpable: nobody in the box traces it, reads it, or gets
- *	    at its descriptors.  tests/escape/join.sh
+ *	    at its descriptors.  tests/escape/join.py
  *	(d) The command dies with the client, also with one that dies early.
  */
 
@@ -217,6 +217,8 @@ static int enter(struct join *j, struct hb_error *err)
 
 	/* (c) */
 	r = sys_set_dumpable(0);
+	if (r >= 0 && sys_is_dumpable())
+		r = -EPERM;
 	if (r < 0)
 		return hb_fail(err, r, "cannot become undumpable");
 	/* By the host's path of it, and by who may: before all else. */

@@ -6,6 +6,7 @@
 # Nothing here can hurt the host if a limit fails: what is tried is bounded.
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
+. "$HB_TESTS/lib/processes.sh"
 
 export XDG_STATE_HOME="$work/state"
 export HOME="$work/home"
@@ -42,6 +43,20 @@ while True:
     except OSError:
         pass
 PY
+
+# keep SESSION: held open in the background; $all are its processes.
+keep() {
+	"$HB_BIN" keep "@$1" </dev/null >/dev/null 2>&1 &
+	kept=$!
+	wait_until sh -c '"$HB_BIN" status "@$1" | grep -q "kept open"' sh "$1" ||
+		bail "$1 is not live"
+	all=$(below "$kept")
+}
+# is_full SESSION: as many processes are in it as may be, and pid 1.
+is_full() {
+	all="$(below "$kept") $(below "$bomb")"
+	[ "$("$HB_BIN" exec "@$1" -- ls /proc | grep -c '^[0-9]')" -ge 21 ]
+}
 
 # Time.
 says 'a command is ended when its time is up' 124 \
@@ -98,6 +113,37 @@ if [ $can_pids = yes ]; then
 	prints 'also for what comes later' \
 		'19 Resource temporarily unavailable' \
 		"$HB_BIN" exec @few -- python3 count.py
+	# Those who join are held to the same, and count with the others.
+	keep few
+	prints 'who joins has the same number' \
+		'19 Resource temporarily unavailable' \
+		"$HB_BIN" exec @few -- python3 count.py
+	# If the limit fails prlimit is what stops the bomb.
+	prlimit --nproc=3000 "$HB_BIN" exec @few -- python3 bomb.py 2>/dev/null &
+	bomb=$!
+	check 'a fork bomb of one who joins comes to an end' wait_until is_full few
+	prints 'the host has all of its processes' 42 \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true & done; wait; echo 42'
+	prints 'another one can come in, and start nothing' \
+		'0 Resource temporarily unavailable' \
+		"$HB_BIN" exec @few -- python3 count.py
+	prints 'stop ends it all' stopped "$HB_BIN" stop @few
+	wait $bomb
+	wait $kept
+	# shellcheck disable=SC2086 # a list
+	check 'nothing of it is left' wait_until are_gone $all
+	check 'a session with a time' \
+		"$HB_BIN" run -q -s both --pids 20 --timeout 3 true
+	keep both
+	# Who comes too late has a box and a time of its own.
+	status=0
+	out=$(prlimit --nproc=3000 "$HB_BIN" exec @both -- python3 bomb.py 2>&1) || status=$?
+	like 'a fork bomb of one who joins ends when the time of the box is up' \
+		"$status:$out" '1[23][479]:holdback: *'
+	wait $kept
+	is 'which is the status of who kept it' "$?" 124
+	# shellcheck disable=SC2086 # a list
+	check 'nothing of that is left' wait_until are_gone $all
 	prints 'threads count' "can't start new thread" \
 		run -q --pids 20 python3 -c '
 import threading
@@ -121,6 +167,22 @@ for i in range(100): b.append(b"x" * 16000000)'
 		--ephemeral -q --memory 64M sh -c "
 			head -c 1G /dev/zero >/tmp/big; echo short" |
 		tail -n 1'
+	check 'the session has it' "$HB_BIN" run -q -s small --memory 64M true
+	keep small
+	mkfifo go
+	"$HB_BIN" exec @small -- cat <go &
+	exec 9>go
+	wait_until sh -c '"$HB_BIN" status @small | grep -q "1 command$"'
+	pid=$("$HB_BIN" status -v @small | sed -n 's/^  joined \([0-9]*\) .*/\1/p')
+	like 'who joins is in the group of the box' \
+		"$(grep '^0:' "/proc/$pid/cgroup")" '0::*/holdback-box-*/box'
+	exec 9>&-
+	says 'a runaway allocation of who joins ends' 137 '*' \
+		"$HB_BIN" exec @small -- python3 -c 'b = []
+for i in range(100): b.append(b"x" * 16000000)'
+	check 'stop' "$HB_BIN" stop @small
+	wait
+	rm go
 else
 	like 'no memory limit without a control group' "$(cat .why)" \
 		'holdback: [[]6]*control group (version 2)*fix: systemd-run *--scope *holdback ...'
@@ -130,6 +192,8 @@ else
 	says 'nothing runs then' 125 '*[[]6]*' \
 		run --memory 64M sh -c 'echo ran'
 	skip 'a runaway allocation ends, and not the host' \
+		'no control group with memory that is ours to divide'
+	skip 'who joins is in the group of the box' \
 		'no control group with memory that is ours to divide'
 fi
 says 'a number of processors that is none' 125 "*'many' is not a number*" \

@@ -62,6 +62,7 @@ static const struct {
 	{ "renameat2", SYS_renameat2 },
 	{ "seccomp", SYS_seccomp },
 	{ "sendto", SYS_sendto },
+	{ "setns", SYS_setns },
 	{ "setpgid", SYS_setpgid },
 	{ "setsid", SYS_setsid },
 	{ "socket", SYS_socket },

@@ -4,10 +4,12 @@
 #include "base/error.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +29,9 @@ static const struct cgroup_limit *found;
 /* A group for us alone, so that nobody else's boxes are in it. */
 static char before[4096], ours[4096 + 32];
 
+/* What the group above hands down because we told it to. */
+static bool was_told[sizeof(kinds) / sizeof(kinds[0])];
+
 static int write_to(const char *dir, const char *file, const char *text)
 {
 	char path[sizeof(ours) + 64];
@@ -41,7 +46,23 @@ static int write_to(const char *dir, const char *file, const char *text)
 	return fclose(f) == 0 && r >= 0 ? 0 : -1;
 }
 
-static void enter_own(void)
+static bool hands_down(const char *controller)
+{
+	char path[sizeof(before) + 64], text[1024] = " ", word[64];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/cgroup.subtree_control", before);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	text[1 + fread(text + 1, 1, sizeof(text) - 3, f)] = '\0';
+	(void)fclose(f);
+	text[strcspn(text, "\n")] = ' ';
+	(void)snprintf(word, sizeof(word), " %s ", controller);
+	return strstr(text, word) != NULL;
+}
+
+static void find_before(void)
 {
 	char line[2048];
 	FILE *f = fopen("/proc/self/cgroup", "re");
@@ -58,9 +79,44 @@ static void enter_own(void)
 	}
 	if (f)
 		(void)fclose(f);
+}
+
+/* Also of a check that fails; what was done is done once. */
+static void leave_own(void)
+{
+	char path[sizeof(ours) + 64], word[64];
+
+	if (access(ours, F_OK) == 0) {
+		(void)write_to(before, "cgroup.procs", "0");
+		(void)snprintf(path, sizeof(path), "%s/holdback", ours);
+		(void)rmdir(path);
+		(void)rmdir(ours);
+	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		(void)snprintf(line, sizeof(line), "+%s", kinds[i].controller);
-		(void)write_to(before, "cgroup.subtree_control", line);
+		(void)snprintf(word, sizeof(word), "-%s", kinds[i].controller);
+		if (was_told[i])
+			(void)write_to(before, "cgroup.subtree_control", word);
+		was_told[i] = false;
+	}
+}
+
+static void enter_own(void)
+{
+	char word[64];
+	int lock;
+
+	find_before();
+	/* Another one of us would tell it to stop in the midst. */
+	lock = open(before, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock >= 0)
+		(void)flock(lock, LOCK_EX);
+	(void)atexit(leave_own);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (hands_down(kinds[i].controller))
+			continue;
+		(void)snprintf(word, sizeof(word), "+%s", kinds[i].controller);
+		was_told[i] =
+			write_to(before, "cgroup.subtree_control", word) == 0;
 	}
 	(void)snprintf(ours, sizeof(ours), "%s/hb-test-%d", before,
 		       (int)getpid());
@@ -71,14 +127,13 @@ static void enter_own(void)
 /* Also a check: who is not removed keeps the group above from going. */
 static void nothing_is_left(void)
 {
-	char path[sizeof(ours) + 64];
+	bool told[sizeof(was_told) / sizeof(was_told[0])];
 
-	if (access(ours, F_OK) < 0)
-		return;
-	CHECK_INT(write_to(before, "cgroup.procs", "0"), 0);
-	(void)snprintf(path, sizeof(path), "%s/holdback", ours);
-	(void)rmdir(path);
-	CHECK_INT(rmdir(ours), 0);
+	(void)memcpy(told, was_told, sizeof(told));
+	leave_own();
+	CHECK(access(ours, F_OK) < 0);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		CHECK(!told[i] || !hands_down(kinds[i].controller));
 }
 
 static void read_at(int dir, const char *file, char *ret, size_t size)
