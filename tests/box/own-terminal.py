@@ -14,9 +14,9 @@ sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "box"))
 
 # pylint: disable=wrong-import-position
 import terminal  # noqa: E402
-from pty_shell import Failed, Shell, Tap, below, program_of  # noqa: E402
-from pty_shell import same, state_of, wait_until  # noqa: E402
+from pty_shell import Failed, Shell, Tap, below, same, state_of, wait_until  # noqa: E402
 
+RELAY = "commands"
 NUMBER = "stat -Lc %t:%T /proc/self/fd/0"
 
 
@@ -104,9 +104,7 @@ def stop_key(sh):
     for _ in range(5):
         terminal.stop(sh)
         sh.start("fg", "<cont>")
-    os.kill(relay(sh), signal.SIGTERM)
-    sh.expect("<term>")
-    sh.expect("hb> ")
+    terminal.end(sh, RELAY)
 
 
 def end_while_stopped(sh):
@@ -119,22 +117,12 @@ def end_while_stopped(sh):
 
 
 def relay(sh):
-    """The one child of the shell, once it relays."""
-    found = []
-
-    def is_there():
-        found[:] = [pid for pid in sh.children() if program_of(pid) == "commands"]
-        return len(found) == 1
-
-    wait_until(is_there, "there is a relay")
-    return found[0]
+    return terminal.supervisor(sh, RELAY)
 
 
 def signals(sh):
     sh.start("hb ./probe signals", terminal.READY)
-    os.kill(relay(sh), signal.SIGTERM)
-    sh.expect("<term>")
-    sh.expect("hb> ")
+    terminal.end(sh, RELAY)
     same(sh.status(), 42)
 
 
@@ -147,13 +135,6 @@ def killed(sh):
     wait_until(lambda: not any(map(state_of, boxed)), "the box ends with the relay")
     sh.expect("hb> ")
     sh.run("stty sane")
-
-
-def hang_up(sh):
-    sh.start("hb sh -c './probe linger 2; exec ./probe signals'", terminal.READY)
-    boxed = below(relay(sh)) + [relay(sh)]
-    sh.close()
-    wait_until(lambda: not any(map(state_of, boxed)), "the box ends with the terminal")
 
 
 def all_tests(tap, sh):
@@ -178,7 +159,7 @@ def all_tests(tap, sh):
     one("signals are passed on", signals, sh)
     one("L7 the box ends with the relay", killed, sh)
     one("nothing is left of all this", lambda: same(sh.children(), []))
-    one("the box ends when the terminal hangs up", hang_up, sh)
+    one("the box ends when the terminal hangs up", terminal.hang_up, sh, RELAY)
 
 
 def main():

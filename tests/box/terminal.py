@@ -25,17 +25,17 @@ LANDLOCK_CREATE_RULESET = 444
 HAS_SIGNAL_SCOPE = 6
 
 
-def supervisor(sh):
+def supervisor(sh, program="holdback"):
     """The one child of the shell that is ours, once it is no shell any more."""
 
     found = []
 
     def is_alone():
         # Asked once: between two looks it may execute something else.
-        found[:] = [pid for pid in sh.children() if program_of(pid) == "holdback"]
+        found[:] = [pid for pid in sh.children() if program_of(pid) == program]
         return len(found) == 1
 
-    wait_until(is_alone, "there is one supervisor")
+    wait_until(is_alone, f"there is one {program}")
     return found[0]
 
 
@@ -45,9 +45,9 @@ def stop(sh):
     sh.expect("hb> ")
 
 
-def end(sh):
+def end(sh, program="holdback"):
     """Ends `probe signals` in the foreground by way of the supervisor."""
-    os.kill(supervisor(sh), signal.SIGTERM)
+    os.kill(supervisor(sh, program), signal.SIGTERM)
     sh.expect("<term>")
     sh.expect("hb> ")
 
@@ -287,9 +287,9 @@ def group_that_is_not_made(sh):
     same(sh.status(), 125)
 
 
-def hang_up(sh):
+def hang_up(sh, program="holdback"):
     sh.start("hb sh -c './probe linger 2; exec ./probe signals'", READY)
-    boxed = below(supervisor(sh)) + [supervisor(sh)]
+    boxed = below(supervisor(sh, program)) + [supervisor(sh, program)]
     sh.close()
     wait_until(lambda: not any(map(state_of, boxed)), "the box ends with the terminal")
 
