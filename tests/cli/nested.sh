@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: unshare
 #
-# holdback inside of holdback, of other namespaces, and of containers: it works,
-# or it says why not.
+# holdback inside of holdback, of other namespaces, and of what containers mask: it
+# works, or it says why not.  No container engine is among what tests install;
+# rootless podman, with runc, was tried by hand.
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
 
