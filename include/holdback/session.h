@@ -625,8 +625,9 @@ int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
 /*
  * Removes what interrupted creations and removals left, layers that no session
  * names, the sessions all of whose resources are gone, and those in which a
- * command was killed and nothing is pending; their names go to `fn`, and with
- * `dry_run` nothing else happens.
+ * command was killed and nothing is pending, and forks of checks of the gate
+ * that were killed; their names go to `fn`, with the state "orphan", "crashed"
+ * or "check", and with `dry_run` nothing else happens.
  */
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 			 void *ctx, uint64_t *ret_n, struct hb_error *err);

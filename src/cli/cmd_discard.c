@@ -104,17 +104,25 @@ int cmd_recover(const struct cmd_call *call, struct hb_error *err)
 static int name_stale(void *ctx, const struct hb_session_info *info,
 		      struct hb_error *err)
 {
+	static const struct {
+		const char *state, *before, *after;
+	} table[] = {
+		{ "crashed", "session ",
+		  " crashed, and nothing is pending in it" },
+		{ "check", "session ", " is of a check that was cut short" },
+		{ "orphan", "the directories of session ", " are gone" },
+	};
 	char line[HB_TEXT_SIZE];
 
 	(void)ctx;
 	(void)err;
-	(void)snprintf(
-		line, sizeof(line),
-		strcmp(info->state, "crashed") == 0
-			? "session %s crashed, and nothing is pending in it"
-			: "the directories of session %s are gone",
-		info->name);
-	cli_say(line);
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strcmp(info->state, table[i].state) != 0)
+			continue;
+		(void)snprintf(line, sizeof(line), "%s%s%s", table[i].before,
+			       info->name, table[i].after);
+		cli_say(line);
+	}
 	return 0;
 }
 

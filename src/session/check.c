@@ -4,6 +4,7 @@
 #include "holdback/holdback.h"
 #include "plan/settings.h"
 #include "session/config.h"
+#include "session/gc.h"
 #include "session/look.h"
 #include "session/policy.h"
 #include "session/session.h"
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,8 @@ static int find_command(struct hb_session *s, struct settings *settings,
 
 /* In the process of its own; does not return. */
 static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
-			  const char *fork, const char *command, int out)
+			  const char *fork, const char *command, int out,
+			  pid_t parent)
 {
 	char sh[] = "sh", c[] = "-c";
 	auto_free char *copy = strdup(command);
@@ -60,6 +63,9 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	char text[HB_TEXT_SIZE];
 	int null, r;
 
+	/* A supervisor that dies takes its box along. */
+	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
+		sys_exit(NOT_RUN);
 	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
 	if (null < 0 || !copy || sys_dup_to(null, STDIN_FILENO) < 0 ||
 	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
@@ -106,6 +112,7 @@ static int run_on(struct hb_session *s, struct hb_store *store,
 {
 	auto_fd int in = -1;
 	auto_fd int out = -1;
+	const pid_t parent = sys_getpid();
 	int fds[2], status = 0;
 	pid_t pid;
 	int r;
@@ -120,7 +127,7 @@ static int run_on(struct hb_session *s, struct hb_store *store,
 		return hb_fail(err, pid, "cannot make a process");
 	if (pid == 0) {
 		fd_closep(&in);
-		run(s, store, fork, command, take_fd(&out));
+		run(s, store, fork, command, take_fd(&out), parent);
 	}
 	fd_closep(&out);
 	read_tail(in, check);
@@ -156,7 +163,8 @@ static int check_on_fork(struct hb_session *s, const char *command,
 
 	(void)snprintf(fork, sizeof(fork), "gate-%s-%ld", s->record.id,
 		       (long)sys_getpid());
-	r = hb_session_fork(s, fork, NULL, err);
+	gc_remove_checks(s);
+	r = session_fork_for_check(s, fork, err);
 	if (r < 0)
 		return hb_fail(err, r, "cannot fork the session for a check");
 	check->was_run = true;

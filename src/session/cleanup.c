@@ -367,7 +367,9 @@ static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 
 	if (!stale->dry_run)
 		live_tidy(stale->store, name);
-	if (!is_orphan(stale->store, name)) {
+	if (gc_is_stale_check(stale->store, name, NULL)) {
+		info.state = "check";
+	} else if (!is_orphan(stale->store, name)) {
 		if (!gc_has_crashed(stale->store, name, &is_empty) || !is_empty)
 			return 0;
 		info.state = "crashed";

@@ -153,7 +153,7 @@ static int copy_layers(struct fork *fork, const char *from,
 }
 
 static int make(struct hb_session *s, const char *name, const char *from,
-		struct hb_error *err)
+		bool is_for_check, struct hb_error *err)
 {
 	auto_record struct session_record record = { 0 };
 	struct fork fork = { .parent = s };
@@ -175,13 +175,16 @@ static int make(struct hb_session *s, const char *name, const char *from,
 		r = copy_record(&s->record, name, &record, err);
 	if (r >= 0)
 		r = copy_layers(&fork, from, &record, err);
+	if (is_for_check)
+		memcpy(record.checks, s->record.id, sizeof(record.checks));
 	return r < 0 ? r
 		     : session_make(s->store, &record, &origin, NULL, NULL,
 				    err);
 }
 
-int hb_session_fork(struct hb_session *session, const char *name,
-		    const char *from, struct hb_error *err)
+static int fork_session(struct hb_session *session, const char *name,
+			const char *from, bool is_for_check,
+			struct hb_error *err)
 {
 	size_t number;
 	int r;
@@ -195,8 +198,20 @@ int hb_session_fork(struct hb_session *session, const char *name,
 		r = session_lock_family(session, err);
 	if (r < 0)
 		return r;
-	r = make(session, name, from, err);
+	r = make(session, name, from, is_for_check, err);
 	session_unlock_family(session);
 	session_close_resources(session);
 	return r;
+}
+
+int hb_session_fork(struct hb_session *session, const char *name,
+		    const char *from, struct hb_error *err)
+{
+	return fork_session(session, name, from, false, err);
+}
+
+int session_fork_for_check(struct hb_session *s, const char *name,
+			   struct hb_error *err)
+{
+	return fork_session(s, name, NULL, true, err);
 }

@@ -147,6 +147,62 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 	return r;
 }
 
+/* Whether somebody holds the lock of the session with that id. */
+static bool is_id_locked(const struct hb_store *store, const char *id)
+{
+	char **names = NULL;
+	bool is_found = false, is_locked = false;
+	size_t n = 0;
+
+	/* What cannot be told may be. */
+	if (store_names(store, &names, &n, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < n && !is_found; i++) {
+		auto_record struct session_record record = { 0 };
+		auto_fd int dir = store_open_session(store, names[i], NULL);
+		auto_fd int lock = -1;
+
+		if (dir < 0 || record_read(dir, &record, NULL) < 0 ||
+		    strcmp(record.id, id) != 0)
+			continue;
+		is_found = true;
+		lock = try_lock(dir, false);
+		is_locked = lock < 0 && lock != -ENOENT;
+	}
+	store_free_names(names, n);
+	return is_locked;
+}
+
+int gc_is_stale_check(const struct hb_store *store, const char *name,
+		      const struct hb_session *own)
+{
+	auto_record struct session_record record = { 0 };
+	auto_fd int dir = store_open_session(store, name, NULL);
+	auto_fd int lock = dir < 0 ? dir : try_lock(dir, false);
+
+	if (dir < 0 || (lock < 0 && lock != -ENOENT) ||
+	    record_read(dir, &record, NULL) < 0 || !record.checks[0])
+		return 0;
+	if (own && own->has_lock && strcmp(record.checks, own->record.id) == 0)
+		return 1;
+	return !is_id_locked(store, record.checks);
+}
+
+void gc_remove_checks(const struct hb_session *own)
+{
+	struct hb_store store = *own->store;
+	char **names = NULL;
+	size_t n = 0;
+
+	/* That its command was killed is of no use to anybody any more. */
+	store.say = NULL;
+	(void)store_names(&store, &names, &n, NULL);
+	for (size_t i = 0; i < n; i++)
+		if (gc_is_stale_check(&store, names[i], own))
+			(void)gc_remove_session(&store, names[i], NULL);
+	store_free_names(names, n);
+}
+
 /* What one session has of transactions that nobody will undo. */
 struct undo {
 	struct gc *gc;
@@ -375,7 +431,8 @@ static int collect_session(struct gc *gc, struct hb_session *s,
 	return r;
 }
 
-static int remove_crashed(struct gc *gc, const char *name, struct hb_error *err)
+static int remove_session(struct gc *gc, const char *name, const char *what,
+			  struct hb_error *err)
 {
 	struct layers_freed freed = { .n = 1 };
 	int r;
@@ -385,8 +442,7 @@ static int remove_crashed(struct gc *gc, const char *name, struct hb_error *err)
 		r = gc_remove_session(gc->store, name, err);
 	if (r < 0)
 		return r;
-	return tell(gc, name, "a session that crashed with nothing pending",
-		    &freed, false, err);
+	return tell(gc, name, what, &freed, false, err);
 }
 
 static int collect_one(struct gc *gc, const char *name, struct hb_error *err)
@@ -395,9 +451,15 @@ static int collect_one(struct gc *gc, const char *name, struct hb_error *err)
 	bool is_empty = false;
 	int r;
 
+	if (gc_is_stale_check(gc->store, name, NULL))
+		return remove_session(gc, name, "a check that was cut short",
+				      err);
 	if (gc_has_crashed(gc->store, name, &is_empty)) {
 		if (is_empty)
-			return remove_crashed(gc, name, err);
+			return remove_session(
+				gc, name,
+				"a session that crashed with nothing pending",
+				err);
 		/* To open it would settle it. */
 		if (gc->options->dry_run)
 			return 0;

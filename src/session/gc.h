@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct hb_error;
+struct hb_session;
 struct hb_store;
 
 /*
@@ -14,6 +15,17 @@ struct hb_store;
  */
 int gc_has_crashed(const struct hb_store *store, const char *name,
 		   bool *ret_is_empty);
+
+/*
+ * 1: the session was made for a check command of another one, and neither is
+ * locked; nor is a lock needed for that of `own`, which the caller holds; may
+ * be NULL.  Changes nothing.
+ */
+int gc_is_stale_check(const struct hb_store *store, const char *name,
+		      const struct hb_session *own);
+
+/* Removes those of them that are for `own`, as far as that goes. */
+void gc_remove_checks(const struct hb_session *own);
 
 /* Removes the session of that name with all that it holds. */
 int gc_remove_session(struct hb_store *store, const char *name,

@@ -227,6 +227,7 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("family", FIELD_TEXT, family),
 	SESSION_FIELD("freezing", FIELD_BOOL, is_freezing),
 	SESSION_FIELD("passing", FIELD_BOOL, is_passing),
+	SESSION_FIELD("checks", FIELD_TEXT, checks),
 };
 #define N_SESSION_FIELDS (sizeof(session_fields) / sizeof(session_fields[0]))
 

@@ -91,6 +91,11 @@ struct session_record {
 	char **read_only; /* host paths that the view shows read-only */
 	size_t n_read_only;
 	bool is_passing; /* `run` made it: removed if it ends without changes */
+	/*
+	 * Made for a check command of the session with this id, and nobody's
+	 * once that is not locked; "": it is not.
+	 */
+	char checks[RECORD_ID_SIZE];
 	/* What its boxes are told: KEY=VALUE, see session/policy.h; owned. */
 	char **policy;
 	size_t n_policy;

@@ -144,6 +144,13 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 int session_settle_sync(struct hb_session *s, struct hb_error *err);
 
 /*
+ * As hb_session_fork() of now, for a check command: the fork's record says so,
+ * and gc_remove_checks() finds it if nobody else removes it.
+ */
+int session_fork_for_check(struct hb_session *s, const char *name,
+			   struct hb_error *err);
+
+/*
  * What the change set goes by; -HB_E_USAGE for a pattern that is malformed and
  * for a directory that is no resource.  Borrows the words, and `chosen`, which
  * has room for every resource.

@@ -33,6 +33,7 @@ static void fill(struct session_record *record)
 		.undo_bytes = 1ULL << 40,
 		.family = "fedcba9876543210",
 		.is_freezing = true,
+		.checks = "0123456789abcdef",
 	};
 	const struct record_layer layers[] = {
 		{ .id = "00000000000000aa",
@@ -76,6 +77,7 @@ static void check_same(const struct session_record *a,
 	CHECK(a->undo_bytes == b->undo_bytes);
 	CHECK(strcmp(a->family, b->family) == 0 &&
 	      a->is_freezing == b->is_freezing);
+	CHECK(strcmp(a->checks, b->checks) == 0);
 	CHECK_INT(a->n_layers, b->n_layers);
 	for (size_t i = 0; i < a->n_layers; i++) {
 		const struct record_layer *x = &a->layers[i];
