@@ -208,11 +208,20 @@ struct undo {
 	struct gc *gc;
 	struct hb_session *session;
 	enum history which;
-	uint64_t *ids; /* that go, the oldest first */
+	uint64_t *ids; /* that go, in the order of goes_first() */
 	size_t n, room;
-	uint64_t kept, first_kept; /* 0: none */
+	uint64_t kept, first_kept; /* in that order; 0: none */
 	struct layers_freed freed;
 };
+
+/*
+ * What undo or redo takes next goes last: whatever a kill leaves of a row of
+ * them has no gap.
+ */
+static bool goes_first(enum history which, uint64_t a, uint64_t b)
+{
+	return which == HISTORY_DONE ? a < b : a > b;
+}
 
 /* What cannot be told is kept. */
 static bool was_written(struct undo *undo, uint64_t id)
@@ -236,7 +245,8 @@ static int judge_id(void *ctx, uint64_t id, struct hb_error *err)
 		return 0;
 	if (was_written(undo, id)) {
 		undo->kept++;
-		if (undo->first_kept == 0 || id < undo->first_kept)
+		if (undo->first_kept == 0 ||
+		    goes_first(undo->which, id, undo->first_kept))
 			undo->first_kept = id;
 		return 0;
 	}
@@ -253,15 +263,32 @@ static int judge_id(void *ctx, uint64_t id, struct hb_error *err)
 	return 0;
 }
 
+static int compare_done(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return goes_first(HISTORY_DONE, x, y) ? -1 : x != y;
+}
+
+static int compare_undone(const void *a, const void *b)
+{
+	return compare_done(b, a);
+}
+
 /* What came after something that stays is needed to get back there. */
 static void keep_later(struct undo *undo)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < undo->n; i++)
-		if (undo->first_kept == 0 || undo->ids[i] < undo->first_kept)
+		if (undo->first_kept == 0 ||
+		    goes_first(undo->which, undo->ids[i], undo->first_kept))
 			undo->ids[n++] = undo->ids[i];
 	undo->n = n;
+	if (n > 0)
+		qsort(undo->ids, n, sizeof(*undo->ids),
+		      undo->which == HISTORY_DONE ? compare_done
+						  : compare_undone);
 }
 
 static bool has_id(const struct undo *undo, uint64_t id)
@@ -285,6 +312,11 @@ static bool forget_layers(struct undo *undo)
 		/* Of what was undone it is the other way round. */
 		bool goes = undo->which == HISTORY_DONE ? ends : begins;
 
+		/* Its number will be given to another one. */
+		if (layer->after != 0 && has_id(undo, layer->after)) {
+			layer->after = 0;
+			has_changed = true;
+		}
 		if (!ends && !begins)
 			continue;
 		has_changed = true;

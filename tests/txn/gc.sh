@@ -109,6 +109,18 @@ touch -r "$work/time" "$1"
 like 'what was written keeps it' "$(hb gc --older-than 0)" '*kept: s: what undo needs, written to*'
 hb cleanup -y @s >/dev/null
 
+# The numbers of what has gone are given again, and marks know of them.
+new_session 'echo one >f'
+in_box 'echo two >f'
+hb commit -y @s >/dev/null
+hb mark @s m >/dev/null
+check 'gc of what came before a mark' hb gc --older-than 0
+in_box 'echo three >f'
+check 'rollback to the mark' hb rollback -y --to m @s
+check 'which is undone as if nothing had gone' hb undo @s
+is 'the change is pending again' "$(names)" 'M f,'
+hb cleanup -y @s >/dev/null
+
 # Layers go when nobody names them, and not before.
 new_session 'echo one >f'
 in_box 'echo 1 >a'
