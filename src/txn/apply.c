@@ -276,10 +276,7 @@ static int sync_site(struct apply *a, uint32_t which)
 	/* On one mount they are one file system. */
 	if (r == 0 && all && !s->resource->same_mount)
 		r = sync_fs(s->resource->dir);
-	for (int i = 0; i < SITE_DIRS && r == 0 && !all; i++)
-		if (s->dirs[i] >= 0)
-			r = sys_fsync(s->dirs[i]);
-	return r < 0 || all ? r : sys_fsync(s->resource->dir);
+	return r < 0 || all ? r : site_sync(s);
 }
 
 int apply_sync(struct apply *a, struct hb_error *err)

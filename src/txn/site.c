@@ -72,13 +72,35 @@ static int open_one(struct site *s, enum site_dir which, bool make,
 		return hb_fail(err, fd, "cannot open '%s/%s' of the session",
 			       layout[which].name, id);
 	s->dirs[which] = fd;
-	if (!make)
+	if (!make || (s->is_one && !layout[which].is_in_spot))
 		return 0;
 	/* The way to what the journal speaks of, before the journal. */
 	r = sys_fsync(top);
 	return r < 0 ? hb_fail(err, r, "cannot sync '%s' of the session",
 			       layout[which].name)
 		     : 0;
+}
+
+static bool is_one_dir(int a, int b)
+{
+	struct sys_attr x, y;
+
+	return sys_attr_at(a, "", &x) == 0 && sys_attr_at(b, "", &y) == 0 &&
+	       x.dev == y.dev && x.ino == y.ino;
+}
+
+int site_sync(const struct site *s)
+{
+	int r = 0;
+
+	for (int i = 0; i < SITE_DIRS && r == 0; i++) {
+		bool is_synced = s->is_one && layout[i].is_numbered &&
+				 !layout[i].is_in_spot;
+
+		if (s->dirs[i] >= 0 && !is_synced)
+			r = sys_fsync(s->dirs[i]);
+	}
+	return r < 0 ? r : sys_fsync(s->resource->dir);
 }
 
 int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
@@ -94,6 +116,7 @@ int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 		s->dirs[i] = -1;
 	if (resource->n_layers > 0)
 		s->upper.root = resource->layers[0];
+	s->is_one = is_one_dir(resource->spot, resource->dir);
 	s->has_labels =
 		sys_get_xattr(resource->base, "security.selinux", NULL, 0) > 0;
 	s->is_overlay =
@@ -120,7 +143,7 @@ int site_make(struct site *s, struct hb_error *err)
 				return r;
 		}
 	r = sys_fsync(s->resource->dir);
-	if (r == 0)
+	if (r == 0 && !s->is_one)
 		r = sys_fsync(s->resource->spot);
 	return r < 0 ? hb_fail(err, r, "cannot sync the session's directory")
 		     : 0;

@@ -40,6 +40,7 @@ struct site {
 	uint64_t id;
 	int dirs[SITE_DIRS]; /* -1: not there */
 	struct cursor base, upper;
+	bool is_one;	 /* SPOT is DIR: what is synced for one is for both */
 	bool has_labels; /* the base's objects have security labels */
 	bool is_overlay; /* the base lies on one: see OP_RISES */
 };
@@ -59,6 +60,9 @@ int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 	      struct hb_error *err);
 int site_make(struct site *s, struct hb_error *err);
 void site_close(struct site *s);
+
+/* Waits until names in all of these are on disk.  0 or -errno. */
+int site_sync(const struct site *s);
 
 /* The directories that the transaction does not need any more. */
 int site_remove_staged(struct site *s, struct hb_error *err);

@@ -33,6 +33,11 @@ done
 is 'rollback takes as many calls for 300 changes as for 10' \
 	"$(cat "$TMPDIR/rollback.300")" "$(cat "$TMPDIR/rollback.10")"
 
+# Each directory once before the journal, and once after what was moved.
+changed 10
+check 'rollback waits for the disk 18 times, or less' \
+	[ "$(calls fsync rollback -y @s)" -le 18 ]
+
 for n in 10 3000; do
 	new_session "mkdir \$(seq $n)"
 	calls getdents64 exec @s -- true >"$TMPDIR/exec.$n"
