@@ -55,6 +55,7 @@ struct hb_session_info {
 	bool is_unsynced; /* the last box's writes were not synced */
 	bool has_lost;	  /* the machine went down while a box ran */
 	uint64_t undo_bytes;
+	bool has_workspace; /* `run` made it: the first is the project */
 	size_t n_resources;
 	const char *const *sources;
 	const char *const *insides;

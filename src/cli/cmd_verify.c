@@ -36,7 +36,7 @@ static int show(void *ctx, const struct hb_escape *escape, struct hb_error *err)
 		json_end(&doc->json);
 		return doc_flow(doc, err);
 	}
-	if (found->info->n_resources > 1) {
+	if (show_root(found->info, escape->resource)) {
 		(void)quote_name(source, strlen(source), &doc->out);
 		(void)buf_add_char(&doc->out, ' ');
 	}

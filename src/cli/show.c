@@ -213,13 +213,22 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	json_end(j);
 }
 
+const char *show_root(const struct hb_session_info *info, size_t resource)
+{
+	bool is_known = info->n_resources == 1 ||
+			(info->has_workspace && resource == 0);
+
+	return is_known ? NULL : info->sources[resource];
+}
+
 int show_path(const struct hb_session_info *info,
 	      const struct hb_change *change, const char *path, struct buf *out)
 {
+	const char *root = show_root(info, change->resource);
 	struct buf whole = BUF_INIT(out->limit);
 
-	if (info->n_resources > 1) {
-		(void)buf_add_str(&whole, info->sources[change->resource]);
+	if (root) {
+		(void)buf_add_str(&whole, root);
 		(void)buf_add_char(&whole, '/');
 	}
 	(void)buf_add_str(&whole, path);

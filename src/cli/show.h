@@ -42,6 +42,13 @@ bool show_has_changes(const struct hb_summary *summary, bool with_times);
 /* As members of the object that is open. */
 void show_session_json(const struct hb_session_info *info, struct doc *doc);
 
+/*
+ * What stands before the paths of a resource: its directory, or NULL where
+ * nothing has to.  The project is known without, and what an agent keeps
+ * elsewhere is not.
+ */
+const char *show_root(const struct hb_session_info *info, size_t resource);
+
 /* The path of a change as people know it, quoted. */
 int show_path(const struct hb_session_info *info,
 	      const struct hb_change *change, const char *path,

@@ -171,6 +171,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.created = record->created,
 		.used = record->used,
 		.is_durable = record->is_durable,
+		.has_workspace = record->n_policy > 0,
 		.is_unsynced = record->is_unsynced,
 		.has_lost = record->has_lost,
 		.undo_bytes = record->undo_bytes,

@@ -68,6 +68,12 @@ agent 'mkdir ~/.claude/hooks; echo evil >~/.claude/hooks/x
 is 'a hook, a server, settings, another agent: the host is as it was' \
 	"$(digest)" "$before"
 like 'what it wrote is pending' "$("$HB_BIN" status @claude-1)" '*settings.json*'
+"$HB_BIN" exec @claude-1 -- sh -c 'mkdir src; echo new >src/file'
+like 'the project is known by its own paths, the state by whole ones' \
+	"$("$HB_BIN" status @claude-1)" "*A src/file*A $home/.claude/settings.json*"
+is 'and a patch of the project is one for it' \
+	"$("$HB_BIN" diff --resource . @claude-1 | sed -n 1p)" \
+	'diff --git a/src/file b/src/file'
 check 'in a session, which sees it' \
 	"$HB_BIN" exec @claude-1 -- grep -q hooks "$home/.claude/settings.json"
 check 'that can be thrown away' "$HB_BIN" cleanup -y @claude-1

@@ -38,18 +38,17 @@ void patch_done(struct patch *p)
 
 /*
  * A name as git writes it: behind `before`, in quotes if need be.  Of several
- * resources the name is the path from the root of the host.
+ * resources the name is the path from the root of the host, but in the project.
  */
 static void add_name(const struct patch *p, const struct hb_change *change,
 		     const char *before, const char *path, struct buf *out)
 {
+	const char *root = show_root(p->info, change->resource);
 	auto_buf struct buf whole = BUF_INIT(NAME_MAX_BYTES);
 
 	(void)buf_add_str(&whole, before);
-	if (p->info->n_resources > 1) {
-		const char *source = p->info->sources[change->resource];
-
-		(void)buf_add_str(&whole, source + (source[0] == '/'));
+	if (root) {
+		(void)buf_add_str(&whole, root + (root[0] == '/'));
 		(void)buf_add_char(&whole, '/');
 	}
 	(void)buf_add_str(&whole, path);
