@@ -323,9 +323,9 @@ def measure_sessions(stand, rounds, *part):
 
 def measure_run(stand, rounds, starts):
     """{name: seconds}, as bench/inside.py explains them."""
-    program = stand.path("bin", "holdback")
-    words = [program, stand.theirs()[0], stand.path("work"), str(rounds), str(starts)]
-    return json.loads(stand.run("/usr/bin/python3", stand.path("inside.py"), *words))
+    words = ["/usr/bin/python3", stand.path("inside.py"), stand.path("bin", "holdback")]
+    words += [stand.theirs()[0], stand.path("volume"), str(rounds), str(starts)]
+    return json.loads(stand.run_on_volume(*words))
 
 
 def measure_scan(stand, rounds):

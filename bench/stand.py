@@ -16,6 +16,13 @@ from runner import host  # noqa: E402
 
 PROGRAMS = ("spawn", "floor", "payload")
 ENVIRONMENT = {"PATH": host.PATH, "LC_ALL": "C.UTF-8"}
+# A new file system, on which nobody else works, where root may mount one: $1 is
+# the directory, $2 the user and $3 the group, and the rest is what they run.
+VOLUME = """mkfs.ext4 -q -F -i 4096 "$1.image"; mount -o loop "$1.image" "$1"
+mkdir "$1/home"; chown "$2:$3" "$1" "$1/home"; cd "$1"; export HOME="$1/home"
+u=$2 g=$3; shift 3; exec setpriv --reuid "$u" --regid "$g" --clear-groups -- "$@"
+"""
+VOLUME_SIZE = 4 << 30
 OPTIONS = (
     "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp "
     "--unshare-all --die-with-parent --new-session"
@@ -119,6 +126,22 @@ class Stand:
     def run(self, *command):
         """The output of a command that has to succeed, run by the user."""
         done = subprocess.run(command, capture_output=True, text=True, **self.identity())
+        if done.returncode != 0:
+            raise Failure(f"{os.path.basename(command[0])}: {done.stderr.strip()}")
+        return done.stdout
+
+    def run_on_volume(self, *command):
+        """The same in path("volume"), which is a file system of its own if that can be had."""
+        top = self.path("volume")
+        os.mkdir(top, 0o755)
+        if not self.user.made:
+            return self.run(*command)
+        with open(top + ".image", "wb") as image:
+            image.truncate(VOLUME_SIZE)
+        alone = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", VOLUME, "sh"]
+        alone += [top, str(self.user.uid), str(self.user.gid), *command]
+        done = subprocess.run(alone, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+        os.unlink(top + ".image")
         if done.returncode != 0:
             raise Failure(f"{os.path.basename(command[0])}: {done.stderr.strip()}")
         return done.stdout
