@@ -415,8 +415,9 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	fd = site_open_base_dir(s, op->path, NULL);
 	/* One that is new need not be there yet, or any more. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
-					     : fail_conflict(op->path, err);
+		return op->flags & (OP_IN_NEW | OP_REMADE)
+			       ? dress_likeness(s, op, true, err)
+			       : fail_conflict(op->path, err);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
 	p = place_of(fd);

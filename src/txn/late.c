@@ -121,6 +121,25 @@ static int look_inside(void *ctx, const struct tree_visit *v,
 		       : 0;
 }
 
+/* What stands in for a directory that was removed is empty. */
+static int has_entries(struct apply *a, const struct op *op,
+		       struct hb_error *err)
+{
+	struct timespec always = { 0 };
+	struct place at;
+	struct object now;
+	int r;
+
+	r = site_source(&a->sites[op->resource], op, &at, err);
+	if (r < 0)
+		return r;
+	r = place_read(&at, &now, err);
+	if (r < 0 || now.type != ENTRY_DIR)
+		return r;
+	r = tree_walk(at.dir, at.name, TREE_OURS, look_inside, &always, err);
+	return r == -HB_E_CONFLICT ? 1 : r;
+}
+
 static int was_written(struct apply *a, const struct op *op,
 		       struct timespec filed, struct hb_error *err)
 {
@@ -130,6 +149,8 @@ static int was_written(struct apply *a, const struct op *op,
 	struct object now;
 	int r;
 
+	if (op->kind == OP_REMOVE)
+		return has_entries(a, op, err);
 	site_undo(&a->sites[op->resource], op, &undo);
 	r = undo.dir < 0 ? -ENOENT : sys_attr_at(undo.dir, undo.name, &attr);
 	if (r < 0)
@@ -162,7 +183,8 @@ int late_was_written(struct txn *txn, enum history which, uint64_t id,
 		return r;
 	r = apply_init(&a, txn, journal, err);
 	while (r == 0 && (r = journal_next(a.journal, &op, err)) == 1)
-		r = (op.kind == OP_REPLACE || op.kind == OP_DELETE) &&
+		r = (op.kind == OP_REPLACE || op.kind == OP_DELETE ||
+		     op.kind == OP_REMOVE) &&
 				    !(op.flags & OP_UPPER)
 			    ? was_written(&a, &op, filed, err)
 			    : 0;

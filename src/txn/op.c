@@ -40,6 +40,8 @@ bool op_is_old(const struct op *op, const struct object *o)
 
 	if (object_is(o, old))
 		return true;
+	if ((op->flags & OP_REMADE) && object_is(o, &op->new))
+		return true;
 	/* The new one is a copy of it that may be alike in all but that. */
 	if (!(op->flags & OP_RISES) || object_is(o, &op->new) ||
 	    o->type != old->type || o->type == ENTRY_NONE ||

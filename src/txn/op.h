@@ -20,13 +20,19 @@ enum op_kind {
 	OP_DELETE,    /* to the undo slot, a directory with all it holds */
 	OP_DIRECTORY, /* attributes of a directory that stays, and its times */
 	OP_LAYER,     /* only what is in the upper leaves it */
-	OP_KINDS      /* one past the last */
+	/*
+	 * Of a directory that is empty by then and cannot be moved: it is
+	 * removed, and `new`, an empty copy of it in its source, is what comes
+	 * back.
+	 */
+	OP_REMOVE,
+	OP_KINDS /* one past the last */
 };
 
 enum op_source {
 	SOURCE_NONE,   /* OP_DELETE, OP_DIRECTORY */
 	SOURCE_LAYER,  /* the object in the upper, at the same path */
-	SOURCE_STAGED, /* a copy: txn/ID/SLOT in the spot */
+	SOURCE_STAGED, /* a copy: txn/ID/SLOT in the spot; OP_REMOVE */
 	SOURCES	       /* one past the last */
 };
 
@@ -57,7 +63,14 @@ enum op_flag {
 	 */
 	OP_RISES = 1 << 9,
 	OP_RISES_APART = 1 << 10,
-	OP_FLAGS_ALL = (1 << 11) - 1
+	/* OP_DIRECTORY: of one with an OP_REMOVE, and `new` stands in for it */
+	OP_REMADE = 1 << 11,
+	/*
+	 * OP_REMOVE and OP_ADD of one path: what the other one has there is
+	 * gone when it is this one's turn.
+	 */
+	OP_SHARES = 1 << 12,
+	OP_FLAGS_ALL = (1 << 13) - 1
 };
 
 /* What identifies an object after a reboot, and its attributes. */

@@ -36,6 +36,11 @@
  *
  * Every directory in which names change is an operation of its own, before
  * them, because it may have to be opened up and gets its times back.
+ *
+ * A base that is an overlay itself lets nobody move a directory of its lower
+ * layer, and nobody can tell which those are.  There one that vanishes goes
+ * entry by entry, and then itself (planner_remove()); one that is replaced by
+ * another stays and is changed.
  */
 
 #define PATH_SIZE ((size_t)256 << 20)
@@ -90,12 +95,20 @@ static struct op new_op(struct planner *p, const struct change *c)
 		op.old = (struct object){ .type = ENTRY_NONE };
 	else if (c->flags & CHANGE_OLD_LINKED)
 		op.flags |= OP_LINKED;
+	if (p->is_successor)
+		op.flags |= OP_SHARES;
 	op.kind = c->new.type == ENTRY_NONE   ? OP_DELETE
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;
 	if (op.kind != OP_DELETE)
 		planner_set_final(planner_parent(p), c, &op);
 	return op;
+}
+
+static bool is_fixed_dir(const struct planner *p, const struct change *c)
+{
+	return p->site->is_overlay && c->old.type == ENTRY_DIR &&
+	       !is_below_new(p);
 }
 
 static int plan_deletion(struct planner *p, const struct change *c,
@@ -107,6 +120,8 @@ static int plan_deletion(struct planner *p, const struct change *c,
 	/* With something in it that stays, it stays itself. */
 	if (is_partial)
 		return 0;
+	if (is_fixed_dir(p, c))
+		return planner_remove(p, c, err);
 	r = planner_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
@@ -131,6 +146,8 @@ static int plan_object(struct planner *p, const struct change *c,
 	/* It would take the place of a directory with something that stays. */
 	if (is_partial && c->old.type == ENTRY_DIR)
 		return 0;
+	if (is_fixed_dir(p, c))
+		return planner_remove(p, c, err);
 	r = planner_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
@@ -238,7 +255,7 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	r = is_opaque ? 0 : planner_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
-	r = planner_is_copied(p) || !keeps_groups(p, c)
+	r = planner_is_copied(p) || !keeps_groups(p, c) || is_fixed_dir(p, c)
 		    ? 0
 		    : movable_check(&m, err);
 	if (r < 0)
@@ -267,7 +284,9 @@ static int plan_one(struct planner *p, const struct change *c,
 	    planner_is_below(c->path, buf_str(&p->skip), p->skip.len))
 		return preflight_inside(&c->old, c->path, err);
 	buf_cut(&p->skip, 0);
-	planner_leave(p, c->path);
+	r = planner_leave(p, c->path, err);
+	if (r < 0)
+		return r;
 	buf_cut(&p->path, 0);
 	r = buf_add_str(&p->path, c->path);
 	if (r < 0)
@@ -280,6 +299,21 @@ static int plan_one(struct planner *p, const struct change *c,
 		return 0;
 	return c->new.type == ENTRY_NONE ? plan_deletion(p, c, is_partial, err)
 					 : plan_object(p, c, is_partial, err);
+}
+
+/* The directory that was there is no change of its own any more. */
+static int plan_successor(struct planner *p, const struct change *c,
+			  struct hb_error *err)
+{
+	struct change alone = *c;
+	int r;
+
+	alone.old = (struct entry){ .type = ENTRY_NONE };
+	alone.flags &= ~(unsigned)CHANGE_OLD_LINKED;
+	p->is_successor = true;
+	r = plan_object(p, &alone, false, err);
+	p->is_successor = false;
+	return r;
 }
 
 /* The root's times are carried as any directory's, unless it is shown. */
@@ -318,7 +352,7 @@ static int plan_all(struct planner *p, struct hb_error *err)
 		if (r >= 0 && !change_is_top(&c))
 			r = plan_one(p, &c, err);
 	}
-	return r;
+	return r < 0 ? r : planner_leave(p, NULL, err);
 }
 
 int ops_write(const struct ops_request *request, uint64_t *ret_slot,
@@ -326,6 +360,7 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 {
 	const struct txn_resource *res = request->site->resource;
 	struct planner p = {
+		.plan_successor = plan_successor,
 		.q = request,
 		.site = request->site,
 		.slot = request->first_slot,

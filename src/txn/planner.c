@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #define LEVELS_MAX ((size_t)1 << 20)
+#define USER_ALL   0700
 
 int planner_fail(const char *path, int r, const char *what,
 		 struct hb_error *err)
@@ -54,11 +55,102 @@ bool planner_is_below(const char *path, const char *dir, size_t len)
 	return len == 0 || (strncmp(path, dir, len) == 0 && path[len] == '/');
 }
 
-void planner_leave(struct planner *p, const char *path)
+/* All that was in the directory has its operation: now it has. */
+static int end_removed(struct planner *p, const struct level *level,
+		       struct hb_error *err)
 {
-	while (p->depth > 0 && !planner_is_below(path, buf_str(&p->path),
-						 p->levels[p->depth - 1].len))
-		p->depth--;
+	auto_free char *path = strndup(buf_str(&p->path), level->len);
+	struct change c = level->change;
+	bool is_shared = c.new.type != ENTRY_NONE;
+	struct op op = { .kind = OP_REMOVE,
+			 .source = SOURCE_STAGED,
+			 .flags = site_rises(p->site, 1) |
+				  (is_shared ? OP_SHARES : 0),
+			 .resource = p->q->resource,
+			 .slot = level->slot,
+			 .path = path,
+			 .old = object_of(&c.old),
+			 .new = level->staged,
+			 .mode = level->staged.mode,
+			 .uid = c.old.uid,
+			 .gid = c.old.gid };
+	int r;
+
+	if (!path)
+		return hb_fail(err, -ENOMEM, "cannot keep a path");
+	c.path = path;
+	r = is_shared ? 0 : planner_set_layer(p, &op, err);
+	if (r == 0)
+		r = planner_write_op(p, &op, err);
+	return r < 0 || !is_shared ? r : p->plan_successor(p, &c, err);
+}
+
+int planner_leave(struct planner *p, const char *path, struct hb_error *err)
+{
+	while (p->depth > 0 &&
+	       (!path || !planner_is_below(path, buf_str(&p->path),
+					   p->levels[p->depth - 1].len))) {
+		struct level level = p->levels[--p->depth];
+		int r = level.is_removed ? end_removed(p, &level, err) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* An empty copy, which its owner may fill again. */
+static int stage_removed(struct planner *p, const struct change *c,
+			 struct level *level, struct hb_error *err)
+{
+	const struct op op = { .kind = OP_REMOVE,
+			       .source = SOURCE_STAGED,
+			       .slot = level->slot,
+			       .path = c->path };
+	struct place from, to;
+	struct carry carry = {
+		.entry = &c->old,
+		.mode = c->old.mode | USER_ALL,
+		.uid = c->old.uid,
+		.gid = c->old.gid,
+	};
+	int r;
+
+	r = site_base(p->site, &op, &from, err);
+	if (r == 0 && from.dir < 0)
+		return planner_fail(c->path, -HB_E_CONFLICT,
+				    "the directory has vanished of", err);
+	if (r == 0)
+		r = site_source(p->site, &op, &to, err);
+	if (r < 0)
+		return r;
+	carry.from = from.dir;
+	carry.name = from.name;
+	r = carry_copy(&carry, to.dir, to.name, err);
+	if (r == 0)
+		r = place_read(&to, &level->staged, err);
+	if (r == 0)
+		syncer_add(p->q->syncer, to.dir, to.name, false);
+	return r;
+}
+
+int planner_remove(struct planner *p, const struct change *c,
+		   struct hb_error *err)
+{
+	struct level level = { .len = strlen(c->path),
+			       .is_removed = true,
+			       .slot = p->slot++,
+			       .change = *c };
+	int r;
+
+	r = planner_need_parent(p, c->path, err);
+	if (r == 0)
+		r = stage_removed(p, c, &level, err);
+	if (r == 0)
+		r = planner_push(p, &level, err);
+	return r < 0 ? r
+		     : planner_write_dir(p, &p->levels[p->depth - 1], NULL,
+					 err);
 }
 
 bool planner_is_copied(const struct planner *p)
@@ -249,6 +341,11 @@ int planner_write_dir(struct planner *p, struct level *level,
 	if (r < 0)
 		return r;
 	op.new = op.old;
+	if (level->is_removed) {
+		op.new.ino = level->staged.ino;
+		op.new.btime = level->staged.btime;
+		op.flags |= OP_REMADE;
+	}
 	op.mode = op.old.mode;
 	op.uid = op.old.uid;
 	op.gid = op.old.gid;

@@ -30,16 +30,22 @@ struct level {
 	bool is_copied;	  /* what is in it is copied */
 	bool keeps_layer; /* and the originals stay, or left with it */
 	bool gives_group; /* has_op: what is new in it gets its group */
+	bool is_removed;  /* it goes when all that is in it has gone */
 	gid_t group;
-	struct object staged;
-	struct change change; /* is_pending: without its pointers */
+	struct object staged; /* is_new; is_removed: what stands in for it */
+	uint64_t slot;	      /* is_removed: of that */
+	struct change change; /* is_pending, is_removed: without its pointers */
 };
 
 struct planner {
+	/* Plans what takes the place of a directory that was removed. */
+	int (*plan_successor)(struct planner *p, const struct change *c,
+			      struct hb_error *err);
 	const struct ops_request *q;
 	struct site *site;
 	uint64_t slot, number;
 	bool can_move, can_leave;
+	bool is_successor; /* plan_successor() is under way */
 	struct linked linked;
 	struct buf path; /* of the change at hand */
 	struct buf skip; /* everything below this is done; empty: none */
@@ -60,7 +66,14 @@ bool planner_is_below(const char *path, const char *dir, size_t len);
  */
 int planner_push(struct planner *p, const struct level *level,
 		 struct hb_error *err);
-void planner_leave(struct planner *p, const char *path);
+int planner_leave(struct planner *p, const char *path, struct hb_error *err);
+
+/*
+ * A directory that vanishes and cannot be moved: a level that ends with the
+ * OP_REMOVE of it, and then what takes its place.
+ */
+int planner_remove(struct planner *p, const struct change *c,
+		   struct hb_error *err);
 
 /* Whether what is here is copied, and whether its original may leave. */
 bool planner_is_copied(const struct planner *p);

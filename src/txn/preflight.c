@@ -101,7 +101,7 @@ int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 			       "%s belongs to somebody else, in a directory "
 			       "where only its owner may move it",
 			       shown);
-	if (op->old.type != ENTRY_DIR)
+	if (op->old.type != ENTRY_DIR || op->kind == OP_REMOVE)
 		return 0;
 	if (!(op->old.mode & USER_WRITE) && !is_ours(&op->old))
 		return hb_fail(err, -EACCES,

@@ -161,6 +161,9 @@ static bool is_shape_fine(const struct op *op)
 	case OP_LAYER:
 		return !has_old && !has_new && !has_source &&
 		       (op->flags & OP_LAYER_MOVES);
+	case OP_REMOVE:
+		return op->old.type == ENTRY_DIR && op->new.type == ENTRY_DIR &&
+		       op->source == SOURCE_STAGED;
 	case OP_KINDS:
 	default:
 		return false;

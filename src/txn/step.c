@@ -6,8 +6,10 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "txn/dress.h"
+#include "txn/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 /*
  * One operation, by identity
@@ -51,6 +53,8 @@ enum action {
 	A_TAKE,	    /* base -> undo */
 	A_OVER_NEW, /* source -> base, over the old one, which has a 2nd name */
 	A_OVER_OLD, /* undo -> base, likewise over the new one */
+	A_REMOVE,   /* base, an empty directory */
+	A_STORE,    /* base -> source, an empty directory */
 	A_DROP_BASE, /* a second name */
 	A_DROP_SOURCE,
 	A_DROP_UNDO,
@@ -92,6 +96,12 @@ static const struct row rows[] = {
 	{ OP_DELETE, H_OTHER, H_NONE, H_NONE, A_CONFLICT, A_DONE },
 	{ OP_DELETE, H_NONE, H_NONE, H_NONE, A_CONFLICT, A_DONE },
 	{ OP_DELETE, H_OTHER, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+
+	{ OP_REMOVE, H_OLD, H_NEW, H_NONE, A_REMOVE, A_DONE },
+	{ OP_REMOVE, H_NONE, H_NEW, H_NONE, A_DONE, A_ENTER },
+	{ OP_REMOVE, H_NEW, H_NONE, H_NONE, A_STORE, A_DONE },
+	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, A_DONE, A_CONFLICT },
+	{ OP_REMOVE, H_OTHER, H_NONE, H_NONE, A_CONFLICT, A_DONE },
 };
 
 /* More than any way through the table. */
@@ -232,6 +242,31 @@ static int swap(struct step *s, const struct view *v, bool back)
 	return r == -EPERM || r == -EMLINK ? move(v, AT_BASE, aside, 0) : r;
 }
 
+static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)
+{
+	(void)ctx;
+	(void)v;
+	(void)err;
+	return -ENOTEMPTY;
+}
+
+/* Whoever put something into it meanwhile has it back. */
+static int store(struct step *s, const struct view *v)
+{
+	const struct place *to = &v->place[AT_SOURCE];
+	int r;
+
+	r = move(v, AT_BASE, AT_SOURCE, 0);
+	if (r < 0)
+		return r;
+	r = tree_walk(to->dir, to->name, TREE_OURS | TREE_FLAT, find_any, NULL,
+		      NULL);
+	if (r == 0)
+		return 0;
+	(void)move_keep(s, v, AT_SOURCE, AT_BASE);
+	return r;
+}
+
 /* A directory that changes its parent has to be writable itself. */
 static int make_movable(struct step *s, struct view *v, struct hb_error *err)
 {
@@ -273,6 +308,11 @@ static int act(struct step *s, const struct view *v, enum action action,
 		return move(v, AT_SOURCE, AT_BASE, 0);
 	case A_OVER_OLD:
 		return move(v, AT_UNDO, AT_BASE, 0);
+	case A_REMOVE:
+		return sys_unlinkat(v->place[AT_BASE].dir,
+				    v->place[AT_BASE].name, AT_REMOVEDIR);
+	case A_STORE:
+		return store(s, v);
 	case A_DROP_BASE:
 		return drop(v, AT_BASE);
 	case A_DROP_SOURCE:
@@ -327,6 +367,10 @@ static int settle(struct step *s, const struct op *op, struct view *v,
 	for (int i = 0; i < PLACES && r == 0; i++) {
 		const struct object *o = &v->object[i];
 
+		/* What returns to it is still to come, and its own attributes.
+		 */
+		if (v->holds[i] == H_OLD && op->kind == OP_REMOVE)
+			continue;
 		if (v->holds[i] == H_OLD && o->type == ENTRY_DIR)
 			r = dress_moved(&v->place[i], o, op->old.mode,
 					op->old.mtime, err);
@@ -418,8 +462,9 @@ static int advance(struct step *s, const struct op *op, bool back,
 		action = A_DROP_BASE;
 	if (action == A_DONE) {
 		/* Somebody's own object lies where ours was put. */
-		s->is_left =
-			s->is_recovery && !back && v.holds[AT_BASE] == H_OTHER;
+		s->is_left = s->is_recovery && !back &&
+			     v.holds[AT_BASE] == H_OTHER &&
+			     op->kind != OP_REMOVE;
 		r = settle(s, op, &v, back, err);
 		return r < 0 ? r : 0;
 	}
@@ -446,10 +491,15 @@ static int advance(struct step *s, const struct op *op, bool back,
 	s->is_dressed = s->is_dressed || r > 0;
 	r = act(s, &v, action, back);
 	/* Between looking and moving somebody put one there, or took it. */
-	if (r == -EEXIST || r == -ENOENT)
+	if (r == -EEXIST || r == -ENOENT || r == -ENOTEMPTY)
 		return conflict(op, err);
 	if (r < 0)
 		return fail_for(op, r, "cannot move", err);
+	if (op->kind == OP_REMOVE) {
+		/* What lay in it is looked for in another one from now on. */
+		site_forget(s->site);
+		return 1;
+	}
 	/* Going back, that is where it was to come from. */
 	if (action == A_WRONG_SWAP || action == A_WRONG_RETURN)
 		return back ? 1 : conflict(op, err);
@@ -577,6 +627,8 @@ int step_check(struct step *s, const struct op *op, bool back,
 	r = op->kind == OP_LAYER ? 0 : look(s, op, &v, err);
 	if (r < 0)
 		return r;
+	if ((op->flags & OP_SHARES) && v.holds[AT_BASE] == H_OTHER)
+		v.holds[AT_BASE] = H_NONE;
 	if (op->kind != OP_LAYER) {
 		action = choose(op, &v, back);
 		if (action == A_DONE && is_there(&v, back))

@@ -93,7 +93,7 @@ static int check_moved(struct reversal *v, const struct op *op,
 	struct place p;
 	int r;
 
-	if (op->new.type == ENTRY_NONE)
+	if (op->new.type == ENTRY_NONE || op->kind == OP_REMOVE)
 		return 0;
 	r = v->back ? site_base(s, op, &p, err) : site_source(s, op, &p, err);
 	if (r < 0)
@@ -142,6 +142,10 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	if (!op_is_old(op, &now)) {
 		/* Before a redo it is not there yet. */
 		if (!v->back && (op->flags & OP_IN_NEW))
+			return 0;
+		/* The operation that makes it again looks at the place. */
+		if (v->back && (op->flags & OP_REMADE) &&
+		    now.type == ENTRY_NONE)
 			return 0;
 		return fail_changed(op->path, err);
 	}

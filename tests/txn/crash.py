@@ -41,10 +41,13 @@ class Session:
         self.work = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
         self.real = os.path.join(self.work, "p")
         self.state = os.path.join(self.work, "state")
-        os.mkdir(self.real)
-        subprocess.run(["sh", "-c", BASE], cwd=self.real, check=True)
+        self.make_base()
         self.must("create", "s", "--cow", self.real, *STRATEGY)
         self.must("exec", "@s", "--", "sh", "-c", CHANGE)
+
+    def make_base(self):
+        os.mkdir(self.real)
+        subprocess.run(["sh", "-c", BASE], cwd=self.real, check=True)
 
     def words(self, *words):
         return [HOLDBACK, words[0], "--state-dir", self.state, *words[1:]]

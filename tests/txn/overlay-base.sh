@@ -148,6 +148,100 @@ keep
 other'
 }
 
+# What cannot be moved goes entry by entry, and comes back so.
+directories() {
+	out=$(on_overlay 'create
+		box "rm -r d x; chmod 700 k; rm -r k"
+		cycle
+		ls')
+	is "directories that vanish ($where)" "$out" 'created session s
+a
+b
+link
+one
+two'
+
+	out=$(on_overlay 'create
+		box "rm -r d x k; echo file >d; ln -s a x; mkdir k; echo new >k/new"
+		cycle
+		ls; cat d k/new; readlink x')
+	is "and that others replace ($where)" "$out" 'created session s
+a
+b
+d
+k
+link
+one
+two
+x
+file
+new
+a'
+
+	out=$(on_overlay 'create
+		chmod 555 d/e; chmod 500 d; chmod 0 d/e/f
+		hb cleanup -y @s >/dev/null; create
+		box "chmod -R u+rwx d; rm -r d"
+		cycle
+		ls; hb undo @s >/dev/null; stat -c "%a %y" d d/e d/e/f; chmod -R u+rwx d')
+	like "closed ones ($where)" "$out" 'created session s
+created session s
+a
+b
+k
+link
+one
+two
+x
+500 2020-01-02 03:04:05.678*
+555 2020-01-02 03:04:05.678*
+0 2020-01-02 03:04:05.678*'
+
+}
+
+shared_directories() {
+	out=$(on_overlay 'create
+		box "rm -r d k"
+		hb commit -y @s >/dev/null
+		hb undo @s >/dev/null
+		echo his >d/e/f/his
+		hb redo @s || echo "[$?]"
+		cat d/e/f/his d/e/f/3 k/keep
+		rm d/e/f/his
+		hb redo @s >/dev/null
+		mkdir d
+		hb undo @s || echo "[$?]"
+		ls -A d
+		rmdir d
+		hb undo @s >/dev/null
+		cat d/e/f/3')
+	like "with somebody else in it ($where)" "$out" 'created session s
+*[[]5]
+his
+3
+keep
+*[[]5]
+3'
+
+	out=$(on_overlay 'create
+		box "rm -r d; rm k/keep"
+		hb commit -y --except d/e @s >/dev/null || echo "[$?]"
+		find d k | sort
+		hb commit -y @s >/dev/null
+		find d k 2>/dev/null')
+	is "in part ($where)" "$out" 'created session s
+d
+d/e
+d/e/2
+d/e/f
+d/e/f/3
+d/e/link
+k
+k/other
+k
+k/other'
+}
+
 refused() {
 	# The directories above it are copied up as well, and nobody moved them.
 	out=$(on_overlay 'create
@@ -190,9 +284,13 @@ his'
 
 strategy=overlay inside=
 files
+directories
+shared_directories
 refused
 strategy=copy_on_write inside=inside
 files
+directories
+shared_directories
 refused
 remove_all
 done_testing
