@@ -20,7 +20,7 @@ from meddle import World, sweep, tell  # noqa: E402
 
 COMMITS = 6
 TEXTS = [f"{n}\n" for n in range(COMMITS + 1)]
-STEP = 1 if os.environ.get("HB_SOAK") == "1" else 8
+STEP = 1 if os.environ.get("HB_SOAK") == "1" else 12
 
 
 def new_world(top):
