@@ -2,7 +2,6 @@
 #include "base/auto.h"
 #include "base/path.h"
 #include "box/mounts.h"
-#include "box/source.h"
 #include "box/state.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -30,6 +29,23 @@
 static bool is_mask_of(const struct plan_op *mask, const struct plan_op *op)
 {
 	return mask->kind == OP_MASK && strcmp(mask->base, op->dest) == 0;
+}
+
+/*
+ * Whether links lead to the mask's place.  What they lead to is masked by its
+ * own name, and the link stays one.
+ */
+static bool is_behind_link(int dir, const char *path)
+{
+	struct path_part parent = path_dirname(path);
+	char name[PATH_MAX];
+	auto_fd int fd = -1;
+
+	if (parent.n <= 1)
+		return false;
+	(void)snprintf(name, sizeof(name), ".%.*s", (int)parent.n, parent.s);
+	fd = sys_openat2(dir, name, O_PATH, 0, K_RESOLVE_NO_SYMLINKS);
+	return fd == -ELOOP;
 }
 
 /*
@@ -130,9 +146,12 @@ static int make_layer(const struct box *box, const struct plan_op *op, int dir,
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a layer of masks");
 	for (size_t i = 0; i < plan->n_ops; i++) {
-		if (!is_mask_of(&plan->ops[i], op))
+		const struct plan_op *mask = &plan->ops[i];
+
+		if (!is_mask_of(mask, op) ||
+		    is_behind_link(dir, mask->dest + strlen(mask->base)))
 			continue;
-		r = add_mask(layer, &plan->ops[i], err);
+		r = add_mask(layer, mask, err);
 		if (r < 0)
 			return r;
 	}
@@ -148,8 +167,7 @@ int mask_mount(struct box *box, const struct plan_op *op, struct hb_error *err)
 
 	if (box->n_masked >= MASKED_MAX)
 		return -EOPNOTSUPP;
-	dir = sys_openat(AT_FDCWD, source_path(box, op->source),
-			 O_PATH | O_DIRECTORY, 0);
+	dir = mounts_open_source(box, op, O_DIRECTORY);
 	if (dir < 0)
 		return -EOPNOTSUPP;
 	layer = make_layer(box, op, dir, err);

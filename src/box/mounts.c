@@ -265,6 +265,28 @@ static int attach_bind(struct box *box, const struct plan_op *op, int mount,
 	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
 }
 
+int mounts_open_source(const struct box *box, const struct plan_op *op,
+		       int flags)
+{
+	/* Whoever looked at it before saw no link; one made since is refused.
+	 */
+	return sys_openat2(AT_FDCWD, source_path(box, op->source),
+			   O_PATH | flags, 0,
+			   op->flags & PLAN_REAL ? K_RESOLVE_NO_SYMLINKS : 0);
+}
+
+/* One call less where anything that is there will do. */
+static int clone_source(const struct box *box, const struct plan_op *op)
+{
+	auto_fd int fd = -1;
+
+	if (!(op->flags & PLAN_REAL))
+		return sys_clone_tree(AT_FDCWD, source_path(box, op->source),
+				      1);
+	fd = mounts_open_source(box, op, 0);
+	return fd < 0 ? fd : sys_clone_tree(fd, "", 1);
+}
+
 int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
 	auto_fd int mount = -1;
@@ -276,7 +298,7 @@ int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 		if (mount != -EOPNOTSUPP)
 			return mount;
 	}
-	mount = sys_clone_tree(AT_FDCWD, source_path(box, op->source), 1);
+	mount = clone_source(box, op);
 	if (mount == -ENOENT && op->flags & PLAN_TRY)
 		return 0;
 	if (mount < 0)

@@ -34,6 +34,10 @@ int op_chmod(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_hostname(struct box *box, const struct plan_op *op,
 		struct hb_error *err);
 
+/* O_PATH, and `flags`, of what a bind shows; -errno without words. */
+int mounts_open_source(const struct box *box, const struct plan_op *op,
+		       int flags);
+
 /*
  * The directory of a bind with its masks on top, as a detached mount.
  * -EOPNOTSUPP without words where the kernel cannot do that with the directory:

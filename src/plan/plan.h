@@ -73,6 +73,7 @@ enum plan_op_flag {
 	 * missing that is an error, or with PLAN_TRY nothing to do.
 	 */
 	PLAN_COVER = 1 << 13,
+	PLAN_REAL = 1 << 14, /* binds: a link on the way to source is refused */
 };
 
 struct plan_op {

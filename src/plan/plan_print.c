@@ -73,6 +73,7 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_MASK_DIR, "directory" },
 	{ PLAN_HOST_PROC, "host-proc" },
 	{ PLAN_COVER, "cover" },
+	{ PLAN_REAL, "real" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },

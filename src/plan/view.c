@@ -326,7 +326,8 @@ static int add_text(struct builder *b, const struct view_entry *e)
 static int add_asked(struct builder *b, const struct view_entry *e)
 {
 	return add(b, OP_BIND, e->source, e->path,
-		   e->class == VIEW_RW ? 0 : PLAN_RO);
+		   (e->class == VIEW_RW ? 0 : PLAN_RO) |
+			   (e->is_real ? PLAN_REAL : 0));
 }
 
 /* In this order: of two at one place the later one is seen. */

@@ -44,7 +44,8 @@ struct view_entry {
 	const char *target; /* VIEW_LINK: what the link says */
 	const char *name;   /* another name for the place, or NULL */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
-	uint64_t ino; /* what was there, for who looks again; or 0 */
+	bool is_real;  /* no link leads to the source, nor may one at the end */
+	uint64_t mark; /* what was there, for who looks again; or 0 */
 };
 
 enum view_role {

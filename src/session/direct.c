@@ -3,14 +3,17 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/quote.h"
 #include "plan/plan.h"
 #include "plan/view.h"
+#include "session/look.h"
 #include "session/prepare.h"
 #include "sys/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,8 +57,15 @@ static const struct {
 
 #define N_PROTECTED (sizeof(protected) / sizeof(protected[0]))
 
-/* Each with the directories that it lies in, of which some share one. */
-_Static_assert(2 * N_PROTECTED <= DIRECT_MAX, "entries have room for all");
+/* What a link leads to lies in no more directories than this. */
+#define DEPTH_MAX 8
+
+/*
+ * Each with the directories that it lies in, of which some share one, and the
+ * same of what it leads to.
+ */
+_Static_assert((3 + DEPTH_MAX) * N_PROTECTED <= DIRECT_MAX,
+	       "entries have room for all");
 
 /* The path of a row in a resource; false if it is none of its. */
 static bool path_of(const struct view_resource *resource, size_t row,
@@ -74,8 +84,18 @@ static bool is_there(const char *path, size_t row, struct stat *ret)
 	       (!protected[row].is_file || S_ISREG(ret->st_mode));
 }
 
+/* What tells one link from the next, which may get its number. */
+static uint64_t mark_of(const struct stat *st)
+{
+	if (!S_ISLNK(st->st_mode))
+		return st->st_ino;
+	return st->st_ino ^ ((uint64_t)st->st_ctim.tv_sec << 30) ^
+	       (uint64_t)st->st_ctim.tv_nsec;
+}
+
 static int add(struct run *run, const char *source, const char *inside,
-	       enum view_class class, uint64_t ino, struct hb_error *err)
+	       enum view_class class, enum view_found found, uint64_t mark,
+	       struct hb_error *err)
 {
 	size_t n = strlen(source) + 1, k = strlen(inside) + 1;
 	char *copy = malloc(n + k);
@@ -86,10 +106,11 @@ static int add(struct run *run, const char *source, const char *inside,
 	memcpy(copy + n, inside, k);
 	run->entries[run->n_entries++] = (struct view_entry){
 		.class = class,
-		.found = VIEW_DIR,
+		.found = found,
+		.is_real = true,
 		.source = copy,
 		.path = copy + n,
-		.ino = ino,
+		.mark = mark,
 	};
 	return plan_keep(&run->plan, copy, err);
 }
@@ -107,11 +128,12 @@ static const struct view_entry *find(const struct run *run,
 /*
  * The directories that an entry lies in could be put aside with it, and others
  * take their place.  As mounts of their own nobody can rename or remove them.
+ * `path` is the end of both.
  */
-static int hold_parents(struct run *run, size_t row, char source[PATH_MAX],
-			char inside[PATH_MAX], struct hb_error *err)
+static int hold_parents(struct run *run, const char *path,
+			char source[PATH_MAX], char inside[PATH_MAX],
+			struct hb_error *err)
 {
-	const char *path = protected[row].path;
 	size_t n = strlen(path);
 	char *source_end = source + strlen(source) - n;
 	char *inside_end = inside + strlen(inside) - n;
@@ -125,24 +147,59 @@ static int hold_parents(struct run *run, size_t row, char source[PATH_MAX],
 		if (sys_fstatat(AT_FDCWD, source, &st, AT_SYMLINK_NOFOLLOW) >=
 			    0 &&
 		    S_ISDIR(st.st_mode) && !find(run, VIEW_RW, source))
-			r = add(run, source, inside, VIEW_RW, 0, err);
+			r = add(run, source, inside, VIEW_RW, VIEW_DIR, 0, err);
 		source_end[i] = inside_end[i] = '/';
 	}
 	return r;
 }
 
+/*
+ * A link could lead anywhere on the host, and its place would be there: what it
+ * leads to is protected if it is in the same directory, by its own path.  The
+ * link itself cannot be; that it became another one is told.
+ */
+static int protect_behind_link(struct run *run,
+			       const struct view_resource *resource,
+			       char real[PATH_MAX], struct hb_error *err)
+{
+	char inside[PATH_MAX], path[PATH_MAX], shown[QUOTE_SHOWN];
+	int depth = 0, r;
+
+	if (!view_lies_in(real, resource->source) ||
+	    strcmp(real, resource->source) == 0 || find(run, VIEW_RO, real))
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s",
+		       real + strlen(resource->source) + 1);
+	for (const char *at = path; (at = strchr(at, '/')); at++)
+		depth++;
+	if (depth > DEPTH_MAX ||
+	    path_join(resource->inside, path, inside, sizeof(inside)) < 0)
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%s' lies too deep to be protected",
+			       quote_shown(path, shown, sizeof(shown)));
+	r = add(run, real, inside, VIEW_RO, VIEW_DIR, 0, err);
+	return r < 0 ? r : hold_parents(run, path, real, inside, err);
+}
+
 static int protect(struct run *run, const struct view_resource *resource,
 		   size_t row, struct hb_error *err)
 {
-	char source[PATH_MAX], inside[PATH_MAX];
+	char source[PATH_MAX], inside[PATH_MAX], real[PATH_MAX];
 	struct stat st;
+	bool is_link;
 	int r;
 
 	if (!path_of(resource, row, source, inside) ||
 	    !is_there(source, row, &st))
 		return 0;
-	r = add(run, source, inside, VIEW_RO, st.st_ino, err);
-	return r < 0 ? r : hold_parents(run, row, source, inside, err);
+	real[0] = '\0';
+	is_link = look_real(source, real) < 0 || strcmp(real, source) != 0;
+	r = add(run, source, inside, VIEW_RO, is_link ? VIEW_ABSENT : VIEW_DIR,
+		mark_of(&st), err);
+	if (r >= 0 && !is_link)
+		return hold_parents(run, protected[row].path, source, inside,
+				    err);
+	return r < 0 ? r : protect_behind_link(run, resource, real, err);
 }
 
 int direct_protect(struct run *run, struct hb_error *err)
@@ -156,11 +213,11 @@ int direct_protect(struct run *run, struct hb_error *err)
 }
 
 /* Whether the view had just that, read-only. */
-static bool was_there(const struct run *run, const char *source, uint64_t ino)
+static bool was_there(const struct run *run, const char *source, uint64_t mark)
 {
 	const struct view_entry *e = find(run, VIEW_RO, source);
 
-	return e && e->ino == ino;
+	return e && e->mark == mark;
 }
 
 void direct_tell_new(const struct run *run,
@@ -173,6 +230,6 @@ void direct_tell_new(const struct run *run,
 		for (size_t row = 0; row < N_PROTECTED; row++)
 			if (path_of(&run->resources[i], row, source, inside) &&
 			    is_there(source, row, &st) &&
-			    !was_there(run, source, st.st_ino))
+			    !was_there(run, source, mark_of(&st)))
 				tell(ctx, source);
 }

@@ -15,7 +15,7 @@ struct run;
  */
 
 /* The most entries that direct_protect() adds. */
-#define DIRECT_MAX 64
+#define DIRECT_MAX 400
 
 /* Adds to run->entries, which has room; resources are known. */
 int direct_protect(struct run *run, struct hb_error *err);

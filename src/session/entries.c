@@ -209,7 +209,7 @@ static bool find_closed(char *path)
 static int find_hidden(struct run *run, const struct setting_item *item,
 		       const char *path, struct hb_error *err)
 {
-	char real[PATH_MAX], closed[PATH_MAX];
+	char real[PATH_MAX], closed[PATH_MAX], shown[QUOTE_SHOWN];
 	struct stat st;
 	int r;
 
@@ -234,6 +234,15 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	if (r < 0)
 		return entries_fail(item, err, "cannot find what to hide: %s",
 				    hb_strerror(-r));
+	/* It could take away what restrains the command elsewhere. */
+	if (item->origin.source == SETTING_WORKSPACE &&
+	    !view_lies_in(real, run->workspace)) {
+		hb_fix(err,
+		       "hide what it leads to in ~/.config/holdback/config");
+		return entries_fail(
+			item, err, "'%s' leads out of the workspace",
+			quote_shown(item->value, shown, sizeof(shown)));
+	}
 	r = hide(run, item, path, S_ISDIR(st.st_mode), err);
 	if (r >= 0 && strcmp(real, path) != 0)
 		r = hide(run, item, real, S_ISDIR(st.st_mode), err);
@@ -283,6 +292,7 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	if (r >= 0 && strcmp(real, path) != 0)
 		r = keep(run, path, &e->name, err);
 	e->source = e->path;
+	e->is_real = true;
 	return r;
 }
 
@@ -304,6 +314,7 @@ static int find_data(struct run *run, const struct setting_item *item,
 	e->found = VIEW_DIR;
 	r = keep(run, path, &e->path, err);
 	e->source = e->path;
+	e->is_real = true;
 	return r;
 }
 
@@ -336,6 +347,7 @@ static int find_exported(struct run *run, const struct setting_item *item,
 		return entries_fail(item, err, "the path is too long");
 	e = new_entry(run, item, VIEW_RW);
 	e->found = VIEW_DIR;
+	e->is_real = true;
 	r = keep(run, real, &e->source, err);
 	return r < 0 ? r : keep(run, inside, &e->path, err);
 }
@@ -362,6 +374,7 @@ static int find_socket(struct run *run, const struct setting_item *item,
 	if (r >= 0 && strcmp(real, path) != 0)
 		r = keep(run, path, &e->name, err);
 	e->source = e->path;
+	e->is_real = true;
 	return r;
 }
 

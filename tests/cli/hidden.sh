@@ -61,6 +61,37 @@ real() {
 real sh -c 'mv conf/sub conf/elsewhere; :'
 prints '--rw: it cannot be put aside' '' real sh -c "$search"
 
+# Links in the project lead to nothing that the view does not have.
+echo SECRET >"$HOME/secret"
+for name in .vscode .claude .git/hooks .envrc; do
+	mkdir -p .git
+	ln -s "$HOME" "$name"
+	prints "direct: $name to the home directory shows nothing of it" '' \
+		direct sh -c 'grep -rs SECRET "$1"; :' sh "$HOME"
+	rm -r "$name"
+done
+rm -r .git "$HOME/secret"
+mkdir -p tool/hooks && echo old >tool/hooks/x && ln -s tool/hooks .husky
+direct sh -c 'echo new >tool/hooks/x; mv tool other; :' 2>/dev/null
+is 'direct: what a link in the project leads to is read-only' \
+	"$(cat .husky/x tool/hooks/x)" "old${nl}old"
+like 'direct: another link is told of' \
+	"$(hb run --direct sh -c 'rm .husky; ln -s conf .husky' 2>&1)" '*.husky*'
+is 'direct: the same is not' \
+	"$(hb run --direct true 2>&1 | grep -c husky)" 0
+rm -r .husky tool
+echo SECRET >"$HOME/secret" && ln -s "$HOME" away
+echo 'hide = away/secret' >.holdback.conf
+says 'a file of the workspace hides nothing outside of it' 125 \
+	"holdback: \[3\] *: key 'hide': 'away/secret' leads out of the workspace${nl}fix: *" \
+	run true
+rm .holdback.conf away "$HOME/secret"
+mkdir ../data && echo SECRET >../data/key && echo other >../data/other
+ln -s data ../link
+prints 'behind a link only what is to be hidden is' other run --ro "$work" \
+	--hide "$work/link/key" --hide conf sh -c 'cat ../link/other; grep -rs SECRET ../link ../data; :'
+rm -r ../data ../link
+
 # What the session removed is not made again to be hidden.
 check 'a session that removed it' hb run -q -s kept rm -r conf
 before=$(hb status @kept)
