@@ -468,6 +468,11 @@ static int find_place(int base, int dir, const char *id,
 	auto_fd int marker = -1;
 	int r;
 
+	if (sys_is_one_place(base, dir)) {
+		r = resource_clock(dir, &resource->t0, err);
+		resource->same_mount = true;
+		return r < 0 ? r : sys_dup_above(dir, 3);
+	}
 	marker = sys_tmpfile(base);
 	if (marker >= 0) {
 		r = resource_clock(marker, &resource->t0, err);

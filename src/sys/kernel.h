@@ -44,6 +44,14 @@ struct k_open_how {
 #define K_RESOLVE_BENEATH	0x08
 #define K_RESOLVE_IN_ROOT	0x10
 
+/* FS_IOC_FSGETXATTR */
+#define K_FSGETXATTR 0x801c581fUL
+
+struct k_fsxattr {
+	uint32_t flags, extent_size, n_extents, project, cow_size;
+	unsigned char unused[8];
+};
+
 /* getdents64 */
 struct k_dirent {
 	uint64_t ino;

@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -24,6 +26,37 @@ int sys_mount_id(int fd, uint64_t *ret_id)
 		return -errno;
 	*ret_id = at.mnt_id;
 	return 0;
+}
+
+/* The project of a directory; what knows none has none. */
+static int64_t project_of(int fd)
+{
+	struct k_fsxattr x = { 0 };
+
+	if (ioctl(fd, K_FSGETXATTR, &x) < 0)
+		return errno == ENOTTY || errno == EOPNOTSUPP ? 0 : -errno;
+	return x.project;
+}
+
+bool sys_is_one_place(int a, int b)
+{
+	static const unsigned long plain[] = { 0xEF53,	   /* ext4 */
+					       0x58465342, /* xfs */
+					       0x01021994 /* tmpfs */ };
+	struct statfs fs;
+	uint64_t x, y;
+	bool is_plain = false;
+	int64_t project;
+
+	if (sys_mount_id(a, &x) < 0 || sys_mount_id(b, &y) < 0 || x != y ||
+	    fstatfs(a, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		is_plain |= (unsigned long)fs.f_type == plain[i];
+	if (!is_plain)
+		return false;
+	project = project_of(a);
+	return project >= 0 && project == project_of(b);
 }
 
 ssize_t sys_fd_path(int fd, char *buf, size_t size)

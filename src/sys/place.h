@@ -2,6 +2,7 @@
 #ifndef HB_SYS_PLACE_H
 #define HB_SYS_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,6 +15,13 @@
 
 /* A number for the mount that `fd` was opened through; this boot only. */
 int sys_mount_id(int fd, uint64_t *ret_id);
+
+/*
+ * Whether what lies in one of two directories can surely be moved to the other:
+ * one mount of a file system that is known to divide itself by nothing but
+ * projects, and one project.  If not, only a trial tells.
+ */
+bool sys_is_one_place(int a, int b);
 
 /*
  * The path of what `fd` refers to, as the kernel knows it: absolute, without

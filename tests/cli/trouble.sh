@@ -79,6 +79,32 @@ like 'a file system without unnamed files: a copy, which can be committed' "$out
 	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}status 0${nl}D	d/*M	f${nl}A	new${nl}x${nl}y${nl}f new${nl}*x${nl}o${nl}d f${nl}*removed*${nl}d${nl}f"
 unlike 'and nothing else is said' "$out" '*cannot*work directory*'
 
+# The real thing, if it can be mounted here.
+out="no FUSE"
+if command -v bindfs >/dev/null && [ -w /dev/fuse ]; then
+	out=$(in_mounts '
+		mkdir ../fuse d && echo o >d/o
+		bindfs -f . ../fuse & fuse=$!
+		for i in $(seq 3000); do
+			mountpoint -q ../fuse && break
+			kill -0 "$fuse" 2>/dev/null || break
+			sleep 0.01
+		done
+		mountpoint -q ../fuse || { echo "no FUSE"; exit 0; }
+		cd ../fuse
+		hb -q sh -c "echo y >f; rm -r d; echo n >new"; echo "status $?"
+		hb diff --name-status; cat f; hb commit -y >/dev/null; cat f; echo *
+		hb undo >/dev/null; cat f d/o; echo *; hb cleanup -y; ls -A
+		cd ../p; umount ../fuse; wait "$fuse"')
+fi
+case ${out##*"no FUSE"*} in
+'') skip 'a workspace on FUSE' 'bindfs cannot mount here' ;;
+*)
+	like 'a workspace on FUSE: a copy, which can be committed' "$out" \
+		"holdback: no overlay for '$work/home/fuse', a copy instead: *${nl}status 0${nl}D	d/*M	f${nl}A	new${nl}x${nl}y${nl}f new${nl}*x${nl}o${nl}d f${nl}*removed*${nl}d${nl}f"
+	;;
+esac
+
 # What worked before does not any more.
 out=$(in_mounts '
 	hb -q true
