@@ -29,18 +29,30 @@
  *	PREFIX with bin/ and lib/	of nearly everything else
  */
 
+/*
+ * What is in a workspace is somebody else's: where a script or a link in it
+ * leads, only what is plainly installed is shown, and no other project.
+ */
+
 #define NODE	  "/node_modules/"
 #define LINE_SIZE 512
 #define ABOVE_MAX 3
+
+static bool is_in_resource(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (view_lies_in(path, run->resources[i].source))
+			return true;
+	return false;
+}
 
 /* Whether the view shows the host's `path`, which has no links. */
 static bool is_shown(const struct run *run, const char *path)
 {
 	bool shown = false;
 
-	for (size_t i = 0; i < run->n_resources; i++)
-		if (view_lies_in(path, run->resources[i].source))
-			return true;
+	if (is_in_resource(run, path))
+		return true;
 	for (size_t i = 0; i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
@@ -149,16 +161,29 @@ static bool may_show(const struct run *run, const char *dir)
 	return true;
 }
 
-static bool find_package(const struct run *run, const char *file, char *ret)
+/* One thing that is to be executed. */
+struct executed {
+	char file[PATH_MAX]; /* without links */
+	bool is_command;     /* else the interpreter of one */
+	bool is_foreign;     /* something in the workspace led there */
+};
+
+static bool find_package(const struct run *run, const struct executed *p,
+			 char *ret)
 {
-	static bool (*const rules[])(const char *, char *) = {
-		node_package,
-		json_package,
-		prefix_package,
+	static const struct {
+		bool (*find)(const char *, char *);
+		bool is_installed; /* nothing else looks like that */
+	} rules[] = {
+		{ node_package, true },
+		{ json_package, false },
+		{ prefix_package, true },
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (rules[i](file, ret) && may_show(run, ret))
+		if ((rules[i].is_installed || !p->is_foreign) &&
+		    rules[i].find(p->file, ret) && may_show(run, ret) &&
+		    !(p->is_foreign && has(ret, ".git")))
 			return true;
 	return false;
 }
@@ -201,15 +226,15 @@ static bool next_word(const char **at, char *ret, size_t size)
 	return true;
 }
 
-/* What executes the script `file`, without links, or false. */
-static bool find_interpreter(const struct run *run, const char *file, char *ret)
+/* What executes the script `p`, which it becomes; or false. */
+static bool find_interpreter(const struct run *run, struct executed *p)
 {
 	char line[LINE_SIZE], word[LINE_SIZE], found[PATH_MAX];
 	const char *at = line + 2;
 	auto_fd int fd = -1;
 	ssize_t n;
 
-	fd = sys_openat(AT_FDCWD, file, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	fd = sys_openat(AT_FDCWD, p->file, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return false;
 	n = sys_read(fd, line, sizeof(line) - 1);
@@ -219,49 +244,53 @@ static bool find_interpreter(const struct run *run, const char *file, char *ret)
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "#!", 2) != 0 || !next_word(&at, word, sizeof(word)))
 		return false;
+	p->is_command = false;
+	p->is_foreign = is_in_resource(run, p->file);
 	if (!path_part_is(path_basename(word), "env"))
-		return look_real(word, ret) >= 0;
+		return look_real(word, p->file) >= 0;
 	do {
 		if (!next_word(&at, word, sizeof(word)))
 			return false;
 	} while (word[0] == '-' || strchr(word, '='));
+	/* What PATH leads to is the user's choice. */
+	p->is_foreign &= !!strchr(word, '/');
 	return look_command(word, look_env(run->host.envp, "PATH"), run->cwd,
-			    found, ret, NULL) >= 0;
+			    found, p->file, NULL) >= 0;
 }
 
-static int show_one(struct run *run, const char *file, bool is_command,
+static int show_one(struct run *run, const struct executed *p,
 		    struct hb_error *err)
 {
 	char dir[PATH_MAX], shown[QUOTE_SHOWN], where[QUOTE_SHOWN];
-	struct path_part parent = path_dirname(file);
+	struct path_part parent = path_dirname(p->file);
 
-	if (is_shown(run, file))
+	if (is_shown(run, p->file))
 		return 0;
-	if (find_package(run, file, dir))
+	if (find_package(run, p, dir))
 		return add_package(run, dir, err);
 	hb_fix(err, "--ro %.*s", (int)parent.n, parent.s);
 	return hb_fail(err, -HB_E_NOT_FOUND,
-		       is_command ? "'%s' is not in the view: it lies at '%s'"
-				  : "the interpreter of '%s' is not in the "
-				    "view: it lies at '%s'",
+		       p->is_command
+			       ? "'%s' is not in the view: it lies at '%s'"
+			       : "the interpreter of '%s' is not in the "
+				 "view: it lies at '%s'",
 		       quote_shown(run->options->argv[0], shown, sizeof(shown)),
-		       quote_shown(file, where, sizeof(where)));
+		       quote_shown(p->file, where, sizeof(where)));
 }
 
 int package_show(struct run *run, struct hb_error *err)
 {
-	char file[PATH_MAX], next[PATH_MAX];
+	struct executed p = { .is_command = true,
+			      .is_foreign = is_in_resource(run, run->command) };
 	int r;
 
-	(void)snprintf(file, sizeof(file), "%s", run->command_real);
+	(void)snprintf(p.file, sizeof(p.file), "%s", run->command_real);
 	for (int i = 0; i < PACKAGES_MAX; i++) {
-		r = show_one(run, file, i == 0, err);
+		r = show_one(run, &p, err);
 		if (r < 0)
 			return r;
-		if (is_in_system(run, file) ||
-		    !find_interpreter(run, file, next))
+		if (is_in_system(run, p.file) || !find_interpreter(run, &p))
 			return 0;
-		memcpy(file, next, strlen(next) + 1);
 	}
 	return 0;
 }

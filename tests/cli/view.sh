@@ -271,6 +271,15 @@ chmod +x scripted by_env
 cp "$HB_PROBE" "$HOME/app/bin/interp"
 like 'so does an interpreter' "$(run ./scripted 2>&1)" '*probe*'
 like 'also by way of env' "$(PATH=$HOME/app/bin:$PATH run ./by_env 2>&1)" '*probe*'
+ln -s "$HOME/app/bin/interp" led_to
+like 'so does what a link leads to' "$(run ./led_to 2>&1)" '*probe*'
+mkdir "$HOME/app/.git"
+prints 'a project of the user is shown if he names it' data run "$HOME/app/bin/tool"
+for name in scripted led_to; do
+	check_exit "nothing in the workspace names another project: $name" 127 \
+		run "./$name"
+done
+rm -r "$HOME/app/.git" led_to
 rm -r "$HOME/app/lib"
 says 'what is no package is not shown' 127 \
 	"holdback: '$HOME/app/bin/tool' is not in the view*${nl}fix: --ro $HOME/app/bin" \
