@@ -447,6 +447,13 @@ struct hb_commit_options {
 	const char *const *theirs; /* conflicts: the session's version wins */
 	size_t n_theirs;
 	const char *expect; /* the hash of what was reviewed, or NULL */
+	/*
+	 * What was reviewed, with the same filter, or NULL.  Where it is still
+	 * that, object by object, it is not hashed again, and what
+	 * hb_session_gate() found in it is not looked for or told again.  Not
+	 * to be read afterwards.
+	 */
+	struct hb_changes *reviewed;
 	bool dry_run;
 	bool with_special; /* fifos: allows the rule `special` */
 	bool with_setid;   /* setuid and the like: allows the rule `setid` */

@@ -125,9 +125,12 @@ static int review(struct commit *c, bool with_gate, struct hb_error *err)
 	struct hb_changes *changes = NULL;
 	int r;
 
+	hb_changes_free(c->reviewed);
+	c->reviewed = c->options.reviewed = NULL;
 	r = hb_session_changes(c->session, &options, &changes, err);
 	if (r < 0)
 		return r;
+	c->reviewed = changes;
 	c->summary = *hb_changes_summary(changes);
 	c->has_summary = true;
 	if (!c->options.expect)
@@ -136,8 +139,10 @@ static int review(struct commit *c, bool with_gate, struct hb_error *err)
 		r = ask_gate(c, changes, err);
 	if (r >= 0 && c->has_preview && !c->call->values->json)
 		r = show_preview(c, changes, err);
-	hb_changes_free(changes);
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	c->options.reviewed = changes;
+	return 0;
 }
 
 /* 1: go on, 0: the user does not want to. */
@@ -357,6 +362,7 @@ int commit_run(struct commit *c, struct hb_error *err)
 {
 	int r = run(c, err);
 
+	hb_changes_free(c->reviewed);
 	questions_done(&c->questions);
 	return r;
 }

@@ -20,6 +20,8 @@ struct commit {
 	bool is_silent;	  /* the gate is not answered, terminal or not */
 
 	struct hb_commit_options options;
+	struct hb_changes
+		*reviewed;	   /* owned; what was listed and asked about */
 	struct hb_summary summary; /* of what passes the filters */
 	bool has_summary;
 	struct findings_said said;

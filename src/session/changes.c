@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "session/found.h"
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/session.h"
@@ -40,6 +41,7 @@ struct hb_changes {
 	struct changes_within *within;	   /* n_within: nothing but these */
 	size_t n_within;
 	struct hb_summary summary;
+	struct found found;
 
 	/* Where the sides lie; borrowed from the session. */
 	const struct txn_resource *roots;
@@ -439,6 +441,7 @@ void hb_changes_free(struct hb_changes *changes)
 		free(changes->within[i].path);
 	free(changes->within);
 	forget_last(changes);
+	found_done(&changes->found);
 	free(changes->resources);
 	free(changes);
 }
@@ -446,6 +449,42 @@ void hb_changes_free(struct hb_changes *changes)
 struct changes *session_changes_of(struct hb_changes *changes, size_t resource)
 {
 	return changes->since ? NULL : changes->resources[resource];
+}
+
+struct found *session_changes_found(struct hb_changes *changes)
+{
+	return &changes->found;
+}
+
+static bool are_same(const char *const *a, size_t n_a, const char *const *b,
+		     size_t n_b)
+{
+	for (size_t i = 0; n_a == n_b && i < n_a; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return n_a == n_b;
+}
+
+bool session_changes_review(struct hb_changes *changes,
+			    const struct changes_filter *filter,
+			    struct changes *const **ret_changes,
+			    const char **ret_hash)
+{
+	const struct changes_filter *own = &changes->filter;
+
+	if (changes->since || changes->n_within > 0 ||
+	    !changes->summary.hash[0] || !own->resources != !filter->resources)
+		return false;
+	for (size_t i = 0; own->resources && i < changes->n; i++)
+		if (own->resources[i] != filter->resources[i])
+			return false;
+	if (!are_same(own->only, own->n_only, filter->only, filter->n_only) ||
+	    !are_same(own->except, own->n_except, filter->except,
+		      filter->n_except))
+		return false;
+	*ret_changes = changes->resources;
+	*ret_hash = changes->summary.hash;
+	return true;
 }
 
 const struct changes_filter *

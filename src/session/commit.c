@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "session/found.h"
 #include "session/gate.h"
 #include "session/progress.h"
 #include "session/session.h"
@@ -137,7 +138,28 @@ static void fill_result(const struct txn_result *from,
 struct pointed_to {
 	uint8_t expect[SHA256_SIZE];
 	bool chosen[RECORD_RESOURCES_MAX];
+	struct txn_review review;
+	uint8_t reviewed[SHA256_SIZE];
 };
+
+/* Without one, or where that is of something else, all is looked at anew. */
+static void set_review(const struct hb_commit_options *from,
+		       struct pointed_to *to, struct txn_options *options)
+{
+	struct txn_review *review = &to->review;
+	const char *hash;
+
+	if (!from->reviewed ||
+	    !session_changes_review(from->reviewed, &options->filter,
+				    &review->changes, &hash) ||
+	    sha256_from_hex(hash, to->reviewed) < 0)
+		return;
+	review->hash = to->reviewed;
+	review->gate = session_changes_found(from->reviewed)->is_whole
+			       ? session_gate_recall
+			       : NULL;
+	options->review = review;
+}
 
 static int read_options(const struct hb_session *s,
 			const struct hb_commit_options *from,
@@ -168,6 +190,7 @@ static int read_options(const struct hb_session *s,
 		.with_setid = from->with_setid,
 		.with_ignored = from->with_ignored,
 	};
+	set_review(from, to, ret);
 	if (!from->expect)
 		return 0;
 	if (sha256_from_hex(from->expect, to->expect) < 0) {
@@ -246,6 +269,8 @@ static int set_gate(struct session_gate *gate, struct hb_session *s,
 	gate->with_setid = from->with_setid;
 	options->gate = session_gate_look;
 	options->gate_ctx = gate;
+	if (options->review && options->review->gate)
+		gate->found = session_changes_found(from->reviewed);
 	r = session_gate_begin(gate, s, &from->gate, err);
 	return r < 0 ? r : session_gate_check(gate, check, err);
 }
@@ -275,7 +300,7 @@ int hb_session_commit(struct hb_session *session,
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
-	struct pointed_to pointed_to;
+	struct pointed_to pointed_to = { 0 };
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "gate/rules.h"
 #include "session/config.h"
+#include "session/found.h"
 #include "session/gate.h"
 #include "session/look.h"
 #include "session/session.h"
@@ -140,6 +141,7 @@ struct telling {
 	struct session_gate *gate;
 	size_t resource;
 	bool is_refused;
+	bool is_recalled; /* it was told before */
 	const char *output;
 };
 
@@ -161,6 +163,8 @@ static int tell(void *ctx, const struct gate_finding *from,
 		.output = t->output,
 	};
 
+	if (t->gate->kept)
+		found_note(t->gate->kept, t->resource, from);
 	if (finding.is_allowed)
 		allowed_note(&t->gate->allowed, from->rule, from->path);
 	result->n_warnings += finding.severity == HB_SEVERITY_WARN;
@@ -170,7 +174,7 @@ static int tell(void *ctx, const struct gate_finding *from,
 		finding.severity == HB_SEVERITY_ASK && !finding.is_allowed;
 	t->is_refused = t->is_refused || (finding.severity > HB_SEVERITY_WARN &&
 					  !finding.is_allowed);
-	return options->found
+	return options->found && !t->is_recalled
 		       ? options->found(options->found_ctx, &finding, err)
 		       : 0;
 }
@@ -239,6 +243,34 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 	return r < 0 ? r : telling.is_refused || gate->check_failed;
 }
 
+int session_gate_recall(void *ctx, size_t resource, struct changes *changes,
+			const struct txn_options *options, struct hb_error *err)
+{
+	struct session_gate *gate = ctx;
+	struct telling telling = { .gate = gate,
+				   .resource = resource,
+				   .is_recalled = true };
+	int r = 0;
+
+	(void)changes;
+	(void)options;
+	if (resource == 0)
+		gate->result.n_warnings += gate->found->n_warnings;
+	for (size_t i = 0; r >= 0 && i < gate->found->n; i++) {
+		const struct found_one *one = &gate->found->list[i];
+		const struct gate_finding finding = {
+			.rule = one->rule,
+			.severity = (enum gate_severity)one->severity,
+			.path = one->path,
+			.reason = "",
+		};
+
+		if (one->resource == resource)
+			r = tell(&telling, &finding, err);
+	}
+	return r < 0 ? r : telling.is_refused || gate->check_failed;
+}
+
 int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		    const struct hb_gate_options *options,
 		    struct hb_gate_result *ret_result, struct hb_error *err)
@@ -255,6 +287,9 @@ int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		r = session_gate_begin(&gate, session, options, err);
 	if (r >= 0 && options->check)
 		r = session_gate_check(&gate, options->check, err);
+	/* What the check said is its own, and a commit runs its own. */
+	gate.kept = session_changes_found(changes);
+	found_begin(gate.kept);
 	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {
 		struct changes *of = session_changes_of(changes, i);
 
@@ -265,6 +300,8 @@ int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		r = hb_changes_rewind(changes, err);
 	if (r >= 0)
 		*ret_result = gate.result;
+	else
+		found_done(gate.kept);
 	session_gate_done(&gate);
 	return r < 0 ? r : 0;
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct found;
 struct gate_rules;
 struct hb_error;
 
@@ -28,6 +29,8 @@ struct session_gate {
 	struct hb_gate_result result;
 	struct allowed allowed; /* what commit records */
 	bool check_failed;	/* and nobody allowed that */
+	struct found *found;	/* of an earlier look, or NULL */
+	struct found *kept;	/* where to keep what is found, or NULL */
 };
 
 /*
@@ -46,5 +49,10 @@ int session_gate_check(struct session_gate *gate,
 /* Of type txn_gate_fn. */
 int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		      const struct txn_options *options, struct hb_error *err);
+
+/* The same from what `found` has of an earlier look; tells nobody. */
+int session_gate_recall(void *ctx, size_t resource, struct changes *changes,
+			const struct txn_options *options,
+			struct hb_error *err);
 
 #endif

@@ -162,6 +162,18 @@ int session_make_filter(const struct hb_session *s,
 /* The change set of one resource; NULL: it is one of `since`. */
 struct changes *session_changes_of(struct hb_changes *changes, size_t resource);
 
+/* What the gate has found in it, which hb_session_gate() fills. */
+struct found *session_changes_found(struct hb_changes *changes);
+
+/*
+ * The change sets of all resources as a transaction with this filter may take
+ * them for reviewed, and their hash; false: it may not.
+ */
+bool session_changes_review(struct hb_changes *changes,
+			    const struct changes_filter *filter,
+			    struct changes *const **ret_changes,
+			    const char **ret_hash);
+
 /* The filter that a change set was made with. */
 const struct changes_filter *
 session_changes_filter(const struct hb_changes *changes);

@@ -54,6 +54,7 @@ struct commit {
 	size_t n;
 	uint64_t id;
 	bool has_rest;
+	bool is_reviewed; /* the review is about what is there now */
 };
 
 static void add_summary(struct changes_summary *to,
@@ -77,6 +78,13 @@ static void add_summary(struct changes_summary *to,
 	to->n_dirs_ignored += from->n_dirs_ignored;
 }
 
+static void drop_scan(struct part *part)
+{
+	changes_free(part->changes);
+	part->changes = NULL;
+	survey_done(&part->survey);
+}
+
 static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 {
 	const struct txn_resource *res = &c->txn->resources[i];
@@ -97,7 +105,8 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.git = res->git,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
-		.without_hash = !c->options->expect && !c->options->dry_run,
+		.without_hash = c->is_reviewed ||
+				(!c->options->expect && !c->options->dry_run),
 	};
 	int r = changes_scan(&request, &c->parts[i].changes, err);
 
@@ -126,11 +135,15 @@ static void set_hash(const struct commit *c, struct changes_summary *sum)
 
 static int pass_gate(struct commit *c, struct hb_error *err)
 {
+	const struct txn_review *review =
+		c->is_reviewed ? c->options->review : NULL;
+	txn_gate_fn gate =
+		review && review->gate ? review->gate : c->options->gate;
 	bool is_refused = false;
 
 	for (size_t i = 0; c->options->gate && i < c->n; i++) {
-		int r = c->options->gate(c->options->gate_ctx, i,
-					 c->parts[i].changes, c->options, err);
+		int r = gate(c->options->gate_ctx, i, c->parts[i].changes,
+			     c->options, err);
 
 		if (r < 0)
 			return r;
@@ -141,16 +154,43 @@ static int pass_gate(struct commit *c, struct hb_error *err)
 			  : 0;
 }
 
+/*
+ * What was reviewed is walked once more, for the base may have changed since.
+ * If it is not what it was then, everything is looked at anew.
+ */
+static int scan_all(struct commit *c, struct hb_error *err)
+{
+	const struct txn_review *review = c->options->review;
+	int r = 0;
+
+	c->is_reviewed = review != NULL;
+	for (size_t i = 0; i < c->n; i++) {
+		r = scan_one(c, i, err);
+		if (r >= 0 && c->is_reviewed)
+			r = steady_compare(review->changes[i],
+					   c->parts[i].changes, err);
+		if (r < 0)
+			return r;
+		if (!c->is_reviewed || r == 1)
+			continue;
+		c->is_reviewed = false;
+		for (size_t k = 0; k <= i; k++)
+			drop_scan(&c->parts[k]);
+		i = (size_t)-1;
+	}
+	return 0;
+}
+
 static int scan(struct commit *c, struct txn_result *result,
 		struct hb_error *err)
 {
 	uint64_t n_denied = 0;
 	int r;
 
+	r = scan_all(c, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < c->n; i++) {
-		r = scan_one(c, i, err);
-		if (r < 0)
-			return r;
 		add_summary(&result->summary,
 			    changes_summary(c->parts[i].changes));
 		result->summary.n_deleted -= c->parts[i].survey.n_kept_deleted;
@@ -163,7 +203,11 @@ static int scan(struct commit *c, struct txn_result *result,
 		c->has_rest = c->has_rest || c->parts[i].survey.has_rest;
 	}
 	result->has_rest = c->has_rest;
-	set_hash(c, &result->summary);
+	if (c->is_reviewed)
+		memcpy(result->summary.hash, c->options->review->hash,
+		       SHA256_SIZE);
+	else
+		set_hash(c, &result->summary);
 	if (c->options->expect &&
 	    memcmp(c->options->expect, result->summary.hash, SHA256_SIZE) !=
 		    0) {
@@ -351,8 +395,7 @@ int txn_commit(struct txn *txn, const struct txn_options *options,
 	r = c.parts ? commit_run(&c, applied, applied_ctx, &result, err)
 		    : hb_fail(err, -ENOMEM, "cannot commit");
 	for (size_t i = 0; c.parts && i < c.n; i++) {
-		changes_free(c.parts[i].changes);
-		survey_done(&c.parts[i].survey);
+		drop_scan(&c.parts[i]);
 		site_close(&c.parts[i].site);
 	}
 	free(c.parts);

@@ -8,6 +8,7 @@
 #include "txn/survey.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * Planning reads the layers and changes nothing in them, but for the rights of
@@ -84,4 +85,73 @@ int steady_check(const struct txn_resource *resource, struct changes *changes,
 	left = content_walk_leave(&walk, r < 0 ? NULL : err);
 	content_walk_done(&walk);
 	return r < 0 ? r : left;
+}
+
+static bool is_same_new(const struct entry *then, const struct entry *now)
+{
+	const struct sys_attr a = { .ino = now->ino,
+				    .dev = now->dev,
+				    .ctime = now->ctime,
+				    .mtime = now->mtime,
+				    .size = now->size };
+
+	return then->type == now->type && then->mode == now->mode &&
+	       (then->type == ENTRY_NONE || is_steady(then, &a));
+}
+
+/* What else comes and goes in a directory of the base is nobody's business. */
+static bool is_same_old(const struct entry *then, const struct entry *now)
+{
+	return then->type == now->type && then->ino == now->ino &&
+	       then->dev == now->dev &&
+	       (then->type == ENTRY_DIR ||
+		is_same_time(then->ctime, now->ctime));
+}
+
+static bool is_same_change(const struct change *then, const struct change *now)
+{
+	static const unsigned found_anew =
+		CHANGE_RENAMED | CHANGE_MOVED_AWAY | CHANGE_CONFLICT;
+
+	return strcmp(then->path, now->path) == 0 && then->kind == now->kind &&
+	       then->what == now->what &&
+	       (then->flags & ~found_anew) == (now->flags & ~found_anew) &&
+	       is_same_new(&then->new, &now->new) &&
+	       is_same_old(&then->old, &now->old);
+}
+
+/* What is carried nobody sees, and is as it is at the time of the commit. */
+static int next_seen(struct changes *changes, struct change *ret,
+		     struct hb_error *err)
+{
+	int r;
+
+	do
+		r = changes_next(changes, ret, err);
+	while (r == 1 && (ret->flags & CHANGE_CARRIED));
+	return r;
+}
+
+int steady_compare(struct changes *then, struct changes *now,
+		   struct hb_error *err)
+{
+	struct change a, b;
+	int r, s;
+
+	r = changes_rewind(then, err);
+	if (r >= 0)
+		r = changes_rewind(now, err);
+	while (r >= 0) {
+		r = next_seen(then, &a, err);
+		s = r < 0 ? r : next_seen(now, &b, err);
+		if (s < 0)
+			return s;
+		if (r != s)
+			return 0;
+		if (r == 0)
+			return 1;
+		if (!is_same_change(&a, &b))
+			return 0;
+	}
+	return r;
 }

@@ -15,4 +15,12 @@ struct txn_resource;
 int steady_check(const struct txn_resource *resource, struct changes *changes,
 		 const struct txn_options *options, struct hb_error *err);
 
+/*
+ * Whether two scans of one resource saw the same objects change in the same
+ * way, by the same measure: 1 or 0.  Renames and conflicts do not count, which
+ * are found anew.  Reads both to the end, or to where they differ.
+ */
+int steady_compare(struct changes *then, struct changes *now,
+		   struct hb_error *err);
+
 #endif

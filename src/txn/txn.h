@@ -126,6 +126,17 @@ typedef int (*txn_gate_fn)(void *ctx, size_t resource, struct changes *changes,
 			   const struct txn_options *options,
 			   struct hb_error *err);
 
+/*
+ * A look at what the same options are about: change sets with their hash, which
+ * somebody has seen.  Where each object is still the one of then, by its change
+ * time, nothing is hashed again and `gate` is asked instead of the options'.
+ */
+struct txn_review {
+	struct changes *const *changes; /* by resource; read again */
+	const uint8_t *hash;		/* of all of them, as `expect` below */
+	txn_gate_fn gate; /* says what it said then; NULL: the options' is */
+};
+
 struct txn_options {
 	struct changes_filter filter;
 	const char *const *ours; /* conflicts: the base's version stays */
@@ -138,6 +149,7 @@ struct txn_options {
 	 * it is the SHA-256 of theirs, one after the other.
 	 */
 	const uint8_t *expect;
+	const struct txn_review *review; /* NULL: nobody has looked before */
 	bool dry_run;
 	/*
 	 * NULL: nobody looks, and fifos, setuid, setgid and file capabilities

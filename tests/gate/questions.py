@@ -87,6 +87,25 @@ def only_that_path(shell):
     same(there(), ["old"])
 
 
+def what_was_listed_is_committed(shell, command):
+    """What changes between the list and the answer is not; nor what it was."""
+    begin("echo harmless >f; echo x >g; rm old")
+    shell.start(line(command), COMMIT)
+    (layer,) = [os.path.join(folder, "f") for folder, _, files in os.walk(WORK)
+                if "f" in files and folder != PROJECT]  # fmt: skip
+    before = os.stat(layer)
+    with open(layer, "r+", encoding="ascii") as file:
+        file.write("harmful!\n")
+    os.utime(layer, ns=(before.st_atime_ns, before.st_mtime_ns))
+    answer(shell, "y", "not the expected ones")
+    shell.expect("hb> ")
+    same(shell.status(), 5)
+    same(there(), ["old"])
+    shell.start(line(command), COMMIT)
+    answer(shell, "y", "committed 3 files: 2 added, 1 deleted")
+    shell.expect("hb> ")
+
+
 def no_stops(shell, word):
     begin("echo x >.envrc")
     shell.start(line("sync"), ASK)
@@ -151,6 +170,8 @@ def main():
     tap.test("commit asks, shows the diff and commits", yes_commits, shell, "commit")
     tap.test("and so does sync", yes_commits, shell, "sync")
     tap.test("a yes is for one path", only_that_path, shell)
+    tap.test("commit: what was listed, or nothing", what_was_listed_is_committed, shell, "commit")
+    tap.test("sync: what was listed, or nothing", what_was_listed_is_committed, shell, "sync")
     tap.test("no stops it", no_stops, shell, "n")
     tap.test("and so does q", no_stops, shell, "q")
     tap.test("and the end of input", end_of_input_stops, shell)

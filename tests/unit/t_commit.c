@@ -436,16 +436,6 @@ static void kill_at(const char *call, unsigned n, struct world *w,
 	CHECK(WIFSIGNALED(status));
 }
 
-static bool is_text(int dir, const char *name, const char *text)
-{
-	char now[64] = { 0 };
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
-
-	(void)close(fd);
-	return n >= 0 && strcmp(now, text) == 0;
-}
-
 /* Atomically, as editors save. */
 static void save_over(int base, const char *name)
 {

@@ -31,6 +31,17 @@ struct world {
 	uint64_t n_seen;
 };
 
+/* Whether that is all that the file has. */
+static inline bool is_text(int dir, const char *name, const char *text)
+{
+	char now[64] = { 0 };
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, now, sizeof(now) - 1);
+
+	(void)close(fd);
+	return n >= 0 && strcmp(now, text) == 0;
+}
+
 static inline int world_seen(void *ctx, size_t resource,
 			     const struct seen *seen, struct hb_error *err)
 {
