@@ -22,6 +22,9 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
+/* How often a file may be replaced while it is looked at. */
+#define LOOKS 100
+
 const char *look_env(char *const *envp, const char *name)
 {
 	size_t n = strlen(name);
@@ -32,18 +35,38 @@ const char *look_env(char *const *envp, const char *name)
 	return NULL;
 }
 
+/* Whether the kernel's name for `fd` is one that was, and not a real one. */
+static bool is_replaced(int fd, const char *name)
+{
+	static const char mark[] = " (deleted)";
+	size_t n = strlen(name), n_mark = sizeof(mark) - 1;
+	struct stat here, there;
+
+	if (n < n_mark || strcmp(name + n - n_mark, mark) != 0)
+		return false;
+	return sys_fstat(fd, &here) < 0 ||
+	       sys_fstatat(AT_FDCWD, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
 int look_real(const char *path, char *ret)
 {
-	auto_fd int fd = -1;
-	char link[32];
-	ssize_t n;
+	/* What is replaced at this very moment is looked for again. */
+	for (unsigned i = 0; i < LOOKS; i++) {
+		auto_fd int fd = sys_openat(AT_FDCWD, path, O_PATH, 0);
+		char link[32];
+		ssize_t n;
 
-	fd = sys_openat(AT_FDCWD, path, O_PATH, 0);
-	if (fd < 0)
-		return fd;
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = sys_readlinkat(AT_FDCWD, link, ret, PATH_MAX);
-	return n < 0 ? (int)n : 0;
+		if (fd < 0)
+			return fd;
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = sys_readlinkat(AT_FDCWD, link, ret, PATH_MAX);
+		if (n < 0)
+			return (int)n;
+		if (!is_replaced(fd, ret))
+			return 0;
+	}
+	return -ENOENT;
 }
 
 /* With "/" for a home, as services have it, there is none to hide. */
