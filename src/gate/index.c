@@ -200,24 +200,38 @@ static bool look_in(const struct gate_index *index, size_t bucket,
 	return is_any;
 }
 
+/* A name may come again and again in a path, and its patterns match or not. */
+static bool look_once(const struct gate_index *index, uint64_t *seen,
+		      size_t bucket, const char *path, unsigned char *ret_hits)
+{
+	uint64_t bit = (uint64_t)1 << bucket % 64;
+
+	if (seen[bucket / 64] & bit)
+		return false;
+	seen[bucket / 64] |= bit;
+	return look_in(index, bucket, path, ret_hits);
+}
+
 bool gate_index_find(const struct gate_index *index, const char *path,
 		     unsigned char *ret_hits)
 {
 	bool is_any = look_in(index, LOOSE, path, ret_hits);
+	uint64_t seen[BUCKETS / 64] = { 0 };
 	const char *name = path, *dot;
 
 	for (;;) {
 		size_t n = strcspn(name, "/");
 
-		is_any |=
-			look_in(index, bucket_of_name(name, n), path, ret_hits);
+		is_any |= look_once(index, seen, bucket_of_name(name, n), path,
+				    ret_hits);
 		if (!name[n])
 			break;
 		name += n + 1;
 	}
 	dot = strrchr(name, '.');
 	if (dot)
-		is_any |= look_in(index, bucket_of_ending(dot, strlen(dot)),
-				  path, ret_hits);
+		is_any |= look_once(index, seen,
+				    bucket_of_ending(dot, strlen(dot)), path,
+				    ret_hits);
 	return is_any;
 }

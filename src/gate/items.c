@@ -51,11 +51,15 @@ static int new_item(struct items *items, char **name, struct item **ret)
 int items_add(struct items *items, const char *name, size_t n_name,
 	      const char *value, size_t n_value, uint64_t line)
 {
-	auto_free char *copy = strndup(name, n_name);
+	auto_free char *copy = NULL;
 	struct item *item;
 	struct sha256 h;
 	int r;
 
+	items->work += n_name;
+	if (items->work > ITEMS_WORK_MAX)
+		return -E2BIG;
+	copy = strndup(name, n_name);
 	if (!copy)
 		return -ENOMEM;
 	/* Patterns know slashes, and these names have no components. */
@@ -64,6 +68,10 @@ int items_add(struct items *items, const char *name, size_t n_name,
 	if (!matches_any(&items->rule->keys, copy) ||
 	    matches_any(&items->rule->except_keys, copy))
 		return 0;
+	/* Whom it is compared with, and the value. */
+	items->work += items->n + n_value;
+	if (items->work > ITEMS_WORK_MAX)
+		return -E2BIG;
 	item = find(items, copy);
 	r = item ? 0 : new_item(items, &copy, &item);
 	if (r < 0)

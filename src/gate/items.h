@@ -14,6 +14,13 @@
  */
 #define ITEMS_MAX 1024
 
+/*
+ * So many bytes of names and values are looked at in all.  A value may hold
+ * others, and a name be said in each of many, so that is not the length of the
+ * text; people's files come nowhere near.
+ */
+#define ITEMS_WORK_MAX ((size_t)16 << 20)
+
 struct item {
 	char *name;
 	uint8_t values[SHA256_SIZE];
@@ -24,12 +31,13 @@ struct items {
 	const struct gate_rule *rule; /* names that it does not ask for go */
 	struct item *items;
 	size_t n;
+	size_t work; /* bytes looked at so far */
 };
 
 void items_done(struct items *items);
 #define auto_items __attribute__((cleanup(items_done)))
 
-/* 0, -E2BIG beyond the limit, or -ENOMEM. */
+/* 0, -E2BIG beyond the limits, or -ENOMEM. */
 int items_add(struct items *items, const char *name, size_t n_name,
 	      const char *value, size_t n_value, uint64_t line);
 

@@ -230,6 +230,36 @@ static void too_many_are_refused(void)
 	CHECK_INT(items_add(&items, "more", 4, "", 0, 1), -E2BIG);
 }
 
+/* Each of these took time by the square of its length. */
+static void a_long_text_is_too_much(void)
+{
+	static char text[1 << 19];
+	const struct gate_rule rule = everything();
+	auto_items struct items line = { .rule = &rule };
+	auto_items struct items names = { .rule = &rule };
+	auto_items struct items some = { .rule = &rule };
+	size_t at = 0;
+
+	/* One line, of which each word has all of it for its value. */
+	text[at++] = '*';
+	while (at + 10 < sizeof(text))
+		at += (size_t)snprintf(text + at, 10, " filter=x");
+	CHECK_INT(items_read_attributes(&line, text, at), -E2BIG);
+	/* A long name with much in it. */
+	at = (size_t)snprintf(text, sizeof(text), "{\"%060000d\":{\"a\":1", 0);
+	while (at + 10 < sizeof(text))
+		at += (size_t)snprintf(text + at, 10, ",\"a\":1");
+	at += (size_t)snprintf(text + at, 10, "}}");
+	CHECK_INT(items_read_json(&names, text, at), -E2BIG);
+	/* What people write is not. */
+	at = 0;
+	while (at + 40 < sizeof(text))
+		at += (size_t)snprintf(text + at, 40, "*.%zu filter=x diff=y\n",
+				       at);
+	CHECK_INT(items_read_attributes(&some, text, at), 0);
+	CHECK_INT(some.n, 2);
+}
+
 TESTS(T(git_config_is_read_as_git_does), T(attributes_are_read),
       T(json_is_read_with_its_escapes), T(only_what_is_new_counts),
-      T(too_many_are_refused), )
+      T(too_many_are_refused), T(a_long_text_is_too_much))
