@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "holdback/holdback.h"
 #include "plan/settings.h"
 #include "session/entries.h"
@@ -93,8 +92,8 @@ static const char *profile_of(const struct run *run)
 	const char *name = run->settings.profile;
 
 	if (!name)
-		name = path_basename(run->options->argv[0]).s;
-	return name;
+		name = run->program;
+	return name ? name : PROFILE_GENERIC;
 }
 
 int policy_record(const struct run *run, struct session_record *record,

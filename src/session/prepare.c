@@ -275,6 +275,33 @@ static const char *program_of(const struct hb_run_options *o)
 	return name[0] ? name : NULL;
 }
 
+/*
+ * A command that is named by its place in the workspace is part of that, and
+ * whoever made it chose its name: no profile is found by it.
+ */
+static bool is_of_workspace(const struct run *run, const char *command)
+{
+	char workspace[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+
+	if (!strchr(command, '/'))
+		return false;
+	look_workspace(run->cwd, run->host.home, workspace);
+	if (path_is_absolute(command)
+		    ? path_normalise(command, PATH_DOTS_FOLD, path,
+				     sizeof(path)) < 0
+		    : path_join(run->cwd, command, path, sizeof(path)) < 0)
+		return true;
+	return view_lies_in(path, workspace) ||
+	       (look_real(path, real) >= 0 && view_lies_in(real, workspace));
+}
+
+static void find_program(struct run *run)
+{
+	run->program = program_of(run->options);
+	if (run->program && is_of_workspace(run, run->options->argv[0]))
+		run->program = NULL;
+}
+
 int run_configure(struct run *run, const struct hb_run_options *options,
 		  struct hb_session *session, struct hb_error *err)
 {
@@ -294,9 +321,10 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 	if (r > 0)
 		options = run->options = &run->code.options;
 	find_home(run);
+	find_program(run);
 	r = session && policy_is_recorded(session)
 		    ? policy_load(session, options, &run->settings, err)
-		    : config_load(&run->settings, options, program_of(options),
+		    : config_load(&run->settings, options, run->program,
 				  run->host.home, err);
 	if (r >= 0)
 		r = find_chdir(run, err);

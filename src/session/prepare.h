@@ -36,6 +36,7 @@ struct hb_session;
 struct run {
 	const struct hb_run_options *options; /* the caller's, or code's */
 	struct code code;
+	const char *program;	    /* whose profile the command has; or NULL */
 	struct hb_session *session; /* goes on in this one; borrowed, or NULL */
 	const struct hb_listener *listener; /* may be NULL */
 	struct settings settings;

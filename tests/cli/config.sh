@@ -33,6 +33,10 @@ is 'the profile of a command' "$(value net claude)" \
 	"host # profile 'claude' (built in), line 2"
 is 'found by the last part of its name' "$(value net /opt/x/claude)" \
 	"host # profile 'claude' (built in), line 2"
+for name in ./claude "$PWD/claude" "$PWD/x/../claude" ../"${PWD##*/}"/claude; do
+	like "what the workspace has is not found by its name: $name" \
+		"$(value net "$name")" 'none # *'
+done
 printf '# mine\n\nnet = host\nro = /usr/share\n' >"$conf/config"
 is 'a file of the user' "$(value net)" "host # $conf/config:3"
 printf 'net = none\nro = "/usr/lib"\n' >"$conf/make.conf"
@@ -77,7 +81,7 @@ on_terminal() {
 }
 printf '' >"$conf/config"
 like 'the line at the start says that an agent has the network' \
-	"$(on_terminal './claude limits')" \
+	"$(on_terminal '--profile claude ./claude limits')" \
 	'holdback: ephemeral: * · network: host · home hidden but for 0 tools*'
 mkdir -p "$HOME/.cargo/bin"
 like 'and counts the tools' "$(on_terminal true)" \
