@@ -60,9 +60,9 @@ static void remove_noted(const struct hb_store *store, const char *gone)
 	}
 }
 
-static int remove_gone(const struct hb_store *store, const char *gone,
-		       const struct session_record *record,
-		       struct hb_error *err)
+int session_remove_gone(const struct hb_store *store, const char *gone,
+			const struct session_record *record,
+			struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	int r;
@@ -242,7 +242,7 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 		if (sys_faccessat(s->store->sessions, gone, F_OK) == -ENOENT)
 			return 0;
 	}
-	return remove_gone(s->store, gone, &s->record, err);
+	return session_remove_gone(s->store, gone, &s->record, err);
 }
 
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
@@ -271,7 +271,7 @@ int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'",
 			       session->record.name);
-	r = remove_gone(session->store, gone, &session->record, err);
+	r = session_remove_gone(session->store, gone, &session->record, err);
 	if (r < 0)
 		return r;
 	/* The layers that nobody shares go with it. */
@@ -308,7 +308,7 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	r = sys_renameat(store->sessions, name, store->sessions, gone);
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'", name);
-	return remove_gone(store, gone, NULL, err);
+	return session_remove_gone(store, gone, NULL, err);
 }
 
 struct stale {
@@ -337,9 +337,10 @@ static int remove_rest(void *ctx, const char *name, struct hb_error *err)
 	stale->n++;
 	if (stale->dry_run)
 		return 0;
+	live_remove_in(dir);
 	has_record = record_read(dir, &record, NULL) >= 0;
-	return remove_gone(stale->store, name, has_record ? &record : NULL,
-			   err);
+	return session_remove_gone(stale->store, name,
+				   has_record ? &record : NULL, err);
 }
 
 static bool is_orphan(const struct hb_store *store, const char *name)

@@ -5,6 +5,7 @@
 #include "session/fallback.h"
 #include "session/groups.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/shown.h"
@@ -13,11 +14,13 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "sys/proc.h"
 #include "txn/carry.h"
 #include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -237,51 +240,85 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 	return 0;
 }
 
+/*
+ * A run goes on at once.  What it would write down then is written now, and the
+ * door is there before the name: whoever finds the session live can join it.  A
+ * door that cannot be had is tried again, and told, when the box begins.
+ */
+static void begin_run(const struct hb_store *store, int dir,
+		      struct session_record *record, int *ret_door)
+{
+	struct hb_session s = {
+		.store = store, .dir = dir, .lock = -1, .is_fresh = true
+	};
+	auto_fd int runtime = -1;
+	char path[PATH_MAX];
+
+	s.record = *record;
+	if (session_needs_more(&s))
+		return;
+	runtime = live_runtime(store, path);
+	*ret_door = live_open(&s, runtime, NULL);
+	record->state = SESSION_ACTIVE;
+	record->pid = sys_getpid();
+}
+
+/* Descriptors of a session that is being made; -1 before. */
+struct made {
+	int dir, lock, door;
+};
+
+static void made_done(struct made *made)
+{
+	fd_closep(&made->dir);
+	fd_closep(&made->lock);
+	fd_closep(&made->door);
+}
+
 static int fill(const struct hb_store *store, const char *making,
 		const struct hb_create_options *asked,
 		struct session_record *record,
-		const struct session_origin *origin, int *ret_dir,
-		int *ret_lock, struct hb_error *err)
+		const struct session_origin *origin, struct made *made,
+		struct hb_error *err)
 {
-	auto_fd int dir = -1;
-	auto_fd int lock = -1;
 	struct sys_attr attr;
 	int r;
 
-	dir = store_open_own(store->sessions, making, err);
-	if (dir < 0)
-		return dir;
-	r = sys_attr_at(dir, "", &attr);
+	made->dir = store_open_own(store->sessions, making, err);
+	if (made->dir < 0)
+		return made->dir;
+	r = sys_attr_at(made->dir, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", making);
 	record->dir_ino = attr.ino;
 	record->created = sys_now().tv_sec;
 	record->used = record->created;
-	r = begin(dir, record, &lock, err);
+	r = begin(made->dir, record, &made->lock, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < record->n_resources; i++) {
-		r = make_resource(store, dir, i, asked, record, origin, err);
+		r = make_resource(store, made->dir, i, asked, record, origin,
+				  err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
 	}
 	/* A fork is as fast as it can be: there the first box does it. */
-	r = origin ? 0 : make_shown(store, dir, record, err);
+	r = origin ? 0 : make_shown(store, made->dir, record, err);
 	if (r < 0)
 		return r;
 	/* created -> idle; no session is `created` under its name. */
 	record->state = SESSION_IDLE;
-	r = record->is_passing ? record_create(dir, record, err)
-			       : record_write(dir, record, origin != NULL, err);
+	record->pid = 0;
+	if (record->is_passing)
+		begin_run(store, made->dir, record, &made->door);
+	r = record->is_passing
+		    ? record_create(made->dir, record, err)
+		    : record_write(made->dir, record, origin != NULL, err);
 	/* What only this one will know of once its origin is gone. */
 	if (r >= 0 && origin)
-		r = sys_fsync(dir);
-	if (r < 0)
-		return r;
-	*ret_dir = take_fd(&dir);
-	*ret_lock = take_fd(&lock);
-	return 0;
+		r = sys_fsync(made->dir);
+	return r;
 }
 
 static int exists(const char *name, struct hb_error *err)
@@ -324,8 +361,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		 struct hb_session **ret_session, struct hb_error *err)
 {
 	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
-	auto_fd int dir = -1;
-	auto_fd int lock = -1;
+	__attribute__((cleanup(made_done))) struct made made = { -1, -1, -1 };
 	int r;
 
 	r = session_new_id(record->id, err);
@@ -336,10 +372,12 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r < 0)
 		return hb_fail(err, r, "cannot make session '%s'",
 			       record->name);
-	r = fill(store, making, asked, record, origin, &dir, &lock, err);
+	r = fill(store, making, asked, record, origin, &made, err);
 	if (r >= 0)
 		r = publish(store, making, record, err);
 	if (r < 0) {
+		if (made.door >= 0)
+			live_remove_in(made.dir);
 		session_remove_in_base(record);
 		(void)tree_remove(store->sessions, making, NULL);
 		return r;
@@ -350,10 +388,13 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		return hb_fail(err, r, "cannot sync the new session");
 	if (!ret_session)
 		return 0;
-	r = session_adopt(store, record, &dir, &lock, ret_session, err);
-	if (r >= 0)
-		(*ret_session)->is_fresh = true;
-	return r;
+	r = session_adopt(store, record, &made.dir, &made.lock, ret_session,
+			  err);
+	if (r < 0)
+		return r;
+	(*ret_session)->is_fresh = true;
+	(*ret_session)->door = take_fd(&made.door);
+	return 0;
 }
 
 int hb_session_create(struct hb_store *store,

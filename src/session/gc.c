@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "session/layers.h"
+#include "session/live.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -102,9 +103,9 @@ static int collect_rest(void *ctx, const char *name, struct hb_error *err)
 	has_record = record_read(dir, &record, NULL) >= 0;
 	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
 	if (r >= 0 && !gc->options->dry_run) {
-		if (has_record)
-			session_remove_in_base(&record);
-		r = tree_remove(gc->store->sessions, name, err);
+		live_remove_in(dir);
+		r = session_remove_gone(gc->store, name,
+					has_record ? &record : NULL, err);
 	}
 	if (r < 0)
 		return r;

@@ -94,14 +94,15 @@ int live_open(const struct hb_session *s, int runtime, struct hb_error *err)
 {
 	int r;
 
-	live_remove(s);
+	if (!s->is_fresh)
+		live_remove(s);
 	r = listen_in(s, runtime);
 	if (r < 0)
 		r = sys_listen_at(s->dir, OWN_NAME);
 	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
 }
 
-static void remove_both(int dir)
+void live_remove_in(int dir)
 {
 	char path[PATH_MAX];
 	ssize_t n;
@@ -116,7 +117,7 @@ static void remove_both(int dir)
 
 void live_remove(const struct hb_session *s)
 {
-	remove_both(s->dir);
+	live_remove_in(s->dir);
 }
 
 void live_tidy(const struct hb_store *store, const char *name)
@@ -128,7 +129,7 @@ void live_tidy(const struct hb_store *store, const char *name)
 		return;
 	lock = sys_openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (lock >= 0 && sys_flock(lock) >= 0)
-		remove_both(dir);
+		live_remove_in(dir);
 }
 
 int live_connect(int dir)

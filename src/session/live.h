@@ -28,8 +28,9 @@ int live_runtime(const struct hb_store *store, char *ret_path);
  */
 int live_open(const struct hb_session *s, int runtime, struct hb_error *err);
 
-/* Removes both, if they are there. */
+/* Removes both, if they are there; the second by the session's directory. */
 void live_remove(const struct hb_session *s);
+void live_remove_in(int dir);
 
 /* The same for a session that is not open, if nobody has it. */
 void live_tidy(const struct hb_store *store, const char *name);

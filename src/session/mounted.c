@@ -308,7 +308,9 @@ int mounted_run(struct mounted *m, char *const *envp,
 	if (r < 0)
 		return r;
 	/* A box without namespaces is none that could be entered. */
-	if (!(m->plan->settings & PLAN_BARE))
+	if (s->door >= 0)
+		door = take_fd(&s->door);
+	else if (!(m->plan->settings & PLAN_BARE))
 		door = live_open(s, m->runtime, &ending);
 	r = session_begin(s, err);
 	if (r < 0) {

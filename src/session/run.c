@@ -10,6 +10,7 @@
 #include "session/direct.h"
 #include "session/kept.h"
 #include "session/ladder.h"
+#include "session/live.h"
 #include "session/look.h"
 #include "session/prepare.h"
 #include "session/session.h"
@@ -404,7 +405,9 @@ static int make_session(struct run *run, struct kept *kept, bool trusts,
 	kept->is_new = true;
 	(void)snprintf(ret->session, sizeof(ret->session), "%s",
 		       kept->session->record.name);
-	if (!run->options->is_quick || !session_needs_more(kept->session))
+	if (!run->options->is_quick ||
+	    kept->session->record.state == SESSION_ACTIVE ||
+	    !session_needs_more(kept->session))
 		return 0;
 	/* It stays, and who comes behind opens it. */
 	hb_session_free(kept->session);
@@ -417,8 +420,10 @@ static void drop_new(struct kept *kept, bool is_dropped)
 {
 	if (!kept->is_new)
 		return;
-	if (!is_dropped)
+	if (!is_dropped) {
+		live_remove(kept->session);
 		(void)session_drop(kept->session, NULL);
+	}
 	hb_session_free(kept->session);
 	kept->session = NULL;
 }

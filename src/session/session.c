@@ -252,6 +252,7 @@ static struct hb_session *new_session(const struct hb_store *store,
 	s->store = store;
 	s->dir = -1;
 	s->lock = -1;
+	s->door = -1;
 	s->family_lock = -1;
 	return s;
 }
@@ -310,6 +311,7 @@ void hb_session_free(struct hb_session *session)
 	free(session->sources);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);
+	fd_closep(&session->door);
 	fd_closep(&session->lock);
 	fd_closep(&session->dir);
 	free(session);

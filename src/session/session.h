@@ -47,6 +47,7 @@ struct hb_session {
 	 * could take, and so its record need not be on disk before the box.
 	 */
 	bool is_fresh;
+	int door; /* that of a fresh one that was begun when it was made; -1 */
 	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
@@ -239,7 +240,8 @@ struct session_origin {
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
  * one, as it was asked for.  On failure nothing is left.  With `ret_session` it
  * stays open, fresh and with the lock that it was made under, and has taken
- * what the record owned.
+ * what the record owned.  One that a run makes for itself has begun then,
+ * unless session_needs_more() says that it cannot yet.
  */
 int session_make(const struct hb_store *store, struct session_record *record,
 		 const struct session_origin *origin,
@@ -259,6 +261,15 @@ int session_adopt(const struct hb_store *store, struct session_record *record,
  * leaves to the program behind it.
  */
 bool session_needs_more(const struct hb_session *s);
+
+/*
+ * Removes the directory `gone` of the store, which is no session any more or
+ * not yet, and what of it lies in its resources: by the record, or without one
+ * by what the two places say of each other.
+ */
+int session_remove_gone(const struct hb_store *store, const char *gone,
+			const struct session_record *record,
+			struct hb_error *err);
 
 /*
  * Removes a session that holds nothing, without a sync: if that is interrupted

@@ -9,7 +9,8 @@
 /*
  * The states of a session.
  *
- *	created -> idle			hb_session_create
+ *	created -> idle			session_make
+ *	created -> active		the same, for a run
  *	idle    -> active		session_begin
  *	active  -> idle			session_end
  *	idle, active, broken -> broken	session_break
@@ -20,7 +21,7 @@
  * way is in the journal, not in the state.
  */
 static const bool is_allowed[SESSION_STATES][SESSION_STATES] = {
-	[SESSION_CREATED] = { [SESSION_IDLE] = true },
+	[SESSION_CREATED] = { [SESSION_IDLE] = true, [SESSION_ACTIVE] = true },
 	[SESSION_IDLE] = { [SESSION_ACTIVE] = true,
 			   [SESSION_BROKEN] = true,
 			   [SESSION_GONE] = true },
@@ -70,6 +71,9 @@ int session_begin(struct hb_session *s, struct hb_error *err)
 {
 	int r;
 
+	/* A run's own one was begun when it was made. */
+	if (s->is_fresh && s->record.state == SESSION_ACTIVE)
+		return 0;
 	s->record.used = sys_now().tv_sec;
 	r = move_to(s, SESSION_ACTIVE, sys_getpid(), err);
 	if (r < 0 || s->is_fresh)

@@ -122,8 +122,14 @@ else
 				-e "inject=$call:signal=KILL:when=$i" \
 				"$HB_BIN" run -q -- true) >/dev/null 2>&1
 			[ $? -ne 137 ] || kills=$((kills + 1))
-			"$HB_BIN" cleanup --stale -y --state-dir \
-				"$work/killed/holdback" >/dev/null 2>&1
+			"$HB_BIN" gc --dry-run --state-dir "$work/killed/holdback" \
+				>/dev/null 2>&1
+			case $i in
+			[135]) set -- cleanup --stale -y ;;
+			*) set -- gc ;;
+			esac
+			"$HB_BIN" "$@" --state-dir "$work/killed/holdback" \
+				>/dev/null 2>&1
 			[ "$(ls -A "$project")" = f ] ||
 				echo "# left after $call $i"
 		done
