@@ -71,14 +71,6 @@ int run_check_idle(struct txn *txn, struct hb_error *err)
 	return hb_fail(err, -HB_E_STATE, "a change is not finished");
 }
 
-static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)
-{
-	(void)ctx;
-	(void)v;
-	(void)err;
-	return -ENOTEMPTY;
-}
-
 /* Whether the directory is there and has something in it. */
 static int is_filled(int dir, const char *name)
 {
@@ -89,8 +81,8 @@ static int is_filled(int dir, const char *name)
 		return 0;
 	if (r < 0)
 		return r;
-	r = tree_walk(dir, name, 0, find_any, NULL, NULL);
-	return r == -ENOTEMPTY ? 1 : r;
+	r = tree_is_empty(dir, name, 0, NULL);
+	return r < 0 ? r : !r;
 }
 
 int run_id_is_free(const struct txn_resource *resource, uint64_t id,

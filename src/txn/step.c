@@ -242,14 +242,6 @@ static int swap(struct step *s, const struct view *v, bool back)
 	return r == -EPERM || r == -EMLINK ? move(v, AT_BASE, aside, 0) : r;
 }
 
-static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)
-{
-	(void)ctx;
-	(void)v;
-	(void)err;
-	return -ENOTEMPTY;
-}
-
 /* Whoever put something into it meanwhile has it back. */
 static int store(struct step *s, const struct view *v)
 {
@@ -259,12 +251,11 @@ static int store(struct step *s, const struct view *v)
 	r = move(v, AT_BASE, AT_SOURCE, 0);
 	if (r < 0)
 		return r;
-	r = tree_walk(to->dir, to->name, TREE_OURS | TREE_FLAT, find_any, NULL,
-		      NULL);
-	if (r == 0)
+	r = tree_is_empty(to->dir, to->name, TREE_OURS, NULL);
+	if (r == 1)
 		return 0;
 	(void)move_keep(s, v, AT_SOURCE, AT_BASE);
-	return r;
+	return r < 0 ? r : -ENOTEMPTY;
 }
 
 /* A directory that changes its parent has to be writable itself. */

@@ -366,3 +366,19 @@ int tree_remove(int dirfd, const char *name, struct hb_error *err)
 	return hb_fail(err, r, "cannot remove %s",
 		       quote_shown(name, shown, sizeof(shown)));
 }
+
+static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)
+{
+	(void)ctx;
+	(void)v;
+	(void)err;
+	return -HB_E_END;
+}
+
+int tree_is_empty(int dirfd, const char *name, unsigned flags,
+		  struct hb_error *err)
+{
+	int r = tree_walk(dirfd, name, flags | TREE_FLAT, find_any, NULL, err);
+
+	return r == -HB_E_END ? 0 : r < 0 ? r : 1;
+}

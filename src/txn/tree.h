@@ -60,6 +60,11 @@ enum tree_flag {
 int tree_walk(int dirfd, const char *name, unsigned flags, tree_fn visit,
 	      void *ctx, struct hb_error *err);
 
+/* 1: there is nothing in the directory `name`; 0: there is.  `flags` as above.
+ */
+int tree_is_empty(int dirfd, const char *name, unsigned flags,
+		  struct hb_error *err);
+
 /*
  * Removes `name` and everything below, which are ours.  Can be killed and
  * called again; nothing there is success.  -EXDEV: something is mounted below.
