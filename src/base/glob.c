@@ -294,7 +294,9 @@ static size_t step(const struct pattern *p, size_t i, char c)
 	return SIZE_MAX;
 }
 
-static bool match_whole(const struct pattern *p, const char *path, size_t len)
+/* With `is_above`: whether it, or a directory that it is in, matches. */
+static bool match_whole(const struct pattern *p, const char *path, size_t len,
+			bool is_above)
 {
 	struct states sets[2], *now = &sets[0], *then = &sets[1], *swap;
 	uint8_t seen[GLOB_PATTERN_MAX + 1];
@@ -303,6 +305,8 @@ static bool match_whole(const struct pattern *p, const char *path, size_t len)
 	now->n = 0;
 	states_add(now, seen, p, 0);
 	for (; len > 0 && now->n > 0; path++, len--) {
+		if (is_above && *path == '/' && seen[p->n])
+			return true;
 		for (size_t i = 0; i < now->n; i++)
 			seen[now->at[i]] = 0;
 		then->n = 0;
@@ -351,28 +355,36 @@ int glob_check(const char *pattern, struct hb_error *err)
 bool glob_match(const char *pattern, const char *path, unsigned int flags)
 {
 	struct pattern p = { pattern, strlen(pattern), flags & GLOB_FOLD };
+	bool is_above = flags & GLOB_ABOVE;
+	size_t len = strlen(path);
 	const char *last;
 
 	if (p.n == 0 || p.n > GLOB_PATTERN_MAX)
 		return false;
 	if (p.s[p.n - 1] == '/') {
-		if (!(flags & GLOB_DIR))
+		last = strrchr(path, '/');
+		if (!(flags & GLOB_DIR) && (!is_above || !last))
 			return false;
+		/* What is no directory itself lies in one. */
+		if (!(flags & GLOB_DIR))
+			len = (size_t)(last - path);
 		p.n--;
 	}
 	if (p.n > 0 && p.s[0] == '/') {
 		p.s++;
 		p.n--;
 	} else if (!memchr(p.s, '/', p.n)) {
-		last = strrchr(path, '/');
+		last = memrchr(path, '/', len);
+		len -= last ? (size_t)(last + 1 - path) : 0;
 		path = last ? last + 1 : path;
+		is_above = false;
 	}
-	return match_whole(&p, path, strlen(path));
+	return match_whole(&p, path, len, is_above);
 }
 
 bool glob_match_all(const char *pattern, size_t n, const char *text, size_t len)
 {
 	struct pattern p = { pattern, n, false };
 
-	return n <= GLOB_PATTERN_MAX && match_whole(&p, text, len);
+	return n <= GLOB_PATTERN_MAX && match_whole(&p, text, len, false);
 }

@@ -33,6 +33,8 @@ struct hb_error;
 enum glob_flags {
 	GLOB_FOLD = 1 << 0, /* A to Z are the same as a to z */
 	GLOB_DIR = 1 << 1,  /* the path names a directory */
+	/* Of a pattern from the start: also if a directory above matches. */
+	GLOB_ABOVE = 1 << 2,
 };
 
 /*

@@ -8,9 +8,8 @@
 
 /*
  * A pattern takes a path, or a directory with everything in it, so every
- * directory above the path is asked as well.  Without "**" a pattern can only
- * match where it has as many components as the path, or against one component:
- * that keeps the cost for a deep path in proportion to its length.
+ * directory above the path is asked as well, all of them in one go: that keeps
+ * the cost for a deep path in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
  * ".git" is asked instead.
@@ -50,42 +49,15 @@ static bool matches_a_name(const char *pattern, char *path, bool is_dir)
 	}
 }
 
-/* A pattern that starts at the top: the path and each directory above. */
-static bool matches_a_prefix(const char *pattern, size_t n_slashes, char *path,
-			     bool is_dir)
-{
-	bool is_long = strstr(pattern, "**");
-	char *at = path;
-
-	for (size_t n = 0;; n++) {
-		char *end = strchrnul(at, '/');
-		char saved = *end;
-		bool is_match = false;
-
-		if (is_long || n == n_slashes) {
-			unsigned flags = flags_at(path, end, is_dir);
-
-			*end = '\0';
-			is_match = glob_match(pattern, path, flags);
-			*end = saved;
-		}
-		if (is_match || saved == '\0')
-			return is_match;
-		at = end + 1;
-	}
-}
-
 static bool matches(const char *pattern, char *path, bool is_dir)
 {
-	size_t len = strlen(pattern), n;
+	size_t len = strlen(pattern);
 
 	if (len == 0)
 		return false;
-	n = count_slashes(pattern);
-	if (n - (pattern[len - 1] == '/') == 0)
+	if (count_slashes(pattern) == (pattern[len - 1] == '/'))
 		return matches_a_name(pattern, path, is_dir);
-	n -= (pattern[0] == '/') + (pattern[len - 1] == '/');
-	return matches_a_prefix(pattern, n, path, is_dir);
+	return glob_match(pattern, path, GLOB_ABOVE | (is_dir ? GLOB_DIR : 0));
 }
 
 static bool matches_any(const char *const *patterns, size_t n, char *path,

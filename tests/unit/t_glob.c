@@ -195,6 +195,53 @@ static void agrees_with_the_definition(void)
 	CHECK(n > 100000);
 }
 
+/* Of the path, or of a directory that it is in. */
+static bool defined_above(const char *pattern, char *path, unsigned flags)
+{
+	for (char *end = path; (end = strchr(end, '/')); end++) {
+		bool is_match;
+
+		*end = '\0';
+		is_match = glob_match(pattern, path, GLOB_DIR);
+		*end = '/';
+		if (is_match)
+			return true;
+	}
+	return glob_match(pattern, path, flags);
+}
+
+static void above_is_every_directory(void)
+{
+	char pattern[18], path[16];
+	size_t n = 0;
+
+	for (size_t i = 1; i < 2000; i++) {
+		size_t len;
+
+		pattern[0] = '/';
+		if (!make_string(i, "*/a?b", pattern + 1))
+			continue;
+		len = strlen(pattern);
+		for (size_t k = 1; k < 720; k++) {
+			unsigned flags = k % 2 ? GLOB_DIR : 0;
+
+			if (!make_string(k / 2, "a/b", path))
+				continue;
+			/* And once with a slash at its end. */
+			for (int slash = 0; slash < 2; slash++) {
+				pattern[len] = slash ? '/' : '\0';
+				pattern[len + 1] = '\0';
+				CHECK(glob_match(pattern, path,
+						 flags | GLOB_ABOVE) ==
+				      defined_above(pattern, path, flags));
+				n++;
+			}
+			pattern[len] = '\0';
+		}
+	}
+	CHECK(n > 100000);
+}
+
 static void hard_patterns_end_soon(void)
 {
 	static char path[4097], pattern[GLOB_PATTERN_MAX + 1];
@@ -255,5 +302,6 @@ static void malformed_patterns_are_named(void)
 	CHECK(strcmp(err.text, "the pattern ends in a backslash") == 0);
 }
 
-TESTS(T(samples_hold), T(agrees_with_the_definition), T(hard_patterns_end_soon),
+TESTS(T(samples_hold), T(agrees_with_the_definition),
+      T(above_is_every_directory), T(hard_patterns_end_soon),
       T(long_patterns_match_nothing), T(malformed_patterns_are_named))
