@@ -53,6 +53,29 @@ static int check_hidden(const struct run *run, const struct view_entry *e,
 	return 0;
 }
 
+/* Neither can what holds the store be shown without it. */
+static int check_store(const struct run *run, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN], what[QUOTE_SHOWN + 64];
+
+	for (size_t i = 0; i < run->n_entries; i++) {
+		const struct view_entry *e = &run->entries[i];
+
+		if (e->class == VIEW_HIDE || e->class == VIEW_TEXT)
+			continue;
+		for (size_t k = 0; k < run->request.n_covered; k++) {
+			if (!view_lies_in(run->request.covered[k], e->path))
+				continue;
+			(void)snprintf(
+				what, sizeof(what),
+				"showing '%s' without the sessions in it",
+				quote_shown(e->path, shown, sizeof(shown)));
+			return refuse(what, err);
+		}
+	}
+	return 0;
+}
+
 int bare_check(const struct run *run, struct hb_error *err)
 {
 	const struct settings *s = &run->settings;
@@ -87,7 +110,7 @@ int bare_check(const struct run *run, struct hb_error *err)
 		if (run->entries[i].class == VIEW_HIDE &&
 		    run->entries[i].found != VIEW_ABSENT)
 			r = check_hidden(run, &run->entries[i], err);
-	return r;
+	return r < 0 ? r : check_store(run, err);
 }
 
 /*

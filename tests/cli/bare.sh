@@ -159,7 +159,8 @@ check 'L7 what was started ends with the supervisor' wait_until gone
 
 # What takes namespaces is refused by name.
 for option in --ephemeral --direct '--at /work' --allow-nested \
-	"--hide $work/p/sub" "--socket $work/x"; do
+	"--hide $work/p/sub" "--socket $work/x" "--ro $work/state" \
+	"--rw $work/state" "--show $work/state"; do
 	# shellcheck disable=SC2086 # two words
 	like "$option is refused" "$(bare $option -- echo ran 2>&1)" \
 		'*holdback: [[][26]]*'
