@@ -110,7 +110,7 @@ int path_join(const char *dir, const char *name, char *ret, size_t size)
 	n_slash = n > 0 && dir[n - 1] != '/' && n_name > 0 ? 1 : 0;
 	if (n + n_slash + n_name >= size || n + n_name >= INT_MAX)
 		return -ENAMETOOLONG;
-	memcpy(ret, dir, n);
+	memcpy(ret, dir, n + 1);
 	if (n_slash)
 		ret[n++] = '/';
 	memcpy(ret + n, name, n_name + 1);

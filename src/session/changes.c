@@ -284,7 +284,7 @@ static int survey(struct hb_changes *c, struct hb_error *err)
 
 	for (size_t i = 0; i < c->n && !c->since; i++)
 		has_rest |= changes_summary(c->resources[i])->n_ignored > 0;
-	if (!has_rest || c->since)
+	if (!has_rest || c->since || c->n == 0)
 		return 0;
 	c->surveys = calloc(c->n, sizeof(*c->surveys));
 	if (!c->surveys)

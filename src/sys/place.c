@@ -20,7 +20,7 @@
 
 int sys_mount_id(int fd, uint64_t *ret_id)
 {
-	struct k_statx at;
+	struct k_statx at = { 0 };
 
 	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, K_STATX_MNT_ID, &at) < 0)
 		return -errno;
@@ -44,7 +44,7 @@ bool sys_is_one_place(int a, int b)
 					       0x58465342, /* xfs */
 					       0x01021994 /* tmpfs */ };
 	struct statfs fs;
-	uint64_t x, y;
+	uint64_t x = 0, y = 0;
 	bool is_plain = false;
 	int64_t project;
 

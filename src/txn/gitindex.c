@@ -300,7 +300,7 @@ int gitindex_is_same(gitindex_read_fn read, void *a, uint64_t size_a, void *b,
 
 static int add_entries(struct gitindex *x, struct sha256 *hash)
 {
-	struct gitindex_entry e;
+	struct gitindex_entry e = { 0 };
 	int r;
 
 	while ((r = gitindex_next(x, &e)) == 1) {

@@ -107,7 +107,7 @@ static int stage_removed(struct planner *p, const struct change *c,
 			       .source = SOURCE_STAGED,
 			       .slot = level->slot,
 			       .path = c->path };
-	struct place from, to;
+	struct place from = { .dir = -1 }, to = { .dir = -1 };
 	struct carry carry = {
 		.entry = &c->old,
 		.mode = c->old.mode | USER_ALL,
@@ -117,11 +117,12 @@ static int stage_removed(struct planner *p, const struct change *c,
 	int r;
 
 	r = site_base(p->site, &op, &from, err);
-	if (r == 0 && from.dir < 0)
+	if (r < 0)
+		return r;
+	if (from.dir < 0)
 		return planner_fail(c->path, -HB_E_CONFLICT,
 				    "the directory has vanished of", err);
-	if (r == 0)
-		r = site_source(p->site, &op, &to, err);
+	r = site_source(p->site, &op, &to, err);
 	if (r < 0)
 		return r;
 	carry.from = from.dir;

@@ -141,19 +141,19 @@ like 'what it leaves behind is ended' "$(cat "$work/.end")" \
 	'*ended 3 processes that the command left behind*'
 says 'time is up there as well' 124 '*time is up*' bare --timeout 1 -- \
 	sh -c 'trap "" TERM; while :; do sleep 600 & wait; done'
-mark=hb$$
-bare -q -s "k$mark" -- sh -c ": >started; exec sleep 600.$mark" \
+mark=600.$$
+bare -q -s "k$$" -- sh -c ": >started; exec sleep $mark" \
 	>/dev/null 2>&1 &
 top=$!
-wait_until pgrep -f "sleep 600.$mark" ||
+wait_until pgrep -f "^sleep $mark\$" ||
 	fail 'the command has started' "$(ps -ef)"
 # The filter's process is ours; the supervisor is its child, or itself.
-for pid in $(pgrep -f "holdback run.*-s k$mark") $(pgrep -P $top) $top; do
+for pid in $(pgrep -f "holdback run.*-s k$$") $(pgrep -P $top) $top; do
 	kill -KILL "$pid" 2>/dev/null
 done
 wait $top 2>/dev/null
 gone() {
-	! pgrep -f "sleep 600.$mark"
+	! pgrep -f "^sleep $mark\$"
 }
 check 'L7 what was started ends with the supervisor' wait_until gone
 
