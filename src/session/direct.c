@@ -85,12 +85,19 @@ static bool is_there(const char *path, size_t row, struct stat *ret)
 }
 
 /* What tells one link from the next, which may get its number. */
-static uint64_t mark_of(const struct stat *st)
+static uint64_t mark_of(const char *path, const struct stat *st)
 {
+	uint64_t mark = st->st_ino;
+	struct stat end;
+
 	if (!S_ISLNK(st->st_mode))
-		return st->st_ino;
-	return st->st_ino ^ ((uint64_t)st->st_ctim.tv_sec << 30) ^
-	       (uint64_t)st->st_ctim.tv_nsec;
+		return mark;
+	mark ^= ((uint64_t)st->st_ctim.tv_sec << 30) ^
+		(uint64_t)st->st_ctim.tv_nsec;
+	/* What it leads to may not have been there. */
+	if (sys_fstatat(AT_FDCWD, path, &end, 0) >= 0)
+		mark ^= (uint64_t)end.st_ino << 1 | 1;
+	return mark;
 }
 
 static int add(struct run *run, const char *source, const char *inside,
@@ -195,7 +202,7 @@ static int protect(struct run *run, const struct view_resource *resource,
 	real[0] = '\0';
 	is_link = look_real(source, real) < 0 || strcmp(real, source) != 0;
 	r = add(run, source, inside, VIEW_RO, is_link ? VIEW_ABSENT : VIEW_DIR,
-		mark_of(&st), err);
+		mark_of(source, &st), err);
 	if (r >= 0 && !is_link)
 		return hold_parents(run, protected[row].path, source, inside,
 				    err);
@@ -230,6 +237,6 @@ void direct_tell_new(const struct run *run,
 		for (size_t row = 0; row < N_PROTECTED; row++)
 			if (path_of(&run->resources[i], row, source, inside) &&
 			    is_there(source, row, &st) &&
-			    !was_there(run, source, mark_of(&st)))
+			    !was_there(run, source, mark_of(source, &st)))
 				tell(ctx, source);
 }

@@ -37,6 +37,7 @@
 #define NODE	  "/node_modules/"
 #define LINE_SIZE 512
 #define ABOVE_MAX 3
+#define LINKS_MAX 40
 
 static bool is_in_resource(const struct run *run, const char *path)
 {
@@ -226,6 +227,38 @@ static bool next_word(const char **at, char *ret, size_t size)
 	return true;
 }
 
+/* Whether `name`, or a link that it leads to, is in a resource. */
+static bool leads_through(const struct run *run, const char *name)
+{
+	char at[PATH_MAX], text[PATH_MAX], dir[PATH_MAX];
+	int n;
+
+	(void)snprintf(at, sizeof(at), "%s", name);
+	for (int i = 0; i < LINKS_MAX; i++) {
+		struct path_part parent = path_dirname(at);
+
+		if (is_in_resource(run, at))
+			return true;
+		(void)snprintf(text, sizeof(text), "%.*s", (int)parent.n,
+			       parent.s);
+		if (look_real(text, dir) < 0 ||
+		    path_join(dir, path_basename(at).s, text, sizeof(text)) < 0)
+			return true;
+		if (is_in_resource(run, text))
+			return true;
+		n = (int)sys_readlinkat(AT_FDCWD, text, at, sizeof(at));
+		if (n < 0)
+			return n != -EINVAL;
+		if (path_is_absolute(at))
+			continue;
+		n = snprintf(text, sizeof(text), "%s/%s", dir, at);
+		if (n < 0 || (size_t)n >= sizeof(text))
+			return true;
+		memcpy(at, text, (size_t)n + 1);
+	}
+	return true;
+}
+
 /* What executes the script `p`, which it becomes; or false. */
 static bool find_interpreter(const struct run *run, struct executed *p)
 {
@@ -252,10 +285,12 @@ static bool find_interpreter(const struct run *run, struct executed *p)
 		if (!next_word(&at, word, sizeof(word)))
 			return false;
 	} while (word[0] == '-' || strchr(word, '='));
-	/* What PATH leads to is the user's choice. */
-	p->is_foreign &= !!strchr(word, '/');
-	return look_command(word, look_env(run->host.envp, "PATH"), run->cwd,
-			    found, p->file, NULL) >= 0;
+	if (look_command(word, look_env(run->host.envp, "PATH"), run->cwd,
+			 found, p->file, NULL) < 0)
+		return false;
+	/* What PATH leads to is the user's choice, unless by the workspace. */
+	p->is_foreign &= strchr(word, '/') || leads_through(run, found);
+	return true;
 }
 
 static int show_one(struct run *run, const struct executed *p,
@@ -281,7 +316,7 @@ static int show_one(struct run *run, const struct executed *p,
 int package_show(struct run *run, struct hb_error *err)
 {
 	struct executed p = { .is_command = true,
-			      .is_foreign = is_in_resource(run, run->command) };
+			      .is_foreign = leads_through(run, run->command) };
 	int r;
 
 	(void)snprintf(p.file, sizeof(p.file), "%s", run->command_real);

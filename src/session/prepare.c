@@ -139,6 +139,24 @@ static bool may_show_store(const struct run *run, const char *path)
 	return false;
 }
 
+/* Where `path` leads once what is missing at its end has been made. */
+static int find_future(const char *path, char *ret)
+{
+	char above[PATH_MAX], real[PATH_MAX];
+	size_t n = strlen(path);
+	int r;
+
+	(void)snprintf(above, sizeof(above), "%s", path);
+	while ((r = look_real(n > 0 ? above : "/", real)) == -ENOENT && n > 0) {
+		while (n > 0 && above[n - 1] != '/')
+			n--;
+		while (n > 0 && above[n - 1] == '/')
+			n--;
+		above[n] = '\0';
+	}
+	return r < 0 ? r : path_join(real, path + n, ret, PATH_MAX);
+}
+
 /* The store of this run, without links; it need not be there yet. */
 static int find_store(const struct run *run, char *ret)
 {
@@ -151,7 +169,7 @@ static int find_store(const struct run *run, char *ret)
 		return path_join(run->session->store->path, "", ret, PATH_MAX);
 	r = store_choose_path(options ? options : &plain, path, sizeof(path),
 			      NULL);
-	return r < 0 ? r : look_real(path, ret);
+	return r < 0 ? r : find_future(path, ret);
 }
 
 static int cover(struct run *run, const char *path, struct hb_error *err)
@@ -275,6 +293,33 @@ static const char *program_of(const struct hb_run_options *o)
 	return name[0] ? name : NULL;
 }
 
+/* Whether a session, or an option, holds back what `path` lies in. */
+static bool is_of_others(const struct run *run, const char *path)
+{
+	const struct hb_run_options *o = run->options;
+	char dir[PATH_MAX], real[PATH_MAX];
+
+	for (size_t i = 0; run->session && i < run->session->record.n_resources;
+	     i++)
+		if (view_lies_in(path,
+				 run->session->record.resources[i].source))
+			return true;
+	for (size_t i = 0; i < o->n_settings; i++) {
+		char *colon = NULL;
+
+		if (strcmp(o->settings[i].key, "cow") != 0)
+			continue;
+		(void)snprintf(dir, sizeof(dir), "%s", o->settings[i].value);
+		for (char *p = strstr(dir, ":/"); p; p = strstr(p + 1, ":/"))
+			colon = p;
+		if (colon)
+			*colon = '\0';
+		if (look_real(dir, real) >= 0 && view_lies_in(path, real))
+			return true;
+	}
+	return false;
+}
+
 /*
  * A command that is named by its place in the workspace is part of that, and
  * whoever made it chose its name: no profile is found by it.
@@ -291,8 +336,10 @@ static bool is_of_workspace(const struct run *run, const char *command)
 				     sizeof(path)) < 0
 		    : path_join(run->cwd, command, path, sizeof(path)) < 0)
 		return true;
-	return view_lies_in(path, workspace) ||
-	       (look_real(path, real) >= 0 && view_lies_in(real, workspace));
+	if (look_real(path, real) < 0)
+		(void)snprintf(real, sizeof(real), "%s", path);
+	return view_lies_in(path, workspace) || view_lies_in(real, workspace) ||
+	       is_of_others(run, path) || is_of_others(run, real);
 }
 
 static void find_program(struct run *run)

@@ -27,6 +27,8 @@
 
 /* What was written at the end and is still on its way. */
 #define LAST_BYTES_MS 200
+/* Who stays behind in a box that was joined could write forever. */
+#define LAST_MS 2000
 
 /* The leader listens to those that are passed on, the relay to all. */
 static const int passed_on[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
@@ -163,9 +165,10 @@ int hb_own_terminal(char *const envp[], struct hb_error *err)
 	pid_t pid;
 	int r;
 
-	if (!has_terminal())
-		return 0;
+	/* Who has none of it as 0, 1 and 2 still could open it by its name. */
 	user = sys_openat(AT_FDCWD, "/dev/tty", O_RDWR | O_NOCTTY, 0);
+	if (user < 0 && !has_terminal())
+		return 0;
 	if (user < 0)
 		return hb_fail(err, user, "cannot open the terminal");
 	terminal = sys_open_terminal(&peer);
@@ -344,8 +347,10 @@ static void pass_on(struct relay *relay, int *ret_status)
 static void pass_rest(struct relay *relay)
 {
 	struct pollfd fd = { relay->terminal, POLLIN, 0 };
+	int64_t end = sys_now_ms() + LAST_MS;
 
-	while (sys_poll(&fd, 1, LAST_BYTES_MS) > 0 && pass_out(relay) >= 0)
+	while (sys_now_ms() < end && sys_poll(&fd, 1, LAST_BYTES_MS) > 0 &&
+	       pass_out(relay) >= 0)
 		;
 }
 

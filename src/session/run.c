@@ -481,6 +481,12 @@ static void tell_appeared(void *ctx, const char *path)
 	tell(heard->listener, HB_NOTICE_WEAKENED, text);
 }
 
+/* Whether there is to be a session. */
+static bool keeps(const struct run *run)
+{
+	return !run->settings.is_ephemeral && run->n_kept > 0;
+}
+
 static int run_once(const struct hb_run_options *options,
 		    const struct hb_listener *listener, struct kept *kept,
 		    bool trusts, struct hb_run_result *ret_result,
@@ -500,12 +506,14 @@ static int run_once(const struct hb_run_options *options,
 		r = hb_own_terminal(options->envp, err);
 		kept->has_terminal = true;
 	}
+	/* Only what is there is covered. */
+	if (r >= 0 && run.covered && !kept->store && keeps(&run))
+		r = open_store(kept, options, err);
 	if (r >= 0)
 		r = ladder_begin(&run, err);
 	if (r >= 0)
-		r = run.settings.is_ephemeral || run.n_kept == 0
-			    ? run_box(&run, ret_result, err)
-			    : run_kept(&run, kept, trusts, ret_result, err);
+		r = keeps(&run) ? run_kept(&run, kept, trusts, ret_result, err)
+				: run_box(&run, ret_result, err);
 	if (r >= 0)
 		direct_tell_new(&run, tell_appeared, &heard);
 	run_done(&run);

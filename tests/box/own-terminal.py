@@ -61,6 +61,30 @@ def typed(sh):
     sh.expect("hb> ")
 
 
+def redirected(sh):
+    """Who has none of the three could still open it by its name."""
+    number = "sh -c 'cut -d\" \" -f7 /proc/self/stat >out; cat out' </dev/null 2>/dev/null | cat"
+    outside = sh.run(number).strip()
+    if sh.run("hb " + number).strip() in ("", outside):
+        raise Failed("it is the terminal of the user")
+    same(sh.run("$HB_BIN run --ephemeral -q -- " + number).strip(), outside)
+
+
+def left_behind(sh):
+    """Who stays in a box that was joined does not keep the terminal."""
+    sh.run(
+        "$HB_BIN keep --state-dir ../state @s &"
+        " until $HB_BIN status --state-dir ../state @s | grep -q live; do :; done"
+    )
+    loop = "trap : HUP; while :; do echo x; sleep 0.05; done"
+    inner = f"setsid sh -c '{loop}' & while ! pgrep -f '[t]rap'; do :; done"
+    with open("leave", "w", encoding="ascii") as file:
+        file.write(inner)
+    sh.start("hbx @s sh leave", "^x")
+    sh.expect("hb> ")
+    sh.run("$HB_BIN stop --state-dir ../state @s; wait")
+
+
 def all_bytes(sh):
     same(sh.run("hb seq 20000").split(), [str(i) for i in range(1, 20001)])
 
@@ -149,6 +173,8 @@ def all_tests(tap, sh):
     one("V1 nothing types into the terminal", terminal.forbidden_requests, sh)
     one("a new window size arrives", window_size, sh)
     one("what is typed arrives", typed, sh)
+    one("Q20 also where it is none of the three", redirected, sh)
+    one("who stays behind does not keep it", left_behind, sh)
     one("what is shown arrives, to the last byte", all_bytes, sh)
     one("neither waits for the other", typed_at_nobody, sh)
     one("what is no terminal stays what it is", pipes, sh)

@@ -37,6 +37,10 @@ for name in ./claude "$PWD/claude" "$PWD/x/../claude" ../"${PWD##*/}"/claude; do
 	like "what the workspace has is not found by its name: $name" \
 		"$(value net "$name")" 'none # *'
 done
+evil=$(mktemp -d)
+like 'nor what else is held back has' "$(value net run --cow "$evil" \
+	"$evil/claude")" 'none # *'
+rmdir "$evil"
 printf '# mine\n\nnet = host\nro = /usr/share\n' >"$conf/config"
 is 'a file of the user' "$(value net)" "host # $conf/config:3"
 printf 'net = none\nro = "/usr/lib"\n' >"$conf/make.conf"

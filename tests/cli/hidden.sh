@@ -80,6 +80,10 @@ like 'direct: another link is told of' \
 is 'direct: the same is not' \
 	"$(hb run --direct true 2>&1 | grep -c husky)" 0
 rm -r .husky tool
+ln -s out/h .husky
+like 'direct: what is made behind a link that led nowhere is told of' \
+	"$(hb run --direct mkdir -p out/h 2>&1)" '*.husky*was made by the command*'
+rm -r .husky out
 echo SECRET >"$HOME/secret" && ln -s "$HOME" away
 echo 'hide = away/secret' >.holdback.conf
 says 'a file of the workspace hides nothing outside of it' 125 \
@@ -111,6 +115,21 @@ says '--at likewise' 125 "holdback: \[2\] '$work/real/new' would*" \
 is 'is not made' "$(ls -A ../real)" ''
 rm -r ../real ../data
 
+# A link of the workspace, in PATH, does not name other projects.
+mkdir -p ../other/.git venv && echo '{}' >../other/package.json
+echo SECRET >../other/notes
+printf '#!/bin/sh\nexit 0\n' >../other/tool && chmod +x ../other/tool
+ln -s "$work/other/tool" venv/python
+printf '#!/usr/bin/env -S -u python sh\ngrep -rs SECRET "$1"\n:\n' >run.sh
+chmod +x run.sh
+for words in ./run.sh python; do
+	unlike "by $words none is shown" "$(PATH=$work/p/venv:$PATH hb run \
+		--ephemeral "$words" "$work/other" 2>&1)" '*SECRET*'
+done
+says 'and it is refused by its name' 127 '*fix: *' \
+	env PATH="$work/p/venv:$PATH" "$HB_BIN" run --ephemeral python
+rm -r ../other venv run.sh
+
 # The store.
 see_store='
 test ! -d /w || cd /w
@@ -118,6 +137,13 @@ find "$PWD" -name sessions 2>/dev/null
 :'
 XDG_STATE_HOME=$work/p/.state
 export XDG_STATE_HOME
+# Before there is one, where a directory above it is really shown.
+mkdir ../first
+prints 'one that the run makes is not in the view' '' env \
+	XDG_STATE_HOME="$work/first" sh -c '"$1" run -q --rw "$2" sh -c \
+	"find \"\$1\" -name sessions; echo x >out" sh "$2" 2>/dev/null' sh "$HB_BIN" "$work/first"
+is 'and was made' "$(ls ../first/holdback/sessions)" sh-1
+rm -rf ../first
 check 'a store in the workspace' hb run -q -s one touch x
 prints 'is not in the view' '' hb run -q -s two sh -c "$see_store"
 prints 'nor where the view has the workspace' '' \
