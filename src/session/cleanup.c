@@ -332,7 +332,8 @@ static int remove_rest(void *ctx, const char *name, struct hb_error *err)
 	if (dir < 0)
 		return 0;
 	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	if (lock < 0 || sys_flock(lock) < 0)
+	if (lock < 0 || sys_flock(lock) < 0 ||
+	    !store_leads_to(stale->store, name, dir))
 		return 0;
 	stale->n++;
 	if (stale->dry_run)
@@ -379,7 +380,9 @@ static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 	r = fn(ctx, &info, err);
 	if (r < 0 || stale->dry_run)
 		return r;
-	return gc_remove_session(stale->store, name, err);
+	r = gc_remove_session(stale->store, name, is_empty, err);
+	/* Somebody has begun to use it. */
+	return r == -HB_E_BUSY ? 0 : r;
 }
 
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,

@@ -98,7 +98,8 @@ static int collect_rest(void *ctx, const char *name, struct hb_error *err)
 	if (dir < 0)
 		return 0;
 	lock = try_lock(dir, !gc->options->dry_run);
-	if (lock < 0 && lock != -ENOENT)
+	if ((lock < 0 && lock != -ENOENT) ||
+	    !store_leads_to(gc->store, name, dir))
 		return 0;
 	has_record = record_read(dir, &record, NULL) >= 0;
 	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
@@ -113,6 +114,18 @@ static int collect_rest(void *ctx, const char *name, struct hb_error *err)
 		    err);
 }
 
+/* What a box did to a copy is not in the upper yet. */
+static bool holds_nothing(struct hb_session *s)
+{
+	size_t n_layers = 1;
+	uint64_t done = 1;
+
+	return !shown_has_trees(s) && !session_has_journal(s) &&
+	       session_count_layers(s, &n_layers, NULL) >= 0 && n_layers == 0 &&
+	       session_last_done(s, &done, NULL) >= 0 && done == 0 &&
+	       session_has_upper(s, NULL) == 0;
+}
+
 int gc_has_crashed(const struct hb_store *store, const char *name,
 		   bool *ret_is_empty)
 {
@@ -120,8 +133,6 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 		.store = store, .dir = -1, .lock = -1, .family_lock = -1
 	};
 	auto_fd int lock = -1;
-	size_t n_layers = 1;
-	uint64_t done = 1;
 	int r;
 
 	*ret_is_empty = false;
@@ -131,13 +142,7 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 	lock = try_lock(s.dir, false);
 	r = lock < 0 ? -1 : record_read(s.dir, &s.record, NULL);
 	if (r >= 0 && s.record.state == SESSION_ACTIVE) {
-		/* What a box did to a copy is not in the upper yet. */
-		*ret_is_empty =
-			!shown_has_trees(&s) && !session_has_journal(&s) &&
-			session_count_layers(&s, &n_layers, NULL) >= 0 &&
-			n_layers == 0 &&
-			session_last_done(&s, &done, NULL) >= 0 && done == 0 &&
-			session_has_upper(&s, NULL) == 0;
+		*ret_is_empty = holds_nothing(&s);
 		r = 1;
 	} else {
 		r = 0;
@@ -200,7 +205,7 @@ void gc_remove_checks(const struct hb_session *own)
 	(void)store_names(&store, &names, &n, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (gc_is_stale_check(&store, names[i], own))
-			(void)gc_remove_session(&store, names[i], NULL);
+			(void)gc_remove_session(&store, names[i], false, NULL);
 	store_free_names(names, n);
 }
 
@@ -305,7 +310,11 @@ static bool forget_layers(struct undo *undo)
 {
 	struct session_record *record = &undo->session->record;
 	bool has_changed = false;
+	uint64_t before = 0;
 
+	/* Of what is done all that is older goes too. */
+	if (undo->which == HISTORY_UNDONE)
+		(void)session_last_done(undo->session, &before, NULL);
 	for (size_t i = record->n_layers; i > 0; i--) {
 		struct record_layer *layer = &record->layers[i - 1];
 		bool ends = layer->until != 0 && has_id(undo, layer->until);
@@ -315,7 +324,7 @@ static bool forget_layers(struct undo *undo)
 
 		/* Its number will be given to another one. */
 		if (layer->after != 0 && has_id(undo, layer->after)) {
-			layer->after = 0;
+			layer->after = before;
 			has_changed = true;
 		}
 		if (!ends && !begins)
@@ -465,14 +474,17 @@ static int collect_session(struct gc *gc, struct hb_session *s,
 }
 
 static int remove_session(struct gc *gc, const char *name, const char *what,
-			  struct hb_error *err)
+			  bool if_empty, struct hb_error *err)
 {
 	struct layers_freed freed = { .n = 1 };
 	int r;
 
 	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
 	if (r >= 0 && !gc->options->dry_run)
-		r = gc_remove_session(gc->store, name, err);
+		r = gc_remove_session(gc->store, name, if_empty, err);
+	/* Somebody has begun to use it. */
+	if (r == -HB_E_BUSY)
+		return 0;
 	if (r < 0)
 		return r;
 	return tell(gc, name, what, &freed, false, err);
@@ -486,13 +498,13 @@ static int collect_one(struct gc *gc, const char *name, struct hb_error *err)
 
 	if (gc_is_stale_check(gc->store, name, NULL))
 		return remove_session(gc, name, "a check that was cut short",
-				      err);
+				      false, err);
 	if (gc_has_crashed(gc->store, name, &is_empty)) {
 		if (is_empty)
 			return remove_session(
 				gc, name,
 				"a session that crashed with nothing pending",
-				err);
+				true, err);
 		/* To open it would settle it. */
 		if (gc->options->dry_run)
 			return 0;
@@ -511,13 +523,16 @@ static int collect_one(struct gc *gc, const char *name, struct hb_error *err)
 	return r;
 }
 
-int gc_remove_session(struct hb_store *store, const char *name,
+int gc_remove_session(struct hb_store *store, const char *name, bool if_empty,
 		      struct hb_error *err)
 {
 	struct hb_session *session = NULL;
 	int r;
 
 	r = hb_session_open(store, name, HB_OPEN_RECOVER, &session, err);
+	/* It was judged under another lock. */
+	if (r >= 0 && if_empty && !holds_nothing(session))
+		r = hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);
 	if (r >= 0)
 		r = hb_session_cleanup(session, err);
 	hb_session_free(session);

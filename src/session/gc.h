@@ -27,8 +27,11 @@ int gc_is_stale_check(const struct hb_store *store, const char *name,
 /* Removes those of them that are for `own`, as far as that goes. */
 void gc_remove_checks(const struct hb_session *own);
 
-/* Removes the session of that name with all that it holds. */
-int gc_remove_session(struct hb_store *store, const char *name,
+/*
+ * Removes the session of that name with all that it holds; with `if_empty`
+ * -HB_E_BUSY if it holds something, which it may since it was judged.
+ */
+int gc_remove_session(struct hb_store *store, const char *name, bool if_empty,
 		      struct hb_error *err);
 
 #endif

@@ -548,6 +548,8 @@ void session_drop_undone(struct hb_session *s, uint64_t last_done)
 
 		if (layer->until > last_done)
 			layer->until = 0;
+		if (layer->after > last_done)
+			layer->after = last_done;
 		if (layer->from > last_done)
 			record_remove_layer(&s->record, i - 1);
 	}

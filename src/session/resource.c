@@ -478,7 +478,10 @@ static int find_place(int base, int dir, const char *id,
 		r = resource_clock(marker, &resource->t0, err);
 		if (r < 0)
 			return r;
-		r = sys_name_file(marker, dir, probe);
+		/* Out of an encrypted directory it could be moved, not back. */
+		r = sys_is_encrypted(base) && !sys_is_encrypted(dir)
+			    ? -EXDEV
+			    : sys_name_file(marker, dir, probe);
 		if (r == -EXDEV) {
 			auto_fd int place =
 				place_in_base(base, dir, id, resource, err);

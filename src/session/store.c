@@ -245,6 +245,15 @@ static int no_session(const char *name, struct hb_error *err)
 		       quote_shown(name, shown, sizeof(shown)));
 }
 
+bool store_leads_to(const struct hb_store *store, const char *name, int dir)
+{
+	struct sys_attr there, here;
+
+	return sys_attr_at(store->sessions, name, &there) == 0 &&
+	       sys_attr_at(dir, "", &here) == 0 && there.ino == here.ino &&
+	       there.dev == here.dev;
+}
+
 int store_open_session(const struct hb_store *store, const char *name,
 		       struct hb_error *err)
 {

@@ -46,6 +46,12 @@ void store_say(const struct hb_store *store, const char *fmt, ...)
  */
 int store_open_own(int dirfd, const char *name, struct hb_error *err);
 
+/*
+ * Whether `name` is still that directory, asked with its lock held: one that
+ * was being made may have got its own name before we had the lock.
+ */
+bool store_leads_to(const struct hb_store *store, const char *name, int dir);
+
 /* The session's directory; -HB_E_NO_SESSION. */
 int store_open_session(const struct hb_store *store, const char *name,
 		       struct hb_error *err);

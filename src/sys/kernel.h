@@ -78,6 +78,7 @@ _Static_assert(sizeof(struct k_statx) == 256, "the kernel's size");
 #define K_STATX_MNT_ID		0x00001000U
 #define K_STATX_ATTR_IMMUTABLE	0x10U
 #define K_STATX_ATTR_APPEND	0x20U
+#define K_STATX_ATTR_ENCRYPTED	0x800U
 #define K_STATX_ATTR_MOUNT_ROOT 0x2000U
 
 /* the descriptor-based mount API */

@@ -38,6 +38,14 @@ static int64_t project_of(int fd)
 	return x.project;
 }
 
+bool sys_is_encrypted(int fd)
+{
+	struct k_statx at = { 0 };
+
+	return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 0, &at) >= 0 &&
+	       (at.attributes & K_STATX_ATTR_ENCRYPTED);
+}
+
 bool sys_is_one_place(int a, int b)
 {
 	static const unsigned long plain[] = { 0xEF53,	   /* ext4 */
@@ -53,7 +61,8 @@ bool sys_is_one_place(int a, int b)
 		return false;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		is_plain |= (unsigned long)fs.f_type == plain[i];
-	if (!is_plain)
+	/* ext4 refuses what is not of the same policy. */
+	if (!is_plain || sys_is_encrypted(a) || sys_is_encrypted(b))
 		return false;
 	project = project_of(a);
 	return project >= 0 && project == project_of(b);

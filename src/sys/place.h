@@ -23,6 +23,9 @@ int sys_mount_id(int fd, uint64_t *ret_id);
  */
 bool sys_is_one_place(int a, int b);
 
+/* Whether what is made in the directory is encrypted by the file system. */
+bool sys_is_encrypted(int fd);
+
 /*
  * The path of what `fd` refers to, as the kernel knows it: absolute, without
  * links.  -ENOENT if it has none any more.

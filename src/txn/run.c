@@ -189,6 +189,11 @@ static int run_opened(struct run_request *run, struct apply *a,
 		r = apply_tell_left(a, &first);
 	} else if (t == 0 && run->is_recovery)
 		return 0;
+	/* Nor may it be said here, where something is half-way. */
+	if (t < 0 && r == -HB_E_CONFLICT) {
+		r = -HB_E_STATE;
+		first.code = HB_E_STATE;
+	}
 	if (t < 0 && second.text[0] != '\0') {
 		hb_fix(&first, "holdback recover");
 		(void)hb_fail(&first, r, "not finished (%s)", second.text);

@@ -245,9 +245,14 @@ static int swap(struct step *s, const struct view *v, bool back)
 /* Whoever put something into it meanwhile has it back. */
 static int store(struct step *s, const struct view *v)
 {
+	const struct place *from = &v->place[AT_BASE];
 	const struct place *to = &v->place[AT_SOURCE];
 	int r;
 
+	/* Most are found before anything moves. */
+	r = tree_is_empty(from->dir, from->name, TREE_OURS, NULL);
+	if (r != 1)
+		return r < 0 ? r : -ENOTEMPTY;
 	r = move(v, AT_BASE, AT_SOURCE, 0);
 	if (r < 0)
 		return r;
@@ -331,6 +336,13 @@ static bool takes_from_base(enum action action)
 	return action == A_SWAP || action == A_GIVE || action == A_TAKE ||
 	       action == A_OVER_NEW || action == A_OVER_OLD ||
 	       action == A_UNPARK;
+}
+
+/* Whether it gives the base a name that it does not have. */
+static bool puts_into_base(enum action action)
+{
+	return action == A_ENTER || action == A_RETURN ||
+	       action == A_WRONG_RETURN;
 }
 
 static bool is_as_planned(const struct op *op, enum holds h,
@@ -451,6 +463,16 @@ static int advance(struct step *s, const struct op *op, bool back,
 	if ((action == A_OVER_NEW && op->new.type == ENTRY_DIR) ||
 	    (action == A_OVER_OLD && op->old.type == ENTRY_DIR))
 		action = A_DROP_BASE;
+	/* Killed between storing it and looking into it: see store(). */
+	if (action == A_DONE && op->kind == OP_REMOVE && !back &&
+	    v.holds[AT_SOURCE] == H_NEW) {
+		r = tree_is_empty(v.place[AT_SOURCE].dir,
+				  v.place[AT_SOURCE].name, TREE_OURS, err);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			action = A_CONFLICT;
+	}
 	if (action == A_DONE) {
 		/* Somebody's own object lies where ours was put. */
 		s->is_left = s->is_recovery && !back &&
@@ -460,7 +482,9 @@ static int advance(struct step *s, const struct op *op, bool back,
 		return r < 0 ? r : 0;
 	}
 	changed = action == A_CONFLICT ||
-		  (takes_from_base(action) && is_written_to(op, &v));
+		  (takes_from_base(action) && is_written_to(op, &v)) ||
+		  /* What it lay in is gone. */
+		  (puts_into_base(action) && v.place[AT_BASE].dir < 0);
 	/* After a crash nobody can say any more who came first. */
 	if (action == A_STATE || (s->is_recovery && changed))
 		return fail_for(op, -HB_E_STATE,

@@ -172,7 +172,8 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 	struct place upper;
 	int r;
 
-	if (op->new.type == ENTRY_DIR || (op->flags & OP_UPPER))
+	if ((op->new.type == ENTRY_DIR && op->kind != OP_REMOVE) ||
+	    (op->flags & OP_UPPER))
 		return 0;
 	if (op->source != SOURCE_LAYER && !(op->flags & OP_LAYER_MOVES))
 		return 0;
