@@ -141,6 +141,22 @@ check 'undo' hb undo @s
 check 'rollback' hb rollback -y @s
 is 'the base is that of the first commit' "$(cat "$project/f")" two
 
+# A mark that follows a commit which was undone stands in the way of nothing.
+new_session 'echo one >f'
+in_box 'echo a >a'
+hb mark @s a >/dev/null
+in_box 'echo b >b'
+hb commit -y @s >/dev/null
+in_box 'echo c >c'
+hb mark @s m >/dev/null
+hb undo @s >/dev/null || bail 'undo'
+in_box 'echo d >d'
+check 'rollback to a mark after an undone commit' hb rollback -y --to m @s
+is 'gives its state' "$(names)" 'A a,A b,A c,'
+check 'undo of that' hb undo @s
+is 'brings everything back' "$(names)" 'A a,A b,A c,A d,'
+is 'and the marks' "$(hb status @s | sed -n 2p)" 'marks: a, m'
+
 # What is frozen is copied by a commit: holes stay holes.
 new_session 'echo one >f'
 in_box 'truncate -s 8M hole; echo end >>hole'
