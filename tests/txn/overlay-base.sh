@@ -224,6 +224,21 @@ keep
 3'
 
 	out=$(on_overlay 'create
+		digest >../before
+		box "rm -r d"
+		hb commit -y @s >/dev/null
+		box "echo file >d"
+		hb commit -y @s >/dev/null
+		cat d
+		hb undo @s >/dev/null
+		ls -d d 2>/dev/null || echo none
+		hb undo @s >/dev/null
+		digest | diff -u ../before -')
+	is "one that went, and then a file of its name ($where)" "$out" 'created session s
+file
+none'
+
+	out=$(on_overlay 'create
 		box "rm -r d; rm k/keep"
 		hb commit -y --except d/e @s >/dev/null || echo "[$?]"
 		find d k | sort

@@ -24,6 +24,8 @@ CONFLICT, STATE = 5, 10
 # As long as what is replaced: size alone tells nothing.
 BASE = {"edited": "edited!\n", "gone": "is gone\n", "linked": "linked!\n", "dir/in": "inside!\n"}
 NEW = "dir/new"  # in a directory that goes, entry by entry
+LAST = "linked"  # what goes after it
+MOVES = ("renameat2",)  # what finds that a directory is no longer there
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 8
 
 
@@ -45,8 +47,40 @@ class OverlayWorld(World):
         super().remove()
 
 
+def file_around(path):
+    """A file where the directory was, once it has gone, and one that stops the rest."""
+    folder = os.path.dirname(path)
+    with open(folder, "x", encoding="ascii") as file:
+        file.write(STAMP)
+    replace(os.path.join(os.path.dirname(folder), LAST))
+
+
+def top_of(name):
+    return name.split("/", maxsplit=1)[0]
+
+
+def judge_around(world, status, said, name, happened):
+    """What cannot come back is left and named, and all the rest comes back."""
+    top, texts = top_of(name), world.texts(world.base)
+    if status not in (0, STATE if happened else 0):
+        raise AssertionError(f"exit status {status}")
+    if happened and not STAMP == texts.get(top) == texts.get(LAST):
+        raise AssertionError(f"what was written is no longer there: {texts}")
+    if status == 0:
+        return False
+    if name not in said:
+        raise AssertionError("the path is not named")
+    if BASE[name] not in texts.values():
+        raise AssertionError(f"the version before is lost: {texts}")
+    if any(texts.get(n) != BASE[n] for n in BASE if n not in (name, LAST)):
+        raise AssertionError(f"not taken back: {texts}")
+    world.must("recover", "@s")
+    world.must("commit", "-y", "@s", "--except", top, "--except", LAST)
+    return True
+
+
 def judge(world, status, said, name, happened):
-    top = name.split("/", maxsplit=1)[0]
+    top = top_of(name)
     texts = world.texts(world.base)
     # Of a directory that is not empty any more one entry had gone already.
     if status not in (0, CONFLICT, STATE if name == "dir/in" else 0):
@@ -69,35 +103,43 @@ def judge(world, status, said, name, happened):
     world.must("commit", "-y", "@s", "--except", top)
 
 
-def meet_at(top, act, name, number):
+def meet_at(top, act, name, left, number):
+    """As meet() has it; `left` gets the changes after which something was left."""
     world = OverlayWorld(top)
 
     def meddle():
         try:
             act(os.path.join(world.base, name))
-        except FileNotFoundError:
+        except (FileNotFoundError, FileExistsError):
             return False
         return True
 
     def check(status, said, happened):
-        judge(world, status, said, name, happened)
+        if act is not file_around:
+            judge(world, status, said, name, happened)
+        elif judge_around(world, status, said, name, happened):
+            left.append(number)
 
-    return meet(world, number, meddle, check)
+    return meet(world, number, meddle, check, MOVES if act is file_around and STEP > 1 else None)
 
 
 def main():
     if not stopper.is_known_machine():
         print("1..0 # SKIP the numbers of this machine's system calls are not known")
         return 0
-    acts = [(act, name) for act in (append, replace) for name in BASE] + [(append, NEW)]
+    acts = [(act, name) for act in (append, replace) for name in BASE] + [(append, NEW), (file_around, "dir/in")]
     print(f"1..{len(acts)}")
     top = os.path.join(os.environ["TMPDIR"], "race")
     for count, (act, name) in enumerate(acts):
+        left = []
+        step = 1 if act is file_around else STEP
         failures = sweep(
-            1 + count % STEP,
-            STEP,
-            functools.partial(meet_at, top, act, name),
+            1 + count % step,
+            step,
+            functools.partial(meet_at, top, act, name, left),
         )
+        if act is file_around and not left:
+            failures.append("nothing was ever left")
         tell(count + 1, f"{act.__name__} {name}", failures)
     return 0
 

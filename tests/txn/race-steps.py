@@ -9,7 +9,8 @@ goes on.
 
 Two real files change, one that is in place already and one that is not: then
 the first cannot be taken back and the commit cannot go on.  All others are as
-they were, both of these have what was written, the version before is kept.
+they were, both of these have what was written, the version before is kept.  The
+same holds of a file that has left a directory which is then removed.
 """
 
 import collections
@@ -27,9 +28,9 @@ from stopper import STAMP, append, replace  # noqa: E402
 
 SOAK = os.environ.get("HB_SOAK") == "1"
 CONFLICT, STATE = 5, 10
-BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n"}
+BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n", "h/x": "h\n"}
 INSIDE = (
-    "echo session >>f; echo session >g.new; mv g.new g; rm r; rm -r d k; mkdir d;"
+    "echo session >>f; echo session >g.new; mv g.new g; rm r h/x; rm -r d k; mkdir d;"
     " echo o >d/o; echo z >e/z; echo n >new"
 )
 OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
@@ -54,6 +55,19 @@ def remove_two(path):
     replace(os.path.join(os.path.dirname(path), SECOND))
 
 
+def remove_around(path):
+    """What it lay in, once it has left; before that nothing happens."""
+    folder = os.path.dirname(path)
+    os.rmdir(folder)
+    replace(os.path.join(os.path.dirname(folder), SECOND))
+
+
+def file_around(path):
+    """And a file has the name of what it lay in."""
+    remove_around(path)
+    add(os.path.dirname(path))
+
+
 def away(path):
     """Out of the project, with all that is in it."""
     os.rename(path, os.path.join(os.path.dirname(path), "..", "away"))
@@ -71,6 +85,12 @@ def held(file):
     file.flush()
 
 
+# After these the file is not there; after all of them two have changed.
+REMOVE = (remove_two, remove_around, file_around)
+TWO = (replace_two, append_two, *REMOVE)
+# What these do is found by the next that moves.
+AT_MOVES = (away, remove_around, file_around)
+
 # name of the act: (function, path)
 ACTS = {
     f"{act.__name__} {path}": (act, path)
@@ -82,6 +102,7 @@ ACTS = {
         (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
         (away, "f"), (away, "r"), (away, "k"), (away, "e"),
         (held, "f"), (held, "r"), (held, "k/x"),
+        (remove_around, "h/x"), (file_around, "h/x"),
     )
 }  # fmt: skip
 
@@ -96,7 +117,7 @@ def new_world(top):
 def judge(world, status, said, act, path, happened):
     """What holds after a commit that somebody meddled with."""
     real = world.texts(world.base)
-    is_two = act in (replace_two, append_two, remove_two)
+    is_two = act in TWO
     known = (0, CONFLICT) + ((STATE,) if is_two else ())
     if status not in known or (status == 0) != said.startswith("committed"):
         raise AssertionError(f"exit status {status}")
@@ -110,7 +131,7 @@ def judge(world, status, said, act, path, happened):
     elif not in_base and act is not away:
         raise AssertionError(f"what was written is no longer there\n{real}\n{kept}")
     if status:
-        stamped = {path, SECOND} if is_two else {path}
+        stamped = {path, path.split("/", maxsplit=1)[0], SECOND} if is_two else {path}
         # With what was taken away went what was in it.
         rest = [p for p in {**BASE, **real} if stamped.isdisjoint((p, os.path.dirname(p)))]
         if {p: real.get(p) for p in rest} != {p: BASE.get(p) for p in rest}:
@@ -133,9 +154,9 @@ def judge_held(world):
 
 def judge_left(world, act, path, real, kept):
     """What somebody made of a file that was in place already is left."""
-    if (path in real) != (act is not remove_two):
+    if (path in real) != (act not in REMOVE):
         raise AssertionError(f"what was left is not as it was left: {real}")
-    if act is not remove_two and STAMP not in real[path]:
+    if act not in REMOVE and STAMP not in real[path]:
         raise AssertionError(f"what was written there is lost: {real}")
     if path in BASE and BASE[path] not in kept.values():
         raise AssertionError(f"the version before is lost: {kept}")
@@ -160,7 +181,7 @@ def go_on(world, status, act, path):
         raise AssertionError(f"no longer pending: {missing} of {pending}")
     # What was taken back is not somebody else's change.
     stamped = {path.split("/", maxsplit=1)[0]}
-    if act in (replace_two, append_two, remove_two):
+    if act in TWO:
         stamped.add(SECOND)
     world.must("commit", "-y", "@s", *(w for s in stamped for w in ("--except", s)))
     world.must("rollback", "-y", "@s")
@@ -185,7 +206,7 @@ def meet_at(top, act, path, seen, number):
         seen[OUTCOMES[status]] += 1
 
     try:
-        return meet(world, number, meddle, check, MOVES if act is away and not SOAK else None)
+        return meet(world, number, meddle, check, MOVES if act in AT_MOVES and not SOAK else None)
     finally:
         if file:
             file.close()
@@ -199,12 +220,14 @@ def main():
     top = os.path.join(os.environ["TMPDIR"], "steps")
     for count, (words, (act, path)) in enumerate(ACTS.items()):
         seen = collections.Counter()
-        is_thorough = SOAK or act is away
+        is_thorough = SOAK or act in AT_MOVES
         failures = sweep(
             1 if is_thorough else 1 + count % STEP,
             1 if is_thorough else STEP,
             functools.partial(meet_at, top, act, path, seen),
         )
+        if act in REMOVE and is_thorough and not seen[OUTCOMES[STATE]]:
+            failures.append("nothing was ever left")
         print("# " + ", ".join(f"{seen[k]} {k}" for k in OUTCOMES.values()))
         tell(count + 1, words, failures)
     return 0
