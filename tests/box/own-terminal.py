@@ -4,17 +4,15 @@
 """--pty: a terminal between the user's and the command's."""
 
 import os
-import shutil
 import signal
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "box"))
 
 # pylint: disable=wrong-import-position
 import terminal  # noqa: E402
-from pty_shell import Failed, Shell, Tap, below, same, state_of, wait_until  # noqa: E402
+from pty_shell import Failed, below, run_tests, same, state_of, wait_until  # noqa: E402
 
 RELAY = "commands"
 NUMBER = "stat -Lc %t:%T /proc/self/fd/0"
@@ -189,26 +187,12 @@ def all_tests(tap, sh):
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
-    os.mkdir("p")
-    shutil.copy(os.environ["HB_PROBE"], "p/probe")
-    os.chdir("p")
-    tap = Tap()
-    sh = Shell(
+    return run_tests(
         "alias hb='$HB_BIN run --pty --ephemeral -q --';"
         " alias hbx='$HB_BIN exec --pty --state-dir ../state';"
-        " $HB_BIN create --state-dir ../state s --cow . >/dev/null"
+        " $HB_BIN create --state-dir ../state s --cow . >/dev/null",
+        all_tests,
     )
-    tap.after_failure = sh.restart
-    try:
-        all_tests(tap, sh)
-    finally:
-        if sh.fd >= 0:
-            sh.close()
-        os.chdir("/")
-        shutil.rmtree(folder)
-    return tap.done()
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ src/box/terminal.c lists the rules that these tests hold.
 
 import ctypes
 import os
-import shutil
 import signal
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 
 # pylint: disable=wrong-import-position
-from pty_shell import Failed, Shell, Tap, below, program_of, same, state_of  # noqa: E402
+from pty_shell import Failed, below, program_of, run_tests, same, state_of  # noqa: E402
 from pty_shell import wait_until  # noqa: E402
 
 READY = r"<ready \d+>"
@@ -343,20 +341,7 @@ def all_tests(tap, sh):
 
 
 def main():
-    folder = tempfile.mkdtemp()
-    os.chdir(folder)
-    shutil.copy(os.environ["HB_PROBE"], "probe")
-    tap = Tap()
-    sh = Shell("alias hb='$HB_BIN run --ephemeral -q --'")
-    tap.after_failure = sh.restart
-    try:
-        all_tests(tap, sh)
-    finally:
-        if sh.fd >= 0:
-            sh.close()
-        os.chdir("/")
-        shutil.rmtree(folder)
-    return tap.done()
+    return run_tests("alias hb='$HB_BIN run --ephemeral -q --'", all_tests)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import sys
+import tempfile
 import termios
 import time
 
@@ -193,3 +195,22 @@ class Tap:
 def same(got, want):
     if got != want:
         raise Failed(f"got {got!r}, expected {want!r}")
+
+
+def run_tests(prepare, all_tests):
+    """Runs all_tests(tap, shell) in an empty directory with the probe in it."""
+    folder = tempfile.mkdtemp()
+    os.mkdir(os.path.join(folder, "p"))
+    os.chdir(os.path.join(folder, "p"))
+    shutil.copy(os.environ["HB_PROBE"], "probe")
+    tap = Tap()
+    sh = Shell(prepare)
+    tap.after_failure = sh.restart
+    try:
+        all_tests(tap, sh)
+    finally:
+        if sh.fd >= 0:
+            sh.close()
+        os.chdir("/")
+        shutil.rmtree(folder)
+    return tap.done()
