@@ -235,6 +235,12 @@ struct hb_change {
 	bool is_directory;
 	bool is_git;	   /* part of a repository's unit */
 	bool has_conflict; /* the real one changed since the session began */
+	/*
+	 * has_conflict, and the session's version cannot be chosen: a program
+	 * has the database open, or the base's other files of it changed.
+	 */
+	bool is_firm;
+	pid_t holder; /* is_firm: the process that has it open; 0: unknown */
 	size_t resource;
 	const char *path; /* relative to the resource */
 	const char *from; /* kind R, else NULL */

@@ -164,13 +164,19 @@ static bool say_conflict(const struct commit *c, const struct hb_change *change,
 			 struct buf *line)
 {
 	(void)c;
-	if (!change->has_conflict)
+	if (!change->has_conflict || change->is_firm)
 		return false;
-	(void)buf_add_str(line, change->why ? change->why : "changed");
-	(void)buf_add_str(line, "; real ");
-	(void)show_time(change->base_time, line);
-	(void)buf_add_str(line, ", session ");
-	(void)show_time(change->session_time, line);
+	(void)show_conflict(change, line);
+	return true;
+}
+
+static bool say_firm(const struct commit *c, const struct hb_change *change,
+		     struct buf *line)
+{
+	(void)c;
+	if (!change->is_firm)
+		return false;
+	(void)show_conflict(change, line);
 	return true;
 }
 
@@ -191,21 +197,28 @@ struct refusal {
 	const char *word;
 	bool (*say)(const struct commit *c, const struct hb_change *change,
 		    struct buf *line);
+	size_t n_lists; /* of --except, --ours, --theirs: which settle it */
 	const char *fix;
 };
 
 static const struct refusal conflicts = {
-	"conflict", say_conflict,
+	"conflict", say_conflict, 3,
 	"--ours GLOB keeps the real version, --theirs GLOB takes the "
 	"session's, --except GLOB leaves it out"
 };
+static const struct refusal firm_conflicts = {
+	"conflict", say_firm, 2,
+	"end the program that uses the database, or --ours GLOB keeps the real "
+	"database; --theirs GLOB cannot take the session's"
+};
 static const struct refusal denials = {
-	"denied", say_denied,
+	"denied", say_denied, 1,
 	"the option named above, or --except GLOB leaves it out"
 };
 
-/* Every path that stands against it. */
-static void list_refused(const struct commit *c, const struct refusal *refusal)
+/* Every path that stands against it; how many there are. */
+static size_t list_refused(const struct commit *c,
+			   const struct refusal *refusal)
 {
 	const struct cli_values *v = c->call->values;
 	const struct hb_session_info *info = hb_session_info(c->session);
@@ -216,28 +229,30 @@ static void list_refused(const struct commit *c, const struct refusal *refusal)
 		.with_ignored = v->ignored,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
-	/* What is ours or theirs is no conflict, but may be denied. */
-	size_t n_lists = refusal == &conflicts ? 3 : 1;
 	struct hb_changes *changes = NULL;
 	struct hb_change change;
+	size_t n = 0;
 
 	options.filter.except = except;
 	options.filter.n_except = 0;
-	for (size_t i = 0; i < n_lists; i++)
+	for (size_t i = 0; i < refusal->n_lists; i++)
 		for (size_t k = 0; k < lists[i]->n; k++)
 			except[options.filter.n_except++] = lists[i]->words[k];
 	if (hb_session_changes(c->session, &options, &changes, NULL) < 0)
-		return;
+		return 0;
 	while (hb_changes_next(changes, &change, NULL) == 1) {
 		auto_buf struct buf line = BUF_INIT(1U << 22);
 
 		(void)buf_add_fmt(&line, "%s: ", refusal->word);
 		(void)show_path(info, &change, change.path, &line);
 		(void)buf_add_str(&line, ": ");
-		if (refusal->say(c, &change, &line))
-			(void)fprintf(stderr, "%s\n", buf_str(&line));
+		if (!refusal->say(c, &change, &line))
+			continue;
+		(void)fprintf(stderr, "%s\n", buf_str(&line));
+		n++;
 	}
 	hb_changes_free(changes);
+	return n;
 }
 
 static void explain(const struct commit *c, int r, struct hb_error *err)
@@ -253,6 +268,8 @@ static void explain(const struct commit *c, int r, struct hb_error *err)
 	if (r == -HB_E_DENIED &&
 	    said[HB_SEVERITY_ASK] + said[HB_SEVERITY_DENY] > 0)
 		return;
+	if (r == -HB_E_CONFLICT && list_refused(c, &firm_conflicts) > 0)
+		hb_fix(err, "%s", firm_conflicts.fix);
 	list_refused(c, r == -HB_E_CONFLICT ? &conflicts : &denials);
 	hb_fix(err, "%s", r == -HB_E_CONFLICT ? conflicts.fix : denials.fix);
 }

@@ -305,14 +305,21 @@ const char *show_asks(const struct hb_change *change)
 	return asks[change->asks].words;
 }
 
-static void show_conflict(const struct hb_change *change, struct buf *out)
+int show_why(const struct hb_change *change, struct buf *out)
 {
-	(void)buf_add_fmt(out, "    conflict: %s; real ",
-			  change->why ? change->why : "changed");
+	(void)buf_add_str(out, change->why ? change->why : "changed");
+	if (change->holder > 0)
+		(void)buf_add_fmt(out, " (process %d)", (int)change->holder);
+	return out->error;
+}
+
+int show_conflict(const struct hb_change *change, struct buf *out)
+{
+	(void)show_why(change, out);
+	(void)buf_add_str(out, "; real ");
 	(void)show_time(change->base_time, out);
 	(void)buf_add_str(out, ", session ");
-	(void)show_time(change->session_time, out);
-	(void)buf_add_char(out, '\n');
+	return show_time(change->session_time, out);
 }
 
 int show_change(const struct hb_session_info *info,
@@ -332,8 +339,11 @@ int show_change(const struct hb_session_info *info,
 		return out->error;
 	if (show_asks(change))
 		(void)buf_add_fmt(out, "    %s\n", show_asks(change));
-	if (change->has_conflict)
-		show_conflict(change, out);
+	if (change->has_conflict) {
+		(void)buf_add_str(out, "    conflict: ");
+		(void)show_conflict(change, out);
+		(void)buf_add_char(out, '\n');
+	}
 	return out->error;
 }
 
@@ -375,6 +385,8 @@ void show_change_json(const struct hb_session_info *info,
 		doc_str(doc, "asks", asks[change->asks].key);
 	if (change->has_conflict) {
 		doc_str(doc, "conflict", change->why ? change->why : "");
+		if (change->holder > 0)
+			doc_uint(doc, "process", (uint64_t)change->holder);
 		add_time(doc, "base_time", change->base_time);
 		add_time(doc, "session_time", change->session_time);
 	}

@@ -262,6 +262,20 @@ int sys_read_lock(int fd)
 	return RESULT(fcntl(fd, F_SETLK, &lock));
 }
 
+int sys_lock_holder(int fd, uint64_t start, uint64_t length, pid_t *ret_pid)
+{
+	struct flock lock = { .l_type = F_WRLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)start,
+			      .l_len = (off_t)length };
+	int r = RESULT(fcntl(fd, F_GETLK, &lock));
+
+	if (r < 0)
+		return r;
+	*ret_pid = lock.l_pid > 0 ? lock.l_pid : 0;
+	return lock.l_type != F_UNLCK;
+}
+
 int sys_find_fd_above(int floor, int except)
 {
 	auto_fd int dir = -1;

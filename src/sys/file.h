@@ -81,6 +81,12 @@ ssize_t sys_getcwd(char *buf, size_t size);
 int sys_read_lock(int fd);
 
 /*
+ * 1: another process holds a lock on part of the range.  `*ret_pid` is that
+ * process, or 0 if it cannot be named from here.  0: no process does.
+ */
+int sys_lock_holder(int fd, uint64_t start, uint64_t length, pid_t *ret_pid);
+
+/*
  * The lowest descriptor above `floor` other than `except`, by /proc/self/fd;
  * -ENOENT if there is none, or no /proc.
  */

@@ -9,6 +9,7 @@
 #include "sys/durable.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
+#include "txn/database.h"
 #include "txn/explained.h"
 #include "txn/gitunit.h"
 #include "txn/ignored.h"
@@ -336,19 +337,25 @@ static void count(struct changes_summary *sum, const struct change *c)
 		sum->bytes += c->new.size;
 }
 
-static int judge(struct scan *scan, const struct sighting *s,
-		 enum change_kind kind, enum conflict *ret_conflict,
+static int judge(struct scan *scan, const struct sighting *s, struct change *c,
+		 enum database_part part, enum conflict *ret_conflict,
 		 struct hb_error *err)
 {
+	enum conflict unit;
 	int r = 0;
 
-	*ret_conflict = conflict_of(&scan->rule, s, kind);
+	*ret_conflict = conflict_of(&scan->rule, s, c->kind);
 	if (*ret_conflict != CONFLICT_NONE && *ret_conflict != CONFLICT_LOST &&
 	    *ret_conflict != CONFLICT_UNREADABLE)
 		r = explained_by_layers(scan->request, s, err);
 	if (r > 0)
 		*ret_conflict = CONFLICT_NONE;
-	return r < 0 ? r : 0;
+	if (r < 0 || part == DATABASE_NONE)
+		return r < 0 ? r : 0;
+	unit = database_conflict(&scan->rule, s, part, &c->holder);
+	if (*ret_conflict == CONFLICT_NONE || conflict_is_firm(unit))
+		*ret_conflict = unit;
+	return 0;
 }
 
 /* What is older than what a session with the same layer has committed. */
@@ -371,6 +378,8 @@ static int add(struct scan *scan, const struct sighting *s,
 	if (!(c->flags & CHANGE_CARRIED)) {
 		if (record.conflict != CONFLICT_NONE)
 			c->flags |= CHANGE_CONFLICT;
+		if (conflict_is_firm(record.conflict))
+			c->flags |= CHANGE_FIRM;
 		count(&scan->changes->summary, c);
 		if (!scan->request->without_hash &&
 		    !(c->flags & CHANGE_IGNORED)) {
@@ -446,22 +455,42 @@ static bool is_lost_dir(const struct sighting *s)
 	return s->old.type == ENTRY_NONE && s->new.type == ENTRY_DIR;
 }
 
-/* A path is what it becomes; one that goes is what it was. */
+/*
+ * A path is what it becomes; one that goes is what it was.  The side files of a
+ * database are ignored if the database is; the file that programs share while
+ * they have it open makes no sense to any other.
+ */
 static int ask_ignored(struct scan *scan, const struct sighting *s,
-		       struct change *c, struct hb_error *err)
+		       enum database_part part, struct change *c,
+		       struct hb_error *err)
 {
 	const struct entry *e = s->new.type != ENTRY_NONE ? &s->new : &s->old;
-	const struct ignored_question q = {
+	size_t n = strlen(s->path);
+	auto_free char *main = NULL;
+	struct ignored_question q = {
 		.path = s->path,
 		.is_directory = e->type == ENTRY_DIR,
 		.dir = s->base_dir,
 	};
 	int r;
 
+	if (part == DATABASE_INDEX && !s->in_gone) {
+		c->ignored_top = n;
+		c->flags |= CHANGE_IGNORED;
+		return 0;
+	}
+	if (part != DATABASE_NONE) {
+		(void)database_part_of_name(s->path, &n);
+		q.path = main = strndup(s->path, n);
+		if (!main)
+			return hb_fail(err, -ENOMEM, "cannot compare");
+	}
 	r = scan->ignored ? ignored_ask(scan->ignored, &q, &c->ignored_top, err)
 			  : 0;
 	if (r > 0)
 		c->flags |= CHANGE_IGNORED;
+	if (r > 0 && c->ignored_top == n)
+		c->ignored_top = strlen(s->path);
 	return r < 0 ? r : 0;
 }
 
@@ -469,6 +498,7 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
 	enum conflict conflict = CONFLICT_NONE;
+	enum database_part part;
 	struct xattrs xattrs = { 0 };
 	struct change c = {
 		.path = s->path,
@@ -506,12 +536,15 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	}
 	if (is_outdated(scan, s))
 		return WALK_ON;
+	part = database_part_of(s);
 	set_flags(&scan->rule, s, &xattrs, &c);
-	r = ask_ignored(scan, s, &c, err);
+	if (part != DATABASE_NONE)
+		c.flags |= CHANGE_DATABASE;
+	r = ask_ignored(scan, s, part, &c, err);
 	if (r < 0)
 		return r;
 	r = c.flags & CHANGE_CARRIED ? 0
-				     : judge(scan, s, c.kind, &conflict, err);
+				     : judge(scan, s, &c, part, &conflict, err);
 	if (conflict == CONFLICT_MISSING && is_lost_dir(s))
 		s->doubt_below = CONFLICT_LOST;
 	if (r >= 0)

@@ -82,6 +82,10 @@ enum change_flag {
 	 * Not in the hash, and counted by itself.
 	 */
 	CHANGE_IGNORED = 1 << 11,
+	/* Part of a database: filters take or leave all of its files. */
+	CHANGE_DATABASE = 1 << 12,
+	/* CHANGE_CONFLICT, and no choice of a version settles it. */
+	CHANGE_FIRM = 1 << 13,
 };
 
 struct change {
@@ -106,6 +110,8 @@ struct change {
 	 * ignored, or all of it.
 	 */
 	size_t ignored_top;
+	/* CHANGE_FIRM: the process that has it open; 0: none that is known. */
+	pid_t holder;
 };
 
 /* What has to be asked for before the change may be committed. */

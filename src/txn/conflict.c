@@ -18,6 +18,9 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_PLACED] = "a directory above it was put into the base",
 	[CONFLICT_LOST] = "a directory above it was removed from the base",
 	[CONFLICT_UNREADABLE] = "the base cannot be read here",
+	[CONFLICT_OPEN] = "a program has the database open",
+	[CONFLICT_DATABASE] =
+		"another file of the database was changed in the base",
 };
 
 const char *conflict_words(enum conflict conflict)
@@ -25,9 +28,19 @@ const char *conflict_words(enum conflict conflict)
 	return words[conflict];
 }
 
+bool conflict_is_firm(enum conflict conflict)
+{
+	return conflict == CONFLICT_OPEN || conflict == CONFLICT_DATABASE;
+}
+
 static bool is_zero(struct timespec t)
 {
 	return t.tv_sec == 0 && t.tv_nsec == 0;
+}
+
+bool conflict_has_start(const struct conflict_rule *rule)
+{
+	return !is_zero(rule->t0);
 }
 
 static bool is_same_time(struct timespec a, struct timespec b)

@@ -25,11 +25,19 @@ enum conflict {
 	CONFLICT_PLACED,     /* likewise, one that a layer of ours has too */
 	CONFLICT_LOST,	     /* a directory above was removed */
 	CONFLICT_UNREADABLE, /* we may not look */
+	CONFLICT_OPEN,	     /* a program has the database open */
+	CONFLICT_DATABASE,   /* a file of the database, not this one */
 	CONFLICT_END	     /* one past the last */
 };
 
 /* Words for people; NULL for CONFLICT_NONE. */
 const char *conflict_words(enum conflict conflict);
+
+/*
+ * Whether no choice of a version settles it: both could be had only by losing
+ * one of them without a copy.
+ */
+bool conflict_is_firm(enum conflict conflict);
 
 struct conflict_rule {
 	struct timespec t0; /* zero: only what cannot be read is in doubt */
@@ -48,6 +56,9 @@ struct conflict_rule {
  */
 enum conflict conflict_of(const struct conflict_rule *rule,
 			  const struct sighting *s, enum change_kind kind);
+
+/* Whether there is a T0 to compare with. */
+bool conflict_has_start(const struct conflict_rule *rule);
 
 /* Somebody has touched the base's object since T0, and it was not us. */
 bool conflict_is_touched(const struct conflict_rule *rule,

@@ -3,7 +3,10 @@
 #include "txn/changes.h"
 
 #include "base/auto.h"
+#include "txn/database.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -12,7 +15,8 @@
  * the cost for a deep path in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
- * ".git" is asked instead.
+ * ".git" is asked instead.  So does a database: the name of any of its files
+ * stands for all of them.
  */
 
 static size_t count_slashes(const char *s)
@@ -84,6 +88,38 @@ static bool cut_to_unit(char *path)
 	return false;
 }
 
+static bool passes(const struct changes_filter *filter, char *path, bool is_dir)
+{
+	if (filter->n_only > 0 &&
+	    !matches_any(filter->only, filter->n_only, path, is_dir))
+		return false;
+	return !matches_any(filter->except, filter->n_except, path, is_dir);
+}
+
+/* In if one of its files is wanted, out if one of them is to stay out. */
+static bool passes_database(const struct changes_filter *filter,
+			    const char *path)
+{
+	bool is_wanted = filter->n_only == 0;
+	size_t n;
+
+	(void)database_part_of_name(path, &n);
+	for (int i = DATABASE_MAIN; i <= DATABASE_INDEX; i++) {
+		auto_free char *name = NULL;
+
+		if (asprintf(&name, "%.*s%s", (int)n, path,
+			     database_endings[i]) < 0) {
+			name = NULL;
+			return false;
+		}
+		if (matches_any(filter->except, filter->n_except, name, false))
+			return false;
+		is_wanted |=
+			matches_any(filter->only, filter->n_only, name, false);
+	}
+	return is_wanted;
+}
+
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change)
 {
@@ -109,8 +145,7 @@ bool changes_filter_matches(const struct changes_filter *filter,
 		return false;
 	if ((change->flags & CHANGE_GIT) && cut_to_unit(path))
 		is_dir = true;
-	if (filter->n_only > 0 &&
-	    !matches_any(filter->only, filter->n_only, path, is_dir))
-		return false;
-	return !matches_any(filter->except, filter->n_except, path, is_dir);
+	if (change->flags & CHANGE_DATABASE)
+		return passes_database(filter, path);
+	return passes(filter, path, is_dir);
 }

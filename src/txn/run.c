@@ -7,6 +7,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "txn/apply.h"
+#include "txn/held.h"
 #include "txn/history.h"
 #include "txn/late.h"
 #include "txn/tree.h"
@@ -146,6 +147,8 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 		r = apply_run(a, how | APPLY_PAST, err);
 	if (r == 0 && !back)
 		r = late_check(a, err);
+	if (r == 0)
+		r = held_check(a, back, err);
 	if (r == 0)
 		r = apply_report(a, back, run->applied, run->applied_ctx, err);
 	if (r == 0)

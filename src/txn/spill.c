@@ -158,6 +158,8 @@ int spill_encode(const struct spilled *record, size_t shared, struct buf *out)
 	put_entry(&body, &c->new);
 	if (c->flags & CHANGE_IGNORED)
 		put(&body, c->ignored_top, 4);
+	if (c->flags & CHANGE_FIRM)
+		put(&body, (uint64_t)c->holder, 4);
 	put(&body, shared, 4);
 	if (body.error < 0)
 		return buf_fail(out, body.error);
@@ -172,7 +174,10 @@ static bool is_sound(const struct spilled *s)
 	       memchr(kinds, (int)s->change.kind, sizeof(kinds)) &&
 	       s->conflict < CONFLICT_END &&
 	       !(s->change.flags & CHANGE_CONFLICT) ==
-		       (s->conflict == CONFLICT_NONE);
+		       (s->conflict == CONFLICT_NONE) &&
+	       !(s->change.flags & CHANGE_FIRM) ==
+		       !conflict_is_firm(s->conflict) &&
+	       s->change.holder >= 0;
 }
 
 ssize_t spill_decode(const unsigned char *bytes, size_t n, struct buf *path,
@@ -195,6 +200,8 @@ ssize_t spill_decode(const unsigned char *bytes, size_t n, struct buf *path,
 	get_entry(&c, &s.change.new);
 	if (s.change.flags & CHANGE_IGNORED)
 		s.change.ignored_top = (size_t)get(&c, 4);
+	if (s.change.flags & CHANGE_FIRM)
+		s.change.holder = (pid_t)get(&c, 4);
 	shared = get(&c, 4);
 	if (c.is_bad || !is_sound(&s) || shared > path->len ||
 	    shared + c.left == 0 || memchr(c.p, '\0', c.left))

@@ -55,8 +55,9 @@ bool survey_takes(const struct txn_options *options, const struct change *c)
 static bool is_conflict(const struct txn_options *options,
 			const struct change *c)
 {
-	return (c->flags & CHANGE_CONFLICT) &&
-	       !matches(options->theirs, options->n_theirs, c);
+	return (c->flags & CHANGE_FIRM) ||
+	       ((c->flags & CHANGE_CONFLICT) &&
+		!matches(options->theirs, options->n_theirs, c));
 }
 
 static bool is_denied(const struct txn_options *options, const struct change *c)

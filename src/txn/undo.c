@@ -6,6 +6,7 @@
 #include "txn/apply.h"
 #include "txn/dress.h"
 #include "txn/gitunit.h"
+#include "txn/held.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
@@ -265,6 +266,9 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 			r = step_check(step, op, v->back, &why);
 		if (r == 0 && !(v->back && is_followed))
 			r = check_moved(v, op, &why);
+		if (r >= 0 &&
+		    held_check_base(step->site, op, &why) == -HB_E_CONFLICT)
+			r = -HB_E_CONFLICT;
 		/*
 		 * In a directory that the commit closed to its owner there is
 		 * nothing to be seen before it is opened; then the step looks.

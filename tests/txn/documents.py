@@ -72,6 +72,12 @@ STATELESS = ("config", "profile", "why", "caps", "doctor")
 LIVE = HOLDBACK + " status --state-dir ../state @s | sed -n 2p"
 PID = " | sed 's/.* pid \\([0-9]*\\) .*/\\1/'"
 
+# A program that has a database open until a line comes.
+HOLDS = (
+    "python3 -c 'import sqlite3; c = sqlite3.connect(\"q.db\"); c.execute(\"pragma journal_mode=wal\");"
+    ' c.execute("create table t (x)"); open("../held", "w"); open("../let-go").read()\''
+)
+
 # Name, status, words; "!" before the words: a shell command in the project.
 STEPS = (
     ("create", 0, "create s --cow ."),
@@ -102,6 +108,11 @@ STEPS = (
     ("", 0, "!echo more >>a"),
     ("status: a conflict", 0, "status @s"),
     ("commit: a conflict", 5, "commit -y @s"),
+    ("", 0, "!mkfifo ../let-go && " + HOLDS + " >../out 2>&1 &"),
+    ("", 0, "!until [ -e ../held ]; do sleep 0.02; done"),
+    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- rm q.db"),
+    ("status: an open database", 0, "status @s"),
+    ("", 0, "!echo >../let-go; " + HOLDBACK + " rollback -y --state-dir ../state @s q.db"),
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo \"[alias] a = b\" >.gitconfig'"),
     ("gate: a key", 4, "gate @s"),
     ("mark", 0, "mark @s"),
