@@ -144,7 +144,7 @@ static bool have_committed(void *ctx, size_t layer, const char *path,
 
 		if (peer->ended[layer] == 0 ||
 		    !seen_find(&peer->seen, path, &seen) ||
-		    seen.base_ino != base_ino ||
+		    seen.conflict != 0 || seen.base_ino != base_ino ||
 		    !committed_since(&peer->committed, path,
 				     peer->ended[layer]))
 			continue;

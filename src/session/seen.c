@@ -6,6 +6,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/conflict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,6 +249,14 @@ bool seen_find(void *ctx, const char *path, struct seen *ret_seen)
 		.layer_ino = record.layer_ino,
 		.layer_ctime = { record.layer_sec, record.layer_nsec },
 	};
+	if (record.layer_ino != 0 || record.layer_sec == 0)
+		return true;
+	ret_seen->layer_ctime = (struct timespec){ 0 };
+	/* Of a later version: some conflict it is. */
+	ret_seen->conflict =
+		record.layer_sec > 0 && record.layer_sec < CONFLICT_END
+			? (unsigned)record.layer_sec
+			: CONFLICT_EDITED;
 	return true;
 }
 
@@ -317,11 +326,19 @@ int seen_log_add(struct seen_log *log, const struct seen *seen,
 	size_t at = log->block.len;
 	int r;
 
-	if (!log->is_open || record.path_len > SEEN_PATH_MAX)
+	if (!log->is_open ||
+	    (record.path_len > SEEN_PATH_MAX && !seen->conflict))
 		return 0;
+	if (seen->layer_ino == 0) {
+		record.layer_sec = seen->conflict;
+		record.layer_nsec = 0;
+	}
 	r = open_log(log);
-	if (r >= 0 && log->n >= SEEN_MAX)
+	if (r >= 0 && log->n >= SEEN_MAX && !seen->conflict)
 		return 0;
+	/* To forget a conflict is not safe. */
+	if (r >= 0 && (log->n >= SEEN_MAX || record.path_len > SEEN_PATH_MAX))
+		r = -E2BIG;
 	log->n++;
 	if (r >= 0)
 		r = buf_add(&log->block, &record, sizeof(record));

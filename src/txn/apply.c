@@ -324,6 +324,24 @@ static int tell(struct report *rep, const char *path,
 	return rep->applied(rep->ctx, rep->resource, &seen, err);
 }
 
+/*
+ * What was accepted in spite of a conflict is in conflict again when it is
+ * taken back, even where nothing in the base shows it any more.
+ */
+static int tell_disputed(struct report *rep, const struct op *op,
+			 struct hb_error *err)
+{
+	const struct seen seen = {
+		.path = op->path,
+		.base_ctime = journal_head(rep->a->journal)->since,
+		.conflict = op->accepted,
+	};
+
+	if (!rep->applied)
+		return 0;
+	return rep->applied(rep->ctx, op->resource, &seen, err);
+}
+
 static int tell_inside(void *ctx, const struct tree_visit *v,
 		       struct hb_error *err)
 {
@@ -358,6 +376,12 @@ static bool is_others_too(const struct report *rep, const struct op *op)
 	       conflict_is_others_too(&rule, op->path, op->old.mtime);
 }
 
+/* Whether changes of then are still pending. */
+static bool has_rest(const struct report *rep)
+{
+	return journal_head(rep->a->journal)->flags & JOURNAL_HAS_REST;
+}
+
 static int report_dir(struct report *rep, struct site *s, const struct op *op,
 		      struct hb_error *err)
 {
@@ -367,8 +391,12 @@ static int report_dir(struct report *rep, struct site *s, const struct op *op,
 	bool has_base = b >= 0 && sys_attr_at(b, "", &base) == 0;
 	bool has_layer = l >= 0 && sys_attr_at(l, "", &layer) == 0;
 
-	if (is_others_too(rep, op))
-		return 0;
+	if (rep->back && op->accepted == CONFLICT_DIR)
+		return tell_disputed(rep, op, err);
+	/* Going back, what the commit told of the layer is wrong by now. */
+	if (is_others_too(rep, op) ||
+	    (op->accepted != CONFLICT_NONE && (rep->back || has_rest(rep))))
+		return rep->back ? tell(rep, op->path, NULL, NULL, err) : 0;
 	return tell(rep, op->path, has_base ? &base : NULL,
 		    has_layer ? &layer : NULL, err);
 }
@@ -436,6 +464,8 @@ static int report_one(struct report *rep, const struct op *op,
 		r = site_upper(s, op, &at_layer, err);
 	if (r < 0)
 		return r;
+	if (rep->back && op->accepted != CONFLICT_NONE)
+		return tell_disputed(rep, op, err);
 	if (rep->back && !is_as_before(op, &at_base))
 		return 0;
 	has_base = is_there(&at_base, &base);

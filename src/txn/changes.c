@@ -564,6 +564,7 @@ static int see_top(struct scan *scan, struct hb_error *err)
 	struct top_change top;
 	struct change c = { .path = ".", .kind = CHANGE_ATTRIBUTES };
 	struct sighting s = { .path = ".", .name = "." };
+	enum conflict conflict;
 	int r;
 
 	r = q->top ? top_compare(q, &top, err) : 0;
@@ -574,8 +575,9 @@ static int see_top(struct scan *scan, struct hb_error *err)
 	c.new = s.new = top.new;
 	s.base_dir = q->base;
 	s.layer_dir = q->layers[0];
-	return add(scan, &s, &top.xattrs, &c,
-		   top.is_conflict ? CONFLICT_DIR : CONFLICT_NONE, err);
+	conflict = top.is_conflict ? CONFLICT_DIR
+				   : conflict_disputed(&scan->rule, "");
+	return add(scan, &s, &top.xattrs, &c, conflict, err);
 }
 
 /* Renames are told apart from what was counted while they were not known. */
@@ -724,6 +726,7 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 		if (end->is_missing) {
 			c->flags &= ~(unsigned)CHANGE_CONFLICT;
 			c->why = NULL;
+			c->conflict = CONFLICT_NONE;
 		}
 		if (changes->with_renames && !renames_is_split(renames, end)) {
 			c->flags |= CHANGE_RENAMED;

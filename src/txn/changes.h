@@ -100,6 +100,7 @@ struct change {
 	const char *from;		/* CHANGE_RENAMED, else NULL */
 	const struct entry *from_entry; /* what was there; with `from` */
 	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
+	unsigned conflict;   /* the same as enum conflict has it, else 0 */
 	size_t resource;     /* as the request has it */
 	size_t layer;	     /* index of the layer that `new` is in */
 	struct entry old;    /* ENTRY_NONE for an added one */
@@ -150,6 +151,12 @@ struct seen {
 	struct timespec base_ctime;
 	uint64_t layer_ino; /* 0: nothing in the layer */
 	struct timespec layer_ctime;
+	/*
+	 * Not 0: enum conflict.  The commit of it was accepted although the
+	 * base had changed, and then undone: it is in conflict again.
+	 * `base_ctime` is a time before that undo, and the rest is zero.
+	 */
+	unsigned conflict;
 };
 
 /* Looks a path up among the seen ones.  false: never committed. */

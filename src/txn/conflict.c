@@ -21,6 +21,7 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_OPEN] = "a program has the database open",
 	[CONFLICT_DATABASE] =
 		"another file of the database was changed in the base",
+	[CONFLICT_BELOW] = "something in it was changed in the base",
 };
 
 const char *conflict_words(enum conflict conflict)
@@ -55,13 +56,35 @@ static bool is_since(struct timespec t, struct timespec t0)
 	       (t.tv_sec == t0.tv_sec && t.tv_nsec >= t0.tv_nsec);
 }
 
+/* A dispute says nothing of what the base has. */
+static bool find_seen(const struct conflict_rule *rule, const char *path,
+		      struct seen *ret)
+{
+	return rule->seen && rule->seen(rule->seen_ctx, path, ret) &&
+	       ret->conflict == CONFLICT_NONE;
+}
+
 static bool is_seen(const struct conflict_rule *rule, const char *path,
 		    uint64_t ino, struct timespec ctime)
 {
 	struct seen seen;
 
-	return rule->seen && rule->seen(rule->seen_ctx, path, &seen) &&
-	       seen.base_ino == ino && is_same_time(seen.base_ctime, ctime);
+	return find_seen(rule, path, &seen) && seen.base_ino == ino &&
+	       is_same_time(seen.base_ctime, ctime);
+}
+
+/* One from before T0 is about changes that are no longer pending. */
+enum conflict conflict_disputed(const struct conflict_rule *rule,
+				const char *path)
+{
+	struct seen seen;
+
+	if (is_zero(rule->t0) || !rule->seen ||
+	    !rule->seen(rule->seen_ctx, path, &seen))
+		return CONFLICT_NONE;
+	if (!is_zero(seen.base_ctime) && !is_since(seen.base_ctime, rule->t0))
+		return CONFLICT_NONE;
+	return (enum conflict)seen.conflict;
 }
 
 bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
@@ -71,7 +94,7 @@ bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
 
 	if (is_zero(rule->t0) || !is_since(mtime, rule->t0))
 		return false;
-	return !rule->seen || !rule->seen(rule->seen_ctx, path, &seen) ||
+	return !find_seen(rule, path, &seen) ||
 	       (is_since(mtime, seen.base_ctime) &&
 		!is_same_time(mtime, seen.base_ctime));
 }
@@ -81,8 +104,7 @@ bool conflict_is_committed(const struct conflict_rule *rule,
 {
 	struct seen seen;
 
-	return s->has_layer && rule->seen &&
-	       rule->seen(rule->seen_ctx, s->path, &seen) &&
+	return s->has_layer && find_seen(rule, s->path, &seen) &&
 	       seen.layer_ino != 0 && seen.layer_ino == s->layer_ino &&
 	       is_same_time(seen.layer_ctime, s->layer_ctime);
 }
@@ -138,9 +160,17 @@ static bool is_moved(const struct conflict_rule *rule, const struct sighting *s)
 enum conflict conflict_below(const struct conflict_rule *rule,
 			     const struct sighting *s)
 {
-	if (s->old.type != ENTRY_DIR || is_zero(rule->t0) || !is_moved(rule, s))
+	enum conflict disputed;
+
+	if (is_zero(rule->t0) ||
+	    (s->old.type != ENTRY_DIR && s->new.type != ENTRY_DIR))
 		return CONFLICT_NONE;
-	return CONFLICT_MOVED;
+	disputed = conflict_disputed(rule, s->path);
+	/* Its attributes alone: that says nothing of what is in it. */
+	if (disputed != CONFLICT_NONE && disputed != CONFLICT_DIR)
+		return disputed;
+	return s->old.type == ENTRY_DIR && is_moved(rule, s) ? CONFLICT_MOVED
+							     : CONFLICT_NONE;
 }
 
 /*
@@ -183,6 +213,8 @@ static enum conflict of_missing(const struct conflict_rule *rule,
 enum conflict conflict_of(const struct conflict_rule *rule,
 			  const struct sighting *s, enum change_kind kind)
 {
+	enum conflict disputed;
+
 	/* Times alone: the base has the new state already. */
 	if (kind == CHANGE_TIMES)
 		return CONFLICT_NONE;
@@ -192,6 +224,9 @@ enum conflict conflict_of(const struct conflict_rule *rule,
 		return s->doubt;
 	if (is_zero(rule->t0))
 		return CONFLICT_NONE;
+	disputed = conflict_disputed(rule, s->path);
+	if (disputed != CONFLICT_NONE)
+		return disputed;
 	if (s->old.type == ENTRY_NONE)
 		return of_missing(rule, s);
 	if (s->old.type == ENTRY_DIR && s->new.type != ENTRY_DIR)

@@ -13,6 +13,8 @@ struct sighting;
  * Whether the base changed since the session began, told by ctime, which nobody
  * can set back.  There is no picture of the base as it was, so a change of
  * metadata cannot be told from an old file that was put in place.
+ *
+ * A journal and `seen` have these numbers: a new one goes to the end.
  */
 enum conflict {
 	CONFLICT_NONE = 0,
@@ -27,6 +29,7 @@ enum conflict {
 	CONFLICT_UNREADABLE, /* we may not look */
 	CONFLICT_OPEN,	     /* a program has the database open */
 	CONFLICT_DATABASE,   /* a file of the database, not this one */
+	CONFLICT_BELOW,	     /* a directory that goes: something in it */
 	CONFLICT_END	     /* one past the last */
 };
 
@@ -63,6 +66,13 @@ bool conflict_has_start(const struct conflict_rule *rule);
 /* Somebody has touched the base's object since T0, and it was not us. */
 bool conflict_is_touched(const struct conflict_rule *rule,
 			 const struct sighting *s);
+
+/*
+ * What is wrong with a path because an undo brought it back: its user accepted
+ * the conflict once, and has to be asked again.
+ */
+enum conflict conflict_disputed(const struct conflict_rule *rule,
+				const char *path);
 
 /* What is wrong with everything below a directory of the base. */
 enum conflict conflict_below(const struct conflict_rule *rule,

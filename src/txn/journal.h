@@ -15,7 +15,7 @@ struct hb_error;
  * docs/formats/journal.md is its format.  It is read as if an enemy had
  * written it.
  */
-#define JOURNAL_VERSION	     1
+#define JOURNAL_VERSION	     2
 #define JOURNAL_RECORD_MAX   ((size_t)4 << 20)
 #define JOURNAL_PATH_MAX     ((size_t)1 << 20)
 #define JOURNAL_RESOURCE_MAX 1024

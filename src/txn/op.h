@@ -2,6 +2,7 @@
 #ifndef HB_TXN_OP_H
 #define HB_TXN_OP_H
 
+#include "txn/conflict.h"
 #include "txn/entry.h"
 
 #include <stddef.h>
@@ -99,6 +100,12 @@ struct op {
 	const char *path; /* below the base, "" is its root */
 	struct object old, new;
 	struct object layer; /* OP_LAYER_MOVES: what moves */
+	/*
+	 * The base had changed here, and the user took the session's version
+	 * all the same.  Of an OP_DIRECTORY CONFLICT_MOVED: the directory's
+	 * own move is in doubt, whatever is done in it.
+	 */
+	enum conflict accepted;
 	/* What the new object gets, for it comes as `new` says. */
 	mode_t mode;
 	uid_t uid;

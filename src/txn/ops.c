@@ -88,7 +88,8 @@ static struct op new_op(struct planner *p, const struct change *c)
 			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = c->path,
-			 .old = object_of(&c->old) };
+			 .old = object_of(&c->old),
+			 .accepted = (enum conflict)c->conflict };
 
 	/* Its place is in a directory that is new itself. */
 	if (is_below_new(p))
@@ -271,15 +272,38 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	return r < 0 ? r : skip_below(p, c->path, err);
 }
 
-static int plan_one(struct planner *p, const struct change *c,
-		    struct hb_error *err)
+static int plan_change(struct planner *p, const struct change *c,
+		       bool is_partial, struct hb_error *err)
 {
 	bool takes = survey_takes(p->q->options, c);
-	bool is_whole = survey_is_whole_dir(c), is_partial = false;
+
+	if (c->new.type == ENTRY_DIR)
+		return survey_is_whole_dir(c)
+			       ? plan_dir(p, c, takes, is_partial, err)
+		       : takes ? plan_both_dirs(p, c, takes, err)
+			       : 0;
+	if (!takes)
+		return 0;
+	return c->new.type == ENTRY_NONE ? plan_deletion(p, c, is_partial, err)
+					 : plan_object(p, c, is_partial, err);
+}
+
+static int plan_one(struct planner *p, const struct change *change,
+		    struct hb_error *err)
+{
+	struct change at = *change;
+	const struct change *c = &at;
+	bool is_partial = false;
 	int r;
 
-	if (is_whole)
-		is_partial = survey_is_partial(p->q->survey, p->number++);
+	if (survey_is_whole_dir(c)) {
+		is_partial = survey_is_partial(p->q->survey, p->number);
+		/* What is in it goes with it, and has no operation. */
+		if (c->old.type == ENTRY_DIR && at.conflict == CONFLICT_NONE &&
+		    survey_is_disputed(p->q->survey, p->number))
+			at.conflict = CONFLICT_BELOW;
+		p->number++;
+	}
 	if (p->skip.len > 0 &&
 	    planner_is_below(c->path, buf_str(&p->skip), p->skip.len))
 		return preflight_inside(&c->old, c->path, err);
@@ -291,14 +315,7 @@ static int plan_one(struct planner *p, const struct change *c,
 	r = buf_add_str(&p->path, c->path);
 	if (r < 0)
 		return hb_fail(err, r, "cannot keep a path");
-	if (c->new.type == ENTRY_DIR)
-		return is_whole ? plan_dir(p, c, takes, is_partial, err)
-		       : takes	? plan_both_dirs(p, c, takes, err)
-				: 0;
-	if (!takes)
-		return 0;
-	return c->new.type == ENTRY_NONE ? plan_deletion(p, c, is_partial, err)
-					 : plan_object(p, c, is_partial, err);
+	return plan_change(p, c, is_partial, err);
 }
 
 /* The directory that was there is no change of its own any more. */

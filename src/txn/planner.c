@@ -11,6 +11,7 @@
 #include "txn/content.h"
 #include "txn/gitunit.h"
 #include "txn/preflight.h"
+#include "txn/walk.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -73,7 +74,8 @@ static int end_removed(struct planner *p, const struct level *level,
 			 .new = level->staged,
 			 .mode = level->staged.mode,
 			 .uid = c.old.uid,
-			 .gid = c.old.gid };
+			 .gid = c.old.gid,
+			 .accepted = (enum conflict)c.conflict };
 	int r;
 
 	if (!path)
@@ -291,6 +293,26 @@ static int add_dir_xattrs(const struct planner *p, const struct change *c,
 	return 0;
 }
 
+/*
+ * Whether all in the directory is in conflict because it was moved there.  Then
+ * it must not count as seen while something of it is still pending.
+ */
+static enum conflict doubt_about(const struct planner *p, const char *path,
+				 const struct sys_attr *a)
+{
+	struct conflict_rule rule = p->q->rule;
+	const struct sighting s = { .path = path,
+				    .old = { .type = ENTRY_DIR,
+					     .ino = a->ino,
+					     .ctime = a->ctime,
+					     .mtime = a->mtime,
+					     .btime = a->btime } };
+
+	rule.is_overlay = p->site->is_overlay;
+	return conflict_below(&rule, &s) == CONFLICT_NONE ? CONFLICT_NONE
+							  : CONFLICT_MOVED;
+}
+
 /* The directory as it is in the base, or as it will be. */
 static int read_dir(struct planner *p, const struct level *level, struct op *op,
 		    int *ret_fd, struct hb_error *err)
@@ -318,6 +340,7 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 	if (r < 0)
 		return planner_fail(op->path, r, "cannot look at", err);
 	op->old = object_of_attr(&a);
+	op->accepted = doubt_about(p, op->path, &a);
 	return preflight_dir(p->site, fd, &op->old, op->path, err);
 }
 
@@ -350,8 +373,11 @@ int planner_write_dir(struct planner *p, struct level *level,
 	op.mode = op.old.mode;
 	op.uid = op.old.uid;
 	op.gid = op.old.gid;
-	if (c && !(c->flags & CHANGE_CARRIED))
+	if (c && !(c->flags & CHANGE_CARRIED)) {
 		planner_set_final(NULL, c, &op);
+		if (c->conflict == CONFLICT_DIR)
+			op.accepted = CONFLICT_DIR;
+	}
 	if (c && (c->what & CHANGED_XATTRS) && !level->is_new) {
 		r = add_dir_xattrs(p, c, fd, &op, lists, err);
 		if (r < 0)
@@ -435,7 +461,8 @@ int planner_make_level(struct planner *p, size_t i, struct hb_error *err)
 			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = path,
-			 .old = object_of(&c.old) };
+			 .old = object_of(&c.old),
+			 .accepted = (enum conflict)c.conflict };
 	int r;
 
 	if (!path)

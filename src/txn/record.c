@@ -72,6 +72,7 @@ int record_encode(const struct op *op, struct buf *out)
 	bytes_put32(p + 12, op->resource);
 	bytes_put64(p + 16, op->slot);
 	bytes_put32(p + 24, op->mode);
+	bytes_put32(p + 28, (uint32_t)op->accepted);
 	p += 32;
 	put_object(p, &op->old);
 	put_object(p + OBJECT_SIZE, &op->new);
@@ -138,6 +139,10 @@ static bool is_shape_fine(const struct op *op)
 
 	if ((op->flags & OP_LAYER_MOVES) && op->layer.type == ENTRY_NONE)
 		return false;
+	/* These do nothing to the base. */
+	if (op->accepted != CONFLICT_NONE &&
+	    (op->kind == OP_LAYER || (op->flags & (OP_UPPER | OP_IN_UPPER))))
+		return false;
 	if ((op->flags & OP_IN_UPPER) &&
 	    (op->kind != OP_DIRECTORY || op->layer.type != ENTRY_DIR))
 		return false;
@@ -184,7 +189,7 @@ int record_decode(const void *payload, size_t size, uint32_t n_resources,
 	xattrs[1] = bytes_get32(tail + 16);
 	if (path > JOURNAL_PATH_MAX ||
 	    FIXED_SIZE + path + 1 + xattrs[0] + xattrs[1] != size ||
-	    bytes_get32(p + 28) != 0 || bytes_get32(tail + 20) != 0)
+	    bytes_get32(p + 28) >= CONFLICT_END || bytes_get32(tail + 20) != 0)
 		return -EBADMSG;
 	op.kind = (enum op_kind)bytes_get32(p);
 	op.source = (enum op_source)bytes_get32(p + 4);
@@ -192,6 +197,7 @@ int record_decode(const void *payload, size_t size, uint32_t n_resources,
 	op.resource = bytes_get32(p + 12);
 	op.slot = bytes_get64(p + 16);
 	op.mode = bytes_get32(p + 24);
+	op.accepted = (enum conflict)bytes_get32(p + 28);
 	op.uid = bytes_get32(tail);
 	op.gid = bytes_get32(tail + 4);
 	op.path = (const char *)p + FIXED_SIZE;

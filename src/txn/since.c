@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "txn/access.h"
 #include "txn/compare.h"
+#include "txn/conflict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,7 @@ static int classify(struct since_change *c, struct hb_error *err)
 	change->flags &= CHANGE_GIT | CHANGE_SPECIAL | CHANGE_IGNORED;
 	change->from = NULL;
 	change->why = NULL;
+	change->conflict = CONFLICT_NONE;
 	if (change->old.type == ENTRY_NONE && change->new.type == ENTRY_NONE)
 		return 0;
 	if (change->old.type == ENTRY_NONE) {

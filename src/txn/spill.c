@@ -213,6 +213,7 @@ ssize_t spill_decode(const unsigned char *bytes, size_t n, struct buf *path,
 		return -EBADMSG;
 	s.change.path = buf_str(path);
 	s.change.why = conflict_words(s.conflict);
+	s.change.conflict = s.conflict;
 	*ret = s;
 	return (ssize_t)(4 + len);
 }

@@ -88,6 +88,12 @@ bool survey_is_partial(const struct survey *s, uint64_t number)
 	       (s->partial[number / 8] >> number % 8 & 1);
 }
 
+bool survey_is_disputed(const struct survey *s, uint64_t number)
+{
+	return number / 8 < s->room &&
+	       (s->disputed[number / 8] >> number % 8 & 1);
+}
+
 static bool takes_dir_away(const struct change *c)
 {
 	return c->old.type == ENTRY_DIR && c->new.type != ENTRY_DIR;
@@ -99,26 +105,35 @@ bool survey_keeps_dir(const struct survey *s, const struct change *c,
 	return takes_dir_away(c) && survey_is_partial(s, number);
 }
 
+static int grow_bits(uint8_t **bits, size_t from, size_t to)
+{
+	uint8_t *larger = realloc(*bits, to);
+
+	if (!larger)
+		return -ENOMEM;
+	memset(larger + from, 0, to - from);
+	*bits = larger;
+	return 0;
+}
+
 static int add_dir(struct survey *s, struct hb_error *err)
 {
 	if (s->n_dirs / 8 >= s->room) {
 		size_t room = s->room ? 2 * s->room : 1024;
-		uint8_t *larger =
-			s->n_dirs < DIRS_MAX ? realloc(s->partial, room) : NULL;
 
-		if (!larger)
+		if (s->n_dirs >= DIRS_MAX ||
+		    grow_bits(&s->partial, s->room, room) < 0 ||
+		    grow_bits(&s->disputed, s->room, room) < 0)
 			return hb_fail(err, -ENOMEM, "too many directories");
-		memset(larger + s->room, 0, room - s->room);
-		s->partial = larger;
 		s->room = room;
 	}
 	s->n_dirs++;
 	return 0;
 }
 
-static void set_partial(struct survey *s, uint64_t number)
+static void set_bit(uint8_t *bits, uint64_t number)
 {
-	s->partial[number / 8] |= (uint8_t)(1U << number % 8);
+	bits[number / 8] |= (uint8_t)(1U << number % 8);
 }
 
 static size_t find_link(const struct survey *s, uint64_t group)
@@ -249,12 +264,14 @@ static int look_at(struct pass *p, const struct change *c,
 	}
 	if (!takes) {
 		for (size_t i = 0; i < p->depth; i++)
-			set_partial(s, p->levels[i].number);
+			set_bit(s->partial, p->levels[i].number);
 		s->has_rest = s->has_rest || !is_carried;
 		return 0;
 	}
 	if (is_carried)
 		return 0;
+	for (size_t i = 0; (c->flags & CHANGE_CONFLICT) && i < p->depth; i++)
+		set_bit(s->disputed, p->levels[i].number);
 	s->n_taken++;
 	s->n_conflicts += is_conflict(options, c);
 	s->n_denied += is_denied(options, c);
@@ -293,6 +310,7 @@ int survey_run(struct survey *s, struct changes *changes,
 void survey_done(struct survey *s)
 {
 	free(s->partial);
+	free(s->disputed);
 	free(s->links);
 	*s = (struct survey){ 0 };
 }

@@ -18,7 +18,8 @@ struct hb_error;
  * all else is read from the stream again.
  */
 struct survey {
-	uint8_t *partial; /* by number, see survey_is_partial() */
+	/* By number, see survey_is_partial() and survey_is_disputed(). */
+	uint8_t *partial, *disputed;
 	size_t room;
 	uint64_t n_dirs;
 	struct link_count *links; /* open addressing */
@@ -53,6 +54,12 @@ bool survey_is_whole_dir(const struct change *c);
 
 /* Whether something in or about that directory is not taken. */
 bool survey_is_partial(const struct survey *s, uint64_t number);
+
+/*
+ * Whether something in that directory is taken although the base has changed
+ * there.
+ */
+bool survey_is_disputed(const struct survey *s, uint64_t number);
 
 /* Whether it stays, by a change with this number that is to take it away. */
 bool survey_keeps_dir(const struct survey *s, const struct change *c,

@@ -27,6 +27,7 @@ CALLS = ["renameat2", "renameat", "fsync", "unlinkat", "mkdirat", "linkat", "uti
 STRATEGY = ["--strategy", os.environ["HB_STRATEGY"]] if "HB_STRATEGY" in os.environ else []
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 2
 LIMIT = 200
+CONFLICT = 5
 BASE = "mkdir d e; echo f >f; echo g >g; echo x >d/x; echo y >e/y; ln -s f l"
 CHANGE = (
     "echo more >>f; rm g; rm -r e; mkdir e n; echo z >e/z; echo 1 >n/1; ln n/1 n/2;"
@@ -133,6 +134,31 @@ def check_undo(call, number):
         session.remove()
 
 
+def check_disputed(call, number):
+    """The undo of a commit that --theirs let pass: the conflict comes back with it."""
+    session = Session()
+    try:
+        user = os.path.join(session.real, "e", "y")
+        with open(user, "a", encoding="ascii") as file:
+            file.write("user\n")
+        os.unlink(os.path.join(session.real, "f"))
+        old = session.tree()
+        session.must("commit", "-y", "--theirs", "e", "--theirs", "f", "@s")
+        new = session.tree()
+        died, _ = killed(session, call, number, "undo", "@s")
+        session.must("status", "@s")
+        if session.tree() == new:
+            session.must("undo", "@s")
+        for words in ((), ("--theirs", "e"), ("--theirs", "f")):
+            if session.run("commit", "-y", *words, "@s").returncode != CONFLICT:
+                raise AssertionError(f"a conflict is forgotten: {words}")
+        if session.tree() != old:
+            raise AssertionError("not the old tree")
+        return died, None
+    finally:
+        session.remove()
+
+
 def check_rollback(call, number):
     session = Session()
     try:
@@ -198,7 +224,8 @@ def run(checks):
 
 
 def main():
-    return run([(x, CALLS, STEP) for x in (check_commit, check_undo, check_rollback)])
+    checks = [(x, CALLS, STEP) for x in (check_commit, check_undo, check_rollback)]
+    return run([*checks, (check_disputed, ["renameat2", "fsync", "unlinkat"], 2 * STEP)])
 
 
 if __name__ == "__main__":

@@ -3,8 +3,11 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "sys/fault.h"
 #include "tap.h"
+#include "txn/bytes.h"
+#include "txn/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,9 +72,11 @@ static struct op sample(int i)
 			 .path = "a\n\xff/b",
 			 .old = object(5),
 			 .new = object(6),
-			 .mode = 0600 };
+			 .mode = 0600,
+			 .accepted = CONFLICT_EDITED };
 
 	if (i % 2) {
+		op.accepted = CONFLICT_NONE;
 		op.kind = OP_DIRECTORY;
 		op.source = SOURCE_NONE;
 		op.flags = OP_XATTRS;
@@ -114,6 +119,7 @@ static void check_sample(const struct op *op, int i)
 	CHECK_INT(op->resource, 1);
 	CHECK_INT(op->slot, i);
 	CHECK_INT(op->mode, 0600);
+	CHECK_INT(op->accepted, want.accepted);
 	CHECK(strcmp(op->path, want.path) == 0);
 	CHECK(object_is_unchanged(&op->old, &want.old));
 	CHECK(object_is_unchanged(&op->new, &want.new));
@@ -248,8 +254,37 @@ static void a_newer_version_is_named(void)
 	bytes[8] = JOURNAL_VERSION + 1;
 	spill(dir, bytes, n);
 	CHECK_INT(journal_open(dir, "journal", &j, &err), -HB_E_UNSUPPORTED);
-	CHECK(strstr(err.text, "version 2") != NULL);
+	CHECK(strstr(err.text, "version 3") != NULL);
 	CHECK(err.fix[0] != '\0');
+}
+
+/* Of version 1 no operation was accepted; the rest is the same. */
+static void an_older_version_is_read(void)
+{
+	auto_scratch int dir = scratch();
+	auto_journal struct journal *j = NULL;
+	uint8_t bytes[8192];
+	struct sha256 h;
+	struct op op;
+	size_t n;
+
+	write_sample(dir, 3);
+	n = slurp(dir, bytes, sizeof(bytes));
+	bytes[8] = 1;
+	bytes_put32(bytes + 60, record_sum(bytes, 60));
+	sha256_init(&h);
+	sha256_add(&h, bytes + 64, n - 64 - 56);
+	sha256_add(&h, bytes, 64);
+	sha256_end(&h, bytes + n - 40);
+	bytes_put32(bytes + n - 4, record_sum(bytes + n - 56, 52));
+	spill(dir, bytes, n);
+	CHECK_INT(journal_open(dir, "journal", &j, NULL), 0);
+	journal_to_start(j);
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(journal_next(j, &op, NULL), 1);
+		check_sample(&op, i);
+	}
+	CHECK_INT(journal_next(j, &op, NULL), 0);
 }
 
 static void somebody_elses_is_refused(void)
@@ -276,7 +311,7 @@ static void hostile_operations(void)
 					     ".",    "a/.",  "a/" };
 	auto_scratch int dir = scratch();
 
-	for (size_t i = 0; i < 12; i++) {
+	for (size_t i = 0; i < 13; i++) {
 		const struct journal_head head = { .kind = JOURNAL_COMMIT,
 						   .n_resources = 2,
 						   .id = 1 };
@@ -294,6 +329,8 @@ static void hostile_operations(void)
 			op.old.type = ENTRY_NONE;
 		else if (i == 10)
 			op.source = SOURCE_NONE;
+		else if (i == 12)
+			op.accepted = CONFLICT_END;
 		else
 			op.flags |= OP_UPPER;
 		CHECK_INT(journal_begin(dir, &w, NULL), 0);
@@ -350,6 +387,6 @@ static void every_failure_leaves_none(void)
 
 TESTS(T(what_is_written_is_read_both_ways), T(many_are_read_backwards),
       T(syncs_before_it_tells), T(every_cut), T(every_flip),
-      T(a_newer_version_is_named), T(somebody_elses_is_refused),
-      T(hostile_operations), T(done_names_its_journal),
-      T(every_failure_leaves_none))
+      T(a_newer_version_is_named), T(an_older_version_is_read),
+      T(somebody_elses_is_refused), T(hostile_operations),
+      T(done_names_its_journal), T(every_failure_leaves_none))

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "txn/conflict.h"
 
 #include "tap.h"
 
@@ -47,7 +48,7 @@ static void add(const char *prefix, unsigned n, uint64_t ino, bool drop_older)
 		struct seen seen = { .path = path,
 				     .base_ino = ino + i,
 				     .base_ctime = { (time_t)i, 7 },
-				     .layer_ino = i,
+				     .layer_ino = i + 1,
 				     .layer_ctime = { 8, (long)i } };
 
 		(void)snprintf(path, sizeof(path), "%s%u", prefix, i);
@@ -88,7 +89,8 @@ static void what_was_added_is_found(void)
 
 		(void)snprintf(path, sizeof(path), "p%u", i);
 		CHECK(seen_find(&seen, path, &got));
-		CHECK(got.base_ino == 1000 + i && got.layer_ino == i);
+		CHECK(got.base_ino == 1000 + i && got.layer_ino == i + 1);
+		CHECK_INT(got.conflict, CONFLICT_NONE);
 		CHECK(got.base_ctime.tv_sec == i &&
 		      got.base_ctime.tv_nsec == 7);
 		CHECK(got.layer_ctime.tv_sec == 8);
@@ -96,6 +98,33 @@ static void what_was_added_is_found(void)
 	}
 	CHECK(!seen_find(&seen, "p", &got) && !seen_find(&seen, "", &got));
 	seen_done(&seen);
+	end();
+}
+
+static void a_conflict_that_came_back_is_found(void)
+{
+	const struct seen back = { .path = "p1",
+				   .base_ctime = { 5, 6 },
+				   .conflict = CONFLICT_MISSING };
+	struct seen_file old;
+	struct seen_log log;
+	struct seen got;
+
+	begin();
+	add("p", 3, 1, false);
+	CHECK_INT(seen_open(dir, &old, NULL), 0);
+	seen_log_begin(dir, &old, &log);
+	CHECK_INT(seen_log_add(&log, &back, NULL), 0);
+	CHECK_INT(seen_log_end(&log, false, NULL), 0);
+	seen_done(&old);
+	CHECK(find("p", 1, &got));
+	CHECK_INT(got.conflict, CONFLICT_MISSING);
+	CHECK(got.base_ino == 0 && got.layer_ino == 0);
+	CHECK(got.base_ctime.tv_sec == 5 && got.base_ctime.tv_nsec == 6);
+	CHECK(find("p", 2, &got) && got.conflict == CONFLICT_NONE);
+	/* The next commit of it ends that. */
+	add("p", 2, 7, false);
+	CHECK(find("p", 1, &got) && got.conflict == CONFLICT_NONE);
 	end();
 }
 
@@ -201,7 +230,7 @@ static void a_file_that_was_begun_is_empty(void)
 	}
 }
 
-TESTS(T(what_was_added_is_found), T(the_latest_counts),
-      T(the_older_ones_can_be_dropped), T(a_torn_end_is_cut_off),
-      T(a_flipped_byte_is_not_believed), T(another_kind_of_file_is_refused),
-      T(a_file_that_was_begun_is_empty))
+TESTS(T(what_was_added_is_found), T(a_conflict_that_came_back_is_found),
+      T(the_latest_counts), T(the_older_ones_can_be_dropped),
+      T(a_torn_end_is_cut_off), T(a_flipped_byte_is_not_believed),
+      T(another_kind_of_file_is_refused), T(a_file_that_was_begun_is_empty))
