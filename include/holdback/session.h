@@ -472,6 +472,11 @@ struct hb_commit_result {
 	uint64_t n_operations;
 	bool has_rest; /* something of the session is still pending */
 	uint64_t undo_bytes;
+	/*
+	 * Else everything is in place and on disk, and the next command files
+	 * the journal, which could not be: it was said.
+	 */
+	bool is_complete;
 	struct hb_summary summary;
 	struct hb_gate_result gate;
 };

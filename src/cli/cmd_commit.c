@@ -289,6 +289,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		doc_uint(&doc, "operations", result->n_operations);
 		doc_bool(&doc, "has_rest", result->has_rest);
 		doc_uint(&doc, "undo_bytes", result->undo_bytes);
+		doc_bool(&doc, "complete", result->is_complete);
 		show_summary_json(summary, &doc);
 		findings_count_json(&result->gate, &doc);
 		return doc_end(&doc, err);
@@ -422,9 +423,10 @@ static int reverse(const struct cmd_call *call, struct hb_session *session,
 	if (r < 0)
 		return r;
 	doc_begin(&doc, call->values->json, reversal->command);
-	if (doc.is_json)
+	if (doc.is_json) {
 		doc_uint(&doc, "operations", result.n_operations);
-	else
+		doc_bool(&doc, "complete", result.is_complete);
+	} else
 		(void)buf_add_fmt(&doc.out, "%s %llu change%s\n",
 				  reversal->word,
 				  (unsigned long long)result.n_operations,

@@ -26,40 +26,7 @@
  * record has it before what was seen is dropped: in between both are true.
  */
 
-#define LOCK_TRIES 500
-#define LOCK_PAUSE 20 /* ms */
-
-/*
- * Two commits to one base take turns: the transaction itself refuses a base
- * that is locked, so whoever holds it is waited for here.  By a descriptor of
- * its own, because a lock belongs to what was opened once.
- */
-static int wait_for_bases(struct hb_session *s, struct hb_error *err)
-{
-	int r;
-
-	r = session_open_resources(s, err);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		auto_fd int base = sys_openat(s->resources[i].base, ".",
-					      O_RDONLY | O_DIRECTORY, 0);
-
-		r = base < 0 ? base : sys_flock(base);
-		for (int k = 0; r == -EWOULDBLOCK && k < LOCK_TRIES; k++) {
-			sys_pause(LOCK_PAUSE);
-			r = sys_flock(base);
-		}
-		if (r == -EWOULDBLOCK) {
-			hb_fix(err, "try again when it has ended");
-			return hb_fail(err, -HB_E_BUSY,
-				       "another program has '%s' locked",
-				       s->record.resources[i].source);
-		}
-		if (r < 0)
-			return hb_fail(err, r, "cannot lock '%s'",
-				       s->record.resources[i].source);
-	}
-	return r;
-}
+#define IN_PLACE "the changes are in place"
 
 /* What every one of these begins with. */
 static int begin(struct hb_session *s, struct txn **ret_txn,
@@ -68,8 +35,6 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 	int r;
 
 	r = session_needs_lock(s, err);
-	if (r >= 0)
-		r = wait_for_bases(s, err);
 	if (r >= 0)
 		r = session_txn(s, ret_txn, err);
 	if (r < 0)
@@ -95,6 +60,16 @@ static int failed(struct hb_session *s, int r, struct hb_error *err)
 		session_leave(s, err);
 	session_close_resources(s);
 	return r;
+}
+
+/* It is done: what is lost is only what we remember. */
+static void say_unrecorded(const struct hb_session *s,
+			   const struct hb_error *why)
+{
+	store_say(s->store,
+		  "session '%s': " IN_PLACE "; what is known of them could not "
+		  "be written (%s: %s), and some may show as conflicts",
+		  s->record.name, why->text, hb_strerror(why->code));
 }
 
 static void fill_summary(const struct changes_summary *from,
@@ -304,6 +279,7 @@ int hb_session_commit(struct hb_session *session,
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;
+	bool is_complete;
 	int r;
 
 	r = read_options(session, options, &pointed_to, &txn_options, err);
@@ -328,14 +304,14 @@ int hb_session_commit(struct hb_session *session,
 	session_gate_done(&gate);
 	if (r < 0)
 		return failed(session, r, err);
-	if (!options->dry_run &&
-	    conclude(session, &result, times, &local) < 0) {
-		/* It is committed: what is lost is only what we remember. */
-		store_say(session->store, "session '%s': %s",
-			  session->record.name, local.text);
-	}
+	is_complete = session_finish(session, IN_PLACE);
+	/* T0 stays: before it is filed it may be taken back. */
+	if (!options->dry_run && is_complete &&
+	    conclude(session, &result, times, &local) < 0)
+		say_unrecorded(session, &local);
 	session_close_resources(session);
 	fill_result(&result, ret_result);
+	ret_result->is_complete = is_complete;
 	ret_result->gate = found;
 	return 0;
 }
@@ -351,6 +327,7 @@ static int reverse(struct hb_session *s,
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;
+	bool is_complete;
 	int r;
 
 	r = begin(s, &txn, err);
@@ -364,15 +341,16 @@ static int reverse(struct hb_session *s,
 	progress_end(&progress);
 	if (r < 0)
 		return failed(s, r, err);
+	is_complete = session_finish(s, IN_PLACE);
 	s->record.used = sys_now().tv_sec;
 	r = session_remembered(s, false, &local);
 	if (r >= 0)
 		r = session_save(s, &local);
 	if (r < 0)
-		store_say(s->store, "session '%s': %s", s->record.name,
-			  local.text);
+		say_unrecorded(s, &local);
 	session_close_resources(s);
 	fill_result(&result, ret_result);
+	ret_result->is_complete = is_complete;
 	return 0;
 }
 

@@ -85,9 +85,10 @@ int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 
 /*
  * Forgets what the record says about transactions that are no more: those that
- * were undone and will not be redone.  Changes memory alone.
+ * were undone and will not be redone.  Changes memory alone.  True: a redo
+ * would have needed it.
  */
-void session_drop_undone(struct hb_session *s, uint64_t last_done);
+bool session_drop_undone(struct hb_session *s, uint64_t last_done);
 
 /*
  * An empty directory in `dir` that is to be an upper, with the attributes of

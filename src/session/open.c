@@ -24,6 +24,9 @@
 
 #define USER_ENTER 0500
 
+/* Two commits to one base take turns. */
+#define LOCK_WAIT 10000 /* ms */
+
 static int open_store_dir(const struct hb_session *s, size_t number, int base,
 			  struct hb_error *err)
 {
@@ -217,6 +220,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		peers_done(&resource->peers);
 		peers_init(&resource->peers, s, i);
 		s->txn_resources[i] = (struct txn_resource){
+			.source = s->record.resources[i].source,
 			.base = resource->base,
 			.dir = resource->dir,
 			.spot = resource->dir,
@@ -241,8 +245,10 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.seen_ctx = s->seen_ctx,
 		.applied = session_applied,
 		.applied_ctx = s,
+		.applying = session_applying,
 		.left = session_left,
 		.left_ctx = s,
+		.lock_wait = LOCK_WAIT,
 	};
 	*ret_txn = &s->txn;
 	return 0;
@@ -292,6 +298,14 @@ void session_remember(struct hb_session *s)
 	for (size_t i = 0; i < s->record.n_resources; i++)
 		seen_log_begin(s->resources[i].dir, &s->resources[i].seen,
 			       &s->resources[i].log);
+}
+
+int session_applying(void *ctx, size_t resource, uint64_t n_paths,
+		     struct hb_error *err)
+{
+	struct hb_session *s = ctx;
+
+	return seen_log_open(&s->resources[resource].log, n_paths, err);
 }
 
 int session_applied(void *ctx, size_t resource, const struct seen *seen,

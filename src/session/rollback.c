@@ -6,6 +6,7 @@
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/stack.h"
+#include "session/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -25,6 +26,8 @@
  * transaction, which undo can reverse.
  */
 
+#define AWAY "the changes are thrown away"
+
 /* Everything above the layer with the id `keep`; NULL: everything. */
 static int roll_back(struct hb_session *s, const char *keep,
 		     struct hb_error *err)
@@ -41,9 +44,25 @@ static int roll_back(struct hb_session *s, const char *keep,
 	if (r >= 0)
 		r = txn_rollback(txn, err);
 	stack_end(&stack);
+	if (r >= 0)
+		(void)session_finish(s, AWAY);
 	/* The upper is another one now. */
 	session_close_resources(s);
 	return r;
+}
+
+/* It is done: an older T0 finds more conflicts, and none is missed. */
+static int conclude(struct hb_session *s)
+{
+	struct hb_error why = { 0 };
+
+	s->record.used = sys_now().tv_sec;
+	if (session_save(s, &why) < 0)
+		store_say(s->store,
+			  "session '%s': " AWAY "; the record of it could not "
+			  "be written (%s: %s)",
+			  s->record.name, why.text, hb_strerror(why.code));
+	return 0;
 }
 
 static int roll_all_back(struct hb_session *s, struct hb_error *err)
@@ -54,9 +73,9 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 	r = roll_back(s, NULL, err);
 	if (r < 0)
 		return r;
-	r = session_clock(s, times, err);
-	if (r < 0)
-		return r;
+	/* Where the journal waits to be filed it may be taken back. */
+	if (session_has_journal(s) || session_clock(s, times, NULL) < 0)
+		return conclude(s);
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		struct record_resource *resource = &s->record.resources[i];
 
@@ -65,8 +84,7 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 		resource->t0 = times[i];
 	}
 	s->record.has_lost = false;
-	s->record.used = sys_now().tv_sec;
-	return session_save(s, err);
+	return conclude(s);
 }
 
 static int nothing_at(const char *path, struct hb_error *err)
@@ -218,6 +236,8 @@ static int roll_found_back(struct hb_session *s, struct txn_path *found,
 		return nothing_at(missing->path, err);
 	if (r < 0 && err)
 		*err = why;
+	if (r >= 0)
+		(void)session_finish(s, AWAY);
 	session_close_resources(s);
 	return r;
 }
@@ -255,10 +275,7 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
 	/* The record may be rewritten before it is compared with. */
 	memcpy(keep, session->record.layers[number].id, sizeof(keep));
 	r = roll_back(session, keep, err);
-	if (r < 0)
-		return r;
-	session->record.used = sys_now().tv_sec;
-	return session_save(session, err);
+	return r < 0 ? r : conclude(session);
 }
 
 int hb_session_rollback(struct hb_session *session, const char *const *paths,

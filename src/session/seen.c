@@ -25,6 +25,8 @@
  *     flipped byte left behind it is as if never written.
  * (b) To forget a record, or all, is safe at any time: a path that is not
  *     found counts as changed by somebody else.
+ * (c) A transaction that fails half-way has to be able to say what it put back:
+ *     the file is open, begun and has room before the first step is made.
  *
  * t_seen holds these.
  */
@@ -33,6 +35,9 @@
 #define FILE_NEW   "seen.new"
 #define CHUNK_SIZE 65536
 #define SLOTS_MIN  ((size_t)256)
+
+/* A record and a path of a usual length, there and back. */
+#define ROOM_PER_PATH ((uint64_t)2 * 192)
 
 /* In the byte order of the machine: a file of another is not ours. */
 static const uint64_t magic = 0x32306e6565734268ULL;
@@ -188,12 +193,12 @@ static int check_magic(struct seen_file *seen)
 	n = sys_pread_full(seen->fd, &found, sizeof(found), 0);
 	if (n < 0)
 		return (int)n;
-	/* Begun, and the power went before its first block was on disk. */
-	if (n == 0 || (n == (ssize_t)sizeof(found) && found == 0))
-		return 0;
-	if (n != (ssize_t)sizeof(found) || found != magic)
-		return -HB_E_CORRUPT;
-	seen->end = sizeof(magic);
+	/*
+	 * Without the head nothing in it is known to be ours: it was begun, and
+	 * the power went or the disk failed.  By (b) it is as good as empty.
+	 */
+	if (n == (ssize_t)sizeof(found) && found == magic)
+		seen->end = sizeof(magic);
 	return 0;
 }
 
@@ -292,7 +297,35 @@ static int open_log(struct seen_log *log)
 		log->end = sizeof(magic);
 		log->start = log->end;
 	}
+	/* Or the next call would go on behind a head that is not there. */
+	if (r < 0)
+		fd_closep(&log->fd);
 	return r;
+}
+
+int seen_log_open(struct seen_log *log, uint64_t n_paths, struct hb_error *err)
+{
+	uint64_t room = n_paths * ROOM_PER_PATH + CHUNK_SIZE;
+	int r;
+
+	if (!log->is_open)
+		return 0;
+	r = open_log(log);
+	if (r >= 0)
+		r = sys_make_room(log->fd, log->end, room);
+	/* Some file systems cannot; there it is as full as it gets. */
+	if (r == -EOPNOTSUPP)
+		r = 0;
+	log->has_room = true;
+	return r < 0 ? hb_fail(err, r, "cannot record what is committed") : 0;
+}
+
+/* Gives back what is left of it, which is worth no failure. */
+static void trim(struct seen_log *log)
+{
+	if (log->fd >= 0 && log->has_room)
+		(void)sys_truncate(log->fd, log->end);
+	log->has_room = false;
 }
 
 static int flush(struct seen_log *log)
@@ -416,6 +449,7 @@ int seen_log_end(struct seen_log *log, bool drop_older, struct hb_error *err)
 	drop_older = drop_older && log->start > sizeof(magic);
 	if (r >= 0)
 		r = flush(log);
+	trim(log);
 	if (r >= 0 && drop_older)
 		r = copy_tail(log);
 	else if (r >= 0 && log->fd >= 0)
@@ -430,6 +464,7 @@ void seen_log_done(struct seen_log *log)
 {
 	if (!log->is_open)
 		return;
+	trim(log);
 	fd_closep(&log->fd);
 	buf_done(&log->block);
 	*log = (struct seen_log){ .fd = -1 };

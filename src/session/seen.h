@@ -44,8 +44,8 @@ struct seen_file {
 };
 
 /*
- * A file that is not there is empty; one of another kind -HB_E_CORRUPT.  Its
- * records are not looked at yet.
+ * A file that is not there, or does not begin as one, is empty.  Its records
+ * are not looked at yet.
  */
 int seen_open(int dir, struct seen_file *seen, struct hb_error *err);
 void seen_done(struct seen_file *seen);
@@ -56,7 +56,7 @@ void seen_done(struct seen_file *seen);
  */
 bool seen_find(void *ctx, const char *path, struct seen *ret_seen);
 
-/* For adding to the file, which is not touched before the first record. */
+/* For adding to the file, which is not touched before seen_log_open(). */
 struct seen_log {
 	int dir;
 	struct seen_file *old;
@@ -65,6 +65,7 @@ struct seen_log {
 	uint64_t start, end;
 	size_t n; /* records, with the older ones */
 	bool is_open;
+	bool has_room; /* some may be left behind the end */
 };
 
 /*
@@ -72,6 +73,13 @@ struct seen_log {
  * the log ends.
  */
 void seen_log_begin(int dir, struct seen_file *old, struct seen_log *log);
+
+/*
+ * Begins the file if that has to be, and keeps room for this many paths, twice:
+ * after it no record of these is refused for want of room.  Where it was not
+ * called the first record does the former.
+ */
+int seen_log_open(struct seen_log *log, uint64_t n_paths, struct hb_error *err);
 int seen_log_add(struct seen_log *log, const struct seen *seen,
 		 struct hb_error *err);
 

@@ -118,6 +118,13 @@ int session_settle_journal(struct hb_session *s, bool back,
 			   enum txn_recovered *ret_what, struct hb_error *err);
 
 /*
+ * After a transaction that succeeded: files its journal if it could not be
+ * before.  False: it still cannot, and the user was told that it is all there,
+ * in the words `in_place`.
+ */
+bool session_finish(struct hb_session *s, const char *in_place);
+
+/*
  * A transaction has left entries to the user: breaks the session, so that this
  * is not overlooked, and says what mends it.
  */
@@ -215,6 +222,8 @@ int session_clock(struct hb_session *s, struct timespec *ret_times,
  * was remembered before is forgotten.
  */
 void session_remember(struct hb_session *s);
+int session_applying(void *ctx, size_t resource, uint64_t n_paths,
+		     struct hb_error *err);
 int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err);
 int session_remembered(struct hb_session *s, bool drop_older,

@@ -280,6 +280,25 @@ void session_left(void *ctx, const struct txn_left *left)
 		path);
 }
 
+bool session_finish(struct hb_session *s, const char *in_place)
+{
+	struct hb_error why = s->txn.unfinished;
+	enum txn_recovered what;
+
+	if (!s->txn.is_unfinished)
+		return true;
+	/* What was kept for the record is free now, and may be enough. */
+	if (session_remembered(s, false, NULL) >= 0 &&
+	    txn_recover(&s->txn, false, &what, NULL) >= 0)
+		return true;
+	store_say(s->store,
+		  "session '%s': %s; the next command completes the record, "
+		  "or: holdback recover @%s (%s: %s)",
+		  s->record.name, in_place, s->record.name, why.text,
+		  hb_strerror(why.code));
+	return false;
+}
+
 bool session_has_journal(const struct hb_session *s)
 {
 	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;

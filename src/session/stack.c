@@ -32,9 +32,14 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 	r = session_last_done(s, &rest.after, err);
 	if (r < 0)
 		return r;
-	/* Their numbers may be given again from now on. */
-	session_drop_undone(s, rest.after);
-	r = session_count_layers(s, &n, err);
+	/*
+	 * A redo goes by what the layers say of it, and from now on that would
+	 * be read as something else: their numbers are below ours.
+	 */
+	if (session_drop_undone(s, rest.after))
+		r = history_forget_undone(s->dir, err);
+	if (r >= 0)
+		r = session_count_layers(s, &n, err);
 	/* A rollback takes the upper away by itself. */
 	if (r >= 0 && n > 0 && !change->is_rollback) {
 		r = session_has_upper(s, err);

@@ -175,6 +175,12 @@ uint64_t sys_next_data(int fd, uint64_t offset, uint64_t end)
 	return (uint64_t)at < end ? (uint64_t)at : end;
 }
 
+int sys_make_room(int fd, uint64_t offset, uint64_t size)
+{
+	return (int)DURABLE("fallocate", fallocate(fd, FALLOC_FL_KEEP_SIZE,
+						   (off_t)offset, (off_t)size));
+}
+
 int sys_truncate(int fd, uint64_t size)
 {
 	return (int)DURABLE("ftruncate", ftruncate(fd, (off_t)size));

@@ -56,6 +56,9 @@ uint64_t sys_next_data(int fd, uint64_t offset, uint64_t end);
 
 int sys_truncate(int fd, uint64_t size);
 
+/* Blocks for `size` bytes at the offset; the size of the file stays. */
+int sys_make_room(int fd, uint64_t offset, uint64_t size);
+
 /*
  * A file without a name in `dirfd`, for reading and writing: O_TMPFILE, or a
  * named one that is unlinked at once.

@@ -125,6 +125,8 @@ int sys_name_file(int fd, int dirfd, const char *name)
 
 int sys_touch(int fd)
 {
+	if (fault_is_clock_still())
+		return 0;
 	return (int)DURABLE("touch", futimens(fd, NULL));
 }
 

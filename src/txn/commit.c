@@ -335,6 +335,10 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	for (size_t i = 0; r == 0 && i < c->n; i++)
 		r = steady_check(&c->txn->resources[i], c->parts[i].changes,
 				 c->options, err);
+	for (size_t i = 0; r == 0 && c->txn->applying && i < c->n; i++)
+		r = c->txn->applying(
+			c->txn->applied_ctx, i,
+			changes_summary(c->parts[i].changes)->n_changes, err);
 	if (r == 0 && c->txn->publishing)
 		r = c->txn->publishing(c->txn->publishing_ctx, c->id,
 				       c->has_rest, err);
@@ -362,7 +366,8 @@ static int commit_run(struct commit *c, txn_applied_fn applied,
 		r = scan(c, result, err);
 	if (r < 0 || c->options->dry_run || result->n_operations == 0)
 		return r;
-	r = history_forget_undone(c->txn, err);
+	/* What a plan that was cut short has left has our number. */
+	r = history_sweep(c->txn, err);
 	if (r == 0)
 		r = choose_id(c, err);
 	if (r == 0)

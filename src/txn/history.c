@@ -21,6 +21,8 @@
  * ----------------
  *
  *	journal.done	the steps are made and synced
+ *	unlink		after a commit or rollback: all of undone/, for a redo
+ *			would go past it; not before, for it may yet fail
  *	unlink		what stood for the other side: done/ID or undone/ID
  *	rename		journal -> done/ID or undone/ID
  *	unlink		journal.done
@@ -30,6 +32,10 @@
  */
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+
+/* The coarsest file system that is known counts in steps of two seconds. */
+#define TICK_TRIES 2500
+#define TICK_PAUSE 1 /* ms */
 
 static const char *const dirs[HISTORIES] = {
 	[HISTORY_DONE] = "done",
@@ -161,6 +167,10 @@ static bool is_later(struct timespec a, struct timespec b)
 /*
  * Waits until the clock that stamps files has moved on: a file's time that was
  * looked at makes the kernel use a finer clock, and an old one ticks.
+ *
+ * One that stands still or was set back is not waited for any longer than that:
+ * everything is in place by now, and the worst of an early stamp is that an
+ * undo takes our own writes for somebody else's and refuses.
  */
 static int pass_a_tick(int dir, const char *name)
 {
@@ -173,13 +183,13 @@ static int pass_a_tick(int dir, const char *name)
 	r = sys_touch(fd);
 	if (r == 0)
 		r = sys_attr_at(fd, "", &first);
-	while (r == 0) {
+	for (int i = 0; r == 0 && i < TICK_TRIES; i++) {
 		r = sys_touch(fd);
 		if (r == 0)
 			r = sys_attr_at(fd, "", &now);
 		if (r == 0 && is_later(now.ctime, first.ctime))
 			return 0;
-		sys_pause(1);
+		sys_pause(TICK_PAUSE);
 	}
 	return r;
 }
@@ -189,6 +199,32 @@ static int unlink_if_there(int dir, const char *name)
 	int r = sys_unlinkat(dir, name, 0);
 
 	return r == -ENOENT ? 0 : r;
+}
+
+static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
+{
+	const int *dir = ctx;
+	int r = unlink_if_there(*dir, name_of(id).s);
+
+	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
+}
+
+int history_forget_undone(int session, struct hb_error *err)
+{
+	auto_fd int dir = open_dir(session, HISTORY_UNDONE, false);
+	struct ids ids = { .each = forget_id, .ctx = &dir };
+	int r;
+
+	if (dir == -ENOENT)
+		return 0;
+	if (dir < 0)
+		return hb_fail(err, dir, "cannot open '%s'",
+			       dirs[HISTORY_UNDONE]);
+	r = each_id(session, dirs[HISTORY_UNDONE], &ids, err);
+	if (r < 0 || ids.highest == 0)
+		return r;
+	r = sys_fsync(dir);
+	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
 }
 
 static int file_journal(struct apply *a, bool back)
@@ -217,21 +253,32 @@ static int file_journal(struct apply *a, bool back)
 	return r;
 }
 
+/* Whether what was undone before it can be redone no more. */
+static bool ends_redo(enum journal_kind kind)
+{
+	return kind == JOURNAL_COMMIT || kind == JOURNAL_ROLLBACK;
+}
+
 int history_finish(struct apply *a, bool back, struct hb_error *err)
 {
+	bool forgets = ends_redo(journal_head(a->journal)->kind);
 	int session = a->txn->session;
 	int r;
 
 	r = journal_is_done(session, journal_hash(a->journal), err);
 	if (r == 0)
 		r = journal_write_done(session, journal_hash(a->journal), err);
+	if (r >= 0 && forgets)
+		r = history_forget_undone(session, err);
 	if (r < 0)
 		return r;
 	r = file_journal(a, back);
 	if (r < 0)
 		return hb_fail(err, r, "cannot file the journal");
-	/* It is done whether or not this works. */
+	/* It is done whether or not these work. */
 	(void)sys_unlinkat(session, "journal.done", 0);
+	if (forgets)
+		(void)history_sweep(a->txn, NULL);
 	return 0;
 }
 
@@ -349,21 +396,4 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 			return r;
 	}
 	return 0;
-}
-
-static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
-{
-	struct txn *txn = ctx;
-	auto_fd int dir = open_dir(txn->session, HISTORY_UNDONE, false);
-	int r = dir < 0 ? dir : unlink_if_there(dir, name_of(id).s);
-
-	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
-}
-
-int history_forget_undone(struct txn *txn, struct hb_error *err)
-{
-	struct ids ids = { .each = forget_id, .ctx = txn };
-	int r = each_id(txn->session, dirs[HISTORY_UNDONE], &ids, err);
-
-	return r < 0 ? r : history_sweep(txn, err);
 }

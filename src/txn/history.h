@@ -63,8 +63,11 @@ int history_finish(struct apply *a, bool back, struct hb_error *err);
 /* The journal in flight has come to nothing: it and its copies go. */
 int history_abandon(struct apply *a, struct hb_error *err);
 
-/* Transactions that can no longer be redone, and their copies. */
-int history_forget_undone(struct txn *txn, struct hb_error *err);
+/*
+ * Nothing can be redone any more; durable.  history_finish() does so for a
+ * commit or rollback, and history_sweep() removes the copies.
+ */
+int history_forget_undone(int session, struct hb_error *err);
 
 /* Copies that no journal speaks of: a plan that was never made durable. */
 int history_sweep(struct txn *txn, struct hb_error *err);

@@ -201,6 +201,14 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 		r = sys_fsync(w->fd);
 	if (r == 0)
 		r = publish_at(w->dir, "journal.new", "journal", ret_uncertain);
+	if (r < 0 && *ret_uncertain) {
+		hb_fix(err, "holdback recover, which finishes it, or "
+			    "holdback recover --back");
+		return hb_fail(err, -HB_E_STATE,
+			       "the plan may be on disk or not (%s); no file "
+			       "was changed yet",
+			       hb_strerror(-r));
+	}
 	if (r < 0)
 		return hb_fail(err, r, "cannot make the journal durable");
 	sys_close(w->fd);

@@ -291,7 +291,7 @@ static int roll_back(struct txn *txn, const struct paths *paths,
 		return r;
 	r = run_check_idle(txn, err);
 	if (r == 0)
-		r = history_forget_undone(txn, err);
+		r = history_sweep(txn, err);
 	if (r == 0)
 		r = write_journal(txn, paths, ret_missing, err);
 	if (r == 0)

@@ -6,6 +6,7 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "sys/place.h"
 #include "txn/apply.h"
 #include "txn/held.h"
 #include "txn/history.h"
@@ -17,12 +18,19 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
+/*
+ * Two transactions on one base take turns, and the one that waits has what it
+ * waited for: a lock that is looked at, left and taken again could be somebody
+ * else's by then.
+ */
+#define LOCK_PAUSE 20 /* ms */
+
+/*
+ * All of them or none, so that two who name their bases in another order do not
+ * wait for each other.
+ */
+static int lock_all(struct run_locks *locks, struct txn *txn, size_t *ret_at)
 {
-	*locks = (struct run_locks){ .n = 0 };
-	locks->fds = calloc(txn->n_resources + 1, sizeof(*locks->fds));
-	if (!locks->fds)
-		return hb_fail(err, -ENOMEM, "cannot lock the resources");
 	for (size_t i = 0; i < txn->n_resources; i++) {
 		int fd = sys_openat(txn->resources[i].base, ".",
 				    O_RDONLY | O_DIRECTORY, 0);
@@ -33,13 +41,40 @@ int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
 		/* Who may not read it cannot be locked out, nor lock others. */
 		if (r == 0 || fd == -EACCES)
 			continue;
-		run_unlock(locks);
-		if (r == -EWOULDBLOCK)
-			return hb_fail(err, -HB_E_BUSY,
-				       "another session commits to it");
-		return hb_fail(err, r, "cannot lock the resource");
+		while (locks->n > 0)
+			sys_close(locks->fds[--locks->n]);
+		*ret_at = i;
+		return r;
 	}
 	return 0;
+}
+
+int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
+{
+	const char *source;
+	size_t at = 0;
+	int r;
+
+	*locks = (struct run_locks){ .n = 0 };
+	locks->fds = calloc(txn->n_resources + 1, sizeof(*locks->fds));
+	if (!locks->fds)
+		return hb_fail(err, -ENOMEM, "cannot lock the resources");
+	r = lock_all(locks, txn, &at);
+	for (int i = 0; r == -EWOULDBLOCK && i < txn->lock_wait / LOCK_PAUSE;
+	     i++) {
+		sys_pause(LOCK_PAUSE);
+		r = lock_all(locks, txn, &at);
+	}
+	if (r == 0)
+		return 0;
+	run_unlock(locks);
+	source = txn->resources[at].source ? txn->resources[at].source : ".";
+	if (r == -EWOULDBLOCK) {
+		hb_fix(err, "try again when it has ended");
+		return hb_fail(err, -HB_E_BUSY,
+			       "another program has '%s' locked", source);
+	}
+	return hb_fail(err, r, "cannot lock '%s'", source);
 }
 
 void run_unlock(struct run_locks *locks)
@@ -161,6 +196,26 @@ static bool goes_back(const struct journal_head *head)
 	return head->kind == JOURNAL_UNDO;
 }
 
+/*
+ * Nothing of it can be lost any more: to call it a failure, to be tried again,
+ * would be wrong.
+ */
+static int leave_unfinished(const struct run_request *run, struct txn *txn,
+			    int r, const struct hb_error *why,
+			    struct hb_error *err)
+{
+	if (!run->is_recovery) {
+		txn->is_unfinished = true;
+		txn->unfinished = *why;
+		return 0;
+	}
+	if (err)
+		*err = *why;
+	return hb_fail(err, r,
+		       "the changes are in place, but their record is not "
+		       "complete");
+}
+
 static int run_opened(struct run_request *run, struct apply *a,
 		      struct hb_error *err)
 {
@@ -179,7 +234,9 @@ static int run_opened(struct run_request *run, struct apply *a,
 	r = done ? 0 : run_forward(run, a, back, &first);
 	if (r == 0) {
 		run->undo_bytes = back ? 0 : journal_undo_bytes(a->journal);
-		r = history_finish(a, back, err);
+		r = history_finish(a, back, &second);
+		if (r < 0)
+			r = leave_unfinished(run, a->txn, r, &second, err);
 		return r < 0 ? r : apply_tell_left(a, err);
 	}
 	/* After a crash only what we see to be wrong is taken back. */
@@ -213,6 +270,7 @@ int run_journal(struct run_request *run, struct hb_error *err)
 	int r;
 
 	run->txn->n_left = 0;
+	run->txn->is_unfinished = false;
 	r = journal_open(run->txn->session, "journal", &journal, err);
 	if (r < 0)
 		return r;

@@ -19,7 +19,7 @@ struct run_locks {
 	size_t n;
 };
 
-/* -HB_E_BUSY: another session is at it. */
+/* -HB_E_BUSY: another session is at it, and was for all of txn->lock_wait. */
 int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err);
 void run_unlock(struct run_locks *locks);
 

@@ -2,6 +2,7 @@
 #ifndef HB_TXN_TXN_H
 #define HB_TXN_TXN_H
 
+#include "base/error.h"
 #include "txn/changes.h"
 
 #include <stdbool.h>
@@ -19,8 +20,9 @@ struct hb_error;
  * descriptors are borrowed.
  */
 struct txn_resource {
-	int base; /* the resource's root, verified */
-	int dir;  /* the resource's directory in the store: rN */
+	const char *source; /* its name, for messages; may be NULL */
+	int base;	    /* the resource's root, verified */
+	int dir;	    /* the resource's directory in the store: rN */
 	int spot; /* a directory on the base's own mount for undo/ and txn/ */
 	/* layers, the topmost first; [0] is the upper: rN/upper */
 	const int *layers;
@@ -72,6 +74,14 @@ typedef int (*txn_applied_fn)(void *ctx, size_t resource,
 			      const struct seen *seen, struct hb_error *err);
 
 /*
+ * The journal becomes durable next, and applied() will then be told of about
+ * this many paths of the resource: whatever it needs for that is made ready
+ * here, for later a failure takes everything back, which is told as well.
+ */
+typedef int (*txn_applying_fn)(void *ctx, size_t resource, uint64_t n_paths,
+			       struct hb_error *err);
+
+/*
  * An entry that fits neither side, because somebody else changed it while a
  * transaction was under way or interrupted.  It stays as he left it; everything
  * else is brought to one side.  Told as it is met, so a crash repeats it.
@@ -108,8 +118,18 @@ struct txn {
 	 */
 	txn_applied_fn applied;
 	void *applied_ctx;
-	txn_left_fn left; /* may be NULL */
+	txn_applying_fn applying; /* with applied_ctx; may be NULL */
+	txn_left_fn left;	  /* may be NULL */
 	void *left_ctx;
+	int lock_wait; /* ms that a base which another has locked is waited for
+			*/
+	/*
+	 * Set: the last call succeeded and everything is in place and durable,
+	 * but the journal could not be filed, and `unfinished` says why:
+	 * txn_recover() does that and nothing else.
+	 */
+	bool is_unfinished;
+	struct hb_error unfinished;
 	uint64_t n_left;	      /* set: how many the last call has left */
 	txn_publishing_fn publishing; /* of commit and rollback; may be NULL */
 	void *publishing_ctx;

@@ -286,6 +286,7 @@ static int write_all(struct reversal *v, struct hb_error *err)
 {
 	struct journal *j = v->apply.journal;
 	struct journal_head head = *journal_head(j);
+	const struct txn *txn = v->apply.txn;
 	bool is_uncertain;
 	struct op op;
 	int r;
@@ -298,6 +299,8 @@ static int write_all(struct reversal *v, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
+	for (size_t i = 0; r == 0 && txn->applying && i < txn->n_resources; i++)
+		r = txn->applying(txn->applied_ctx, i, head.n_ops, err);
 	return r < 0 ? r
 		     : journal_publish(v->writer, &head, &is_uncertain, err);
 }

@@ -261,15 +261,16 @@ static void learn(struct loop *l)
 static void errors(struct loop *l, unsigned n)
 {
 	static const enum fault_mode modes[] = { FAULT_EIO, FAULT_ENOSPC,
-						 FAULT_EDQUOT, FAULT_EACCES };
+						 FAULT_EDQUOT, FAULT_EACCES,
+						 FAULT_DEAD };
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		struct hb_error err = { 0 };
 		struct picture now;
 		struct world w;
 		int r;
 
-		if (!is_soak() && i != 0 && i != 1 + n % 3)
+		if (!is_soak() && i != 0 && i != 1 + n % 4)
 			continue;
 		prepare(l->scene, l->deed, &w);
 		fault_arm(modes[i], n);

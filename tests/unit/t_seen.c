@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "sys/fault.h"
 #include "txn/conflict.h"
 
 #include "tap.h"
@@ -199,15 +200,80 @@ static void a_flipped_byte_is_not_believed(void)
 	end();
 }
 
-static void another_kind_of_file_is_refused(void)
+static void a_file_with_another_head_is_empty(void)
 {
-	struct seen_file seen;
+	struct seen got;
 	auto_fd int fd = -1;
 
 	begin();
 	fd = openat(dir, "seen", O_WRONLY | O_CREAT, 0600);
 	CHECK_INT(write(fd, "something else", 14), 14);
-	CHECK_INT(seen_open(dir, &seen, NULL), -HB_E_CORRUPT);
+	CHECK(!find("p", 0, &got));
+	add("p", 3, 1, false);
+	CHECK(find("p", 2, &got) && got.base_ino == 3);
+	end();
+}
+
+/*
+ * Whichever call fails while it is begun, either the log says so before
+ * anything was to be told, or what is told later is found.
+ */
+static void no_fault_at_the_begin_hides_what_follows(void)
+{
+	static const enum fault_mode modes[] = { FAULT_EIO, FAULT_ENOSPC };
+	const struct seen seen = { .path = "p0", .base_ino = 7 };
+
+	for (size_t m = 0; m < 2; m++) {
+		unsigned n_passed = 0;
+
+		for (unsigned n = 1; n == 1 || n <= n_passed; n++) {
+			struct seen_file old;
+			struct seen_log log;
+			struct seen got;
+			int r;
+
+			begin();
+			CHECK_INT(seen_open(dir, &old, NULL), 0);
+			seen_log_begin(dir, &old, &log);
+			fault_arm(modes[m], n);
+			r = seen_log_open(&log, 10, NULL);
+			if (n == 1)
+				n_passed = 4;
+			CHECK(n > 3 || r < 0);
+			/* The fault of the end is none of the begin. */
+			if (r < 0)
+				r = seen_log_open(&log, 10, NULL);
+			CHECK_INT(r, 0);
+			(void)seen_log_add(&log, &seen, NULL);
+			(void)seen_log_sync(&log, NULL);
+			fault_arm(FAULT_NONE, 0);
+			CHECK_INT(seen_log_add(&log, &seen, NULL), 0);
+			CHECK_INT(seen_log_end(&log, false, NULL), 0);
+			seen_done(&old);
+			CHECK(find("p", 0, &got) && got.base_ino == 7);
+			end();
+		}
+	}
+}
+
+/* And gives what is left of it back. */
+static void the_log_keeps_room(void)
+{
+	struct seen_file old;
+	struct seen_log log;
+	struct stat st;
+
+	begin();
+	CHECK_INT(seen_open(dir, &old, NULL), 0);
+	seen_log_begin(dir, &old, &log);
+	CHECK_INT(seen_log_open(&log, MANY, NULL), 0);
+	CHECK_INT(fstatat(dir, "seen", &st, 0), 0);
+	CHECK(st.st_blocks * 512 >= (blkcnt_t)MANY * 256);
+	CHECK_INT(st.st_size, 8);
+	CHECK_INT(seen_log_end(&log, false, NULL), 0);
+	CHECK_INT(fstatat(dir, "seen", &st, 0), 0);
+	CHECK(st.st_blocks * 512 < (blkcnt_t)MANY * 256);
+	seen_done(&old);
 	end();
 }
 
@@ -233,4 +299,6 @@ static void a_file_that_was_begun_is_empty(void)
 TESTS(T(what_was_added_is_found), T(a_conflict_that_came_back_is_found),
       T(the_latest_counts), T(the_older_ones_can_be_dropped),
       T(a_torn_end_is_cut_off), T(a_flipped_byte_is_not_believed),
-      T(another_kind_of_file_is_refused), T(a_file_that_was_begun_is_empty))
+      T(a_file_with_another_head_is_empty),
+      T(no_fault_at_the_begin_hides_what_follows), T(the_log_keeps_room),
+      T(a_file_that_was_begun_is_empty))
