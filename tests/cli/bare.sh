@@ -130,6 +130,47 @@ other=$!
 is 'V7 signals stay inside' "$(try kill $other 15)" EPERM
 is 'V6 nor can others be traced' "$(try ptrace $other)" EPERM
 is 'V5 nor their environment read' "$(try open r "/proc/$other/environ")" EACCES
+# What ends or cripples a process without a signal.
+cat >"$work/tools/press.py" <<'PYTHON'
+import ctypes, os, resource, sys
+pid = int(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+limit = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+def call(name, *words):
+    if getattr(libc, name)(*words) < 0:
+        raise OSError(ctypes.get_errno(), "")
+tries = {
+    "limit": lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, limit),
+    "core": lambda: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
+    "affinity": lambda: os.sched_setaffinity(pid, os.sched_getaffinity(0)),
+    "scheduler": lambda: os.sched_setscheduler(
+        pid, os.SCHED_OTHER, os.sched_param(0)),
+    "param": lambda: os.sched_setparam(pid, os.sched_param(0)),
+    "attr": lambda: call("syscall", 314, pid, 0, 0),
+    "nice": lambda: os.setpriority(os.PRIO_PROCESS, pid, 1),
+    "nice-group": lambda: os.setpriority(os.PRIO_PGRP, 0, 1),
+    "nice-all": lambda: os.setpriority(os.PRIO_USER, 0, 1),
+    "io": lambda: call("syscall", 251, 1, pid, 0x4007),
+    "io-all": lambda: call("syscall", 251, 3, 0, 0x4007),
+}
+allowed = []
+for name, act in tries.items():
+    try:
+        act()
+        allowed.append(name)
+    except OSError as e:
+        if e.errno != 1:
+            allowed.append(f"{name}={e.errno}")
+print("others:", *allowed)
+resource.prlimit(0, resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+resource.prlimit(pid, resource.RLIMIT_NOFILE)
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0))
+call("syscall", 251, 1, 0, 0x4007)
+print("own: fine")
+PYTHON
+is 'V7 limits and priorities of others are out of reach, its own are not' \
+	"$(inside python3 "$work/tools/press.py" $other)" "others:${nl}own: fine"
 kill $other
 wait $other 2>/dev/null
 

@@ -31,7 +31,9 @@
 #define FLAT	  0x33333333U /* those without nested */
 #define ON_DEMAND 0xaaaaaaaaU /* those with no-ptrace */
 #define BARE	  0xf0f0f0f0U /* those with bare */
+#define ROOMY	  0x0f0f0f0fU /* those without bare */
 #define CLOSED	  0xff00ff00U /* those with no-sockets */
+#define SOCKETS	  0x00ff00ffU /* those without no-sockets */
 #define REAL	  0xffff0000U /* those with no-setid */
 #define NONE	  (-1)	      /* no such call on that architecture */
 #define HIGH	  (1ULL << 32)
@@ -123,7 +125,8 @@ static const struct wanted wanted[] = {
 	ALWAYS(request_key, 249, 218, EPERM, EVER),
 
 	IF(setrlimit, 160, 164, 0, EVER, HIGH | 4, 5, 0, 7, 4, 4),
-	IF(prlimit64, 302, 261, 0, EVER, 0, HIGH | 4, 8, 4, 4, 0),
+	IF(prlimit64, 302, 261, 0, ROOMY, 4711, HIGH | 4, 8, 4, 4, 0),
+	IF(prlimit64, 302, 261, 0, BARE, 0, HIGH | 4, 8, 0, 7, 8),
 
 	ALWAYS(bpf, 321, 280, EPERM, EVER),
 	ALWAYS(perf_event_open, 298, 241, EPERM, EVER),
@@ -167,7 +170,13 @@ static const struct wanted wanted[] = {
 
 	IF(socket, 41, 198, EAFNOSUPPORT, EVER, 40, 1, 0, 1, 1, 0),
 	IF(socket, 41, 198, EPROTONOSUPPORT, EVER, 16, 3, 9, 16, 3, 0),
-	IF(socket, 41, 198, EAFNOSUPPORT, EVER, 2, 0x8000a, 3, 2, 0x80001, 6),
+	IF(socket, 41, 198, EPROTONOSUPPORT, EVER, 2, 0x8000a, 3, 2, 0x80001, 6),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 2, 0x80001, 262, 2, 2, 17),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 10, 2, 115, 10, 2, 58),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 2, 0x805, 0, 2, 0x802, 1),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 10, 0x805, 0, 10, 3, 0),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 2, 0x80006, 0, 2, 1, 0),
+	IF(socket, 41, 198, EPROTONOSUPPORT, SOCKETS, 10, 6, 0, 10, 1, 6),
 	IF(socketpair, 53, 199, EAFNOSUPPORT, EVER, 30, 1, 0, 1, 0x80001, 0),
 
 	ALWAYS(shmget, 29, 194, EPERM, BARE),
@@ -182,6 +191,15 @@ static const struct wanted wanted[] = {
 	ALWAYS(removexattr, 197, 14, EPERM, BARE),
 	ALWAYS(lremovexattr, 198, 15, EPERM, BARE),
 	ALWAYS(fremovexattr, 199, 16, EPERM, BARE),
+	IF(prlimit64, 302, 261, EPERM, BARE, 4711, 7, 8, 4711, 7, 0),
+	IF(sched_setscheduler, 144, 119, EPERM, BARE, 4711, 0, 0, 0, 1, 1),
+	IF(sched_setparam, 142, 118, EPERM, BARE, 4711, 0, 0, 0, 1, 0),
+	IF(sched_setattr, 314, 274, EPERM, BARE, 4711, 0, 0, 0, 1, 0),
+	IF(sched_setaffinity, 203, 122, EPERM, BARE, 4711, 0, 0, 0, 8, 8),
+	IF(setpriority, 141, 140, EPERM, BARE, 2, 0, 19, 0, 0, 19),
+	IF(setpriority, 141, 140, EPERM, BARE, 0, 4711, 19, 0, 0, 1),
+	IF(ioprio_set, 251, 30, EPERM, BARE, 3, 0, 0, 1, 0, 0),
+	IF(ioprio_set, 251, 30, EPERM, BARE, 1, 4711, 0, 1, 0, 7),
 	IF(socket, 41, 198, EACCES, CLOSED, 1, 1, 0, 16, 3, 0),
 	IF(socket, 41, 198, EACCES, CLOSED, 10, 1, 0, 16, 3, 0),
 	IF(socket, 41, 198, EACCES, CLOSED, 2, 0x80001, 0, 16, 3, 0),
@@ -360,6 +378,8 @@ static bool holds(const char *text, const struct args *args)
 	}
 	if (*text == '=')
 		return value == value_of(text + 2, strcspn(text + 2, ","));
+	if (*text == '>')
+		return value > value_of(text + 1, strcspn(text + 1, ","));
 	CHECK(*text == '!');
 	for (text += 2;; text += n + 1) {
 		n = strcspn(text, "|,");
@@ -380,6 +400,10 @@ static bool is_in_force(const struct row *row, unsigned int variant)
 		return !(variant & FILTER_NESTED);
 	if (strcmp(v, "bare") == 0)
 		return variant & FILTER_BARE;
+	if (strcmp(v, "!bare") == 0)
+		return !(variant & FILTER_BARE);
+	if (strcmp(v, "!no-sockets") == 0)
+		return !(variant & FILTER_NO_SOCKETS);
 	if (strcmp(v, "no-sockets") == 0)
 		return variant & FILTER_NO_SOCKETS;
 	if (strcmp(v, "no-ptrace") == 0)
@@ -485,7 +509,7 @@ static size_t candidates(const struct row *const *subset, size_t n_subset,
 static void compare_arguments(int arch, unsigned int variant, int nr,
 			      const struct row *const *subset, size_t n_subset)
 {
-	static const uint64_t third[] = { 0, 1, 9, 15, HIGH, ~0ULL };
+	static const uint64_t third[] = { 0, 1, 9, 15, 18, 59, HIGH, ~0ULL };
 	uint64_t values[512];
 	size_t n = candidates(subset, n_subset, values, N_OF(values));
 	bool has_fourth = false;
@@ -514,7 +538,7 @@ static void compare_number(int arch, unsigned int variant, int nr)
 		{ { 0x10000000, 0x5412, 9 } },
 		{ { 40, 0x10000000, 1 } },
 	};
-	const struct row *subset[16];
+	const struct row *subset[32];
 	bool conditional = false;
 	size_t n = 0;
 
@@ -607,11 +631,22 @@ static void foreign_architectures_are_not_there(void)
 	}
 }
 
+/* Whether a row of its own refuses the same where this one is not in force. */
+static bool has_other_rule(const struct wanted *w)
+{
+	/* Types of sockets that are refused with sockets as well. */
+	if (w->variants == CLOSED && (w->hit.a[1] & 0xf) > 4)
+		return true;
+	return w->variants == ROOMY || w->variants == SOCKETS || w->error == 0;
+}
+
 static void check_wanted(const struct wanted *w, int arch, unsigned int v)
 {
 	bool on = w->variants & (1U << v);
 
-	compare(arch, v, w->nr[arch], on ? ERRNO(w->error) : ALLOW, &w->hit);
+	if (on || !has_other_rule(w))
+		compare(arch, v, w->nr[arch], on ? ERRNO(w->error) : ALLOW,
+			&w->hit);
 	/* Without sockets the nearest ones are refused for that reason. */
 	if (w->conditional && !(v & FILTER_NO_SOCKETS))
 		compare(arch, v, w->nr[arch], ALLOW, &w->miss);

@@ -163,6 +163,8 @@ static int add_named(const struct policy *p, const struct policy_rule *rule,
 
 		if (c->op == POLICY_EQ) {
 			cmp[i] = compare(c, SCMP_CMP_EQ, c->value[0], 0);
+		} else if (c->op == POLICY_ABOVE) {
+			cmp[i] = compare(c, SCMP_CMP_GT, c->value[0], 0);
 		} else if (c->op == POLICY_MASK_EQ) {
 			cmp[i] = compare(c, SCMP_CMP_MASKED_EQ, c->mask,
 					 c->value[0]);

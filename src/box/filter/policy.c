@@ -157,22 +157,23 @@ static int read_value(struct policy *p, unsigned int line, const char *word,
 	return policy_fail(p, line, "unknown constant '%s'", word);
 }
 
-/* argN==A, argN&MASK==A, argN!=A|B|C */
+/* argN==A, argN&MASK==A, argN>A, argN!=A|B|C */
 static int read_cond(struct policy *p, unsigned int line, char *text,
 		     struct policy_cond *c)
 {
 	char *eq = strstr(text, "==");
 	char *ne = strstr(text, "!=");
-	char *values = eq ? eq : ne;
+	char *gt = strchr(text, '>');
+	char *values = eq ? eq : ne ? ne : gt;
 	char *value;
 
 	if (strncmp(text, "arg", 3) != 0 || text[3] < '0' || text[3] > '5' ||
-	    !values || (eq && ne))
+	    !values || !!eq + !!ne + !!gt != 1)
 		return policy_fail(p, line, "'%s' is not a condition", text);
 	c->arg = (unsigned int)(text[3] - '0');
-	c->op = ne ? POLICY_NONE_OF : POLICY_EQ;
+	c->op = ne ? POLICY_NONE_OF : gt ? POLICY_ABOVE : POLICY_EQ;
 	*values = '\0';
-	values += 2;
+	values += gt ? 1 : 2;
 	if (text[4] == '&' && eq) {
 		c->op = POLICY_MASK_EQ;
 		if (read_value(p, line, text + 5, &c->mask) < 0)

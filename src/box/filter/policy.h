@@ -26,6 +26,7 @@ enum policy_arch {
 enum policy_op {
 	POLICY_EQ,	/* argument == value[0] */
 	POLICY_MASK_EQ, /* (argument & mask) == value[0] */
+	POLICY_ABOVE,	/* argument > value[0] */
 	POLICY_NONE_OF, /* argument is none of the values */
 };
 
