@@ -423,6 +423,7 @@ static_assert(sizeof(op_table) / sizeof(op_table[0]) == OP_END,
 static bool needs_scratch(const struct plan_op *op)
 {
 	return op->kind == OP_BIND_DATA || op->kind == OP_MASK ||
+	       op->flags & PLAN_OWN ||
 	       (op->kind == OP_OVERLAY && op->flags & PLAN_OVERLAY_TMP);
 }
 
@@ -453,6 +454,24 @@ int mounts_show_scratch(const struct box *box, bool show, struct hb_error *err)
 		return 0;
 	r = sys_mount_hide_from_clones(box->scratch, !show);
 	return r < 0 ? hb_fail(err, r, "cannot use the scratch space") : 0;
+}
+
+int mounts_clone_scratch(const struct box *box, const char *name,
+			 struct hb_error *err)
+{
+	auto_fd int mount = -1;
+	int r;
+
+	/* Shown for the moment of the clone: what is hidden cannot be one. */
+	r = mounts_show_scratch(box, true, err);
+	if (r < 0)
+		return r;
+	mount = sys_clone_tree(box->scratch, name, 0);
+	r = mounts_show_scratch(box, false, err);
+	if (r < 0)
+		return r;
+	return mount < 0 ? hb_fail(err, mount, "cannot clone '%s'", name)
+			 : take_fd(&mount);
 }
 
 static int make_scratch(struct box *box, struct hb_error *err)

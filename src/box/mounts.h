@@ -66,6 +66,10 @@ int mounts_new(const char *type, struct hb_error *err);
  */
 int mounts_show_scratch(const struct box *box, bool show, struct hb_error *err);
 
+/* A detached mount of the entry `name` of box->scratch. */
+int mounts_clone_scratch(const struct box *box, const char *name,
+			 struct hb_error *err);
+
 /*
  * Attaches `mount` at `dest`, which is made if it is missing: a directory, or
  * a file if the mount's root is one.  `mount` stays the caller's to close; when

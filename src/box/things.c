@@ -101,14 +101,7 @@ int op_bind_data(struct box *box, const struct plan_op *op,
 			return hb_fail(err, r, "Can't write data to file %s",
 				       op->dest);
 	}
-	/* Shown for the moment of the clone: what is hidden cannot be one. */
-	r = mounts_show_scratch(box, true, err);
-	if (r < 0)
-		return r;
-	mount = sys_clone_tree(box->scratch, name, 0);
-	r = mounts_show_scratch(box, false, err);
-	if (r < 0)
-		return r;
+	mount = mounts_clone_scratch(box, name, err);
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot bind the data for '%s'",
 			       op->dest);

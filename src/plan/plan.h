@@ -74,6 +74,11 @@ enum plan_op_flag {
 	 */
 	PLAN_COVER = 1 << 13,
 	PLAN_REAL = 1 << 14, /* binds: a link on the way to source is refused */
+	/*
+	 * Nothing of the host is in reach but contents.  OP_PROC: its keys,
+	 * and from root what only root reads, are covered.
+	 */
+	PLAN_OWN = 1 << 15,
 };
 
 struct plan_op {

@@ -74,6 +74,7 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_HOST_PROC, "host-proc" },
 	{ PLAN_COVER, "cover" },
 	{ PLAN_REAL, "real" },
+	{ PLAN_OWN, "own" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },

@@ -205,6 +205,18 @@ static int add_cover(struct builder *b, const char *path)
 	return add(b, OP_REMOUNT_RO, NULL, path, flags);
 }
 
+/*
+ * Where something lies on top of a procfs, nobody further in mounts another;
+ * root, who cannot have a box in a box, has it covered always.
+ */
+static unsigned place_flags(const struct builder *b, const struct view_place *p)
+{
+	if (p->kind == OP_PROC && b->request->settings->allow_nested &&
+	    !b->host->is_root)
+		return p->flags & ~(unsigned)PLAN_OWN;
+	return p->flags;
+}
+
 static int add_private(struct builder *b)
 {
 	const struct view_request *q = b->request;
@@ -215,7 +227,7 @@ static int add_private(struct builder *b)
 
 		r = p->kind == OP_TMPFS
 			    ? add_memory(b, p->path, p->perms)
-			    : add(b, p->kind, NULL, p->path, p->flags);
+			    : add(b, p->kind, NULL, p->path, place_flags(b, p));
 		if (r < 0)
 			return r;
 	}

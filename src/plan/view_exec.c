@@ -37,7 +37,7 @@ static const struct {
 	{ "/run", OP_TMPFS, PLAN_HAS_PERMS, 0755 },
 	{ "/dev", OP_DEV, PLAN_RO, 0 },
 	{ "/dev/shm", OP_TMPFS, PLAN_HAS_PERMS, 01777 },
-	{ "/proc", OP_PROC, 0, 0 },
+	{ "/proc", OP_PROC, PLAN_OWN, 0 },
 };
 
 struct builder {

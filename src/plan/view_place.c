@@ -19,7 +19,7 @@ const struct view_place view_places[VIEW_PLACES] = {
 	{ "/run", OP_TMPFS, PLAN_HAS_PERMS, 0755 },
 	{ "/dev", OP_DEV, PLAN_RO, 0 },
 	{ "/dev/shm", OP_TMPFS, PLAN_HAS_PERMS, 01777 },
-	{ "/proc", OP_PROC, 0, 0 },
+	{ "/proc", OP_PROC, PLAN_OWN, 0 },
 };
 
 bool view_lies_in(const char *path, const char *dir)
