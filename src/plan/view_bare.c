@@ -39,9 +39,26 @@ static int allow(struct plan *plan, const char *path, unsigned flags,
 	return 0;
 }
 
+/*
+ * No rule takes away what another gave: a toolchain with something in it that
+ * is hidden is not there.  What is hidden in /etc is not ours to read.
+ */
+static bool holds_hidden(const struct view_request *request,
+			 const struct view_entry *e)
+{
+	if (e->class != VIEW_SHOW || !e->item || e->item->value[0] != '~')
+		return false;
+	for (size_t i = 0; i < request->n_entries; i++)
+		if (request->entries[i].class == VIEW_HIDE &&
+		    request->entries[i].found != VIEW_ABSENT &&
+		    view_lies_in(request->entries[i].path, e->path))
+			return true;
+	return false;
+}
+
 /* A link needs no rule: what counts is where it leads. */
-static int allow_entry(struct plan *plan, const struct view_entry *e,
-		       struct hb_error *err)
+static int allow_entry(struct plan *plan, const struct view_request *request,
+		       const struct view_entry *e, struct hb_error *err)
 {
 	static const struct {
 		bool is_allowed;
@@ -53,7 +70,7 @@ static int allow_entry(struct plan *plan, const struct view_entry *e,
 	};
 
 	if (!classes[e->class].is_allowed || e->found == VIEW_ABSENT ||
-	    e->found == VIEW_LINK)
+	    e->found == VIEW_LINK || holds_hidden(request, e))
 		return 0;
 	return allow(plan, e->source, classes[e->class].flags, e->item, err);
 }
@@ -84,7 +101,7 @@ int view_bare_build(const struct view_request *request,
 	     i++)
 		r = allow(plan, places[i].path, places[i].flags, NULL, err);
 	for (size_t i = 0; r >= 0 && i < request->n_entries; i++)
-		r = allow_entry(plan, &request->entries[i], err);
+		r = allow_entry(plan, request, &request->entries[i], err);
 	for (size_t i = 0; r >= 0 && i < request->n_resources; i++)
 		if (request->resources[i].tree)
 			r = allow(plan, request->resources[i].tree, 0,

@@ -137,7 +137,7 @@ static int find_shown(struct run *run, const struct setting_item *item,
 	return r;
 }
 
-/* Whether a resource or something asked for by name shows `path`. */
+/* Whether a resource or anything else shows `path`. */
 static bool is_exposed(const struct run *run, const char *path)
 {
 	for (size_t i = 0; i < run->n_resources; i++)
@@ -145,8 +145,6 @@ static bool is_exposed(const struct run *run, const char *path)
 			return true;
 	for (size_t i = 0; i < run->n_entries; i++)
 		if (run->entries[i].class != VIEW_HIDE &&
-		    (run->entries[i].class != VIEW_SHOW ||
-		     run->entries[i].item->origin.source != SETTING_BUILT_IN) &&
 		    view_lies_in(path, run->entries[i].path))
 			return true;
 	return false;
@@ -390,6 +388,9 @@ static const struct {
 	{ KEY_HIDE, find_hidden },
 };
 
+#define PASSES	  (sizeof(passes) / sizeof(passes[0]))
+#define PASS_HIDE (PASSES - 1)
+
 static int find_one(struct run *run, size_t pass,
 		    const struct setting_item *item, struct hb_error *err)
 {
@@ -404,10 +405,21 @@ static int find_one(struct run *run, size_t pass,
 	return r;
 }
 
+static int find_all(struct run *run, size_t pass, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == passes[pass].key)
+			r = find_one(run, pass, &s->items[i], err);
+	return r;
+}
+
 int entries_find(struct run *run, struct hb_error *err)
 {
 	const struct settings *s = &run->settings;
-	int r;
+	int r = 0;
 
 	/* What is hidden can have two names, each at two places. */
 	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
@@ -415,17 +427,17 @@ int entries_find(struct run *run, struct hb_error *err)
 			      sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]);
-	     pass++) {
-		for (size_t i = 0; i < s->n_items; i++) {
-			if (s->items[i].key != passes[pass].key)
-				continue;
-			r = find_one(run, pass, &s->items[i], err);
-			if (r < 0)
-				return r;
-		}
-	}
-	r = texts_find(run, err);
+	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
+		r = find_all(run, pass, err);
+	return r;
+}
+
+int entries_hide(struct run *run, struct hb_error *err)
+{
+	int r = find_all(run, PASS_HIDE, err);
+
+	if (r >= 0)
+		r = texts_find(run, err);
 	if (r >= 0)
 		r = direct_protect(run, err);
 	if (r < 0)
@@ -433,4 +445,25 @@ int entries_find(struct run *run, struct hb_error *err)
 	run->request.entries = run->entries;
 	run->request.n_entries = run->n_entries;
 	return 0;
+}
+
+bool entries_would_hide(const struct run *run, const char *dir)
+{
+	const struct settings *s = &run->settings;
+	char path[PATH_MAX], real[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct setting_item *item = &s->items[i];
+
+		if (item->key != KEY_HIDE ||
+		    entries_path(run, item, item->value, path, NULL) < 0)
+			continue;
+		if (view_lies_in(path, dir) || view_lies_in(dir, path))
+			return true;
+		if (entries_may_exist(run, path) &&
+		    look_real(path, real) >= 0 &&
+		    (view_lies_in(real, dir) || view_lies_in(dir, real)))
+			return true;
+	}
+	return false;
 }

@@ -13,9 +13,15 @@ struct setting_item;
  *
  * Fills run->entries from the lists of run->settings; cwd, home and resources
  * are known.  What a profile names and the host lacks is left out; what was
- * asked for by name and is missing is -HB_E_USAGE or -HB_E_CONFIG.
+ * asked for by name and is missing is -HB_E_USAGE or -HB_E_CONFIG.  First what
+ * is shown, then, when all of that is known, what is hidden in it and what the
+ * view has of its own.
  */
 int entries_find(struct run *run, struct hb_error *err);
+int entries_hide(struct run *run, struct hb_error *err);
+
+/* Whether something that is to be hidden lies in `dir`, or `dir` in it. */
+bool entries_would_hide(const struct run *run, const char *dir);
 
 /*
  * The path that an item names, absolute and normalised, into `ret`, which has

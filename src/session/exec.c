@@ -75,6 +75,27 @@ static int find_cwd(struct exec *e, struct hb_error *err)
 	return 0;
 }
 
+static bool is_in_resource(const void *ctx, const char *path)
+{
+	const struct session_record *record = ctx;
+
+	for (size_t i = 0; i < record->n_resources; i++)
+		if (path_is_beneath(path, record->resources[i].source) ||
+		    path_is_beneath(path, record->resources[i].inside))
+			return true;
+	return false;
+}
+
+/* What a session holds back chose its own name: no variable comes by it. */
+static const char *find_program(const struct exec *e, char *const *argv,
+				char *const *envp)
+{
+	if (!argv || look_is_chosen_in(argv[0], look_env(envp, "PATH"), e->cwd,
+				       is_in_resource, &e->session->record))
+		return NULL;
+	return path_basename(argv[0]).s;
+}
+
 static int prepare(struct exec *e, char *const *argv, char *const *envp,
 		   struct hb_error *err)
 {
@@ -99,7 +120,7 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	e->request.store = e->session->store->path;
 	e->request.read_only = (const char *const *)record->read_only;
 	e->request.n_read_only = record->n_read_only;
-	e->request.program = argv ? path_basename(argv[0]).s : NULL;
+	e->request.program = find_program(e, argv, envp);
 	e->plan.argv = argv;
 	return view_exec_build(&e->request, &e->host, &e->plan, err);
 }

@@ -23,7 +23,8 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 /* How often a file may be replaced while it is looked at. */
-#define LOOKS 100
+#define LINKS_MAX 40
+#define LOOKS	  100
 
 const char *look_env(char *const *envp, const char *name)
 {
@@ -228,4 +229,53 @@ int look_command(const char *word, const char *path_list, const char *cwd,
 		return hb_fail(err, -HB_E_NOT_EXECUTABLE,
 			       "'%s' is not an executable file", shown);
 	return 0;
+}
+
+bool look_leads_through(const char *name, look_in_fn is_in, const void *ctx)
+{
+	char at[PATH_MAX], text[PATH_MAX], dir[PATH_MAX];
+	int n;
+
+	(void)snprintf(at, sizeof(at), "%s", name);
+	for (int i = 0; i < LINKS_MAX; i++) {
+		struct path_part parent = path_dirname(at);
+
+		if (is_in(ctx, at))
+			return true;
+		(void)snprintf(text, sizeof(text), "%.*s", (int)parent.n,
+			       parent.s);
+		if (look_real(text, dir) < 0 ||
+		    path_join(dir, path_basename(at).s, text, sizeof(text)) < 0)
+			return true;
+		if (is_in(ctx, text))
+			return true;
+		n = (int)sys_readlinkat(AT_FDCWD, text, at, sizeof(at));
+		if (n < 0)
+			return n != -EINVAL;
+		if (path_is_absolute(at))
+			continue;
+		n = snprintf(text, sizeof(text), "%s/%s", dir, at);
+		if (n < 0 || (size_t)n >= sizeof(text))
+			return true;
+		memcpy(at, text, (size_t)n + 1);
+	}
+	return true;
+}
+
+bool look_is_chosen_in(const char *word, const char *path_list, const char *cwd,
+		       look_in_fn is_in, const void *ctx)
+{
+	char found[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+
+	if (strchr(word, '/'))
+		(void)snprintf(found, sizeof(found), "%s", word);
+	else if (!word[0] || look_in_list(word, path_list, cwd, found) < 0)
+		return false;
+	if (full_path(found, cwd, path) < 0)
+		return true;
+	if (look_real(path, real) < 0)
+		return is_in(ctx, path);
+	return is_in(ctx, path) || is_in(ctx, real) ||
+	       look_leads_through(found, is_in, ctx) ||
+	       look_leads_through(path, is_in, ctx);
 }

@@ -44,4 +44,20 @@ bool look_mount_below(const char *dir, char *ret, size_t size);
 int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err);
 
+/* Whether a place is one that somebody asks about. */
+typedef bool (*look_in_fn)(const void *ctx, const char *path);
+
+/*
+ * Whether `name`, or a link on the way to what it leads to, lies in such a
+ * place.  True also where that cannot be told.
+ */
+bool look_leads_through(const char *name, look_in_fn is_in, const void *ctx);
+
+/*
+ * Whether the command `word`, as look_command() finds it, is there by way of
+ * such a place: whoever writes there chose what it is.
+ */
+bool look_is_chosen_in(const char *word, const char *path_list, const char *cwd,
+		       look_in_fn is_in, const void *ctx);
+
 #endif

@@ -9,6 +9,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "session/entries.h"
 #include "session/look.h"
 #include "session/prepare.h"
 #include "sys/file.h"
@@ -37,10 +38,11 @@
 #define NODE	  "/node_modules/"
 #define LINE_SIZE 512
 #define ABOVE_MAX 3
-#define LINKS_MAX 40
 
-static bool is_in_resource(const struct run *run, const char *path)
+static bool is_in_resource(const void *ctx, const char *path)
 {
+	const struct run *run = ctx;
+
 	for (size_t i = 0; i < run->n_resources; i++)
 		if (view_lies_in(path, run->resources[i].source))
 			return true;
@@ -143,22 +145,23 @@ static bool prefix_package(const char *file, char *ret)
 	return false;
 }
 
-/* Not a place that holds more than one package, and none that is hidden. */
+/*
+ * Not a place that holds more than one package, and none that holds, or is,
+ * something that is hidden or where sessions live.
+ */
 static bool may_show(const struct run *run, const char *dir)
 {
 	const char *home = run->host.home;
 
 	if (view_refuses_workspace(dir, home) ||
-	    (home && strcmp(dir, home) == 0))
+	    (home && strcmp(dir, home) == 0) || entries_would_hide(run, dir))
 		return false;
-	for (size_t i = 0; i < run->n_entries; i++) {
-		const struct view_entry *e = &run->entries[i];
-
-		if (e->class == VIEW_HIDE && view_lies_in(dir, e->path))
+	if (run->store[0] &&
+	    (view_lies_in(run->store, dir) || view_lies_in(dir, run->store)))
+		return false;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (view_lies_in(run->entries[i].path, dir))
 			return false;
-		if (e->class != VIEW_TEXT && view_lies_in(e->path, dir))
-			return false;
-	}
 	return true;
 }
 
@@ -205,7 +208,6 @@ static int add_package(struct run *run, const char *dir, struct hb_error *err)
 		.path = copy,
 		.source = copy,
 	};
-	run->request.n_entries = run->n_entries;
 	return 0;
 }
 
@@ -230,33 +232,7 @@ static bool next_word(const char **at, char *ret, size_t size)
 /* Whether `name`, or a link that it leads to, is in a resource. */
 static bool leads_through(const struct run *run, const char *name)
 {
-	char at[PATH_MAX], text[PATH_MAX], dir[PATH_MAX];
-	int n;
-
-	(void)snprintf(at, sizeof(at), "%s", name);
-	for (int i = 0; i < LINKS_MAX; i++) {
-		struct path_part parent = path_dirname(at);
-
-		if (is_in_resource(run, at))
-			return true;
-		(void)snprintf(text, sizeof(text), "%.*s", (int)parent.n,
-			       parent.s);
-		if (look_real(text, dir) < 0 ||
-		    path_join(dir, path_basename(at).s, text, sizeof(text)) < 0)
-			return true;
-		if (is_in_resource(run, text))
-			return true;
-		n = (int)sys_readlinkat(AT_FDCWD, text, at, sizeof(at));
-		if (n < 0)
-			return n != -EINVAL;
-		if (path_is_absolute(at))
-			continue;
-		n = snprintf(text, sizeof(text), "%s/%s", dir, at);
-		if (n < 0 || (size_t)n >= sizeof(text))
-			return true;
-		memcpy(at, text, (size_t)n + 1);
-	}
-	return true;
+	return look_leads_through(name, is_in_resource, run);
 }
 
 /* What executes the script `p`, which it becomes; or false. */
@@ -293,16 +269,12 @@ static bool find_interpreter(const struct run *run, struct executed *p)
 	return true;
 }
 
-static int show_one(struct run *run, const struct executed *p,
-		    struct hb_error *err)
+static int fail_hidden(const struct run *run, const struct executed *p,
+		       struct hb_error *err)
 {
-	char dir[PATH_MAX], shown[QUOTE_SHOWN], where[QUOTE_SHOWN];
+	char shown[QUOTE_SHOWN], where[QUOTE_SHOWN];
 	struct path_part parent = path_dirname(p->file);
 
-	if (is_shown(run, p->file))
-		return 0;
-	if (find_package(run, p, dir))
-		return add_package(run, dir, err);
 	hb_fix(err, "--ro %.*s", (int)parent.n, parent.s);
 	return hb_fail(err, -HB_E_NOT_FOUND,
 		       p->is_command
@@ -311,6 +283,18 @@ static int show_one(struct run *run, const struct executed *p,
 				 "view: it lies at '%s'",
 		       quote_shown(run->options->argv[0], shown, sizeof(shown)),
 		       quote_shown(p->file, where, sizeof(where)));
+}
+
+static int show_one(struct run *run, const struct executed *p,
+		    struct hb_error *err)
+{
+	char dir[PATH_MAX];
+
+	if (is_shown(run, p->file))
+		return 0;
+	if (find_package(run, p, dir))
+		return add_package(run, dir, err);
+	return fail_hidden(run, p, err);
 }
 
 int package_show(struct run *run, struct hb_error *err)
@@ -328,4 +312,12 @@ int package_show(struct run *run, struct hb_error *err)
 			return 0;
 	}
 	return 0;
+}
+
+int package_check(struct run *run, struct hb_error *err)
+{
+	struct executed p = { .is_command = true };
+
+	(void)snprintf(p.file, sizeof(p.file), "%s", run->command_real);
+	return is_shown(run, p.file) ? 0 : fail_hidden(run, &p, err);
 }

@@ -320,32 +320,40 @@ static bool is_of_others(const struct run *run, const char *path)
 	return false;
 }
 
-/*
- * A command that is named by its place in the workspace is part of that, and
- * whoever made it chose its name: no profile is found by it.
- */
-static bool is_of_workspace(const struct run *run, const char *command)
-{
-	char workspace[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+/* The workspace as far as it is known before the settings are. */
+struct before {
+	const struct run *run;
+	char workspace[PATH_MAX];
+};
 
-	if (!strchr(command, '/'))
-		return false;
-	look_workspace(run->cwd, run->host.home, workspace);
-	if (path_is_absolute(command)
-		    ? path_normalise(command, PATH_DOTS_FOLD, path,
-				     sizeof(path)) < 0
-		    : path_join(run->cwd, command, path, sizeof(path)) < 0)
-		return true;
-	if (look_real(path, real) < 0)
-		(void)snprintf(real, sizeof(real), "%s", path);
-	return view_lies_in(path, workspace) || view_lies_in(real, workspace) ||
-	       is_of_others(run, path) || is_of_others(run, real);
+static bool is_before(const void *ctx, const char *path)
+{
+	const struct before *before = ctx;
+
+	return view_lies_in(path, before->workspace) ||
+	       is_of_others(before->run, path);
 }
 
+/*
+ * A command that lies in the workspace, or that something there leads to, is
+ * part of that, and whoever made it chose its name: no profile is found by it,
+ * whether it was named by its path or found in PATH.
+ */
 static void find_program(struct run *run)
 {
-	run->program = program_of(run->options);
-	if (run->program && is_of_workspace(run, run->options->argv[0]))
+	const struct hb_run_options *o = run->options;
+	struct before before = { .run = run };
+
+	run->program = program_of(o);
+	if (!run->program)
+		return;
+	look_workspace(run->cwd, run->host.home, before.workspace);
+	/* At home everything is the user's own, as is PATH. */
+	if (run->host.home && strcmp(before.workspace, run->host.home) == 0 &&
+	    !strchr(o->argv[0], '/'))
+		return;
+	if (look_is_chosen_in(o->argv[0], look_env(o->envp, "PATH"), run->cwd,
+			      is_before, &before))
 		run->program = NULL;
 }
 
@@ -378,6 +386,18 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 	return r;
 }
 
+static int look_at_command(struct run *run,
+			   int (*look)(struct run *, struct hb_error *),
+			   struct hb_error *err)
+{
+	if (!run->command[0])
+		return 0;
+	if (!run->may_lack_command)
+		return look(run, err);
+	(void)look(run, NULL);
+	return 0;
+}
+
 int run_look(struct run *run, const struct hb_listener *listener,
 	     struct hb_error *err)
 {
@@ -399,6 +419,12 @@ int run_look(struct run *run, const struct hb_listener *listener,
 	r = cover_store(run, err);
 	if (r >= 0)
 		r = entries_find(run, err);
+	if (r >= 0)
+		r = look_at_command(run, package_show, err);
+	if (r >= 0)
+		r = entries_hide(run, err);
+	if (r >= 0)
+		r = look_at_command(run, package_check, err);
 	return r < 0 ? r : cover_stores(run, err);
 }
 
@@ -422,10 +448,7 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 			run->request.cwd, run->command, run->command_real, err);
 	if (r < 0)
 		return r;
-	r = run_look(run, listener, err);
-	if (r >= 0)
-		r = package_show(run, err);
-	return r;
+	return run_look(run, listener, err);
 }
 
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)

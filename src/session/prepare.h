@@ -63,6 +63,7 @@ struct run {
 	struct roster home_names;
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
+	bool may_lack_command;	     /* it is not going to be executed */
 };
 
 /*

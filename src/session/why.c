@@ -7,7 +7,6 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/look.h"
-#include "session/package.h"
 #include "session/prepare.h"
 
 #include <errno.h>
@@ -143,14 +142,15 @@ static int full_path(const struct run *run, const char *path, char *ret,
 }
 
 /* The command need not exist: then its package shows nothing. */
-static void find_package(struct run *run)
+static void find_command(struct run *run)
 {
 	const struct hb_run_options *o = run->options;
 
+	run->may_lack_command = true;
 	if (o->argv && look_command(o->argv[0], look_env(o->envp, "PATH"),
 				    run->request.cwd, run->command,
-				    run->command_real, NULL) >= 0)
-		(void)package_show(run, NULL);
+				    run->command_real, NULL) < 0)
+		run->command[0] = '\0';
 }
 
 int hb_why(const struct hb_run_options *options, const char *path,
@@ -163,12 +163,12 @@ int hb_why(const struct hb_run_options *options, const char *path,
 	r = run_configure(&run, options, NULL, err);
 	if (r >= 0)
 		r = full_path(&run, path, full, err);
-	if (r >= 0)
-		r = run_look(&run, NULL, err);
 	if (r >= 0) {
-		find_package(&run);
-		r = view_build(&run.request, &run.host, &run.plan, err);
+		find_command(&run);
+		r = run_look(&run, NULL, err);
 	}
+	if (r >= 0)
+		r = view_build(&run.request, &run.host, &run.plan, err);
 	if (r >= 0)
 		answer(&run, full, tell, context);
 	run_done(&run);

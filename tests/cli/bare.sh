@@ -14,6 +14,8 @@ export HOME="$work/home"
 mkdir -p home/.ssh home/.cargo/bin home/.claude p/sub tools
 echo key >home/.ssh/id
 echo tool >home/.cargo/bin/tool
+mkdir -p home/.local/share/uv/credentials
+echo key >home/.local/share/uv/credentials/id
 echo token >home/.claude/settings.json
 echo one >p/f
 cp "$HB_PROBE" tools/probe
@@ -89,6 +91,8 @@ is 'nor written' "$(try open w "$work/p/f")" EACCES
 is 'nor a file made there' "$(try open create "$work/p/planted")" EACCES
 is 'nor one removed' "$(try unlink "$work/p/f")" EACCES
 is 'V23 nor keys read' "$(try open r "$work/home/.ssh/id")" EACCES
+is 'nor keys in a toolchain' \
+	"$(try open r "$work/home/.local/share/uv/credentials/id")" EACCES
 is 'nor the home directory listed' "$(try open r "$work/home")" EACCES
 is 'nor tools written' "$(try open w "$work/home/.cargo/bin/tool")" EACCES
 is 'V5 nor the store' "$(try open r "$work/state/holdback")" EACCES

@@ -41,6 +41,41 @@ evil=$(mktemp -d)
 like 'nor what else is held back has' "$(value net run --cow "$evil" \
 	"$evil/claude")" 'none # *'
 rmdir "$evil"
+# By PATH likewise: the directory there, a link to it, or a link in it.
+mkdir -p p/bin p/x tools "$HOME/bin"
+cd p || bail 'no directory'
+ln -s bin bin-link
+ln -s "$PWD/bin" ../outside
+printf '#!/bin/sh\necho "$CLAUDE_KEY."\n' >../tools/claude
+chmod +x ../tools/claude
+for first in "$PWD/bin" bin "$PWD/x/../bin" "$PWD/bin-link" "$work/outside"; do
+	for kind in file link; do
+		rm -f bin/claude
+		[ $kind = link ] || cp ../tools/claude bin/claude
+		[ $kind = file ] || ln -s "$work/tools/claude" bin/claude
+		like "nor by PATH: a $kind in $first" \
+			"$(PATH=$first:$PATH value net claude)" 'none # *'
+	done
+done
+ln -s "$PWD/bin/claude" "$HOME/bin/claude"
+like 'nor by a link outside that leads through it' \
+	"$(PATH=$HOME/bin:$PATH value net claude)" 'none # *'
+is 'a command that lies elsewhere has its profile' \
+	"$(PATH=$work/tools:$PATH value net claude)" \
+	"host # profile 'claude' (built in), line 2"
+rm "$HOME/bin/claude" && cp ../tools/claude "$HOME/bin"
+is 'so has one of the home directory where that is the workspace' \
+	"$(cd "$HOME" && PATH=$HOME/bin:$PATH value net claude)" \
+	"host # profile 'claude' (built in), line 2"
+rm bin/claude && cp ../tools/claude bin
+"$HB_BIN" create named --cow . --ro "$work/tools" >/dev/null
+is 'exec: a command of the session gets no variables by its name' \
+	"$(CLAUDE_KEY=key PATH=$PWD/bin:$PATH "$HB_BIN" exec @named -- claude)" .
+is 'exec: one that lies elsewhere does' "$(CLAUDE_KEY=key \
+	PATH=$work/tools:$PATH "$HB_BIN" exec @named -- claude)" key.
+"$HB_BIN" cleanup -y @named >/dev/null
+cd .. || bail 'no directory'
+rm -r p tools outside "${HOME:?}/bin" "$HOME/.local"
 printf '# mine\n\nnet = host\nro = /usr/share\n' >"$conf/config"
 is 'a file of the user' "$(value net)" "host # $conf/config:3"
 printf 'net = none\nro = "/usr/lib"\n' >"$conf/make.conf"

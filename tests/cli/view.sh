@@ -183,6 +183,15 @@ prints 'a cache can be read and written' "cached new" \
 is 'and is not changed' "$(ls "$HOME/.npm")" x
 rm -r "$HOME/.npm"
 
+mkdir -p "$HOME/.npm/_logs" "$HOME/.local/share/uv/credentials/a" \
+	"$HOME/.local/share/uv/tools"
+echo SECRET >"$HOME/.npm/_logs/debug.log"
+echo SECRET >"$HOME/.local/share/uv/credentials/a/b"
+echo tool >"$HOME/.local/share/uv/tools/x"
+prints 'logs of npm and the credentials of uv are hidden, its tools are not' tool \
+	run sh -c 'grep -rs SECRET "$HOME"; cat ~/.local/share/uv/tools/x'
+rm -r "$HOME/.npm" "$HOME/.local"
+
 mkdir -p "$HOME/.npm/below"
 check 'a cache that cannot be one stops nothing' \
 	"$HB_BWRAP" --dev-bind / / --bind "$work" "$work" \
@@ -287,6 +296,38 @@ says 'what is no package is not shown' 127 \
 says 'nor for an interpreter' 127 \
 	"holdback: the interpreter of './scripted' is not in the view*${nl}fix: --ro $HOME/app/bin" \
 	run ./scripted
+# A prefix that holds more than a package, and one with a key in it by a link.
+for place in .config/bin .local/sbin; do
+	mkdir -p "$HOME/$place" "$HOME/${place%/*}/lib" "$HOME/.config/gh" \
+		"$HOME/.local/share/keyrings"
+	echo SECRET >"$HOME/.config/gh/hosts.yml"
+	echo SECRET >"$HOME/.local/share/keyrings/k"
+	printf '#!/bin/sh\ngrep -rs SEC[R]ET "$HOME"\n:\n' >"$HOME/$place/tool"
+	chmod +x "$HOME/$place/tool"
+	says "what holds keys is no package: $place" 127 \
+		"holdback: *is not in the view*${nl}fix: --ro $HOME/$place" \
+		run "$HOME/$place/tool"
+	prints "and the command runs where only its own directory is shown: $place" \
+		'' run --ro "$HOME/$place" "$HOME/$place/tool"
+	rm -r "$HOME/.config" "$HOME/.local"
+done
+mkdir -p "$HOME/app/bin" "$HOME/app/lib" "$HOME/app/state"
+printf '#!/bin/sh\ngrep -rs SEC[R]ET "$HOME"\n:\n' >"$HOME/app/bin/tool"
+chmod +x "$HOME/app/bin/tool"
+says 'nor is what holds the store' 127 "holdback: *is not in the view*" \
+	env XDG_STATE_HOME="$HOME/app/state" "$HB_BIN" run --ephemeral \
+	"$HOME/app/bin/tool"
+mkdir "$HOME/app/lib/keys" && echo SECRET >"$HOME/app/lib/keys/id"
+prints 'control: a package is shown whole' \
+	"$HOME/app/lib/keys/id:SECRET" run "$HOME/app/bin/tool"
+ln -s app/lib/keys "$HOME/.ssh"
+says 'nor what a link of the keys leads into' 127 \
+	"holdback: *is not in the view*" run "$HOME/app/bin/tool"
+rm -r "$HOME/.ssh" "$HOME/app/lib"
+# What was shown and lies in a place that is hidden.
+says 'a command that is hidden is not in the view' 127 \
+	"holdback: 'tool' is not in the view*" env PATH="$HOME/app/bin:$PATH" \
+	"$HB_BIN" run --ephemeral --ro "$HOME/app" --hide "$HOME/app/bin" tool
 package=$HOME/n/lib/node_modules/@x/agent
 mkdir -p "$package" "$HOME/n/lib/node_modules/other"
 printf '#!/bin/sh\nls "${0%%/@x/*}"\n' >"$package/cli.js"
