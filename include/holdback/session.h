@@ -108,6 +108,13 @@ enum hb_open {
 	 */
 	HB_OPEN_QUICK,
 	HB_OPEN_RECOVER, /* with the lock, as it is */
+	/*
+	 * With the lock, for hb_session_cleanup(): nothing of the session is
+	 * needed but its record.  A change under way is finished, because the
+	 * base is not the session's; what a command did is not looked at.
+	 */
+	HB_OPEN_REMOVE,
+	HB_OPEN_GIVE_UP, /* the same, with whatever is under way */
 };
 
 /*

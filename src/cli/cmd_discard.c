@@ -176,11 +176,11 @@ static int clean(const struct cmd_call *call, const char *ref,
 	char line[HB_TEXT_SIZE], name[128] = "";
 	int r;
 
-	r = hb_session_open(store, ref, HB_OPEN_CHANGE, &session, &first);
-	if (r == -HB_E_STATE && call->values->yes) {
+	r = hb_session_open(store, ref, HB_OPEN_REMOVE, &session, &first);
+	if ((r == -HB_E_STATE || r == -HB_E_CORRUPT) && call->values->yes) {
 		struct hb_error second = { 0 };
 
-		r = hb_session_open(store, ref, HB_OPEN_RECOVER, &session,
+		r = hb_session_open(store, ref, HB_OPEN_GIVE_UP, &session,
 				    &second);
 	}
 	if (r == -HB_E_CORRUPT && call->values->yes && ref)

@@ -248,22 +248,14 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
-	struct hb_error why = { 0 };
 	struct layers_freed freed = { 0 };
 	int r;
 
 	r = session_needs_lock(session, err);
 	if (r < 0)
 		return r;
-	r = session_retire(session, &why);
-	/* Its name says the same, and removing it is what makes room. */
-	if (r == -ENOSPC || r == -EDQUOT)
-		r = 0;
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	/* The new name says the same; a full disk is what this is to mend. */
+	(void)session_retire(session, NULL);
 	session_close_resources(session);
 	(void)snprintf(gone, sizeof(gone), STORE_GONE "%s", session->record.id);
 	r = sys_renameat(session->store->sessions, session->record.name,
@@ -283,6 +275,7 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 		     struct hb_error *err)
 {
 	char name[RECORD_NAME_MAX + 1], gone[64];
+	struct layers_freed freed = { 0 };
 	auto_fd int dir = -1;
 	auto_fd int lock = -1;
 	uint64_t random;
@@ -308,7 +301,9 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	r = sys_renameat(store->sessions, name, store->sessions, gone);
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'", name);
-	return session_remove_gone(store, gone, NULL, err);
+	r = session_remove_gone(store, gone, NULL, err);
+	/* Which family it was of is not known any more. */
+	return r < 0 ? r : layers_collect_all(store, false, &freed, err);
 }
 
 struct stale {

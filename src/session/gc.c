@@ -529,7 +529,7 @@ int gc_remove_session(struct hb_store *store, const char *name, bool if_empty,
 	struct hb_session *session = NULL;
 	int r;
 
-	r = hb_session_open(store, name, HB_OPEN_RECOVER, &session, err);
+	r = hb_session_open(store, name, HB_OPEN_GIVE_UP, &session, err);
 	/* It was judged under another lock. */
 	if (r >= 0 && if_empty && !holds_nothing(session))
 		r = hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);

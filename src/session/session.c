@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "session/layers.h"
 #include "session/live.h"
+#include "session/publish.h"
 #include "session/resource.h"
 #include "session/shown.h"
 #include "session/store.h"
@@ -191,6 +192,31 @@ bool session_needs_more(const struct hb_session *s)
 	       session_has_groups(s) || shown_has_trees(s);
 }
 
+static int fail_broken(const struct hb_session *s, struct hb_error *err)
+{
+	hb_fix(err, "holdback recover @%s", s->record.name);
+	return hb_fail(err, -HB_E_STATE, "session '%s' is broken",
+		       s->record.name);
+}
+
+/*
+ * What is to be removed need not be whole: the layers are not opened, and what
+ * a command did is not carried to them.  Only the base is left in order, and
+ * what an agent was promised to have on the host is given to it if it can be.
+ */
+static int settle_to_remove(struct hb_session *s, bool gives_up,
+			    struct hb_error *err)
+{
+	enum txn_recovered what;
+
+	(void)publish_settle(s, NULL);
+	if (gives_up)
+		return 0;
+	if (s->record.state == SESSION_BROKEN)
+		return fail_broken(s, err);
+	return session_settle_journal(s, false, &what, err);
+}
+
 /* With the lock: nothing is mounted, whatever the record says. */
 static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 {
@@ -206,6 +232,8 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 	}
 	if (how == HB_OPEN_QUICK && session_needs_more(s))
 		return -EAGAIN;
+	if (how == HB_OPEN_REMOVE || how == HB_OPEN_GIVE_UP)
+		return settle_to_remove(s, how == HB_OPEN_GIVE_UP, err);
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, SETTLE_CRASHED, err);
 	else if (s->record.is_unsynced)
@@ -214,11 +242,8 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		r = session_finish_freeze(s, err);
 	if (r < 0 || how == HB_OPEN_RECOVER)
 		return r;
-	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK) {
-		hb_fix(err, "holdback recover @%s", s->record.name);
-		return hb_fail(err, -HB_E_STATE, "session '%s' is broken",
-			       s->record.name);
-	}
+	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK)
+		return fail_broken(s, err);
 	if (s->record.state == SESSION_BROKEN)
 		return 0;
 	return session_settle_journal(s, false, &what, err);

@@ -15,17 +15,21 @@
  *	active  -> idle			session_end
  *	idle, active, broken -> broken	session_break
  *	broken  -> idle			session_mend
- *	idle, broken -> gone		session_retire
+ *	all but gone -> gone		session_retire
  *
  * Commit, undo, redo and rollback leave a session idle: what they have under
  * way is in the journal, not in the state.
  */
 static const bool is_allowed[SESSION_STATES][SESSION_STATES] = {
-	[SESSION_CREATED] = { [SESSION_IDLE] = true, [SESSION_ACTIVE] = true },
+	[SESSION_CREATED] = { [SESSION_IDLE] = true,
+			      [SESSION_ACTIVE] = true,
+			      [SESSION_GONE] = true },
 	[SESSION_IDLE] = { [SESSION_ACTIVE] = true,
 			   [SESSION_BROKEN] = true,
 			   [SESSION_GONE] = true },
-	[SESSION_ACTIVE] = { [SESSION_IDLE] = true, [SESSION_BROKEN] = true },
+	[SESSION_ACTIVE] = { [SESSION_IDLE] = true,
+			     [SESSION_BROKEN] = true,
+			     [SESSION_GONE] = true },
 	[SESSION_BROKEN] = { [SESSION_BROKEN] = true,
 			     [SESSION_IDLE] = true,
 			     [SESSION_GONE] = true },

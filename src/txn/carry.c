@@ -22,6 +22,7 @@
 
 #define COPY_CHUNK ((size_t)1 << 20)
 #define RANGE_MAX  ((size_t)1 << 30)
+#define USER_WRITE 0600
 
 static int fail_at(const char *what, const char *name, int r,
 		   struct hb_error *err)
@@ -147,27 +148,50 @@ static int remove_others(int fd, const struct xattr_list *list)
 	return 0;
 }
 
-int carry_set_xattrs(int fd, const struct xattr_list *list)
+static bool is_acl(const char *name)
 {
-	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
+	return strncmp(name, "system.posix_acl_", 17) == 0;
+}
+
+/* Sets those of the list that are ACLs, or the others. */
+static int set_listed(int fd, const struct xattr_list *list, bool acls,
+		      char *now)
+{
 	const char *name;
 	const void *value;
 	size_t pos = 0, size;
-	int r;
+	int r = 0;
 
-	if (!now)
-		return -ENOMEM;
-	r = remove_others(fd, list);
 	while (r == 0 &&
 	       xattr_list_next(list, &pos, &name, &value, &size) == 1) {
-		ssize_t n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
+		ssize_t n;
 
+		if (is_acl(name) != acls)
+			continue;
+		n = sys_get_xattr(fd, name, now, OVERLAY_VALUE_MAX);
 		if (n >= 0 && (size_t)n == size &&
 		    memcmp(now, value, size) == 0)
 			continue;
 		r = sys_set_xattr(fd, name, value, size);
 	}
 	return r;
+}
+
+/*
+ * ACLs come last: one of them is a mode as well, and may take from the owner
+ * the right to set the others.
+ */
+int carry_set_xattrs(int fd, const struct xattr_list *list)
+{
+	auto_free char *now = malloc(OVERLAY_VALUE_MAX);
+	int r;
+
+	if (!now)
+		return -ENOMEM;
+	r = remove_others(fd, list);
+	if (r == 0)
+		r = set_listed(fd, list, false, now);
+	return r < 0 ? r : set_listed(fd, list, true, now);
 }
 
 static ssize_t count_carried(int fd)
@@ -333,7 +357,22 @@ static bool has_xattrs(int dir, const char *name)
 	return sys_list_xattrs_at(dir, name, none, 0) != 0;
 }
 
-static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
+/*
+ * A default ACL of the directory may have given a new object less than its
+ * owner needs to set attributes; the mode that it is to have comes after them.
+ */
+static int open_up(const struct carry *c, int fd, const struct sys_attr *now)
+{
+	bool is_plain =
+		c->entry->type == ENTRY_FILE || c->entry->type == ENTRY_DIR;
+
+	if (!is_plain || (now->mode & USER_WRITE) == USER_WRITE)
+		return 0;
+	return sys_chmod_fd(fd, (now->mode & 07777) | USER_WRITE);
+}
+
+static int carry_xattrs(const struct carry *c, int to,
+			const struct sys_attr *now, struct hb_error *err)
 {
 	auto_buf struct buf list = BUF_INIT(CARRY_XATTRS_MAX);
 	auto_fd int from = -1;
@@ -350,7 +389,9 @@ static int carry_xattrs(const struct carry *c, int to, struct hb_error *err)
 	if (r < 0)
 		return fail_at("copy", c->name, r, err);
 	l = (struct xattr_list){ buf_str(&list), list.len };
-	r = carry_set_xattrs(to, &l);
+	r = open_up(c, to, now);
+	if (r == 0)
+		r = carry_set_xattrs(to, &l);
 	return r < 0 ? fail_at("copy the attributes of", c->name, r, err) : 0;
 }
 
@@ -382,7 +423,7 @@ int carry_attributes(const struct carry *c, int fd, struct hb_error *err)
 	r = carry_owner(c, fd, &now);
 	if (r < 0)
 		return fail_at("set the owner of a copy of", c->name, r, err);
-	r = carry_xattrs(c, fd, err);
+	r = carry_xattrs(c, fd, &now, err);
 	if (r < 0)
 		return r;
 	if (c->entry->type != ENTRY_LINK)
