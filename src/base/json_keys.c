@@ -16,7 +16,7 @@ struct scan {
 	const char *text;
 	size_t n, at;
 	size_t depth;
-	uint8_t is_object[JSON_DEPTH_MAX];
+	uint8_t is_object[JSON_READ_DEPTH_MAX];
 };
 
 /* A member of the outermost object: the value's first byte and its end. */
@@ -159,7 +159,7 @@ static int skip_key(struct scan *s, struct member *m, bool *ret_is_it)
 
 static int open_one(struct scan *s)
 {
-	if (s->depth >= JSON_DEPTH_MAX)
+	if (s->depth >= JSON_READ_DEPTH_MAX)
 		return -EINVAL;
 	s->is_object[s->depth++] = peek(s) == '{';
 	s->at++;

@@ -13,7 +13,7 @@ struct buf;
  */
 
 /* Deeper texts are refused. */
-#define JSON_DEPTH_MAX 256
+#define JSON_READ_DEPTH_MAX 256
 
 /* 0 if the text is one object and nothing else, by RFC 8259; else -EINVAL. */
 int json_check_object(const char *text, size_t n);

@@ -10,6 +10,22 @@ bool path_is_absolute(const char *path)
 	return path[0] == '/';
 }
 
+static int rank(char c)
+{
+	return c == '\0' ? 0 : c == '/' ? 1 : (unsigned char)c + 1;
+}
+
+int path_compare(const char *a, const char *b)
+{
+	bool is_top = strcmp(a, ".") == 0;
+
+	if (is_top != (strcmp(b, ".") == 0))
+		return is_top ? -1 : 1;
+	while (*a && *a == *b)
+		a++, b++;
+	return rank(*a) - rank(*b);
+}
+
 bool path_part_is(struct path_part part, const char *s)
 {
 	return strlen(s) == part.n && memcmp(part.s, s, part.n) == 0;

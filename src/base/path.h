@@ -71,6 +71,13 @@ struct path_part path_dirname(const char *path);
  */
 bool path_next(const char **pos, struct path_part *ret);
 
+/*
+ * The order of a walk, below, at or above 0: a directory before what is in it
+ * and that before its neighbours, so a slash sorts before every other byte.
+ * "." is the directory that the walk began in, the first of all.
+ */
+int path_compare(const char *a, const char *b);
+
 /* Whether the piece is exactly the string. */
 bool path_part_is(struct path_part part, const char *s);
 

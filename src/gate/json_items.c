@@ -28,7 +28,7 @@ struct reader {
 	uint64_t line, key_line;
 	struct buf name;
 	size_t depth;
-	struct frame frames[JSON_DEPTH_MAX];
+	struct frame frames[JSON_READ_DEPTH_MAX];
 };
 
 static struct frame *top(struct reader *r)

@@ -79,6 +79,7 @@ enum plan_op_flag {
 	 * and from root what only root reads, are covered.
 	 */
 	PLAN_OWN = 1 << 15,
+	PLAN_FLAGS_END = 1 << 16, /* one past the last */
 };
 
 struct plan_op {
@@ -150,6 +151,7 @@ enum plan_setting {
 	PLAN_BARE = 1 << 17,
 	PLAN_NO_SOCKETS = 1 << 18,	/* PLAN_BARE: nor sockets */
 	PLAN_FILTER_NO_SETID = 1 << 19, /* a variant of the filter, as above */
+	PLAN_SETTINGS_END = 1 << 20,	/* one past the last */
 };
 
 enum plan_fd {

@@ -75,6 +75,7 @@ static const struct bit_name flag_names[] = {
 	{ PLAN_COVER, "cover" },
 	{ PLAN_REAL, "real" },
 	{ PLAN_OWN, "own" },
+	{ PLAN_OURS, "ours" },
 };
 static const struct bit_name ns_names[] = {
 	{ PLAN_NS_USER, "user" }, { PLAN_NS_IPC, "ipc" },
@@ -99,6 +100,9 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_KEEP_ROOT_RW, "keep-root-rw" },
 	{ PLAN_BARE, "bare" },
 	{ PLAN_NO_SOCKETS, "no-sockets" },
+	{ PLAN_MAP_ALL, "map-all" },
+	{ PLAN_BWRAP_WORDS, "bwrap-words" },
+	{ PLAN_LIMITS, "limits" },
 };
 static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_USERNS] = "userns-fd",
@@ -330,6 +334,7 @@ static void write_op(struct writer *w, const struct plan *plan,
 		number_field(w, "fd", op->fd);
 	if (has & HAS_DEST)
 		string_field(w, "dest", op->dest);
+	string_field(w, "base", op->base);
 	if (has & HAS_PERMS)
 		perms_field(w, op->perms);
 	if ((has & HAS_SIZE) && op->size)

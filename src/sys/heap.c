@@ -53,6 +53,11 @@ static bool is_newest(const void *ptr, size_t size)
  * Not malloc() itself, which the compiler knows: it would turn malloc() and
  * memset() in calloc() into a call of calloc().
  */
+static size_t round_up(size_t size)
+{
+	return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
 static void *take(size_t size)
 {
 	struct block *b;
@@ -61,7 +66,7 @@ static void *take(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	size = round_up(size);
 	if (size <= AREA_SIZE - sizeof(*b) &&
 	    used <= AREA_SIZE - sizeof(*b) - size) {
 		b = (struct block *)(void *)(area + used);
@@ -111,8 +116,9 @@ void *realloc(void *ptr, size_t size)
 	old = block_of(ptr)->size;
 	if (size <= old)
 		return ptr;
-	if (is_newest(ptr, old) && size - old <= AREA_SIZE - ALIGNMENT - used) {
-		size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (is_newest(ptr, old) && size <= AREA_SIZE &&
+	    round_up(size) - old <= AREA_SIZE - used) {
+		size = round_up(size);
 		used += size - old;
 		block_of(ptr)->size = size;
 		return ptr;

@@ -117,7 +117,27 @@ int sys_send_record_fds(int fd, const void *record, size_t size, const int *fds,
 	return (size_t)sent == size ? 0 : -EBADMSG;
 }
 
-/* Takes what came beside a record; descriptors that are not wanted go. */
+/* Descriptors of one header: to the caller's array, or closed. */
+static void take_fds(const struct cmsghdr *c, int *ret_fds, size_t *n)
+{
+	size_t sent = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < sent; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		if (ret_fds && *n < SYS_RECORD_FDS)
+			ret_fds[*n] = fd;
+		else
+			(void)close(fd);
+		++*n;
+	}
+}
+
+/*
+ * Takes what came beside a record.  `*ret_n` is how many descriptors were sent:
+ * those that are not wanted, or too many, are closed.
+ */
 static void take_control(struct msghdr *msg, pid_t *ret_pid, int *ret_fds,
 			 size_t *ret_n)
 {
@@ -131,12 +151,8 @@ static void take_control(struct msghdr *msg, pid_t *ret_pid, int *ret_fds,
 			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
 			*ret_pid = cred.pid;
 		}
-		if (c->cmsg_type == SCM_RIGHTS && ret_fds) {
-			size_t bytes = c->cmsg_len - CMSG_LEN(0);
-
-			memcpy(ret_fds, CMSG_DATA(c), bytes);
-			*ret_n = bytes / sizeof(int);
-		}
+		if (c->cmsg_type == SCM_RIGHTS)
+			take_fds(c, ret_fds, ret_n);
 	}
 }
 
@@ -149,11 +165,10 @@ static int recv_with(int fd, void *record, size_t size, pid_t *ret_pid,
 		.msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		/* Without room for descriptors the kernel drops them. */
-		.msg_controllen = ret_fds ? sizeof(control.room)
-					  : CMSG_SPACE(sizeof(struct ucred)),
+		.msg_controllen = sizeof(control.room),
 	};
-	size_t n_fds = 0;
+	size_t n_fds = 0, n_kept;
+	bool is_whole;
 	ssize_t n;
 
 	do
@@ -164,8 +179,12 @@ static int recv_with(int fd, void *record, size_t size, pid_t *ret_pid,
 	if (ret_pid)
 		*ret_pid = 0;
 	take_control(&msg, ret_pid, ret_fds, &n_fds);
-	if ((size_t)n != size || msg.msg_flags & MSG_TRUNC) {
-		for (size_t i = 0; ret_fds && i < n_fds; i++)
+	n_kept = n_fds < SYS_RECORD_FDS ? n_fds : SYS_RECORD_FDS;
+	is_whole = (size_t)n == size && !(msg.msg_flags & MSG_TRUNC) &&
+		   (!ret_fds ||
+		    (n_fds <= SYS_RECORD_FDS && !(msg.msg_flags & MSG_CTRUNC)));
+	if (!is_whole) {
+		for (size_t i = 0; ret_fds && i < n_kept; i++)
 			(void)close(ret_fds[i]);
 		return n == 0 ? 0 : -EBADMSG;
 	}

@@ -49,7 +49,8 @@ int sys_recv_record(int fd, void *record, size_t size, pid_t *ret_pid);
 /*
  * The same with descriptors.  Sending never waits: -EAGAIN.  What is received
  * is the caller's to close, close-on-exec: the first *ret_n of `ret_fds`, 0 of
- * them unless 1 is returned.
+ * them unless 1 is returned.  A peer that sends more than SYS_RECORD_FDS has
+ * sent no record: all of them are closed, -EBADMSG.
  */
 int sys_send_record_fds(int fd, const void *record, size_t size, const int *fds,
 			size_t n);

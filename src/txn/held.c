@@ -97,6 +97,7 @@ static int check_left(struct site *s, const struct op *op, bool back,
 {
 	const struct object *left = back ? &op->new : &op->old;
 	struct look l = { .op = op };
+	struct hb_error why = { 0 };
 	struct place p;
 	int r;
 
@@ -112,10 +113,15 @@ static int check_left(struct site *s, const struct op *op, bool back,
 	}
 	if (p.dir < 0)
 		return 0;
-	return left->type == ENTRY_FILE
-		       ? check_held(p.dir, p.name, op->path, err)
-		       : tree_walk(p.dir, p.name, TREE_LENIENT, look_at, &l,
-				   err);
+	if (left->type == ENTRY_FILE)
+		return check_held(p.dir, p.name, op->path, err);
+	r = tree_walk(p.dir, p.name, TREE_LENIENT, look_at, &l, &why);
+	/* A program that may look into it is no program of this user. */
+	if (r == -EACCES)
+		return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 int held_check(struct apply *a, bool back, struct hb_error *err)

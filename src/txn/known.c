@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/known.h"
 
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -63,27 +64,12 @@ void known_done(struct known *known)
 	known->has_record = false;
 }
 
-/* A directory comes before what is in it, and that before its neighbours. */
-static int rank(char c)
-{
-	return c == '\0' ? 0 : c == '/' ? 1 : (unsigned char)c + 1;
-}
-
-static int compare_paths(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return rank(*a) - rank(*b);
-}
-
 const struct spilled *known_find(struct known *known, const char *path)
 {
 	int order = -1;
 
 	while (known->has_record) {
-		order = compare_paths(known->record.change.path, path);
+		order = path_compare(known->record.change.path, path);
 		if (order >= 0)
 			break;
 		advance(known);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "txn/carry.h"
@@ -176,20 +177,10 @@ static int plan_path(struct site *s, const struct txn_path *path, uint64_t slot,
 static int compare_paths(const void *a, const void *b)
 {
 	const struct txn_path *x = a, *y = b;
-	const uint8_t *p = (const uint8_t *)x->path;
-	const uint8_t *q = (const uint8_t *)y->path;
 
 	if (x->resource != y->resource)
 		return x->resource < y->resource ? -1 : 1;
-	while (*p == *q && *p != '\0')
-		p++, q++;
-	if (*p == *q)
-		return 0;
-	if (*p == '\0' || *q == '\0')
-		return *p == '\0' ? -1 : 1;
-	if (*p == '/' || *q == '/')
-		return *p == '/' ? -1 : 1;
-	return *p < *q ? -1 : 1;
+	return path_compare(x->path, y->path);
 }
 
 static bool is_below(const struct txn_path *path, const struct txn_path *dir)

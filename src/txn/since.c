@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "txn/access.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
@@ -100,24 +101,6 @@ static int advance(struct stream *s, struct hb_error *err)
 	s->has_change = r == 1;
 	s->is_used = false;
 	return r < 0 ? r : 0;
-}
-
-/* The top is the first; a slash sorts before every other byte. */
-static int compare_paths(const char *a, const char *b)
-{
-	bool is_top = strcmp(a, ".") == 0;
-
-	if (is_top != (strcmp(b, ".") == 0))
-		return is_top ? -1 : 1;
-	while (*a && *a == *b)
-		a++, b++;
-	if (*a == *b)
-		return 0;
-	if (!*a || !*b)
-		return *a ? 1 : -1;
-	if (*a == '/' || *b == '/')
-		return *a == '/' ? -1 : 1;
-	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
 static int open_parent(const struct since_side *side, const char *path,
@@ -219,7 +202,7 @@ static int join(struct since *s, struct since_change *ret, struct hb_error *err)
 	struct change *then = &s->then.change, *now = &s->now.change;
 	int order = !s->then.has_change	 ? 1
 		    : !s->now.has_change ? -1
-					 : compare_paths(then->path, now->path);
+					 : path_compare(then->path, now->path);
 
 	s->then.is_used = order <= 0;
 	s->now.is_used = order >= 0;

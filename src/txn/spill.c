@@ -17,9 +17,9 @@
  * is read with the same care as if it did, because it lies where others may
  * reach it.
  */
-#define OUT_SIZE   ((size_t)64 << 10)
-#define BLOCK_SIZE ((size_t)64 << 10)
-#define FIXED_MAX  512
+#define OUT_SIZE    ((size_t)64 << 10)
+#define SPILL_BLOCK ((size_t)64 << 10)
+#define FIXED_MAX   512
 
 enum entry_bit {
 	BIT_WHITEOUT = 1 << 0,
@@ -303,7 +303,7 @@ int spill_rewind(struct spill *spill, struct hb_error *err)
 
 static int read_block(struct spill *spill, size_t want, struct hb_error *err)
 {
-	size_t size = want > BLOCK_SIZE ? want : BLOCK_SIZE;
+	size_t size = want > SPILL_BLOCK ? want : SPILL_BLOCK;
 	uint64_t left = spill->end - spill->next;
 	unsigned char *block;
 	ssize_t n;

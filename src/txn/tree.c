@@ -22,7 +22,7 @@
  * place the kernel gave with the last name.
  */
 
-#define BLOCK_SIZE	4096
+#define TREE_BLOCK	4096
 #define TREE_DEPTH_MAX	((size_t)1 << 20)
 #define TREE_PATH_MAX	((size_t)256 << 20)
 #define USER_ALL	0700
@@ -48,7 +48,7 @@ struct walk {
 	struct frame *stack;
 	size_t depth, room;
 	struct buf path;
-	_Alignas(8) char block[BLOCK_SIZE];
+	_Alignas(8) char block[TREE_BLOCK];
 	size_t at, filled;
 };
 

@@ -93,6 +93,26 @@ static void a_full_area_is_not_overrun(void)
 	CHECK(last && last[99] == 3);
 }
 
+/* To the last byte of the area, from each distance to its end. */
+static void the_block_at_the_end_does_not_grow_past_it(void)
+{
+	for (size_t gap = 0; gap <= 4 * (size_t)ALIGNMENT; gap += ALIGNMENT) {
+		size_t room = AREA_SIZE - used - sizeof(struct block) - gap;
+		char *last = heap_malloc(room), *grown;
+
+		CHECK(last >= area && last < area + AREA_SIZE);
+		memset(last, 8, room);
+		grown = heap_realloc(last, room + gap);
+		CHECK(grown == last);
+		CHECK_INT(used, AREA_SIZE);
+		grown = heap_realloc(grown, room + gap + 1);
+		CHECK(grown && (grown < area || grown >= area + AREA_SIZE));
+		CHECK_INT(grown[room - 1], 8);
+		CHECK(used <= AREA_SIZE);
+		heap_free(last);
+	}
+}
+
 static void too_much_is_refused(void)
 {
 	CHECK(heap_malloc(SIZE_MAX) == NULL);
@@ -103,5 +123,6 @@ static void too_much_is_refused(void)
 TESTS(T(blocks_are_aligned_and_apart), T(the_newest_grows_in_place),
       T(an_older_one_moves_with_what_it_holds),
       T(zeroed_also_where_something_was),
-      T(what_does_not_fit_comes_from_the_kernel), T(a_full_area_is_not_overrun),
-      T(too_much_is_refused))
+      T(what_does_not_fit_comes_from_the_kernel),
+      T(the_block_at_the_end_does_not_grow_past_it),
+      T(a_full_area_is_not_overrun), T(too_much_is_refused))

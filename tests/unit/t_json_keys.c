@@ -45,7 +45,7 @@ static void what_is_an_object(void)
 		"{\"a\":1 \"b\":2}",
 		"{\"a\":\"x",
 	};
-	char deep[2 * JSON_DEPTH_MAX + 64];
+	char deep[2 * JSON_READ_DEPTH_MAX + 64];
 	size_t n;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -55,15 +55,16 @@ static void what_is_an_object(void)
 	/* A NUL is a byte like any other. */
 	CHECK_INT(json_check_object("{}\0", 3), -EINVAL);
 	n = (size_t)snprintf(deep, sizeof(deep), "{\"a\":");
-	memset(deep + n, '[', JSON_DEPTH_MAX - 1);
-	memset(deep + n + JSON_DEPTH_MAX - 1, ']', JSON_DEPTH_MAX - 1);
-	n += 2 * (JSON_DEPTH_MAX - 1);
+	memset(deep + n, '[', JSON_READ_DEPTH_MAX - 1);
+	memset(deep + n + JSON_READ_DEPTH_MAX - 1, ']',
+	       JSON_READ_DEPTH_MAX - 1);
+	n += 2 * (JSON_READ_DEPTH_MAX - 1);
 	deep[n] = '}';
 	CHECK_INT(json_check_object(deep, n + 1), 0);
 	n = (size_t)snprintf(deep, sizeof(deep), "{\"a\":");
-	memset(deep + n, '[', JSON_DEPTH_MAX);
-	memset(deep + n + JSON_DEPTH_MAX, ']', JSON_DEPTH_MAX);
-	n += 2 * (size_t)JSON_DEPTH_MAX;
+	memset(deep + n, '[', JSON_READ_DEPTH_MAX);
+	memset(deep + n + JSON_READ_DEPTH_MAX, ']', JSON_READ_DEPTH_MAX);
+	n += 2 * (size_t)JSON_READ_DEPTH_MAX;
 	deep[n] = '}';
 	CHECK_INT(json_check_object(deep, n + 1), -EINVAL);
 }

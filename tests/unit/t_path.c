@@ -163,6 +163,22 @@ static void components_come_one_by_one(void)
 	CHECK(!path_is_absolute(""));
 }
 
+static void the_order_is_that_of_a_walk(void)
+{
+	static const char *const all[] = {
+		".",   "#",	"+",   "-x", ".a",  "a", "a/#",
+		"a/b", "a/b/c", "a/c", "a!", "a-b", "b", "\377",
+	};
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		for (size_t k = 0; k < COUNT(all); k++) {
+			int order = path_compare(all[i], all[k]);
+
+			CHECK_INT((order > 0) - (order < 0), (i > k) - (i < k));
+		}
+}
+
 TESTS(T(normal_form), T(normal_form_has_room_or_fails), T(join_puts_one_slash),
       T(beneath_goes_by_components), T(beneath_trusts_no_dotdot),
-      T(names_at_both_ends), T(components_come_one_by_one))
+      T(names_at_both_ends), T(components_come_one_by_one),
+      T(the_order_is_that_of_a_walk))

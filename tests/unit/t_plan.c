@@ -279,6 +279,30 @@ static void json_shows_the_same(void)
 	plan_done(&plan);
 }
 
+static void every_bit_is_printed_by_its_name(void)
+{
+	struct plan_op *op;
+	struct plan plan;
+	struct buf out;
+
+	plan_init(&plan);
+	plan.settings = PLAN_SETTINGS_END - 1;
+	CHECK_INT(plan_add(&plan, OP_BIND, &op, NULL), 0);
+	op->source = "/s";
+	op->dest = "/d";
+	op->flags = PLAN_FLAGS_END - 1;
+	CHECK_INT(plan_add(&plan, OP_MASK, &op, NULL), 0);
+	op->dest = "/m";
+	op->base = "/b";
+	buf_init(&out, 1 << 16);
+	CHECK_INT(plan_print(&plan, &out, NULL), 0);
+	CHECK(strstr(buf_str(&out), "settings ") != NULL);
+	CHECK(strstr(buf_str(&out), "0x") == NULL);
+	CHECK(strstr(buf_str(&out), " base=\"/b\"") != NULL);
+	buf_done(&out);
+	plan_done(&plan);
+}
+
 static void a_full_buffer_is_an_error(void)
 {
 	struct hb_error err = { 0 };
@@ -309,4 +333,5 @@ TESTS(T(an_empty_plan_asks_for_nothing), T(operations_keep_their_order),
       T(the_environment_changes_in_order),
       T(the_callers_variables_pass_by_name_or_pattern),
       T(printed_plans_show_everything), T(json_shows_the_same),
-      T(a_full_buffer_is_an_error), T(every_kind_has_a_name))
+      T(every_bit_is_printed_by_its_name), T(a_full_buffer_is_an_error),
+      T(every_kind_has_a_name))
