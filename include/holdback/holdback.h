@@ -266,6 +266,12 @@ int hb_run_helper(const char *name, char *const argv[], char *const envp[],
 int hb_is_switched_on(char *const *envp, struct hb_error *err);
 
 /*
+ * Whether we are in a box of holdback, which an environment alone cannot
+ * pretend.
+ */
+bool hb_is_inside(char *const *envp);
+
+/*
  * Whether a program of this name, which is not this one, is in PATH: then a
  * link to us that is so named stands in front of it.
  */

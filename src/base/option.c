@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/option.h"
 
+#include "base/auto.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "base/quote.h"
@@ -102,6 +104,18 @@ static void offer_choices(struct suggestion *s, const char *const *choices)
 		suggestion_offer(s, choices[i]);
 }
 
+#define CHOICES_SIZE 256
+
+static void fix_with_choices(const char *const *choices, struct hb_error *err)
+{
+	auto_buf struct buf list = BUF_INIT(CHOICES_SIZE);
+
+	for (size_t i = 0; choices[i]; i++)
+		(void)buf_add_fmt(&list, "%s'%s'", i ? ", " : "", choices[i]);
+	if (!list.error)
+		hb_fix(err, "say one of %s", buf_str(&list));
+}
+
 static int check_choice(const struct option *o, const char *arg,
 			struct hb_error *err)
 {
@@ -115,6 +129,8 @@ static int check_choice(const struct option *o, const char *arg,
 	offer_choices(&s, o->choices);
 	if (s.best)
 		hb_fix(err, "did you mean '%s'?", s.best);
+	else
+		fix_with_choices(o->choices, err);
 	return hb_fail(err, -HB_E_USAGE, "'%s' is not one of its values",
 		       quote_shown(arg, shown, sizeof(shown)));
 }

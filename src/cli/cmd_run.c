@@ -142,7 +142,11 @@ static int run_unprotected(const struct cli_values *values, char **operands,
 			       HB_SWITCH " is off, and takes a command alone");
 	}
 	tell(NULL, HB_NOTICE_WEAKENED,
-	     HB_SWITCH " is off: nothing is held back, nothing is hidden");
+	     hb_is_inside(envp) ? HB_SWITCH
+		     " is off: no sandbox of its own; the one "
+		     "around it holds back and hides as before"
+				: HB_SWITCH
+		     " is off: nothing is held back, nothing is hidden");
 	return hb_exec_unprotected(operands, envp, err);
 }
 

@@ -83,8 +83,9 @@ static int verify(const struct cmd_call *call, struct hb_session *session,
 		return r;
 	if (verified.n_unread > 0) {
 		(void)snprintf(line, sizeof(line),
-			       "%llu directories could not be looked into",
-			       (unsigned long long)verified.n_unread);
+			       "%llu director%s could not be looked into",
+			       (unsigned long long)verified.n_unread,
+			       verified.n_unread == 1 ? "y" : "ies");
 		cli_say(line);
 	}
 	return verified.n_found > 0 ? HB_EXIT_DIFFERENT : HB_EXIT_OK;

@@ -25,7 +25,7 @@ static const struct {
 	const char *name, *value;
 } fixed[] = {
 	{ "TMPDIR", "/tmp" },
-	{ "HOLDBACK", "1" },
+	{ VIEW_ENV_INSIDE, "1" },
 	{ "GIT_CONFIG_KEY_0", "credential.helper" },
 	{ "GIT_CONFIG_VALUE_0", "" },
 };

@@ -7,6 +7,9 @@ struct plan;
 struct view_host;
 struct view_request;
 
+/* Is "1" in every box. */
+#define VIEW_ENV_INSIDE "HOLDBACK"
+
 /*
  * Adds the environment of `holdback run` to a plan that has its operations: an
  * allow-list of the caller's, what the view itself decides, and last what the

@@ -101,15 +101,30 @@ static int check_file(const char *file, struct hb_error *err)
 int code_expand(const struct hb_run_options *options, struct code *code,
 		struct hb_error *err)
 {
-	const char *name = setting_name(KEY_CODE), *file = NULL;
+	const char *name = setting_name(KEY_CODE), *file = NULL, *net = NULL;
 	size_t n = options->n_settings;
 	int r;
 
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(options->settings[i].key, name) == 0)
-			file = options->settings[i].value;
+	for (size_t i = 0; i < n; i++) {
+		const struct hb_setting *s = &options->settings[i];
+
+		if (strcmp(s->key, name) == 0)
+			file = s->value;
+		else if (strcmp(s->key, setting_name(KEY_NET)) == 0)
+			net = s->value;
+	}
 	if (!file)
 		return 0;
+	if (net && strcmp(net, "none") != 0) {
+		hb_fix(err,
+		       "leave '--net %s' away, or run the file as a "
+		       "command",
+		       net);
+		return hb_fail(err, -HB_E_USAGE,
+			       "option '--code' runs without network, and "
+			       "'--net %s' asks for one",
+			       net);
+	}
 	if (!file[0])
 		return hb_fail(err, -HB_E_USAGE, "option '--code' is empty");
 	r = check_file(file, err);

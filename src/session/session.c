@@ -165,6 +165,8 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	}
 	if (!s->has_lock)
 		state = record->state == SESSION_ACTIVE ? "live" : "busy";
+	else if (record->state == SESSION_ACTIVE)
+		state = "crashed";
 	s->info = (struct hb_session_info){
 		.name = record->name,
 		.id = record->id,

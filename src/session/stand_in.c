@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "holdback/holdback.h"
+#include "plan/view_env.h"
 #include "session/look.h"
 #include "sys/proc.h"
 
@@ -34,6 +35,13 @@ int hb_is_switched_on(char *const *envp, struct hb_error *err)
 	hb_fix(err, "unset " HB_SWITCH);
 	return hb_fail(err, -HB_E_USAGE,
 		       HB_SWITCH " says neither true nor false");
+}
+
+bool hb_is_inside(char *const *envp)
+{
+	const char *value = look_env(envp, VIEW_ENV_INSIDE);
+
+	return value && strcmp(value, "1") == 0 && sys_has_no_new_privs();
 }
 
 bool hb_stands_for(const char *name, char *const *envp)

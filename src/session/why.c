@@ -8,11 +8,14 @@
 #include "plan/view.h"
 #include "session/look.h"
 #include "session/prepare.h"
+#include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * `holdback why`: reads the answer off the plan that would be carried out, so
@@ -22,6 +25,7 @@
 enum what {
 	WHAT_ABSENT,
 	WHAT_READ_ONLY,
+	WHAT_UNREADABLE,
 	WHAT_REAL,
 	WHAT_HELD_BACK,
 	WHAT_CACHE,
@@ -36,6 +40,8 @@ static const struct {
 } whats[] = {
 	[WHAT_ABSENT] = { "absent", "nothing shows it: it is not there" },
 	[WHAT_READ_ONLY] = { "read-only", "the real one can be read" },
+	[WHAT_UNREADABLE] = { "unreadable",
+			      "it is shown, and its mode lets this user not read it" },
 	[WHAT_REAL] = { "real", "what is written there is written" },
 	[WHAT_HELD_BACK] = { "held-back",
 			     "it can be changed, and changes are held back" },
@@ -106,6 +112,10 @@ static void answer(const struct run *run, const char *path, hb_why_fn tell,
 		return;
 	op = view_find(&run->plan, inside, found);
 	what = what_of(op);
+	/* What its mode closes is not hidden as well. */
+	if (what == WHAT_READ_ONLY &&
+	    sys_faccessat(AT_FDCWD, path, R_OK) == -EACCES)
+		what = WHAT_UNREADABLE;
 	why.inside = found;
 	why.what = whats[what].name;
 	why.words = whats[what].words;

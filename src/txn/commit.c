@@ -217,8 +217,9 @@ static int scan(struct commit *c, struct txn_result *result,
 	}
 	if (result->summary.n_conflicts > 0) {
 		return hb_fail(err, -HB_E_CONFLICT,
-			       "the base has changed in %llu places",
-			       (unsigned long long)result->summary.n_conflicts);
+			       "the base has changed in %llu place%s",
+			       (unsigned long long)result->summary.n_conflicts,
+			       result->summary.n_conflicts == 1 ? "" : "s");
 	}
 	r = pass_gate(c, err);
 	if (r < 0)

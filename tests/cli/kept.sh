@@ -186,7 +186,7 @@ ls /proc/sys/net/ipv4/conf | grep -c lo
 echo x >>"$0" || echo read-only
 X
 is '--code runs a file that nothing else shows' \
-	"$(hb run -q --net host --code ../code/x.sh -- a b 2>/dev/null)" \
+	"$(hb run -q --net none --code ../code/x.sh -- a b 2>/dev/null)" \
 	"../code/x.sh a b${nl}1${nl}read-only"
 printf '#!/bin/sh\necho "ran $1"\n' >own
 chmod +x own
@@ -197,6 +197,9 @@ is '--code of a name that is also in PATH' "$(hb run -q --code ls)" mine
 mv ls ./-c.sh
 is '--code of a name that looks like an option' "$(hb run -q --code -c.sh)" mine
 rm ./-c.sh && mkfifo fifo.sh
+says '--code with a network is a contradiction' 125 \
+	"holdback: \[2\] option '--code' runs without network, and '--net host' asks for one*fix: *" \
+	hb run --net host --code ../code/x.sh
 says '--code of no file' 125 \
 	"holdback: \[2\] option '--code': 'fifo.sh' is not a file" hb run --code fifo.sh
 rm fifo.sh

@@ -45,6 +45,15 @@ for command in $("$HB_BIN" help --list | cut -f 1 | sort -u | grep -v '^-$'); do
 		grep -q "^\*$command\*" "$pages/holdback.1.scd"
 done
 
+# From the synopsis to the next head.
+synopsis=$(sed -n '/^# SYNOPSIS/,/^# DESC/p' "$pages/holdback.1.scd")
+for command in $("$HB_BIN" help --list | cut -f 1 | sort -u | grep -v '^-$'); do
+	like "the synopsis of holdback(1) has $command" "$synopsis" "*\*$command\**"
+done
+is 'holdback(1) has every exit status of a command' \
+	"$(sed -n '/^# EXIT STATUS/,/^# FILES/s/^| *\[* *\*\([0-9]*\)\*$/\1/p' "$pages/holdback.1.scd")" \
+	"$(sed -n 's/^	HB_EXIT_[A-Z_]* = \([0-9]*\),$/\1/p' "$HB_SOURCE/include/holdback/holdback.h")"
+
 # The front end lists its own table: option, arguments, words.
 is 'holdback-bwrap(1) has the 67 options' \
 	"$(in_page holdback-bwrap.1.scd)" \

@@ -6,6 +6,9 @@
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
 
+nl='
+'
+
 mkdir -p bin real/bin real/lib p
 cat >real/bin/agent <<'END'
 #!/bin/sh
@@ -46,6 +49,13 @@ done
 prints 'also for holdback itself' "holdback: weakened: AGENT_SANDBOX is off: \
 nothing is held back, nothing is hidden
 $work/p" env AGENT_SANDBOX=off "$HB_BIN" run -q -- pwd
+like 'inside, the sandbox around it is said to hold' \
+	"$("$HB_BIN" run -q --ephemeral --ro "${HB_BIN%/bin/*}" -- \
+		env AGENT_SANDBOX=off "$HB_BIN" run -q -- echo yes 2>&1)" \
+	"*weakened: AGENT_SANDBOX is off: no sandbox of its own; the one around it holds back and hides as before${nl}yes"
+prints 'a variable alone does not say that there is one' "holdback: weakened: AGENT_SANDBOX is off: \
+nothing is held back, nothing is hidden
+yes" env HOLDBACK=1 AGENT_SANDBOX=off "$HB_BIN" run -q -- echo yes
 for value in '' 1 true yes on; do
 	is "'$value' is on" "$(agent AGENT_SANDBOX="$value" 2>/dev/null)" \
 		'1 unset 2 --json two words'

@@ -31,6 +31,13 @@ like 'what nothing shows' "$(why "$work/other")" \
 	"$work/other: *: *"
 check_fails 'is not there' run ls "$work/other"
 like 'a file of its own' "$(why /etc/passwd)" '/etc/passwd: own: *'
+if [ -r /etc/shadow ]; then
+	like 'a secret of the system' "$(why /etc/shadow)" '/etc/shadow: hidden: *'
+else
+	like 'a secret that this user may not read anyway' "$(why /etc/shadow)" \
+		'/etc/shadow: unreadable: it is shown, and its mode lets this user not read it *'
+	check_fails 'which is so inside, too' run cat /etc/shadow
+fi
 like '/tmp' "$(why /tmp)" '/tmp: private: *'
 mkdir -p "$HOME/.cargo/bin" "$HOME/.npm" "$HOME/.config/holdback"
 like 'a tool' "$(why "$HOME/.cargo/bin/x")" \
@@ -73,7 +80,7 @@ for path in /usr/bin /etc/passwd /etc/hostname /etc/shadow /etc/ssh /tmp /srv \
 	case $what:$seen in
 	absent:absent | read-only:readable | read-only:absent | \
 		own:readable | private:* | held-back:writable | \
-		hidden:hidden | read-only:hidden)
+		hidden:hidden | unreadable:hidden)
 		pass "why and a run agree about $path"
 		;;
 	*) fail "why and a run agree about $path" "$what, but $seen" ;;

@@ -10,6 +10,8 @@ echo user >"$project/f"
 before=$(digest "$project")
 out=$(hb commit -y @s 2>&1)
 is 'a conflict is exit 5' "$?" 5
+like 'it counts the places' "$out" '*changed in 1 place'"$(printf '\n')"'*'
+unlike 'one is not many' "$out" '*1 places*'
 like 'it names the path' "$out" '*conflict: f:*'
 like 'with both times' "$out" '*real 20*session 20*'
 unlike 'it does not say committed' "$out" '*committed *'

@@ -50,9 +50,9 @@ kill -KILL "$box"
 wait "$box" 2>/dev/null
 exec 9>&-
 # The box ends with its supervisor; its lock is held until then.
-out=$(hb status @s 2>&1)
 wait_until sh -c "'$HB_BIN' ls --state-dir '$state' | grep -vq live"
-out=$out$(hb status @s 2>&1)
+is 'ls shows that it crashed' "$(hb ls | awk '{print $2}')" 'crashed'
+out=$(hb status @s 2>&1)
 like 'the next command says that it was killed' "$out" '*ended from outside*'
 is 'what it wrote is kept' "$(names)" 'M f,A started,'
 is 'said once' "$(hb status @s 2>&1 | grep -c outside)" 0

@@ -430,7 +430,8 @@ static void keys_are_long_options(void)
 	static const struct entry bad[] = {
 		{ "moed", "x", "unknown key 'moed'", "did you mean 'mode'?" },
 		{ "xyzzy", "x", "unknown key 'xyzzy'", "" },
-		{ "mode", "x", "key 'mode': 'x' is not one of its values", "" },
+		{ "mode", "x", "key 'mode': 'x' is not one of its values",
+		  "say one of 'secure', 'direct', 'ephemeral'" },
 		{ "no-color", "maybe",
 		  "key 'no-color': it is neither yes nor no",
 		  "write 'no-color = yes' or 'no-color = no'" },
