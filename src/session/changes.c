@@ -170,6 +170,9 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	struct txn *txn = NULL;
 	int r;
 
+	/* Where it cannot be done it is listed, as it is while a box runs. */
+	if (s->has_lock)
+		(void)session_drop_alike(s, NULL);
 	r = mark ? count_above(s, mark, &above, err) : 0;
 	if (r >= 0)
 		r = session_txn(s, &txn, err);

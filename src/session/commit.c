@@ -36,6 +36,9 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 
 	r = session_needs_lock(s, err);
 	if (r >= 0)
+		/* Before T0 moves: an edit that it hides would be older. */
+		r = session_drop_alike(s, err);
+	if (r >= 0)
 		r = session_txn(s, ret_txn, err);
 	if (r < 0)
 		return r;
@@ -310,6 +313,9 @@ int hb_session_commit(struct hb_session *session,
 	    conclude(session, &result, times, &local) < 0)
 		say_unrecorded(session, &local);
 	session_close_resources(session);
+	if (!options->dry_run && is_complete && result.n_operations > 0)
+		session_note_alike(session, !result.has_rest);
+	session_close_resources(session);
 	fill_result(&result, ret_result);
 	ret_result->is_complete = is_complete;
 	ret_result->gate = found;
@@ -331,6 +337,10 @@ static int reverse(struct hb_session *s,
 	int r;
 
 	r = begin(s, &txn, err);
+	/* What is in the upper gets other attributes, and base and upper part.
+	 */
+	if (r >= 0)
+		r = session_forget_alike(s, err);
 	if (r >= 0)
 		r = session_clock(s, times, err);
 	if (r < 0)
@@ -348,6 +358,9 @@ static int reverse(struct hb_session *s,
 		r = session_save(s, &local);
 	if (r < 0)
 		say_unrecorded(s, &local);
+	session_close_resources(s);
+	if (is_complete)
+		session_note_alike(s, false);
 	session_close_resources(s);
 	fill_result(&result, ret_result);
 	ret_result->is_complete = is_complete;

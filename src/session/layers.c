@@ -487,6 +487,9 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 	int r;
 
 	r = check_place(s, err);
+	/* From then on nothing is dropped from it. */
+	if (r >= 0)
+		r = session_drop_alike(s, err);
 	if (r >= 0)
 		r = session_lock_family(s, err);
 	if (r < 0)

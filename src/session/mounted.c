@@ -211,6 +211,8 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 	r = session_needs_lock(s, err);
 	if (r >= 0)
 		r = session_open_resources(s, err);
+	if (r >= 0)
+		r = session_drop_alike_before_box(s, err);
 	if (r < 0)
 		return r;
 	m->overlays = calloc(n, sizeof(*m->overlays));

@@ -193,6 +193,15 @@ int session_drop_work(struct hb_session *s, struct hb_error *err);
 int session_prepare_groups(struct hb_session *s, struct hb_error *err);
 int session_settle_groups(struct hb_session *s, struct hb_error *err);
 
+/*
+ * What txn/alike.h does, for all resources; nothing may be mounted.  Noting is
+ * as good as it can be: what is not noted is a conflict later on.
+ */
+void session_note_alike(struct hb_session *s, bool is_committed);
+int session_drop_alike(struct hb_session *s, struct hb_error *err);
+int session_drop_alike_before_box(struct hb_session *s, struct hb_error *err);
+int session_forget_alike(struct hb_session *s, struct hb_error *err);
+
 /* Syncs what the upper layers hold. */
 int session_sync_layers(struct hb_session *s, struct hb_error *err);
 

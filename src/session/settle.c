@@ -207,7 +207,11 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 		return r;
 	/* Before the state: if it is interrupted, it is made up for. */
 	r = session_settle_groups(s, err);
-	return r < 0 ? r : publish_settle(s, err);
+	if (r >= 0)
+		r = publish_settle(s, err);
+	if (r >= 0)
+		session_note_alike(s, false);
+	return r;
 }
 
 int session_settle_box(struct hb_session *s, enum settle_how how,
@@ -335,6 +339,8 @@ int session_settle_journal(struct hb_session *s, bool back,
 	session_close_resources(s);
 	if (r < 0)
 		return hb_fail(err, r, "session '%s'", s->record.name);
+	if (*ret_what != RECOVERED_NOTHING)
+		session_note_alike(s, false);
 	if (*ret_what != RECOVERED_NOTHING)
 		store_say(s->store,
 			  "session '%s': an interrupted change was %s",

@@ -10,6 +10,7 @@
 #include "txn/compare.h"
 #include "txn/conflict.h"
 #include "txn/database.h"
+#include "txn/differs.h"
 #include "txn/explained.h"
 #include "txn/gitunit.h"
 #include "txn/ignored.h"
@@ -62,11 +63,6 @@ struct scan {
 	struct buf hashed; /* the path that was last hashed */
 };
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 static struct side new_side(const struct sighting *s)
 {
 	return (struct side){
@@ -86,66 +82,6 @@ static struct side old_side(const struct sighting *s)
 	};
 }
 
-/* What an object holds; 0, or CHANGED_CONTENT or CHANGED_TARGET. */
-static int compare_content(const struct sighting *s, struct hb_error *err)
-{
-	struct side a = new_side(s), b = old_side(s);
-	int r;
-
-	r = side_same_bytes(&a, &b, err);
-	if (r == 0 && s->new.type == ENTRY_FILE &&
-	    git_is_index(s->git, s->name))
-		r = git_same_index(&a, &b, err);
-	if (r != 0)
-		return r < 0 ? r : 0;
-	return s->new.type == ENTRY_LINK ? CHANGED_TARGET : CHANGED_CONTENT;
-}
-
-/* 0, or CHANGED_XATTRS. */
-static int compare_xattrs(const struct sighting *s, const struct xattrs *new,
-			  struct hb_error *err)
-{
-	struct side b = old_side(s);
-	struct xattrs old;
-	int r = side_xattrs(&b, &old, err);
-
-	if (r < 0)
-		return r;
-	return memcmp(old.digest, new->digest, sizeof(old.digest)) != 0
-		       ? CHANGED_XATTRS
-		       : 0;
-}
-
-/* Both are there and of one type: what differs, enum change_what. */
-static int compare(const struct sighting *s, const struct xattrs *xattrs,
-		   bool names_only, struct hb_error *err)
-{
-	int what, r;
-
-	what = compare_content(s, err);
-	if (what < 0)
-		return what;
-	r = what != 0 && names_only ? CHANGED_MAYBE_XATTRS
-				    : compare_xattrs(s, xattrs, err);
-	if (r < 0)
-		return r;
-	what |= r;
-	if (s->new.type != ENTRY_LINK && s->new.mode != s->old.mode)
-		what |= CHANGED_MODE;
-	/* A user has one group in the view, so that one there says nothing. */
-	if (s->new.uid != s->old.uid ||
-	    (s->new.gid != s->old.gid &&
-	     (sys_effective_uid() == 0 || s->new.gid != sys_effective_gid())))
-		what |= CHANGED_OWNER;
-	/* Refreshing an index is what no change is, so its time is none. */
-	if (!is_same_time(s->new.mtime, s->old.mtime) &&
-	    !git_is_index(s->git, s->name))
-		what |= CHANGED_MTIME;
-	if (s->new.type == ENTRY_FILE && s->new.nlink > 1)
-		what |= CHANGED_LINKS;
-	return what;
-}
-
 static enum change_kind kind_of(unsigned what)
 {
 	if (what & (CHANGED_CONTENT | CHANGED_TARGET))
@@ -160,6 +96,11 @@ static enum change_kind kind_of(unsigned what)
 static int classify(const struct sighting *s, const struct xattrs *xattrs,
 		    bool names_only, struct change *c, struct hb_error *err)
 {
+	const struct pair pair = {
+		.new = new_side(s),
+		.old = old_side(s),
+		.git = s->git,
+	};
 	int what;
 
 	if (s->old.type == ENTRY_NONE)
@@ -169,7 +110,7 @@ static int classify(const struct sighting *s, const struct xattrs *xattrs,
 	else if (s->new.type != s->old.type)
 		c->kind = CHANGE_TYPE;
 	else {
-		what = compare(s, xattrs, names_only, err);
+		what = pair_differs(&pair, xattrs, names_only, err);
 		if (what < 0)
 			return what;
 		c->what = (unsigned)what;

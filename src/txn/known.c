@@ -35,6 +35,19 @@ static void advance(struct known *known)
 		spill_next(&known->spill, &known->record, NULL) == 1;
 }
 
+void known_begin(struct known *known, int file, uint64_t size)
+{
+	*known = (struct known){ .spill.file = -1 };
+	spill_resume(&known->spill, file, size);
+	advance(known);
+}
+
+void known_skip(struct known *known)
+{
+	if (known->has_record)
+		advance(known);
+}
+
 void known_open(struct known *known, int dir, const char *name,
 		const char *boot)
 {
@@ -54,8 +67,7 @@ void known_open(struct known *known, int dir, const char *name,
 		sys_close(fd);
 		return;
 	}
-	spill_resume(&known->spill, fd, a.size);
-	advance(known);
+	known_begin(known, fd, a.size);
 }
 
 void known_done(struct known *known)

@@ -29,6 +29,12 @@ void known_open(struct known *known, int dir, const char *name,
 		const char *boot);
 void known_done(struct known *known);
 
+/* The same of a stream that somebody else has checked; takes the file. */
+void known_begin(struct known *known, int file, uint64_t size);
+
+/* Leaves the next record out. */
+void known_skip(struct known *known);
+
 /*
  * The change at a path, or NULL; valid until the next call.  Paths have to be
  * asked for in the order of a walk.

@@ -10,6 +10,7 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
+#include "txn/parents.h"
 #include "txn/run.h"
 #include "txn/tree.h"
 #include "txn/txn.h"
@@ -305,6 +306,23 @@ static int write_all(struct reversal *v, struct hb_error *err)
 		     : journal_publish(v->writer, &head, &is_uncertain, err);
 }
 
+/* Before anything is looked at, so that nothing seems to be missing. */
+static int make_parents(struct reversal *v, struct hb_error *err)
+{
+	auto_parents struct parents p = PARENTS_NONE;
+	struct journal *j = v->apply.journal;
+	struct op op;
+	int r;
+
+	journal_to_start(j);
+	while ((r = journal_next(j, &op, err)) == 1) {
+		r = parents_make(&p, &v->apply.sites[op.resource], &op, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
 static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 		   struct hb_error *err)
 {
@@ -325,6 +343,8 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 	if (r < 0)
 		return r;
 	r = apply_init(&v->apply, txn, journal, err);
+	if (r == 0)
+		r = make_parents(v, err);
 	if (r == 0)
 		r = journal_begin(txn->session, &v->writer, err);
 	if (r == 0)

@@ -505,7 +505,7 @@ static int show(struct walk *w, struct sighting *s, struct child *c,
 	r = w->request->sight(w->request->ctx, s, err);
 	if (r < 0)
 		return fail_here(w, r, err);
-	if (r == WALK_SKIP && s->new.type != ENTRY_DIR)
+	if (r == WALK_PAST || (r == WALK_SKIP && s->new.type != ENTRY_DIR))
 		return 0;
 	if (s->new.type != ENTRY_DIR &&
 	    (s->old.type != ENTRY_DIR || c->is_unreadable))

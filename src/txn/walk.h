@@ -45,6 +45,7 @@ struct sighting {
 enum walk_answer {
 	WALK_ON = 0,
 	WALK_SKIP, /* do not look at what is in the base below this */
+	WALK_PAST, /* nor at what a layer has there */
 };
 
 /* Returns enum walk_answer, or a negated code that ends the walk. */

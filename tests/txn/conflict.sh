@@ -98,7 +98,7 @@ in_box 'echo more >>f; echo more >>own'
 rm "$project/f" "$project/d/g" "$project/t" "$project/ro"
 check_exit 'removed from the base' 5 hb commit -y @s
 is 'and each is told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
-	tr '\n' ' ')" 'A d/g A f A ro A t '
+	tr '\n' ' ')" 'A d/g A f A ro '
 is 'and stays away' "$(cd "$project" && find . -type f)" ./k
 check 'what is new is none' hb commit -y --only own @s
 is 'and is there' "$(cat "$project/own")" "$(printf 'own\nmore')"
