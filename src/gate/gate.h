@@ -9,10 +9,9 @@
 #include <stdint.h>
 
 struct changes;
+struct changes_choice;
 struct gate_rules;
 struct hb_error;
-struct txn_options;
-struct txn_resource;
 
 /*
  * The gate: rules over a change set.  It reads the same stream that commit
@@ -36,8 +35,9 @@ typedef int (*gate_found_fn)(void *ctx, const struct gate_finding *finding,
 
 struct gate_request {
 	struct changes *changes; /* read from its start to its end */
-	const struct txn_resource *resource;
-	const struct txn_options *options; /* what of it is to be committed */
+	int base;		 /* the resource's root */
+	const int *layers;	 /* by struct change's number */
+	const struct changes_choice *choice; /* what of it is to be committed */
 	const struct gate_rules *rules;
 	/* Where the resource is, on the host and in the view; absolute. */
 	const char *source, *inside;

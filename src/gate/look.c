@@ -3,7 +3,6 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "txn/txn.h"
 
 #include <errno.h>
 
@@ -46,12 +45,12 @@ int look_end(struct look *look, struct hb_error *err)
 static struct content_place place_of(const struct look *look,
 				     enum look_side side)
 {
-	const struct txn_resource *resource = look->request->resource;
+	const struct gate_request *q = look->request;
 	const struct change *c = &look->change;
 	bool is_new = side == LOOK_NEW;
 
 	return (struct content_place){
-		.root = is_new ? resource->layers[c->layer] : resource->base,
+		.root = is_new ? q->layers[c->layer] : q->base,
 		.in_layer = is_new,
 		.path = c->path,
 		.entry = is_new ? &c->new : &c->old,

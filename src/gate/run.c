@@ -11,7 +11,7 @@
 #include "gate/scan.h"
 #include "gate/tests.h"
 #include "sys/attr.h"
-#include "txn/survey.h"
+#include "txn/changes.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -290,7 +290,7 @@ static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
 	int r;
 
 	if ((c->flags & CHANGE_CARRIED) || change_is_top(c) || !on ||
-	    !survey_takes(p->request->options, c))
+	    !changes_choice_takes(p->request->choice, c))
 		return 0;
 	look_begin(&p->look, c);
 	for (size_t i = 0; i < p->rules->n; i++)

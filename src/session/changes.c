@@ -281,7 +281,7 @@ static bool is_within(const struct hb_changes *c, const struct change *change)
 /* A directory with something that stays is not going to be deleted. */
 static int survey(struct hb_changes *c, struct hb_error *err)
 {
-	const struct txn_options options = { .filter = c->filter };
+	const struct txn_options options = { .choice.filter = c->filter };
 	bool has_rest = c->filter.n_only > 0 || c->filter.n_except > 0;
 	int r = 0;
 

@@ -128,7 +128,7 @@ static void set_review(const struct hb_commit_options *from,
 	const char *hash;
 
 	if (!from->reviewed ||
-	    !session_changes_review(from->reviewed, &options->filter,
+	    !session_changes_review(from->reviewed, &options->choice.filter,
 				    &review->changes, &hash) ||
 	    sha256_from_hex(hash, to->reviewed) < 0)
 		return;
@@ -158,11 +158,11 @@ static int read_options(const struct hb_session *s,
 	if (r < 0)
 		return r;
 	*ret = (struct txn_options){
-		.filter = filter,
-		.ours = from->ours,
-		.n_ours = from->n_ours,
-		.theirs = from->theirs,
-		.n_theirs = from->n_theirs,
+		.choice = { .filter = filter,
+			    .ours = from->ours,
+			    .n_ours = from->n_ours,
+			    .theirs = from->theirs,
+			    .n_theirs = from->n_theirs },
 		.dry_run = from->dry_run,
 		.with_special = from->with_special,
 		.with_setid = from->with_setid,
@@ -207,10 +207,11 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 
 static bool is_partial(const struct txn_options *options)
 {
+	const struct changes_choice *c = &options->choice;
+
 	return !options->dry_run &&
-	       (options->filter.n_only > 0 || options->filter.n_except > 0 ||
-		options->filter.resources || options->n_ours > 0 ||
-		!options->with_ignored);
+	       (c->filter.n_only > 0 || c->filter.n_except > 0 ||
+		c->filter.resources || c->n_ours > 0 || !options->with_ignored);
 }
 
 static int commit_stack(struct hb_session *s, struct txn *txn,

@@ -230,8 +230,9 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 	const char *prefix = prefix_of(&s->record.resources[resource]);
 	const struct gate_request request = {
 		.changes = changes,
-		.resource = &s->txn_resources[resource],
-		.options = options,
+		.base = s->txn_resources[resource].base,
+		.layers = s->txn_resources[resource].layers,
+		.choice = &options->choice,
 		.rules = gate->rules[resource],
 		.source = s->record.resources[resource].source,
 		.inside = s->record.resources[resource].inside,
@@ -276,7 +277,7 @@ int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		    struct hb_gate_result *ret_result, struct hb_error *err)
 {
 	const struct txn_options txn_options = {
-		.filter = *session_changes_filter(changes),
+		.choice.filter = *session_changes_filter(changes),
 	};
 	struct session_gate gate = { 0 };
 	struct txn *txn = NULL;

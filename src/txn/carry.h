@@ -2,7 +2,8 @@
 #ifndef HB_TXN_CARRY_H
 #define HB_TXN_CARRY_H
 
-#include "txn/op.h"
+#include "txn/entry.h"
+#include "txn/xattrs.h"
 
 #include <stdbool.h>
 

@@ -270,6 +270,21 @@ struct changes_filter {
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change);
 
+/* Which changes are to be committed, and which side of a conflict wins. */
+struct changes_choice {
+	struct changes_filter filter;
+	const char *const *ours; /* conflicts: the base's version stays */
+	size_t n_ours;
+	const char *const *theirs; /* conflicts: the session's version wins */
+	size_t n_theirs;
+};
+bool changes_choice_takes(const struct changes_choice *choice,
+			  const struct change *change);
+
+/* Whether the change is in conflict and the choice does not settle that. */
+bool changes_choice_is_open(const struct changes_choice *choice,
+			    const struct change *change);
+
 /* The same for whoever also counts what is ignored, which does not pass. */
 bool changes_filter_matches(const struct changes_filter *filter,
 			    const struct change *change);

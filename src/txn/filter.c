@@ -149,3 +149,30 @@ bool changes_filter_matches(const struct changes_filter *filter,
 		return passes_database(filter, path);
 	return passes(filter, path, is_dir);
 }
+
+static bool is_named(const char *const *globs, size_t n, const struct change *c)
+{
+	const struct changes_filter f = { .only = globs, .n_only = n };
+
+	return n > 0 && changes_filter_passes(&f, c);
+}
+
+bool changes_choice_takes(const struct changes_choice *choice,
+			  const struct change *change)
+{
+	if (!changes_filter_passes(&choice->filter, change))
+		return false;
+	/* It comes back for the sake of what is in it, or not at all. */
+	if ((change->flags & CHANGE_CARRIED) && change->kind == CHANGE_ADDED)
+		return false;
+	return !(change->flags & CHANGE_CONFLICT) ||
+	       !is_named(choice->ours, choice->n_ours, change);
+}
+
+bool changes_choice_is_open(const struct changes_choice *choice,
+			    const struct change *change)
+{
+	return (change->flags & CHANGE_FIRM) ||
+	       ((change->flags & CHANGE_CONFLICT) &&
+		!is_named(choice->theirs, choice->n_theirs, change));
+}

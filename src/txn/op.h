@@ -4,6 +4,7 @@
 
 #include "txn/conflict.h"
 #include "txn/entry.h"
+#include "txn/xattrs.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -85,12 +86,6 @@ struct object {
 	uint64_t entries; /* of a git index: its gitindex_name(); 0: not told */
 };
 
-/* Names and values of extended attributes, one after the other; see below. */
-struct xattr_list {
-	const void *data;
-	size_t size;
-};
-
 struct op {
 	enum op_kind kind;
 	enum op_source source;
@@ -113,14 +108,6 @@ struct op {
 	/* OP_XATTRS: all of the directory's that we carry, before and after. */
 	struct xattr_list old_xattrs, new_xattrs;
 };
-
-/*
- * Reads the next of a list: `*pos` starts at 0.  1, 0 at the end, -EBADMSG if
- * the list is damaged.
- */
-int xattr_list_next(const struct xattr_list *list, size_t *pos,
-		    const char **ret_name, const void **ret_value,
-		    size_t *ret_size);
 
 /* Moved or not, the same object, whatever was written to it since. */
 bool object_is(const struct object *a, const struct object *b);

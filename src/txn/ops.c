@@ -275,7 +275,7 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 static int plan_change(struct planner *p, const struct change *c,
 		       bool is_partial, struct hb_error *err)
 {
-	bool takes = survey_takes(p->q->options, c);
+	bool takes = changes_choice_takes(&p->q->options->choice, c);
 
 	if (c->new.type == ENTRY_DIR)
 		return survey_is_whole_dir(c)
@@ -338,7 +338,8 @@ static int plan_top(struct planner *p, const struct change *c,
 		    struct hb_error *err)
 {
 	struct level level = { 0 };
-	bool takes = change_is_top(c) && survey_takes(p->q->options, c);
+	bool takes = change_is_top(c) &&
+		     changes_choice_takes(&p->q->options->choice, c);
 	int r;
 
 	if (!takes && p->q->survey->has_rest)

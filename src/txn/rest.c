@@ -272,7 +272,7 @@ static int write_one(struct rest *t, const struct change *c,
 
 static int see(struct rest *t, const struct change *c, struct hb_error *err)
 {
-	bool stays = !survey_takes(t->q->options, c);
+	bool stays = !changes_choice_takes(&t->q->options->choice, c);
 	bool is_partial = survey_is_whole_dir(c) &&
 			  survey_is_partial(t->q->survey, t->number++);
 

@@ -80,7 +80,8 @@ int steady_check(const struct txn_resource *resource, struct changes *changes,
 	r = changes_rewind(changes, err);
 	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
 		if (c.new.type != ENTRY_NONE && !change_is_top(&c) &&
-		    !(c.flags & CHANGE_CARRIED) && survey_takes(options, &c))
+		    !(c.flags & CHANGE_CARRIED) &&
+		    changes_choice_takes(&options->choice, &c))
 			r = look_at(&walk, resource, &c, err);
 	left = content_walk_leave(&walk, r < 0 ? NULL : err);
 	content_walk_done(&walk);

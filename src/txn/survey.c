@@ -34,32 +34,6 @@ struct pass {
 	struct buf path; /* of the change before */
 };
 
-static bool matches(const char *const *globs, size_t n, const struct change *c)
-{
-	const struct changes_filter f = { .only = globs, .n_only = n };
-
-	return n > 0 && changes_filter_passes(&f, c);
-}
-
-bool survey_takes(const struct txn_options *options, const struct change *c)
-{
-	if (!changes_filter_passes(&options->filter, c))
-		return false;
-	/* It comes back for the sake of what is in it, or not at all. */
-	if ((c->flags & CHANGE_CARRIED) && c->kind == CHANGE_ADDED)
-		return false;
-	return !(c->flags & CHANGE_CONFLICT) ||
-	       !matches(options->ours, options->n_ours, c);
-}
-
-static bool is_conflict(const struct txn_options *options,
-			const struct change *c)
-{
-	return (c->flags & CHANGE_FIRM) ||
-	       ((c->flags & CHANGE_CONFLICT) &&
-		!matches(options->theirs, options->n_theirs, c));
-}
-
 static bool is_denied(const struct txn_options *options, const struct change *c)
 {
 	switch (change_asks(c)) {
@@ -248,7 +222,7 @@ static int look_at(struct pass *p, const struct change *c,
 		   const struct txn_options *options, struct hb_error *err)
 {
 	struct survey *s = p->survey;
-	bool takes = survey_takes(options, c);
+	bool takes = changes_choice_takes(&options->choice, c);
 	bool is_carried = c->flags & CHANGE_CARRIED;
 	int r;
 
@@ -273,7 +247,7 @@ static int look_at(struct pass *p, const struct change *c,
 	for (size_t i = 0; (c->flags & CHANGE_CONFLICT) && i < p->depth; i++)
 		set_bit(s->disputed, p->levels[i].number);
 	s->n_taken++;
-	s->n_conflicts += is_conflict(options, c);
+	s->n_conflicts += changes_choice_is_open(&options->choice, c);
 	s->n_denied += is_denied(options, c);
 	if (c->new.type == ENTRY_FILE)
 		s->bytes += c->new.stored;

@@ -43,9 +43,6 @@ int survey_run(struct survey *s, struct changes *changes,
 	       const struct txn_options *options, struct hb_error *err);
 void survey_done(struct survey *s);
 
-/* Whether this change is to be committed. */
-bool survey_takes(const struct txn_options *options, const struct change *c);
-
 /*
  * Whether the change is about a whole directory: one that appears, vanishes or
  * hides what was below.  Such changes are numbered from 0 in stream order.

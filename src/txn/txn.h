@@ -158,11 +158,7 @@ struct txn_review {
 };
 
 struct txn_options {
-	struct changes_filter filter;
-	const char *const *ours; /* conflicts: the base's version stays */
-	size_t n_ours;
-	const char *const *theirs; /* conflicts: the session's version wins */
-	size_t n_theirs;
+	struct changes_choice choice;
 	/*
 	 * The hash that the change set must have, or NULL: result.summary.hash
 	 * of a dry run.  Of one resource it is the change set's own; of several

@@ -58,7 +58,7 @@ check 'commit --allow' hb commit -y --allow git-hook --allow 'environment:*.nope
 is 'it is there' "$(cat "$project/.envrc" "$project/.git/hooks/pre-commit")" 'evil
 evil'
 record=$(sed '/^time/d' "$state/sessions/s/allowed")
-is 'what was allowed is recorded' "$record" 'commit = 2
+is 'what was allowed is recorded' "$record" 'commit = 3
 allow = git-hook
 allow = environment:*.nope
 allow = environment:.env*
@@ -73,7 +73,7 @@ is 'a commit that needs nothing records nothing' \
 in_box 'echo worse >.envrc'
 like '--no-gate is said' "$(hb commit -y --no-gate @s 2>&1)" '*the gate is not asked*committed*'
 like 'and recorded' "$(cat "$state/sessions/s/allowed")" '*
-commit = 4
+commit = 5
 time = *
 no-gate = yes*'
 

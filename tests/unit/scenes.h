@@ -361,12 +361,12 @@ static inline struct txn_options scene_options(const struct scene *s)
 	struct txn_options o = { .with_setid = true };
 
 	if (s->only) {
-		o.filter.only = &s->only;
-		o.filter.n_only = 1;
+		o.choice.filter.only = &s->only;
+		o.choice.filter.n_only = 1;
 	}
 	if (s->except) {
-		o.filter.except = &s->except;
-		o.filter.n_except = 1;
+		o.choice.filter.except = &s->except;
+		o.choice.filter.n_except = 1;
 	}
 	return o;
 }

@@ -403,14 +403,14 @@ static void conflicts_leave_everything(void)
 		  -HB_E_CONFLICT);
 	CHECK_INT(result.summary.n_conflicts, 1);
 	check_picture(&w, &old, "conflict", "changes nothing");
-	o.ours = ours;
-	o.n_ours = 1;
+	o.choice.ours = ours;
+	o.choice.n_ours = 1;
 	MUST(txn_commit(&w.txn, &o, NULL, NULL, &result, &err));
 	CHECK(result.has_rest);
 	CHECK_INT(faccessat(w.base[0], "g", F_OK, 0), 0);
 	CHECK_INT(fstatat(w.base[0], "f", &st, 0), 0);
 	CHECK_INT(st.st_size, 6);
-	o = (struct txn_options){ .theirs = ours, .n_theirs = 1 };
+	o = (struct txn_options){ .choice.theirs = ours, .choice.n_theirs = 1 };
 	MUST(txn_commit(&w.txn, &o, NULL, NULL, &result, &err));
 	CHECK_INT(fstatat(w.base[0], "f", &st, 0), 0);
 	CHECK_INT(st.st_size, 9);
