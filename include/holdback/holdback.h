@@ -292,21 +292,6 @@ int hb_fill_stdio(struct hb_error *err);
 
 bool hb_is_terminal(int fd);
 
-/*
- * Puts a terminal between the user's and what follows.  The caller goes on in a
- * child, which has it in the place of those of 0, 1 and 2 that are terminals;
- * the process itself becomes `holdback relay`, which passes on what is typed
- * and shown, and ends with the child's status.  Nothing happens where none of
- * the three is a terminal.  On failure there is no child.
- */
-int hb_own_terminal(char *const envp[], struct hb_error *err);
-
-/*
- * What that becomes: `terminal` is the side of who shows it, `pid` the child.
- * Returns when that has ended.
- */
-int hb_relay(int terminal, pid_t pid, int *ret_status, struct hb_error *err);
-
 /* How many columns the terminal has; 0: it is none, or does not say. */
 unsigned hb_terminal_columns(int fd);
 

@@ -139,10 +139,11 @@ struct hb_exec_result {
  * box that is there, held to what that was made with; else in a box of its own.
  * One that is about to begin or to end is waited for.  `argv` NULL: holds a box
  * of its own open until hb_stop(), or a signal that asks for an end; -HB_E_BUSY
- * if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.
+ * if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.  `tty` is "own"
+ * or "real", as the key of that name, or NULL: as the session has it.
  */
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
-	    char *const *argv, char *const *envp,
+	    char *const *argv, char *const *envp, const char *tty,
 	    struct hb_exec_result *ret_result, struct hb_error *err);
 
 /*
@@ -195,10 +196,13 @@ int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
 		    struct hb_error *err);
 void hb_live_free(struct hb_live *live);
 
-/* Runs a command on the session's view, or NULL.  HB_OPEN_CHANGE. */
+/*
+ * Runs a command on the session's view, or NULL.  HB_OPEN_CHANGE.  `tty` as for
+ * hb_exec().
+ */
 int hb_session_exec(struct hb_session *session, char *const *argv,
-		    char *const *envp, struct hb_exec_result *ret_result,
-		    struct hb_error *err);
+		    char *const *envp, const char *tty,
+		    struct hb_exec_result *ret_result, struct hb_error *err);
 
 enum hb_type {
 	HB_TYPE_NONE, /* nothing there */

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "box/info.h"
 #include "box/limits.h"
+#include "box/pty.h"
 #include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
@@ -147,9 +148,13 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 _Noreturn static void child_main(struct box *box)
 {
 	struct hb_error err = { 0 };
+	int r;
 
 	fd_closep(&box->watch);
-	if (stage_run_view(box, &err) < 0) {
+	r = box->peer >= 0 ? pty_move_in(box->peer) : 0;
+	if (r < 0)
+		(void)hb_fail(&err, r, "cannot move to a terminal");
+	if (r < 0 || stage_run_view(box, &err) < 0) {
 		report_error(box->report, &err);
 		sys_exit(1);
 	}
@@ -349,10 +354,6 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	sigset_t set;
 	int r;
 
-	terminal_init(&terminal);
-	box->group = terminal.group;
-	box->tty = terminal.fd;
-	box->is_foreground = terminal.is_foreground;
 	box_handled_signals(&set);
 	/* The command's pid, as we see it, comes with its first report. */
 	r = sys_want_credentials(box->watch);
@@ -362,12 +363,14 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");
 	box->has_mask = true;
-	signals = sys_signalfd(&set);
-	if (signals < 0)
+	r = terminal_init(&terminal, box, &box->watch, err);
+	signals = r < 0 ? -1 : sys_signalfd(&set);
+	if (r >= 0 && signals < 0)
 		r = hb_fail(err, signals, "cannot watch for signals");
 	if (r >= 0)
 		r = clone_child(box, &child, &pidfd, err);
 	if (r >= 0) {
+		terminal_moved(&terminal);
 		r = release_child(box, child, err);
 		if (r >= 0)
 			r = supervise(box, &terminal, child, pidfd, signals,
@@ -375,7 +378,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 		else
 			sys_kill_and_reap(child);
 	}
-	terminal_done(&terminal);
+	terminal_done(&terminal, signals);
 	(void)sys_restore_signals(&box->mask);
 	return r;
 }

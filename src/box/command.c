@@ -24,6 +24,11 @@ int step_session(struct box *box, struct hb_error *err)
 {
 	int r;
 
+	/* init leads it: box/lead.h. */
+	if (box->peer >= 0) {
+		r = sys_work_at_terminal(box->peer);
+		return r < 0 ? hb_fail(err, r, "cannot work at a terminal") : 0;
+	}
 	if (!is_set(box, PLAN_NEW_SESSION))
 		return 0;
 	r = sys_setsid();

@@ -81,27 +81,29 @@ static int place_pts(int dev, struct hb_error *err)
 }
 
 /*
- * The caller's terminal as /dev/console: its real name is in the host's devpts,
- * and without any name ttyname() fails inside.  The path is looked up anew in
- * our mount namespace and must still be that terminal.
+ * The command's terminal as /dev/console: its real name is in the host's
+ * devpts, and without any name ttyname() fails inside.  The path is looked up
+ * anew in our mount namespace and must still be that terminal.
  */
-static int place_console(int dev, struct hb_error *err)
+static int place_console(const struct box *box, int dev, struct hb_error *err)
 {
-	char path[PATH_MAX];
+	int fd = box->peer >= 0 ? box->peer : 1;
+	char link[32], path[PATH_MAX];
 	struct stat want, got;
 
-	if (!sys_isatty(1))
+	if (!sys_isatty(fd))
 		return 0;
-	if (sys_readlinkat(AT_FDCWD, "/proc/self/fd/1", path, sizeof(path)) < 0)
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (sys_readlinkat(AT_FDCWD, link, path, sizeof(path)) < 0)
 		return 0;
-	if (sys_fstat(1, &want) < 0 ||
+	if (sys_fstat(fd, &want) < 0 ||
 	    sys_fstatat(AT_FDCWD, path, &got, 0) < 0 ||
 	    want.st_dev != got.st_dev || want.st_ino != got.st_ino)
 		return 0;
 	return place_node(dev, path, "console", err);
 }
 
-static int fill_dev(int dev, struct hb_error *err)
+static int fill_dev(const struct box *box, int dev, struct hb_error *err)
 {
 	char from[32];
 	int r;
@@ -124,7 +126,7 @@ static int fill_dev(int dev, struct hb_error *err)
 			return hb_fail(err, r, "cannot make '/dev/%s'",
 				       dirs[i]);
 	}
-	return place_console(dev, err);
+	return place_console(box, dev, err);
 }
 
 int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
@@ -140,7 +142,7 @@ int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 	r = mounts_attach(box, dev, op->dest, 0755, err);
 	if (r < 0)
 		return r;
-	r = fill_dev(dev, err);
+	r = fill_dev(box, dev, err);
 	if (r < 0)
 		return r;
 	/*

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "box/lead.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "sys/caps.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
+#include "sys/sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,15 +19,16 @@
  * ----------------------
  *
  * It made the view; now it starts the command, reaps what is orphaned, and
- * tells the supervisor of stops and of the end.  It reads nothing from anybody:
- * its one socket is for telling, and for noticing that the supervisor is gone.
+ * tells the supervisor of stops and of the end.  It leads the session of the
+ * command's own terminal, and is told by the supervisor alone, one byte at a
+ * time, whether the command is in front there (box/lead.h).
  *
  *	(a) When the supervisor dies, init dies: by signal, and by the socket's
  *	    hang-up, because the signal alone can be lost.  With pid 1 the
  *	    kernel kills everything in the pid namespace.
  *	(b) Nobody in the box can look into it: it is not dumpable.
- *	(c) It holds no capability, no descriptor but its own two, and no root
- *	    but the box's.
+ *	(c) It holds no capability, no descriptor but its own two and that of
+ *	    the command's terminal, and no root but the box's.
  *
  * Signals cannot hurt it: pid 1 only gets those from inside that it handles,
  * and it handles none.
@@ -34,8 +37,8 @@
 #define COMMAND_STACK 65536
 /* So long the supervisor has to see those who joined out. */
 #define WORD_MS 10000
-/* The socket, the sync descriptor and the signals. */
-#define KEEP_OTHERS  3
+/* The socket, the sync descriptor, the signals and the terminal. */
+#define KEEP_OTHERS  4
 #define POLL_FOREVER (-1)
 
 static int start_command(void *arg)
@@ -122,6 +125,7 @@ struct watch {
 	bool has_ended;
 	bool is_told; /* the supervisor has nothing more to say: end it */
 	int n_leftover;
+	struct lead lead;
 };
 
 /* Takes in every change of state there is.  0: nobody is left. */
@@ -141,9 +145,11 @@ static int take_changes(struct watch *w)
 			continue;
 		}
 		if (WIFSTOPPED(status)) {
+			lead_stopped(&w->lead, WSTOPSIG(status));
 			report_send(w->box->report, REPORT_STOPPED,
 				    WSTOPSIG(status));
 		} else if (WIFCONTINUED(status)) {
+			lead_continued(&w->lead);
 			report_send(w->box->report, REPORT_CONTINUED, 0);
 		} else {
 			w->has_ended = true;
@@ -153,15 +159,27 @@ static int take_changes(struct watch *w)
 	return pid == -ECHILD ? 0 : 1;
 }
 
+/* The supervisor's words; the last is that there will be no more. */
+static void take_word(struct watch *w)
+{
+	unsigned char word = 0;
+	int r;
+
+	r = sys_recv_record(w->box->report, &word, sizeof(word), NULL);
+	if (r > 0)
+		lead_word(&w->lead, word);
+	else if (r == 0)
+		w->is_told = true;
+}
+
 /*
  * Waits for a change.  -EPIPE: the supervisor is gone, -ETIME: time is up.
- * That the supervisor will say nothing more is its only word, and has no text.
  */
 static int await_change(struct watch *w, int timeout_ms)
 {
 	struct pollfd fds[2] = {
 		{ .fd = w->signals, .events = POLLIN },
-		{ .fd = w->box->report, .events = w->is_told ? 0 : POLLRDHUP },
+		{ .fd = w->box->report, .events = w->is_told ? 0 : POLLIN },
 	};
 	int r;
 
@@ -172,7 +190,8 @@ static int await_change(struct watch *w, int timeout_ms)
 		return -ETIME;
 	if (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL))
 		return -EPIPE;
-	w->is_told |= fds[1].revents != 0;
+	if (fds[1].revents)
+		take_word(w);
 	return 0;
 }
 
@@ -305,6 +324,7 @@ static void shed_descriptors(const struct watch *w, int *keep, size_t n)
 	keep[n++] = w->box->report;
 	keep[n++] = w->box->plan->fds[PLAN_FD_SYNC];
 	keep[n++] = w->signals;
+	keep[n++] = w->lead.tty;
 	if (w->signals < 0) {
 		fds_close_but(3, keep, n);
 		return;
@@ -322,7 +342,7 @@ _Noreturn static void give_up(const struct box *box, struct hb_error *err)
 void init_main(struct box *box)
 {
 	static char stack[COMMAND_STACK] __attribute__((aligned(16)));
-	struct watch w = { .box = box, .signals = -1 };
+	struct watch w = { .box = box, .signals = -1, .lead.tty = -1 };
 	bool tells = is_set(box, PLAN_JOBS | PLAN_WAIT_ALL);
 	size_t n_locks = box->plan->n_lock_files;
 	auto_free int *keep = NULL;
@@ -346,6 +366,8 @@ void init_main(struct box *box)
 		(void)hb_fail(&err, w.command, "cannot start the command");
 		give_up(box, &err);
 	}
+	lead_init(&w.lead, box->peer, w.command,
+		  tells && box->ns & PLAN_NS_PID);
 	shed_descriptors(&w, keep, n_locks);
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);

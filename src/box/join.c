@@ -4,6 +4,8 @@
 #include "base/auto.h"
 #include "base/path.h"
 #include "box/door.h"
+#include "box/lead.h"
+#include "box/pty.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "box/supervisor.h"
@@ -24,11 +26,14 @@
  * ------------------
  *
  *	client	stays outside: it has the terminal, and waits for the command
+ *	leader	stays outside as well, and is there if the command has a
+ *		terminal of its own: it leads its session (box/lead.h), and
+ *		tells the client as init tells a supervisor
  *	  guide	enters the namespaces one by one, makes the command, and ends
- *	  command	has the client for a parent, and the stages of every
- *		command before it executes
+ *	  command	has the client or the leader for a parent, and the
+ *		stages of every command before it executes
  *
- * All three share the client's memory until the command executes.
+ * The last two share their parent's memory until the command executes.
  *
  *	(a) The client enters nothing.  Whoever is in the box's mount namespace
  *	    keeps its layers mounted, and the box may end before the client.
@@ -38,7 +43,8 @@
  *	(c) Until it executes, the memory belongs to the host's user namespace
  *	    and is not dumpable: nobody in the box traces it, reads it, or gets
  *	    at its descriptors.  tests/escape/join.py
- *	(d) The command dies with the client, also with one that dies early.
+ *	(d) The command dies with its parent, also with one that dies early,
+ *	    and so does the leader.
  */
 
 #define GUIDE_STACK   65536
@@ -64,8 +70,9 @@ struct join {
 	size_t n_fds;
 	unsigned ns;
 	struct cgroup cgroup; /* its directory is one of these */
-	int client;	      /* a pidfd */
+	int client;	      /* a pidfd of the command's parent */
 	int signals;
+	int watch, report; /* between client and leader; -1: there is none */
 
 	/* Written by the guide and the command, in memory that we share. */
 	pid_t pid;
@@ -319,11 +326,29 @@ static int start(struct join *j, struct hb_error *err)
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
 }
 
+static void take_report(struct join *j)
+{
+	struct report report;
+	int r;
+
+	r = sys_recv_record(j->watch, &report, sizeof(report), NULL);
+	if (r > 0 && report.kind == REPORT_STOPPED) {
+		terminal_stopped(&j->terminal, report.value, j->signals);
+		return;
+	}
+	if (r > 0 && report.kind != REPORT_EXITED)
+		return;
+	/* A leader that says nothing was killed, and the command with it. */
+	j->has_ended = true;
+	j->result.status =
+		r > 0 ? supervise_exit_status(report.value) : 128 + SIGKILL;
+}
+
 static void take_changes(struct join *j)
 {
 	int status = 0;
 
-	while (!j->has_ended &&
+	while (!j->has_ended && j->watch < 0 &&
 	       sys_waitpid(j->pid, &status, WNOHANG | WUNTRACED) > 0) {
 		if (WIFSTOPPED(status)) {
 			terminal_stopped(&j->terminal, WSTOPSIG(status),
@@ -344,78 +369,224 @@ static void on_hang_up(struct join *j)
 	terminal_pass_on(&j->terminal, SIGCONT);
 }
 
+/* What has come due; how long to wait for the next, -1: for ever. */
+static int do_due(struct join *j)
+{
+	int64_t left = j->deadline - sys_now_ms();
+	struct pty *pty = j->terminal.pty;
+	int wait = -1;
+
+	if (j->deadline > 0 && left <= 0) {
+		j->deadline = 0;
+		terminal_pass_on(&j->terminal, SIGKILL);
+	}
+	if (j->deadline > 0)
+		wait = (int)left;
+	if (!pty || !pty_awaits_front(pty))
+		return wait;
+	terminal_look(&j->terminal);
+	if (wait >= 0 && wait < PTY_LOOK_MS)
+		return wait;
+	return pty_awaits_front(pty) ? PTY_LOOK_MS : wait;
+}
+
 static int wait_for(struct join *j, struct hb_error *err)
 {
+	enum {
+		SIGNALS,
+		DOOR,
+		LEADER,
+		PTY,
+		N = PTY + PTY_FDS
+	};
+	struct pollfd fds[N];
 	struct sys_signal signal;
 	int r;
 
 	take_changes(j);
 	while (!j->has_ended) {
-		struct pollfd fds[2] = {
-			{ .fd = j->signals, .events = POLLIN },
-			{ .fd = j->is_hung_up ? -1 : j->door,
-			  .events = POLLIN },
-		};
-		int64_t left = j->deadline - sys_now_ms();
+		int wait = do_due(j);
 
-		if (j->deadline > 0 && left <= 0) {
-			j->deadline = 0;
-			terminal_pass_on(&j->terminal, SIGKILL);
-		}
-		r = sys_poll(fds, 2, j->deadline > 0 ? (int)left : -1);
+		fds[SIGNALS] = (struct pollfd){ j->signals, POLLIN, 0 };
+		fds[DOOR] = (struct pollfd){ j->is_hung_up ? -1 : j->door,
+					     POLLIN, 0 };
+		fds[LEADER] = (struct pollfd){ j->watch, POLLIN, 0 };
+		fds[PTY] = fds[PTY + 1] = (struct pollfd){ -1, 0, 0 };
+		if (j->terminal.pty)
+			pty_wants(j->terminal.pty, fds + PTY);
+		r = sys_poll(fds, N, wait);
 		if (r < 0)
 			return hb_fail(err, r, "cannot wait for the command");
 		while (sys_signalfd_next(j->signals, &signal) > 0)
 			terminal_signal(&j->terminal, &signal);
-		if (fds[1].revents)
+		if (fds[DOOR].revents)
 			on_hang_up(j);
+		if (fds[PTY].revents || fds[PTY + 1].revents)
+			terminal_serve(&j->terminal, fds + PTY);
+		if (fds[LEADER].revents)
+			take_report(j);
 		take_changes(j);
 	}
 	j->result.has_box_ended = j->is_hung_up;
 	return 0;
 }
 
-static int run(struct join *j, struct hb_error *err)
+/* The leader: tells of what its command does until that ends. */
+static void lead(struct join *j)
 {
-	struct door_request joined = { .magic = DOOR_MAGIC,
-				       .word = DOOR_JOINED };
+	static struct lead l;
+
+	lead_init(&l, j->box.peer, j->pid, false);
+	for (;;) {
+		struct pollfd fds[2] = { { j->signals, POLLIN, 0 },
+					 { j->report, POLLIN, 0 } };
+		struct sys_signal drop;
+		unsigned char word;
+		int status;
+
+		while (sys_signalfd_next(j->signals, &drop) > 0)
+			;
+		while (sys_waitpid(j->pid, &status,
+				   WNOHANG | WUNTRACED | WCONTINUED) > 0) {
+			if (WIFSTOPPED(status)) {
+				lead_stopped(&l, WSTOPSIG(status));
+				report_send(j->report, REPORT_STOPPED,
+					    WSTOPSIG(status));
+			} else if (WIFCONTINUED(status)) {
+				lead_continued(&l);
+			} else {
+				report_send(j->report, REPORT_EXITED, status);
+				return;
+			}
+		}
+		if (sys_poll(fds, 2, -1) < 0)
+			return;
+		if (fds[1].revents &&
+		    sys_recv_record(j->report, &word, sizeof(word), NULL) <= 0)
+			return;
+		if (fds[1].revents)
+			lead_word(&l, word);
+	}
+}
+
+/* In the child of the client. */
+_Noreturn static void leader_main(struct join *j, pid_t client)
+{
+	struct hb_error err = { 0 };
 	sigset_t set;
 	int r;
 
-	terminal_init(&j->terminal);
-	j->box.group = j->terminal.group;
-	j->box.tty = j->terminal.fd;
-	j->box.is_foreground = j->terminal.is_foreground;
-	box_handled_signals(&set);
+	fd_closep(&j->watch);
+	r = sys_set_parent_death_signal(SIGKILL);
+	if (r < 0 || sys_getppid() != client)
+		sys_exit(1);
+	/* Not the client's: that would share what it hears. */
+	fd_closep(&j->signals);
+	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
-	r = sys_block_signals(&set, &j->box.mask);
+	r = j->signals = sys_signalfd(&set);
+	if (r >= 0)
+		r = sys_work_at_terminal(j->box.peer);
+	if (r >= 0)
+		r = pty_move_in(j->box.peer);
 	if (r < 0)
-		return hb_fail(err, r, "cannot block signals");
-	j->box.has_mask = true;
-	j->signals = sys_signalfd(&set);
-	r = j->signals < 0
-		    ? hb_fail(err, j->signals, "cannot watch for signals")
-		    : start(j, err);
+		(void)hb_fail(&err, r, "cannot work at a terminal");
+	else
+		r = start(j, &err);
+	if (r < 0) {
+		report_error(j->report, &err);
+		sys_exit(1);
+	}
+	report_send(j->report, REPORT_STARTED, j->pid);
+	lead(j);
+	sys_exit(0);
+}
+
+/* The same as start(), with a leader between. */
+static int start_led(struct join *j, pid_t *ret_leader, struct hb_error *err)
+{
+	pid_t client = sys_getpid(), pid;
+	struct report report;
+	int r;
+
+	r = sys_socket_pair(&j->watch, &j->report);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make the report socket");
+	pid = sys_clone(0, NULL);
+	if (pid == 0)
+		leader_main(j, client);
+	fd_closep(&j->report);
+	if (pid < 0)
+		return hb_fail(err, pid, "cannot enter the box");
+	*ret_leader = pid;
+	terminal_moved(&j->terminal);
+	/* (a) */
+	close_received(j);
+	r = sys_recv_record(j->watch, &report, sizeof(report), NULL);
+	if (r <= 0)
+		return hb_fail(err, -HB_E_CHILD, "cannot enter the box");
+	if (report.kind == REPORT_STARTED) {
+		j->pid = report.value;
+		return 0;
+	}
+	*err = report.error;
+	return err->code > 0 ? -err->code : -HB_E_CHILD;
+}
+
+static int run_command(struct join *j, struct hb_error *err)
+{
+	struct door_request joined = { .magic = DOOR_MAGIC,
+				       .word = DOOR_JOINED };
+	pid_t leader = 0;
+	int r;
+
+	r = j->terminal.pty ? start_led(j, &leader, err) : start(j, err);
 	if (r >= 0) {
 		joined.pid = j->pid;
 		(void)sys_send_record(j->door, &joined, sizeof(joined));
 		terminal_started(&j->terminal, j->pid);
 		r = wait_for(j, err);
 	}
-	terminal_done(&j->terminal);
+	if (leader > 0)
+		sys_kill_and_reap(leader);
+	return r;
+}
+
+static int run(struct join *j, struct hb_error *err)
+{
+	sigset_t set;
+	int r;
+
+	box_handled_signals(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	r = sys_block_signals(&set, &j->box.mask);
+	if (r < 0)
+		return hb_fail(err, r, "cannot block signals");
+	j->box.has_mask = true;
+	r = terminal_init(&j->terminal, &j->box, &j->watch, err);
+	if (r >= 0) {
+		j->signals = sys_signalfd(&set);
+		r = j->signals < 0 ? hb_fail(err, j->signals,
+					     "cannot watch for signals")
+				   : run_command(j, err);
+	}
+	terminal_done(&j->terminal, j->signals);
 	fd_closep(&j->signals);
+	fd_closep(&j->watch);
 	(void)sys_restore_signals(&j->box.mask);
 	return r;
 }
 
-int join_run(int fd, char *const *argv, char *const *envp,
+int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 	     struct join_result *ret_result, struct hb_error *err)
 {
 	struct join j = { .box = { BOX_NO_DESCRIPTORS },
 			  .door = fd,
 			  .cgroup = CGROUP_NONE,
 			  .client = -1,
-			  .signals = -1 };
+			  .signals = -1,
+			  .watch = -1,
+			  .report = -1 };
 	struct hb_error local = { 0 };
 	int r;
 
@@ -424,6 +595,8 @@ int join_run(int fd, char *const *argv, char *const *envp,
 	j.box.plan = &j.plan;
 	plan_init(&j.plan);
 	r = prepare(&j, argv, envp, err);
+	if (r >= 0 && tty)
+		plan_set_tty(&j.plan, tty);
 	if (r >= 0)
 		r = run(&j, err);
 	close_received(&j);

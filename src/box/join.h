@@ -18,13 +18,14 @@ struct join_result {
  * Runs `argv` in the live box whose door `fd` is connected to, with those of
  * the variables `envp` that the box lets in, and waits for its end.  The
  * terminal, job control and signals are as in box_run(); we ourselves enter
- * nothing.  The box is not ended by it.
+ * nothing.  The box is not ended by it.  `tty` is "own" or "real" (the value of
+ * KEY_TTY), or NULL for what the box was made with.
  *
  * -EAGAIN without words: there is no box any more, or not yet.  -HB_E_BUSY: the
  * supervisor does not answer, because it is stopped.  Any failure means that
  * the command did not start.
  */
-int join_run(int fd, char *const *argv, char *const *envp,
+int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 	     struct join_result *ret_result, struct hb_error *err);
 
 /*

@@ -60,7 +60,8 @@ struct box {
 	bool wants_go; /* the child waits for the supervisor's word */
 	enum box_group group;
 	bool is_foreground; /* we were in front of `tty` at the start */
-	int tty;	    /* GROUP_OWN: our terminal, else -1 */
+	int tty;	    /* GROUP_OWN: the command's terminal, else -1 */
+	int peer;	    /* `tty`, if it is one of its own, else -1 */
 	sigset_t mask;	    /* the caller's, for the command */
 	bool has_mask;	    /* something was blocked on the way */
 
@@ -100,7 +101,7 @@ struct box {
 /* clang-format off */
 #define BOX_NO_DESCRIPTORS                                           \
 	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
-	.root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1, \
+	.peer = -1, .root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1, \
 	.cgroup = CGROUP_NONE
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "box/door.h"
 #include "box/info.h"
+#include "box/pty.h"
 #include "box/state.h"
 #include "box/terminal.h"
 #include "sys/proc.h"
@@ -93,6 +94,7 @@ enum due {
 	DUE_STOP,   /* a command that was asked to end is killed */
 	DUE_GUESTS, /* those who joined and did not leave are killed */
 	DUE_BURIAL, /* it is looked whether the box is not over after all */
+	DUE_LOOK,   /* it is looked whether the command is in front by now */
 	DUE_END	    /* one past the last */
 };
 
@@ -200,11 +202,15 @@ static void on_burial(struct loop *l)
 	l->is_over = l->is_unburied;
 }
 
+static void on_look(struct loop *l)
+{
+	terminal_look(l->terminal);
+}
+
 static void (*const when_due[DUE_END])(struct loop *l) = {
-	[DUE_LIMIT] = on_limit,
-	[DUE_STOP] = on_stop_over,
-	[DUE_GUESTS] = on_guests_over,
-	[DUE_BURIAL] = on_burial,
+	[DUE_LIMIT] = on_limit,	       [DUE_STOP] = on_stop_over,
+	[DUE_GUESTS] = on_guests_over, [DUE_BURIAL] = on_burial,
+	[DUE_LOOK] = on_look,
 };
 
 static void on_started(struct loop *l, pid_t sender)
@@ -352,6 +358,9 @@ static int do_due(struct loop *l)
 	if (l->box->watch < 0 && l->door.n_orphans > 0 &&
 	    l->due[DUE_BURIAL] == 0)
 		set_due(l, DUE_BURIAL, BURIAL_MS);
+	if (l->terminal->pty && pty_awaits_front(l->terminal->pty) &&
+	    l->due[DUE_LOOK] == 0)
+		set_due(l, DUE_LOOK, PTY_LOOK_MS);
 	for (int i = 0; i < DUE_END; i++) {
 		if (l->due[i] > 0 && l->due[i] <= now) {
 			l->due[i] = 0;
@@ -382,13 +391,17 @@ enum {
 	SOURCES
 };
 
+/* In what is polled: the sources, the two terminals, then the guests. */
+#define PTY    SOURCES
+#define GUESTS (SOURCES + PTY_FDS)
+
 /* Serves one of those that are ready: what to look at next may be another. */
 static int serve_one(struct loop *l, const struct source *sources,
 		     struct pollfd *fds, size_t n_guests, int wait)
 {
 	int r;
 
-	r = sys_poll(fds, SOURCES + n_guests, wait);
+	r = sys_poll(fds, GUESTS + n_guests, wait);
 	if (r < 0)
 		return r;
 	for (int i = 0; i < SOURCES; i++) {
@@ -398,18 +411,20 @@ static int serve_one(struct loop *l, const struct source *sources,
 		return 0;
 	}
 	for (size_t i = 0; i < n_guests; i++) {
-		if (!fds[SOURCES + i].revents)
+		if (!fds[GUESTS + i].revents)
 			continue;
 		on_guest(l, i);
 		return 0;
 	}
+	if (fds[PTY].revents || fds[PTY + 1].revents)
+		terminal_serve(l->terminal, fds + PTY);
 	return 0;
 }
 
 static void run_loop(struct loop *l, int pidfd)
 {
 	auto_free struct pollfd *fds = NULL;
-	size_t room = SOURCES;
+	size_t room = GUESTS;
 	int r = 0;
 
 	fds = calloc(room, sizeof(*fds));
@@ -424,7 +439,7 @@ static void run_loop(struct loop *l, int pidfd)
 			[END] = { pidfd, on_end },
 			[KNOCK] = { is_open ? d->listener : -1, on_knock },
 		};
-		size_t n = SOURCES + d->n_guests;
+		size_t n = GUESTS + d->n_guests;
 
 		if (l->is_over)
 			return;
@@ -439,11 +454,14 @@ static void run_loop(struct loop *l, int pidfd)
 		}
 		for (size_t i = 0; i < n; i++)
 			fds[i] = (struct pollfd){
-				.fd = i < SOURCES ? sources[i].fd
-						  : d->guests[i - SOURCES].fd,
+				.fd = i < SOURCES  ? sources[i].fd
+				      : i < GUESTS ? -1
+						   : d->guests[i - GUESTS].fd,
 				.events = POLLIN
 			};
-		r = serve_one(l, sources, fds, n - SOURCES, wait);
+		if (l->terminal->pty)
+			pty_wants(l->terminal->pty, fds + PTY);
+		r = serve_one(l, sources, fds, n - GUESTS, wait);
 	}
 }
 

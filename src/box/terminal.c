@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/terminal.h"
 
+#include "box/lead.h"
+#include "box/pty.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
 
@@ -24,16 +26,16 @@
  *	   stopped job that is killed stops again before it hears.
  *	6. News of a stop may be older than a continue of the whole job: who is
  *	   not stopped any more does not stop us, or we would stand still alone.
+ *	   (A command with a terminal of its own is in no group of ours: every
+ *	   signal is passed on, and 1 to 4 are for the user's terminal alone.)
  *	7. What would end the command and comes before it has started is passed
  *	   on when it has, or an early kill is lost.
  */
 
-void terminal_init(struct terminal *t)
+static void init_real(struct terminal *t)
 {
 	bool is_ours = true;
 
-	*t = (struct terminal){ .fd = -1, .group = GROUP_SHARED };
-	t->own = sys_getpgrp();
 	for (int fd = 0; fd < 3; fd++)
 		is_ours = is_ours && sys_is_controlling_tty(fd);
 	if (!is_ours)
@@ -43,6 +45,35 @@ void terminal_init(struct terminal *t)
 	t->is_foreground = sys_tcgetpgrp(t->fd) == t->own;
 	if (t->is_foreground)
 		t->has_modes = sys_tcgetattr(t->fd, &t->modes) >= 0;
+}
+
+int terminal_init(struct terminal *t, struct box *box, const int *lead,
+		  struct hb_error *err)
+{
+	int r = 0;
+
+	*t = (struct terminal){ .fd = -1, .group = GROUP_SHARED, .lead = lead };
+	t->own = sys_getpgrp();
+	if (box->plan->argv && !is_set(box, PLAN_TTY_REAL))
+		r = pty_make(&t->pty, err);
+	else if (box->plan->argv)
+		init_real(t);
+	if (r < 0)
+		return r;
+	if (t->pty) {
+		t->group = GROUP_OWN;
+		box->peer = t->pty->peer;
+	}
+	box->group = t->group;
+	box->tty = t->pty ? t->pty->peer : t->fd;
+	box->is_foreground = t->pty ? t->pty->is_raw : t->is_foreground;
+	return 0;
+}
+
+void terminal_moved(struct terminal *t)
+{
+	if (t->pty)
+		pty_moved(t->pty);
 }
 
 void terminal_pass_on(const struct terminal *t, int sig)
@@ -93,9 +124,34 @@ static bool is_in_front(const struct terminal *t)
 	return t->fd >= 0 && sys_tcgetpgrp(t->fd) == t->own;
 }
 
+/* Somebody let us go on: what of the terminal we knew is of before. */
+static void come_back(struct terminal *t)
+{
+	bool was_raw = t->pty->is_raw;
+
+	pty_return(t->pty);
+	if (t->pty->is_raw && !was_raw)
+		lead_tell(*t->lead, LEAD_FRONT);
+}
+
+/* Whether the signal is about the user's terminal and not for the command. */
+static bool is_for_relay(struct terminal *t, int sig)
+{
+	if (sig == SIGCONT)
+		come_back(t);
+	if (sig == SIGWINCH)
+		pty_resize(t->pty);
+	/* The kernel tells the group that is in front of the other one. */
+	return sig == SIGCONT || (sig == SIGWINCH && t->pty->is_raw);
+}
+
 void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 {
-	if (signal->number == SIGCONT || signal->number == SIGCHLD)
+	if (signal->number == SIGCHLD)
+		return;
+	if (t->pty && is_for_relay(t, signal->number))
+		return;
+	if (signal->number == SIGCONT)
 		return;
 	if (t->command <= 0) {
 		keep_early(t, signal->number);
@@ -108,7 +164,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 	}
 	if (t->group != GROUP_OWN)
 		return;
-	if (is_in_front(t)) {
+	if (!t->pty && is_in_front(t)) {
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
 	}
@@ -149,10 +205,61 @@ static bool take_pending(struct terminal *t, int signals)
 	return is_stopping;
 }
 
+/*
+ * Whether nobody would wake us from a stop: the kernel then does not stop us,
+ * and a command that wants the terminal would ask again and again.
+ */
+static bool is_orphaned(const struct terminal *t)
+{
+	pid_t parent = sys_getppid();
+
+	return sys_getpgid(parent) == t->own ||
+	       sys_getsid(parent) != sys_getsid(0);
+}
+
+static void stopped_at_pty(struct terminal *t, int sig, int signals)
+{
+	bool wants_terminal = sig == SIGTTIN || sig == SIGTTOU;
+
+	if (wants_terminal && !t->pty->is_held) {
+		pty_ask(t->pty);
+		if (t->pty->is_raw || is_orphaned(t)) {
+			lead_tell(*t->lead, LEAD_FRONT);
+			return;
+		}
+	}
+	if (!sys_is_stopped(t->command))
+		return;
+	if (wants_terminal)
+		lead_tell(*t->lead, LEAD_HALT);
+	pty_leave(t->pty);
+	(void)sys_raise_default(sig);
+	pty_return(t->pty);
+	(void)take_pending(t, signals);
+	lead_tell(*t->lead, t->pty->is_raw ? LEAD_FRONT : LEAD_BEHIND);
+}
+
+void terminal_serve(struct terminal *t, const struct pollfd *fds)
+{
+	pty_serve(t->pty, fds);
+	if (pty_refused(t->pty))
+		terminal_pass_on(t, SIGTTOU);
+}
+
+void terminal_look(struct terminal *t)
+{
+	if (pty_look(t->pty))
+		lead_tell(*t->lead, LEAD_FRONT);
+}
+
 void terminal_stopped(struct terminal *t, int sig, int signals)
 {
 	bool is_stopping;
 
+	if (t->pty) {
+		stopped_at_pty(t, sig, signals);
+		return;
+	}
 	if (t->group == GROUP_OWN && (sig == SIGTTIN || sig == SIGTTOU) &&
 	    is_in_front(t)) {
 		t->is_foreground = true;
@@ -182,8 +289,10 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		terminal_pass_on(t, SIGTSTP);
 }
 
-void terminal_done(struct terminal *t)
+void terminal_done(struct terminal *t, int signals)
 {
+	pty_done(t->pty, signals);
+	t->pty = NULL;
 	if (t->fd < 0 || !t->is_foreground)
 		return;
 	if (sys_tcgetpgrp(t->fd) != t->own)

@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <termios.h>
 
+struct pollfd;
+struct pty;
 struct sys_signal;
 
 /*
@@ -16,13 +18,18 @@ struct sys_signal;
  * them.  The shell knows only the supervisor; the terminal knows only the
  * process group in front.
  *
+ * With a terminal of its own (`pty`) the command is never in front of the
+ * user's: box/pty.h.  At the user's own (PLAN_TTY_REAL):
+ *
  * GROUP_OWN: 0, 1 and 2 are all the controlling terminal.  The command has its
  * own process group and the supervisor puts it in front.
  * GROUP_SHARED: anything else, for instance a pipeline, whose members share the
  * terminal by being in one group.
  */
 struct terminal {
-	int fd; /* -1 with GROUP_SHARED */
+	struct pty *pty; /* NULL: it has the user's, or there is none */
+	const int *lead; /* the socket to what leads it: box/lead.h */
+	int fd;		 /* the user's; -1 with GROUP_SHARED and a pty */
 	enum box_group group;
 	bool is_foreground; /* the terminal is touched only while this holds */
 	pid_t own;	    /* our process group */
@@ -33,8 +40,15 @@ struct terminal {
 	bool has_modes;
 };
 
-/* Decides for 0, 1 and 2 as they are.  Changes nothing. */
-void terminal_init(struct terminal *t);
+/*
+ * Decides for 0, 1 and 2 as they are, and tells the box.  `lead` is borrowed.
+ * terminal_done() takes what this has made, also after a failure.
+ */
+int terminal_init(struct terminal *t, struct box *box, const int *lead,
+		  struct hb_error *err);
+
+/* The child that is going to be the box has what it needs of us. */
+void terminal_moved(struct terminal *t);
 
 /* The command runs, with this pid as seen from here. */
 void terminal_started(struct terminal *t, pid_t command);
@@ -48,6 +62,15 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal);
  */
 void terminal_stopped(struct terminal *t, int sig, int signals);
 
+/* With a pty: pty_serve(), and what follows from it. */
+void terminal_serve(struct terminal *t, const struct pollfd *fds);
+
+/*
+ * With a pty: looks whether we are in front by now, and the command wants to
+ * be there.  To be called while pty_awaits_front().
+ */
+void terminal_look(struct terminal *t);
+
 /* The same for one that did not come by a signal of ours. */
 void terminal_pass_on(const struct terminal *t, int sig);
 
@@ -55,7 +78,9 @@ void terminal_pass_on(const struct terminal *t, int sig);
 bool terminal_is_end(int sig);
 bool terminal_is_stop(int sig);
 
-/* The end: the terminal is ours again, as it was. */
-void terminal_done(struct terminal *t);
+/*
+ * The end: the terminal is ours again, as it was.  `signals` as for pty_done().
+ */
+void terminal_done(struct terminal *t, int signals);
 
 #endif

@@ -117,10 +117,10 @@ static int run(const struct cmd_call *call, enum takes takes, enum hb_open how,
 		argv = shell;
 	if (r >= 0)
 		r = cmd_open_store(call, false, &store, err);
-	if (r >= 0 && call->values->pty)
-		r = hb_own_terminal(call->envp, err);
 	if (r >= 0)
-		r = hb_exec(store, ref, how, argv, call->envp, ret_result, err);
+		r = hb_exec(store, ref, how, argv, call->envp,
+			    call->values->pty ? "own" : call->values->tty,
+			    ret_result, err);
 	hb_store_free(store);
 	return r;
 }

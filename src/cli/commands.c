@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "base/num.h"
 #include "cli/cmd.h"
 #include "cli/cmd_exec.h"
 #include "cli/cmd_run.h"
@@ -89,23 +88,6 @@ static int run(char **words, struct hb_error *err)
 	return dispatch(c, &call, err);
 }
 
-/* `holdback` itself, once it has given its terminal to a child. */
-static int relay(char **words)
-{
-	struct hb_error err = { 0 };
-	int64_t fd, pid;
-	int status = 0;
-
-	if (!words[0] || !words[1] || num_int(words[0], 0, INT_MAX, &fd) < 0 ||
-	    num_int(words[1], 1, INT_MAX, &pid) < 0) {
-		(void)hb_fail(&err, -HB_E_USAGE, "there is nothing to relay");
-		return cli_fail_run(&err);
-	}
-	if (hb_relay((int)fd, (pid_t)pid, &status, &err) < 0)
-		return cli_fail_run(&err);
-	return status;
-}
-
 int main(int argc, char **argv)
 {
 	struct hb_error err = { 0 };
@@ -118,8 +100,6 @@ int main(int argc, char **argv)
 	}
 	if (cmd_is_exec(argv[1]))
 		return cmd_exec(argv, EXEC_BEHIND, environ);
-	if (strcmp(argv[1], "relay") == 0)
-		return relay(argv + 2);
 	if (strcmp(argv[1], "run") == 0)
 		return cmd_run(argv + 2, RUN_BEHIND, environ);
 	r = run(argv + 1, &err);

@@ -50,6 +50,7 @@ struct cli_values {
 	bool name_status;
 	bool stat;
 	bool pty; /* exec, shell */
+	const char *tty;
 	bool binary;
 	bool no_pager;
 	const char *color; /* NULL: not said */

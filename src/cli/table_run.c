@@ -9,6 +9,7 @@
  */
 
 static const char *const nets[] = { "none", "host", NULL };
+static const char *const ttys[] = { "own", "real", NULL };
 
 int cli_add_setting(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err)
@@ -85,7 +86,10 @@ const struct option run_options[] = {
 	{ ROW("chdir", "DIR", "start in this directory of the view"),
 	  .offer = OFFER_DIRS },
 	{ FLAG("no-ptrace", "let no process trace another") },
-	{ FLAG("pty", "give the command a terminal of its own") },
+	{ ROW("tty", "TTY",
+	      "the command's terminal: own (the default), or real: yours"),
+	  .choices = ttys },
+	{ FLAG("pty", "as --tty own") },
 	{ FLAG("allow-nested", "let the command make sandboxes of its own") },
 	{ FLAG("require", "run nothing if the host lacks anything") },
 	{ FLAG("allow-degraded",

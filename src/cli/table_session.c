@@ -101,6 +101,7 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		0 \
 	}
 
+static const char *const ttys[] = { "own", "real", NULL };
 static const char *const strategies[] = { "overlay", "copy_on_write", NULL };
 
 const struct option create_options[] = {
@@ -144,10 +145,16 @@ const struct option create_options[] = {
 };
 
 const struct option exec_options[] = {
+	{ .name = "tty",
+	  .kind = OPTION_STRING,
+	  .metavar = "TTY",
+	  .choices = ttys,
+	  .offset = AT(tty),
+	  .help = "the command's terminal: own, or real, which is yours" },
 	{ .name = "pty",
 	  .kind = OPTION_SET,
 	  .offset = AT(pty),
-	  .help = "give the command a terminal of its own" },
+	  .help = "as --tty own, which is the default" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

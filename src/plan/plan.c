@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void plan_set_tty(struct plan *plan, const char *tty)
+{
+	plan->settings &= ~(unsigned)PLAN_TTY_REAL;
+	if (strcmp(tty, "real") == 0)
+		plan->settings |= PLAN_TTY_REAL;
+}
+
 void plan_init(struct plan *plan)
 {
 	*plan = (struct plan){ .uid = -1, .gid = -1 };

@@ -151,7 +151,8 @@ enum plan_setting {
 	PLAN_BARE = 1 << 17,
 	PLAN_NO_SOCKETS = 1 << 18,	/* PLAN_BARE: nor sockets */
 	PLAN_FILTER_NO_SETID = 1 << 19, /* a variant of the filter, as above */
-	PLAN_SETTINGS_END = 1 << 20,	/* one past the last */
+	PLAN_TTY_REAL = 1 << 20,     /* PLAN_JOBS: at the user's own terminal */
+	PLAN_SETTINGS_END = 1 << 21, /* one past the last */
 };
 
 enum plan_fd {
@@ -210,6 +211,9 @@ struct plan {
 	const char *argv0; /* NULL: as argv[0] */
 	char *const *argv; /* the command, NULL-terminated */
 };
+
+/* Whose terminal the command has: "own" or "real". */
+void plan_set_tty(struct plan *plan, const char *tty);
 
 /*
  * An empty plan: every descriptor -1, ids as outside, no capability.

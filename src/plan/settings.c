@@ -36,6 +36,7 @@ static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
 static const char *const nets[] = { "none", "host", NULL };
+static const char *const ttys[] = { "own", "real", NULL };
 
 #define AT(field) offsetof(struct settings, field)
 #define LIST(word)                                                            \
@@ -100,6 +101,10 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_NO_PTRACE] = { .name = "no-ptrace",
 			    .kind = OPTION_SET,
 			    .offset = AT(no_ptrace) },
+	[KEY_TTY] = { .name = "tty",
+		      .kind = OPTION_STRING,
+		      .choices = ttys,
+		      .offset = AT(tty) },
 	[KEY_PTY] = { .name = "pty",
 		      .kind = OPTION_SET,
 		      .offset = AT(has_own_terminal) },
@@ -140,6 +145,7 @@ static const struct {
 	[KEY_HIDE] = { RULE_PATH, NULL },
 	[KEY_NET] = { RULE_WORD, "none" },
 	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
+	[KEY_TTY] = { RULE_WORD, "own" },
 	[KEY_PTY] = { RULE_WORD, "yes" },
 	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
 	[KEY_REQUIRE] = { RULE_WORD, "yes" },
@@ -171,7 +177,9 @@ static const char *const source_names[SETTING_SOURCES] = {
 
 void settings_init(struct settings *s)
 {
-	*s = (struct settings){ .size = SETTING_SIZE, .net = nets[0] };
+	*s = (struct settings){ .size = SETTING_SIZE,
+				.net = nets[0],
+				.tty = ttys[0] };
 }
 
 void settings_done(struct settings *s)
@@ -517,6 +525,11 @@ int settings_profile(struct settings *s, const char *name, struct hb_error *err)
 			return r;
 	}
 	return 1;
+}
+
+const char *settings_tty(const struct settings *s)
+{
+	return s->has_own_terminal ? ttys[0] : s->tty;
 }
 
 const char *settings_text(const struct settings *s, enum setting_key key,

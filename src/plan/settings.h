@@ -48,7 +48,8 @@ enum setting_key {
 	KEY_NET,
 	KEY_CHDIR,
 	KEY_NO_PTRACE,
-	KEY_PTY,
+	KEY_TTY,
+	KEY_PTY, /* the older word for KEY_TTY own */
 	KEY_ALLOW_NESTED,
 	KEY_REQUIRE,
 	KEY_ALLOW_DEGRADED,
@@ -102,7 +103,8 @@ struct settings {
 	const char *chdir;
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;
-	bool has_own_terminal; /* for 0, 1 and 2, where they are one */
+	const char *tty;       /* "own": a terminal for the command; "real" */
+	bool has_own_terminal; /* whatever `tty` says */
 	bool allow_nested;
 	bool is_required;    /* whatever the host lacks stops the run */
 	bool allow_degraded; /* also a run without namespaces */
@@ -163,6 +165,9 @@ int settings_environment(struct settings *s, char *const *envp,
 /* Sets what the compiled-in profile says.  1, or 0 if there is none. */
 int settings_profile(struct settings *s, const char *name,
 		     struct hb_error *err);
+
+/* What is in force of KEY_TTY and KEY_PTY: "own" or "real". */
+const char *settings_tty(const struct settings *s);
 
 /* The value of a key that is no list, as text, or NULL if it has none. */
 const char *settings_text(const struct settings *s, enum setting_key key,

@@ -487,6 +487,11 @@ static int add_work_dir(struct builder *b)
 	return r;
 }
 
+void view_terminal(const struct settings *s, struct plan *plan)
+{
+	plan_set_tty(plan, settings_tty(s));
+}
+
 void view_limits(const struct settings *s, struct plan *plan)
 {
 	plan->limits = (struct plan_limits){ .memory = s->memory,
@@ -520,6 +525,7 @@ static void set_settings(const struct builder *b)
 	plan->settings = PLAN_FILTER | PLAN_JOBS | PLAN_CLOSE_FDS |
 			 PLAN_WAIT_ALL | PLAN_PROVE | PLAN_LIMITS |
 			 PLAN_DIE_WITH_PARENT;
+	view_terminal(s, plan);
 	if (s->no_ptrace)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
 	if (has_real_writes(b->request))

@@ -103,6 +103,9 @@ struct view_request {
 int view_build(const struct view_request *request, const struct view_host *host,
 	       struct plan *plan, struct hb_error *err);
 
+/* Whose terminal the command has, and what it may do there. */
+void view_terminal(const struct settings *s, struct plan *plan);
+
 /* The limits that were asked for. */
 void view_limits(const struct settings *s, struct plan *plan);
 

@@ -83,6 +83,7 @@ static void set_settings(const struct view_request *request, struct plan *plan)
 			 PLAN_CLOSE_FDS | PLAN_WAIT_ALL | PLAN_PROVE |
 			 PLAN_PROVE_NO_USERNS | PLAN_LIMITS |
 			 PLAN_DIE_WITH_PARENT | PLAN_FILTER_NO_SETID;
+	view_terminal(s, plan);
 	if (s->no_ptrace)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
 	if (strcmp(s->net, "host") != 0)

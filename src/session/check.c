@@ -75,7 +75,8 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	(void)sys_chdir(s->record.resources[0].source);
 	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &session, &err);
 	if (r >= 0)
-		r = hb_session_exec(session, argv, store->envp, &result, &err);
+		r = hb_session_exec(session, argv, store->envp, NULL, &result,
+				    &err);
 	if (r < 0) {
 		hb_error_format(&err, text, sizeof(text));
 		(void)sys_write_all(STDERR_FILENO, text, strlen(text));

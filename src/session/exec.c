@@ -188,8 +188,8 @@ static int run(struct exec *e, char *const *argv, char *const *envp,
 }
 
 int hb_session_exec(struct hb_session *session, char *const *argv,
-		    char *const *envp, struct hb_exec_result *ret_result,
-		    struct hb_error *err)
+		    char *const *envp, const char *tty,
+		    struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	struct exec e = { .session = session,
 			  .mounted = { .session = session } };
@@ -199,10 +199,12 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	if (!err)
 		err = &local;
 	if (session->record.n_policy > 0)
-		return kept_exec(session, argv, envp, ret_result, err);
+		return kept_exec(session, argv, envp, tty, ret_result, err);
 	e.mounted.plan = &e.plan;
 	plan_init(&e.plan);
 	r = prepare(&e, argv, envp, err);
+	if (r >= 0 && tty)
+		plan_set_tty(&e.plan, tty);
 	if (r >= 0)
 		r = run(&e, argv, envp, ret_result, err);
 	plan_done(&e.plan);

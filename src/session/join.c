@@ -51,8 +51,8 @@ static bool waits(struct wait *w, int door)
 
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
-		char *const *envp, struct hb_exec_result *ret_result,
-		struct hb_error *err)
+		char *const *envp, const char *tty,
+		struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	char name[RECORD_NAME_MAX + 1];
 	struct join_result result = { 0 };
@@ -62,7 +62,7 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	fd = live_find(store, ref, name, err);
 	if (fd < 0)
 		return fd;
-	r = join_run(fd, argv, envp, &result, err);
+	r = join_run(fd, argv, envp, tty, &result, err);
 	if (r < 0 && err->stage == STAGE_EXEC)
 		return session_explain_exec(argv, envp, err);
 	if (r < 0)
@@ -93,7 +93,7 @@ static int bind_to_parent(struct hb_error *err)
 }
 
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
-	    char *const *argv, char *const *envp,
+	    char *const *argv, char *const *envp, const char *tty,
 	    struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	struct hb_session *session = NULL;
@@ -108,14 +108,14 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 		return r;
 	do {
 		*err = (struct hb_error){ 0 };
-		door = argv ? join(store, ref, argv, envp, ret_result, err)
+		door = argv ? join(store, ref, argv, envp, tty, ret_result, err)
 			    : -ENOENT;
 		if (err->code != 0 || !is_without_box(door))
 			return door;
 		r = hb_session_open(store, ref, how, &session, err);
 	} while (r == -HB_E_BUSY && argv && waits(&w, door));
 	if (r >= 0)
-		r = hb_session_exec(session, argv, envp, ret_result, err);
+		r = hb_session_exec(session, argv, envp, tty, ret_result, err);
 	hb_session_free(session);
 	return r;
 }

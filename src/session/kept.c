@@ -267,10 +267,14 @@ static void tell_losses(struct kept_box *box)
 }
 
 int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      struct hb_exec_result *ret_result, struct hb_error *err)
+	      const char *tty, struct hb_exec_result *ret_result,
+	      struct hb_error *err)
 {
+	const struct hb_setting setting = { "tty", tty };
 	const struct hb_run_options options = { .argv = argv,
 						.envp = envp,
+						.settings = &setting,
+						.n_settings = tty ? 1 : 0,
 						.keeps_open = !argv };
 	struct box_result result = { 0 };
 	struct run run;

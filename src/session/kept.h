@@ -43,6 +43,7 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 
 /* hb_session_exec() of a session that `run` made. */
 int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      struct hb_exec_result *ret_result, struct hb_error *err);
+	      const char *tty, struct hb_exec_result *ret_result,
+	      struct hb_error *err);
 
 #endif

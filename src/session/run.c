@@ -247,6 +247,9 @@ static void tell_start(const struct run *run, const char *session,
 		       what, has_net(run) ? "host" : "none", n_tools,
 		       n_tools == 1 ? "" : "s");
 	add_limits(&run->settings, text, sizeof(text));
+	if (strcmp(settings_tty(&run->settings), "real") == 0)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			       " · terminal: your own");
 	tell(listener, HB_NOTICE_START, text);
 	if (!run->worktree_why)
 		return;
@@ -345,7 +348,6 @@ struct kept {
 	struct hb_store *store;
 	struct hb_session *session;
 	bool is_new; /* made by this run: nothing is left of it if that fails */
-	bool has_terminal; /* of its own, if that was asked for */
 };
 
 static int open_store(struct kept *kept, const struct hb_run_options *options,
@@ -502,10 +504,6 @@ static int run_once(const struct hb_run_options *options,
 	run.ladder.context = &heard;
 	if (r >= 0)
 		r = check_modes(&run, err);
-	if (r >= 0 && run.settings.has_own_terminal && !kept->has_terminal) {
-		r = hb_own_terminal(options->envp, err);
-		kept->has_terminal = true;
-	}
 	/* Only what is there is covered. */
 	if (r >= 0 && run.covered && !kept->store && keeps(&run))
 		r = open_store(kept, options, err);

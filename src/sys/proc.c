@@ -209,6 +209,11 @@ pid_t sys_getpgrp(void)
 	return getpgrp();
 }
 
+pid_t sys_getsid(pid_t pid)
+{
+	return RESULT(getsid(pid));
+}
+
 pid_t sys_getpgid(pid_t pid)
 {
 	return RESULT(getpgid(pid));
@@ -256,6 +261,69 @@ static pid_t parent_of(const char *name)
 	end = strrchr(text, ')');
 	/* ") S PPID" */
 	return end && strlen(end) > 4 ? (pid_t)strtol(end + 4, NULL, 10) : 0;
+}
+
+/* Whether it is there. */
+static bool look_at_process(pid_t pid, struct sys_process *ret)
+{
+	char path[32], text[512], *end;
+	const char *name_end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	name_end = strrchr(text, ')');
+	if (!name_end || name_end[1] != ' ' || !name_end[2])
+		return false;
+	*ret = (struct sys_process){ .pid = pid,
+				     .is_stopped = name_end[2] == 'T' };
+	/* After the state: the parent, the group, the session. */
+	(void)strtol(name_end + 3, &end, 10);
+	(void)strtol(end, &end, 10);
+	ret->session = (pid_t)strtol(end, &end, 10);
+	return name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
+/* Whether /proc has our numbers. */
+static bool has_own_proc(void)
+{
+	char text[16];
+	ssize_t n;
+
+	n = sys_readlinkat(AT_FDCWD, "/proc/self", text, sizeof(text));
+	return n > 0 && strtol(text, NULL, 10) == getpid();
+}
+
+int sys_processes(struct sys_process *ret, size_t size)
+{
+	_Alignas(struct k_dirent) char block[4096];
+	pid_t own = getpid();
+	size_t count = 0;
+	ssize_t n;
+	int dir;
+
+	if (!has_own_proc())
+		return -ENOENT;
+	dir = sys_openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
+	if (dir < 0)
+		return dir;
+	while ((n = sys_getdents(dir, block, sizeof(block))) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct k_dirent *e = (const void *)(block + at);
+			pid_t pid = (pid_t)strtol(e->name, NULL, 10);
+			struct sys_process found;
+
+			at += e->reclen;
+			if (pid <= 1 || pid == own ||
+			    !look_at_process(pid, &found))
+				continue;
+			if (count < size)
+				ret[count] = found;
+			count++;
+		}
+	}
+	sys_close(dir);
+	return (int)count;
 }
 
 int sys_kill_children(int sig)

@@ -65,6 +65,7 @@ int sys_setsid(void);
 int sys_setpgid(pid_t pid, pid_t group);
 pid_t sys_getpgrp(void);
 pid_t sys_getpgid(pid_t pid);
+pid_t sys_getsid(pid_t pid);
 
 int sys_setns(int fd, int nstype);
 int sys_unshare(int flags);
@@ -82,6 +83,20 @@ int sys_become_subreaper(void);
  * there were; -ENOENT without /proc.
  */
 int sys_kill_children(int sig);
+
+/* A process as /proc tells of it, all as seen from here. */
+struct sys_process {
+	pid_t pid;
+	pid_t session; /* 0: its leader is outside of our pid namespace */
+	bool is_stopped;
+};
+
+/*
+ * Up to `size` of the processes of our pid namespace but pid 1 and ourselves:
+ * how many there are, which may be more.  -ENOENT if /proc is not of our
+ * namespace, or is none.
+ */
+int sys_processes(struct sys_process *ret, size_t size);
 
 int sys_set_no_new_privs(void);
 bool sys_has_no_new_privs(void);

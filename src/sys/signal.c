@@ -166,3 +166,13 @@ int sys_tcsetattr(int fd, const struct termios *modes)
 {
 	return RESULT(tcsetattr(fd, TCSADRAIN, modes));
 }
+
+int sys_tcsetattr_now(int fd, const struct termios *modes)
+{
+	return RESULT(tcsetattr(fd, TCSANOW, modes));
+}
+
+void sys_forget_typed(int fd)
+{
+	(void)tcflush(fd, TCIFLUSH);
+}

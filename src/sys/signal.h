@@ -63,4 +63,10 @@ int sys_tcsetpgrp(int fd, pid_t group);
 int sys_tcgetattr(int fd, struct termios *ret_modes);
 int sys_tcsetattr(int fd, const struct termios *modes);
 
+/* The same without waiting for what is still being shown. */
+int sys_tcsetattr_now(int fd, const struct termios *modes);
+
+/* What was typed and not read is forgotten. */
+void sys_forget_typed(int fd);
+
 #endif

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # needs: bash stty
-"""--pty: a terminal between the user's and the command's."""
+"""A terminal between the user's and the command's, which is the default.
+
+tests/box/terminal.py holds what is the same with --tty real.
+"""
 
 import os
 import signal
@@ -14,7 +17,6 @@ sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "box"))
 import terminal  # noqa: E402
 from pty_shell import Failed, below, run_tests, same, state_of, wait_until  # noqa: E402
 
-RELAY = "commands"
 NUMBER = "stat -Lc %t:%T /proc/self/fd/0"
 
 
@@ -23,7 +25,8 @@ def another_one(sh):
     for words in ("hb", "hbx @s"):
         if sh.run(f"{words} {NUMBER}") == outside:
             raise Failed("it is the terminal of the user")
-    same(sh.run(f"$HB_BIN run --ephemeral -q -- {NUMBER}"), outside)
+    for words in ("hb --tty real --", "hbx --tty real @s"):
+        same(sh.run(f"{words} {NUMBER}"), outside)
     same(sh.run("hb tty").strip(), "/dev/console")
 
 
@@ -31,7 +34,7 @@ def modes(sh):
     before = sh.run("stty -g")
     sh.run("hb stty -echo -icanon")
     same(sh.run("stty -g"), before)
-    if sh.run("$HB_BIN run --ephemeral -q -- stty -echo; stty -g; stty echo") == before:
+    if sh.run("hb --tty real -- stty -echo; stty -g; stty echo") == before:
         raise Failed("control: a command can change those of the user's")
 
 
@@ -65,7 +68,7 @@ def redirected(sh):
     outside = sh.run(number).strip()
     if sh.run("hb " + number).strip() in ("", outside):
         raise Failed("it is the terminal of the user")
-    same(sh.run("$HB_BIN run --ephemeral -q -- " + number).strip(), outside)
+    same(sh.run("hb --tty real -- " + number).strip(), outside)
 
 
 def left_behind(sh):
@@ -126,37 +129,34 @@ def stop_key(sh):
     for _ in range(5):
         terminal.stop(sh)
         sh.start("fg", "<cont>")
-    terminal.end(sh, RELAY)
+    terminal.end(sh)
 
 
 def end_while_stopped(sh):
     sh.start("hb ./probe signals", terminal.READY)
     terminal.stop(sh)
-    job = relay(sh)
+    job = terminal.supervisor(sh)
     sh.start("kill %1; kill -CONT %1", "<term>")
     wait_until(lambda: not state_of(job), "the job ends")
     sh.run("wait")
 
 
-def relay(sh):
-    return terminal.supervisor(sh, RELAY)
-
-
 def signals(sh):
     sh.start("hb ./probe signals", terminal.READY)
-    terminal.end(sh, RELAY)
+    terminal.end(sh)
     same(sh.status(), 42)
 
 
 def killed(sh):
+    before = sh.run("stty -g")
     sh.start("hb sh -c './probe linger 2; exec ./probe signals'", terminal.READY)
-    boxed = below(relay(sh))
+    boxed = below(terminal.supervisor(sh))
     if not boxed:
         raise Failed("there is nothing to end")
-    os.kill(relay(sh), signal.SIGKILL)
-    wait_until(lambda: not any(map(state_of, boxed)), "the box ends with the relay")
+    os.kill(terminal.supervisor(sh), signal.SIGKILL)
+    wait_until(lambda: not any(map(state_of, boxed)), "the box ends with the supervisor")
     sh.expect("hb> ")
-    sh.run("stty sane")
+    same(sh.run("stty -g"), before)
 
 
 def all_tests(tap, sh):
@@ -181,15 +181,15 @@ def all_tests(tap, sh):
     one("^Z", stop_key, sh)
     one("a signal while it is stopped", end_while_stopped, sh)
     one("signals are passed on", signals, sh)
-    one("L7 the box ends with the relay", killed, sh)
+    one("L7 the box ends with the supervisor, and the shell has its terminal", killed, sh)
     one("nothing is left of all this", lambda: same(sh.children(), []))
-    one("the box ends when the terminal hangs up", terminal.hang_up, sh, RELAY)
+    one("the box ends when the terminal hangs up", terminal.hang_up, sh)
 
 
 def main():
     return run_tests(
-        "alias hb='$HB_BIN run --pty --ephemeral -q --';"
-        " alias hbx='$HB_BIN exec --pty --state-dir ../state';"
+        "alias hb='$HB_BIN run --ephemeral -q';"
+        " alias hbx='$HB_BIN exec --state-dir ../state';"
         " $HB_BIN create --state-dir ../state s --cow . >/dev/null",
         all_tests,
     )

@@ -169,6 +169,7 @@ static void a_workspace_only_tightens(void)
 		[KEY_NET] = { KEY_NET, "host", "none" },
 		[KEY_CHDIR] = { KEY_CHDIR, "/", NULL },
 		[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
+		[KEY_TTY] = { KEY_TTY, "real", "own" },
 		[KEY_PTY] = { KEY_PTY, "no", "yes" },
 		[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
 		[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
