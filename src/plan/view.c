@@ -191,14 +191,14 @@ static int hold_parents(struct builder *b, const char *path)
 	return r;
 }
 
-/* Empty, and closed to everybody. */
-static int add_cover(struct builder *b, const char *path)
+/* Empty, and read-only. */
+static int add_cover(struct builder *b, const char *path, mode_t perms)
 {
 	unsigned flags = cover_flags(b, path);
 	int r = hold_parents(b, path);
 
 	if (r >= 0)
-		r = add_memory(b, path, 0);
+		r = add_memory(b, path, perms);
 	if (r < 0)
 		return r;
 	last_op(b)->flags |= flags;
@@ -291,19 +291,21 @@ static int add_file(struct builder *b, const char *text, const char *path,
 	return 0;
 }
 
-/* The same for a directory that is empty and closed to everybody. */
-static int add_closed(struct builder *b, const char *path)
+/* The same for a directory that is empty. */
+static int add_empty(struct builder *b, const char *path, mode_t perms)
 {
 	const char *base = find_base(b, path);
 	int r;
 
 	if (!base)
-		return add_cover(b, path);
+		return add_cover(b, path, perms);
 	r = add(b, OP_MASK, "", path,
 		PLAN_TEXT | PLAN_RO | PLAN_HAS_PERMS | PLAN_MASK_DIR);
-	if (r >= 0)
-		last_op(b)->base = base;
-	return r;
+	if (r < 0)
+		return r;
+	last_op(b)->base = base;
+	last_op(b)->perms = perms;
+	return 0;
 }
 
 static int add_hidden(struct builder *b, const struct view_entry *e)
@@ -325,7 +327,7 @@ static int add_hidden(struct builder *b, const struct view_entry *e)
 	/* Something in it was asked for by name: the way there is open. */
 	if (is_used(b, e->path))
 		return add_memory(b, e->path, 0755);
-	return add_closed(b, e->path);
+	return add_empty(b, e->path, 0);
 }
 
 static int add_text(struct builder *b, const struct view_entry *e)
@@ -414,9 +416,10 @@ static int add_covers(struct builder *b)
 	const struct view_request *q = b->request;
 	int r = 0;
 
+	/* What cannot be read is something that programs complain about. */
 	for (size_t i = 0; r >= 0 && i < q->n_covered; i++)
 		if (view_has(b->plan, q->covered[i]))
-			r = add_closed(b, q->covered[i]);
+			r = add_empty(b, q->covered[i], 0555);
 	return r;
 }
 

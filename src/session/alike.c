@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -28,7 +29,7 @@ static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 		struct alike_place place = {
 			.base = resource->base,
 			.dir = resource->dir,
-			.skip_prefix = SESSION_IN_BASE,
+			.store_name = BERTH,
 		};
 
 		r = session_open_layers(s, i, err);

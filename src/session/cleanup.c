@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/berth.h"
 #include "session/gc.h"
 #include "session/layers.h"
 #include "session/live.h"
@@ -28,22 +29,18 @@
  * `cleanup --stale`.
  */
 
-void session_remove_in_base(const struct session_record *record)
+void session_remove_berths(const struct hb_store *store,
+			   const struct session_record *record)
 {
-	char name[SESSION_IN_BASE_SIZE];
-
-	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", record->id);
 	for (size_t i = 0; i < record->n_resources; i++) {
 		auto_fd int base = resource_open(&record->resources[i], NULL);
 
-		/* Tried everywhere: a half-made record does not say where. */
-		if (base >= 0)
-			(void)tree_remove(base, name, NULL);
+		berth_remove(store, record, i, base);
 	}
 }
 
 /* Without a record: by what the store and the other place say of each other. */
-static void remove_noted(const struct hb_store *store, const char *gone)
+void session_remove_noted(const struct hb_store *store, const char *gone)
 {
 	auto_fd int session = store_open_own(store->sessions, gone, NULL);
 
@@ -56,7 +53,7 @@ static void remove_noted(const struct hb_store *store, const char *gone)
 		if (dir == -ENOENT)
 			return;
 		if (dir >= 0)
-			(void)resource_remove_noted(dir, NULL);
+			berth_remove_noted(store, dir, i);
 	}
 }
 
@@ -69,9 +66,10 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 
 	progress_begin(&progress, store, "removing the session");
 	if (record)
-		session_remove_in_base(record);
-	else
-		remove_noted(store, gone);
+		session_remove_berths(store, record);
+	/* A half-made record does not say where. */
+	if (!record || record->state == SESSION_CREATED)
+		session_remove_noted(store, gone);
 	r = tree_remove(store->sessions, gone, err);
 	if (r < 0) {
 		hb_fix(err, "holdback cleanup --stale");
@@ -217,10 +215,10 @@ static void remove_known(const struct hb_session *s, const char *gone)
 	(void)sys_unlinkat(s->store->sessions, gone, AT_REMOVEDIR);
 }
 
-static bool is_in_some_base(const struct session_record *record)
+static bool has_berths(const struct session_record *record)
 {
 	for (size_t i = 0; i < record->n_resources; i++)
-		if (record->resources[i].is_in_base)
+		if (berth_is_used(&record->resources[i]))
 			return true;
 	return false;
 }
@@ -237,7 +235,7 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'",
 			       s->record.name);
-	if (!is_in_some_base(&s->record)) {
+	if (!has_berths(&s->record)) {
 		remove_known(s, gone);
 		if (sys_faccessat(s->store->sessions, gone, F_OK) == -ENOENT)
 			return 0;

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/berth.h"
 #include "session/fallback.h"
 #include "session/groups.h"
 #include "session/layers.h"
@@ -170,6 +171,23 @@ static void say_no_place(const struct hb_store *store,
 		  quote_shown(resource->source, shown, sizeof(shown)));
 }
 
+void session_say_inside(const struct hb_store *store,
+			const struct session_record *record)
+{
+	char path[PATH_MAX], shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; i < record->n_resources; i++) {
+		if (!berth_is_inside(&record->resources[i]) ||
+		    berth_path_itself(record, i, path, sizeof(path), NULL) < 0)
+			continue;
+		store_say(store,
+			  "what is pending is kept in '%s', which git and "
+			  "commands do not see: the directory is on another "
+			  "file system than the sessions",
+			  quote_shown(path, shown, sizeof(shown)));
+	}
+}
+
 static int make_resource(const struct hb_store *store, int session,
 			 size_t number, const struct hb_create_options *asked,
 			 struct session_record *record,
@@ -193,7 +211,7 @@ static int make_resource(const struct hb_store *store, int session,
 	dir = store_open_own(session, name, err);
 	if (dir < 0)
 		return dir;
-	place = resource_place(base, dir, record->id, resource, err);
+	place = resource_place(store, base, dir, number, record, err);
 	if (place < 0)
 		return place;
 	if (!resource->same_mount)
@@ -303,6 +321,8 @@ static int fill(const struct hb_store *store, const char *making,
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
 	}
+	if (asked && !asked->is_quiet)
+		session_say_inside(store, record);
 	/* A fork is as fast as it can be: there the first box does it. */
 	r = origin ? 0 : make_shown(store, made->dir, record, err);
 	if (r < 0)
@@ -378,7 +398,8 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r < 0) {
 		if (made.door >= 0)
 			live_remove_in(made.dir);
-		session_remove_in_base(record);
+		session_remove_berths(store, record);
+		session_remove_noted(store, making);
 		(void)tree_remove(store->sessions, making, NULL);
 		return r;
 	}

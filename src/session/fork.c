@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -63,7 +64,7 @@ static int fill(void *ctx, size_t number, int dir,
 	const struct record_resource *old = &parent->record.resources[number];
 	int r;
 
-	if (resource->is_in_base != old->is_in_base) {
+	if (berth_is_used(resource) != berth_is_used(old)) {
 		hb_fix(err, "holdback commit @%s, then create",
 		       parent->record.name);
 		return hb_fail(err, -HB_E_STATE,

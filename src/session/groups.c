@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "sys/attr.h"
@@ -14,6 +15,7 @@
 #include "txn/carry.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
+#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -410,12 +412,6 @@ static int enter(struct prepare *p, const char *path, size_t len,
 	return r;
 }
 
-/* Stores at the top of a resource are not part of it. */
-static bool is_store(const char *path)
-{
-	return strncmp(path, SESSION_IN_BASE, strlen(SESSION_IN_BASE)) == 0;
-}
-
 /* 1: the layer has something at the path or hides it, 0: neither. */
 static bool is_in_layer(int layer, const char *path)
 {
@@ -463,7 +459,7 @@ static int note_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 
 	if (v->when == TREE_LEAVE || !is_foreign(&p->who, &v->attr) ||
 	    !is_member(&p->who, v->attr.gid) || strlen(v->path) >= PATH_SIZE ||
-	    is_store(v->path))
+	    walk_is_store(v->path, BERTH))
 		return 0;
 	(void)split(v->path, &len);
 	r = enter(p, v->path, len, err);

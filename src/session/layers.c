@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "session/berth.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -15,6 +16,7 @@
 #include "txn/carry.h"
 #include "txn/history.h"
 #include "txn/tree.h"
+#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -238,9 +240,8 @@ static int find_any(void *ctx, const struct tree_visit *visit,
 	(void)ctx;
 	(void)err;
 	/* Whiteouts over stores are ours. */
-	if (strncmp(visit->name, SESSION_IN_BASE,
-		    sizeof(SESSION_IN_BASE) - 1) == 0)
-		return 0;
+	if (walk_is_store(visit->name, BERTH))
+		return TREE_SKIP;
 	return -ENOTEMPTY;
 }
 
@@ -428,7 +429,7 @@ static int check_place(const struct hb_session *s, struct hb_error *err)
 		const struct record_resource *resource =
 			&s->record.resources[i];
 
-		if (!resource->is_in_base &&
+		if (!berth_is_used(resource) &&
 		    !path_is_beneath(s->store->path, resource->source))
 			continue;
 		hb_fix(err,
@@ -436,8 +437,8 @@ static int check_place(const struct hb_session *s, struct hb_error *err)
 		       "'%s' and not in it",
 		       quote_shown(resource->source, shown, sizeof(shown)));
 		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "what is pending in '%s' lies inside of it, and "
-			       "there no layers can be stacked",
+			       "what is pending in '%s' lies inside of it or "
+			       "beside it, and there no layers can be stacked",
 			       shown);
 	}
 	return 0;

@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "box/box.h"
 #include "plan/plan.h"
+#include "session/berth.h"
 #include "session/ladder.h"
 #include "session/layers.h"
 #include "session/live.h"
@@ -17,6 +18,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/walk.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,6 +51,22 @@ static int keep(struct mounted *m, const char *text, const char **ret,
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	*ret = copy;
 	return plan_keep(m->plan, copy, err);
+}
+
+/* Of type berth_fn: the view covers it. */
+static int hide(void *ctx, const char *path, struct hb_error *err)
+{
+	struct mounted *m = ctx;
+	const char **hidden;
+
+	for (size_t i = 0; i < m->n_hidden; i++)
+		if (strcmp(m->hidden[i], path) == 0)
+			return 0;
+	hidden = reallocarray(m->hidden, m->n_hidden + 1, sizeof(*hidden));
+	if (!hidden)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	m->hidden = hidden;
+	return keep(m, path, &m->hidden[m->n_hidden++], err);
 }
 
 static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
@@ -85,13 +103,10 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 				       err);
 	if (r >= 0)
 		r = keep(m, path, &overlay->work, err);
-	if (r < 0 || !resource->is_in_base)
+	if (r < 0 || !berth_is_used(resource))
 		return r;
-	r = session_store_path(m->session, i, "", path, sizeof(path), err);
-	if (r < 0)
-		return r;
-	path[strlen(path) - 1] = '\0';
-	return keep(m, path, &m->hidden[m->n_hidden++], err);
+	r = berth_path_itself(&m->session->record, i, path, sizeof(path), err);
+	return r < 0 ? r : hide(m, path, err);
 }
 
 /* The same thing at its place inside. */
@@ -126,21 +141,18 @@ static int add_held(void *ctx, size_t number, const char *path,
 static int hide_store(void *ctx, const char *name, struct hb_error *err)
 {
 	const struct session_resource *resource = ctx;
-	int r;
 
-	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
-		return 0;
-	r = sys_make_whiteout(resource->upper, name);
-	if (r < 0 && r != -EEXIST)
-		return hb_fail(err, r, "cannot hide '%s'", name);
-	return 0;
+	return walk_is_store(name, BERTH)
+		       ? berth_hide(resource->upper, resource->base, name, err)
+		       : 0;
 }
 
 /*
- * Stores at the top of a resource are not part of it.  They are there when the
- * resource and the state directory have different mounts, and then all have
- * theirs there; only then all names are looked at, because a start must not
- * take longer where there are more.
+ * Stores at the top of a resource are not part of it, also one that is made
+ * while the box is there.  Those of the version before had names of their own,
+ * and were there when the resource and the state directory had different
+ * mounts: only then all names are looked at, because a start must not take
+ * longer where there are more.
  */
 static int hide_stores(struct hb_session *s, struct hb_error *err)
 {
@@ -153,10 +165,12 @@ static int hide_stores(struct hb_session *s, struct hb_error *err)
 		if (r < 0)
 			return r;
 		/* A tree of ours does not have them. */
-		if (!s->record.resources[i].is_in_base || strategy->shown)
+		if (strategy->shown)
 			continue;
-		r = store_each_name(s->resources[i].base, hide_store,
-				    &s->resources[i], err);
+		r = hide_store(&s->resources[i], BERTH, err);
+		if (r >= 0 && berth_is_used(&s->record.resources[i]))
+			r = store_each_name(s->resources[i].base, hide_store,
+					    &s->resources[i], err);
 		if (r < 0)
 			return hb_fail(err, r, "'%s'",
 				       s->record.resources[i].source);
@@ -198,7 +212,7 @@ static int hide_runtime(struct mounted *m, struct hb_error *err)
 	m->runtime = live_runtime(m->session->store, path);
 	if (m->runtime < 0)
 		return 0;
-	return keep(m, path, &m->hidden[m->n_hidden++], err);
+	return hide(m, path, err);
 }
 
 int mounted_prepare(struct mounted *m, struct hb_error *err)
@@ -216,12 +230,13 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 	if (r < 0)
 		return r;
 	m->overlays = calloc(n, sizeof(*m->overlays));
-	m->hidden = calloc(n + 1, sizeof(*m->hidden));
 	m->layers = calloc(n, sizeof(*m->layers));
 	m->places = calloc(n, sizeof(*m->places));
-	if (!m->overlays || !m->hidden || !m->layers || !m->places)
+	if (!m->overlays || !m->layers || !m->places)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	r = hide_runtime(m, err);
+	if (r >= 0)
+		r = berth_each(s->store->path, hide, m, err);
 	if (r >= 0)
 		r = shown_before_box(s, add_held, m, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)

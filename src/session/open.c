@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -27,20 +28,6 @@
 /* Two commits to one base take turns. */
 #define LOCK_WAIT 10000 /* ms */
 
-static int open_store_dir(const struct hb_session *s, size_t number, int base,
-			  struct hb_error *err)
-{
-	char name[SESSION_IN_BASE_SIZE + SESSION_RESOURCE_DIR_SIZE];
-
-	if (s->record.resources[number].is_in_base) {
-		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
-			       s->record.id);
-		return store_open_own(base, name, err);
-	}
-	session_resource_dir(number, name);
-	return store_open_own(s->dir, name, err);
-}
-
 int session_open_top(const struct session_resource *resource)
 {
 	auto_fd int fd = sys_openat(resource->dir, "upper",
@@ -61,7 +48,8 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 	resource->base = resource_open(&s->record.resources[number], err);
 	if (resource->base < 0)
 		return resource->base;
-	resource->dir = open_store_dir(s, number, resource->base, err);
+	resource->dir =
+		berth_open(&s->record, number, s->dir, resource->base, err);
 	if (resource->dir < 0)
 		return hb_fail(err, resource->dir,
 			       "the store of '%s' is not as it was",
@@ -231,7 +219,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.peers = &resource->peers.ask,
 			.git = resource->git.git >= 0 ? &resource->git : NULL,
 			.same_mount = s->record.resources[i].same_mount,
-			.skip_prefix = SESSION_IN_BASE,
+			.store_name = BERTH,
 			.t0 = believable_t0(resource,
 					    s->record.resources[i].t0),
 		};
@@ -258,21 +246,8 @@ int session_store_path(const struct hb_session *s, size_t number,
 		       const char *below, char *ret, size_t size,
 		       struct hb_error *err)
 {
-	const struct record_resource *resource = &s->record.resources[number];
-	char name[SESSION_RESOURCE_DIR_SIZE];
-	int r;
-
-	session_resource_dir(number, name);
-	if (resource->is_in_base)
-		r = snprintf(ret, size, "%s/" SESSION_IN_BASE "%s/%s",
-			     resource->source, s->record.id, below);
-	else
-		r = snprintf(ret, size, "%s/sessions/%s/%s/%s", s->store->path,
-			     s->record.name, name, below);
-	if (r < 0 || (size_t)r >= size)
-		return hb_fail(err, -ENAMETOOLONG,
-			       "the path of the store is too long");
-	return 0;
+	return berth_path(&s->record, number, s->store->path, below, ret, size,
+			  err);
 }
 
 int session_clock(struct hb_session *s, struct timespec *ret_times,

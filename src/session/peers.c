@@ -2,6 +2,7 @@
 #include "session/peers.h"
 
 #include "base/auto.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -62,18 +63,11 @@ static int open_store(const struct peers *peers, int dir,
 		      const struct session_record *other)
 {
 	const struct hb_session *s = peers->session;
-	char name[SESSION_IN_BASE_SIZE + SESSION_RESOURCE_DIR_SIZE];
 
 	if (peers->resource >= other->n_resources)
 		return -1;
-	if (other->resources[peers->resource].is_in_base) {
-		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
-			       other->id);
-		return store_open_own(s->resources[peers->resource].base, name,
-				      NULL);
-	}
-	session_resource_dir(peers->resource, name);
-	return store_open_own(dir, name, NULL);
+	return berth_open(other, peers->resource, dir,
+			  s->resources[peers->resource].base, NULL);
 }
 
 static int load_one(void *ctx, const char *name, struct hb_error *err)

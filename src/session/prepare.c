@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "holdback/holdback.h"
 #include "plan/view_bare.h"
+#include "session/berth.h"
 #include "session/config.h"
 #include "session/entries.h"
 #include "session/look.h"
@@ -17,6 +18,7 @@
 #include "session/workspace.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,8 +177,12 @@ static int find_store(const struct run *run, char *ret)
 static int cover(struct run *run, const char *path, struct hb_error *err)
 {
 	size_t n = run->request.n_covered;
-	const char **covers = reallocarray(run->covers, n + 1, sizeof(*covers));
+	const char **covers;
 
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(run->covers[i], path) == 0)
+			return 0;
+	covers = reallocarray(run->covers, n + 1, sizeof(*covers));
 	if (!covers)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	covers[n] = path;
@@ -189,7 +195,11 @@ static int cover_store(struct run *run, struct hb_error *err)
 {
 	int r;
 
-	if (find_store(run, run->store) < 0 || !may_show_store(run, run->store))
+	if (find_store(run, run->store) < 0) {
+		run->store[0] = '\0';
+		return 0;
+	}
+	if (!may_show_store(run, run->store))
 		return 0;
 	run->covered = run->store;
 	r = cover(run, run->store, err);
@@ -206,21 +216,28 @@ struct real_dir {
 	const char *inside;
 };
 
+/* A copy of it, which lives as long as the plan. */
+static int cover_kept(struct run *run, const char *dir, const char *name,
+		      struct hb_error *err)
+{
+	size_t size = strlen(dir) + strlen(name) + 2;
+	char *path = malloc(size);
+	int r;
+
+	if (!path)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	(void)path_join(dir, name, path, size);
+	r = plan_keep(&run->plan, path, err);
+	return r < 0 ? r : cover(run, path, err);
+}
+
 static int cover_in_base(void *ctx, const char *name, struct hb_error *err)
 {
 	const struct real_dir *dir = ctx;
-	size_t size = strlen(dir->inside) + strlen(name) + 2;
-	char *path;
-	int r;
 
-	if (strncmp(name, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) != 0)
+	if (!walk_is_store(name, BERTH))
 		return 0;
-	path = malloc(size);
-	if (!path)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	(void)path_join(dir->inside, name, path, size);
-	r = plan_keep(&dir->run->plan, path, err);
-	return r < 0 ? r : cover(dir->run, path, err);
+	return cover_kept(dir->run, dir->inside, name, err);
 }
 
 static int cover_stores_in(struct run *run, const char *source,
@@ -233,20 +250,79 @@ static int cover_stores_in(struct run *run, const char *source,
 	return fd < 0 ? 0 : store_each_name(fd, cover_in_base, &dir, err);
 }
 
-/* What other sessions have at the top of a directory that is real. */
-static int cover_stores(struct run *run, struct hb_error *err)
+/* Of type berth_fn. */
+static int cover_berth(void *ctx, const char *path, struct hb_error *err)
 {
+	struct run *run = ctx;
+	char inside[PATH_MAX];
+	int r = cover_kept(run, path, "", err);
+
+	if (r >= 0 && view_inside(&run->request, path, inside) >= 0 &&
+	    strcmp(inside, path) != 0)
+		r = cover_kept(run, inside, "", err);
+	return r;
+}
+
+/*
+ * A resource that no session keeps shows the base itself: what sessions have at
+ * its top is covered, also those that begin later.
+ */
+static int hold_berth(struct run *run, const struct view_resource *resource,
+		      struct hb_error *err)
+{
+	struct run_berth *berths;
+	int fd = berth_hold(run->store, resource->source, err);
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return hb_fail(err, fd,
+			       "cannot cover what sessions have in '%s'",
+			       resource->source);
+	berths = reallocarray(run->berths, run->n_berths + 1, sizeof(*berths));
+	if (!berths) {
+		sys_close(fd);
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	}
+	run->berths = berths;
+	berths[run->n_berths++] = (struct run_berth){ resource->source, fd };
+	return cover_kept(run, resource->inside, BERTH, err);
+}
+
+/* So many of the resources, the first ones, show the base itself. */
+static size_t count_bare(const struct run *run)
+{
+	return run->settings.is_ephemeral || run->n_kept == 0 ? run->n_resources
+							      : run->n_direct;
+}
+
+int run_hold_berths(struct run *run, struct hb_error *err)
+{
+	size_t n = run->store[0] ? count_bare(run) : 0;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < run->n_direct; i++)
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = hold_berth(run, &run->resources[i], err);
+	return r;
+}
+
+/* What sessions have at the top of a directory that is shown as it is. */
+static int cover_stores(struct run *run, struct hb_error *err)
+{
+	size_t n = count_bare(run);
+	int r = run->store[0] ? berth_each(run->store, cover_berth, run, err)
+			      : 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = cover_stores_in(run, run->resources[i].source,
 				    run->resources[i].inside, err);
 	for (size_t i = 0; r >= 0 && i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
 		/* The data of agents is in no workspace. */
-		if (e->class == VIEW_RW && e->item &&
-		    e->item->origin.source != SETTING_BUILT_IN)
+		if ((e->class == VIEW_RW || e->class == VIEW_RO) && e->item &&
+		    e->item->origin.source != SETTING_BUILT_IN &&
+		    e->found == VIEW_DIR)
 			r = cover_stores_in(run, e->source, e->path, err);
 	}
 	return r;
@@ -475,5 +551,8 @@ void run_done(struct run *run)
 	free(run->argv);
 	free(run->entries);
 	free(run->covers);
+	for (size_t i = 0; i < run->n_berths; i++)
+		berth_release(run->berths[i].source, &run->berths[i].fd);
+	free(run->berths);
 	free(run->resources);
 }

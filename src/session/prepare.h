@@ -59,6 +59,11 @@ struct run {
 	char store[PATH_MAX], store_inside[PATH_MAX];
 	const char *covered; /* the store, if something may show it */
 	const char **covers; /* where things of ours are, for the request */
+	struct run_berth {
+		const char *source; /* the resource's */
+		int fd;		    /* of berth_hold() */
+	} * berths;
+	size_t n_berths;
 	char home[PATH_MAX];
 	struct roster home_names;
 	char command[PATH_MAX];	     /* as it was found */
@@ -79,6 +84,11 @@ int run_look(struct run *run, const struct hb_listener *listener,
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		struct hb_session *session, const struct hb_listener *listener,
 		struct hb_error *err);
+/*
+ * Holds the berths of the resources that show the base itself until
+ * run_done(), and covers them.  This alone changes the host.
+ */
+int run_hold_berths(struct run *run, struct hb_error *err);
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);
 void run_done(struct run *run);
 

@@ -48,6 +48,7 @@ void record_done(struct session_record *record)
 	for (size_t i = 0; i < record->n_resources; i++) {
 		free(record->resources[i].source);
 		free(record->resources[i].inside);
+		free(record->resources[i].berth);
 	}
 	free(record->resources);
 	for (size_t i = 0; i < record->n_read_only; i++)
@@ -248,6 +249,7 @@ static const struct field resource_fields[] = {
 	RESOURCE_FIELD("t0-before", FIELD_TIME, t0_before),
 	RESOURCE_FIELD("same-mount", FIELD_BOOL, same_mount),
 	RESOURCE_FIELD("in-base", FIELD_BOOL, is_in_base),
+	RESOURCE_FIELD("berth", FIELD_COPY, berth),
 	RESOURCE_FIELD("groups", FIELD_BOOL, has_groups),
 	RESOURCE_FIELD("strategy", FIELD_TEXT, strategy),
 	RESOURCE_FIELD("effective", FIELD_TEXT, effective),
@@ -260,14 +262,15 @@ static void write_field(struct kv_writer *w, const struct field *field,
 {
 	const char *at = (const char *)object + field->offset;
 	const struct timespec *time = (const void *)at;
+	const char *copy;
 
 	switch (field->type) {
 	case FIELD_TEXT:
 		(void)kv_add_str(w, field->key, at);
 		break;
 	case FIELD_COPY:
-		(void)kv_add_str(w, field->key,
-				 *(char *const *)(const void *)at);
+		copy = *(char *const *)(const void *)at;
+		(void)kv_add_str(w, field->key, copy ? copy : "");
 		break;
 	case FIELD_U64:
 		(void)kv_add_fmt(w, field->key, "%llu",

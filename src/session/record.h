@@ -48,6 +48,8 @@ struct record_resource {
 	struct timespec t0_before;
 	bool same_mount; /* its store is on its own mount: moves, no copies */
 	bool is_in_base; /* its store is .holdback-ID at the top of it */
+	char *berth;	 /* its store is in the berth of this one; owned, or
+			  * NULL or empty: see berth.h */
 	bool has_groups; /* groups that the box does not know: see groups.h */
 	/* How its changes are held back: as was asked for, and as it is done.
 	 */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "session/berth.h"
 #include "session/look.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -12,7 +13,6 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -350,104 +350,13 @@ int resource_make_dirs(int dir, struct hb_error *err)
 	return 0;
 }
 
-static int write_note(int dir, const char *name, const char *id,
-		      const char *source)
-{
-	auto_fd int fd = sys_openat(
-		dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-	int r = fd;
-
-	if (r >= 0)
-		r = sys_write_all(fd, id, strlen(id));
-	if (r >= 0)
-		r = sys_write_all(fd, "\n", 1);
-	if (r >= 0)
-		r = sys_write_all(fd, source, strlen(source));
-	return r;
-}
-
-static int place_in_base(int base, int dir, const char *id,
-			 struct record_resource *resource, struct hb_error *err)
-{
-	char name[SESSION_IN_BASE_SIZE];
-	auto_fd int place = -1;
-	int r;
-
-	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
-	/*
-	 * Each names the other, for whoever has no record any more, or none
-	 * yet: so the store's is there before the place is.
-	 */
-	r = write_note(dir, RESOURCE_NOTE, id, resource->source);
-	if (r >= 0)
-		r = sys_mkdirat(base, name, 0700);
-	if (r < 0)
-		return hb_fail(err, r, "cannot make '%s' in '%s'", name,
-			       resource->source);
-	resource->is_in_base = true;
-	resource->same_mount = true;
-	place = store_open_own(base, name, err);
-	if (place < 0)
-		return place;
-	r = write_note(place, RESOURCE_NOTE, id, "");
-	if (r < 0)
-		return hb_fail(err, r, "cannot make '%s' in '%s'", name,
-			       resource->source);
-	return take_fd(&place);
-}
-
-/* The id of a note, and what else it says; `size` bytes at most. */
-static int read_note(int dir, char id[RECORD_ID_SIZE], char *rest, size_t size)
-{
-	char text[RECORD_ID_SIZE + PATH_MAX];
-	ssize_t n = sys_read_file_at(dir, RESOURCE_NOTE, text, sizeof(text));
-
-	if (n < 0)
-		return (int)n;
-	/* As many digits as it is to have, and no path in it. */
-	if (strspn(text, "0123456789abcdef") != RECORD_ID_SIZE - 1 ||
-	    text[RECORD_ID_SIZE - 1] != '\n' || strlen(text) != (size_t)n ||
-	    strlen(text) - RECORD_ID_SIZE >= size)
-		return -EBADMSG;
-	memcpy(id, text, RECORD_ID_SIZE - 1);
-	id[RECORD_ID_SIZE - 1] = '\0';
-	(void)snprintf(rest, size, "%s", text + RECORD_ID_SIZE);
-	return 0;
-}
-
-int resource_remove_noted(int dir, struct hb_error *err)
-{
-	char id[RECORD_ID_SIZE], other[RECORD_ID_SIZE];
-	char name[SESSION_IN_BASE_SIZE], source[PATH_MAX], none[2];
-	auto_fd int base = -1;
-	auto_fd int place = -1;
-	int r;
-
-	if (read_note(dir, id, source, sizeof(source)) < 0)
-		return 0;
-	base = sys_openat2(AT_FDCWD, source, O_RDONLY | O_DIRECTORY, 0,
-			   K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
-	if (base < 0)
-		return 0;
-	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
-	place = store_open_own(base, name, NULL);
-	if (place < 0)
-		return 0;
-	r = read_note(place, other, none, sizeof(none));
-	if (r >= 0)
-		return strcmp(id, other) == 0 ? tree_remove(base, name, err)
-					      : 0;
-	/* Interrupted before it was whole: then there is nothing else in it. */
-	(void)sys_unlinkat(place, RESOURCE_NOTE, 0);
-	(void)sys_unlinkat(base, name, AT_REMOVEDIR);
-	return 0;
-}
-
-static int place_without_marker(int base, int dir, const char *id,
-				struct record_resource *resource,
+static int place_without_marker(const struct hb_store *store, int base, int dir,
+				size_t number, struct session_record *record,
 				struct hb_error *err)
 {
-	auto_fd int place = place_in_base(base, dir, id, resource, err);
+	struct record_resource *resource = &record->resources[number];
+	auto_fd int place =
+		berth_make(store, base, dir, -1, number, record, err);
 	auto_fd int marker = -1;
 	int r;
 
@@ -461,9 +370,11 @@ static int place_without_marker(int base, int dir, const char *id,
 	return r < 0 ? r : take_fd(&place);
 }
 
-static int find_place(int base, int dir, const char *id,
-		      struct record_resource *resource, struct hb_error *err)
+static int find_place(const struct hb_store *store, int base, int dir,
+		      size_t number, struct session_record *record,
+		      struct hb_error *err)
 {
+	struct record_resource *resource = &record->resources[number];
 	static const char probe[] = "probe";
 	auto_fd int marker = -1;
 	int r;
@@ -483,8 +394,8 @@ static int find_place(int base, int dir, const char *id,
 			    ? -EXDEV
 			    : sys_name_file(marker, dir, probe);
 		if (r == -EXDEV) {
-			auto_fd int place =
-				place_in_base(base, dir, id, resource, err);
+			auto_fd int place = berth_make(store, base, dir, marker,
+						       number, record, err);
 
 			if (place < 0)
 				return place;
@@ -510,7 +421,8 @@ static int find_place(int base, int dir, const char *id,
 	/* FUSE and NFS, where a name has to do. */
 	if (r == 0 && marker == -EOPNOTSUPP &&
 	    sys_faccessat(base, ".", W_OK) >= 0)
-		return place_without_marker(base, dir, id, resource, err);
+		return place_without_marker(store, base, dir, number, record,
+					    err);
 	resource->same_mount = r > 0;
 	marker = sys_unnamed_file(dir);
 	if (marker < 0)
@@ -522,10 +434,12 @@ static int find_place(int base, int dir, const char *id,
 	return sys_dup_above(dir, 3);
 }
 
-int resource_place(int base, int dir, const char *id,
-		   struct record_resource *resource, struct hb_error *err)
+int resource_place(const struct hb_store *store, int base, int dir,
+		   size_t number, struct session_record *record,
+		   struct hb_error *err)
 {
-	auto_fd int place = find_place(base, dir, id, resource, err);
+	struct record_resource *resource = &record->resources[number];
+	auto_fd int place = find_place(store, base, dir, number, record, err);
 	struct sys_attr attr;
 	int r;
 

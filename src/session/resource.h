@@ -40,26 +40,21 @@ int resource_add(const struct hb_store *store, const char *source,
 int resource_open(const struct record_resource *resource, struct hb_error *err);
 
 /*
- * Finds out by trying where the layers of `base` can live: in `dir`, which is
- * in the store, in the base itself, or, if the user cannot write there, in
- * `dir` with copies at commit.  Makes the directory of the second kind.
- * Fills same_mount, is_in_base, t0 and anew btime, and returns the directory.
+ * Finds out by trying where the layers of resource `number`, which is `base`,
+ * can live: in `dir`, which is in the store, in a berth (berth.h), or, if the
+ * user cannot write there, in `dir` with copies at commit.  Makes the directory
+ * of the second kind.  Fills same_mount, berth, t0 and anew btime, and returns
+ * the directory.
  */
-int resource_place(int base, int dir, const char *id,
-		   struct record_resource *resource, struct hb_error *err);
+int resource_place(const struct hb_store *store, int base, int dir,
+		   size_t number, struct session_record *record,
+		   struct hb_error *err);
 
 /*
- * In `dir` and in a place in the base: which session this is, and in the former
- * where the base lies.  For a session whose record cannot be read.
+ * In a resource's directory in a berth: which session this is.  In that of the
+ * version before, and in `dir` of such a session also where the base lies.
  */
 #define RESOURCE_NOTE "in-base"
-
-/*
- * Removes the place in the base that the note in `dir` names, if that is ours,
- * closed to others, and has the same id in it.  Otherwise nothing, which is
- * success as well: what is left is not known to be ours.
- */
-int resource_remove_noted(int dir, struct hb_error *err);
 
 /* In `dir`: what txn/top.h compares with. */
 #define RESOURCE_TOP "top"

@@ -341,6 +341,9 @@ static void start(struct kept_box *box)
 {
 	tell_weakenings(box->run, box->run->listener);
 	tell_start(box->run, box->session->record.name, box->run->listener);
+	/* A new one has said so. */
+	if (!box->session->is_fresh && !box->run->settings.is_quiet)
+		session_say_inside(box->session->store, &box->session->record);
 }
 
 /* What a run needs that keeps its changes. */
@@ -509,6 +512,8 @@ static int run_once(const struct hb_run_options *options,
 		r = open_store(kept, options, err);
 	if (r >= 0)
 		r = ladder_begin(&run, err);
+	if (r >= 0)
+		r = run_hold_berths(&run, err);
 	if (r >= 0)
 		r = keeps(&run) ? run_kept(&run, kept, trusts, ret_result, err)
 				: run_box(&run, ret_result, err);

@@ -24,7 +24,7 @@ struct hb_store;
  */
 struct session_resource {
 	int base;	 /* the real directory, verified; -1 before */
-	int dir;	 /* rN in the store, or .holdback-ID in the base */
+	int dir;	 /* rN in the store, or in a berth */
 	int upper;	 /* dir/upper; -1 while it is being frozen */
 	int top;	 /* dir/top: txn/top.h; -1: there is none */
 	int *layers;	 /* session_open_layers(): [0] is `upper` */
@@ -66,7 +66,8 @@ struct hb_session {
 #define SESSION_RESOURCE_DIR_SIZE 16
 void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
 
-/* ".holdback-" and the session's id. */
+/* The store in the base as the version before made it: ".holdback-" and the
+ * session's id. */
 #define SESSION_IN_BASE	     ".holdback-"
 #define SESSION_IN_BASE_SIZE (sizeof(SESSION_IN_BASE) + RECORD_ID_SIZE)
 
@@ -254,6 +255,10 @@ struct session_origin {
 	void *ctx;
 };
 
+/* Says which resources have what is pending in themselves. */
+void session_say_inside(const struct hb_store *store,
+			const struct session_record *record);
+
 /*
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
  * one, as it was asked for.  On failure nothing is left.  With `ret_session` it
@@ -301,8 +306,13 @@ int session_drop(struct hb_session *s, struct hb_error *err);
  */
 int session_is_void(struct hb_session *s, struct hb_error *err);
 
-/* Removes what stores in the resources themselves there are. */
-void session_remove_in_base(const struct session_record *record);
+/*
+ * Removes what of the session lies in berths: by its record, and by the notes
+ * in its directory `gone` of the store.
+ */
+void session_remove_berths(const struct hb_store *store,
+			   const struct session_record *record);
+void session_remove_noted(const struct hb_store *store, const char *gone);
 
 /*
  * Puts into words why a command could not be executed: the number tells which

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/publish.h"
@@ -221,6 +222,11 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	bool is_lost;
 
 	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
+	if (r >= 0)
+		r = session_open_resources(s, err);
+	/* An upper that holds nothing else is to be empty. */
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		berth_show(s->resources[i].upper);
 	if (r >= 0 && how == SETTLE_OR_DROP)
 		r = session_is_void(s, err);
 	if (r != 0)

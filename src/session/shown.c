@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/berth.h"
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/resource.h"
@@ -88,7 +89,7 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 		.dir = resource->dir,
 		.layers = resource->layers,
 		.n_layers = resource->n_layers,
-		.skip_prefix = SESSION_IN_BASE,
+		.store_name = BERTH,
 		.avoid_dev = store.dev,
 		.avoid_ino = store.ino,
 		.held = tell_held,

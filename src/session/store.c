@@ -69,13 +69,14 @@ static int check_own(int fd, const char *name, mode_t forbidden,
 	return 0;
 }
 
-int store_open_own(int dirfd, const char *name, struct hb_error *err)
+static int open_own(int dirfd, const char *name, int flags,
+		    struct hb_error *err)
 {
 	auto_fd int fd = -1;
 	char shown[QUOTE_SHOWN];
 	int r;
 
-	fd = sys_openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	fd = sys_openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'",
 			       quote_shown(name, shown, sizeof(shown)));
@@ -83,6 +84,16 @@ int store_open_own(int dirfd, const char *name, struct hb_error *err)
 	if (r < 0)
 		return r;
 	return take_fd(&fd);
+}
+
+int store_open_own(int dirfd, const char *name, struct hb_error *err)
+{
+	return open_own(dirfd, name, O_RDONLY, err);
+}
+
+int store_open_shut(int dirfd, const char *name, struct hb_error *err)
+{
+	return open_own(dirfd, name, O_PATH, err);
 }
 
 /* Makes each missing directory of an absolute path. */

@@ -46,6 +46,9 @@ void store_say(const struct hb_store *store, const char *fmt, ...)
  */
 int store_open_own(int dirfd, const char *name, struct hb_error *err);
 
+/* The same without the right to read it: what it holds is found by name. */
+int store_open_shut(int dirfd, const char *name, struct hb_error *err);
+
 /*
  * Whether `name` is still that directory, asked with its lock held: one that
  * was being made may have got its own name before we had the lock.

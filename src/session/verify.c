@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/berth.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "txn/tree.h"
+#include "txn/walk.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,12 +93,6 @@ static int look(struct verify *v, const char *path, const struct sys_attr *attr,
 	return v->fn(v->ctx, &escape, err);
 }
 
-/* Stores at the top of a resource are not part of it. */
-static bool is_store(const char *path)
-{
-	return strncmp(path, SESSION_IN_BASE, sizeof(SESSION_IN_BASE) - 1) == 0;
-}
-
 static int visit(void *ctx, const struct tree_visit *at, struct hb_error *err)
 {
 	struct verify *v = ctx;
@@ -107,7 +103,7 @@ static int visit(void *ctx, const struct tree_visit *at, struct hb_error *err)
 		v->result.n_unread++;
 		return 0;
 	}
-	if (is_store(at->path))
+	if (walk_is_store(at->path, BERTH))
 		return TREE_SKIP;
 	return look(v, at->path, &at->attr, err);
 }
@@ -129,21 +125,14 @@ static int add_witness(void *ctx, const char *name, struct hb_error *err)
 		return 0;
 	for (size_t i = 0; i < record.n_resources; i++) {
 		const struct record_resource *theirs = &record.resources[i];
-		char at[SESSION_IN_BASE_SIZE + SESSION_RESOURCE_DIR_SIZE];
 		auto_fd int store = -1;
 
 		if (theirs->ino != ours->ino ||
 		    strcmp(theirs->source, ours->source) != 0 ||
 		    v->n_witnesses == WITNESSES_MAX)
 			continue;
-		session_resource_dir(i, at);
-		if (theirs->is_in_base)
-			(void)snprintf(at, sizeof(at), SESSION_IN_BASE "%s",
-				       record.id);
-		store = store_open_own(theirs->is_in_base
-					       ? s->resources[v->resource].base
-					       : dir,
-				       at, NULL);
+		store = berth_open(&record, i, dir,
+				   s->resources[v->resource].base, NULL);
 		if (store >= 0 &&
 		    seen_open(store, &v->witnesses[v->n_witnesses], NULL) >= 0)
 			v->n_witnesses++;

@@ -475,7 +475,7 @@ static int walk(struct refresh *f, int copy, struct hb_error *err)
 		.layers = p->layers,
 		.n_layers = p->n_layers,
 		.spill_dir = p->dir,
-		.skip_prefix = p->skip_prefix,
+		.store_name = p->store_name,
 		.is_whole = true,
 		.sight = sight,
 		.ctx = f,

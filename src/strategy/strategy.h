@@ -27,7 +27,7 @@ struct strategy_place {
 	int dir;	   /* the resource's directory in the store */
 	const int *layers; /* the topmost first; [0] is the upper */
 	size_t n_layers;
-	const char *skip_prefix; /* of names at the top of the base; or NULL */
+	const char *store_name; /* as struct changes_request has it */
 	/* A directory that holds the store: not a part of the resource. */
 	uint64_t avoid_dev, avoid_ino;
 	const char *boot; /* the id of this boot */

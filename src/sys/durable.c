@@ -169,3 +169,13 @@ int sys_flock(int fd)
 {
 	return RESULT(flock(fd, LOCK_EX | LOCK_NB));
 }
+
+int sys_flock_shared(int fd)
+{
+	int r;
+
+	do
+		r = RESULT(flock(fd, LOCK_SH));
+	while (r == -EINTR);
+	return r;
+}

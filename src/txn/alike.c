@@ -264,7 +264,7 @@ static int walk(struct noting *n, struct hb_error *err)
 		.layers = n->place->layers,
 		.n_layers = 1,
 		.spill_dir = n->place->dir,
-		.skip_prefix = n->place->skip_prefix,
+		.store_name = n->place->store_name,
 		.sight = note_one,
 		.ctx = n,
 	};

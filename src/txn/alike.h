@@ -38,7 +38,7 @@ struct alike_place {
 	int dir;	   /* its directory in the store: `alike` lies there */
 	const int *layers; /* the topmost first; [0] is the upper */
 	size_t n_layers;
-	const char *skip_prefix; /* as struct changes_request has it */
+	const char *store_name; /* as struct changes_request has it */
 };
 
 /*

@@ -549,7 +549,7 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.layers = request->layers,
 		.n_layers = request->n_layers,
 		.spill_dir = request->spill_dir,
-		.skip_prefix = request->skip_prefix,
+		.store_name = request->store_name,
 		.sight = see,
 		.known = request->known ? recall : NULL,
 		.ctx = scan,

@@ -181,11 +181,9 @@ struct changes_request {
 	size_t n_layers;
 	const int *top; /* as struct txn_resource has it */
 	int spill_dir;	/* where the spill file may lie */
-	/*
-	 * Names at the top of the base that begin so are stores: skipped. NULL:
-	 * none are.
-	 */
-	const char *skip_prefix;
+	/* What is a store at the top of the base, by walk_is_store(), is no
+	 * part of it.  NULL: nothing is. */
+	const char *store_name;
 	struct timespec t0; /* zero: no conflict is looked for */
 	seen_fn seen;	    /* may be NULL */
 	void *seen_ctx;

@@ -96,7 +96,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.n_layers = res->n_layers,
 		.top = res->top,
 		.spill_dir = c->txn->session,
-		.skip_prefix = res->skip_prefix,
+		.store_name = res->store_name,
 		.t0 = rule.t0,
 		.seen = rule.seen,
 		.seen_ctx = rule.seen_ctx,

@@ -47,9 +47,9 @@ struct txn_resource {
 	const int *top;
 	const struct changes_peers *peers; /* may be NULL */
 	const struct ignored_outside
-		*git;		 /* as struct changes_request has it */
-	bool same_mount;	 /* the upper lies on the base's mount */
-	const char *skip_prefix; /* as struct changes_request has it */
+		*git;		/* as struct changes_request has it */
+	bool same_mount;	/* the upper lies on the base's mount */
+	const char *store_name; /* as struct changes_request has it */
 	struct timespec t0;
 	/*
 	 * The time there when the call began, for late.h: what changes from

@@ -466,18 +466,27 @@ static int push(struct walk *w, const struct sighting *s, struct child *c,
 	return list_names(w, f, err);
 }
 
+bool walk_is_store(const char *path, const char *store_name)
+{
+	size_t n = strlen(store_name);
+
+	return strncmp(path, store_name, n) == 0 &&
+	       (path[n] == '\0' || path[n] == '/' || path[n] == '-');
+}
+
 /*
- * By its name and its being in the base: whoever makes such a name inside has
- * made a change like any other.
+ * With an id behind it, by its name and its being in the base: whoever makes
+ * such a name inside has made a change like any other.
  */
 static bool is_skipped(const struct walk *w, const char *name)
 {
-	const char *prefix = w->request->skip_prefix;
+	const char *store = w->request->store_name;
 	struct sys_attr a;
 
-	if (w->n > 1 || !prefix || strncmp(name, prefix, strlen(prefix)) != 0)
+	if (w->n > 1 || !store || !walk_is_store(name, store))
 		return false;
-	return sys_attr_at(w->frames[0].sources[w->n_layers].fd, name, &a) >= 0;
+	return strcmp(name, store) == 0 ||
+	       sys_attr_at(w->frames[0].sources[w->n_layers].fd, name, &a) >= 0;
 }
 
 static int show(struct walk *w, struct sighting *s, struct child *c,

@@ -42,6 +42,12 @@ struct sighting {
 	enum conflict doubt_below;
 };
 
+/*
+ * Whether a path of a resource is, or lies in, what holdback itself has at its
+ * top: `store_name`, or that, "-" and an id.
+ */
+bool walk_is_store(const char *path, const char *store_name);
+
 enum walk_answer {
 	WALK_ON = 0,
 	WALK_SKIP, /* do not look at what is in the base below this */
@@ -56,7 +62,7 @@ struct walk_request {
 	const int *layers;
 	size_t n_layers;
 	int spill_dir;
-	const char *skip_prefix; /* as struct changes_request has it */
+	const char *store_name; /* as struct changes_request has it */
 	/*
 	 * Also what no layer says anything about, which is in the view unless
 	 * in_hidden or in_gone; a directory that cannot be listed, or that

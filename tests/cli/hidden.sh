@@ -156,12 +156,20 @@ prints 'nor if its name has a link in it' '' hb run -q --ephemeral sh -c "$see_s
 unset XDG_STATE_HOME
 prints 'nor if it is named to exec' '' \
 	hb exec --state-dir .state/holdback @one -- sh -c "$see_store"
-mkdir .holdback-0123456789abcdef && echo SECRET >.holdback-0123456789abcdef/b
-prints 'nor one of another session among real files' '' direct sh -c "$search"
-prints 'nor below --rw' '' sh -c '"$1" run --ephemeral --rw "$2" --at /w \
-	--hide conf sh -c "$3" sh "$2" 2>/dev/null' \
-	sh "$HB_BIN" "$work/p" 'cd "$1" && grep -rs SECRET .; :'
-rm -r .holdback-*
+pending='grep -rs PENDING .; :'
+for name in .holdback .holdback-0123456789abcdef; do
+	mkdir -m 700 $name $name/store && echo PENDING >$name/store/b
+	prints "nor $name of another session among real files" '' direct sh -c "$pending"
+	prints "nor $name below --rw" '' sh -c '"$1" run --ephemeral --rw "$2" --at /w \
+		--hide conf sh -c "$3" sh "$2" 2>/dev/null' \
+		sh "$HB_BIN" "$work/p" 'cd "$1" && grep -rs PENDING .; :'
+	prints "nor $name in memory" '' sh -c '"$1" run -q --ephemeral sh -c "$2" 2>/dev/null' \
+		sh "$HB_BIN" "$pending"
+	[ $name != .holdback ] ||
+		prints 'nor in a session' '' sh -c '"$1" run -q -s four sh -c "$2" 2>/dev/null' \
+			sh "$HB_BIN" "$pending"
+	rm -r $name
+done
 rm -rf .state ../link "$HOME/.local"
 
 done_testing

@@ -36,7 +36,7 @@ class OnOverlay(crash.Session):
         self.real = overlay.make(self.work, fill)
 
     def tree(self):
-        return [line for line in super().tree() if ".holdback-" not in line]
+        return [line for line in super().tree() if ".holdback" not in line]
 
     def remove(self):
         overlay.unmake(self.work)

@@ -79,9 +79,9 @@ def meet_exec(world, collector, number):
 def meet_create(world, collector, number):
     """A create gives its session the name while the collector is at that lock."""
     with stop(world, PUBLISH, "create", "s", "--cow", world.base) as maker:
-        while not any(name.startswith(".holdback-") for name in os.listdir(world.base)):
+        while not os.path.exists(os.path.join(os.path.dirname(world.top), ".holdback/store")):
             if not maker.run_to(maker.passed + 1):
-                raise AssertionError("its store is not in the project")
+                raise AssertionError("its store is not beside the project")
         with stop(world, stopper.LOCKS, *collector) as program:
             name = program.run_to(number)
             ends_well(maker)
@@ -101,6 +101,7 @@ def meet_at(meet, top, state, collector, number):
     except AssertionError as error:
         return f"before lock {number}: {error}"
     finally:
+        subprocess.run(world.call("cleanup", "-y", "@s"), cwd=world.base, capture_output=True, check=False)
         world.remove()
         shutil.rmtree(state, ignore_errors=True)
 
@@ -112,7 +113,7 @@ def main():
     print(f"1..{2 * len(COLLECTORS)}")
     here = os.environ["TMPDIR"]
     state = os.path.join(here, "state")
-    # There a session has its store in the project.
+    # There a session has its store beside the project.
     apart = tempfile.mkdtemp(prefix="holdback.", dir="/dev/shm")
     is_apart = os.stat(apart).st_dev != os.stat(here).st_dev
     meetings = [

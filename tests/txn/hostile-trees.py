@@ -79,7 +79,9 @@ class World:
             if "upper" in folders:
                 return os.path.join(folder, "upper")
             if folder == self.base:
-                folders[:] = [n for n in folders if n.startswith(".holdback-")]
+                folders[:] = [n for n in folders if n == ".holdback"]
+            if os.path.basename(folder) == ".holdback":
+                os.chmod(os.path.join(folder, "store"), 0o700)
         raise Fault("the session has no layer")
 
     def word(self, what, where):
@@ -202,13 +204,13 @@ class Picture:
             if status.st_mode & stat.S_IRUSR and not stat.S_ISSOCK(status.st_mode):
                 fact += attributes(folder, name)
             if stat.S_ISDIR(status.st_mode):
-                if not is_closed and not name.startswith(".holdback-"):
+                if not is_closed and not name == ".holdback":
                     folders.append((name, here))
             else:
                 if status.st_nlink > 1:
                     fact.append(self.first.setdefault(status.st_ino, here))
                 fact += [status.st_size, content(folder, name, status)]
-            if name.startswith(".holdback-"):
+            if name == ".holdback":
                 continue
             fact.append(status.st_mtime_ns)
             self.count += 1
@@ -342,7 +344,7 @@ def play(world):
         run_session(world)
     if os.listdir(os.path.join(world.state, "sessions")):
         raise Fault("cleanup left something")
-    left = [n for n in os.listdir(world.base) if n.startswith(".holdback-")]
+    left = [n for n in os.listdir(world.base) if n == ".holdback"]
     if left:
         raise Fault(f"cleanup left {left}")
     if world.most > MEMORY_MAX:

@@ -93,7 +93,7 @@ class World:
 
     def tree(self):
         """Without our own store at the top of the base."""
-        return [line for line in digest.digest(self.base)[1:] if not line.startswith(".holdback-")]
+        return [line for line in digest.digest(self.base)[1:] if not line.startswith(".holdback")]
 
     def pending(self):
         done = subprocess.run(
@@ -150,6 +150,15 @@ def play_alone(*words):
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
+def remove_berth(folder):
+    """What sessions had there whose state directory is gone."""
+    berth = os.path.join(folder, ".holdback")
+    for path in (berth, os.path.join(berth, "store")):
+        if os.path.exists(path):
+            os.chmod(path, 0o700)
+    subprocess.run(["rm", "-rf", berth], check=True)
+
+
 def main():
     number = 0
     top = os.path.join(os.environ["TMPDIR"], "top")
@@ -159,6 +168,7 @@ def main():
                 number += 1
                 why = play_alone(top, place, way, command)
                 subprocess.run(["rm", "-rf", top], check=True)
+                remove_berth(os.path.dirname(top))
                 name = f"{command}, the disk of {place} has no {way} left"
                 print(f"{'not ok' if why else 'ok'} {number} - {name}")
                 for line in (why or "").splitlines()[:12]:

@@ -69,7 +69,7 @@ hb cleanup -y @s >/dev/null
 rm -rf "$project/.state"
 state=$TMPDIR/state
 
-# The store on another file system: in the resource.
+# The store on another file system: above the resource, where that is the user's.
 shm=$(mktemp -d /dev/shm/holdback.XXXXXX) || shm=
 if [ -z "$shm" ] || [ "$(stat -c %d "$shm")" = "$(stat -c %d "$TMPDIR")" ]; then
 	skip 'a resource on another file system' 'there is none'
@@ -79,7 +79,14 @@ else
 	echo f >"$project/f"
 	is 'an overlay can be had there as well' "$(hb create s --cow "$project" 2>&1)" \
 		'created session s'
-	like 'the store is in the resource' "$(ls -A "$project")" '*.holdback-*'
+	is 'the store is beside the resource' "$(ls -A "$shm")" "$(printf '.holdback\np')"
+	is 'and not in it' "$(ls -A "$project")" f
+	mkdir "$shm/q" && echo q >"$shm/q/q"
+	check 'two resources have one place' hb create u --cow "$project" --cow "$shm/q"
+	hb exec @u -- sh -c "echo u >>$project/f; echo u >>$shm/q/q" 2>/dev/null &&
+		is 'and changes of their own' "$(hb diff --name-status @u | wc -l)" 2
+	hb cleanup -y @u >/dev/null
+	rm -r "$shm/q"
 	if in_box 'echo more >>f; mkdir d; echo n >d/n' 2>"$TMPDIR/err"; then
 		is 'it is not in the view' "$(in_box 'ls -A')" "$(printf 'd\nf')"
 		is 'nor among the changes' "$(names)" 'A d/,A d/n,M f,'
@@ -91,32 +98,39 @@ else
 		check 'a second session' hb create t --cow "$project"
 		is 'does not see the first one' \
 			"$(hb exec @t -- ls -A)" f
+		is 'nor what lies beside it' "$(hb exec @t -- sh -c \
+			"ls -A '$shm/.holdback' 2>/dev/null")" ''
+		is 'nor a box that is shown it' "$(cd "$work" && "$HB_BIN" run -q \
+			--state-dir "$state" --ephemeral --ro "$shm" \
+			ls -A "$shm/.holdback" 2>/dev/null)" ''
 		hb cleanup -y @t >/dev/null
 	else
 		skip 'layers in memory' "$(cat "$TMPDIR/err")"
 	fi
 	check 'cleanup' hb cleanup -y @s
 	is 'leaves nothing in it' "$(ls -A "$project")" f
+	is 'nor beside it' "$(ls -A "$shm"; ls -A "$state/berths")" p
 	# With a record that cannot be read: by what is known of it otherwise.
 	hb create s --cow "$project" >/dev/null
-	first=$(echo "$project"/.holdback-*)
-	mkdir -m 700 "$project/.holdback-0123456789abcdef"
+	hb create t --cow "$project" >/dev/null
+	first=$shm/.holdback/store/$(sed -n 's/^id = //p' "$state/sessions/s/session")-r0
+	second=$shm/.holdback/store/$(sed -n 's/^id = //p' "$state/sessions/t/session")-r0
+	check 'each session has a directory of its own' test -d "$first" -a -d "$second"
 	echo damaged >"$state/sessions/s/session"
 	check 'cleanup -y of a damaged session' hb cleanup -y @s
 	check_fails 'removes its store' test -e "$first"
-	is 'and not what is only called like one' "$(ls -A "$project" | wc -l)" 2
-	rmdir "$project/.holdback-0123456789abcdef"
-	hb create s --cow "$project" >/dev/null
-	first=$(echo "$project"/.holdback-*)
-	echo damaged >"$state/sessions/s/session"
-	echo 0123456789abcdef >"$first/in-base"
-	check 'cleanup -y of one whose store is not its own' hb cleanup -y @s
-	check 'leaves that' test -e "$first"
-	rm -rf "$first"
+	check 'and no other' test -e "$second"
+	echo damaged >"$state/sessions/t/session"
+	echo 0123456789abcdef >"$second/in-base"
+	check 'cleanup -y of one whose store is not its own' hb cleanup -y @t
+	check 'leaves that' test -e "$second"
+	chmod 700 "$shm/.holdback" "$shm/.holdback/store"
+	rm -rf "$shm/.holdback"
 	# A run that is killed while it makes a session there: by what is known.
 	kills=0
-	for call in mkdirat write; do
-		for i in 1 2 3 4 5 6; do
+	whole=$(ls -A "$project" "$shm")
+	for call in mkdirat write fchmodat,chmod symlinkat; do
+		for i in 1 2 3 4 5 6 7 8; do
 			(cd "$project" && XDG_STATE_HOME=$work/killed exec \
 				strace -qq -o /dev/null -e "trace=$call" \
 				-e "inject=$call:signal=KILL:when=$i" \
@@ -125,17 +139,17 @@ else
 			"$HB_BIN" gc --dry-run --state-dir "$work/killed/holdback" \
 				>/dev/null 2>&1
 			case $i in
-			[135]) set -- cleanup --stale -y ;;
+			[1357]) set -- cleanup --stale -y ;;
 			*) set -- gc ;;
 			esac
 			"$HB_BIN" "$@" --state-dir "$work/killed/holdback" \
 				>/dev/null 2>&1
-			[ "$(ls -A "$project")" = f ] ||
+			[ "$(ls -A "$project" "$shm")" = "$whole" ] ||
 				echo "# left after $call $i"
 		done
 	done
 	check 'a run is killed while it makes one' test "$kills" -gt 5
-	is 'and nothing is left of any' "$(ls -A "$project")" f
+	is 'and nothing is left of any' "$(ls -A "$project" "$shm")" "$whole"
 	rm -rf "$work/killed"
 	# A closed top: only root can put a store there, and without one on its
 	# file system there is no undo, so there is no commit.
@@ -143,7 +157,7 @@ else
 	before=$(digest "$project")
 	hb create s --cow "$project" >/dev/null 2>"$TMPDIR/err"
 	in_box 'echo more >>f'
-	if [ "$(ls -A "$project")" = f ]; then
+	if [ ! -w "$project" ]; then
 		like 'a closed top is told at once' "$(cat "$TMPDIR/err")" \
 			"*nothing of '$project' can be committed*fix: *"
 		check_exit 'its commit is refused' 10 hb commit -y @s

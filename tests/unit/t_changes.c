@@ -396,14 +396,31 @@ static void our_own_names_are_skipped(void)
 	struct tree t;
 
 	tree_init(&t, 1);
-	t.request.skip_prefix = ".holdback-";
+	t.request.store_name = ".holdback";
+	put_dir(t.base, ".holdback");
+	put_whiteout(t.layers[0], ".holdback");
 	put_dir(t.base, ".holdback-1");
 	put_whiteout(t.layers[0], ".holdback-1");
 	put_dir(t.layers[0], "d");
 	put_dir(t.layers[0], "d/.holdback-1");
 	/* Nobody's store: made inside. */
 	put_dir(t.layers[0], ".holdback-2");
-	CHECK_CHANGES(&t, "A .holdback-2\nA d\nA d/.holdback-1 n\n");
+	put_file(t.layers[0], ".holdback.conf", "x");
+	CHECK_CHANGES(&t, "A .holdback-2\nA .holdback.conf\nA d\n"
+			  "A d/.holdback-1 n\n");
+	tree_done(&t);
+}
+
+static void our_own_name_is_skipped_where_the_base_has_none(void)
+{
+	struct tree t;
+
+	tree_init(&t, 1);
+	t.request.store_name = ".holdback";
+	put_dir(t.layers[0], ".holdback");
+	put_file(t.layers[0], ".holdback/x", "x");
+	put_file(t.layers[0], "f", "x");
+	CHECK_CHANGES(&t, "A f\n");
 	tree_done(&t);
 }
 
@@ -734,6 +751,7 @@ TESTS(T(an_empty_layer_changes_nothing), T(every_kind_is_told),
       T(files_with_holes_are_compared), T(hard_links_share_a_group),
       T(dangerous_objects_are_flagged), T(names_are_bytes),
       T(links_are_never_followed), T(our_own_names_are_skipped),
+      T(our_own_name_is_skipped_where_the_base_has_none),
       T(the_hash_names_exactly_this), T(the_summary_counts),
       T(a_rename_prefers_its_own_name), T(unreadable_layers_are_read),
       T(unreadable_bases_are_in_doubt), T(acls_and_capabilities_are_attributes),
