@@ -298,6 +298,12 @@ int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
 		if (mount != -EOPNOTSUPP)
 			return mount;
 	}
+	if (op->flags & PLAN_OWN) {
+		mount = own_mount(box, op, err);
+		if (mount == -ENOENT && op->flags & PLAN_TRY)
+			return 0;
+		return mount < 0 ? mount : attach_bind(box, op, mount, err);
+	}
 	mount = clone_source(box, op);
 	if (mount == -ENOENT && op->flags & PLAN_TRY)
 		return 0;
@@ -515,7 +521,7 @@ static int make_scratch(struct box *box, struct hb_error *err)
  */
 static void leave_scratch(struct box *box)
 {
-	int *const scratch[] = { &box->scratch, &box->scratch_copy };
+	int *const scratch[] = { &box->scratch, &box->scratch_copy, &box->own };
 
 	for (size_t i = 0; i < sizeof(scratch) / sizeof(scratch[0]); i++) {
 		if (*scratch[i] < 0)

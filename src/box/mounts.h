@@ -46,6 +46,13 @@ int mounts_open_source(const struct box *box, const struct plan_op *op,
 int mask_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
 
 /*
+ * What a bind with PLAN_OWN shows, as a detached mount.  -ENOENT without words
+ * where it need not be there; -HB_E_UNSUPPORTED where the kernel makes no
+ * overlay of it, as with something mounted in it.
+ */
+int own_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
+
+/*
  * A detached overlay of two directories, the lower one first, that cannot be
  * written.  -errno without words.
  */

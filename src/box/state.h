@@ -88,6 +88,9 @@ struct box {
 	const char *masked[MASKED_MAX];
 	size_t n_masked;
 	bool has_attached_scratch; /* below the new root, see box/mounts.c */
+	const char *own_base; /* box/own.c: whose overlay `own` is; NULL: not
+			       * tried */
+	int own;
 
 	char *cwd; /* the caller's, at the start; "" if it is gone */
 	/*
@@ -101,7 +104,8 @@ struct box {
 /* clang-format off */
 #define BOX_NO_DESCRIPTORS                                           \
 	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
-	.peer = -1, .root = -1, .scratch = -1, .scratch_copy = -1, .proc_self = -1, \
+	.peer = -1, .root = -1, .scratch = -1, .scratch_copy = -1,      \
+	.own = -1, .proc_self = -1,                                     \
 	.cgroup = CGROUP_NONE
 /* clang-format on */
 

@@ -75,8 +75,10 @@ enum plan_op_flag {
 	PLAN_COVER = 1 << 13,
 	PLAN_REAL = 1 << 14, /* binds: a link on the way to source is refused */
 	/*
-	 * Nothing of the host is in reach but contents.  OP_PROC: its keys,
-	 * and from root what only root reads, are covered.
+	 * Nothing of the host is in reach but contents.  Binds: neither
+	 * sockets nor locks nor leases; `base` is a directory above source for
+	 * which one overlay does, or NULL.  OP_PROC: its keys, and from root
+	 * what only root reads, are covered.
 	 */
 	PLAN_OWN = 1 << 15,
 	PLAN_FLAGS_END = 1 << 16, /* one past the last */
@@ -87,7 +89,8 @@ struct plan_op {
 	unsigned flags; /* enum plan_op_flag */
 	const char *source;
 	const char *dest;
-	const char *base; /* OP_MASK: dest of a bind with PLAN_MASKED */
+	const char *base; /* OP_MASK: dest of a bind with PLAN_MASKED; OP_BIND:
+			   * see PLAN_OWN */
 	int fd;		  /* -1 where the kind has none */
 	mode_t perms;
 	uint64_t size;

@@ -242,6 +242,32 @@ static int add_private(struct builder *b)
 	return add(b, OP_SYMLINK, "/tmp", VAR_TMP, 0);
 }
 
+/* Where only root makes files: no socket is there, and no lock but root's. */
+static const char *const of_the_system[] = {
+	"/usr",	  "/bin",    "/sbin", "/lib",	    "/lib32",
+	"/lib64", "/libx32", "/etc",  "/nix/store", "/run/current-system/sw",
+};
+
+static bool is_of_system(const char *path)
+{
+	for (size_t i = 0; i < sizeof(of_the_system) / sizeof(of_the_system[0]);
+	     i++)
+		if (view_lies_in(path, of_the_system[i]))
+			return true;
+	return false;
+}
+
+/* A bind that is read-only, and has nothing of the host but contents. */
+static int add_own(struct builder *b, const struct view_entry *e,
+		   unsigned flags)
+{
+	int r = add(b, OP_BIND, e->source, e->path, flags | PLAN_RO | PLAN_OWN);
+
+	if (r >= 0 && b->host->home && view_lies_in(e->source, b->host->home))
+		last_op(b)->base = b->host->home;
+	return r;
+}
+
 static int add_shown(struct builder *b, const struct view_entry *e)
 {
 	char target[PATH_MAX];
@@ -253,6 +279,8 @@ static int add_shown(struct builder *b, const struct view_entry *e)
 	    view_follow(e->path, e->target, "", target) >= 0 &&
 	    is_in_shown(b->request, target))
 		return add(b, OP_SYMLINK, e->target, e->path, 0);
+	if (!is_of_system(e->path))
+		return add_own(b, e, PLAN_TRY);
 	return add(b, OP_BIND, e->source, e->path, PLAN_RO | PLAN_TRY);
 }
 
@@ -339,6 +367,8 @@ static int add_text(struct builder *b, const struct view_entry *e)
 
 static int add_asked(struct builder *b, const struct view_entry *e)
 {
+	if (e->class == VIEW_RO && !is_of_system(e->source))
+		return add_own(b, e, e->is_real ? PLAN_REAL : 0);
 	return add(b, OP_BIND, e->source, e->path,
 		   (e->class == VIEW_RW ? 0 : PLAN_RO) |
 			   (e->is_real ? PLAN_REAL : 0));

@@ -192,7 +192,7 @@ static int add_read_only(struct builder *b)
 
 	for (size_t i = 0; r >= 0 && i < b->request->n_read_only; i++)
 		r = add(b, OP_BIND, b->request->read_only[i],
-			b->request->read_only[i], PLAN_RO, NULL);
+			b->request->read_only[i], PLAN_RO | PLAN_OWN, NULL);
 	return r;
 }
 

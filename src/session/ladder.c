@@ -7,6 +7,7 @@
 #include "box/stage.h"
 #include "plan/plan.h"
 #include "session/bare.h"
+#include "session/look.h"
 #include "session/prepare.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -16,6 +17,7 @@
 #include "sys/signal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -158,33 +160,87 @@ int ladder_begin(struct run *run, struct hb_error *err)
 	return check_required(run, err);
 }
 
-static void use_host_proc(struct plan *plan)
+/* Each says whether the plan is another one now. */
+static bool use_host_proc(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_ops; i++)
 		if (plan->ops[i].kind == OP_PROC)
 			plan->ops[i].flags |= PLAN_HOST_PROC;
+	return true;
 }
 
 /* The filter refuses it too, which is proved before the command runs. */
-static void use_filter(struct plan *plan)
+static bool use_filter(struct plan *plan)
 {
 	plan->settings &= ~(unsigned)PLAN_NO_USERNS;
 	plan->settings |= PLAN_PROVE_NO_USERNS;
+	return true;
 }
 
-/* Where a box fails for want of it, and what must fail by itself then. */
+static bool share(struct plan *plan, bool (*is_shared)(const char *source))
+{
+	bool has_shared = false;
+
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		struct plan_op *op = &plan->ops[i];
+
+		if (op->kind != OP_BIND || !(op->flags & PLAN_OWN) ||
+		    (is_shared && !is_shared(op->source)))
+			continue;
+		op->flags &= ~(unsigned)PLAN_OWN;
+		has_shared = true;
+	}
+	return has_shared;
+}
+
+static bool has_mounts(const char *source)
+{
+	char mount[PATH_MAX];
+
+	return look_mount_below(source, mount, sizeof(mount));
+}
+
+static bool share_mounts(struct plan *plan)
+{
+	return share(plan, has_mounts);
+}
+
+static bool share_all(struct plan *plan)
+{
+	return share(plan, NULL);
+}
+
+/*
+ * Where a box fails for want of it, by which code if that tells it, and what
+ * must fail by itself if not.
+ */
 static const struct {
 	unsigned rung;
 	int stage;
+	int code;
 	const char *probe;
-	void (*take)(struct plan *plan);
+	bool (*take)(struct plan *plan);
 	const char *words;
 } rungs[] = {
-	{ LADDER_HOST_PROC, STAGE_MOUNTS, "procfs", use_host_proc,
+	{ LADDER_MOUNTS, STAGE_MOUNTS, HB_E_UNSUPPORTED, NULL, share_mounts,
+	  "something is mounted in a directory that is shown: sockets there can be talked to, and locks there are the host's" },
+	{ LADDER_SHARED, STAGE_MOUNTS, HB_E_UNSUPPORTED, NULL, share_all,
+	  "no overlay can be had of what is shown: sockets there can be talked to, and locks there are the host's" },
+	{ LADDER_HOST_PROC, STAGE_MOUNTS, 0, "procfs", use_host_proc,
 	  "parts of /proc are masked here, so the command sees the processes around it and their command lines" },
-	{ LADDER_FILTER_ONLY, STAGE_NO_USERNS, "no-nesting", use_filter,
+	{ LADDER_FILTER_ONLY, STAGE_NO_USERNS, 0, "no-nesting", use_filter,
 	  "/proc/sys cannot be written here, so only the filter keeps the command from making user namespaces" },
 };
+
+/* Whether what failed is what the rung does without. */
+static bool is_rung_for(size_t i, const struct hb_error *failed)
+{
+	if (failed->stage != rungs[i].stage)
+		return false;
+	if (!rungs[i].probe)
+		return failed->code == rungs[i].code;
+	return !lacks_namespaces() && probe_named(rungs[i].probe, NULL) < 0;
+}
 
 /* One that its owner has to choose. */
 static void add_way(struct hb_error *failed)
@@ -209,12 +265,11 @@ static bool take_next(struct ladder *ladder, struct plan *plan,
 	if (ladder->is_required)
 		return false;
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++) {
-		if (failed->stage != rungs[i].stage ||
-		    ladder->rungs & rungs[i].rung || lacks_namespaces() ||
-		    probe_named(rungs[i].probe, NULL) >= 0)
+		if (ladder->rungs & rungs[i].rung || !is_rung_for(i, failed))
 			continue;
 		ladder->rungs |= rungs[i].rung;
-		rungs[i].take(plan);
+		if (!rungs[i].take(plan))
+			continue;
 		ladder->tell(ladder->context, rungs[i].words);
 		return true;
 	}

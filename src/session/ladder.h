@@ -17,6 +17,8 @@ enum ladder_rung {
 	LADDER_HOST_PROC = 1 << 0,   /* no procfs of its own */
 	LADDER_FILTER_ONLY = 1 << 1, /* only the filter keeps userns away */
 	LADDER_BARE = 1 << 2,	     /* no namespaces at all */
+	LADDER_MOUNTS = 1 << 3,	     /* what has mounts in it is the host's */
+	LADDER_SHARED = 1 << 4,	     /* so is all that is shown */
 };
 
 typedef void (*ladder_fn)(void *context, const char *words);

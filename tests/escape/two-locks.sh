@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: python3 unshare
 # What may not be written is refused twice, by mounts that are read-only and by
-# landlock.  Each is taken away in turn: the other one still refuses.
+# landlock.  Each is taken away in turn: the other one still refuses.  An overlay
+# without an upper would be a third: it is denied, so that directories are bound.
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/box.sh
 
 # What lies below a place that may be written has only the one lock, as landlock's
@@ -69,7 +70,7 @@ writable='mount_setattr:2=0x9000 OK'
 # written RULES...: what could be written.
 written() {
 	make_tree
-	denying "$@" -- "$HB_BIN" run --ephemeral -q --ro "$elsewhere" \
+	denying 'fsconfig:2~lowerdir+' EINVAL "$@" -- "$HB_BIN" run --ephemeral -q --ro "$elsewhere" \
 		-- "$package/bin/command" -c ': >/dev/shm/mine; . "$0"' \
 		"$work/writes" "$elsewhere" "$package" 2>/dev/null
 }
