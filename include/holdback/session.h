@@ -384,6 +384,9 @@ struct hb_finding {
 	const char *rule;
 	enum hb_severity severity;
 	bool is_allowed; /* HB_SEVERITY_ASK: and somebody has said so */
+	/* When it would run: "runs-on-open" and the like; NULL: by itself
+	 * never. */
+	const char *class;
 	size_t resource;
 	const char *path;   /* relative to the resource; "." is all of it */
 	uint64_t line;	    /* of the new content, from 1; 0: none */
@@ -448,6 +451,7 @@ int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 struct hb_rule {
 	const char *id, *reason;
 	const char *severity; /* "off", "warn", "ask", "deny" */
+	const char *class;    /* as of a finding */
 };
 
 typedef int (*hb_rule_fn)(void *ctx, const struct hb_rule *rule,

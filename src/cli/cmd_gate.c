@@ -113,11 +113,14 @@ static int add_rule(void *ctx, const struct hb_rule *rule, struct hb_error *err)
 		json_object(&doc->json);
 		doc_str(doc, "rule", rule->id);
 		doc_str(doc, "severity", rule->severity);
+		if (rule->class)
+			doc_str(doc, "class", rule->class);
 		doc_str(doc, "reason", rule->reason);
 		json_end(&doc->json);
 	} else {
-		(void)buf_add_fmt(&doc->out, "%-16s %-5s ", rule->id,
-				  rule->severity);
+		(void)buf_add_fmt(&doc->out, "%-16s %-5s %-16s ", rule->id,
+				  rule->severity,
+				  rule->class ? rule->class : "-");
 		(void)quote_name(rule->reason, strlen(rule->reason), &doc->out);
 		(void)buf_add_char(&doc->out, '\n');
 	}

@@ -76,6 +76,8 @@ void finding_show_json(const struct hb_session_info *info,
 	doc_str(doc, "rule", finding->rule);
 	doc_str(doc, "severity", severities[finding->severity].word);
 	doc_bool(doc, "allowed", finding->is_allowed);
+	if (finding->class)
+		doc_str(doc, "class", finding->class);
 	doc_str(doc, "source", info->sources[finding->resource]);
 	doc_str(doc, "path", finding->path);
 	if (finding->line > 0)

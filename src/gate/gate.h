@@ -2,6 +2,7 @@
 #ifndef HB_GATE_GATE_H
 #define HB_GATE_GATE_H
 
+#include "gate/class.h"
 #include "gate/severity.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct hb_error;
 struct gate_finding {
 	const char *rule; /* its id, as --allow names it */
 	enum gate_severity severity;
+	enum gate_class class;
 	const char *path;   /* relative to the resource, any bytes */
 	uint64_t line;	    /* of the new content, from 1; 0: all of it */
 	const char *detail; /* what exactly, any bytes but NUL; or NULL */
@@ -46,7 +48,13 @@ struct gate_request {
 	 * is a repository's directory itself.  "": nothing.
 	 */
 	const char *prefix;
-	bool is_git; /* and all of it is such a directory's inside */
+	/*
+	 * Names above that, or above the resource: what built-in patterns are
+	 * about as well.  "": none.
+	 */
+	const char *above;
+	bool is_home; /* the resource is the home directory, or holds it */
+	bool is_git;  /* and all of it is such a directory's inside */
 };
 
 /*

@@ -13,19 +13,22 @@
 
 /*
  * Each pattern has an anchor: its last component without a wildcard, or what
- * follows the last dot of its last component.  A path can only match if one of
- * its names, or its ending, is that anchor.  Patterns without one are tried on
- * every path.
+ * follows the last dot of its last component, or the first HEAD bytes of it.  A
+ * path can only match if one of its names, its ending or its beginning is that
+ * anchor.  Patterns without one are tried on every path.
  *
  * A rule's pattern with a slash also gives patterns for the directories on the
  * way to what it is about.
  */
-#define BUCKETS 1024 /* a power of two, larger than the built-in patterns */
+#define BUCKETS 2048 /* a power of two, larger than the built-in patterns */
 #define LOOSE	BUCKETS
+#define HEAD	4
 
 struct glob {
 	char *pattern;
 	size_t rule;
+	unsigned short path; /* of the rule's */
+	bool is_whole;
 	enum gate_hit hit;
 	size_t next; /* in its bucket, plus 1; 0: the last */
 };
@@ -50,6 +53,7 @@ static uint32_t hash_folded(const char *s, size_t n, uint32_t h)
 
 #define NAME_SEED   0x811c9dc5U
 #define ENDING_SEED 0x5bd1e995U
+#define HEAD_SEED   0x1b873593U
 
 static size_t bucket_of_name(const char *s, size_t n)
 {
@@ -61,6 +65,11 @@ static size_t bucket_of_ending(const char *s, size_t n)
 	return hash_folded(s, n, ENDING_SEED) & (BUCKETS - 1);
 }
 
+static size_t bucket_of_head(const char *s)
+{
+	return hash_folded(s, HEAD, HEAD_SEED) & (BUCKETS - 1);
+}
+
 static bool has_wildcard(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -69,12 +78,15 @@ static bool has_wildcard(const char *s, size_t n)
 	return false;
 }
 
-/* Components from the end; the last may have an ending without wildcard. */
+/*
+ * Components from the end; the last may have an ending without wildcard, or
+ * such a beginning.
+ */
 static size_t bucket_of(const char *pattern)
 {
 	const char *end = pattern + strlen(pattern);
 	const char *dot = memrchr(pattern, '.', (size_t)(end - pattern));
-	const char *slash = strrchr(pattern, '/');
+	const char *slash = strrchr(pattern, '/'), *last;
 
 	for (const char *to = end; to > pattern;) {
 		const char *from =
@@ -90,17 +102,20 @@ static size_t bucket_of(const char *pattern)
 	if (dot && (!slash || dot > slash) && end[-1] != '/' &&
 	    !has_wildcard(dot, (size_t)(end - dot)))
 		return bucket_of_ending(dot, (size_t)(end - dot));
+	last = slash ? slash + 1 : pattern;
+	if (end - last >= HEAD && end[-1] != '/' && !has_wildcard(last, HEAD))
+		return bucket_of_head(last);
 	return LOOSE;
 }
 
-static int add(struct gate_index *index, const char *pattern, size_t len,
-	       size_t rule, enum gate_hit hit, struct hb_error *err)
+static int add(struct gate_index *index, const struct glob *like, size_t len,
+	       struct hb_error *err)
 {
 	struct glob *g;
 	size_t at;
 
 	if (index->n == index->room) {
-		size_t room = index->room ? 2 * index->room : 512;
+		size_t room = index->room ? 2 * index->room : BUCKETS;
 		struct glob *larger =
 			reallocarray(index->globs, room, sizeof(*larger));
 
@@ -110,9 +125,8 @@ static int add(struct gate_index *index, const char *pattern, size_t len,
 		index->room = room;
 	}
 	g = &index->globs[index->n];
-	*g = (struct glob){ .pattern = strndup(pattern, len),
-			    .rule = rule,
-			    .hit = hit };
+	*g = *like;
+	g->pattern = strndup(like->pattern, len);
 	if (!g->pattern)
 		return hb_fail(err, -ENOMEM, "cannot keep the rules");
 	at = bucket_of(g->pattern);
@@ -127,18 +141,21 @@ static bool is_stars(const char *s, size_t n)
 }
 
 /* "**" / "a/b/c" also gives "**" / "a" and "**" / "a/b". */
-static int add_above(struct gate_index *index, const char *pattern, size_t rule,
-		     struct hb_error *err)
+static int add_with_above(struct gate_index *index, struct glob *like,
+			  struct hb_error *err)
 {
-	const char *slash = pattern;
+	const char *pattern = like->pattern, *slash = pattern;
 	size_t start = 0;
-	int r = 0;
+	int r;
 
+	like->hit = GATE_HIT_PATH;
+	r = add(index, like, strlen(pattern), err);
+	like->hit = GATE_HIT_ABOVE;
 	while (r >= 0 && (slash = strchr(slash, '/'))) {
 		size_t len = (size_t)(slash - pattern);
 
 		if (len > start && !is_stars(pattern + start, len - start))
-			r = add(index, pattern, len, rule, GATE_HIT_ABOVE, err);
+			r = add(index, like, len, err);
 		slash++;
 		start = (size_t)(slash - pattern);
 	}
@@ -156,13 +173,15 @@ int gate_index_new(const struct gate_rules *rules,
 	for (size_t i = 0; r >= 0 && i < rules->n; i++) {
 		const struct gate_rule *rule = &rules->rules[i];
 
-		for (size_t k = 0; r >= 0 && k < rule->paths.n; k++) {
-			const char *pattern = rule->paths.words[k];
+		for (size_t k = 0; r >= 0 && k < rule->n_paths; k++) {
+			struct glob like = {
+				.pattern = rule->paths[k].pattern,
+				.rule = i,
+				.path = (unsigned short)k,
+				.is_whole = rule->paths[k].is_whole,
+			};
 
-			r = add(index, pattern, strlen(pattern), i,
-				GATE_HIT_PATH, err);
-			if (r >= 0)
-				r = add_above(index, pattern, i, err);
+			r = add_with_above(index, &like, err);
 		}
 	}
 	if (r < 0) {
@@ -182,56 +201,68 @@ void gate_index_free(struct gate_index *index)
 	free(index);
 }
 
-static bool look_in(const struct gate_index *index, size_t bucket,
-		    const char *path, unsigned char *ret_hits)
+/* A path that is looked up. */
+struct lookup {
+	const struct gate_index *index;
+	const char *whole, *path;
+	struct gate_seen *seen;
+	uint64_t done[BUCKETS / 64]; /* a bit per bucket */
+};
+
+static bool look_in(struct lookup *l, size_t bucket)
 {
 	bool is_any = false;
 
-	for (size_t at = index->buckets[bucket]; at > 0;) {
-		const struct glob *g = &index->globs[at - 1];
+	for (size_t at = l->index->buckets[bucket]; at > 0;) {
+		const struct glob *g = &l->index->globs[at - 1];
+		struct gate_seen *seen = &l->seen[g->rule];
 
 		at = g->next;
-		if ((ret_hits[g->rule] & g->hit) ||
-		    !glob_match(g->pattern, path, GLOB_FOLD))
+		if ((seen->hits & g->hit) ||
+		    !glob_match(g->pattern, g->is_whole ? l->whole : l->path,
+				GLOB_FOLD))
 			continue;
-		ret_hits[g->rule] |= (unsigned char)g->hit;
+		seen->hits |= (unsigned char)g->hit;
+		if (g->hit == GATE_HIT_PATH)
+			seen->path = g->path;
 		is_any = true;
 	}
 	return is_any;
 }
 
 /* A name may come again and again in a path, and its patterns match or not. */
-static bool look_once(const struct gate_index *index, uint64_t *seen,
-		      size_t bucket, const char *path, unsigned char *ret_hits)
+static bool look_once(struct lookup *l, size_t bucket)
 {
 	uint64_t bit = (uint64_t)1 << bucket % 64;
 
-	if (seen[bucket / 64] & bit)
+	if (l->done[bucket / 64] & bit)
 		return false;
-	seen[bucket / 64] |= bit;
-	return look_in(index, bucket, path, ret_hits);
+	l->done[bucket / 64] |= bit;
+	return look_in(l, bucket);
 }
 
-bool gate_index_find(const struct gate_index *index, const char *path,
-		     unsigned char *ret_hits)
+bool gate_index_find(const struct gate_index *index, const char *whole,
+		     size_t above, struct gate_seen *ret_seen)
 {
-	bool is_any = look_in(index, LOOSE, path, ret_hits);
-	uint64_t seen[BUCKETS / 64] = { 0 };
-	const char *name = path, *dot;
+	struct lookup l = { .index = index,
+			    .whole = whole,
+			    .path = whole + above,
+			    .seen = ret_seen };
+	bool is_any = look_in(&l, LOOSE);
+	const char *name = whole, *dot;
 
 	for (;;) {
 		size_t n = strcspn(name, "/");
 
-		is_any |= look_once(index, seen, bucket_of_name(name, n), path,
-				    ret_hits);
+		is_any |= look_once(&l, bucket_of_name(name, n));
 		if (!name[n])
 			break;
 		name += n + 1;
 	}
 	dot = strrchr(name, '.');
 	if (dot)
-		is_any |= look_once(index, seen,
-				    bucket_of_ending(dot, strlen(dot)), path,
-				    ret_hits);
+		is_any |= look_once(&l, bucket_of_ending(dot, strlen(dot)));
+	if (strnlen(name, HEAD) == HEAD)
+		is_any |= look_once(&l, bucket_of_head(name));
 	return is_any;
 }

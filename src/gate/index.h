@@ -28,11 +28,19 @@ enum gate_hit {
 	GATE_HIT_ABOVE = 1 << 1,
 };
 
+/* Of one rule and one path. */
+struct gate_seen {
+	unsigned char hits;  /* enum gate_hit */
+	unsigned short path; /* with GATE_HIT_PATH: which of the rule's */
+};
+
 /*
- * Adds to ret_hits[i] what holds for the rule number i; only rules that have
- * paths are looked at.  Returns whether there is any.
+ * Adds to ret_seen[i] what holds for the rule number i; only rules that have
+ * paths are looked at.  The path of a change
+ * begins `above` bytes into `whole`; patterns with `is_whole` are about the
+ * names before it as well.  Returns whether there is any.
  */
-bool gate_index_find(const struct gate_index *index, const char *path,
-		     unsigned char *ret_hits);
+bool gate_index_find(const struct gate_index *index, const char *whole,
+		     size_t above, struct gate_seen *ret_seen);
 
 #endif

@@ -48,8 +48,36 @@ static int new_item(struct items *items, char **name, struct item **ret)
 	return 0;
 }
 
-int items_add(struct items *items, const char *name, size_t n_name,
-	      const char *value, size_t n_value, uint64_t line)
+/* Patterns know slashes, and names and values have no components. */
+static char *copy_flat(const char *text, size_t n)
+{
+	char *copy = strndup(text, n);
+
+	for (char *s = copy; s && (s = strchr(s, '/'));)
+		*s = '\001';
+	return copy;
+}
+
+static void show_slashes(char *name)
+{
+	for (; (name = strchr(name, '\001')); name++)
+		*name = '/';
+}
+
+/* 1: the rule asks for such a value, 0: not, or -ENOMEM. */
+static int wants_value(const struct items *items, const char *value, size_t n)
+{
+	auto_free char *copy = NULL;
+
+	if (items->rule->values.n == 0)
+		return 1;
+	copy = copy_flat(value, n);
+	return copy ? matches_any(&items->rule->values, copy) : -ENOMEM;
+}
+
+int items_add_meant(struct items *items, const char *name, size_t n_name,
+		    const char *value, size_t n_value, const char *meant,
+		    size_t n_meant, uint64_t line)
 {
 	auto_free char *copy = NULL;
 	struct item *item;
@@ -59,19 +87,20 @@ int items_add(struct items *items, const char *name, size_t n_name,
 	items->work += n_name;
 	if (items->work > ITEMS_WORK_MAX)
 		return -E2BIG;
-	copy = strndup(name, n_name);
+	copy = copy_flat(name, n_name);
 	if (!copy)
 		return -ENOMEM;
-	/* Patterns know slashes, and these names have no components. */
-	for (char *s = copy; (s = strchr(s, '/'));)
-		*s = '\001';
 	if (!matches_any(&items->rule->keys, copy) ||
 	    matches_any(&items->rule->except_keys, copy))
 		return 0;
 	/* Whom it is compared with, and the value. */
-	items->work += items->n + n_value;
+	items->work += items->n + n_value + n_meant;
 	if (items->work > ITEMS_WORK_MAX)
 		return -E2BIG;
+	r = wants_value(items, meant, n_meant);
+	if (r <= 0)
+		return r;
+	show_slashes(copy);
 	item = find(items, copy);
 	r = item ? 0 : new_item(items, &copy, &item);
 	if (r < 0)
@@ -84,6 +113,13 @@ int items_add(struct items *items, const char *name, size_t n_name,
 	return 0;
 }
 
+int items_add(struct items *items, const char *name, size_t n_name,
+	      const char *value, size_t n_value, uint64_t line)
+{
+	return items_add_meant(items, name, n_name, value, n_value, value,
+			       n_value, line);
+}
+
 size_t items_skip_mark(const char *text, size_t n)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -92,10 +128,18 @@ size_t items_skip_mark(const char *text, size_t n)
 	return n >= len && memcmp(text, mark, len) == 0 ? len : 0;
 }
 
-bool items_have(const struct items *items, const struct item *item)
+unsigned items_news(const struct items *old, const struct item *item)
 {
-	const struct item *other = find(items, item->name);
+	const struct item *other = find(old, item->name);
 
-	return other &&
-	       memcmp(other->values, item->values, sizeof(item->values)) == 0;
+	if (!other)
+		return GATE_ON_ADDED;
+	return memcmp(other->values, item->values, sizeof(item->values)) == 0
+		       ? 0
+		       : GATE_ON_MODIFIED;
+}
+
+bool items_know(const struct items *items, const char *name)
+{
+	return find(items, name) != NULL;
 }

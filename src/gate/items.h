@@ -41,8 +41,19 @@ void items_done(struct items *items);
 int items_add(struct items *items, const char *name, size_t n_name,
 	      const char *value, size_t n_value, uint64_t line);
 
-/* Whether `items` has this name with the same values. */
-bool items_have(const struct items *items, const struct item *item);
+/*
+ * The same for a value that is not written as it is meant: `meant` is what
+ * `value` of a rule is about.
+ */
+int items_add_meant(struct items *items, const char *name, size_t n_name,
+		    const char *value, size_t n_value, const char *meant,
+		    size_t n_meant, uint64_t line);
+
+/* What became of the item since: enum gate_on, or 0 for the same values. */
+unsigned items_news(const struct items *old, const struct item *item);
+
+/* Whether there is an item of this name. */
+bool items_know(const struct items *items, const char *name);
 
 /*
  * Readers: add what the text says.  Any bytes may come in.  -EINVAL: it is not
@@ -60,5 +71,14 @@ int items_read_attributes(struct items *items, const char *text, size_t n);
 
 /* One JSON object: NAME.NAME of each member, at any depth. */
 int items_read_json(struct items *items, const char *text, size_t n);
+
+/* The same with comments and commas before a closing bracket. */
+int items_read_jsonc(struct items *items, const char *text, size_t n);
+
+/* Each line, without the blanks around it, that does not begin with '#'. */
+int items_read_lines(struct items *items, const char *text, size_t n);
+
+/* Of a lock file: the host of each URL that something is fetched from. */
+int items_read_hosts(struct items *items, const char *text, size_t n);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
 #include "base/buf.h"
 #include "base/json_keys.h"
 #include "gate/items.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -11,7 +13,8 @@
  * nothing but JSON.  Names are taken as they are meant, without escapes: else
  * one could be hidden by writing it differently.
  */
-#define NAME_SIZE ((size_t)64 << 10)
+#define NAME_SIZE  ((size_t)64 << 10)
+#define VALUE_SIZE ((size_t)4 << 20)
 
 struct frame {
 	bool is_object, is_member;
@@ -26,7 +29,7 @@ struct reader {
 	const char *text;
 	size_t n, at;
 	uint64_t line, key_line;
-	struct buf name;
+	struct buf name, value;
 	size_t depth;
 	struct frame frames[JSON_READ_DEPTH_MAX];
 };
@@ -40,8 +43,11 @@ static int emit(struct reader *r, size_t from, uint64_t line)
 {
 	if (r->name.error)
 		return r->name.error;
-	return items_add(r->items, buf_str(&r->name), r->name.len,
-			 r->text + from, r->at - from, line);
+	if (r->value.error)
+		return r->value.error;
+	return items_add_meant(r->items, buf_str(&r->name), r->name.len,
+			       r->text + from, r->at - from, buf_str(&r->value),
+			       r->value.len, line);
 }
 
 static unsigned read_hex(const char *s)
@@ -57,7 +63,7 @@ static unsigned read_hex(const char *s)
 }
 
 /* What a rule asks for is ASCII: anything else need only not look like it. */
-static void add_escaped(struct reader *r)
+static void add_escaped(struct reader *r, struct buf *out)
 {
 	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
 	char c = r->text[r->at++];
@@ -73,7 +79,21 @@ static void add_escaped(struct reader *r)
 	} else if (at) {
 		c = to[at - from];
 	}
-	(void)buf_add_char(&r->name, c);
+	(void)buf_add_char(out, c);
+}
+
+/* A string, as it is meant. */
+static void read_string(struct reader *r, struct buf *out)
+{
+	for (r->at++; r->text[r->at] != '"';) {
+		char c = r->text[r->at++];
+
+		if (c == '\\')
+			add_escaped(r, out);
+		else
+			(void)buf_add_char(out, c);
+	}
+	r->at++;
 }
 
 static void read_key(struct reader *r)
@@ -82,37 +102,21 @@ static void read_key(struct reader *r)
 	if (r->name.len > 0)
 		(void)buf_add_char(&r->name, '.');
 	r->key_line = r->line;
-	for (r->at++; r->text[r->at] != '"';) {
-		char c = r->text[r->at++];
-
-		if (c == '\\')
-			add_escaped(r);
-		else
-			(void)buf_add_char(&r->name, c);
-	}
-	r->at++;
+	read_string(r, &r->name);
 	top(r)->wants_key = false;
-}
-
-static void skip_plain(struct reader *r)
-{
-	if (r->text[r->at] != '"') {
-		while (r->at < r->n && !strchr(" \t\n\r,]}", r->text[r->at]))
-			r->at++;
-		return;
-	}
-	for (r->at++; r->text[r->at] != '"'; r->at++)
-		r->at += r->text[r->at] == '\\';
-	r->at++;
 }
 
 static int read_plain(struct reader *r)
 {
 	size_t from = r->at;
-	bool is_member = top(r)->is_object;
 
-	skip_plain(r);
-	return is_member ? emit(r, from, r->key_line) : 0;
+	buf_cut(&r->value, 0);
+	if (r->text[r->at] == '"')
+		read_string(r, &r->value);
+	else
+		while (r->at < r->n && !strchr(" \t\n\r,]}", r->text[r->at]))
+			r->at++;
+	return top(r)->is_object ? emit(r, from, r->key_line) : 0;
 }
 
 static void open_one(struct reader *r)
@@ -137,6 +141,7 @@ static int close_one(struct reader *r)
 	r->at++;
 	r->depth--;
 	buf_cut(&r->name, f->name);
+	buf_cut(&r->value, 0);
 	return f->is_member ? emit(r, f->from, f->line) : 0;
 }
 
@@ -183,6 +188,7 @@ int items_read_json(struct items *items, const char *text, size_t n)
 		.at = items_skip_mark(text, n),
 		.line = 1,
 		.name = BUF_INIT(NAME_SIZE),
+		.value = BUF_INIT(VALUE_SIZE),
 	};
 	int r = 0;
 
@@ -191,5 +197,66 @@ int items_read_json(struct items *items, const char *text, size_t n)
 	while (r >= 0 && reader.at < n)
 		r = step(&reader);
 	buf_done(&reader.name);
+	buf_done(&reader.value);
 	return r;
+}
+
+/* Behind the comment that begins at `i`, which becomes blanks; or `i`. */
+static size_t blank_comment(char *text, size_t n, size_t i)
+{
+	char kind = i + 1 < n && text[i] == '/' ? text[i + 1] : '\0';
+	size_t end = i;
+
+	if (kind == '/') {
+		while (end < n && text[end] != '\n')
+			end++;
+	} else if (kind == '*') {
+		for (end = i + 2; end + 1 < n; end++)
+			if (text[end] == '*' && text[end + 1] == '/')
+				break;
+		end = end + 1 < n ? end + 2 : n;
+	}
+	for (; i < end; i++)
+		if (text[i] != '\n')
+			text[i] = ' ';
+	return end;
+}
+
+static size_t skip_string(const char *text, size_t n, size_t i)
+{
+	for (i++; i < n && text[i] != '"'; i++)
+		i += text[i] == '\\';
+	return i + 1;
+}
+
+/* What is more than JSON becomes blanks, so that lines stay where they are. */
+static void blank_more(char *text, size_t n)
+{
+	size_t comma = n; /* the last, if nothing but blanks follows so far */
+
+	for (size_t i = 0; i < n;) {
+		size_t end = blank_comment(text, n, i);
+
+		if (end > i) {
+			i = end;
+			continue;
+		}
+		if ((text[i] == '}' || text[i] == ']') && comma < n)
+			text[comma] = ' ';
+		if (!strchr(" \t\r\n", text[i]))
+			comma = text[i] == ',' ? i : n;
+		i = text[i] == '"' ? skip_string(text, n, i) : i + 1;
+	}
+}
+
+int items_read_jsonc(struct items *items, const char *text, size_t n)
+{
+	auto_free char *copy = malloc(n + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	blank_more(copy, n);
+	return items_read_json(items, copy, n);
 }

@@ -3,8 +3,10 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "sys/attr.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void close_sides(struct look *look)
 {
@@ -81,6 +83,31 @@ int look_open(struct look *look, enum look_side side, struct hb_error *err)
 	if (look->errors[side] < 0 && look_is_fatal(look->errors[side]) && err)
 		*err = why;
 	return look->errors[side] < 0 ? look->errors[side] : look->fds[side];
+}
+
+int look_text(struct look *look, enum look_side side, char **ret_text,
+	      size_t *ret_n, struct hb_error *err)
+{
+	const struct change *c = &look->change;
+	uint64_t size = side == LOOK_NEW ? c->new.size : c->old.size;
+	auto_free char *text = NULL;
+	int fd = look_open(look, side, err);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	if (size > LOOK_TEXT_MAX)
+		return -E2BIG;
+	text = malloc(size + 1);
+	if (!text)
+		return hb_fail(err, -ENOMEM, "cannot read what changed");
+	n = sys_pread_full(fd, text, size, 0);
+	if (n < 0)
+		return (int)n;
+	text[n] = '\0';
+	*ret_n = (size_t)n;
+	*ret_text = take_ptr(&text);
+	return 0;
 }
 
 ssize_t look_target(struct look *look, char *buf, size_t size,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct hb_error;
 struct scan;
@@ -54,6 +55,16 @@ bool look_is_file(const struct look *look, enum look_side side);
  * the like without words; what makes the whole gate fail has words.
  */
 int look_open(struct look *look, enum look_side side, struct hb_error *err);
+
+/* A file that says more than this about itself is a finding. */
+#define LOOK_TEXT_MAX ((uint64_t)4 << 20)
+
+/*
+ * The bytes of that side's regular file, and a NUL; the caller frees.  As
+ * look_open(), or -E2BIG.
+ */
+int look_text(struct look *look, enum look_side side, char **ret_text,
+	      size_t *ret_n, struct hb_error *err);
 
 /* The target of the new symbolic link. */
 ssize_t look_target(struct look *look, char *buf, size_t size,

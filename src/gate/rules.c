@@ -28,7 +28,9 @@
 struct reading {
 	struct gate_rules *rules;
 	struct gate_rule *rule; /* the one at hand */
-	bool is_foreign;	/* it is not the workspace's own */
+	enum gate_source source;
+	bool is_foreign; /* it is not the workspace's own */
+	size_t by;	 /* whose words the next path has; struct gate_path */
 	const char *value;
 };
 
@@ -59,22 +61,31 @@ static const struct word type_words[] = { { "file", 1U << ENTRY_FILE },
 
 static const struct word test_words[] = {
 	{ "binary", GATE_TEST_BINARY },
+	{ "emptied", GATE_TEST_EMPTIED },
 	{ "executable", GATE_TEST_EXECUTABLE },
+	{ "group", GATE_TEST_GROUP },
+	{ "home", GATE_TEST_HOME },
 	{ "larger", GATE_TEST_LARGER },
 	{ "leaves", GATE_TEST_LEAVES },
 	{ "many", GATE_TEST_MANY },
+	{ "objects", GATE_TEST_OBJECTS },
+	{ "ref-gone", GATE_TEST_REF_GONE },
 	{ "run", GATE_TEST_RUN },
 	{ "secret", GATE_TEST_SECRET },
 	{ "secret-guess", GATE_TEST_SECRET_GUESS },
 	{ "secret-name", GATE_TEST_SECRET_NAME },
 	{ "setid", GATE_TEST_SETID },
+	{ "writable", GATE_TEST_WRITABLE },
 	{ NULL, 0 }
 };
 
 static const struct word content_words[] = {
 	{ "attributes", GATE_CONTENT_ATTRIBUTES },
 	{ "git-config", GATE_CONTENT_GIT_CONFIG },
+	{ "hosts", GATE_CONTENT_HOSTS },
 	{ "json", GATE_CONTENT_JSON },
+	{ "jsonc", GATE_CONTENT_JSONC },
+	{ "lines", GATE_CONTENT_LINES },
 	{ NULL, 0 }
 };
 
@@ -156,16 +167,17 @@ static struct gate_rule *find(const struct gate_rules *rules, const char *id)
 	return NULL;
 }
 
-static int begin_rule(struct reading *reading, enum gate_source source,
-		      struct hb_error *err)
+static int begin_rule(struct reading *reading, struct hb_error *err)
 {
 	struct gate_rules *rules = reading->rules;
+	enum gate_source source = reading->source;
 	struct gate_rule *larger;
 
 	if (!is_id(reading->value))
 		return hb_fail(err, -HB_E_CONFIG,
 			       "a name has a-z, 0-9 and '-', %d at most",
 			       GATE_ID_MAX);
+	reading->by = 0;
 	reading->rule = find(rules, reading->value);
 	if (reading->rule) {
 		reading->is_foreign = source == GATE_WORKSPACE &&
@@ -184,6 +196,7 @@ static int begin_rule(struct reading *reading, enum gate_source source,
 		.severity = GATE_SEVERITIES,
 		.source = source,
 		.on = GATE_ON_ADDED | GATE_ON_MODIFIED,
+		.key_on = GATE_ON_ADDED | GATE_ON_MODIFIED,
 	};
 	reading->is_foreign = false;
 	return replace_text(&reading->rule->id, reading->value, err);
@@ -203,9 +216,25 @@ static int set_severity(struct reading *reading, struct hb_error *err)
 	return 0;
 }
 
+/* Of all paths so far, also if a program was named for them. */
 static int set_reason(struct reading *reading, struct hb_error *err)
 {
-	return replace_text(&reading->rule->reason, reading->value, err);
+	struct gate_rule *rule = reading->rule;
+
+	for (size_t i = 0; i < rule->n_paths; i++)
+		rule->paths[i].reason = 0;
+	reading->by = 0;
+	return replace_text(&rule->reason, reading->value, err);
+}
+
+static int set_class(struct reading *reading, struct hb_error *err)
+{
+	int class = gate_class_parse(reading->value);
+
+	if (class < 0)
+		return hb_fail(err, -HB_E_CONFIG, "there is no such class");
+	reading->rule->class = (enum gate_class) class;
+	return 0;
 }
 
 static void list_done(struct gate_list *list)
@@ -216,23 +245,12 @@ static void list_done(struct gate_list *list)
 	*list = (struct gate_list){ 0 };
 }
 
-/* An empty value empties the list, as in every file of ours. */
-static int add_glob(struct reading *reading, struct gate_list *list,
+static int add_word(struct gate_list *list, const char *word,
 		    struct hb_error *err)
 {
 	char **larger;
 	int r;
 
-	if (reading->is_foreign && (list->n == 0 || !reading->value[0]))
-		return hb_fail(err, -HB_E_CONFIG,
-			       "a workspace may only add to it");
-	if (!reading->value[0]) {
-		list_done(list);
-		return 0;
-	}
-	r = glob_check(reading->value, err);
-	if (r < 0)
-		return r;
 	if (list->n == GATE_LIST_MAX)
 		return hb_fail(err, -HB_E_CONFIG, "more than %d patterns",
 			       GATE_LIST_MAX);
@@ -241,15 +259,125 @@ static int add_glob(struct reading *reading, struct gate_list *list,
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
 	list->words = larger;
 	list->words[list->n] = NULL;
-	r = replace_text(&list->words[list->n], reading->value, err);
+	r = replace_text(&list->words[list->n], word, err);
 	if (r >= 0)
 		list->n++;
 	return r;
 }
 
+/* 1: a well-formed one, 0: an empty value, which empties the list. */
+static int check_glob(const struct reading *reading, size_t n,
+		      struct hb_error *err)
+{
+	int r;
+
+	if (reading->is_foreign && (n == 0 || !reading->value[0]))
+		return hb_fail(err, -HB_E_CONFIG,
+			       "a workspace may only add to it");
+	if (!reading->value[0])
+		return 0;
+	r = glob_check(reading->value, err);
+	return r < 0 ? r : 1;
+}
+
+static int add_glob(struct reading *reading, struct gate_list *list,
+		    struct hb_error *err)
+{
+	int r = check_glob(reading, list->n, err);
+
+	if (r == 0)
+		list_done(list);
+	return r > 0 ? add_word(list, reading->value, err) : r;
+}
+
+static void paths_done(struct gate_rule *rule)
+{
+	for (size_t i = 0; i < rule->n_paths; i++)
+		free(rule->paths[i].pattern);
+	free(rule->paths);
+	rule->paths = NULL;
+	rule->n_paths = 0;
+}
+
+static int keep_path(struct gate_rule *rule, const char *pattern,
+		     const struct gate_path *like, struct hb_error *err)
+{
+	struct gate_path *larger;
+
+	if (rule->n_paths == GATE_LIST_MAX)
+		return hb_fail(err, -HB_E_CONFIG, "more than %d patterns",
+			       GATE_LIST_MAX);
+	larger = reallocarray(rule->paths, rule->n_paths + 1, sizeof(*larger));
+	if (!larger)
+		return hb_fail(err, -ENOMEM, "cannot read the rules");
+	rule->paths = larger;
+	larger[rule->n_paths] = *like;
+	larger[rule->n_paths].pattern = strdup(pattern);
+	if (!larger[rule->n_paths].pattern)
+		return hb_fail(err, -ENOMEM, "cannot read the rules");
+	rule->n_paths++;
+	return 0;
+}
+
 static int add_path(struct reading *reading, struct hb_error *err)
 {
-	return add_glob(reading, &reading->rule->paths, err);
+	struct gate_rule *rule = reading->rule;
+	const struct gate_path like = {
+		.reason = reading->by,
+		.is_whole = reading->source == GATE_BUILT_IN,
+	};
+	int r = check_glob(reading, rule->n_paths, err);
+
+	if (r == 0)
+		paths_done(rule);
+	/* It would put together what is told one by one. */
+	if (r > 0 && rule->test == GATE_TEST_GROUP && reading->is_foreign)
+		return hb_fail(err, -HB_E_CONFIG,
+			       "a workspace may not add to it");
+	return r > 0 ? keep_path(rule, reading->value, &like, err) : r;
+}
+
+static int add_by(struct reading *reading, struct hb_error *err)
+{
+	struct gate_rule *rule = reading->rule;
+	auto_free char *words = NULL;
+	int r;
+
+	reading->by = 0;
+	if (!reading->value[0])
+		return 0;
+	if (rule->class == GATE_CLASS_NONE)
+		return hb_fail(err, -HB_E_CONFIG,
+			       "the rule needs a 'class' first");
+	if (asprintf(&words, "%s %s", reading->value,
+		     gate_class_words(rule->class)) < 0)
+		return hb_fail(err, -ENOMEM, "cannot read the rules");
+	r = add_word(&rule->reasons, words, err);
+	if (r >= 0)
+		reading->by = rule->reasons.n;
+	return r;
+}
+
+static int add_like(struct reading *reading, struct hb_error *err)
+{
+	const struct gate_rule *from = find(reading->rules, reading->value);
+	struct gate_rule *rule = reading->rule;
+	const size_t n = rule->reasons.n;
+	int r = 0;
+
+	if (!from || from == rule)
+		return hb_fail(err, -HB_E_CONFIG,
+			       "no rule of this name stands before");
+	rule->content = from->content;
+	for (size_t i = 0; r >= 0 && i < from->reasons.n; i++)
+		r = add_word(&rule->reasons, from->reasons.words[i], err);
+	for (size_t i = 0; r >= 0 && i < from->n_paths; i++) {
+		struct gate_path like = from->paths[i];
+
+		like.reason += like.reason > 0 ? n : 0;
+		r = keep_path(rule, like.pattern, &like, err);
+	}
+	return r;
 }
 
 static int add_not(struct reading *reading, struct hb_error *err)
@@ -265,6 +393,17 @@ static int add_key(struct reading *reading, struct hb_error *err)
 static int add_not_key(struct reading *reading, struct hb_error *err)
 {
 	return add_glob(reading, &reading->rule->except_keys, err);
+}
+
+static int add_value(struct reading *reading, struct hb_error *err)
+{
+	return add_glob(reading, &reading->rule->values, err);
+}
+
+static int set_key_on(struct reading *reading, struct hb_error *err)
+{
+	return find_words(reading->value, on_words, &reading->rule->key_on,
+			  err);
 }
 
 static int set_on(struct reading *reading, struct hb_error *err)
@@ -283,6 +422,9 @@ static int set_test(struct reading *reading, struct hb_error *err)
 	unsigned test = 0;
 	int r = find_word(reading->value, test_words, &test, err);
 
+	if (r >= 0 && test == GATE_TEST_GROUP &&
+	    reading->source == GATE_WORKSPACE)
+		return hb_fail(err, -HB_E_CONFIG, "a workspace may not say so");
 	if (r >= 0)
 		reading->rule->test = (enum gate_test)test;
 	return r;
@@ -312,17 +454,14 @@ static int set_limit(struct reading *reading, struct hb_error *err)
 }
 
 static const struct key keys[] = {
-	{ "severity", set_severity, true },
-	{ "reason", set_reason, false },
-	{ "path", add_path, true },
-	{ "not", add_not, false },
-	{ "on", set_on, false },
-	{ "type", set_type, false },
-	{ "content", set_content, false },
-	{ "key", add_key, true },
-	{ "not-key", add_not_key, false },
-	{ "test", set_test, false },
-	{ "limit", set_limit, true },
+	{ "severity", set_severity, true }, { "class", set_class, false },
+	{ "reason", set_reason, false },    { "by", add_by, false },
+	{ "path", add_path, true },	    { "like", add_like, false },
+	{ "not", add_not, false },	    { "on", set_on, false },
+	{ "type", set_type, false },	    { "content", set_content, false },
+	{ "key", add_key, true },	    { "not-key", add_not_key, false },
+	{ "key-on", set_key_on, false },    { "value", add_value, false },
+	{ "test", set_test, false },	    { "limit", set_limit, true },
 };
 
 static const struct key *find_key(const char *name, struct hb_error *err)
@@ -342,8 +481,8 @@ static const struct key *find_key(const char *name, struct hb_error *err)
 	return NULL;
 }
 
-static int set(struct reading *reading, enum gate_source source,
-	       const struct kv_entry *entry, struct hb_error *err)
+static int set(struct reading *reading, const struct kv_entry *entry,
+	       struct hb_error *err)
 {
 	const struct key *key;
 	int r;
@@ -352,7 +491,7 @@ static int set(struct reading *reading, enum gate_source source,
 		return hb_fail(err, -HB_E_CONFIG, "a NUL stands in it");
 	reading->value = entry->value;
 	if (strcmp(entry->key, "rule") == 0)
-		return begin_rule(reading, source, err);
+		return begin_rule(reading, err);
 	key = find_key(entry->key, err);
 	if (!key)
 		return -HB_E_CONFIG;
@@ -370,7 +509,7 @@ int gate_rules_read(struct gate_rules *rules, enum gate_source source,
 		    const char *name, const char *text, size_t n,
 		    struct hb_error *err)
 {
-	struct reading reading = { .rules = rules };
+	struct reading reading = { .rules = rules, .source = source };
 	auto_kv_reader struct kv_reader reader = { 0 };
 	struct kv_entry entry;
 	int r;
@@ -379,7 +518,7 @@ int gate_rules_read(struct gate_rules *rules, enum gate_source source,
 	while ((r = kv_next(&reader, &entry, err)) > 0) {
 		struct hb_error why = { 0 };
 
-		r = set(&reading, source, &entry, &why);
+		r = set(&reading, &entry, &why);
 		if (r == -HB_E_CONFIG) {
 			hb_fix(err, "%s", why.fix);
 			return kv_fail(&reader, &entry, err, "%s", why.text);
@@ -402,10 +541,12 @@ void gate_rules_free(struct gate_rules *rules)
 	for (size_t i = 0; i < rules->n; i++) {
 		struct gate_rule *rule = &rules->rules[i];
 
-		list_done(&rule->paths);
+		paths_done(rule);
+		list_done(&rule->reasons);
 		list_done(&rule->except);
 		list_done(&rule->keys);
 		list_done(&rule->except_keys);
+		list_done(&rule->values);
 		free(rule->id);
 		free(rule->reason);
 	}

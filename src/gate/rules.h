@@ -2,6 +2,7 @@
 #ifndef HB_GATE_RULES_H
 #define HB_GATE_RULES_H
 
+#include "gate/class.h"
 #include "gate/severity.h"
 
 #include <stdbool.h>
@@ -38,15 +39,22 @@ enum gate_on {
 enum gate_test {
 	GATE_TEST_NONE,
 	GATE_TEST_BINARY,
+	GATE_TEST_EMPTIED, /* of all that is no comment */
 	GATE_TEST_EXECUTABLE,
+	GATE_TEST_GROUP,  /* nothing here: group.h puts findings together */
+	GATE_TEST_HOME,	  /* the resource is the home directory */
 	GATE_TEST_LARGER, /* than the limit */
 	GATE_TEST_LEAVES,
-	GATE_TEST_RUN,	/* nothing here: session/check.h tells */
-	GATE_TEST_MANY, /* more than the limit of them, all in all */
+	GATE_TEST_RUN,	    /* nothing here: session/check.h tells */
+	GATE_TEST_MANY,	    /* more than the limit of them, all in all */
+	GATE_TEST_OBJECTS,  /* gone, and no pack is new */
+	GATE_TEST_REF_GONE, /* and no packed reference has its name */
 	GATE_TEST_SECRET,
 	GATE_TEST_SECRET_GUESS, /* looks like one */
 	GATE_TEST_SECRET_NAME,
 	GATE_TEST_SETID,
+	GATE_TEST_WRITABLE, /* by everybody, now */
+	GATE_TESTS
 };
 
 /* How contents are read; items.h. */
@@ -54,7 +62,10 @@ enum gate_content {
 	GATE_CONTENT_NONE,
 	GATE_CONTENT_ATTRIBUTES,
 	GATE_CONTENT_GIT_CONFIG,
+	GATE_CONTENT_HOSTS,
 	GATE_CONTENT_JSON,
+	GATE_CONTENT_JSONC,
+	GATE_CONTENT_LINES,
 };
 
 struct gate_list {
@@ -62,16 +73,28 @@ struct gate_list {
 	size_t n;
 };
 
+struct gate_path {
+	char *pattern;
+	size_t reason; /* its number in the rule's reasons, plus 1; 0: none */
+	/* Built in: it is about names above the resource as well. */
+	bool is_whole;
+};
+
 struct gate_rule {
 	char *id, *reason;
+	struct gate_list reasons; /* of single paths */
+	enum gate_class class;
 	enum gate_severity severity;
 	enum gate_source source; /* who said it first */
 	unsigned on;		 /* enum gate_on */
+	unsigned key_on;	 /* the same, of its keys */
 	unsigned types;		 /* 1 << enum entry_type; 0: all but dirs */
 	enum gate_test test;
 	enum gate_content content;
 	uint64_t limit;
-	struct gate_list paths, except, keys, except_keys;
+	struct gate_path *paths;
+	size_t n_paths;
+	struct gate_list except, keys, except_keys, values;
 };
 
 struct gate_rules {

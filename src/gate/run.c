@@ -3,20 +3,23 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "gate/fold.h"
 #include "gate/gate.h"
+#include "gate/group.h"
 #include "gate/index.h"
 #include "gate/items.h"
 #include "gate/look.h"
+#include "gate/refs.h"
 #include "gate/rules.h"
 #include "gate/scan.h"
 #include "gate/tests.h"
-#include "sys/attr.h"
 #include "txn/changes.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * (a) Every change that would be committed is looked at, by the same function
@@ -28,8 +31,8 @@
  * tests/gate/ holds these.
  */
 
-/* A file that says more than this about itself is a finding. */
-#define TEXT_MAX ((uint64_t)4 << 20)
+/* So much of the name of a reference is told. */
+#define REF_SHOWN 256
 
 #define PATH_SIZE ((size_t)256 << 20)
 
@@ -39,58 +42,65 @@ struct pass {
 	gate_found_fn found;
 	void *ctx;
 	struct look look;
-	struct buf path;     /* of the change, as the rules are to know it */
-	unsigned char *hits; /* by rule: enum gate_hit */
-	uint64_t *counts;    /* by rule: of GATE_TEST_MANY */
+	/* Of the change, with the names above it from `request->above` on. */
+	struct buf path;
+	size_t above;		/* where the request's prefix begins in it */
+	struct buf folded;	/* the same, as file systems may fold it */
+	struct gate_seen *seen; /* by rule */
+	uint64_t *counts;	/* by rule: of those that count */
+	bool has_new_pack;	/* of GATE_TEST_OBJECTS */
+	struct buf home;	/* the name that GATE_TEST_HOME told last */
+	struct group group;
+	struct refs refs;
+	enum gate_severity unread; /* of the rule that told it; GATE_OFF */
 	/* Who wants to know of secrets in the change; NULL: nobody. */
 	const struct gate_rule *secret, *guess;
 };
 
-static int tell(struct pass *p, const struct gate_rule *rule, uint64_t line,
-		const char *detail, struct hb_error *err)
+/* That of the path by which the rule was found, or its own. */
+static const char *reason_of(const struct pass *p, const struct gate_rule *rule)
+{
+	const struct gate_seen *seen = &p->seen[rule - p->rules->rules];
+	size_t n = 0;
+
+	if (seen->hits & GATE_HIT_PATH)
+		n = rule->paths[seen->path].reason;
+	return n > 0 ? rule->reasons.words[n - 1] : rule->reason;
+}
+
+static int tell_at(struct pass *p, const struct gate_rule *rule,
+		   const char *path, uint64_t line, const char *detail,
+		   struct hb_error *err)
 {
 	const struct gate_finding finding = {
 		.rule = rule->id,
 		.severity = rule->severity,
-		.path = p->look.change.path,
+		.class = rule->class,
+		.path = path,
 		.line = line,
 		.detail = detail,
-		.reason = rule->reason,
+		.reason = reason_of(p, rule),
 	};
 
+	if (rule->severity <= GATE_ASK && group_holds(&p->group, path))
+		return group_add(&p->group, &finding, err);
 	return p->found(p->ctx, &finding, err);
 }
 
-static int read_text(struct pass *p, enum look_side side, char **ret_text,
-		     size_t *ret_n, struct hb_error *err)
+static int tell(struct pass *p, const struct gate_rule *rule, uint64_t line,
+		const char *detail, struct hb_error *err)
 {
-	const struct change *c = &p->look.change;
-	uint64_t size = side == LOOK_NEW ? c->new.size : c->old.size;
-	auto_free char *text = NULL;
-	int fd = look_open(&p->look, side, err);
-	ssize_t n;
-
-	if (fd < 0)
-		return fd;
-	if (size > TEXT_MAX)
-		return -E2BIG;
-	text = malloc(size + 1);
-	if (!text)
-		return hb_fail(err, -ENOMEM, "cannot read what changed");
-	n = sys_pread_full(fd, text, size, 0);
-	if (n < 0)
-		return (int)n;
-	text[n] = '\0';
-	*ret_n = (size_t)n;
-	*ret_text = take_ptr(&text);
-	return 0;
+	return tell_at(p, rule, p->look.change.path, line, detail, err);
 }
 
 static int (*const readers[])(struct items *items, const char *text,
 			      size_t n) = {
 	[GATE_CONTENT_ATTRIBUTES] = items_read_attributes,
 	[GATE_CONTENT_GIT_CONFIG] = items_read_git_config,
+	[GATE_CONTENT_HOSTS] = items_read_hosts,
 	[GATE_CONTENT_JSON] = items_read_json,
+	[GATE_CONTENT_JSONC] = items_read_jsonc,
+	[GATE_CONTENT_LINES] = items_read_lines,
 };
 
 static int read_items(struct pass *p, enum look_side side, struct items *items,
@@ -102,8 +112,21 @@ static int read_items(struct pass *p, enum look_side side, struct items *items,
 
 	if (!look_is_file(&p->look, side))
 		return 0;
-	r = read_text(p, side, &text, &n, err);
+	r = look_text(&p->look, side, &text, &n, err);
 	return r < 0 ? r : readers[items->rule->content](items, text, n);
+}
+
+/* One rule says it for all others that are no more severe. */
+static int tell_unread(struct pass *p, const struct gate_rule *rule, int r,
+		       struct hb_error *err)
+{
+	if (rule->severity <= p->unread)
+		return 0;
+	p->unread = rule->severity;
+	return tell(p, rule, 0,
+		    r == -EINVAL || r == -E2BIG ? "it cannot be understood"
+						: "it cannot be read",
+		    err);
 }
 
 static int look_into(struct pass *p, const struct gate_rule *rule,
@@ -117,11 +140,7 @@ static int look_into(struct pass *p, const struct gate_rule *rule,
 		return tell(p, rule, 0, "it is a link", err);
 	r = read_items(p, LOOK_NEW, &new, err);
 	if (r < 0 && !look_is_fatal(r))
-		return tell(p, rule, 0,
-			    r == -EINVAL || r == -E2BIG
-				    ? "it cannot be understood"
-				    : "it cannot be read",
-			    err);
+		return tell_unread(p, rule, r, err);
 	/* What cannot be compared is news. */
 	if (r >= 0) {
 		r = read_items(p, LOOK_OLD, &old, err);
@@ -133,9 +152,13 @@ static int look_into(struct pass *p, const struct gate_rule *rule,
 	if (r == -ENOMEM)
 		return hb_fail(err, r, "cannot read what changed");
 	for (size_t i = 0; r >= 0 && i < new.n; i++)
-		if (!items_have(&old, &new.items[i]))
+		if (items_news(&old, &new.items[i]) & rule->key_on)
 			r = tell(p, rule, new.items[i].line, new.items[i].name,
 				 err);
+	for (size_t i = 0; r >= 0 && i < old.n; i++)
+		if ((rule->key_on & GATE_ON_DELETED) &&
+		    !items_know(&new, old.items[i].name))
+			r = tell(p, rule, 0, old.items[i].name, err);
 	return r;
 }
 
@@ -223,16 +246,98 @@ static bool is_excepted(const struct gate_rule *rule, const char *path)
 	return false;
 }
 
-static int try_path(struct pass *p, size_t number, unsigned on,
+/* Once for each name at the top, whatever is below it. */
+static int tell_home(struct pass *p, const struct gate_rule *rule,
+		     struct hb_error *err)
+{
+	const char *path = p->look.change.path;
+	const size_t n = strcspn(path, "/");
+
+	if (p->home.len == n && memcmp(buf_str(&p->home), path, n) == 0)
+		return 0;
+	buf_cut(&p->home, 0);
+	if (buf_add(&p->home, path, n) < 0)
+		return hb_fail(err, p->home.error, "cannot keep a path");
+	return tell_at(p, rule, buf_str(&p->home), 0, NULL, err);
+}
+
+static int tell_ref(struct pass *p, const struct gate_rule *rule,
 		    struct hb_error *err)
 {
-	const struct gate_rule *rule = &p->rules->rules[number];
+	char name[REF_SHOWN];
+	int r = refs_gone(&p->refs, &p->look, name, sizeof(name), err);
+
+	return r > 0 ? tell(p, rule, 0, name[0] ? name : NULL, err) : r;
+}
+
+static int count(struct pass *p, const struct gate_rule *rule,
+		 struct hb_error *err)
+{
+	(void)err;
+	p->counts[rule - p->rules->rules]++;
+	return 0;
+}
+
+static int count_object(struct pass *p, const struct gate_rule *rule,
+			struct hb_error *err)
+{
+	const struct change *c = &p->look.change;
+	const char *ending = strrchr(c->path, '.');
+
+	if (c->kind == CHANGE_DELETED)
+		return count(p, rule, err);
+	if (ending && strcmp(ending, ".pack") == 0)
+		p->has_new_pack = true;
+	return 0;
+}
+
+static int want_secrets(struct pass *p, const struct gate_rule *rule,
+			struct hb_error *err)
+{
+	(void)err;
+	p->secret = rule;
+	return 0;
+}
+
+static int want_guesses(struct pass *p, const struct gate_rule *rule,
+			struct hb_error *err)
+{
+	(void)err;
+	p->guess = rule;
+	return 0;
+}
+
+static int tell_path(struct pass *p, const struct gate_rule *rule,
+		     struct hb_error *err)
+{
+	if (rule->content != GATE_CONTENT_NONE &&
+	    (p->look.change.kind != CHANGE_DELETED ||
+	     (rule->key_on & GATE_ON_DELETED)))
+		return look_into(p, rule, err);
+	return tell(p, rule, 0, NULL, err);
+}
+
+/* What to do where the test holds, if not to tell. */
+static int (*const takers[])(struct pass *p, const struct gate_rule *rule,
+			     struct hb_error *err) = {
+	[GATE_TEST_HOME] = tell_home,
+	[GATE_TEST_MANY] = count,
+	[GATE_TEST_OBJECTS] = count_object,
+	[GATE_TEST_REF_GONE] = tell_ref,
+	[GATE_TEST_SECRET] = want_secrets,
+	[GATE_TEST_SECRET_GUESS] = want_guesses,
+	[GATE_TESTS - 1] = NULL,
+};
+
+static int try_path(struct pass *p, const struct gate_rule *rule, unsigned on,
+		    struct hb_error *err)
+{
 	const struct change *c = &p->look.change;
 	unsigned why = on & rule->on;
 	int r;
 
 	if (!why || !is_of_type(rule, c) ||
-	    is_excepted(rule, buf_str(&p->path)))
+	    is_excepted(rule, buf_str(&p->path) + p->above))
 		return 0;
 	if (rule->test == GATE_TEST_NONE && why == GATE_ON_MODE &&
 	    !gate_gains_execution(c))
@@ -240,18 +345,8 @@ static int try_path(struct pass *p, size_t number, unsigned on,
 	r = gate_test(&p->look, rule, err);
 	if (r <= 0)
 		return r;
-	if (rule->test == GATE_TEST_MANY)
-		p->counts[number]++;
-	else if (rule->test == GATE_TEST_SECRET)
-		p->secret = rule;
-	else if (rule->test == GATE_TEST_SECRET_GUESS)
-		p->guess = rule;
-	if (rule->test == GATE_TEST_MANY || rule->test == GATE_TEST_SECRET ||
-	    rule->test == GATE_TEST_SECRET_GUESS)
-		return 0;
-	return rule->content != GATE_CONTENT_NONE && c->kind != CHANGE_DELETED
-		       ? look_into(p, rule, err)
-		       : tell(p, rule, 0, NULL, err);
+	return takers[rule->test] ? takers[rule->test](p, rule, err)
+				  : tell_path(p, rule, err);
 }
 
 static int try_rule(struct pass *p, size_t number, unsigned on,
@@ -259,12 +354,12 @@ static int try_rule(struct pass *p, size_t number, unsigned on,
 {
 	const struct gate_rule *rule = &p->rules->rules[number];
 	const struct change *c = &p->look.change;
-	unsigned hits = p->hits[number];
+	unsigned hits = p->seen[number].hits;
 
 	if (rule->severity == GATE_OFF)
 		return 0;
-	if (rule->paths.n == 0 || (hits & GATE_HIT_PATH))
-		return try_path(p, number, on, err);
+	if (rule->n_paths == 0 || (hits & GATE_HIT_PATH))
+		return try_path(p, rule, on, err);
 	if ((hits & GATE_HIT_ABOVE) && c->new.type == ENTRY_LINK &&
 	    (on & (GATE_ON_ADDED | GATE_ON_MODIFIED)))
 		return tell(p, rule, 0, "a link in the place of a directory",
@@ -274,14 +369,62 @@ static int try_rule(struct pass *p, size_t number, unsigned on,
 
 static int set_path(struct pass *p, const char *path, struct hb_error *err)
 {
-	const char *prefix = p->request->prefix;
+	const char *prefix = p->request->prefix, *above = p->request->above;
 
 	buf_cut(&p->path, 0);
+	if (above[0])
+		(void)buf_add_fmt(&p->path, "%s/", above);
+	p->above = p->path.len;
 	if (prefix[0])
 		(void)buf_add_fmt(&p->path, "%s/", prefix);
 	if (buf_add_str(&p->path, path) < 0)
 		return hb_fail(err, p->path.error, "cannot keep a path");
 	return 0;
+}
+
+/*
+ * What the rules look up: mostly the path itself.  The names above are those of
+ * a directory that is there, and are what they are.
+ */
+static int find_rules(struct pass *p, struct hb_error *err)
+{
+	const char *whole = buf_str(&p->path);
+
+	for (size_t i = 0; i < p->rules->n; i++)
+		p->seen[i].hits = 0;
+	for (const char *s = whole + p->above; *s; s++) {
+		if ((unsigned char)*s < 0x80)
+			continue;
+		buf_cut(&p->folded, 0);
+		(void)buf_add(&p->folded, whole, p->above);
+		if (gate_fold(&p->folded, whole + p->above) < 0)
+			return hb_fail(err, p->folded.error,
+				       "cannot keep a path");
+		whole = buf_str(&p->folded);
+		break;
+	}
+	(void)gate_index_find(p->rules->index, whole, p->above, p->seen);
+	return 0;
+}
+
+/* Leaves the directory that is told as one, or enters another. */
+static int change_group(struct pass *p, struct hb_error *err)
+{
+	const char *path = p->look.change.path;
+	int r;
+
+	if (group_holds(&p->group, path))
+		return 0;
+	r = group_end(&p->group, p->found, p->ctx, err);
+	for (size_t i = 0; r >= 0 && i < p->rules->n; i++) {
+		const struct gate_rule *rule = &p->rules->rules[i];
+
+		if (rule->test == GATE_TEST_GROUP &&
+		    rule->severity != GATE_OFF &&
+		    (p->seen[i].hits & GATE_HIT_PATH) && !p->group.rule)
+			r = group_begin(&p->group, rule, path, err);
+	}
+	return r;
 }
 
 static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
@@ -293,11 +436,13 @@ static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
 	    !changes_choice_takes(p->request->choice, c))
 		return 0;
 	look_begin(&p->look, c);
-	for (size_t i = 0; i < p->rules->n; i++)
-		p->hits[i] = 0;
 	r = set_path(p, c->path, err);
-	(void)gate_index_find(p->rules->index, buf_str(&p->path), p->hits);
+	if (r >= 0)
+		r = find_rules(p, err);
+	if (r >= 0)
+		r = change_group(p, err);
 	p->secret = p->guess = NULL;
+	p->unread = GATE_OFF;
 	for (size_t i = 0; r >= 0 && i < p->rules->n; i++)
 		r = try_rule(p, i, on, err);
 	if (r >= 0 && (p->secret || p->guess))
@@ -316,7 +461,9 @@ static int tell_counts(struct pass *p, struct hb_error *err)
 	for (size_t i = 0; r >= 0 && i < p->rules->n; i++) {
 		const struct gate_rule *rule = &p->rules->rules[i];
 
-		if (p->counts[i] == 0 || p->counts[i] <= rule->limit)
+		p->seen[i].hits = 0;
+		if (p->counts[i] == 0 || p->counts[i] <= rule->limit ||
+		    (rule->test == GATE_TEST_OBJECTS && p->has_new_pack))
 			continue;
 		(void)snprintf(words, sizeof(words), "%llu of them",
 			       (unsigned long long)p->counts[i]);
@@ -325,37 +472,54 @@ static int tell_counts(struct pass *p, struct hb_error *err)
 	return r;
 }
 
+static int read_all(struct pass *p, struct hb_error *err)
+{
+	struct changes *changes = p->request->changes;
+	struct change c;
+	int r;
+
+	r = changes_rewind(changes, err);
+	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
+		r = look_at(p, &c, err);
+	if (r >= 0)
+		r = group_end(&p->group, p->found, p->ctx, err);
+	if (r >= 0)
+		r = look_end(&p->look, err);
+	return r < 0 ? r : tell_counts(p, err);
+}
+
 int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 	     struct hb_error *err)
 {
 	const size_t n = request->rules->n;
-	auto_free unsigned char *hits = calloc(n + 1, sizeof(*hits));
+	auto_free struct gate_seen *seen = calloc(n + 1, sizeof(*seen));
 	auto_free uint64_t *counts = calloc(n + 1, sizeof(*counts));
 	struct pass p = { .request = request,
 			  .rules = request->rules,
 			  .found = found,
 			  .ctx = ctx,
 			  .path = BUF_INIT(PATH_SIZE),
-			  .hits = hits,
+			  .folded = BUF_INIT(PATH_SIZE),
+			  .home = BUF_INIT(PATH_SIZE),
+			  .seen = seen,
 			  .counts = counts };
-	struct change c;
 	int r;
 
 	assert(p.rules->index);
-	if (!hits || !counts)
+	if (!seen || !counts)
 		return hb_fail(err, -ENOMEM, "cannot look at the changes");
 	look_init(&p.look, request);
+	group_init(&p.group);
+	refs_init(&p.refs);
 	r = scan_new(&p.look.scan, err);
 	if (r >= 0)
-		r = changes_rewind(request->changes, err);
-	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)
-		r = look_at(&p, &c, err);
-	if (r >= 0)
-		r = look_end(&p.look, err);
-	if (r >= 0)
-		r = tell_counts(&p, err);
+		r = read_all(&p, err);
 	look_done(&p.look);
 	scan_free(p.look.scan);
+	group_done(&p.group);
+	refs_done(&p.refs);
 	buf_done(&p.path);
+	buf_done(&p.folded);
+	buf_done(&p.home);
 	return r < 0 ? r : 0;
 }

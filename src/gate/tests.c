@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/tests.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "gate/scan.h"
@@ -8,6 +9,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ANY_X 0111
 
@@ -63,6 +65,79 @@ static int is_executable(struct look *look, const struct gate_rule *rule,
 	(void)rule;
 	(void)err;
 	return gate_gains_execution(&look->change);
+}
+
+/* 1: a line of that side is neither blank nor a comment. */
+static int has_line(struct look *look, enum look_side side,
+		    struct hb_error *err)
+{
+	auto_free char *text = NULL;
+	bool is_start = true;
+	size_t n = 0;
+	int r;
+
+	if (!look_is_file(look, side))
+		return 0;
+	r = look_text(look, side, &text, &n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '\n') {
+			is_start = true;
+			continue;
+		}
+		if (is_start && text[i] != '#' && text[i] != ' ' &&
+		    text[i] != '\t' && text[i] != '\r')
+			return 1;
+		is_start = is_start && text[i] != '#';
+	}
+	return 0;
+}
+
+/* What goes with its directory has nothing left to ignore. */
+static int is_emptied(struct look *look, const struct gate_rule *rule,
+		      struct hb_error *err)
+{
+	int r;
+
+	(void)rule;
+	if (look->change.flags & CHANGE_IN_GONE)
+		return 0;
+	r = has_line(look, LOOK_OLD, err);
+	if (r > 0) {
+		r = has_line(look, LOOK_NEW, err);
+		r = r < 0 ? r : !r;
+	}
+	return r < 0 && !look_is_fatal(r) ? 1 : r;
+}
+
+static int is_in_home(struct look *look, const struct gate_rule *rule,
+		      struct hb_error *err)
+{
+	(void)rule;
+	(void)err;
+	return look->request->is_home;
+}
+
+static int is_writable(struct look *look, const struct gate_rule *rule,
+		       struct hb_error *err)
+{
+	const struct entry *old = &look->change.old, *new = &look->change.new;
+	mode_t had = old->type == new->type ? old->mode : 0;
+
+	(void)rule;
+	(void)err;
+	return (new->mode &S_IWOTH & ~had) != 0;
+}
+
+/* Told by run.c, which knows what came before. */
+static int is_any(struct look *look, const struct gate_rule *rule,
+		  struct hb_error *err)
+{
+	(void)look;
+	(void)rule;
+	(void)err;
+	return 1;
 }
 
 static int is_larger(struct look *look, const struct gate_rule *rule,
@@ -172,15 +247,21 @@ static const struct {
 	bool skips_unit; /* says nothing about the insides of repositories */
 } tests[] = {
 	[GATE_TEST_BINARY] = { is_binary, true },
+	[GATE_TEST_EMPTIED] = { is_emptied, false },
 	[GATE_TEST_EXECUTABLE] = { is_executable, true },
+	[GATE_TEST_GROUP] = { is_elsewhere, true },
+	[GATE_TEST_HOME] = { is_in_home, false },
 	[GATE_TEST_LARGER] = { is_larger, true },
 	[GATE_TEST_LEAVES] = { is_leaving, false },
 	[GATE_TEST_MANY] = { is_counted, true },
+	[GATE_TEST_OBJECTS] = { is_any, false },
+	[GATE_TEST_REF_GONE] = { is_any, false },
 	[GATE_TEST_RUN] = { is_elsewhere, true },
 	[GATE_TEST_SECRET] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_GUESS] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_NAME] = { is_secret_name, true },
 	[GATE_TEST_SETID] = { is_setid, false },
+	[GATE_TEST_WRITABLE] = { is_writable, false },
 };
 
 int gate_test(struct look *look, const struct gate_rule *rule,

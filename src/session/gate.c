@@ -2,6 +2,7 @@
 #include "gate/gate.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "gate/rules.h"
 #include "session/config.h"
 #include "session/found.h"
@@ -155,6 +156,7 @@ static int tell(void *ctx, const struct gate_finding *from,
 		.rule = from->rule,
 		.severity = (enum hb_severity)from->severity,
 		.is_allowed = is_allowed(t->gate, from),
+		.class = gate_class_name(from->class),
 		.resource = t->resource,
 		.path = from->path,
 		.line = from->line,
@@ -221,22 +223,59 @@ static const char *prefix_of(const struct record_resource *resource)
 	return last;
 }
 
+/* Where agents put work trees: the names up to there say nothing of them. */
+static const char *const worktrees[] = {
+	"/.claude/worktrees/",
+	"/.codex/worktrees/",
+	"/.cursor/worktrees/",
+};
+
+#define NAMES_ABOVE 3
+
+/*
+ * The names from the home directory down to the resource, or the last few of
+ * its path: a project in ~/.config/fish is what fish runs.
+ */
+static const char *above_of(const char *source, const char *home)
+{
+	const char *last = source + strlen(source);
+
+	for (size_t i = 0; i < sizeof(worktrees) / sizeof(worktrees[0]); i++) {
+		const char *in = strstr(source, worktrees[i]);
+
+		if (in)
+			return in + strlen(worktrees[i]);
+	}
+	if (home && strcmp(source, home) != 0 && path_is_beneath(source, home))
+		return source + strlen(home) + 1;
+	for (int i = 0; i < NAMES_ABOVE && last > source; i++)
+		while (last > source && *--last != '/')
+			;
+	return *last == '/' ? last + 1 : last;
+}
+
 int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		      const struct txn_options *options, struct hb_error *err)
 {
 	struct session_gate *gate = ctx;
 	struct hb_session *s = gate->session;
 	struct telling telling = { .gate = gate, .resource = resource };
+	const char *source = s->record.resources[resource].source;
 	const char *prefix = prefix_of(&s->record.resources[resource]);
+	char home[PATH_MAX];
+	bool has_home = look_home(s->store->envp, home) != NULL;
 	const struct gate_request request = {
 		.changes = changes,
 		.base = s->txn_resources[resource].base,
 		.layers = s->txn_resources[resource].layers,
 		.choice = &options->choice,
 		.rules = gate->rules[resource],
-		.source = s->record.resources[resource].source,
+		.source = source,
 		.inside = s->record.resources[resource].inside,
 		.prefix = prefix,
+		.above = prefix[0] ? ""
+				   : above_of(source, has_home ? home : NULL),
+		.is_home = has_home && path_is_beneath(home, source),
 		.is_git = strcmp(prefix, GIT_DIR) == 0,
 	};
 	int r = gate_run(&request, tell, &telling, err);
@@ -321,6 +360,7 @@ int hb_session_rules(struct hb_session *session, hb_rule_fn fn, void *ctx,
 			.id = rule->id,
 			.reason = rule->reason,
 			.severity = gate_severity_name(rule->severity),
+			.class = gate_class_name(rule->class),
 		};
 
 		r = fn(ctx, &told, err);

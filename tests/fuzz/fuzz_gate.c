@@ -6,7 +6,9 @@
  * each format that rules read: what is found must be bounded, and the same text
  * has no news against itself.
  */
+#include "base/buf.h"
 #include "fuzz.h"
+#include "gate/fold.h"
 #include "gate/items.h"
 #include "gate/rules.h"
 
@@ -15,8 +17,10 @@
 
 typedef int reader_fn(struct items *items, const char *text, size_t n);
 
-static reader_fn *const readers[] = { items_read_git_config,
-				      items_read_attributes, items_read_json };
+static reader_fn *const readers[] = {
+	items_read_git_config, items_read_attributes, items_read_json,
+	items_read_jsonc,      items_read_lines,      items_read_hosts
+};
 
 static void read_rules(enum gate_source source, const char *text, size_t n)
 {
@@ -44,7 +48,20 @@ static void read_items(reader_fn *reader, const char *text, size_t n)
 	MUST(reader(&b, text, n) == r);
 	MUST(a.n == b.n && a.n <= ITEMS_MAX);
 	for (size_t i = 0; i < b.n; i++)
-		MUST(items_have(&a, &b.items[i]));
+		MUST(items_news(&a, &b.items[i]) == 0);
+}
+
+/* Whatever the bytes, a name never grows. */
+static void fold_twice(const char *text, size_t n)
+{
+	auto_buf struct buf name = BUF_INIT(n + 1);
+	auto_buf struct buf once = BUF_INIT(n + 1);
+	auto_buf struct buf twice = BUF_INIT(n + 1);
+
+	MUST(buf_add(&name, text, n) == 0);
+	MUST(gate_fold(&once, buf_str(&name)) == 0 && once.len <= name.len);
+	MUST(gate_fold(&twice, buf_str(&once)) == 0);
+	MUST(twice.len <= once.len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++)
 		read_items(readers[i], text, size);
+	fold_twice(text, size);
 	read_rules(GATE_CONFIGURED, text, size);
 	read_rules(GATE_WORKSPACE, text, size);
 	return 0;

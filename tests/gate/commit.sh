@@ -23,7 +23,7 @@ new_session "git init -q . && seq 50 | while read -r i; do echo \$i >f\$i; done 
 before=$(digest "$project")
 in_box "for i in \$(seq 50); do echo more >>f\$i; done; mkdir d; echo new >d/g; rm f50
 	git branch other; git config branch.other.description x
-	echo '{\"scripts\": {\"test\": \"u\"}, \"dependencies\": {\"a\": \"1\"}}' >package.json
+	echo '{\"scripts\": {\"test\": \"t\"}, \"dependencies\": {\"a\": \"1\"}}' >package.json
 	git add -A && git $git_words commit -qm second" >/dev/null
 is 'an ordinary session has nothing to be asked' "$(found)" ''
 check 'gate says so' hb gate @s

@@ -25,7 +25,7 @@ PLANTS = (
     ("git-hook", ".git/modules/m/hooks/post-checkout", "evil", "good"),
     ("git-config", ".git/config", CONFIG + "\tfsmonitor = evil\n", CONFIG),
     ("git-config", ".git/config.worktree", "[core]\nhooksPath = /tmp\n", "[user]\nname = n\n"),
-    ("git-config", ".git/modules/m/config", "[alias] st = !evil\n", CONFIG),
+    ("git-alias", ".git/modules/m/config", "[alias] st = !evil\n", CONFIG),
     ("git-config", ".gitconfig", '[filter "x"]\n\tclean = evil\n', "[user]\nname = n\n"),
     ("git-attributes", ".gitattributes", "*.c filter=x\n", "*.c text\n"),
     ("git-attributes", ".git/info/attributes", "* diff=evil\n", "* eol=lf\n"),

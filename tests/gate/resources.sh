@@ -30,7 +30,7 @@ hb cleanup -y @s >/dev/null
 
 hb create s --cow "$project/repo/.git" >/dev/null
 (cd "$project/repo" && "$HB_BIN" exec --state-dir "$state" @s -- sh -c '
-	cd '"'$project/repo/.git'"' && echo x >hooks/pre-commit && git config alias.a b &&
+	cd '"'$project/repo/.git'"' && echo x >hooks/pre-commit && git config core.pager b &&
 	git config branch.a.b c && head -c 1000 /dev/urandom >objects/x && echo x >HEAD~')
 is 'a repository by itself' "$(hb gate @s | sed -n 's/^\([a-z]*\): \([^ :]*\).* \[\(.*\)\]$/\1 \2 \3/p' |
 	tr '\n' ',')" 'ask config git-config,ask hooks/pre-commit git-hook,'

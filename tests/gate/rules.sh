@@ -88,8 +88,10 @@ hb rollback -y @s >/dev/null
 again 'chmod +x .git/hooks/pre-push; chmod u+s a'
 is 'a right to execute makes a hook' "$(found)" 'ask .git/hooks/pre-push git-hook,'\
 'warn .git/hooks/pre-push executable,ask a setid,'
-again 'chmod 600 .git/hooks/pre-push; touch .git/hooks/pre-push; rm .git/hooks/pre-push'
-is 'to take it away does not' "$(found)" ''
+again 'chmod 600 .git/hooks/pre-push; touch .git/hooks/pre-push'
+is 'to take the right away does not' "$(found)" ''
+again 'rm .git/hooks/pre-push'
+is 'to take the hook away asks' "$(found)" 'ask .git/hooks/pre-push git-hook,'
 again 'echo x >.git/hooks/pre-commit.sample; mkdir -p .git/logs; echo x >.git/logs/HEAD'
 is 'what git itself leaves there is nothing' "$(found)" ''
 again 'echo y >>.env'

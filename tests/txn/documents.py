@@ -113,7 +113,7 @@ STEPS = (
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- rm q.db"),
     ("status: an open database", 0, "status @s"),
     ("", 0, "!echo >../let-go; " + HOLDBACK + " rollback -y --state-dir ../state @s q.db"),
-    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo \"[alias] a = b\" >.gitconfig'"),
+    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo \"[core] pager = b\" >.gitconfig'"),
     ("gate: a key", 4, "gate @s"),
     ("mark", 0, "mark @s"),
     ("mark: there is one", 10, "mark @s m1"),

@@ -91,7 +91,7 @@ static void git_config_is_read_as_git_does(void)
 		{ "[a]\nb c\n", "-22" },
 		{ "[a]\nb = c\n[core]\npager = x\n[a]\nb = d\n",
 		  "a.b:6 core.pager:4" },
-		{ "[filter \"a/b\"]\nclean = x\n", "filter.a\001b.clean:2" },
+		{ "[filter \"a/b\"]\nclean = x\n", "filter.a/b.clean:2" },
 	};
 
 	for (size_t i = 0; i < LENGTH(cases); i++)
@@ -126,7 +126,7 @@ static void json_is_read_with_its_escapes(void)
 		{ "{\"a\": 1,\n \"b\": {\"c\": \"x\"}}", "a:1 b.c:2 b:2" },
 		{ "{\"scripts\": {\"postinst\\u0061ll\": \"x\"}}",
 		  "scripts.postinstall:1 scripts:1" },
-		{ "{\"a\\u0041\\n\\\"\\/b\": 1}", "aA\n\"\001b:1" },
+		{ "{\"a\\u0041\\n\\\"\\/b\": 1}", "aA\n\"/b:1" },
 		{ "{\"a\": [1, {\"b\": [true]}, \"}\"], \"c\": null}",
 		  "a.b:1 a:1 c:1" },
 		{ "{\"a\": \"\\\\\", \"b\": \"\\\"\"}", "a:1 b:1" },
@@ -142,6 +142,52 @@ static void json_is_read_with_its_escapes(void)
 		check_all(items_read_json, cases[i].text, cases[i].want);
 }
 
+static void json_with_comments(void)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "{\"a\": 1, // x\n\"b\": 2,}", "a:1 b:2" },
+		{ "{/* \"b\": 2\n */\"a\": [1,2 , ],}", "a:2" },
+		{ "{\"a\": \"// x\", \"b\": \"/*\"}", "a:1 b:1" },
+		{ "{\"a\": \"\\\"//\", \"b\": 1 /* */ , /**/ }", "a:1 b:1" },
+		{ "{\"a\": 1 /* no end", "-22" },
+		{ "{\"a\": \"", "-22" },
+		{ "{,}", "" },
+		{ "/", "-22" },
+	};
+
+	for (size_t i = 0; i < LENGTH(cases); i++)
+		check_all(items_read_jsonc, cases[i].text, cases[i].want);
+}
+
+static void lines_and_hosts(void)
+{
+	static const struct {
+		const char *text, *want;
+	} lines[] = {
+		{ "", "" },
+		{ "a\n\n  b c \r\n# d\n", "a:1 b c:3" },
+		{ "\xef\xbb\xbf"
+		  "a",
+		  "a:1" },
+	};
+	static const struct {
+		const char *text, *want;
+	} hosts[] = {
+		{ "resolved \"https://a.b/c\"\nresolved http://d:1/x",
+		  "a.b:1 d:1:2" },
+		{ "home https://a.b/c", "" },
+		{ "url git+ssh://u:p@h/x https://i", "h:1 i:1" },
+		{ "source ://", "" },
+	};
+
+	for (size_t i = 0; i < LENGTH(lines); i++)
+		check_all(items_read_lines, lines[i].text, lines[i].want);
+	for (size_t i = 0; i < LENGTH(hosts); i++)
+		check_all(items_read_hosts, hosts[i].text, hosts[i].want);
+}
+
 /* Whether the second text has news for the rule. */
 static bool has_news(reader_fn *read, const char *id, const char *old,
 		     const char *new)
@@ -154,63 +200,91 @@ static bool has_news(reader_fn *read, const char *id, const char *old,
 	CHECK_INT(read(&a, old, strlen(old)), 0);
 	CHECK_INT(read(&b, new, strlen(new)), 0);
 	for (size_t i = 0; i < b.n; i++)
-		is_news |= !items_have(&a, &b.items[i]);
+		is_news |= (items_news(&a, &b.items[i]) & rule->key_on) != 0;
 	items_done(&a);
 	items_done(&b);
 	gate_rules_free(rules);
 	return is_news;
 }
 
+static const struct {
+	reader_fn *read;
+	const char *rule, *old, *new;
+	bool is_news;
+} news[] = {
+	{ items_read_git_config, "git-config", "[core]\n",
+	  "[core]\nfsmonitor = x\n", true },
+	{ items_read_git_config, "git-config", "[core]\nfsmonitor = x\n",
+	  "\n[core]\n fsmonitor = x\n", false },
+	{ items_read_git_config, "git-config", "[core]\nfsmonitor = x\n",
+	  "[core]\nfsmonitor = y\n", true },
+	{ items_read_git_config, "git-config", "[core]\nfsmonitor = x\n",
+	  "[core]\n", false },
+	{ items_read_git_config, "git-config",
+	  "[core]\npager = evil\npager = less\n", "[core]\npager = evil\n",
+	  true },
+	{ items_read_git_config, "git-config", "",
+	  "[branch \"m\"]\nremote = o\nmerge = m\n[remote \"o\"]\n"
+	  "url = x\nfetch = y\n[user]\nname = z\n",
+	  false },
+	{ items_read_json, "install-script", "{}",
+	  "{\"scripts\":{\"postinstall\":\"x\"}}", true },
+	{ items_read_json, "install-script",
+	  "{\"scripts\":{\"postinstall\":\"x\"}}",
+	  "{\"scripts\":{\"postinstall\":\"x\",\"test\":\"y\"},"
+	  "\"dependencies\":{\"a\":\"1\"}}",
+	  false },
+	{ items_read_json, "install-script", "{}",
+	  "{\"scripts\":{\"test\":\"x\"},\"postinstall\":\"x\"}", false },
+	{ items_read_json, "install-source", "{}",
+	  "{\"dependencies\":{\"a\":\"^1\",\"b\":\"npm:c@1\"}}", false },
+	{ items_read_json, "install-source", "{}",
+	  "{\"dependencies\":{\"a\":\"git\\u002bssh://x/y\"}}", true },
+	{ items_read_json, "install-source",
+	  "{\"dependencies\":{\"a\":\"^1\"}}",
+	  "{\"dependencies\":{\"a\":\"https://x/y.tgz\"}}", true },
+	{ items_read_git_config, "git-alias", "", "[alias]\nst = status -sb\n",
+	  false },
+	{ items_read_git_config, "git-alias", "[alias]\nst = status -sb\n",
+	  "[alias]\nst = !/x/y\n", true },
+	{ items_read_git_config, "git-remote", "", "[remote \"o\"]\nurl = x\n",
+	  false },
+	{ items_read_git_config, "git-remote", "[remote \"o\"]\nurl = x\n",
+	  "[remote \"o\"]\nurl = y\n", true },
+	{ items_read_git_config, "git-remote-new", "",
+	  "[remote \"o\"]\nurl = x\n", true },
+	{ items_read_git_config, "git-remote-new", "[remote \"o\"]\nurl = x\n",
+	  "[remote \"o\"]\nurl = y\n", false },
+	{ items_read_hosts, "lock-host", "resolved https://a/x\n",
+	  "resolved https://a/y\n", false },
+	{ items_read_hosts, "lock-host", "resolved https://a/x\n",
+	  "resolved https://b/x\n", true },
+	{ items_read_lines, "build-source", "module m\nrequire x v1\n",
+	  "module m\nrequire x v2\n", false },
+	{ items_read_lines, "build-source", "module m\n",
+	  "module m\nreplace x => ../y\n", true },
+	{ items_read_jsonc, "editor-plugin", "{}",
+	  "{\"compilerOptions\": {\"strict\": true, // x\n}}", false },
+	{ items_read_jsonc, "editor-plugin", "{}",
+	  "{\"compilerOptions\": {\"plugins\": [{}],},}", true },
+	{ items_read_attributes, "git-attributes", "",
+	  "*.c text eol=lf diff=cpp merge=union\n", false },
+	{ items_read_attributes, "git-attributes", "*.a filter=lfs\n",
+	  "*.a filter=lfs\n*.b filter=lfs\n", true },
+	{ items_read_git_config, "git-submodule",
+	  "[submodule \"a\"]\nurl = x\n",
+	  "[submodule \"a\"]\nurl = x\n[submodule \"b\"]\nurl = y\n", true },
+};
+
 static void only_what_is_new_counts(void)
 {
-	static const struct {
-		reader_fn *read;
-		const char *rule, *old, *new;
-		bool is_news;
-	} cases[] = {
-		{ items_read_git_config, "git-config", "[core]\n",
-		  "[core]\nfsmonitor = x\n", true },
-		{ items_read_git_config, "git-config",
-		  "[core]\nfsmonitor = x\n", "\n[core]\n fsmonitor = x\n",
-		  false },
-		{ items_read_git_config, "git-config",
-		  "[core]\nfsmonitor = x\n", "[core]\nfsmonitor = y\n", true },
-		{ items_read_git_config, "git-config",
-		  "[core]\nfsmonitor = x\n", "[core]\n", false },
-		{ items_read_git_config, "git-config",
-		  "[core]\npager = evil\npager = less\n",
-		  "[core]\npager = evil\n", true },
-		{ items_read_git_config, "git-config", "",
-		  "[branch \"m\"]\nremote = o\nmerge = m\n[remote \"o\"]\n"
-		  "url = x\nfetch = y\n[user]\nname = z\n",
-		  false },
-		{ items_read_json, "install-script", "{}",
-		  "{\"scripts\":{\"postinstall\":\"x\"}}", true },
-		{ items_read_json, "install-script",
-		  "{\"scripts\":{\"postinstall\":\"x\"}}",
-		  "{\"scripts\":{\"postinstall\":\"x\",\"test\":\"y\"},"
-		  "\"dependencies\":{\"a\":\"1\"}}",
-		  false },
-		{ items_read_json, "install-script", "{}",
-		  "{\"scripts\":{\"test\":\"x\"},\"postinstall\":\"x\"}",
-		  false },
-		{ items_read_attributes, "git-attributes", "",
-		  "*.c text eol=lf diff=cpp merge=union\n", false },
-		{ items_read_attributes, "git-attributes", "*.a filter=lfs\n",
-		  "*.a filter=lfs\n*.b filter=lfs\n", true },
-		{ items_read_git_config, "git-submodule",
-		  "[submodule \"a\"]\nurl = x\n",
-		  "[submodule \"a\"]\nurl = x\n[submodule \"b\"]\nurl = y\n",
-		  true },
-	};
+	for (size_t i = 0; i < LENGTH(news); i++) {
+		bool is_news = has_news(news[i].read, news[i].rule, news[i].old,
+					news[i].new);
 
-	for (size_t i = 0; i < LENGTH(cases); i++) {
-		bool is_news = has_news(cases[i].read, cases[i].rule,
-					cases[i].old, cases[i].new);
-
-		if (is_news != cases[i].is_news)
-			printf("# %s: %s\n", cases[i].rule, cases[i].new);
-		CHECK_INT(is_news, cases[i].is_news);
+		if (is_news != news[i].is_news)
+			printf("# %s: %s\n", news[i].rule, news[i].new);
+		CHECK_INT(is_news, news[i].is_news);
 	}
 }
 
@@ -261,5 +335,6 @@ static void a_long_text_is_too_much(void)
 }
 
 TESTS(T(git_config_is_read_as_git_does), T(attributes_are_read),
-      T(json_is_read_with_its_escapes), T(only_what_is_new_counts),
-      T(too_many_are_refused), T(a_long_text_is_too_much))
+      T(json_is_read_with_its_escapes), T(json_with_comments),
+      T(lines_and_hosts), T(only_what_is_new_counts), T(too_many_are_refused),
+      T(a_long_text_is_too_much))

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/group.h"
+
+#include "base/error.h"
+#include "base/glob.h"
+#include "gate/rules.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_SIZE ((size_t)256 << 20)
+
+void group_init(struct group *group)
+{
+	*group = (struct group){ 0 };
+	buf_init(&group->dir, TEXT_SIZE);
+	for (int i = 0; i < 2; i++)
+		buf_init(&group->texts[i], TEXT_SIZE);
+}
+
+void group_done(struct group *group)
+{
+	buf_done(&group->dir);
+	for (int i = 0; i < 2; i++)
+		buf_done(&group->texts[i]);
+}
+
+bool group_holds(const struct group *group, const char *path)
+{
+	const size_t n = group->dir.len;
+
+	return group->rule && strncmp(path, buf_str(&group->dir), n) == 0 &&
+	       path[n] == '/';
+}
+
+/* Whether a pattern that ends in two stars is about all in the directory. */
+static bool is_about(const struct gate_rule *rule, const char *dir)
+{
+	static const char below[] = "/**";
+	char pattern[GLOB_PATTERN_MAX + 1];
+
+	for (size_t i = 0; i < rule->n_paths; i++) {
+		const char *of = rule->paths[i].pattern;
+		size_t n = strlen(of), cut = strlen(below);
+
+		if (n <= cut || n >= sizeof(pattern) ||
+		    strcmp(of + n - cut, below) != 0)
+			continue;
+		memcpy(pattern, of, n - cut);
+		pattern[n - cut] = '\0';
+		if (glob_match(pattern, dir, GLOB_FOLD | GLOB_DIR))
+			return true;
+	}
+	return false;
+}
+
+int group_begin(struct group *group, const struct gate_rule *rule,
+		const char *path, struct hb_error *err)
+{
+	const char *slash = path;
+
+	while ((slash = strchr(slash, '/'))) {
+		buf_cut(&group->dir, 0);
+		if (buf_add(&group->dir, path, (size_t)(slash - path)) < 0)
+			return hb_fail(err, group->dir.error,
+				       "cannot keep a path");
+		if (is_about(rule, buf_str(&group->dir))) {
+			group->rule = rule;
+			return 0;
+		}
+		slash++;
+	}
+	return 0;
+}
+
+int group_add(struct group *group, const struct gate_finding *finding,
+	      struct hb_error *err)
+{
+	const bool is_first = group->n_asked + group->n_warnings == 0;
+
+	group->n_asked += finding->severity == GATE_ASK;
+	group->n_warnings += finding->severity == GATE_WARN;
+	/* A question says more than a warning. */
+	if (!is_first &&
+	    !(finding->severity == GATE_ASK && group->n_asked == 1))
+		return 0;
+	group->first = *finding;
+	for (int i = 0; i < 2; i++) {
+		const char *text = i == 0 ? finding->path : finding->detail;
+
+		buf_cut(&group->texts[i], 0);
+		if (text && buf_add_str(&group->texts[i], text) < 0)
+			return hb_fail(err, group->texts[i].error,
+				       "cannot keep a finding");
+	}
+	group->first.path = buf_str(&group->texts[0]);
+	if (finding->detail)
+		group->first.detail = buf_str(&group->texts[1]);
+	return 0;
+}
+
+int group_end(struct group *group, gate_found_fn found, void *ctx,
+	      struct hb_error *err)
+{
+	const struct gate_rule *rule = group->rule;
+	const uint64_t n = group->n_asked + group->n_warnings;
+	char words[PATH_MAX + 256];
+	struct gate_finding all = group->first;
+
+	group->rule = NULL;
+	group->n_asked = group->n_warnings = 0;
+	if (!rule || n == 0)
+		return 0;
+	if (n == 1)
+		return found(ctx, &all, err);
+	(void)snprintf(words, sizeof(words),
+		       "%llu findings, the first: %s: %s [%s]",
+		       (unsigned long long)n,
+		       all.path + strlen(buf_str(&group->dir)) + 1, all.reason,
+		       all.rule);
+	all.rule = rule->id;
+	all.class = rule->class;
+	all.reason = rule->reason;
+	if (rule->severity == GATE_DENY || all.severity > rule->severity)
+		all.severity = rule->severity;
+	all.path = buf_str(&group->dir);
+	all.line = 0;
+	all.detail = words;
+	return found(ctx, &all, err);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GATE_GROUP_H
+#define HB_GATE_GROUP_H
+
+#include "base/buf.h"
+#include "gate/gate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gate_rule;
+struct hb_error;
+
+/*
+ * What is found in a directory full of others' work, which is told as one
+ * finding about the directory, as severe as the severest of them.  A single one
+ * is told as it is, and a denial is never put together with others.  The stream
+ * is in path order, so there is one such directory at a time.
+ */
+struct group {
+	const struct gate_rule *rule; /* NULL: in none */
+	struct buf dir;
+	struct gate_finding first; /* its path and detail are in `texts` */
+	struct buf texts[2];
+	uint64_t n_asked, n_warnings;
+};
+
+void group_init(struct group *group);
+void group_done(struct group *group);
+
+/* Whether the path lies in the directory at hand. */
+bool group_holds(const struct group *group, const char *path);
+
+/*
+ * Begins with the first directory above the path that the rule's patterns are
+ * about, if there is one; the group before has ended.  -ENOMEM.
+ */
+int group_begin(struct group *group, const struct gate_rule *rule,
+		const char *path, struct hb_error *err);
+
+/* Keeps a finding in the directory.  -ENOMEM. */
+int group_add(struct group *group, const struct gate_finding *finding,
+	      struct hb_error *err);
+
+/* Tells what was found, if anything, and leaves the directory. */
+int group_end(struct group *group, gate_found_fn found, void *ctx,
+	      struct hb_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# A directory full of packages that git does not ignore is one line, as severe
+# as the severest finding in it.
+. "$HB_TESTS/lib/txn.sh"
+
+found() {
+	hb gate @s 2>&1 | sed -n 's/^\([a-z]*\): \([^ ]*\): .* \[\([a-z-]*\)\]$/\1 \2 \3/p' |
+		tr '\n' ','
+}
+new_session 'echo x >f'
+in_box 'for i in 1 2 3 4 5; do mkdir -p node_modules/p$i/bin node_modules/q/node_modules/r$i
+	echo x >node_modules/p$i/bin/run; chmod +x node_modules/p$i/bin/run
+	echo "{\"scripts\":{\"postinstall\":\"x\"}}" >node_modules/p$i/package.json; done
+	echo x >node_modules/q/node_modules/r1/Makefile; echo x >.envrc
+	mkdir -p lib/venv/bin node_modules-not venv; echo x >lib/venv/bin/a
+	echo x >lib/venv/bin/b; chmod +x lib/venv/bin/*; echo x >venv/makefile'
+is 'each is one line, and a single finding is itself' "$(found)" \
+	'ask .envrc environment,warn lib/venv packages,ask node_modules packages,warn venv/makefile build,'
+like 'it says how many, and which is the first' "$(hb gate @s)" \
+	'*ask: node_modules: packages, which git does not ignore: 11 findings, the first: p1/package.json: *install-script*'
+check_exit 'another rule does not allow it' 4 hb commit -y --allow environment \
+	--allow install-script @s
+check 'its own does' hb commit -y --allow environment --allow packages:node_modules @s
+in_box 'echo y >node_modules/p1/package.json; mkfifo node_modules/p1/x'
+is 'a single one in a change is itself' "$(hb gate --except x @s | grep -c install-script)" 1
+hb cleanup -y @s >/dev/null
+finish
