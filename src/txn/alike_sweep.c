@@ -144,11 +144,13 @@ static int leave(struct sweep *s, struct hb_error *err)
 	close_top(s);
 	if (r < 0 || s->n == 0)
 		return r;
+	if (!goes) {
+		buf_cut(&s->path, s->levels[s->n - 1].len);
+		return 0;
+	}
 	slash = strrchr(buf_str(&s->path), '/');
 	name = strdup(slash ? slash + 1 : buf_str(&s->path));
 	buf_cut(&s->path, s->levels[s->n - 1].len);
-	if (!goes)
-		return 0;
 	if (!name)
 		return hb_fail(err, -ENOMEM, "cannot look at a layer");
 	open_top(s);

@@ -333,13 +333,14 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	r = journal_begin(c->txn->session, &w, err);
 	if (r == 0)
 		r = plan(c, w, syncers, err);
-	for (size_t i = 0; r == 0 && i < c->n; i++)
-		r = steady_check(&c->txn->resources[i], c->parts[i].changes,
-				 c->options, err);
 	for (size_t i = 0; r == 0 && c->txn->applying && i < c->n; i++)
 		r = c->txn->applying(
 			c->txn->applied_ctx, i,
 			changes_summary(c->parts[i].changes)->n_changes, err);
+	/* The last look: nothing that takes time may come after it. */
+	for (size_t i = 0; r == 0 && i < c->n; i++)
+		r = steady_check(&c->txn->resources[i], c->parts[i].changes,
+				 c->options, err);
 	if (r == 0 && c->txn->publishing)
 		r = c->txn->publishing(c->txn->publishing_ctx, c->id,
 				       c->has_rest, err);
