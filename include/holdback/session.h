@@ -63,6 +63,9 @@ struct hb_session_info {
 	const char *const *effectives; /* how they are */
 };
 
+/* Whether one of its resources has the working directory in it. */
+bool hb_session_is_here(const struct hb_session_info *info);
+
 typedef int (*hb_list_fn)(void *ctx, const struct hb_session_info *info,
 			  struct hb_error *err);
 

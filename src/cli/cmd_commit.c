@@ -285,6 +285,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 	if (doc.is_json) {
 		doc_bool(&doc, "committed",
 			 !c->options.dry_run && result->n_operations > 0);
+		doc_str(&doc, "name", hb_session_info(c->session)->name);
 		doc_bool(&doc, "dry_run", c->options.dry_run);
 		doc_uint(&doc, "operations", result->n_operations);
 		doc_bool(&doc, "has_rest", result->has_rest);
@@ -299,7 +300,8 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 	else if (c->options.dry_run)
 		(void)buf_add_str(&doc.out, "would commit ");
 	else
-		(void)buf_add_str(&doc.out, "committed ");
+		(void)buf_add_fmt(&doc.out, "committed session %s: ",
+				  hb_session_info(c->session)->name);
 	if (result->n_operations > 0)
 		(void)show_summary(summary, &doc.out);
 	else
@@ -400,8 +402,8 @@ static int commit_session(const struct cmd_call *call,
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_session(call, HB_OPEN_CHANGE, false, commit_session,
-				NULL, err);
+	return cmd_with_only_session(call, "commit", false, commit_session,
+				     NULL, err);
 }
 
 /* Undo and redo: what is called, and how that is said. */

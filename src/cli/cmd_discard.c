@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "cli/choose.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
 #include "cli/say.h"
@@ -66,8 +67,8 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_session(call, HB_OPEN_CHANGE, true, rollback, NULL,
-				err);
+	return cmd_with_only_session(call, "rollback", true, rollback, NULL,
+				     err);
 }
 
 static int recover(const struct cmd_call *call, struct hb_session *session,
@@ -230,6 +231,8 @@ int cmd_cleanup(const struct cmd_call *call, struct hb_error *err)
 	if (call->values->stale)
 		return clean_stale(call, err);
 	r = cmd_open_store(call, false, &store, err);
+	if (r >= 0 && (!ref || strcmp(ref, "@") == 0))
+		r = choose_only(store, "cleanup", err);
 	if (r >= 0)
 		r = clean(call, ref, store, err);
 	hb_store_free(store);

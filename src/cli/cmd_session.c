@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "base/quote.h"
+#include "cli/choose.h"
 #include "cli/say.h"
 #include "cli/table.h"
 
@@ -92,9 +93,15 @@ int cmd_session_operand(const struct cmd_call *call, bool has_others,
 		       shown);
 }
 
-int cmd_with_session(const struct cmd_call *call, enum hb_open how,
-		     bool has_others, cmd_session_fn fn, void *ctx,
-		     struct hb_error *err)
+/* "@" alone names none. */
+static bool is_none(const char *ref)
+{
+	return !ref || strcmp(ref, "@") == 0;
+}
+
+static int with_session(const struct cmd_call *call, enum hb_open how,
+			const char *command, bool has_others, cmd_session_fn fn,
+			void *ctx, struct hb_error *err)
 {
 	struct hb_session *session = NULL;
 	struct hb_store *store = NULL;
@@ -105,12 +112,32 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 	if (r >= 0)
 		r = cmd_open_store(call, false, &store, err);
 	if (r >= 0)
+		r = command && is_none(ref) ? choose_only(store, command, err)
+					    : 0;
+	if (r >= 0)
 		r = hb_session_open(store, ref, how, &session, err);
+	if (r >= 0 && is_none(ref) && how == HB_OPEN_LOOK)
+		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)
 		r = fn(call, session, rest, ctx, err);
 	hb_session_free(session);
 	hb_store_free(store);
 	return r;
+}
+
+int cmd_with_session(const struct cmd_call *call, enum hb_open how,
+		     bool has_others, cmd_session_fn fn, void *ctx,
+		     struct hb_error *err)
+{
+	return with_session(call, how, NULL, has_others, fn, ctx, err);
+}
+
+int cmd_with_only_session(const struct cmd_call *call, const char *command,
+			  bool has_others, cmd_session_fn fn, void *ctx,
+			  struct hb_error *err)
+{
+	return with_session(call, HB_OPEN_CHANGE, command, has_others, fn, ctx,
+			    err);
 }
 
 struct hb_filter cmd_filter(const struct cmd_call *call)

@@ -34,11 +34,20 @@ typedef int (*cmd_session_fn)(const struct cmd_call *call,
 
 /*
  * Opens the session that the operands name, in the store of the options, and
- * does that with it.  What `fn` returns, or why it was not called.
+ * does that with it.  What `fn` returns, or why it was not called.  Without a
+ * name it is the one used last; a look says so if there are others here.
  */
 int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 		     bool has_others, cmd_session_fn fn, void *ctx,
 		     struct hb_error *err);
+
+/*
+ * The same, to change it, for a command that would do harm to the wrong one:
+ * without a name there must not be two here that have changes.
+ */
+int cmd_with_only_session(const struct cmd_call *call, const char *command,
+			  bool has_others, cmd_session_fn fn, void *ctx,
+			  struct hb_error *err);
 
 /* What the options choose of a change set; borrows the words. */
 struct hb_filter cmd_filter(const struct cmd_call *call);

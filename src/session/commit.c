@@ -197,7 +197,7 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 	}
 	if (is_whole)
 		s->record.has_lost = false;
-	s->record.used = sys_now().tv_sec;
+	s->record.used = sys_now();
 	s->record.undo_bytes = result->undo_bytes;
 	r = session_save(s, err);
 	if (r >= 0)
@@ -353,7 +353,7 @@ static int reverse(struct hb_session *s,
 	if (r < 0)
 		return failed(s, r, err);
 	is_complete = session_finish(s, IN_PLACE);
-	s->record.used = sys_now().tv_sec;
+	s->record.used = sys_now();
 	r = session_remembered(s, false, &local);
 	if (r >= 0)
 		r = session_save(s, &local);

@@ -309,8 +309,8 @@ static int fill(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", making);
 	record->dir_ino = attr.ino;
-	record->created = sys_now().tv_sec;
-	record->used = record->created;
+	record->used = sys_now();
+	record->created = record->used.tv_sec;
 	r = begin(made->dir, record, &made->lock, err);
 	if (r < 0)
 		return r;

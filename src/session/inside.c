@@ -143,7 +143,7 @@ int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
 	if (!in)
 		return hb_fail(err, -ENOMEM, "cannot look at the live session");
 	in->live.pid = (pid_t)session->record.pid;
-	in->live.since = session->record.used;
+	in->live.since = session->record.used.tv_sec;
 	if (ask(session, in, &in->silence) < 0)
 		in->live.silence = in->silence.text;
 	*ret_live = &in->live;

@@ -62,7 +62,7 @@ int hb_session_mark(struct hb_session *session, const char *name,
 		r = choose_mark(session, name, mark, err);
 	if (r < 0)
 		return r;
-	session->record.used = sys_now().tv_sec;
+	session->record.used = sys_now();
 	r = session_freeze(session, mark, err);
 	session_close_resources(session);
 	if (r < 0)

@@ -218,7 +218,7 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("state", FIELD_STATE, state),
 	SESSION_FIELD("dir-ino", FIELD_U64, dir_ino),
 	SESSION_FIELD("created", FIELD_I64, created),
-	SESSION_FIELD("used", FIELD_I64, used),
+	SESSION_FIELD("used", FIELD_TIME, used),
 	SESSION_FIELD("boot", FIELD_TEXT, boot),
 	SESSION_FIELD("pid", FIELD_I64, pid),
 	SESSION_FIELD("durable", FIELD_BOOL, is_durable),
@@ -339,8 +339,14 @@ static int read_time(const char *text, struct timespec *ret)
 	int64_t sec, nsec;
 	char head[24];
 
-	if (!dot || (size_t)(dot - text) >= sizeof(head) ||
-	    strlen(dot + 1) != 9)
+	/* Records of the version before have whole seconds of some times. */
+	if (!dot) {
+		if (num_int(text, INT64_MIN, INT64_MAX, &sec) < 0)
+			return -EINVAL;
+		*ret = (struct timespec){ .tv_sec = sec };
+		return 0;
+	}
+	if ((size_t)(dot - text) >= sizeof(head) || strlen(dot + 1) != 9)
 		return -EINVAL;
 	memcpy(head, text, (size_t)(dot - text));
 	head[dot - text] = '\0';

@@ -77,7 +77,8 @@ struct session_record {
 	char name[RECORD_NAME_MAX + 1];
 	enum session_state state;
 	uint64_t dir_ino;	     /* of the session's own directory */
-	int64_t created, used;	     /* seconds since 1970 */
+	int64_t created;	     /* seconds since 1970 */
+	struct timespec used;	     /* the last begin or end of something */
 	char boot[RECORD_BOOT_SIZE]; /* the boot id when it was written */
 	int64_t pid;	  /* SESSION_ACTIVE: the supervisor's, else 0 */
 	bool is_durable;  /* its overlays sync as the command asks for */

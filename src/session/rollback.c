@@ -56,7 +56,7 @@ static int conclude(struct hb_session *s)
 {
 	struct hb_error why = { 0 };
 
-	s->record.used = sys_now().tv_sec;
+	s->record.used = sys_now();
 	if (session_save(s, &why) < 0)
 		store_say(s->store,
 			  "session '%s': " AWAY "; the record of it could not "

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.id = record->id,
 		.state = state,
 		.created = record->created,
-		.used = record->used,
+		.used = record->used.tv_sec,
 		.is_durable = record->is_durable,
 		.has_workspace = record->n_policy > 0,
 		.is_unsynced = record->is_unsynced,
@@ -342,6 +343,18 @@ void hb_session_free(struct hb_session *session)
 	fd_closep(&session->lock);
 	fd_closep(&session->dir);
 	free(session);
+}
+
+bool hb_session_is_here(const struct hb_session_info *info)
+{
+	char cwd[PATH_MAX];
+
+	if (sys_getcwd(cwd, sizeof(cwd)) < 0)
+		return false;
+	for (size_t i = 0; i < info->n_resources; i++)
+		if (path_is_beneath(cwd, info->sources[i]))
+			return true;
+	return false;
 }
 
 const struct hb_session_info *hb_session_info(const struct hb_session *session)

@@ -12,6 +12,7 @@
 #include "session/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "sys/place.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -248,6 +249,9 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	/* Said before the sync begins: an interrupt may end us there. */
 	s->record.is_unsynced = !is_lost && has_upper &&
 				(!s->record.is_durable || shown_has_trees(s));
+	/* Whoever comes next means the one that ended last. */
+	if (how != SETTLE_CRASHED)
+		s->record.used = sys_now();
 	r = session_end(s, err);
 	if (r >= 0 && how == SETTLE_CRASHED && !is_lost)
 		store_say(s->store,

@@ -78,7 +78,7 @@ int session_begin(struct hb_session *s, struct hb_error *err)
 	/* A run's own one was begun when it was made. */
 	if (s->is_fresh && s->record.state == SESSION_ACTIVE)
 		return 0;
-	s->record.used = sys_now().tv_sec;
+	s->record.used = sys_now();
 	r = move_to(s, SESSION_ACTIVE, sys_getpid(), err);
 	if (r < 0 || s->is_fresh)
 		return r;

@@ -412,13 +412,19 @@ static bool has_resource_at(const struct session_record *record,
 	return false;
 }
 
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
+				    : a.tv_nsec < b.tv_nsec;
+}
+
 /* The session used last of those that have the working directory in them. */
 static int resolve_latest(const struct hb_store *store, char *const *names,
 			  size_t n, const char **ret, struct hb_error *err)
 {
 	const char *found = NULL;
 	char cwd[PATH_MAX];
-	int64_t latest = -1;
+	struct timespec latest = { .tv_sec = -1 };
 	ssize_t len;
 
 	len = sys_getcwd(cwd, sizeof(cwd));
@@ -429,7 +435,8 @@ static int resolve_latest(const struct hb_store *store, char *const *names,
 		auto_fd int dir = store_open_session(store, names[i], NULL);
 
 		if (dir < 0 || record_read(dir, &record, NULL) < 0 ||
-		    record.used < latest || !has_resource_at(&record, cwd))
+		    is_before(record.used, latest) ||
+		    !has_resource_at(&record, cwd))
 			continue;
 		latest = record.used;
 		found = names[i];

@@ -126,7 +126,7 @@ is 'the real ones are as they were' "$(cat src/m7.js) $(git rev-parse HEAD)" \
 	"exports.v = 7 $before"
 like 'what it did can be read' "$("$HB_BIN" diff src/m7.js)" \
 	"*-exports.v = 7${nl}+exports.v = 14"
-like 'commit' "$("$HB_BIN" commit -y)" 'committed 50 files: 50 changed*'
+like 'commit' "$("$HB_BIN" commit -y)" 'committed session *: 50 files: 50 changed*'
 is 'it is there, and git agrees' \
 	"$(cat src/m7.js) $(git log -1 --format=%s) $(git status --porcelain)" \
 	'exports.v = 14 double '

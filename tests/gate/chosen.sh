@@ -43,16 +43,16 @@ check_exit 'so is the one that asks' 4 hb sync --auto --resource "$b" @s
 is 'nothing has changed' "$(real)" 'old,old,old,'
 check 'a dry run of one' hb sync --dry-run --resource "$a" @s
 is 'changes nothing' "$(real)" 'old,old,old,'
-like 'sync of one' "$(hb sync --auto --resource "$a" @s)" 'committed 1 file: 1 changed*'
+like 'sync of one' "$(hb sync --auto --resource "$a" @s)" 'committed session s: 1 file: 1 changed*'
 is 'is of that alone' "$(real)" 'new,old,old,'
 is 'the others are pending' "$(pending)" 'b,c,'
 check 'it is undone' hb undo @s
 is 'as any commit' "$(real)" 'old,old,old,'
 like 'commit of two' "$(hb commit -y --resource "$a" --resource "$c" @s)" \
-	'committed 2 files: 2 changed*'
+	'committed session s: 2 files: 2 changed*'
 is 'is of these two' "$(real)" 'new,old,new,'
 like 'together with a pattern' "$(hb commit -y --resource "$b" --only f @s)" \
-	'committed 1 file: 1 changed*'
+	'committed session s: 1 file: 1 changed*'
 is 'of it' "$(real)" 'new,new,new,'
 check_fails 'and nothing else' test -e "$b/.envrc"
 

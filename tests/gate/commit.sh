@@ -28,7 +28,7 @@ in_box "for i in \$(seq 50); do echo more >>f\$i; done; mkdir d; echo new >d/g; 
 is 'an ordinary session has nothing to be asked' "$(found)" ''
 check 'gate says so' hb gate @s
 like 'in words' "$(hb gate @s)" 'nothing stands against it'
-like 'and it is committed without a question' "$(hb commit -y @s 2>&1)" 'committed *'
+like 'and it is committed without a question' "$(hb commit -y @s 2>&1)" 'committed session s: *'
 check 'undo' hb undo @s
 is 'everything is as it was' "$(digest "$project")" "$before"
 hb rollback -y @s >/dev/null

@@ -68,7 +68,7 @@ def yes_commits(shell, command):
     same(there(), ["old"])
     answer(shell, "y", COMMIT)
     same(there(), ["old"])
-    answer(shell, "y", r"committed 4 files: 3 added, 1 deleted")
+    answer(shell, "y", r"committed session s: 4 files: 3 added, 1 deleted")
     shell.expect("hb> ")
     same(shell.status(), 0)
     same(there(), [".envrc", ".vscode", "n"])
@@ -102,7 +102,7 @@ def what_was_listed_is_committed(shell, command):
     same(shell.status(), 5)
     same(there(), ["old"])
     shell.start(line(command), COMMIT)
-    answer(shell, "y", "committed 3 files: 2 added, 1 deleted")
+    answer(shell, "y", "committed session s: 3 files: 2 added, 1 deleted")
     shell.expect("hb> ")
 
 
@@ -130,7 +130,7 @@ def yes_option_answers_nothing(shell):
     begin("echo x >.envrc")
     shell.start(line("commit -y"), ASK)
     same(there(), ["old"])
-    answer(shell, "y", "committed 1 file: 1 added")
+    answer(shell, "y", "committed session s: 1 file: 1 added")
     shell.expect("hb> ")
     same(shell.status(), 0)
     same(there(), [".envrc", "old"])
@@ -157,7 +157,7 @@ def names_are_harmless(shell):
     shell.start(line("commit"), ASK)
     same("\x1b[31m" in shell.seen[:shell.taken], False)
     answer(shell, "y", COMMIT)
-    answer(shell, "y", "committed 1 file: 1 added")
+    answer(shell, "y", "committed session s: 1 file: 1 added")
     shell.expect("hb> ")
     same(os.listdir(os.path.join(PROJECT, ODD)), [".envrc"])
 

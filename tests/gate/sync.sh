@@ -31,7 +31,7 @@ like 'and throws away' "$(hb sync --reset -y @s)" 'rolled session s back'
 is 'so that nothing is pending' "$(names)" ''
 check 'which can be undone' hb undo @s
 like 'sync --auto commits without a question' "$(hb sync --auto @s)" \
-	'committed 492 files: 1 changed, 400 added, 91 deleted · 1 directory · undo *'
+	'committed session s: 492 files: 1 changed, 400 added, 91 deleted · 1 directory · undo *'
 is 'everything' "$(names)$(ls "$project" | wc -l)$(cat "$project/f7")" '91012345'
 check 'undo' hb undo @s
 is 'takes it back' "$(digest "$project")" "$before"
@@ -63,7 +63,7 @@ remove_all
 mkdir -p "$project" "$work/q"
 hb create s --cow "$project" --cow "$work/q" >/dev/null
 hb exec @s -- sh -c "echo 1 >a; echo 2 >'$work/q/b'"
-like 'every resource' "$(hb sync --auto @s)" 'committed 2 files: 2 added*'
+like 'every resource' "$(hb sync --auto @s)" 'committed session s: 2 files: 2 added*'
 is 'is synced' "$(cat "$project/a" "$work/q/b")" "$(printf '1\n2')"
 
 # The story: an afternoon of an agent in a real project.
@@ -78,7 +78,7 @@ in_box "for i in \$(seq 50); do echo more >>src/\$i.c; done; git mv src/51.c src
 out=$(hb sync --auto @s 2>&1)
 is 'fifty edits with a commit inside pass without a question' "$?" 0
 like 'and say what stays behind' "$out" \
-	'committed 53 files: 51 changed, 1 deleted, 1 renamed*git*2 ignored (10 B)*'
+	'committed session s: 53 files: 51 changed, 1 deleted, 1 renamed*git*2 ignored (10 B)*'
 is 'git has the commit' "$(cd "$project" && git log --format=%s -1; git status --short)" 'do what was asked'
 is 'what is ignored is not there' "$(cd "$project" && ls)" "$(printf 'Makefile\npackage.json\nsrc')"
 

@@ -36,7 +36,7 @@ like 'also for people' "$(hb status @s)" \
 	"session s: idle, on $project (copy_on_write instead of overlay)*"
 in_box 'echo more >>f; rm -r d; mkdir d; echo y >d/y'
 is 'the changes are those of an overlay' "$(names)" 'D d/x,A d/y,M f,'
-like 'commit' "$(hb commit -y @s)" 'committed *'
+like 'commit' "$(hb commit -y @s)" 'committed session s: *'
 is 'they arrive' "$(cat "$project/f" "$project/d/y")" "$(printf 'f\nmore\ny')"
 hb cleanup -y @s >/dev/null
 out=$(without --no-fallback)

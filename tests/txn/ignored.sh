@@ -43,7 +43,7 @@ is 'the hash is of what would be committed' "$(json 'd["summary"]["hash"]')" "$h
 check_exit 'and does not serve for more' 5 hb commit -y --ignored --expect "$hash" @s
 is 'the real tree has not noticed' "$(digest "$project")" "$before"
 is 'commit' "$(hb commit -y --expect "$hash" @s | sed 's/ · undo.*//')" \
-	'committed 2 files: 2 changed · 5 ignored (15 B)'
+	'committed session s: 2 files: 2 changed · 5 ignored (15 B)'
 is 'leaves them behind' "$(cd "$project" && echo * build/*)" 'a.c build old.o build/kept'
 is 'in the session' "$(names)$(names --ignored)" \
 	'A b.o,A build/new,A mod/,A mod/j,A mod/x/,A mod/x/i,D old.o,'
@@ -54,7 +54,7 @@ is 'brings the others back' "$(names)" 'M a.c,M build/kept,'
 is 'and the real tree' "$(digest "$project")" "$before"
 check 'redo' hb redo @s
 is 'only --ignored commits them' "$(hb commit -y --ignored @s | sed 's/ · undo.*//')" \
-	'committed 5 files: 4 added, 1 deleted · 2 directories'
+	'committed session s: 5 files: 4 added, 1 deleted · 2 directories'
 is 'as they are' "$(cd "$project" && cat mod/j b.o; ls)" "$(printf 'more\np\na.c\nb.o\nbuild\nmod')"
 is 'nothing is left' "$(names --ignored)" ''
 

@@ -18,7 +18,7 @@ like 'status counts the same' "$(hb status --except docs/in/b @s)" \
 like 'so does a dry run' "$(hb commit -n --except 'docs/**' @s)" \
 	'would commit 2 files: 1 changed, 1 deleted · 1 directory*'
 like 'and a commit' "$(hb commit -y --except 'docs/**' @s)" \
-	'committed 2 files: 1 changed, 1 deleted · 1 directory*'
+	'committed session s: 2 files: 1 changed, 1 deleted · 1 directory*'
 is 'it is there' "$(cat "$project/docs/a" "$project/docs/in/b")" "$(printf 'a\nb')"
 is 'nothing of it is to be committed so' "$(hb commit -y --except 'docs/**' @s)" 'nothing to commit'
 is 'but pending' "$(names)" 'D docs/,D docs/a,D docs/in/,D docs/in/b,'
@@ -29,9 +29,9 @@ check_fails 'with the directory' test -e "$project/docs"
 new_session "$fill"
 in_box 'rm -r docs; echo file >docs; echo g >f'
 is 'what would take its place' "$(names --except 'docs/**')" 'M f,'
-like 'is not counted' "$(hb commit -y --except 'docs/**' @s)" 'committed 1 file: 1 changed*'
+like 'is not counted' "$(hb commit -y --except 'docs/**' @s)" 'committed session s: 1 file: 1 changed*'
 is 'nor put there' "$(cat "$project/docs/a")" a
-like 'before it can be' "$(hb commit -y @s)" 'committed *'
+like 'before it can be' "$(hb commit -y @s)" 'committed session s: *'
 is 'and then it is' "$(cat "$project/docs")" file
 
 # The same where git's ignoring it is why something stays.
@@ -39,7 +39,7 @@ new_session "git init -q .; echo '*.o' >.gitignore; $fill; echo o >docs/x.o"
 in_box 'rm -r docs gone'
 is 'a directory with something ignored' "$(names)" 'D docs/a,D docs/in/,D docs/in/b,D gone/,D gone/c,'
 like 'is not counted either' "$(hb commit -y @s)" \
-	'committed 3 files: 3 deleted · 2 directories · 1 ignored*'
+	'committed session s: 3 files: 3 deleted · 2 directories · 1 ignored*'
 is 'and stays' "$(find "$project/docs" -type f -printf '%P ')" 'x.o '
 like 'which is nothing to commit' "$(hb commit -y @s)" 'nothing to commit*'
 check 'unless that goes too' hb commit -y --ignored @s

@@ -25,7 +25,7 @@ static void fill(struct session_record *record)
 		.state = SESSION_ACTIVE,
 		.dir_ino = UINT64_MAX,
 		.created = -5,
-		.used = 1794737253,
+		.used = { 1794737253, 7 },
 		.boot = "723df187-1501-44eb-b3a9-793377c26ba6",
 		.pid = 77,
 		.is_durable = true,
@@ -70,7 +70,8 @@ static void check_same(const struct session_record *a,
 {
 	CHECK(strcmp(a->id, b->id) == 0 && strcmp(a->name, b->name) == 0);
 	CHECK(a->state == b->state && a->dir_ino == b->dir_ino);
-	CHECK(a->created == b->created && a->used == b->used);
+	CHECK(a->created == b->created && a->used.tv_sec == b->used.tv_sec &&
+	      a->used.tv_nsec == b->used.tv_nsec);
 	CHECK(strcmp(a->boot, b->boot) == 0 && a->pid == b->pid);
 	CHECK(a->is_durable == b->is_durable &&
 	      a->is_unsynced == b->is_unsynced && a->has_lost == b->has_lost);

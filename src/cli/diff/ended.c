@@ -125,6 +125,7 @@ static int add_rows(struct ended *e, bool measure, size_t *wide,
 static int make_picture(struct ended *e, struct hb_error *err)
 {
 	const struct hb_summary *summary = hb_changes_summary(e->changes);
+	const char *name = hb_session_info(e->session)->name;
 	size_t wide = 0;
 	int r = 0;
 
@@ -145,10 +146,11 @@ static int make_picture(struct ended *e, struct hb_error *err)
 		return r;
 	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
 				 &e->out);
-	(void)buf_add_fmt(&e->out,
-			  "\nNext: holdback diff · holdback commit · "
-			  "holdback rollback          (session %s is kept)\n",
-			  hb_session_info(e->session)->name);
+	(void)buf_add_fmt(
+		&e->out,
+		"\nNext: holdback diff @%s · holdback commit @%s · "
+		"holdback rollback @%s          (session %s is kept)\n",
+		name, name, name, name);
 	return 0;
 }
 
