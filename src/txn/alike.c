@@ -34,8 +34,8 @@
  * gives the directories their times back and begins again.
  */
 
-#define LIST	 "alike"
-#define LIST_NEW "alike.new"
+#define LIST	 ALIKE_LIST
+#define LIST_NEW ALIKE_LIST_NEW
 
 #define USER_READ  0400
 #define USER_WRITE 0200
@@ -367,11 +367,11 @@ int alike_note(const struct alike_place *place, bool is_committed,
 	};
 	int r;
 
-	r = tree_is_empty(place->layers[0], ".", TREE_OURS, err);
+	r = make_up(place, err);
+	if (r >= 0)
+		r = tree_is_empty(place->layers[0], ".", TREE_OURS, err);
 	if (r == 1)
 		return alike_forget(place, err);
-	if (r >= 0)
-		r = make_up(place, err);
 	if (r >= 0)
 		r = alike_list_begin(&n.list, place->dir, LIST_NEW, err);
 	if (r < 0)

@@ -28,6 +28,9 @@ struct hb_error;
 /* In `change.flags`: the upper's is about to be removed. */
 #define ALIKE_GOES CHANGE_MOVED_AWAY
 
+#define ALIKE_LIST     "alike"
+#define ALIKE_LIST_NEW "alike.new"
+
 #define ALIKE_MAX ((uint64_t)1 << 20) /* records */
 
 /*

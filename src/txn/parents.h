@@ -11,8 +11,12 @@ struct hb_error;
 /*
  * Directories of the upper that alike.h has removed and an undo or redo needs
  * again: made as they are in the base, which they differed in nothing from.  So
- * the view is the same before and after, and it can be killed and repeated.
- * They are on disk when it returns.  Where the base has none, none is made.
+ * the view is the same before and after.  Where the base has none, none is
+ * made.
+ *
+ * They are made in `parents.new` of the store and moved to their places when
+ * all are there, with the times of those that they are moved into in a list of
+ * alike.h.  Killed anywhere, alike_note() or alike_drop() makes up for it.
  */
 struct parents {
 	struct buf away; /* a directory that an operation takes along */
@@ -26,8 +30,12 @@ struct parents {
 void parents_done(struct parents *p);
 #define auto_parents __attribute__((cleanup(parents_done)))
 
+/* Once for each resource, before all others and after them. */
+int parents_begin(struct site *s, struct hb_error *err);
+int parents_end(struct site *s, struct hb_error *err);
+
 /* For all operations of a journal, in its order. */
-int parents_make(struct parents *p, struct site *s, const struct op *op,
+int parents_need(struct parents *p, struct site *s, const struct op *op,
 		 struct hb_error *err);
 
 #endif

@@ -311,15 +311,23 @@ static int make_parents(struct reversal *v, struct hb_error *err)
 {
 	auto_parents struct parents p = PARENTS_NONE;
 	struct journal *j = v->apply.journal;
+	struct site *sites = v->apply.sites;
+	size_t n = v->apply.txn->n_resources;
 	struct op op;
-	int r;
+	int r = 0;
 
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = parents_begin(&sites[i], err);
+	if (r < 0)
+		return r;
 	journal_to_start(j);
 	while ((r = journal_next(j, &op, err)) == 1) {
-		r = parents_make(&p, &v->apply.sites[op.resource], &op, err);
+		r = parents_need(&p, &sites[op.resource], &op, err);
 		if (r < 0)
 			return r;
 	}
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = parents_end(&sites[i], err);
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #ifndef HB_TEST_SCENES_H
 #define HB_TEST_SCENES_H
 
+#include "txn/alike.h"
 #include "world.h"
 
 /*
@@ -16,6 +17,7 @@ struct scene {
 	void (*build)(struct world *w);
 	const char *only; /* a glob, or NULL */
 	const char *except;
+	bool is_swept; /* what is alike goes after a commit */
 };
 
 static inline void lay_whiteout(int dir, const char *path)
@@ -313,6 +315,32 @@ static inline void scene_top(struct world *w)
 	world_reopen(w);
 }
 
+/* Directories that the commit leaves empty in the upper, and their removal. */
+static inline void scene_emptied(struct world *w)
+{
+	static const char *const dirs[] = { "d", "d/e", "x" };
+	int b = w->base[0], u = w->upper[0];
+
+	for (size_t i = 0; i < 3; i++) {
+		put_dir(b, dirs[i]);
+		put_dir(u, dirs[i]);
+		set_origin(u, dirs[i]);
+	}
+	lay_file(b, "d/e/f", "old", 0644, WORLD_OLD);
+	lay_file(u, "d/e/f", "newer", 0600, WORLD_NEW);
+	lay_file(b, "d/g", "g", 0644, WORLD_OLD);
+	lay_whiteout(u, "d/g");
+	lay_file(u, "x/n", "n", 0644, WORLD_NEW);
+	set_xattr(b, "d", "user.stays", "a", 1);
+	set_xattr(u, "d", "user.stays", "a", 1);
+	set_xattr(u, "x", "user.is", "now", 3);
+	CHECK_INT(fchmodat(u, "x", 0700, 0), 0);
+	for (size_t i = 0; i < 3; i++) {
+		set_mtime(b, dirs[i], WORLD_OLD);
+		set_mtime(u, dirs[i], WORLD_NEW);
+	}
+}
+
 static const struct scene scenes[] = {
 	{ "one entry", 1, .build = scene_one },
 	{ "types 4x4", 1, .build = scene_types },
@@ -342,6 +370,9 @@ static const struct scene scenes[] = {
 	{ "closed, no flags for rename", 1, false, true,
 	  .build = scene_closed },
 	{ "far, no flags for rename", 1, true, true, .build = scene_types },
+	{ "emptied directories", 1, .build = scene_emptied, .is_swept = true },
+	{ "emptied directories, another file system", 1, true,
+	  .build = scene_emptied, .is_swept = true },
 };
 
 #define N_SCENES (sizeof(scenes) / sizeof(scenes[0]))
@@ -371,13 +402,31 @@ static inline struct txn_options scene_options(const struct scene *s)
 	return o;
 }
 
+/* What a session does when nothing is mounted: alike.h. */
+static inline int scene_sweep(const struct scene *s, const struct world *w,
+			      struct hb_error *err)
+{
+	const struct alike_place place = {
+		.base = w->base[0],
+		.dir = w->dir[0],
+		.layers = &w->upper[0],
+		.n_layers = 1,
+	};
+
+	/* Before it is filed it may be taken back. */
+	return s->is_swept && !w->txn.is_unfinished
+		       ? alike_note(&place, false, err)
+		       : 0;
+}
+
 static inline int scene_commit(const struct scene *s, struct world *w,
 			       struct hb_error *err)
 {
 	struct txn_options o = scene_options(s);
 	struct txn_result result;
+	int r = txn_commit(&w->txn, &o, world_seen, w, &result, err);
 
-	return txn_commit(&w->txn, &o, world_seen, w, &result, err);
+	return r < 0 ? r : scene_sweep(s, w, err);
 }
 
 #endif

@@ -72,6 +72,7 @@ static void commit_undo_redo(void)
 		must(undo(&w, &err), s->name, &err);
 		check_picture(&w, &old, s->name, "undo");
 		must(redo(&w, &err), s->name, &err);
+		must(scene_sweep(s, &w, &err), s->name, &err);
 		check_picture(&w, &new, s->name, "redo");
 		must(undo(&w, &err), s->name, &err);
 		check_picture(&w, &old, s->name, "undo again");

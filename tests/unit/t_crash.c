@@ -107,6 +107,7 @@ static int act(const struct scene *s, enum deed deed, struct world *w,
 	       struct hb_error *err)
 {
 	struct txn_result result;
+	int r;
 
 	switch (deed) {
 	case COMMIT:
@@ -114,7 +115,8 @@ static int act(const struct scene *s, enum deed deed, struct world *w,
 	case UNDO:
 		return txn_undo(&w->txn, &result, err);
 	case REDO:
-		return txn_redo(&w->txn, &result, err);
+		r = txn_redo(&w->txn, &result, err);
+		return r < 0 ? r : scene_sweep(s, w, err);
 	case UNDO_SOME:
 		return txn_undo(&w->txn, &result, err);
 	case ROLLBACK:
@@ -144,7 +146,8 @@ static void prepare(const struct scene *s, enum deed deed, struct world *w)
 	world_reopen(w);
 }
 
-static int recover(struct world *w, bool back, struct hb_error *err)
+static int recover(const struct scene *s, struct world *w, bool back,
+		   struct hb_error *err)
 {
 	enum txn_recovered what;
 	int r;
@@ -152,7 +155,7 @@ static int recover(struct world *w, bool back, struct hb_error *err)
 	world_reopen(w);
 	r = txn_recover(&w->txn, back, &what, err);
 	world_reopen(w);
-	return r;
+	return r < 0 ? r : scene_sweep(s, w, err);
 }
 
 struct loop {
@@ -181,7 +184,7 @@ static bool act_in_child(const struct loop *l, bool recovers, bool back,
 
 		fault_arm(mode, nth);
 		fault_only(recovers ? NULL : l->only);
-		r = recovers ? recover(w, back, &err)
+		r = recovers ? recover(l->scene, w, back, &err)
 			     : act(l->scene, l->deed, w, &err);
 		told->passages = fault_passages();
 		told->result = r;
@@ -268,6 +271,7 @@ static void errors(struct loop *l, unsigned n)
 		struct hb_error err = { 0 };
 		struct picture now;
 		struct world w;
+		bool is_swept;
 		int r;
 
 		if (!is_soak() && i != 0 && i != 1 + n % 4)
@@ -279,18 +283,22 @@ static void errors(struct loop *l, unsigned n)
 		CHECK(fault_passages() >= n);
 		faults++;
 		fault_arm(FAULT_NONE, 0);
-		if (r == 0) {
+		is_swept = l->scene->is_swept;
+		/* What is not filed yet is swept after the recovery. */
+		if (r == 0 && !(is_swept && w.txn.is_unfinished)) {
 			/* Said to be done: then it is, before recovery. */
 			world_reopen(&w);
+			/* What may not be removed stays until the next one. */
+			CHECK_INT(scene_sweep(l->scene, &w, NULL), 0);
 			now = world_picture(&w);
 			if (!picture_is(&now, &l->new))
 				fail_mixed(l, &now, "success", n, 0);
 			picture_done(&now);
-		} else {
+		} else if (r < 0) {
 			CHECK(err.code > 0 && err.text[0] != '\0');
 		}
 		err = (struct hb_error){ 0 };
-		r = recover(&w, n % 2, &err);
+		r = recover(l->scene, &w, n % 2, &err);
 		if (r < 0)
 			printf("# %s, %s at %u: recover: %s\n", l->scene->name,
 			       deed_names[l->deed], n, err.text);
@@ -318,7 +326,7 @@ static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
 			hit = act_in_child(
 				l, true, back, &w,
 				m % 2 ? FAULT_KILL : FAULT_KILL_AFTER, m);
-		r = recover(&w, back, &err);
+		r = recover(l->scene, &w, back, &err);
 		if (r < 0)
 			printf("# %s, %s killed at %u: recover: %s\n",
 			       l->scene->name, deed_names[l->deed], n,
