@@ -10,7 +10,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/access.h"
+#include "txn/content.h"
 #include "txn/txn.h"
 
 #include <errno.h>
@@ -104,26 +104,30 @@ static int check_above(const struct session_resource *resource,
 		       const char *path, struct hb_error *err)
 {
 	const char *pos = path;
-	char name[NAME_MAX + 1], shown[QUOTE_SHOWN], above[PATH_MAX];
+	char shown[QUOTE_SHOWN], above[PATH_MAX];
 	struct path_part part;
-	auto_fd int dir = sys_dup_above(resource->upper, 3);
 	struct entry entry;
-	int r;
 
-	if (dir < 0)
-		return hb_fail(err, dir, "cannot look at the changes");
 	while (path_next(&pos, &part) && *pos != '\0') {
-		int below;
+		const struct content_place place = { .root = resource->upper,
+						     .in_layer = true,
+						     .path = above };
+		struct content_dir dir = { .fd = -1 };
+		const char *name;
+		int left, r;
 
-		if (part.n > NAME_MAX)
+		if (part.n > NAME_MAX ||
+		    (size_t)(part.s + part.n - path) >= sizeof(above))
 			return nothing_at(path, err);
-		(void)snprintf(name, sizeof(name), "%.*s", (int)part.n, part.s);
-		r = entry_read_layer(dir, name, &entry, err);
-		if (r < 0)
-			return r;
+		(void)snprintf(above, sizeof(above), "%.*s",
+			       (int)(part.s + part.n - path), path);
+		r = content_enter(&place, &dir, &name, err);
+		if (r >= 0)
+			r = entry_read_layer(dir.fd, name, &entry, err);
+		left = content_leave(&dir, r < 0 ? NULL : err);
+		if (r < 0 || left < 0)
+			return r < 0 ? r : left;
 		if (entry.is_whiteout || entry.is_opaque) {
-			(void)snprintf(above, sizeof(above), "%.*s",
-				       (int)(part.s + part.n - path), path);
 			hb_fix(err, "roll '%s' back as a whole",
 			       quote_shown(above, shown, sizeof(shown)));
 			return hb_fail(err, -HB_E_USAGE,
@@ -131,12 +135,6 @@ static int check_above(const struct session_resource *resource,
 		}
 		if (entry.type != ENTRY_DIR)
 			return nothing_at(path, err);
-		below = sys_openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW,
-				   0);
-		if (below < 0)
-			return hb_fail(err, below, "cannot look at '%s'", name);
-		fd_closep(&dir);
-		dir = below;
 	}
 	return 0;
 }
@@ -155,8 +153,8 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 		dir.n = 0;
 	r = session_open_layers(s, number, err);
 	for (size_t i = 1; r >= 0 && i < resource->n_layers; i++) {
-		auto_fd int fd = access_open_below(resource->layers[i], path,
-						   dir.n, O_PATH, NULL);
+		auto_fd int fd = content_find_dir(resource->layers[i], path,
+						  dir.n, NULL);
 
 		if (fd < 0 || sys_attr_at(fd, path_basename(path).s, &attr) < 0)
 			continue;

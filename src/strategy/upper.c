@@ -13,6 +13,7 @@
 #include "sys/place.h"
 #include "txn/access.h"
 #include "txn/carry.h"
+#include "txn/origin.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
 
@@ -167,7 +168,7 @@ static struct carry carry_of(int dir, const char *name, const struct entry *e)
  * may lack it.
  */
 static int mark_origin(int dir, const char *name, const struct entry *e,
-		       struct hb_error *err)
+		       const char *path, struct hb_error *err)
 {
 	bool is_closed = !(e->mode & USER_WRITE);
 	auto_fd int fd = -1;
@@ -180,7 +181,8 @@ static int mark_origin(int dir, const char *name, const struct entry *e,
 	if (r >= 0 && is_closed)
 		r = sys_chmod_fd(fd, e->mode | USER_WRITE);
 	if (r >= 0)
-		r = sys_set_xattr(fd, OVERLAY_PREFIX "origin", "", 0);
+		r = origin_mark(fd, path,
+				e->type == ENTRY_FILE && e->nlink > 1);
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	if (r >= 0 && is_closed)
@@ -213,14 +215,14 @@ static int make_dir(struct upper *u, int from, const char *from_name,
 		r = r < 0 ? fail_at("open", name, r, err)
 			  : carry_attributes(&carry, fd, err);
 		if (r >= 0 && now.has_origin)
-			r = mark_origin(dir, name, e, err);
+			r = mark_origin(dir, name, e, name, err);
 	} else if (now.type != ENTRY_DIR) {
 		is_new = is_new || now.type != ENTRY_NONE || now.is_whiteout;
 		r = place_clear(&u->trail, name, err);
 		if (r >= 0)
 			r = carry_copy(&carry, dir, name, err);
 		if (r >= 0 && !is_new)
-			r = mark_origin(dir, name, e, err);
+			r = mark_origin(dir, name, e, name, err);
 	}
 	if (r >= 0)
 		r = entry_read_layer(dir, name, &now, err);
@@ -275,7 +277,10 @@ static int is_from_below(struct upper *u, const struct upper_source *source,
 			     err);
 	if (r < 0)
 		return r;
-	return now.type == ENTRY_NONE ? !now.is_whiteout : now.has_origin;
+	if (now.type == ENTRY_NONE)
+		return !now.is_whiteout;
+	return now.has_origin && origin_is_of(trail_last(&u->trail)->fd,
+					      source->name, &now, source->path);
 }
 
 int upper_put_file(struct upper *u, const struct upper_source *source,
@@ -303,7 +308,8 @@ int upper_put_file(struct upper *u, const struct upper_source *source,
 					 source->name);
 	}
 	if (r >= 0 && has_origin)
-		r = mark_origin(dir, source->name, source->entry, err);
+		r = mark_origin(dir, source->name, source->entry, source->path,
+				err);
 	if (r >= 0)
 		r = entry_read_layer(dir, source->name, ret_made, err);
 	return r;

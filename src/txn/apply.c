@@ -10,6 +10,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "txn/access.h"
+#include "txn/content.h"
 #include "txn/dress.h"
 #include "txn/run.h"
 #include "txn/tree.h"
@@ -364,6 +365,35 @@ static bool is_there(const struct place *p, struct sys_attr *ret)
 	return p->dir >= 0 && sys_attr_at(p->dir, p->name, ret) == 0;
 }
 
+/* Also in a directory of the layer that is closed to its owner. */
+static bool is_in_upper(struct site *s, const struct op *op,
+			struct sys_attr *ret)
+{
+	const struct content_place in = { .root = s->resource->layers[0],
+					  .in_layer = true,
+					  .path = op->path };
+	struct content_dir dir = { .fd = -1 };
+	struct place at = { .dir = -1 };
+	int r = site_upper(s, op, &at, NULL);
+
+	if (r == 0)
+		r = at.dir < 0 ? -ENOENT : sys_attr_at(at.dir, at.name, ret);
+	if (r != -EACCES)
+		return r == 0;
+	r = content_enter(&in, &dir, &at.name, NULL);
+	if (r == 0)
+		r = sys_attr_at(dir.fd, at.name, ret);
+	return content_leave(&dir, NULL) == 0 && r == 0;
+}
+
+/* Whether nobody can tell: the directory is closed to its owner. */
+static bool is_closed(const struct place *p)
+{
+	struct sys_attr a;
+
+	return p->dir >= 0 && sys_attr_at(p->dir, p->name, &a) == -EACCES;
+}
+
 /* Whether the directory must not be known, because it is not ours alone. */
 static bool is_others_too(const struct report *rep, const struct op *op)
 {
@@ -439,6 +469,19 @@ static int report_inode(struct report *rep, struct site *s, const struct op *op,
 	return tell(rep, path, &a, NULL, err);
 }
 
+/*
+ * What we may not look at now, in a directory that is closed to its owner, a
+ * later look cannot compare either.
+ */
+static int untold(int r, const struct hb_error *why, struct hb_error *err)
+{
+	if (r == -EACCES)
+		return 0;
+	if (err)
+		*err = *why;
+	return r;
+}
+
 static int report_one(struct report *rep, const struct op *op,
 		      struct hb_error *err)
 {
@@ -446,7 +489,7 @@ static int report_one(struct report *rep, const struct op *op,
 	struct event e = { .kind = EVENT_CHANGED, .path = op->path };
 	struct sys_attr base, layer;
 	struct hb_error why = { 0 };
-	struct place at_base = { .dir = -1 }, at_layer = { .dir = -1 };
+	struct place at_base = { .dir = -1 };
 	bool has_base, has_layer;
 	int r;
 
@@ -459,17 +502,15 @@ static int report_one(struct report *rep, const struct op *op,
 		return rep->back && (op->flags & OP_IN_NEW)
 			       ? 0
 			       : report_dir(rep, s, op, err);
-	r = site_base(s, op, &at_base, err);
-	if (r == 0)
-		r = site_upper(s, op, &at_layer, err);
+	r = site_base(s, op, &at_base, &why);
 	if (r < 0)
-		return r;
+		return untold(r, &why, err);
 	if (rep->back && op->accepted != CONFLICT_NONE)
 		return tell_disputed(rep, op, err);
-	if (rep->back && !is_as_before(op, &at_base))
+	if ((rep->back && !is_as_before(op, &at_base)) || is_closed(&at_base))
 		return 0;
 	has_base = is_there(&at_base, &base);
-	has_layer = is_there(&at_layer, &layer);
+	has_layer = is_in_upper(s, op, &layer);
 	event_report(rep->a->txn->events, &e);
 	r = tell(rep, op->path, has_base ? &base : NULL,
 		 has_layer ? &layer : NULL, err);
@@ -480,12 +521,7 @@ static int report_one(struct report *rep, const struct op *op,
 		return r;
 	rep->top = op->path;
 	r = tree_walk(at_base.dir, at_base.name, 0, tell_inside, rep, &why);
-	/* What we may not list now, a later look cannot compare either. */
-	if (r == -EACCES)
-		return 0;
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return r < 0 ? untold(r, &why, err) : r;
 }
 
 int apply_report(struct apply *a, bool back, txn_applied_fn applied,

@@ -15,6 +15,7 @@
 #include "txn/gitunit.h"
 #include "txn/ignored.h"
 #include "txn/known.h"
+#include "txn/origin.h"
 #include "txn/renames.h"
 #include "txn/spill.h"
 #include "txn/top.h"
@@ -80,6 +81,12 @@ static struct side old_side(const struct sighting *s)
 		.name = s->name,
 		.entry = &s->old,
 	};
+}
+
+/* Whether other names lead to it: a directory has but one. */
+static bool has_names(const struct entry *e)
+{
+	return e->type != ENTRY_NONE && e->type != ENTRY_DIR && e->nlink > 1;
 }
 
 static enum change_kind kind_of(unsigned what)
@@ -154,10 +161,9 @@ static void set_flags(const struct conflict_rule *rule,
 	if (xattrs->has_capability ||
 	    (s->new.type == ENTRY_FILE && (s->new.mode & 06000)))
 		c->flags |= CHANGE_SETID;
-	if (s->new.type == ENTRY_FILE && s->new.nlink > 1)
+	if (has_names(&s->new))
 		c->link_group = s->new.ino;
-	if (s->old.type == ENTRY_FILE && s->old.nlink > 1 &&
-	    !conflict_is_touched(rule, s))
+	if (has_names(&s->old) && !conflict_is_touched(rule, s))
 		c->flags |= CHANGE_OLD_LINKED;
 }
 
@@ -286,6 +292,10 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 	int r = 0;
 
 	*ret_conflict = conflict_of(&scan->rule, s, c->kind);
+	/* It came with the file to a name that the base never had. */
+	if (*ret_conflict == CONFLICT_MISSING && has_names(&s->new) &&
+	    !origin_is_of(s->layer_dir, s->name, &s->new, s->path))
+		*ret_conflict = CONFLICT_NONE;
 	if (*ret_conflict != CONFLICT_NONE && *ret_conflict != CONFLICT_LOST &&
 	    *ret_conflict != CONFLICT_UNREADABLE)
 		r = explained_by_layers(scan->request, s, err);
@@ -478,6 +488,9 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	if (is_outdated(scan, s))
 		return WALK_ON;
 	part = database_part_of(s);
+	if (s->new.has_origin && has_names(&s->new) &&
+	    s->old.type == s->new.type)
+		renames_note_name(&scan->changes->renames, s->new.ino);
 	set_flags(&scan->rule, s, &xattrs, &c);
 	if (part != DATABASE_NONE)
 		c.flags |= CHANGE_DATABASE;
@@ -527,11 +540,9 @@ static void settle_renames(struct changes *changes, bool with_renames)
 	const struct rename_side *added = &changes->renames.added;
 
 	for (size_t i = 0; i < added->n; i++) {
-		if (!added->ends[i].other)
-			continue;
-		if (added->ends[i].is_missing)
+		if (renames_explain(&added->ends[i]))
 			changes->summary.n_conflicts--;
-		if (!with_renames ||
+		if (!added->ends[i].other || !with_renames ||
 		    renames_is_split(&changes->renames, &added->ends[i]))
 			continue;
 		changes->summary.n_added--;
@@ -663,18 +674,17 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 	const struct rename_end *end;
 
 	end = renames_added(renames, changes->number);
-	if (end && end->other) {
-		if (end->is_missing) {
-			c->flags &= ~(unsigned)CHANGE_CONFLICT;
-			c->why = NULL;
-			c->conflict = CONFLICT_NONE;
-		}
-		if (changes->with_renames && !renames_is_split(renames, end)) {
-			c->flags |= CHANGE_RENAMED;
-			end = &renames->deleted.ends[end->other - 1];
-			c->from = end->path;
-			c->from_entry = &end->entry;
-		}
+	if (end && renames_explain(end)) {
+		c->flags &= ~(unsigned)CHANGE_CONFLICT;
+		c->why = NULL;
+		c->conflict = CONFLICT_NONE;
+	}
+	if (end && end->other && changes->with_renames &&
+	    !renames_is_split(renames, end)) {
+		c->flags |= CHANGE_RENAMED;
+		end = &renames->deleted.ends[end->other - 1];
+		c->from = end->path;
+		c->from_entry = &end->entry;
 	}
 	end = renames_deleted(renames, changes->number);
 	if (end && end->other && changes->with_renames && !end->is_ignored)

@@ -99,6 +99,37 @@ int content_enter(const struct content_place *place, struct content_dir *d,
 	return d->fd < 0 ? d->fd : 0;
 }
 
+int content_find_dir(int root, const char *path, size_t len,
+		     struct hb_error *err)
+{
+	struct content_dir d = { .fd = -1 };
+	auto_free char *whole = NULL;
+	struct content_place place = { .root = root, .in_layer = true };
+	struct hb_error why = { 0 };
+	const char *name;
+	int fd, r;
+
+	fd = access_open_below(root, path, len, O_PATH, &why);
+	if (fd != -EACCES) {
+		if (fd < 0 && err)
+			*err = why;
+		return fd;
+	}
+	whole = strndup(path, len);
+	if (!whole)
+		return hb_fail(err, -ENOMEM, "cannot keep a path");
+	place.path = whole;
+	r = content_enter(&place, &d, &name, err);
+	fd = r < 0 ? r
+		   : access_open_below(d.fd, name, strlen(name), O_PATH, err);
+	r = content_leave(&d, fd < 0 ? NULL : err);
+	if (r < 0 && fd >= 0) {
+		sys_close(fd);
+		return r;
+	}
+	return fd;
+}
+
 #define PATH_SIZE ((size_t)256 << 20)
 
 void content_walk_init(struct content_walk *walk)

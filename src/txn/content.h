@@ -41,6 +41,13 @@ int content_enter(const struct content_place *place, struct content_dir *d,
 int content_leave(struct content_dir *d, struct hb_error *err);
 
 /*
+ * A directory of a layer by its path, O_PATH, whatever the modes above it;
+ * "" is the root.
+ */
+int content_find_dir(int root, const char *path, size_t len,
+		     struct hb_error *err);
+
+/*
  * The directory of one object after the other, which is opened anew only where
  * it is another one: for whoever goes along the stream.
  */

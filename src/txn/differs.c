@@ -70,7 +70,7 @@ int pair_differs(const struct pair *pair, const struct xattrs *new_xattrs,
 	if (!is_same_time(new->mtime, old->mtime) &&
 	    !git_is_index(pair->git, pair->new.name))
 		what |= CHANGED_MTIME;
-	if (new->type == ENTRY_FILE &&new->nlink > 1)
+	if (new->type != ENTRY_DIR &&new->nlink > 1)
 		what |= CHANGED_LINKS;
 	return what;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/attr.h"
+#include "txn/content.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
 
@@ -63,7 +64,7 @@ static int check_one(void *ctx, const struct tree_visit *v,
 
 	if (v->when == TREE_LEAVE)
 		return 0;
-	if (is_file && a->nlink > 1)
+	if (!is_dir && a->nlink > 1)
 		return NOT_MOVABLE;
 	if (is_dir && (a->mode & USER_READ) != USER_READ)
 		return NOT_MOVABLE;
@@ -78,35 +79,61 @@ static int check_one(void *ctx, const struct tree_visit *v,
 	return 0;
 }
 
-int movable_check(const struct movable_request *m, struct hb_error *err)
+static int check_at(const struct movable_request *m, const struct place *at,
+		    struct hb_error *err)
 {
 	const struct change *c = m->change;
-	struct op op = { .path = c->path };
 	struct hb_error why = { 0 };
-	struct place at;
 	int r;
 
-	r = site_upper(m->site, &op, &at, err);
-	if (r < 0)
-		return r;
-	if (at.dir < 0)
-		return hb_fail(err, -HB_E_BUSY, "the layer changes");
 	/* The scan has told whether there is any but the overlay's own. */
-	r = c->new.has_xattrs ? check_xattrs(at.dir, at.name, false, err) : 1;
+	r = c->new.has_xattrs ? check_xattrs(at->dir, at->name, false, err) : 1;
 	if (r <= 0)
 		return r;
 	if (c->new.type == ENTRY_FILE)
-		syncer_add(m->syncer, at.dir, at.name, true);
+		syncer_add(m->syncer, at->dir, at->name, true);
 	else
-		syncer_add(m->syncer, at.dir, ".", false);
+		syncer_add(m->syncer, at->dir, ".", false);
 	if (c->new.type != ENTRY_DIR)
 		return 1;
-	syncer_add(m->syncer, at.dir, at.name, false);
-	r = tree_walk(at.dir, at.name, TREE_OURS, check_one,
+	syncer_add(m->syncer, at->dir, at->name, false);
+	r = tree_walk(at->dir, at->name, TREE_OURS, check_one,
 		      (void *)(uintptr_t)m, &why);
 	if (r == NOT_MOVABLE)
 		return 0;
 	if (r < 0 && err)
 		*err = why;
 	return r < 0 ? r : 1;
+}
+
+int movable_check(const struct movable_request *m, struct hb_error *err)
+{
+	const struct content_place place = {
+		.root = m->site->resource->layers[0],
+		.in_layer = true,
+		.path = m->change->path,
+	};
+	struct op op = { .path = m->change->path };
+	struct content_dir dir = { .fd = -1 };
+	struct hb_error why = { 0 };
+	struct place at;
+	int left, r;
+
+	r = site_upper(m->site, &op, &at, &why);
+	if (r == 0 && at.dir < 0)
+		return hb_fail(err, -HB_E_BUSY, "the layer changes");
+	if (r == 0)
+		r = check_at(m, &at, &why);
+	if (r != -EACCES) {
+		if (r < 0 && err)
+			*err = why;
+		return r;
+	}
+	/* A directory above it is closed to its owner. */
+	r = content_enter(&place, &dir, &at.name, err);
+	at.dir = dir.fd;
+	if (r == 0)
+		r = check_at(m, &at, err);
+	left = content_leave(&dir, r < 0 ? NULL : err);
+	return r < 0 ? r : left < 0 ? left : r;
 }

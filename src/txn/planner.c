@@ -196,14 +196,11 @@ const struct level *planner_parent(const struct planner *p)
 
 int planner_set_layer(struct planner *p, struct op *op, struct hb_error *err)
 {
-	struct place place;
 	int r;
 
 	if (!planner_can_leave(p))
 		return 0;
-	r = site_upper(p->site, op, &place, err);
-	if (r == 0)
-		r = place_read(&place, &op->layer, err);
+	r = site_read_upper(p->site, op, &op->layer, err);
 	if (r == 0 && op->layer.type != ENTRY_NONE)
 		op->flags |= OP_LAYER_MOVES;
 	return r;
@@ -239,7 +236,7 @@ int planner_stage(struct planner *p, const struct change *c, struct op *op,
 	if (r == 0)
 		r = site_source(p->site, op, &to, err);
 	if (r == 0)
-		r = c->link_group != 0 && c->new.type == ENTRY_FILE
+		r = c->link_group != 0
 			    ? linked_copy(&p->linked, &carry, c->link_group,
 					  to.dir, to.name, err)
 			    : carry_copy(&carry, to.dir, to.name, err);
@@ -259,8 +256,8 @@ static int read_layer_dir(const struct txn_resource *res, const char *path,
 			  size_t len, size_t *ret_layer, struct entry *ret)
 {
 	for (size_t i = 0; i < res->n_layers; i++) {
-		auto_fd int fd = access_open_below(res->layers[i], path, len,
-						   O_PATH, NULL);
+		auto_fd int fd =
+			content_find_dir(res->layers[i], path, len, NULL);
 
 		if (fd < 0)
 			continue;
@@ -275,8 +272,8 @@ static int add_dir_xattrs(const struct planner *p, const struct change *c,
 			  struct hb_error *err)
 {
 	const struct txn_resource *res = p->site->resource;
-	auto_fd int layer = access_open_below(res->layers[c->layer], op->path,
-					      strlen(op->path), O_PATH, err);
+	auto_fd int layer = content_find_dir(res->layers[c->layer], op->path,
+					     strlen(op->path), err);
 	int r;
 
 	if (layer < 0)
@@ -373,6 +370,8 @@ int planner_write_dir(struct planner *p, struct level *level,
 	op.mode = op.old.mode;
 	op.uid = op.old.uid;
 	op.gid = op.old.gid;
+	if (level->is_new)
+		op.mode = level->change.new.mode;
 	if (c && !(c->flags & CHANGE_CARRIED)) {
 		planner_set_final(NULL, c, &op);
 		if (c->conflict == CONFLICT_DIR)
@@ -469,6 +468,8 @@ int planner_make_level(struct planner *p, size_t i, struct hb_error *err)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	c.path = path;
 	planner_set_final(i > 0 ? &p->levels[i - 1] : NULL, &c, &op);
+	/* Closed, it would take nothing in: it is when all of it is there. */
+	op.mode |= USER_ALL;
 	r = planner_stage(p, &c, &op, err);
 	if (r == 0)
 		r = planner_write_op(p, &op, err);

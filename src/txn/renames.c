@@ -22,6 +22,8 @@ void renames_done(struct renames *renames)
 {
 	side_done(&renames->added);
 	side_done(&renames->deleted);
+	free(renames->names);
+	renames->names = NULL;
 }
 
 int renames_note(struct renames *renames, const struct change *change,
@@ -33,13 +35,16 @@ int renames_note(struct renames *renames, const struct change *change,
 	const struct entry *e = is_added ? &change->new : &change->old;
 	struct rename_end *end;
 	bool is_ignored = change->flags & CHANGE_IGNORED;
+	bool is_name = is_missing && change->link_group != 0;
 	size_t n = strlen(change->path) + 1;
 
 	if (is_ignored && (is_added || side->n >= RENAMES_IGNORED))
 		return 0;
-	if (e->type != ENTRY_FILE || e->size == 0 ||
-	    (change->flags & CHANGE_GIT) || side->n == RENAMES_MAX ||
-	    side->bytes + n > RENAMES_PATHS_MAX)
+	if ((e->type != ENTRY_FILE || e->size == 0 ||
+	     (change->flags & CHANGE_GIT)) &&
+	    !is_name)
+		return 0;
+	if (side->n == RENAMES_MAX || side->bytes + n > RENAMES_PATHS_MAX)
 		return 0;
 	if (!side->ends) {
 		side->ends = calloc(RENAMES_MAX, sizeof(*side->ends));
@@ -54,6 +59,7 @@ int renames_note(struct renames *renames, const struct change *change,
 		.layer = change->layer,
 		.is_missing = is_missing,
 		.is_ignored = is_ignored,
+		.is_alone = e->size == 0 || (change->flags & CHANGE_GIT),
 	};
 	if (!end->path)
 		return hb_fail(err, -ENOMEM, "cannot find renames");
@@ -129,12 +135,53 @@ static void find_other(struct renames *renames, size_t at,
 	renames->deleted.ends[best - 1].other = at + 1;
 }
 
+void renames_note_name(struct renames *renames, uint64_t ino)
+{
+	if (renames->n_names == renames->names_room) {
+		size_t room =
+			renames->names_room ? 2 * renames->names_room : 256;
+		uint64_t *larger = room > RENAMES_NAMES_MAX
+					   ? NULL
+					   : reallocarray(renames->names, room,
+							  sizeof(*larger));
+
+		if (!larger)
+			return;
+		renames->names = larger;
+		renames->names_room = room;
+	}
+	renames->names[renames->n_names++] = ino;
+}
+
+static int compare_inodes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool renames_explain(const struct rename_end *added)
+{
+	return added->is_missing && (added->other || added->is_name);
+}
+
 void renames_resolve(struct renames *renames,
 		     const struct changes_request *request, bool all)
 {
-	for (size_t i = 0; i < renames->added.n; i++)
-		if (all || renames->added.ends[i].is_missing)
+	if (renames->n_names > 1)
+		qsort(renames->names, renames->n_names, sizeof(*renames->names),
+		      compare_inodes);
+	for (size_t i = 0; i < renames->added.n; i++) {
+		struct rename_end *end = &renames->added.ends[i];
+
+		end->is_name = end->is_missing && end->entry.nlink > 1 &&
+			       renames->n_names > 0 &&
+			       bsearch(&end->entry.ino, renames->names,
+				       renames->n_names,
+				       sizeof(*renames->names), compare_inodes);
+		if (!end->is_alone && (all || end->is_missing))
 			find_other(renames, i, request);
+	}
 }
 
 bool renames_is_split(const struct renames *renames,

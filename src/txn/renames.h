@@ -29,7 +29,9 @@ struct rename_end {
 	bool is_ignored; /* of a deleted one */
 	bool has_digest, is_unreadable;
 	uint8_t digest[SHA256_SIZE];
-	size_t other; /* index of the other end plus 1; 0: none */
+	size_t other;  /* index of the other end plus 1; 0: none */
+	bool is_alone; /* only its other names are asked for */
+	bool is_name;  /* another name of what the base has elsewhere */
 };
 
 struct rename_side {
@@ -39,8 +41,16 @@ struct rename_side {
 	size_t cursor; /* for reading in step with the stream */
 };
 
+/*
+ * Inodes of a layer with several names, one of which the base has too.  The
+ * kernel copies up one name alone, so the others were made since.
+ */
+#define RENAMES_NAMES_MAX ((size_t)1 << 16)
+
 struct renames {
 	struct rename_side added, deleted;
+	uint64_t *names;
+	size_t n_names, names_room;
 };
 
 void renames_done(struct renames *renames);
@@ -51,6 +61,12 @@ void renames_done(struct renames *renames);
  */
 int renames_note(struct renames *renames, const struct change *change,
 		 uint64_t number, bool is_missing, struct hb_error *err);
+
+/* The base has a name of this inode; beyond the limit it is not noted. */
+void renames_note_name(struct renames *renames, uint64_t ino);
+
+/* Whether it is known where an added one that the base lacks came from. */
+bool renames_explain(const struct rename_end *added);
 
 /* Finds pairs; without `all` only for those that are missing in the base. */
 void renames_resolve(struct renames *renames,

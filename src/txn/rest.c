@@ -138,7 +138,7 @@ static int copy_object(struct rest *t, int from, const char *name, int to,
 	carry.mode = ret_entry->mode;
 	carry.uid = ret_entry->uid;
 	carry.gid = ret_entry->gid;
-	return c && c->link_group != 0 && ret_entry->type == ENTRY_FILE
+	return c && c->link_group != 0 && ret_entry->type != ENTRY_DIR
 		       ? linked_copy(&t->linked, &carry, c->link_group, to,
 				     name, err)
 		       : carry_copy(&carry, to, name, err);

@@ -5,6 +5,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "txn/carry.h"
+#include "txn/content.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/run.h"
@@ -124,7 +125,7 @@ static int plan_dir(struct site *s, const struct txn_path *path, size_t len,
 
 	if (!dir)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	fd = site_open_upper_dir(s, dir, NULL);
+	fd = content_find_dir(s->resource->layers[0], dir, len, NULL);
 	if (fd == -ENOTDIR || fd == -ELOOP)
 		return -ENOENT;
 	r = fd < 0 ? fd : sys_attr_at(fd, "", &a);
@@ -162,12 +163,9 @@ static int plan_path(struct site *s, const struct txn_path *path, uint64_t slot,
 			 .resource = (uint32_t)path->resource,
 			 .slot = slot,
 			 .path = path->path };
-	struct place place;
 	int r;
 
-	r = site_upper(s, &op, &place, err);
-	if (r == 0)
-		r = place_read(&place, &op.layer, err);
+	r = site_read_upper(s, &op, &op.layer, err);
 	if (r == 0 && op.layer.type == ENTRY_NONE)
 		return -ENOENT;
 	return r < 0 ? r : journal_add(w, &op, err);

@@ -305,6 +305,8 @@ int tree_walk(int dirfd, const char *name, unsigned flags, tree_fn visit,
 	int r;
 
 	r = sys_attr_at(dirfd, name, &attr);
+	if (r == -EACCES && (flags & TREE_LENIENT))
+		return 0;
 	if (r < 0)
 		return fail_at(name, r, err);
 	if (!S_ISDIR(attr.mode))

@@ -37,7 +37,7 @@ static inline void snapshot_add(const char *path, const struct stat *st)
 			  path + 2, st->st_mode & S_IFMT, st->st_mode & 07777,
 			  content, (long long)st->st_mtim.tv_sec,
 			  st->st_mtim.tv_nsec,
-			  S_ISREG(st->st_mode) && st->st_nlink > 1);
+			  !S_ISDIR(st->st_mode) && st->st_nlink > 1);
 }
 
 static inline int snapshot_visit(const char *path, const struct stat *st,
