@@ -208,8 +208,8 @@ static const struct refusal conflicts = {
 };
 static const struct refusal firm_conflicts = {
 	"conflict", say_firm, 2,
-	"end the program that uses the database, or --ours GLOB keeps the real "
-	"database; --theirs GLOB cannot take the session's"
+	"end the program that uses the database, if it is one; --ours GLOB "
+	"keeps the real version; --theirs GLOB cannot take the session's"
 };
 static const struct refusal denials = {
 	"denied", say_denied, 1,

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "strategy/baseline.h"
 #include "strategy/copy.h"
+#include "strategy/held.h"
 #include "strategy/place.h"
 #include "strategy/strategy.h"
 #include "strategy/upper.h"
@@ -38,6 +39,8 @@
  *	(c) Nobody believes a deletion after the machine went down: the copy is
  *	    not synced while a box runs, and what never reached the disk looks
  *	    like what was removed.
+ *	(e) What stands for a file that may not be read is known by its inode:
+ *	    in the layer it says which file it stands for (txn/standin.h).
  *	(d) What the agent calls a mark of the overlay is data: it is escaped.
  *	    A whiteout device of his making counts as nothing there.
  */
@@ -47,6 +50,7 @@ struct distill {
 	struct baseline_reader old;
 	struct baseline_writer new;
 	struct upper upper;
+	struct held_files held;
 	bool has_changes;
 };
 
@@ -128,14 +132,20 @@ static int keep(struct distill *d, struct baseline_record *known,
 }
 
 static int put(struct distill *d, const struct sighting *s, uint32_t depth,
-	       const struct baseline_record *known, struct hb_error *err)
+	       const struct baseline_record *known,
+	       const struct held_file *held, struct hb_error *err)
 {
+	bool is_touched = held && (held_find(&d->held, &s->old) != held ||
+				   !held_is_untouched(held, &s->old));
+	const struct timespec never = { .tv_nsec = 1 };
 	const struct upper_source source = {
 		.path = s->path,
 		.name = s->name,
 		.entry = &s->old,
 		.dir = s->base_dir,
 		.was_there = known && known->type == s->old.type,
+		.stands_for = held ? held->real : NULL,
+		.is_touched = is_touched,
 	};
 	struct baseline_record record;
 	struct entry made;
@@ -158,14 +168,31 @@ static int put(struct distill *d, const struct sighting *s, uint32_t depth,
 			record.flags = BASELINE_LINKED;
 			record.from_ctime = made.mtime;
 		}
+		if (held) {
+			record.flags = BASELINE_HELD;
+			record.from_ino = 0;
+			record.from_ctime = is_touched ? never : held->mtime;
+		}
 	}
 	return r < 0 ? r : baseline_add(&d->new, &record, &offset, err);
+}
+
+/* The file of the base that this one stands for, or took the place of. */
+static const struct held_file *find_held(const struct distill *d,
+					 const struct sighting *s)
+{
+	const struct held_file *held = held_find(&d->held, &s->old);
+
+	if (held || s->old.type != ENTRY_FILE)
+		return held;
+	return held_at(&d->held, s->path);
 }
 
 static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	uint32_t depth = place_depth(s->path);
 	struct distill *d = ctx;
+	const struct held_file *held;
 	struct baseline_record known;
 	bool is_known;
 	int r = 0;
@@ -186,6 +213,11 @@ static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
+	held = find_held(d, s);
+	if (held && !(is_known && known.ino == s->old.ino &&
+		      (held_is_untouched(held, &s->old) ||
+		       place_is_time(known.ctime, s->old.ctime))))
+		return put(d, s, depth, is_known ? &known : NULL, held, err);
 	if (is_known && is_same(&known, &s->old))
 		return keep(d, &known, err);
 	r = is_known ? is_same_as_base(d, s, &known, err) : 0;
@@ -196,7 +228,7 @@ static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 		known.ctime = s->old.ctime;
 		return keep(d, &known, err);
 	}
-	return put(d, s, depth, is_known ? &known : NULL, err);
+	return put(d, s, depth, is_known ? &known : NULL, NULL, err);
 }
 
 static int walk(struct distill *d, int copy, struct hb_error *err)
@@ -234,12 +266,15 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 	r = baseline_open(place->dir, place->boot, &d.old, err);
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell what was changed");
-	r = baseline_begin(place->dir, &d.new, err);
+	r = held_read(place, &d.held, err);
+	if (r >= 0)
+		r = baseline_begin(place->dir, &d.new, err);
 	if (r >= 0)
 		r = walk(&d, copy, err);
 	if (r >= 0 && d.has_changes)
 		r = baseline_publish(&d.new, place->boot, err);
 	baseline_drop(&d.new);
 	baseline_close(&d.old);
+	held_done(&d.held);
 	return r < 0 ? hb_fail(err, r, "cannot tell what was changed") : 0;
 }

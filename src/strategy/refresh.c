@@ -14,6 +14,7 @@
 #include "txn/access.h"
 #include "txn/carry.h"
 #include "txn/names.h"
+#include "txn/standin.h"
 #include "txn/walk.h"
 
 #include <errno.h>
@@ -213,6 +214,19 @@ static struct carry carry_of(const struct wanted *w)
 	};
 }
 
+/* Whether what stands for it is there, as it was made. */
+static bool is_held(const struct wanted *w, const struct entry *now)
+{
+	const struct baseline_record *k = w->known;
+
+	if (!k || !(k->flags & BASELINE_HELD) || now->type != k->type ||
+	    now->ino != k->ino)
+		return false;
+	return now->type == ENTRY_DIR ||
+	       (now->size == 0 && now->mode == 0 &&
+		place_is_time(now->mtime, k->from_ctime));
+}
+
 /* Shown as it is by the box, on top of something empty. */
 static int hold(struct refresh *f, const struct wanted *w,
 		const struct entry *now, struct hb_error *err)
@@ -232,14 +246,13 @@ static int hold(struct refresh *f, const struct wanted *w,
 			       "may not be read",
 			       COPY_HELD_MAX);
 	}
-	if (!w->known || !(w->known->flags & BASELINE_HELD) ||
-	    now->type != type || now->ino != w->known->ino) {
+	if (!is_held(w, now) || now->type != type) {
 		f->has_changes = true;
 		r = place_clear(&f->trail, w->s->name, err);
 		if (r < 0)
 			return r;
 		r = type == ENTRY_DIR ? sys_mkdirat(dir, w->s->name, 0700)
-				      : sys_make_file_at(dir, w->s->name, 0600);
+				      : sys_make_file_at(dir, w->s->name, 0);
 		if (r < 0)
 			return hb_fail(err, r,
 				       "cannot make a place to show "
@@ -250,6 +263,7 @@ static int hold(struct refresh *f, const struct wanted *w,
 		return r;
 	place_fill(&record, w->depth, w->s->name, &made);
 	record.flags = BASELINE_HELD;
+	record.from_ctime = made.mtime;
 	r = baseline_add(&f->new, &record, &offset, err);
 	if (r >= 0 && f->place->held)
 		r = f->place->held(f->place->ctx, w->s->path, err);
@@ -327,6 +341,45 @@ static int copy_file(struct refresh *f, struct wanted *w,
 		record.from_ino = w->entry.ino;
 		record.from_ctime = w->entry.ctime;
 	}
+	return baseline_add(&f->new, &record, &offset, err);
+}
+
+/*
+ * What stands for a file of the base goes on doing so, wherever a command has
+ * put it.  One that was written to has what was written.
+ */
+static int hold_again(struct refresh *f, const struct wanted *w,
+		      const struct entry *now, struct hb_error *err)
+{
+	const struct timespec never = { .tv_nsec = 1 };
+	int dir = trail_last(&f->trail)->fd;
+	struct carry carry = carry_of(w);
+	struct baseline_record record;
+	struct entry made = *now;
+	struct standin in;
+	uint64_t offset;
+	int r;
+
+	if (w->known && (w->known->flags & BASELINE_HELD) &&
+	    f->old.is_trusted && now->type == ENTRY_FILE &&
+	    now->ino == w->known->ino)
+		return baseline_add(&f->new, w->known, &offset, err);
+	f->has_changes = true;
+	r = standin_read(w->dir, w->s->name, &w->entry, &in);
+	if (r < 0)
+		return hb_fail(err, r, "cannot read a mark");
+	r = place_clear(&f->trail, w->s->name, err);
+	if (r >= 0 && in.is_touched)
+		r = carry_copy(&carry, dir, w->s->name, err);
+	else if (r >= 0 && (r = sys_make_file_at(dir, w->s->name, 0)) < 0)
+		r = hb_fail(err, r, "cannot make a file");
+	if (r >= 0)
+		r = entry_read_base(dir, w->s->name, &made, err);
+	if (r < 0)
+		return r;
+	place_fill(&record, w->depth, w->s->name, &made);
+	record.flags = BASELINE_HELD;
+	record.from_ctime = in.is_touched ? never : made.mtime;
 	return baseline_add(&f->new, &record, &offset, err);
 }
 
@@ -414,6 +467,8 @@ static int put(struct refresh *f, struct wanted *w, struct hb_error *err)
 		r = make_dir(f, w, &now, err);
 		return r < 0 ? r : WALK_SKIP;
 	}
+	if (w->is_layer && w->entry.is_stand_in)
+		return hold_again(f, w, &now, err);
 	if (is_known(f, w, &now)) {
 		uint64_t offset;
 

@@ -15,6 +15,7 @@
 #include "txn/carry.h"
 #include "txn/origin.h"
 #include "txn/overlay.h"
+#include "txn/standin.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -283,6 +284,22 @@ static int is_from_below(struct upper *u, const struct upper_source *source,
 					      source->name, &now, source->path);
 }
 
+static int mark_stand_in(int dir, const struct upper_source *source,
+			 struct hb_error *err)
+{
+	auto_fd int fd = sys_openat(dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	int r = fd < 0 ? fd
+		       : standin_mark(fd, source->entry, source->stands_for,
+				      source->is_touched);
+
+	if (r < 0)
+		hb_fix(err, "holdback rollback or cleanup; the real file is "
+			    "as it was");
+	return r < 0 ? fail_at("keep what may not be read at", source->path, r,
+			       err)
+		     : 0;
+}
+
 int upper_put_file(struct upper *u, const struct upper_source *source,
 		   struct entry *ret_made, struct hb_error *err)
 {
@@ -310,6 +327,8 @@ int upper_put_file(struct upper *u, const struct upper_source *source,
 	if (r >= 0 && has_origin)
 		r = mark_origin(dir, source->name, source->entry, source->path,
 				err);
+	if (r >= 0 && source->stands_for)
+		r = mark_stand_in(dir, source, err);
 	if (r >= 0)
 		r = entry_read_layer(dir, source->name, ret_made, err);
 	return r;

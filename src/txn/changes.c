@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
+#include "txn/access.h"
 #include "txn/compare.h"
 #include "txn/conflict.h"
 #include "txn/database.h"
@@ -18,10 +19,12 @@
 #include "txn/origin.h"
 #include "txn/renames.h"
 #include "txn/spill.h"
+#include "txn/standin.h"
 #include "txn/top.h"
 #include "txn/walk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -284,6 +287,47 @@ static void count(struct changes_summary *sum, const struct change *c)
 		sum->bytes += c->new.size;
 }
 
+/* Whether the base has the file at that path, as a file. */
+static bool has_real(int base, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	auto_fd int dir = access_open_below(
+		base, path, slash ? (size_t)(slash - path) : 0, O_PATH, NULL);
+	struct entry e;
+
+	return dir >= 0 &&
+	       entry_read_base(dir, slash ? slash + 1 : path, &e, NULL) >= 0 &&
+	       e.type == ENTRY_FILE;
+}
+
+/*
+ * Only the real file itself can be where its stand-in is; what the session
+ * wrote without having read it is for the user to choose.
+ */
+static enum conflict of_stand_in(const struct scan *scan,
+				 const struct sighting *s)
+{
+	struct standin in;
+
+	if (standin_read(s->layer_dir, s->name, &s->new, &in) < 0)
+		return CONFLICT_STAND_IN;
+	if (in.is_touched)
+		return s->new.size > 0 ? CONFLICT_UNREAD : CONFLICT_STAND_IN;
+	return has_real(scan->request->base, in.real) ? CONFLICT_NONE
+						      : CONFLICT_STAND_IN;
+}
+
+/* Whether it stands where the real file is: that is no change. */
+static bool is_at_home(const struct sighting *s)
+{
+	struct standin in;
+
+	return s->new.is_stand_in &&
+	       s->old.type == ENTRY_FILE &&standin_read(s->layer_dir, s->name,
+							&s->new, &in) >= 0 &&
+	       !in.is_touched &&strcmp(in.real, s->path) == 0;
+}
+
 static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 		 enum database_part part, enum conflict *ret_conflict,
 		 struct hb_error *err)
@@ -291,6 +335,10 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 	enum conflict unit;
 	int r = 0;
 
+	if (s->new.is_stand_in) {
+		*ret_conflict = of_stand_in(scan, s);
+		return 0;
+	}
 	*ret_conflict = conflict_of(&scan->rule, s, c->kind);
 	/* It came with the file to a name that the base never had. */
 	if (*ret_conflict == CONFLICT_MISSING && has_names(&s->new) &&
@@ -476,6 +524,8 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 		r = add(scan, s, &xattrs, &c, CONFLICT_NONE, err);
 		return r < 0 ? r : WALK_ON;
 	}
+	if (is_at_home(s))
+		return WALK_ON;
 	if (is_known(scan, s)) {
 		c.kind = CHANGE_MODIFIED;
 		c.what = scan->earlier->change.what;

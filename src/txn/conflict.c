@@ -21,6 +21,11 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_OPEN] = "a program has the database open",
 	[CONFLICT_DATABASE] =
 		"another file of the database was changed in the base",
+	[CONFLICT_UNREAD] =
+		"the real file may not be read, and the session wrote another",
+	[CONFLICT_STAND_IN] =
+		"the real file may not be read, and the session has moved or "
+		"changed what stands for it",
 	[CONFLICT_BELOW] = "something in it was changed in the base",
 };
 
@@ -31,7 +36,8 @@ const char *conflict_words(enum conflict conflict)
 
 bool conflict_is_firm(enum conflict conflict)
 {
-	return conflict == CONFLICT_OPEN || conflict == CONFLICT_DATABASE;
+	return conflict == CONFLICT_OPEN || conflict == CONFLICT_DATABASE ||
+	       conflict == CONFLICT_STAND_IN;
 }
 
 static bool is_zero(struct timespec t)

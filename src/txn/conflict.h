@@ -30,6 +30,8 @@ enum conflict {
 	CONFLICT_OPEN,	     /* a program has the database open */
 	CONFLICT_DATABASE,   /* a file of the database, not this one */
 	CONFLICT_BELOW,	     /* a directory that goes: something in it */
+	CONFLICT_UNREAD,     /* the session wrote what it could not read */
+	CONFLICT_STAND_IN,   /* what may not be read cannot be had there */
 	CONFLICT_END	     /* one past the last */
 };
 

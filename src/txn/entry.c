@@ -40,6 +40,7 @@ enum mark {
 	MARK_OPAQUE,
 	MARK_WHITEOUT,
 	MARK_ORIGIN,
+	MARK_STAND_IN,
 };
 
 static const struct {
@@ -48,7 +49,7 @@ static const struct {
 } marks[] = {
 	{ "impure", MARK_IGNORED },    { "uuid", MARK_IGNORED },
 	{ "origin", MARK_ORIGIN },     { "opaque", MARK_OPAQUE },
-	{ "whiteout", MARK_WHITEOUT },
+	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
 };
 
 static enum entry_type type_of(mode_t mode)
@@ -150,6 +151,11 @@ static int decode_mark(const struct place *at, const char *name,
 	switch (marks[i].mark) {
 	case MARK_ORIGIN:
 		e->has_origin = true;
+		return 0;
+	case MARK_STAND_IN:
+		if (e->type != ENTRY_FILE)
+			return refuse(name, err);
+		e->is_stand_in = true;
 		return 0;
 	case MARK_OPAQUE:
 		return decode_opaque(at, e, err);

@@ -36,6 +36,7 @@ struct entry {
 	bool is_whiteout; /* either form; type is ENTRY_NONE then */
 	bool is_opaque;	  /* the directory hides everything below it */
 	bool has_origin;  /* it was copied up from what lies below */
+	bool is_stand_in; /* as standin.h says */
 	bool has_xattrs;  /* some that are not the overlay's */
 };
 

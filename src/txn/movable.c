@@ -7,6 +7,7 @@
 #include "sys/attr.h"
 #include "txn/content.h"
 #include "txn/overlay.h"
+#include "txn/standin.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -49,7 +50,8 @@ static int check_xattrs(int dirfd, const char *name, bool has_to_stay,
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
 		if (overlay_is_escaped(x) ||
 		    (has_to_stay && overlay_is_mark(x)) ||
-		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0)
+		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
+		    strcmp(x, STANDIN_MARK) == 0)
 			return 0;
 	return 1;
 }

@@ -153,7 +153,8 @@ static int plan_object(struct planner *p, const struct change *c,
 	if (r < 0)
 		return r;
 	op = new_op(p, c);
-	r = planner_is_copied(p) || !survey_has_all_links(p->q->survey, c)
+	r = planner_is_copied(p) || c->new.is_stand_in ||
+			    !survey_has_all_links(p->q->survey, c)
 		    ? 0
 		    : movable_check(&m, err);
 	if (r == 1) {

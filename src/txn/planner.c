@@ -6,11 +6,13 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/attr.h"
+#include "sys/durable.h"
 #include "txn/access.h"
 #include "txn/carry.h"
 #include "txn/content.h"
 #include "txn/gitunit.h"
 #include "txn/preflight.h"
+#include "txn/standin.h"
 #include "txn/walk.h"
 
 #include <assert.h>
@@ -206,6 +208,84 @@ int planner_set_layer(struct planner *p, struct op *op, struct hb_error *err)
 	return r;
 }
 
+static int fail_real(const char *path, const char *real, int r,
+		     struct hb_error *err)
+{
+	char shown[2][QUOTE_SHOWN];
+
+	quote_shown(path, shown[0], sizeof(shown[0]));
+	quote_shown(real, shown[1], sizeof(shown[1]));
+	hb_fix(err, "commit --except '%s' --except '%s', or make it readable",
+	       shown[0], shown[1]);
+	return hb_fail(err, r,
+		       "cannot move %s to %s: the real file may not be read",
+		       shown[1], shown[0]);
+}
+
+/*
+ * The real file gets another name in the place of a copy: it is never read, and
+ * all that follows moves names.
+ */
+static int stage_real(struct planner *p, const struct standin *in,
+		      struct op *op, struct hb_error *err)
+{
+	const char *slash = strrchr(in->real, '/');
+	const char *name = slash ? slash + 1 : in->real;
+	auto_fd int dir = access_open_below(
+		p->site->resource->base, in->real,
+		slash ? (size_t)(slash - in->real) : 0, O_PATH, NULL);
+	struct place to = { .dir = -1 };
+	struct sys_attr a;
+	int r;
+
+	r = dir < 0 ? dir : sys_attr_at(dir, name, &a);
+	if (r == 0 && !S_ISREG(a.mode))
+		r = -HB_E_CONFLICT;
+	if (r < 0)
+		return fail_real(op->path, in->real, r, err);
+	op->mode = a.mode & 07777;
+	op->uid = a.uid;
+	op->gid = a.gid;
+	r = site_source(p->site, op, &to, err);
+	if (r < 0)
+		return r;
+	r = sys_linkat(dir, name, to.dir, to.name);
+	if (r < 0)
+		return fail_real(op->path, in->real, r, err);
+	return place_read(&to, &op->new, err);
+}
+
+/* 1: it is the real file's, and staged; 0: it is to be copied. */
+static int stage_stand_in(struct planner *p, const struct change *c,
+			  struct op *op, struct hb_error *err)
+{
+	const struct content_place source = {
+		.root = p->site->resource->layers[c->layer],
+		.in_layer = true,
+		.path = op->path,
+	};
+	struct content_dir from = { .fd = -1 };
+	struct standin in;
+	const char *name;
+	int left, r;
+
+	if (!c->new.is_stand_in)
+		return 0;
+	r = content_enter(&source, &from, &name, err);
+	if (r == 0) {
+		r = standin_read(from.fd, name, &c->new, &in);
+		if (r < 0)
+			(void)hb_fail(err, r, "cannot read a mark");
+	}
+	left = content_leave(&from, r < 0 ? NULL : err);
+	if (r < 0 || left < 0)
+		return r < 0 ? r : left;
+	if (in.is_touched)
+		return 0;
+	r = stage_real(p, &in, op, err);
+	return r < 0 ? r : 1;
+}
+
 int planner_stage(struct planner *p, const struct change *c, struct op *op,
 		  struct hb_error *err)
 {
@@ -227,6 +307,9 @@ int planner_stage(struct planner *p, const struct change *c, struct op *op,
 	int left, r;
 
 	op->source = SOURCE_STAGED;
+	r = stage_stand_in(p, c, op, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	r = preflight_space(p->site,
 			    c->new.type == ENTRY_FILE ? c->new.stored : 0, err);
 	if (r < 0)

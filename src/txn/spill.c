@@ -27,7 +27,8 @@ enum entry_bit {
 	BIT_ORIGIN = 1 << 2,
 	BIT_XATTRS = 1 << 3,
 	BIT_FIXED = 1 << 4,
-	BITS_KNOWN = (1 << 5) - 1,
+	BIT_STAND_IN = 1 << 5,
+	BITS_KNOWN = (1 << 6) - 1,
 };
 
 static const char kinds[] = { CHANGE_ADDED, CHANGE_MODIFIED,   CHANGE_DELETED,
@@ -96,7 +97,8 @@ static void put_entry(struct buf *out, const struct entry *e)
 		    (e->is_opaque ? BIT_OPAQUE : 0) |
 		    (e->has_origin ? BIT_ORIGIN : 0) |
 		    (e->has_xattrs ? BIT_XATTRS : 0) |
-		    (e->is_fixed ? BIT_FIXED : 0),
+		    (e->is_fixed ? BIT_FIXED : 0) |
+		    (e->is_stand_in ? BIT_STAND_IN : 0),
 	    1);
 	put(out, e->mode, 2);
 	put(out, e->uid, 4);
@@ -127,6 +129,7 @@ static void get_entry(struct cursor *c, struct entry *e)
 	e->has_origin = bits & BIT_ORIGIN;
 	e->has_xattrs = bits & BIT_XATTRS;
 	e->is_fixed = bits & BIT_FIXED;
+	e->is_stand_in = bits & BIT_STAND_IN;
 	e->mode = (mode_t)get(c, 2);
 	if (e->mode & ~(mode_t)07777)
 		c->is_bad = true;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_STRATEGY_HELD_H
+#define HB_STRATEGY_HELD_H
+
+#include "strategy/baseline.h"
+#include "txn/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hb_error;
+struct strategy_place;
+
+/*
+ * The files of a copy that stand for what may not be read, by their identity: a
+ * command may have moved, linked or written to them, or to what is above them.
+ */
+struct held_file {
+	uint64_t ino;
+	struct timespec ctime; /* when the baseline was made */
+	struct timespec mtime; /* as long as nobody has touched it */
+	char *path;	       /* where it was */
+	char *real;	       /* of the real file, below the base */
+};
+
+struct held_files {
+	struct held_file *files;
+	size_t n;
+};
+
+/* Finds them in the baseline; few, so they are kept in memory. */
+int held_read(const struct strategy_place *place, struct held_files *ret,
+	      struct hb_error *err);
+void held_done(struct held_files *held);
+
+/* The one that this object of the copy is, or was at that path; or NULL. */
+const struct held_file *held_find(const struct held_files *held,
+				  const struct entry *in_copy);
+const struct held_file *held_at(const struct held_files *held,
+				const char *path);
+
+/* Whether nobody wrote to it or changed its attributes. */
+bool held_is_untouched(const struct held_file *file,
+		       const struct entry *in_copy);
+
+#endif
