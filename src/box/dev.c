@@ -135,7 +135,7 @@ int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err)
 	auto_fd int dev = -1;
 	int r;
 
-	dev = mounts_new_tmpfs(0755, 0, K_MOUNT_NOSUID | K_MOUNT_NODEV, err);
+	dev = mounts_new_tmpfs(0755, 0, 0, K_MOUNT_NOSUID | K_MOUNT_NODEV, err);
 	if (dev < 0)
 		return dev;
 	/* Attached first: before 6.15 nothing mounts on a detached mount. */

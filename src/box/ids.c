@@ -130,6 +130,40 @@ int ids_map_all(pid_t pid, struct hb_error *err)
 }
 
 /*
+ * What watches files is counted for the user, on the whole machine: half of it
+ * stays for the rest.  The host's /proc says how much that is.
+ */
+static int limit_watchers(struct hb_error *err)
+{
+	static const struct {
+		const char *all, *ours;
+	} rows[] = {
+		{ "/proc/sys/fs/inotify/max_user_instances",
+		  "/proc/sys/user/max_inotify_instances" },
+		{ "/proc/sys/fs/inotify/max_user_watches",
+		  "/proc/sys/user/max_inotify_watches" },
+	};
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned long n;
+		int r;
+
+		/* A kernel without them has nothing to be taken. */
+		if (sys_read_file_at(AT_FDCWD, rows[i].all, text,
+				     sizeof(text)) < 0)
+			continue;
+		n = strtoul(text, NULL, 10);
+		(void)snprintf(text, sizeof(text), "%lu", n / 2);
+		r = sys_write_file_at(AT_FDCWD, rows[i].ours, text);
+		if (r < 0 && r != -ENOENT)
+			return hb_fail(err, r, "cannot write to %s",
+				       rows[i].ours);
+	}
+	return 0;
+}
+
+/*
  * Without capabilities inside, the limit of the box's own user namespace is
  * enough: nobody in it can raise it again.  With some, the command could, so
  * the limit is set on a user namespace above the one the command runs in.
@@ -146,8 +180,9 @@ int step_no_userns(struct box *box, struct hb_error *err)
 		return hb_fail(
 			err, r,
 			"cannot write to /proc/sys/user/max_user_namespaces");
-	if (!box->caps)
-		return 0;
+	r = is_set(box, PLAN_LIMITS) ? limit_watchers(err) : 0;
+	if (r < 0 || !box->caps)
+		return r;
 	box->proc_self =
 		sys_openat(AT_FDCWD, "/proc/self", O_PATH | O_DIRECTORY, 0);
 	if (box->proc_self < 0)

@@ -41,7 +41,23 @@
 #define MOUNT_FILE_MODE	 0444
 #define ATTACH_TRIES	 10
 
-int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
+#define INODE_BYTES 4096
+#define INODES_MIN  1024
+
+/*
+ * A name costs memory as well, which the kernel counts for nobody: where a size
+ * is a limit of ours, each takes a page of it.
+ */
+static uint64_t inodes_of(const struct box *box, uint64_t size)
+{
+	uint64_t n = size / INODE_BYTES;
+
+	if (size == 0 || !is_set(box, PLAN_LIMITS))
+		return 0;
+	return n < INODES_MIN ? INODES_MIN : n;
+}
+
+int mounts_new_tmpfs(mode_t mode, uint64_t size, uint64_t inodes, unsigned attr,
 		     struct hb_error *err)
 {
 	auto_fd int fs = -1;
@@ -56,6 +72,10 @@ int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
 	if (r >= 0 && size > 0) {
 		(void)snprintf(text, sizeof(text), "%" PRIu64, size);
 		r = sys_fsconfig_string(fs, "size", text);
+	}
+	if (r >= 0 && inodes > 0) {
+		(void)snprintf(text, sizeof(text), "%" PRIu64, inodes);
+		r = sys_fsconfig_string(fs, "nr_inodes", text);
 	}
 	if (r >= 0)
 		r = sys_fsconfig_create(fs);
@@ -370,7 +390,8 @@ int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err)
 		mode = op->perms;
 	if (op->flags & PLAN_NOEXEC)
 		attr |= K_MOUNT_NOEXEC;
-	mount = mounts_new_tmpfs(mode, op->size, attr, err);
+	mount = mounts_new_tmpfs(mode, op->size, inodes_of(box, op->size), attr,
+				 err);
 	if (mount < 0)
 		return mount;
 	return mounts_attach(box, mount, op->dest, dest_parent_mode(mode), err);
@@ -500,7 +521,8 @@ static int make_scratch(struct box *box, struct hb_error *err)
 	if (n == 0)
 		return 0;
 
-	mount = mounts_new_tmpfs(0700, size, TMPFS_ATTR, err);
+	mount = mounts_new_tmpfs(0700, size, inodes_of(box, size), TMPFS_ATTR,
+				 err);
 	if (mount < 0)
 		return mount;
 	/* What can be cloned while detached can be a layer, too. */
@@ -587,8 +609,8 @@ int step_mounts(struct box *box, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (!begins_with_root_mount(box->plan)) {
-		int mount =
-			mounts_new_tmpfs(DEFAULT_DIR_MODE, 0, TMPFS_ATTR, err);
+		int mount = mounts_new_tmpfs(DEFAULT_DIR_MODE, 0, 0, TMPFS_ATTR,
+					     err);
 
 		if (mount < 0)
 			return mount;

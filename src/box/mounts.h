@@ -61,7 +61,7 @@ int overlay_read_only(int lower, int higher);
 /*
  * A detached tmpfs; `size` 0 is no limit.  Attributes as in sys/mount.h.
  */
-int mounts_new_tmpfs(mode_t mode, uint64_t size, unsigned attr,
+int mounts_new_tmpfs(mode_t mode, uint64_t size, uint64_t inodes, unsigned attr,
 		     struct hb_error *err);
 
 /* A detached file system of `type`: nosuid, nodev, noexec. */

@@ -199,6 +199,39 @@ fi
 says 'a number of processors that is none' 125 "*'many' is not a number*" \
 	run --cpus many true
 
+# What is nobody's memory, and what the user has on the whole machine.
+cat >many.py <<'END'
+import os, sys
+n = 0
+try:
+    while n < 20000:
+        os.close(os.open(f"{sys.argv[1]}/{n}", os.O_CREAT | os.O_WRONLY))
+        n += 1
+except OSError as error:
+    print(n, error.strerror)
+END
+for place in /tmp /run /dev/shm "$PWD"; do
+	like "empty files in $place are bounded" \
+		"$("$HB_BIN" run -q --ephemeral --size 8M python3 many.py "$place" 2>&1)" \
+		'[12]??? No space left on device'
+done
+cat >watch.py <<'END'
+import ctypes
+libc = ctypes.CDLL(None)
+n = 0
+while n < 100000 and libc.inotify_init() >= 0:
+    n += 1
+print(n)
+END
+all=$(cat /proc/sys/fs/inotify/max_user_instances)
+if [ -w /proc/sys/user/max_inotify_instances ] || [ "$HB_MODE" = user ]; then
+	n=$(prlimit --nofile=65536 "$HB_BIN" run -q --ephemeral python3 watch.py 2>/dev/null ||
+		"$HB_BIN" run -q --ephemeral python3 watch.py)
+	check 'a box gets some inotify instances' test "$n" -gt 0
+	check 'and at most half of the user'"'"'s' test "$n" -le $((all / 2))
+fi
+rm many.py watch.py
+
 # What is in force is said.
 like 'the start says what is in force' "$(
 	script -qec "'$HB_BIN' run --ephemeral --timeout 5m true" /dev/null \
