@@ -268,10 +268,17 @@ static void explain(const struct commit *c, int r, struct hb_error *err)
 	if (r == -HB_E_DENIED &&
 	    said[HB_SEVERITY_ASK] + said[HB_SEVERITY_DENY] > 0)
 		return;
-	if (r == -HB_E_CONFLICT && list_refused(c, &firm_conflicts) > 0)
+	if (r != -HB_E_CONFLICT) {
+		(void)list_refused(c, &denials);
+		hb_fix(err, "%s", denials.fix);
+		return;
+	}
+	if (list_refused(c, &firm_conflicts) > 0)
 		hb_fix(err, "%s", firm_conflicts.fix);
-	list_refused(c, r == -HB_E_CONFLICT ? &conflicts : &denials);
-	hb_fix(err, "%s", r == -HB_E_CONFLICT ? conflicts.fix : denials.fix);
+	/* A file of the base that changed meanwhile may be the one to keep. */
+	if (list_refused(c, &conflicts) == 0)
+		hb_fix(err, "look at the changes again: holdback status");
+	hb_fix(err, "%s", conflicts.fix);
 }
 
 static int report(const struct commit *c, const struct hb_commit_result *result,

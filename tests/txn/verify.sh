@@ -56,7 +56,7 @@ if [ "$HB_MODE" = root ]; then
 else
 	new_session 'mkdir shut; echo 1 >shut/in; chmod 000 shut'
 	like 'a directory that may not be read' "$(hb verify @s 2>&1)" \
-		'*1 directories could not be looked into*'
+		'*1 directory could not be looked into*'
 	chmod 755 "$project/shut"
 fi
 finish
