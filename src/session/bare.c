@@ -11,6 +11,7 @@
 #include "session/publish.h"
 #include "session/session.h"
 #include "session/store.h"
+#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "txn/tree.h"
@@ -117,9 +118,11 @@ int bare_check(const struct run *run, struct hb_error *err)
  * The home directory was a command's before: what it left where we want a
  * directory or a link stays, and is not gone through.
  */
-static void add_link(int home, const char *name, const char *target)
+static void add_entry(int home, const char *name, const char *content,
+		      bool is_text)
 {
 	auto_fd int dir = -1;
+	auto_fd int file = -1;
 	char path[PATH_MAX];
 	size_t n;
 
@@ -145,8 +148,15 @@ static void add_link(int home, const char *name, const char *target)
 	path[n] = '\0';
 	dir = sys_openat2(home, n ? path : ".", O_PATH | O_DIRECTORY, 0,
 			  OWN_ONLY);
-	if (dir >= 0)
-		(void)sys_symlinkat(target, dir, n ? name + n + 1 : name);
+	name = n ? name + n + 1 : name;
+	if (dir >= 0 && !is_text)
+		(void)sys_symlinkat(content, dir, name);
+	if (dir < 0 || !is_text)
+		return;
+	(void)sys_unlinkat(dir, name, 0);
+	file = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	if (file >= 0)
+		(void)sys_write_all(file, content, strlen(content));
 }
 
 /* What the view would have in the home directory, by its name there. */
@@ -158,10 +168,11 @@ static void fill_home(const struct run *run, int home)
 		const struct view_entry *e = &run->entries[i];
 
 		if ((e->class == VIEW_SHOW || e->class == VIEW_RO ||
-		     e->class == VIEW_RW) &&
+		     e->class == VIEW_RW || e->class == VIEW_TEXT) &&
 		    e->found != VIEW_ABSENT && view_lies_in(e->path, real) &&
 		    strcmp(e->path, real) != 0)
-			add_link(home, e->path + strlen(real) + 1, e->source);
+			add_entry(home, e->path + strlen(real) + 1, e->source,
+				  e->class == VIEW_TEXT);
 	}
 	for (size_t i = 0; i < run->n_resources; i++) {
 		const struct view_resource *resource = &run->resources[i];
@@ -169,8 +180,8 @@ static void fill_home(const struct run *run, int home)
 		if (resource->tree && resource->role == VIEW_STATE &&
 		    view_lies_in(resource->source, real) &&
 		    strcmp(resource->source, real) != 0)
-			add_link(home, resource->source + strlen(real) + 1,
-				 resource->tree);
+			add_entry(home, resource->source + strlen(real) + 1,
+				  resource->tree, false);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/direct.h"
+#include "session/gitfiles.h"
 #include "session/look.h"
 #include "session/package.h"
 #include "session/prepare.h"
@@ -422,9 +423,10 @@ int entries_find(struct run *run, struct hb_error *err)
 	int r = 0;
 
 	/* What is hidden can have two names, each at two places. */
-	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
-				      DIRECT_MAX * run->n_direct,
-			      sizeof(*run->entries));
+	run->entries =
+		calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+			       GIT_FILES_MAX + DIRECT_MAX * run->n_direct,
+		       sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
@@ -436,6 +438,8 @@ int entries_hide(struct run *run, struct hb_error *err)
 {
 	int r = find_all(run, PASS_HIDE, err);
 
+	if (r >= 0)
+		r = gitfiles_find(run, err);
 	if (r >= 0)
 		r = texts_find(run, err);
 	if (r >= 0)

@@ -68,7 +68,9 @@ struct run {
 	struct roster home_names;
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
-	bool may_lack_command;	     /* it is not going to be executed */
+	/* Of git's configuration: left out, or cut; not shown at all. */
+	size_t n_git_keys, n_git_files;
+	bool may_lack_command; /* it is not going to be executed */
 };
 
 /*

@@ -164,6 +164,30 @@ static void tell_weakenings(const struct run *run,
 	ladder_tell(run, tell_loss, &heard);
 }
 
+/* What git inside does not know of its configuration. */
+static void tell_git(const struct run *run, const struct hb_listener *listener)
+{
+	char text[128];
+
+	if (run->n_git_keys > 0) {
+		(void)snprintf(
+			text, sizeof(text),
+			"git: %zu key%s of your configuration %s a login, and %s left out",
+			run->n_git_keys, run->n_git_keys == 1 ? "" : "s",
+			run->n_git_keys == 1 ? "has" : "have",
+			run->n_git_keys == 1 ? "is" : "are");
+		tell(listener, HB_NOTICE_START, text);
+	}
+	if (run->n_git_files > 0) {
+		(void)snprintf(
+			text, sizeof(text),
+			"git: %zu file%s of your configuration cannot be read, and %s not shown",
+			run->n_git_files, run->n_git_files == 1 ? "" : "s",
+			run->n_git_files == 1 ? "is" : "are");
+		tell(listener, HB_NOTICE_START, text);
+	}
+}
+
 /* What of the home directory a profile shows. */
 static size_t count_tools(const struct run *run)
 {
@@ -251,6 +275,7 @@ static void tell_start(const struct run *run, const char *session,
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " · terminal: your own");
 	tell(listener, HB_NOTICE_START, text);
+	tell_git(run, listener);
 	if (!run->worktree_why)
 		return;
 	(void)snprintf(

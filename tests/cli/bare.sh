@@ -15,6 +15,7 @@ mkdir -p home/.ssh home/.cargo/bin home/.claude p/sub tools
 echo key >home/.ssh/id
 echo tool >home/.cargo/bin/tool
 mkdir -p home/.local/share/uv/credentials
+printf '[a]\n\tb = 1\n\ttoken = hunter2\n' >home/.gitconfig
 echo key >home/.local/share/uv/credentials/id
 echo token >home/.claude/settings.json
 echo one >p/f
@@ -70,6 +71,9 @@ prints 'toolchains are found at home' tool inside sh -c \
 	'cat ~/.cargo/bin/tool'
 prints 'there is a place for temporary files' fine inside sh -c \
 	'f=$(mktemp) && echo fine >$f && cat $f && rm $f'
+is 'git has the configuration of its user, without what logs in' \
+	"$(inside sh -c 'git config a.b; git config a.token; cat ~/.gitconfig' |
+		grep -e '^1' -e hunter)" 1
 prints 'git works' 'new file:   g' inside sh -c '
 	git init -q . && echo x >g && git add g && git status | grep -o "new file:.*"'
 prints 'compilers and pipes work' 3 inside sh -c 'seq 3 | wc -l'

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/view_git.h"
+
+#include "base/buf.h"
+#include "base/gitconfig.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#define TEXT_SIZE ((size_t)1 << 20)
+
+/*
+ * Patterns for whole names, which are compared in lower case; `*` is any bytes.
+ * A list of what is shown would be shorter and would break git: without
+ * filter.lfs it adds large files as they are, and says nothing.
+ */
+static const char *const left_out[] = {
+	"credential.*",	   "http.extraheader",	"http.*.extraheader",
+	"http.cookiefile", "http.*.cookiefile", "*.smtppass",
+	"imap.pass",	   "*token*",		"*password*",
+	"*passwd*",	   "*secret*",
+};
+
+/* A star is any bytes; everything else is itself, in either case. */
+static bool fits(const char *pattern, const char *name)
+{
+	const char *star = NULL, *again = NULL;
+
+	while (*name) {
+		if (*pattern == '*') {
+			star = pattern++;
+			again = name;
+		} else if (strncasecmp(pattern, name, 1) == 0) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star + 1;
+			name = ++again;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+static bool is_left_out(const char *name)
+{
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+		if (fits(left_out[i], name))
+			return true;
+	return false;
+}
+
+enum cut {
+	CUT_NONE,
+	CUT_SOME, /* `out` is without it */
+	CUT_ALL,  /* no part of it can be trusted */
+};
+
+/* Whether a name before "://" is one where a name alone is no secret. */
+static bool is_ssh(const char *from, const char *colon)
+{
+	size_t n = (size_t)(colon - from);
+
+	return n >= 3 &&
+	       (strncasecmp(colon - 3, "ssh", 3) == 0 ||
+		(n >= 7 && strncasecmp(colon - 7, "ssh+git", 7) == 0));
+}
+
+/* Where the user's part of an authority ends, behind its "@"; or its start. */
+static const char *user_end(const char *at, const char *end, bool keeps_name)
+{
+	const char *last = NULL, *colon = NULL;
+
+	for (const char *p = at; p < end; p++) {
+		if (*p == '@')
+			last = p;
+		if (!colon && (*p == ':' || *p == '%'))
+			colon = p;
+	}
+	if (!last || (keeps_name && !(colon && colon < last)))
+		return at;
+	return last + 1;
+}
+
+/* A password with a slash in it looks like a port that is none. */
+static bool is_broken(const char *at, const char *end)
+{
+	const char *colon = memchr(at, ':', (size_t)(end - at));
+
+	return colon && *at != '[' && colon + 1 < end &&
+	       colon[1 + strspn(colon + 1, "0123456789")] != '\0' &&
+	       colon + 1 + strspn(colon + 1, "0123456789") < end &&
+	       strchr(end, '@');
+}
+
+static enum cut cut_users(const char *text, bool is_proxy, struct buf *out)
+{
+	static const char ends[] = "/?#\\ \t\r\n\"'`<>|;,";
+	const char *at = text, *sep;
+	enum cut cut = CUT_NONE;
+
+	if (is_proxy && !strstr(text, "://")) {
+		const char *rest =
+			user_end(text, text + strcspn(text, ends), false);
+
+		(void)buf_add_str(out, rest);
+		return rest == text ? CUT_NONE : CUT_SOME;
+	}
+	while ((sep = strstr(at, "://"))) {
+		const char *host = sep + 3;
+		const char *end = host + strcspn(host, ends);
+		const char *rest = user_end(host, end, is_ssh(at, sep));
+
+		if (is_broken(rest, end))
+			return CUT_ALL;
+		if (rest != host)
+			cut = CUT_SOME;
+		(void)buf_add(out, at, (size_t)(host - at));
+		at = rest;
+	}
+	(void)buf_add_str(out, at);
+	return cut;
+}
+
+/* In quotes everything is itself but for these. */
+static void add_quoted(struct buf *out, const char *text)
+{
+	static const char from[] = "\t\b\n\\\"", to[] = "tbn\\\"";
+
+	(void)buf_add_char(out, '"');
+	for (; *text; text++) {
+		const char *at = strchr(from, *text);
+
+		if (at)
+			(void)buf_add_char(out, '\\');
+		(void)buf_add_char(out, at ? to[at - from] : *text);
+	}
+	(void)buf_add_char(out, '"');
+}
+
+struct filter {
+	struct view_git *git;
+	struct buf *out;
+};
+
+static void add_section(struct buf *out, const char *name, const char *dot,
+			const char *sub)
+{
+	(void)buf_add_char(out, '[');
+	(void)buf_add(out, name, (size_t)(dot - name));
+	if (sub) {
+		(void)buf_add_str(out, " \"");
+		/* Here a backslash only says that the next byte is itself. */
+		for (; *sub; sub++) {
+			if (*sub == '"' || *sub == '\\')
+				(void)buf_add_char(out, '\\');
+			(void)buf_add_char(out, *sub);
+		}
+		(void)buf_add_char(out, '"');
+	}
+	(void)buf_add_str(out, "]\n\t");
+}
+
+/* 0: it was written; 1: it is left out. */
+static int add_shown(const struct filter *f, const struct gitconfig_key *key)
+{
+	auto_buf struct buf sub = BUF_INIT(TEXT_SIZE);
+	auto_buf struct buf value = BUF_INIT(TEXT_SIZE);
+	auto_buf struct buf middle = BUF_INIT(TEXT_SIZE);
+	const char *dot = strchr(key->name, '.');
+	const char *last = strrchr(key->name, '.');
+	enum cut cut_sub = CUT_NONE, cut_value = CUT_NONE;
+
+	if (last != dot) {
+		(void)buf_add(&middle, dot + 1, (size_t)(last - dot - 1));
+		cut_sub = cut_users(buf_str(&middle), false, &sub);
+	}
+	if (key->value)
+		cut_value = cut_users(key->value, fits("*proxy", key->name),
+				      &value);
+	if (sub.error || value.error || middle.error)
+		return -E2BIG;
+	if (cut_sub == CUT_ALL || cut_value == CUT_ALL ||
+	    (f->git->is_secret &&
+	     (f->git->is_secret(f->git->ctx, last + 1,
+				key->value ? buf_str(&value) : "", value.len) ||
+	      f->git->is_secret(f->git->ctx, last + 1, buf_str(&sub),
+				sub.len))))
+		return 1;
+	add_section(f->out, key->name, dot, last != dot ? buf_str(&sub) : NULL);
+	(void)buf_add_str(f->out, last + 1);
+	if (key->value) {
+		(void)buf_add_str(f->out, " = ");
+		add_quoted(f->out, buf_str(&value));
+	}
+	(void)buf_add_char(f->out, '\n');
+	if (cut_sub == CUT_SOME || cut_value == CUT_SOME)
+		f->git->n_left_out++;
+	return f->out->error ? -E2BIG : 0;
+}
+
+static int add_key(void *ctx, const struct gitconfig_key *key)
+{
+	const struct filter *f = ctx;
+	int r;
+
+	/* A section without a name has no place to be written. */
+	if (!strchr(key->name, '.') || key->name[0] == '.')
+		return -EINVAL;
+	r = is_left_out(key->name) ? 1 : add_shown(f, key);
+	if (r == 1) {
+		f->git->n_left_out++;
+		return 0;
+	}
+	if (r >= 0 && key->value && f->git->include &&
+	    (strcmp(key->name, "include.path") == 0 ||
+	     (strncmp(key->name, "includeif.", 10) == 0 &&
+	      fits("*.path", key->name))))
+		f->git->include(f->git->ctx, key->value);
+	return r;
+}
+
+int view_git_filter(struct view_git *git, const char *text, size_t n,
+		    struct buf *out)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	struct filter f = { git, out };
+
+	if (memchr(text, '\0', n))
+		return -EINVAL;
+	if (n >= 3 && memcmp(text, mark, 3) == 0) {
+		text += 3;
+		n -= 3;
+	}
+	return gitconfig_read(text, n, add_key, &f);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_VIEW_GIT_H
+#define HB_PLAN_VIEW_GIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * A git-config(1) file as a view shows it: without what logs in.  Pure.
+ *
+ * Left out are the keys of a table, and values that `is_secret` knows; from a
+ * URL, in a value or in a section's name, user and password are cut.  What is
+ * left means to git what it meant, in its order; comments go.
+ */
+struct view_git {
+	/* Whether the value of the key is a secret.  May be NULL. */
+	bool (*is_secret)(void *ctx, const char *name, const char *value,
+			  size_t n);
+	/* Hears of the path of each include, whatever its condition. */
+	void (*include)(void *ctx, const char *path);
+	void *ctx;
+	size_t n_left_out; /* grows by each key that was cut or left out */
+};
+
+/*
+ * -EINVAL: git would not read it, or it has a NUL; -E2BIG, -ENOMEM.  `out` is
+ * of no use then.
+ */
+int view_git_filter(struct view_git *git, const char *text, size_t n,
+		    struct buf *out);
+
+#endif
