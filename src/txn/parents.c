@@ -12,6 +12,7 @@
 #include "txn/alike_list.h"
 #include "txn/alike_sweep.h"
 #include "txn/carry.h"
+#include "txn/content.h"
 #include "txn/overlay.h"
 #include "txn/tree.h"
 
@@ -62,10 +63,11 @@ static int copy_dir(int base, int to, const char *name, const struct entry *e,
 	return r < 0 ? r : mark(to, name);
 }
 
-/* 1: it is in the upper; 0: it is not. */
+/* Whatever is closed above it. */
 static bool is_in_upper(struct site *s, const char *path)
 {
-	auto_fd int fd = site_open_upper_dir(s, path, NULL);
+	auto_fd int fd = content_find_dir(s->resource->layers[0], path,
+					  strlen(path), NULL);
 
 	return fd >= 0;
 }
@@ -135,7 +137,8 @@ static int hold_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 
 	if (v->when == TREE_LEAVE)
 		return 0;
-	dir = site_open_upper_dir(h->site, v->path, NULL);
+	dir = content_find_dir(h->site->resource->layers[0], v->path,
+			       strlen(v->path), NULL);
 	return dir < 0 ? TREE_SKIP : hold_time(&h->list, dir, v->path, err);
 }
 
