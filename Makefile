@@ -39,10 +39,16 @@ test: all
 	tools/build $B test clang
 	tests/run --build $B
 
+# With REPO: how often the gate would ask in the history of that repository.
+ifdef REPO
+soak: all
+	tools/noise --build $B "$(REPO)"
+else
 soak: all
 	tools/ensure-deps clang test
 	tools/build $B test clang
 	HB_SOAK=1 tests/run --build $B --timeout 3600
+endif
 
 bench: all
 	tools/ensure-deps bench

@@ -466,15 +466,16 @@ static const struct key keys[] = {
 
 static const struct key *find_key(const char *name, struct hb_error *err)
 {
+	const size_t n = sizeof(keys) / sizeof(keys[0]);
 	struct suggestion s;
 
-	suggestion_init(&s, name);
-	suggestion_offer(&s, "rule");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < n; i++)
 		if (strcmp(keys[i].name, name) == 0)
 			return &keys[i];
+	suggestion_init(&s, name);
+	suggestion_offer(&s, "rule");
+	for (size_t i = 0; i < n; i++)
 		suggestion_offer(&s, keys[i].name);
-	}
 	if (s.best)
 		hb_fix(err, "did you mean '%s'?", s.best);
 	hb_record(err, -HB_E_CONFIG, "'%s' is not known", name);
