@@ -280,6 +280,8 @@ struct hb_summary {
 	 * its bytes, and directories.
 	 */
 	uint64_t n_ignored, ignored_bytes, n_ignored_directories;
+	/* Locks and unfinished files of git, which are never committed. */
+	uint64_t n_locks;
 	char hash[65]; /* names exactly this change set; or "" */
 };
 
@@ -488,7 +490,8 @@ struct hb_commit_options {
 
 struct hb_commit_result {
 	uint64_t n_operations;
-	bool has_rest; /* something of the session is still pending */
+	uint64_t n_kept; /* undo: objects and packs of git that stay */
+	bool has_rest;	 /* something of the session is still pending */
 	uint64_t undo_bytes;
 	/*
 	 * Else everything is in place and on disk, and the next command files

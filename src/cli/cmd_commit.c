@@ -434,12 +434,18 @@ static int reverse(const struct cmd_call *call, struct hb_session *session,
 	doc_begin(&doc, call->values->json, reversal->command);
 	if (doc.is_json) {
 		doc_uint(&doc, "operations", result.n_operations);
+		doc_uint(&doc, "kept_objects", result.n_kept);
 		doc_bool(&doc, "complete", result.is_complete);
-	} else
-		(void)buf_add_fmt(&doc.out, "%s %llu change%s\n",
-				  reversal->word,
-				  (unsigned long long)result.n_operations,
-				  result.n_operations == 1 ? "" : "s");
+		return doc_end(&doc, err);
+	}
+	(void)buf_add_fmt(&doc.out, "%s %llu change%s", reversal->word,
+			  (unsigned long long)result.n_operations,
+			  result.n_operations == 1 ? "" : "s");
+	if (result.n_kept > 0)
+		(void)buf_add_str(
+			&doc.out,
+			" · new objects of git stay in the repository");
+	(void)buf_add_char(&doc.out, '\n');
 	return doc_end(&doc, err);
 }
 

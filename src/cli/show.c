@@ -33,6 +33,10 @@ int show_ignored_part(const struct hb_summary *s, struct buf *out)
 				  (unsigned long long)s->n_ignored_directories,
 				  s->n_ignored_directories == 1 ? "y" : "ies");
 	}
+	if (s->n_locks > 0)
+		(void)buf_add_fmt(out, " · %llu lock%s of git left behind",
+				  (unsigned long long)s->n_locks,
+				  s->n_locks == 1 ? "" : "s");
 	return out->error;
 }
 
@@ -179,6 +183,7 @@ void show_summary_lines_json(const struct hb_summary *s,
 	doc_uint(doc, "ignored", s->n_ignored);
 	doc_uint(doc, "ignored_directories", s->n_ignored_directories);
 	doc_uint(doc, "ignored_bytes", s->ignored_bytes);
+	doc_uint(doc, "locks", s->n_locks);
 	add_lines(lines, doc);
 	if (s->hash[0])
 		doc_str(doc, "hash", s->hash);
@@ -227,11 +232,12 @@ int show_path(const struct hb_session_info *info,
 	const char *root = show_root(info, change->resource);
 	struct buf whole = BUF_INIT(out->limit);
 
-	if (root) {
+	if (root)
 		(void)buf_add_str(&whole, root);
+	if (root && strcmp(path, ".") != 0)
 		(void)buf_add_char(&whole, '/');
-	}
-	(void)buf_add_str(&whole, path);
+	if (!root || strcmp(path, ".") != 0)
+		(void)buf_add_str(&whole, path);
 	if (change->is_directory)
 		(void)buf_add_char(&whole, '/');
 	if (whole.error)
@@ -413,7 +419,22 @@ static size_t unit_length(const char *path)
 		if ((at == path || at[-1] == '/') &&
 		    (at[4] == '/' || at[4] == '\0'))
 			return (size_t)(at + 4 - path);
-	return strlen(path);
+	return 0;
+}
+
+/* The repository that a change is in, which may be the resource itself. */
+static int set_unit(struct show_walk *walk, const struct hb_change *change)
+{
+	size_t n = unit_length(change->path);
+	const char *path = n > 0 ? change->path : ".";
+
+	n = n > 0 ? n : 1;
+	if (walk->unit.len == n && walk->resource == change->resource &&
+	    memcmp(walk->unit.data, path, n) == 0)
+		return 0;
+	buf_cut(&walk->unit, 0);
+	walk->resource = change->resource;
+	return buf_add(&walk->unit, path, n) < 0 ? walk->unit.error : 1;
 }
 
 int show_walk_next(struct show_walk *walk, struct hb_change *ret_change,
@@ -422,21 +443,16 @@ int show_walk_next(struct show_walk *walk, struct hb_change *ret_change,
 	int r;
 
 	while ((r = hb_changes_next(walk->changes, ret_change, err)) == 1) {
-		size_t n;
-
 		if (ret_change->kind == 't' && !walk->with_times)
 			continue;
 		/* A conflict is shown at its own path. */
 		if (!ret_change->is_git || ret_change->has_conflict)
 			return 1;
-		n = unit_length(ret_change->path);
-		if (walk->unit.len == n &&
-		    memcmp(walk->unit.data, ret_change->path, n) == 0)
+		r = set_unit(walk, ret_change);
+		if (r < 0)
+			return hb_fail(err, r, "cannot show a change");
+		if (r == 0)
 			continue;
-		buf_cut(&walk->unit, 0);
-		if (buf_add(&walk->unit, ret_change->path, n) < 0)
-			return hb_fail(err, walk->unit.error,
-				       "cannot show a change");
 		ret_change->path = buf_str(&walk->unit);
 		ret_change->kind = 'M';
 		ret_change->from = NULL;

@@ -92,6 +92,7 @@ int show_size(uint64_t bytes, struct buf *out);
 struct show_walk {
 	struct hb_changes *changes;
 	struct buf unit; /* the repository that was shown last */
+	size_t resource; /* which has it */
 	bool with_times; /* also those that changed nothing else */
 };
 

@@ -365,6 +365,13 @@ static int add_text(struct builder *b, const struct view_entry *e)
 	return add_file(b, e->source, e->path, 0444);
 }
 
+static int add_blank(struct builder *b, const struct view_entry *e)
+{
+	if (is_in_resource(b, e->path) || view_has(b->plan, e->path))
+		return 0;
+	return add_file(b, "", e->path, 0444);
+}
+
 static int add_asked(struct builder *b, const struct view_entry *e)
 {
 	if (e->class == VIEW_RO && !is_of_system(e->source))
@@ -381,7 +388,7 @@ static const struct {
 } passes[] = {
 	{ VIEW_SHOW, add_shown },   { VIEW_TEXT, add_text },
 	{ VIEW_RO, add_asked },	    { VIEW_RW, add_asked },
-	{ VIEW_SOCKET, add_asked },
+	{ VIEW_SOCKET, add_asked }, { VIEW_EMPTY, add_blank },
 };
 
 /* The operations of a class, each with what asked for it. */

@@ -27,6 +27,7 @@ enum view_class {
 	VIEW_RW,     /* the same, and writes reach the real one */
 	VIEW_SOCKET, /* the same for one socket */
 	VIEW_TEXT,   /* a file of ours */
+	VIEW_EMPTY,  /* an empty one, where nothing else is shown */
 };
 
 enum view_found {

@@ -198,6 +198,7 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 			.peers = resource->peers,
 			.ignores = !options->with_ignored,
 			.git = resource->git,
+			.is_git = resource->is_git,
 			.with_renames = c->folds_renames,
 			.without_hash = options->without_hash,
 			.names_only =
@@ -286,7 +287,8 @@ static int survey(struct hb_changes *c, struct hb_error *err)
 	int r = 0;
 
 	for (size_t i = 0; i < c->n && !c->since; i++)
-		has_rest |= changes_summary(c->resources[i])->n_ignored > 0;
+		has_rest |= changes_summary(c->resources[i])->n_ignored > 0 ||
+			    changes_summary(c->resources[i])->n_locks > 0;
 	if (!has_rest || c->since || c->n == 0)
 		return 0;
 	c->surveys = calloc(c->n, sizeof(*c->surveys));
@@ -372,7 +374,9 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 	if (with_hash)
 		hash(c);
 	while ((r = next_of_all(c, &change, err)) == 1)
-		if (c->last.flags & CHANGE_IGNORED)
+		if (c->last.flags & CHANGE_LOCK)
+			c->summary.n_locks++;
+		else if (c->last.flags & CHANGE_IGNORED)
 			count_ignored(&c->summary, &change);
 		else
 			count(&c->summary, &change);

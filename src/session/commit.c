@@ -93,6 +93,7 @@ static void fill_summary(const struct changes_summary *from,
 		.n_ignored = from->n_ignored,
 		.ignored_bytes = from->ignored_bytes,
 		.n_ignored_directories = from->n_dirs_ignored,
+		.n_locks = from->n_locks,
 	};
 	ret->n_files =
 		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;
@@ -106,6 +107,7 @@ static void fill_result(const struct txn_result *from,
 {
 	*ret = (struct hb_commit_result){
 		.n_operations = from->n_operations,
+		.n_kept = from->n_kept,
 		.has_rest = from->has_rest,
 		.undo_bytes = from->undo_bytes,
 	};

@@ -13,6 +13,7 @@
 #include "session/package.h"
 #include "session/prepare.h"
 #include "session/texts.h"
+#include "session/worktrees.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 
@@ -423,10 +424,10 @@ int entries_find(struct run *run, struct hb_error *err)
 	int r = 0;
 
 	/* What is hidden can have two names, each at two places. */
-	run->entries =
-		calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
-			       GIT_FILES_MAX + DIRECT_MAX * run->n_direct,
-		       sizeof(*run->entries));
+	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+				      GIT_FILES_MAX + WORKTREES_MAX +
+				      DIRECT_MAX * run->n_direct,
+			      sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
@@ -442,6 +443,8 @@ int entries_hide(struct run *run, struct hb_error *err)
 		r = gitfiles_find(run, err);
 	if (r >= 0)
 		r = texts_find(run, err);
+	if (r >= 0)
+		r = worktrees_keep(run, err);
 	if (r >= 0)
 		r = direct_protect(run, err);
 	if (r < 0)

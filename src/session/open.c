@@ -7,10 +7,12 @@
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
+#include "session/workspace.h"
 #include "session/worktree.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/conflict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +167,6 @@ void session_close_resources(struct hb_session *s)
 static struct timespec believable_t0(const struct session_resource *resource,
 				     struct timespec t0)
 {
-	const struct timespec always = { .tv_nsec = 1 };
 	auto_fd int marker = -1;
 	struct timespec now;
 
@@ -174,7 +175,7 @@ static struct timespec believable_t0(const struct session_resource *resource,
 		return t0;
 	if (now.tv_sec < t0.tv_sec ||
 	    (now.tv_sec == t0.tv_sec && now.tv_nsec < t0.tv_nsec))
-		return always;
+		return CONFLICT_T0_ALWAYS;
 	return t0;
 }
 
@@ -218,6 +219,8 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.top = resource->top >= 0 ? &resource->top : NULL,
 			.peers = &resource->peers.ask,
 			.git = resource->git.git >= 0 ? &resource->git : NULL,
+			.is_git = strcmp(s->record.resources[i].role,
+					 workspace_role_name(VIEW_GIT)) == 0,
 			.same_mount = s->record.resources[i].same_mount,
 			.store_name = BERTH,
 			.t0 = believable_t0(resource,

@@ -59,7 +59,8 @@ static bool is_shown(const struct run *run, const char *path)
 	for (size_t i = 0; i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
-		if (e->class == VIEW_TEXT || !view_lies_in(path, e->path))
+		if (e->class == VIEW_TEXT || e->class == VIEW_EMPTY ||
+		    !view_lies_in(path, e->path))
 			continue;
 		if (e->class == VIEW_HIDE)
 			return false;

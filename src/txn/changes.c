@@ -263,6 +263,10 @@ static void count_dir(struct changes_summary *sum, const struct change *c)
 static void count(struct changes_summary *sum, const struct change *c)
 {
 	sum->n_changes++;
+	if (c->flags & CHANGE_LOCK) {
+		sum->n_locks++;
+		return;
+	}
 	if (c->flags & CHANGE_IGNORED) {
 		if (c->new.type == ENTRY_DIR ||
 		    (c->new.type == ENTRY_NONE && c->old.type == ENTRY_DIR))
@@ -375,6 +379,8 @@ static int add(struct scan *scan, const struct sighting *s,
 	int r;
 
 	if (!(c->flags & CHANGE_CARRIED)) {
+		if (conflict_is_by_clock(&scan->rule, conflict))
+			record.conflict = CONFLICT_CLOCK;
 		if (record.conflict != CONFLICT_NONE)
 			c->flags |= CHANGE_CONFLICT;
 		if (conflict_is_firm(record.conflict))
@@ -387,9 +393,9 @@ static int add(struct scan *scan, const struct sighting *s,
 				return r;
 		}
 		if (c->kind == CHANGE_ADDED || c->kind == CHANGE_DELETED) {
-			r = renames_note(
-				&scan->changes->renames, c, scan->number,
-				record.conflict == CONFLICT_MISSING, err);
+			r = renames_note(&scan->changes->renames, c,
+					 scan->number,
+					 conflict == CONFLICT_MISSING, err);
 			if (r < 0)
 				return r;
 		}
@@ -473,6 +479,12 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 	};
 	int r;
 
+	if (e->type == ENTRY_FILE && git_is_lock(s->git, s->name) &&
+	    !s->in_gone) {
+		c->ignored_top = n;
+		c->flags |= CHANGE_IGNORED | CHANGE_LOCK;
+		return 0;
+	}
 	if (part == DATABASE_INDEX && !s->in_gone) {
 		c->ignored_top = n;
 		c->flags |= CHANGE_IGNORED;
@@ -609,6 +621,7 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.base = request->base,
 		.layers = request->layers,
 		.n_layers = request->n_layers,
+		.is_git = request->is_git,
 		.spill_dir = request->spill_dir,
 		.store_name = request->store_name,
 		.sight = see,

@@ -86,6 +86,8 @@ enum change_flag {
 	CHANGE_DATABASE = 1 << 12,
 	/* CHANGE_CONFLICT, and no choice of a version settles it. */
 	CHANGE_FIRM = 1 << 13,
+	/* With CHANGE_IGNORED: git_is_lock(); counted by itself. */
+	CHANGE_LOCK = 1 << 14,
 };
 
 struct change {
@@ -204,6 +206,7 @@ struct changes_request {
 	 */
 	bool ignores;
 	const struct ignored_outside *git;
+	bool is_git; /* as struct txn_resource has it */
 	bool with_renames;
 	/*
 	 * Leaves the hash zero and so spares reading what is new: for whoever
@@ -234,6 +237,7 @@ struct changes_summary {
 	uint64_t bytes; /* of the content that is new */
 	/* Of what is ignored, which counts nowhere else but in `n_changes`. */
 	uint64_t n_ignored, ignored_bytes, n_dirs_ignored;
+	uint64_t n_locks; /* CHANGE_LOCK */
 	uint8_t hash[32];
 };
 

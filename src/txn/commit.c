@@ -76,6 +76,7 @@ static void add_summary(struct changes_summary *to,
 	to->n_ignored += from->n_ignored;
 	to->ignored_bytes += from->ignored_bytes;
 	to->n_dirs_ignored += from->n_dirs_ignored;
+	to->n_locks += from->n_locks;
 }
 
 static void drop_scan(struct part *part)
@@ -103,6 +104,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.peers = res->peers,
 		.ignores = !c->options->with_ignored,
 		.git = res->git,
+		.is_git = res->is_git,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
 		.without_hash = c->is_reviewed ||

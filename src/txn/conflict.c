@@ -26,6 +26,8 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_STAND_IN] =
 		"the real file may not be read, and the session has moved or "
 		"changed what stands for it",
+	[CONFLICT_CLOCK] =
+		"the clock was set back since the session began, so a change of it in the base cannot be ruled out",
 	[CONFLICT_BELOW] = "something in it was changed in the base",
 };
 
@@ -113,6 +115,15 @@ bool conflict_is_committed(const struct conflict_rule *rule,
 	return s->has_layer && find_seen(rule, s->path, &seen) &&
 	       seen.layer_ino != 0 && seen.layer_ino == s->layer_ino &&
 	       is_same_time(seen.layer_ctime, s->layer_ctime);
+}
+
+bool conflict_is_by_clock(const struct conflict_rule *rule,
+			  enum conflict conflict)
+{
+	return is_same_time(rule->t0, CONFLICT_T0_ALWAYS) &&
+	       (conflict == CONFLICT_EDITED || conflict == CONFLICT_METADATA ||
+		conflict == CONFLICT_ADDED || conflict == CONFLICT_MISSING ||
+		conflict == CONFLICT_DIR);
 }
 
 /* Moving one name of an inode gives all of them another ctime. */

@@ -32,6 +32,7 @@ enum conflict {
 	CONFLICT_BELOW,	     /* a directory that goes: something in it */
 	CONFLICT_UNREAD,     /* the session wrote what it could not read */
 	CONFLICT_STAND_IN,   /* what may not be read cannot be had there */
+	CONFLICT_CLOCK,	     /* T0 is to come: no time tells anything */
 	CONFLICT_END	     /* one past the last */
 };
 
@@ -86,6 +87,14 @@ enum conflict conflict_below(const struct conflict_rule *rule,
  */
 bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
 			    struct timespec mtime);
+
+/*
+ * Whether that follows from T0 being CONFLICT_T0_ALWAYS: the clock was set back
+ * behind T0, and everything counts as changed since.
+ */
+#define CONFLICT_T0_ALWAYS ((struct timespec){ .tv_nsec = 1 })
+bool conflict_is_by_clock(const struct conflict_rule *rule,
+			  enum conflict conflict);
 
 /* The layer has what was committed from here, so nothing is pending. */
 bool conflict_is_committed(const struct conflict_rule *rule,

@@ -143,8 +143,16 @@ bool changes_filter_matches(const struct changes_filter *filter,
 	/* Without memory nothing is taken that was not asked for. */
 	if (!path)
 		return false;
-	if ((change->flags & CHANGE_GIT) && cut_to_unit(path))
+	if (change->flags & CHANGE_GIT) {
+		/* The root is the repository's own directory. */
+		if (!cut_to_unit(path)) {
+			free(path);
+			path = strdup(".git");
+			if (!path)
+				return false;
+		}
 		is_dir = true;
+	}
 	if (change->flags & CHANGE_DATABASE)
 		return passes_database(filter, path);
 	return passes(filter, path, is_dir);

@@ -90,22 +90,73 @@ int git_same_index(const struct side *a, const struct side *b,
 	return r;
 }
 
-bool git_is_index_path(const char *path)
+static bool begins_with(const char *name, const char *start)
 {
-	enum git_place place = GIT_OUTSIDE;
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+bool git_is_lock(enum git_place place, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (place != GIT_TOP && place != GIT_UNIT)
+		return false;
+	if (n > 5 && strcmp(name + n - 5, ".lock") == 0)
+		return true;
+	if (place == GIT_TOP)
+		return strcmp(name, "gc.pid") == 0;
+	return begins_with(name, "tmp_obj_") ||
+	       begins_with(name, "tmp_pack_") || begins_with(name, "tmp_idx_");
+}
+
+/*
+ * The last name of the path, or from the name `until` in a git directory on;
+ * with the place that this is at.
+ */
+static const char *descend(enum git_place *place, const char *path,
+			   const char *until)
+{
 	char name[NAME_MAX + 1];
 	size_t n;
 
 	for (;; path += n + 1) {
 		n = strcspn(path, "/");
 		if (n >= sizeof(name))
-			return false;
+			return NULL;
 		memcpy(name, path, n);
 		name[n] = '\0';
+		if (until && *place == GIT_TOP && strcmp(name, until) == 0)
+			return path;
 		if (path[n] == '\0')
-			return git_is_index(place, name);
-		place = git_place_below(place, name);
+			return until ? NULL : path;
+		*place = git_place_below(*place, name);
 	}
+}
+
+bool git_is_index_path(enum git_place root, const char *path)
+{
+	const char *name = descend(&root, path, NULL);
+
+	return name && git_is_index(root, name);
+}
+
+bool git_is_object_path(enum git_place root, const char *path)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *at = descend(&root, path, "objects");
+	size_t n;
+
+	if (!at || at[strlen("objects")] != '/')
+		return false;
+	at += strlen("objects/");
+	if (strcmp(at, "pack") == 0)
+		return true;
+	if (begins_with(at, "pack/"))
+		return begins_with(at + 5, "pack-") && !strchr(at + 5, '/');
+	if (strspn(at, hex) != 2 || (at[2] != '\0' && at[2] != '/'))
+		return false;
+	n = at[2] ? strspn(at + 3, hex) : 0;
+	return at[2] == '\0' || ((n == 38 || n == 62) && at[3 + n] == '\0');
 }
 
 uint64_t git_index_name(int dir, const char *name)

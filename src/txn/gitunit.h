@@ -38,8 +38,24 @@ bool git_is_index(enum git_place place, const char *name);
 int git_same_index(const struct side *a, const struct side *b,
 		   struct hb_error *err);
 
-/* Whether the path, from a resource's root on, is that of an index. */
-bool git_is_index_path(const char *path);
+/*
+ * Whether git holds something locked by a file of this name at that place, or
+ * has begun to write it there: of use to the git that made it and to no other.
+ */
+bool git_is_lock(enum git_place place, const char *name);
+
+/*
+ * Whether the path, from a resource's root on, is that of an index; `root` is
+ * where that root is.
+ */
+bool git_is_index_path(enum git_place root, const char *path);
+
+/*
+ * Likewise, whether it is an object, a pack, or a directory of them: what
+ * others may refer to as soon as it is there, and what is no change to who
+ * does not.
+ */
+bool git_is_object_path(enum git_place root, const char *path);
 
 /*
  * Names the entries of the index `name` in a base or a layer, as

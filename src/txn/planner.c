@@ -508,7 +508,8 @@ static int name_index(struct planner *p, struct op *op, struct hb_error *err)
 	struct place at;
 	int r;
 
-	if (op->new.type != ENTRY_FILE || !git_is_index_path(op->path))
+	if (op->new.type != ENTRY_FILE ||
+	    !git_is_index_path(site_git_root(p->site), op->path))
 		return 0;
 	r = site_source(p->site, op, &at, err);
 	if (r == 0 && at.dir >= 0)

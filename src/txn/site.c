@@ -427,3 +427,8 @@ int site_open_upper_dir(struct site *s, const char *path, struct hb_error *err)
 	return access_open_below(s->upper.root, path, strlen(path), O_PATH,
 				 err);
 }
+
+enum git_place site_git_root(const struct site *site)
+{
+	return site->resource->is_git ? GIT_TOP : GIT_OUTSIDE;
+}

@@ -48,6 +48,7 @@ struct txn_resource {
 	const struct changes_peers *peers; /* may be NULL */
 	const struct ignored_outside
 		*git;		/* as struct changes_request has it */
+	bool is_git;		/* its root is the directory of a repository */
 	bool same_mount;	/* the upper lies on the base's mount */
 	const char *store_name; /* as struct changes_request has it */
 	struct timespec t0;
@@ -181,7 +182,8 @@ struct txn_options {
 struct txn_result {
 	uint64_t id; /* of the commit; undo names it */
 	uint64_t n_operations;
-	bool has_rest; /* something of the layers was not committed */
+	uint64_t n_kept; /* undo: objects of git that stay in the base */
+	bool has_rest;	 /* something of the layers was not committed */
 	struct changes_summary summary;
 	uint64_t undo_bytes;
 };

@@ -44,7 +44,7 @@ struct reversal {
 	struct timespec stamp;
 	struct timespec undone; /* when the one after it was; zero: never */
 	bool back;
-	uint64_t n;
+	uint64_t n, n_kept;
 	const char *path; /* of the operation that is checked */
 };
 
@@ -233,7 +233,7 @@ static bool follow_index(struct reversal *v, struct op *op)
 	struct place p;
 
 	if ((op->kind != OP_ADD && op->kind != OP_REPLACE) ||
-	    !git_is_index_path(op->path))
+	    !git_is_index_path(site_git_root(s), op->path))
 		return false;
 	/* The one that returns, for who asks the other way round. */
 	site_undo(s, op, &p);
@@ -250,6 +250,20 @@ static bool follow_index(struct reversal *v, struct op *op)
 		return false;
 	*side = now;
 	return true;
+}
+
+/*
+ * An object that git added may be what a branch of the host needs by now, and
+ * one that nothing needs is in no way: it stays, and redo finds it there.  Of a
+ * repository that goes whole, all goes.
+ */
+static bool stays(const struct reversal *v, const struct op *op)
+{
+	enum git_place root = site_git_root(&v->apply.sites[op->resource]);
+	bool is_new = op->kind == OP_ADD ||
+		      (op->kind == OP_DIRECTORY && (op->flags & OP_IN_NEW));
+
+	return v->back && is_new && git_is_object_path(root, op->path);
 }
 
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
@@ -302,6 +316,10 @@ static int write_all(struct reversal *v, struct hb_error *err)
 	head.since = late_since(v->apply.txn);
 	journal_to_start(j);
 	while ((r = journal_next(j, &op, err)) == 1) {
+		if (stays(v, &op)) {
+			v->n_kept += op.kind != OP_DIRECTORY;
+			continue;
+		}
 		r = write_one(v, &op, err);
 		if (r < 0)
 			return r;
@@ -394,6 +412,7 @@ static int reverse(struct txn *txn, bool back, struct txn_result *ret_result,
 		return hb_fail(err, r, "cannot %s", back ? "undo" : "redo");
 	*ret_result = (struct txn_result){ .id = id,
 					   .n_operations = v.n,
+					   .n_kept = v.n_kept,
 					   .has_rest = back,
 					   .undo_bytes = run.undo_bytes };
 	return 0;

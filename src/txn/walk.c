@@ -271,6 +271,8 @@ static int open_root(struct walk *w, struct hb_error *err)
 	if (r < 0)
 		return r;
 	f = top_of(w);
+	if (w->request->is_git)
+		f->git = GIT_TOP;
 	for (size_t i = 0; i <= w->n_layers; i++) {
 		bool is_layer = i < w->n_layers;
 		struct entry e;

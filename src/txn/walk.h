@@ -63,6 +63,7 @@ struct walk_request {
 	size_t n_layers;
 	int spill_dir;
 	const char *store_name; /* as struct changes_request has it */
+	bool is_git;		/* likewise */
 	/*
 	 * Also what no layer says anything about, which is in the view unless
 	 * in_hidden or in_gone; a directory that cannot be listed, or that
