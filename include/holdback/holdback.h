@@ -73,6 +73,13 @@ struct hb_run_options {
 
 #define HB_SESSION_NAME_SIZE 65
 
+/* What became of the clipboard that a command wanted to set; as in the box. */
+enum hb_clipboard {
+	HB_CLIPBOARD_NOTHING,
+	HB_CLIPBOARD_REFUSED,
+	HB_CLIPBOARD_SET,
+};
+
 struct hb_run_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
@@ -84,6 +91,7 @@ struct hb_run_result {
 	 * -EAGAIN: then it is made and not run in yet.
 	 */
 	char session[HB_SESSION_NAME_SIZE];
+	enum hb_clipboard clipboard;
 };
 
 enum hb_notice {

@@ -2,6 +2,8 @@
 #ifndef HOLDBACK_SESSION_H
 #define HOLDBACK_SESSION_H
 
+#include "holdback/holdback.h"
+
 #include "holdback/error.h"
 
 #include <stdbool.h>
@@ -135,6 +137,7 @@ struct hb_exec_result {
 	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
 	bool has_joined;     /* it ran in a box that was there */
 	bool has_box_ended;  /* and which ended first, and ended it */
+	enum hb_clipboard clipboard;
 };
 
 /*

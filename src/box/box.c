@@ -379,6 +379,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 			sys_kill_and_reap(child);
 	}
 	terminal_done(&terminal, signals);
+	ret_result->clipboard = terminal.clipboard;
 	(void)sys_restore_signals(&box->mask);
 	return r;
 }

@@ -19,12 +19,20 @@ struct plan;
  * in force when the command starts, or the command does not start.
  */
 
+/* What became of the clipboard that the command wanted to set. */
+enum box_clipboard {
+	BOX_CLIPBOARD_NOTHING, /* it did not want to */
+	BOX_CLIPBOARD_REFUSED,
+	BOX_CLIPBOARD_SET,
+};
+
 /* How it ended. */
 struct box_result {
 	int status;	     /* exit status; 128 + n for signal n */
 	bool was_started;    /* false: set-up or exec failed, see the error */
 	unsigned n_leftover; /* processes that outlived the command */
 	bool has_timed_out;  /* it was ended because its time was up */
+	enum box_clipboard clipboard;
 };
 
 /*

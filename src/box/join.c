@@ -571,6 +571,7 @@ static int run(struct join *j, struct hb_error *err)
 				   : run_command(j, err);
 	}
 	terminal_done(&j->terminal, j->signals);
+	j->result.clipboard = j->terminal.clipboard;
 	fd_closep(&j->signals);
 	fd_closep(&j->watch);
 	(void)sys_restore_signals(&j->box.mask);

@@ -2,6 +2,8 @@
 #ifndef HB_BOX_JOIN_H
 #define HB_BOX_JOIN_H
 
+#include "box/box.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -12,6 +14,7 @@ struct hb_error;
 struct join_result {
 	int status;	    /* exit status; 128 + n for signal n */
 	bool has_box_ended; /* before it, and took it with it */
+	enum box_clipboard clipboard;
 };
 
 /*

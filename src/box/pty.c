@@ -41,8 +41,9 @@
 #define LAST_BYTES_MS 100
 /* A process that stays behind in a box that was joined could write forever. */
 #define LAST_MS 2000
-/* So much is gathered before it is written. */
-#define GATHER (PTY_SHOWN_SIZE / 2)
+/* What a terminal has to answer a question of ours, as others before it. */
+#define ANSWER_MS  100
+#define ASK_DEVICE "\033[c"
 
 static int open_user(struct pty *p)
 {
@@ -110,7 +111,7 @@ static void discard(struct pty *p)
 	free(p);
 }
 
-int pty_make(struct pty **ret_pty, struct hb_error *err)
+int pty_make(bool may_copy, struct pty **ret_pty, struct hb_error *err)
 {
 	struct pty *p = calloc(1, sizeof(*p));
 	int r;
@@ -119,6 +120,9 @@ int pty_make(struct pty **ret_pty, struct hb_error *err)
 	if (!p)
 		return hb_fail(err, -ENOMEM, "cannot make a terminal");
 	p->user = p->master = p->peer = -1;
+	screen_filter_init(&p->filter, p->held,
+			   may_copy ? sizeof(p->held) : SCREEN_HELD_MAX,
+			   may_copy);
 	if (open_user(p) < 0) {
 		free(p);
 		return 0;
@@ -262,7 +266,13 @@ static void pass_in(struct pty *p)
 {
 	ssize_t n;
 
+	pid_t front;
+
 	if (p->n_typed == 0 || p->master < 0)
+		return;
+	/* On its way to the front: until then ^C and ^Z would be for nobody. */
+	front = sys_tcgetpgrp(p->master);
+	if (front > 0 && front == sys_tcgetsid(p->master))
 		return;
 	n = sys_write_some(p->master, p->typed, p->n_typed);
 	if (n <= 0)
@@ -274,21 +284,24 @@ static void pass_in(struct pty *p)
 /* 1: there was something; 0: not now; <0: no more. */
 static int take_out(struct pty *p)
 {
-	char *room = p->shown + p->n_shown;
+	size_t n_taken = 0;
 	ssize_t n = 0;
 
 	if (p->master < 0)
 		return -EIO;
-	if (p->at_shown > 0)
+	if (p->n_shown > 0)
 		return 0;
-	while (p->n_shown < GATHER) {
-		n = sys_read(p->master, room, PTY_SHOWN_SIZE - p->n_shown);
+	while (n_taken < sizeof(p->taken)) {
+		n = sys_read(p->master, p->taken + n_taken,
+			     sizeof(p->taken) - n_taken);
 		if (n <= 0)
 			break;
-		p->n_shown += (size_t)n;
-		room += n;
+		n_taken += (size_t)n;
 	}
-	if (p->n_shown > 0)
+	/* An answer goes to whoever reads the user's terminal. */
+	p->filter.is_silent = !p->is_raw;
+	p->n_shown = screen_filter(&p->filter, p->taken, n_taken, p->shown);
+	if (n_taken > 0)
 		return 1;
 	if (n == -EAGAIN)
 		return 0;
@@ -355,6 +368,47 @@ void pty_serve(struct pty *p, const struct pollfd fds[PTY_FDS])
 	}
 }
 
+/* Where in CSI ? ... c, which is the answer to ASK_DEVICE. */
+static int next_of_answer(int at, char c)
+{
+	if (c == '\033')
+		return 1;
+	if (at == 1 && c == '[')
+		return 2;
+	if (at == 2 && c == '?')
+		return 3;
+	if (at == 3 && (c == ';' || (c >= '0' && c <= '9')))
+		return 3;
+	return at == 3 && c == 'c' ? 4 : 0;
+}
+
+/*
+ * Answers to what the command has asked must not be typed into the shell.  They
+ * come in order, so that all are there when ours is.
+ */
+static void swallow_answers(struct pty *p)
+{
+	int64_t end = sys_now_ms() + ANSWER_MS, now;
+	struct pollfd fd = { p->user, POLLIN, 0 };
+	char bytes[256];
+	int at = 0;
+
+	if (!p->filter.has_asked || !p->is_raw || !is_in_front(p) ||
+	    sys_write_some(p->user, ASK_DEVICE, sizeof(ASK_DEVICE) - 1) < 0)
+		return;
+	p->filter.has_asked = false;
+	while (at < 4 && (now = sys_now_ms()) < end &&
+	       sys_poll(&fd, 1, (int)(end - now)) > 0) {
+		ssize_t n = sys_read(p->user, bytes, sizeof(bytes));
+
+		if (n <= 0)
+			break;
+		for (ssize_t i = 0; at < 4 && i < n; i++)
+			at = next_of_answer(at, bytes[i]);
+	}
+	sys_forget_typed(p->user);
+}
+
 void pty_leave(struct pty *p)
 {
 	while (take_out(p) > 0) {
@@ -362,6 +416,7 @@ void pty_leave(struct pty *p)
 		if (p->n_shown > 0)
 			break;
 	}
+	swallow_answers(p);
 	restore(p);
 }
 
@@ -418,11 +473,23 @@ static void show_rest(struct pty *p, int signals)
 			break;
 }
 
+/* From the background it would be somebody else's screen. */
+static void tidy_up(struct pty *p, int signals)
+{
+	if (p->is_gone || !is_in_front(p))
+		return;
+	p->at_shown = 0;
+	p->n_shown = screen_filter_end(&p->filter, p->shown);
+	(void)show(p, signals);
+	swallow_answers(p);
+}
+
 void pty_done(struct pty *p, int signals)
 {
 	if (!p)
 		return;
 	show_rest(p, signals);
+	tidy_up(p, signals);
 	restore(p);
 	discard(p);
 }

@@ -2,6 +2,8 @@
 #ifndef HB_BOX_PTY_H
 #define HB_BOX_PTY_H
 
+#include "box/screen_filter.h"
+
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,14 +47,19 @@ struct pty {
 	struct termios raw;   /* and then */
 	size_t n_typed, n_shown, at_shown;
 	char typed[PTY_TYPED_SIZE]; /* on its way in */
-	char shown[PTY_SHOWN_SIZE]; /* on its way out */
+	struct screen_filter filter;
+	char taken[PTY_SHOWN_SIZE / 2];		      /* before the filter */
+	char held[SCREEN_HELD_MAX + SCREEN_COPY_MAX]; /* by it */
+	/* On its way out. */
+	char shown[PTY_SHOWN_SIZE + SCREEN_HELD_MAX + SCREEN_COPY_MAX];
 };
 
 /*
  * A new terminal, with modes and size of the user's; *ret_pty is NULL if there
  * is no user's terminal to keep from the command.  Freed by pty_done().
+ * `may_copy`: what is shown may set the clipboard.
  */
-int pty_make(struct pty **ret_pty, struct hb_error *err);
+int pty_make(bool may_copy, struct pty **ret_pty, struct hb_error *err);
 
 /*
  * In the process that the command is going to be a child of: `peer` in the
@@ -100,7 +107,9 @@ void pty_resize(struct pty *p);
 
 /*
  * The end: shows what is left, unless a signal in `signals` (a descriptor, or
- * -1) asks us to end, and gives the user's terminal back.  Takes NULL.
+ * -1) asks us to end, and gives the user's terminal back, in a state in which
+ * words can be read, and without answers to what the command asked it.  Takes
+ * NULL.
  */
 void pty_done(struct pty *p, int signals);
 

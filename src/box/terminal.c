@@ -55,7 +55,7 @@ int terminal_init(struct terminal *t, struct box *box, const int *lead,
 	*t = (struct terminal){ .fd = -1, .group = GROUP_SHARED, .lead = lead };
 	t->own = sys_getpgrp();
 	if (box->plan->argv && !is_set(box, PLAN_TTY_REAL))
-		r = pty_make(&t->pty, err);
+		r = pty_make(is_set(box, PLAN_CLIPBOARD), &t->pty, err);
 	else if (box->plan->argv)
 		init_real(t);
 	if (r < 0)
@@ -291,6 +291,10 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 
 void terminal_done(struct terminal *t, int signals)
 {
+	if (t->pty && t->pty->filter.has_copied)
+		t->clipboard = BOX_CLIPBOARD_SET;
+	if (t->pty && t->pty->filter.has_no_copied)
+		t->clipboard = BOX_CLIPBOARD_REFUSED;
 	pty_done(t->pty, signals);
 	t->pty = NULL;
 	if (t->fd < 0 || !t->is_foreground)

@@ -2,6 +2,7 @@
 #ifndef HB_BOX_TERMINAL_H
 #define HB_BOX_TERMINAL_H
 
+#include "box/box.h"
 #include "box/state.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct terminal {
 	pid_t front;	    /* who was in front when the command stopped */
 	struct termios modes; /* as the stopped command left them */
 	bool has_modes;
+	enum box_clipboard clipboard; /* after terminal_done() */
 };
 
 /*

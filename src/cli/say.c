@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/exit.h"
+#include "holdback/holdback.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,14 @@ void cli_say_leftover(unsigned n)
 		       "ended %u process%s that the command left behind", n,
 		       n == 1 ? "" : "es");
 	cli_say(line);
+}
+
+void cli_say_clipboard(int clipboard)
+{
+	if (clipboard == HB_CLIPBOARD_SET)
+		cli_say("the command has set the clipboard");
+	if (clipboard == HB_CLIPBOARD_REFUSED)
+		cli_say("the command wanted to set the clipboard, which was not done (--clipboard write allows up to 100 KB)");
 }
 
 void cli_say_timeout(void)

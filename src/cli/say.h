@@ -12,6 +12,9 @@ void cli_say(const char *words);
 /* How many processes outlived the command and were ended; 0: nothing. */
 void cli_say_leftover(unsigned n);
 
+/* What became of the clipboard (enum hb_clipboard); nothing: nothing. */
+void cli_say_clipboard(int clipboard);
+
 /* That the command was ended because its time was up. */
 void cli_say_timeout(void);
 

@@ -10,6 +10,7 @@
 
 static const char *const nets[] = { "none", "host", NULL };
 static const char *const ttys[] = { "own", "real", NULL };
+static const char *const clipboards[] = { "no", "write", NULL };
 
 int cli_add_setting(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err)
@@ -90,6 +91,9 @@ const struct option run_options[] = {
 	      "the command's terminal: own (the default), or real: yours"),
 	  .choices = ttys },
 	{ FLAG("pty", "as --tty own") },
+	{ ROW("clipboard", "HOW",
+	      "whether the command may set the clipboard: no or write"),
+	  .choices = clipboards },
 	{ FLAG("allow-nested", "let the command make sandboxes of its own") },
 	{ FLAG("require", "run nothing if the host lacks anything") },
 	{ FLAG("allow-degraded",

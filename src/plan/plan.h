@@ -155,7 +155,8 @@ enum plan_setting {
 	PLAN_NO_SOCKETS = 1 << 18,	/* PLAN_BARE: nor sockets */
 	PLAN_FILTER_NO_SETID = 1 << 19, /* a variant of the filter, as above */
 	PLAN_TTY_REAL = 1 << 20,     /* PLAN_JOBS: at the user's own terminal */
-	PLAN_SETTINGS_END = 1 << 21, /* one past the last */
+	PLAN_CLIPBOARD = 1 << 21,    /* what is shown may set the clipboard */
+	PLAN_SETTINGS_END = 1 << 22, /* one past the last */
 };
 
 enum plan_fd {

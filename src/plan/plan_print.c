@@ -104,6 +104,7 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_BWRAP_WORDS, "bwrap-words" },
 	{ PLAN_LIMITS, "limits" },
 	{ PLAN_TTY_REAL, "tty-real" },
+	{ PLAN_CLIPBOARD, "clipboard" },
 };
 static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_USERNS] = "userns-fd",

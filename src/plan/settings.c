@@ -37,6 +37,7 @@ static int add_item(void *values, const struct option *option, const char *arg,
 
 static const char *const nets[] = { "none", "host", NULL };
 static const char *const ttys[] = { "own", "real", NULL };
+static const char *const clipboards[] = { "no", "write", NULL };
 
 #define AT(field) offsetof(struct settings, field)
 #define LIST(word)                                                            \
@@ -105,6 +106,10 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 		      .kind = OPTION_STRING,
 		      .choices = ttys,
 		      .offset = AT(tty) },
+	[KEY_CLIPBOARD] = { .name = "clipboard",
+			    .kind = OPTION_STRING,
+			    .choices = clipboards,
+			    .offset = AT(clipboard) },
 	[KEY_PTY] = { .name = "pty",
 		      .kind = OPTION_SET,
 		      .offset = AT(has_own_terminal) },
@@ -147,6 +152,7 @@ static const struct {
 	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
 	[KEY_TTY] = { RULE_WORD, "own" },
 	[KEY_PTY] = { RULE_WORD, "yes" },
+	[KEY_CLIPBOARD] = { RULE_WORD, "no" },
 	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
 	[KEY_REQUIRE] = { RULE_WORD, "yes" },
 	[KEY_ALLOW_DEGRADED] = { RULE_WORD, "no" },
@@ -179,7 +185,8 @@ void settings_init(struct settings *s)
 {
 	*s = (struct settings){ .size = SETTING_SIZE,
 				.net = nets[0],
-				.tty = ttys[0] };
+				.tty = ttys[0],
+				.clipboard = clipboards[0] };
 }
 
 void settings_done(struct settings *s)

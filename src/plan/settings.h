@@ -50,6 +50,7 @@ enum setting_key {
 	KEY_NO_PTRACE,
 	KEY_TTY,
 	KEY_PTY, /* the older word for KEY_TTY own */
+	KEY_CLIPBOARD,
 	KEY_ALLOW_NESTED,
 	KEY_REQUIRE,
 	KEY_ALLOW_DEGRADED,
@@ -105,6 +106,7 @@ struct settings {
 	bool no_ptrace;
 	const char *tty;       /* "own": a terminal for the command; "real" */
 	bool has_own_terminal; /* whatever `tty` says */
+	const char *clipboard; /* "no", or "write": what is shown may set it */
 	bool allow_nested;
 	bool is_required;    /* whatever the host lacks stops the run */
 	bool allow_degraded; /* also a run without namespaces */

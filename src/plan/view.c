@@ -530,6 +530,8 @@ static int add_work_dir(struct builder *b)
 void view_terminal(const struct settings *s, struct plan *plan)
 {
 	plan_set_tty(plan, settings_tty(s));
+	if (strcmp(s->clipboard, "write") == 0)
+		plan->settings |= PLAN_CLIPBOARD;
 }
 
 void view_limits(const struct settings *s, struct plan *plan)

@@ -69,6 +69,7 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 		return r;
 	ret_result->status = result.status;
 	ret_result->has_joined = true;
+	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
 	ret_result->has_box_ended = result.has_box_ended;
 	return 0;
 }

@@ -152,6 +152,11 @@ pid_t sys_tcgetpgrp(int fd)
 	return RESULT(tcgetpgrp(fd));
 }
 
+pid_t sys_tcgetsid(int fd)
+{
+	return RESULT(tcgetsid(fd));
+}
+
 int sys_tcsetpgrp(int fd, pid_t group)
 {
 	return RESULT(tcsetpgrp(fd, group));

@@ -59,6 +59,7 @@ int sys_work_at_terminal(int fd);
 
 int sys_copy_tty_size(int from, int to);
 pid_t sys_tcgetpgrp(int fd);
+pid_t sys_tcgetsid(int fd);
 int sys_tcsetpgrp(int fd, pid_t group);
 int sys_tcgetattr(int fd, struct termios *ret_modes);
 int sys_tcsetattr(int fd, const struct termios *modes);

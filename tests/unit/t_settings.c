@@ -171,6 +171,7 @@ static void a_workspace_only_tightens(void)
 		[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
 		[KEY_TTY] = { KEY_TTY, "real", "own" },
 		[KEY_PTY] = { KEY_PTY, "no", "yes" },
+		[KEY_CLIPBOARD] = { KEY_CLIPBOARD, "write", "no" },
 		[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
 		[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 		[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
