@@ -348,10 +348,22 @@ static void forget(const struct hb_store *store, int dir, const char *path)
 	(void)sys_unlinkat(store->dir, name, 0);
 }
 
+/* The view's top has the upper's time, which is the command's to change. */
+static void keep_time(int upper, const struct sys_attr *before, int r)
+{
+	if (r >= 0)
+		(void)sys_set_mtime_at(upper, ".", before->mtime);
+}
+
 int berth_hide(int upper, int base, const char *name, struct hb_error *err)
 {
-	int r = sys_make_whiteout(upper, name);
+	struct sys_attr before;
+	int r = sys_attr_at(upper, "", &before);
 
+	if (r >= 0) {
+		r = sys_make_whiteout(upper, name);
+		keep_time(upper, &before, r);
+	}
 	/* Where the top is closed there is none, and nobody makes one. */
 	if (r == -EACCES && sys_faccessat(base, name, F_OK) == -ENOENT)
 		return 0;
@@ -361,10 +373,12 @@ int berth_hide(int upper, int base, const char *name, struct hb_error *err)
 
 void berth_show(int upper)
 {
-	struct sys_attr attr;
+	struct sys_attr attr, before;
 
-	if (sys_attr_at(upper, BERTH, &attr) == 0 && S_ISCHR(attr.mode))
-		(void)sys_unlinkat(upper, BERTH, 0);
+	if (sys_attr_at(upper, BERTH, &attr) < 0 || !S_ISCHR(attr.mode) ||
+	    sys_attr_at(upper, "", &before) < 0)
+		return;
+	keep_time(upper, &before, sys_unlinkat(upper, BERTH, 0));
 }
 
 int berth_each(const char *state, berth_fn fn, void *ctx, struct hb_error *err)
