@@ -312,7 +312,8 @@ static void the_unit_is_told_from_the_rest(void)
 			(void)buf_add_fmt(&path, "%s/", cases[i].dirs[k]);
 		}
 		(void)buf_add_str(&path, cases[i].name);
-		CHECK_INT(git_is_index_path(buf_str(&path)), cases[i].is_index);
+		CHECK_INT(git_is_index_path(GIT_OUTSIDE, buf_str(&path)),
+			  cases[i].is_index);
 		buf_done(&path);
 		CHECK_INT(git_is_unit(place, cases[i].name), cases[i].is_unit);
 		CHECK_INT(git_is_index(place, cases[i].name),
