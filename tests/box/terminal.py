@@ -272,11 +272,18 @@ def modes_of_a_stopped_command(sh):
 
 def forbidden_requests(sh):
     """V1; the kernel looks at 32 bits of a request, so the filter must too."""
-    for request in ("0x5412", "0x541c", "0x5423", "0x100005412", "0xffffffff0000541c"):
+    requests = ("0x5412", "0x541c", "0x5423", "0x540c", "0x100005412", "0xffffffff0000541c")
+    for request in requests:
         same(sh.run(f"hb ./probe ioctl 0 {request}").strip(), "EPERM")
         if "EPERM" in sh.run(f"./probe ioctl 0 {request} </dev/null"):
             raise Failed(f"{request} is EPERM outside as well")
     same(sh.run("hb ./probe ioctl 0 0x5413").strip(), "allowed")
+
+
+def terminal_stays_open(sh):
+    """H19: an exclusive terminal, TIOCEXCL, opens for nobody but root."""
+    sh.run("hb ./probe ioctl 0 0x540c")
+    same(sh.run(": </dev/tty && echo opens").strip(), "opens")
 
 
 def group_that_is_not_made(sh):
@@ -336,6 +343,7 @@ def all_tests(tap, sh):
     one("new terminals can be made inside", new_terminals_inside, sh)
     one("a stopped command finds its terminal modes again", modes_of_a_stopped_command, sh)
     one("V1 nothing types into the terminal", forbidden_requests, sh)
+    one("H19 the user's terminal still opens after the command", terminal_stays_open, sh)
     one("a process group that was not made stops the run", group_that_is_not_made, sh)
     one("terminal modes are as before", lambda: same(sh.run("stty -g"), before))
     one("nothing is left of all this", lambda: same(sh.children(), []))

@@ -81,6 +81,7 @@ static const struct wanted wanted[] = {
 	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5412, 0, 0, 0x5413, 0),
 	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x541c, 0, 0, 0x541b, 0),
 	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5423, 0, 0, 0x5424, 0),
+	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x540c, 0, 0, 0x540d, 0),
 
 	ALWAYS(process_vm_readv, 310, 270, EPERM, EVER),
 	ALWAYS(process_vm_writev, 311, 271, EPERM, EVER),

@@ -60,6 +60,7 @@ static const struct call {
 	{ "clone(NEWUSER)", SYS_clone, { CLONE_NEWUSER | SIGCHLD }, EPERM },
 	{ "TIOCSTI", SYS_ioctl, { -1, 0x5412 }, EPERM },
 	{ "TIOCSTI, high bits", SYS_ioctl, { -1, 0x100005412 }, EPERM },
+	{ "TIOCEXCL", SYS_ioctl, { -1, 0x540c }, EPERM },
 	{ "TIOCLINUX", SYS_ioctl, { -1, 0x541c }, EPERM },
 	{ "socket(VSOCK)", SYS_socket, { 40, SOCK_STREAM }, EAFNOSUPPORT },
 	{ "socket(ALG)", SYS_socket, { 38, SOCK_SEQPACKET }, EAFNOSUPPORT },
