@@ -53,8 +53,9 @@ static char *copy_flat(const char *text, size_t n)
 {
 	char *copy = strndup(text, n);
 
-	for (char *s = copy; s && (s = strchr(s, '/'));)
-		*s = '\001';
+	for (size_t i = 0; copy && copy[i]; i++)
+		if (copy[i] == '/')
+			copy[i] = '\001';
 	return copy;
 }
 

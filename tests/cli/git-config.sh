@@ -7,8 +7,6 @@
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
 
-nl='
-'
 export GIT_CONFIG_NOSYSTEM=1
 mkdir -p project "$HOME/.config/git" "$HOME/inc" "$HOME/.ssh"
 git init -q project
