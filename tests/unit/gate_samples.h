@@ -13,6 +13,8 @@ struct gate_sample {
  */
 static const struct gate_sample gate_paths[] = {
 	{ "git-hook", "d/.git/hooks/e/f", "d/.git/hooqks/e/f" },
+	{ "git-worktree", "d/.git/worktrees/w/gitdir",
+	  "d/.git/worktrees/w/gitqdir" },
 	{ "git-hook", "d/.git/modules/d/hooks/e/f",
 	  "d/.git/modules/d/hooqks/e/f" },
 	{ "git-hook", "d/.git/worktrees/x/hooks/e/f",
