@@ -117,7 +117,8 @@ static int is_same_as_base(struct distill *d, const struct sighting *s,
 		r = side_xattrs(&base, &there, err);
 	if (r < 0)
 		return r;
-	return memcmp(here.digest, there.digest, sizeof(here.digest)) == 0;
+	return memcmp(here.digest, there.digest, sizeof(here.digest)) == 0 &&
+	       !here.has_reserved && !there.has_reserved;
 }
 
 static int keep(struct distill *d, struct baseline_record *known,

@@ -119,7 +119,8 @@ int place_carry_top(int from, int to, bool to_layer, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (memcmp(x.digest, y.digest, sizeof(x.digest)) == 0 &&
-	    e.uid == now.uid && e.gid == now.gid)
+	    !x.has_reserved && !y.has_reserved && e.uid == now.uid &&
+	    e.gid == now.gid)
 		return 0;
 	carry.mode = e.mode | USER_ALL;
 	carry.uid = e.uid;

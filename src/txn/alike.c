@@ -91,6 +91,9 @@ static int what_differs(const struct sighting *s, const struct below *below,
 	struct xattrs xattrs;
 	int r = side_xattrs(&pair.new, &xattrs, err);
 
+	/* No change, and yet all that the view knows of it. */
+	if (r >= 0 && xattrs.has_reserved)
+		return CHANGED_XATTRS;
 	return r < 0 ? r : pair_differs(&pair, &xattrs, true, err);
 }
 

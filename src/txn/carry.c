@@ -37,6 +37,11 @@ static int fail_at(const char *what, const char *name, int r,
 static const char *carried_name(const char *name, unsigned flags, char *buf,
 				size_t size)
 {
+	bool is_reserved = overlay_is_reserved(name);
+
+	if (((flags & CARRY_TO_BASE) && is_reserved) ||
+	    ((flags & CARRY_RESERVED) && !is_reserved))
+		return NULL;
 	if (strncmp(name, "user.", 5) == 0) {
 		if ((flags & CARRY_TO_LAYER) &&
 		    strncmp(name, OVERLAY_PREFIX, strlen(OVERLAY_PREFIX)) ==

@@ -24,6 +24,8 @@ enum carry_flag {
 	CARRY_FROM_OTHERS = 1 << 3,
 	/* Whoever may not give away keeps it; the group as far as he may. */
 	CARRY_OWN = 1 << 4,
+	CARRY_TO_BASE = 1 << 5,	 /* names that overlays reserve stay behind */
+	CARRY_RESERVED = 1 << 6, /* those names, and nothing else */
 };
 
 /*

@@ -31,30 +31,29 @@ static int fail_side(const struct side *side, int r, struct hb_error *err)
 /* A name of an extended attribute as commit will write it. */
 struct xname {
 	const char *raw;
-	const char *tail; /* of the canonical name, behind "user." or all */
+	const char *tail; /* behind "user.", or all */
 	bool is_user;
 };
 
-static bool starts_with(const char *s, const char *prefix)
-{
-	return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-static bool is_carried(const char *raw, bool in_layer, struct xname *ret)
+static bool is_carried(const char *raw, struct xname *ret)
 {
 	*ret = (struct xname){ .raw = raw, .tail = raw };
-	if (starts_with(raw, "user.")) {
-		if (in_layer && overlay_is_mark(raw))
-			return false;
+	if (overlay_is_reserved(raw))
+		return false;
+	if (strncmp(raw, "user.", strlen("user.")) == 0) {
 		ret->is_user = true;
 		ret->tail = raw + strlen("user.");
-		if (in_layer && overlay_is_escaped(raw))
-			ret->tail = raw + strlen(OVERLAY_PREFIX);
 		return true;
 	}
 	return strcmp(raw, "security.capability") == 0 ||
 	       strcmp(raw, "system.posix_acl_access") == 0 ||
 	       strcmp(raw, "system.posix_acl_default") == 0;
+}
+
+/* In a layer of ours the overlay's own marks are not the view's. */
+static bool is_kept_back(const char *raw, bool in_layer)
+{
+	return overlay_is_reserved(raw) && !(in_layer && overlay_is_mark(raw));
 }
 
 static int compare_xnames(const void *a, const void *b)
@@ -135,9 +134,11 @@ static int digest_listed(const struct side *side, const char *list, int len,
 	names = malloc(((size_t)len / 4 + 1) * sizeof(*names));
 	if (!names)
 		return hb_fail(err, -ENOMEM, "cannot list attributes");
-	for (int at = 0; at < len; at += (int)strlen(list + at) + 1)
-		if (is_carried(list + at, side->in_layer, &names[n]))
+	for (int at = 0; at < len; at += (int)strlen(list + at) + 1) {
+		x->has_reserved |= is_kept_back(list + at, side->in_layer);
+		if (is_carried(list + at, &names[n]))
 			n++;
+	}
 	if (n == 0)
 		return 0;
 	fd = sys_openat(side->dir, side->name, O_PATH | O_NOFOLLOW, 0);

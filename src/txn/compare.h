@@ -20,12 +20,13 @@ struct side {
 
 /*
  * The extended attributes that commit carries: user.*, ACLs and file
- * capabilities, as one digest.  All zero: there are none.  In a layer the
- * overlay's marks do not count and escaped names count as what they stand for.
+ * capabilities, as one digest.  All zero: there are none.  Names that overlays
+ * reserve do not count.
  */
 struct xattrs {
 	uint8_t digest[SHA256_SIZE];
 	bool has_capability;
+	bool has_reserved; /* data of the view that no commit carries */
 };
 int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
 		struct hb_error *err);

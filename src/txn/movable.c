@@ -48,7 +48,7 @@ static int check_xattrs(int dirfd, const char *name, bool has_to_stay,
 			       quote_shown(name, shown, sizeof(shown)));
 	}
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
-		if (overlay_is_escaped(x) ||
+		if ((overlay_is_reserved(x) && !overlay_is_mark(x)) ||
 		    (has_to_stay && overlay_is_mark(x)) ||
 		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||
 		    strcmp(x, STANDIN_MARK) == 0)

@@ -299,7 +299,7 @@ int planner_stage(struct planner *p, const struct change *c, struct op *op,
 	struct place to = { .dir = -1 };
 	struct carry carry = {
 		.entry = &c->new,
-		.flags = CARRY_FROM_LAYER | CARRY_CAPABILITIES,
+		.flags = CARRY_FROM_LAYER | CARRY_TO_BASE | CARRY_CAPABILITIES,
 		.mode = op->mode,
 		.uid = op->uid,
 		.gid = op->gid,
@@ -363,7 +363,12 @@ static int add_dir_xattrs(const struct planner *p, const struct change *c,
 		return layer;
 	r = carry_read_xattrs(base, &c->old, 0, list[0], err);
 	if (r == 0)
-		r = carry_read_xattrs(layer, &c->new, CARRY_FROM_LAYER, list[1],
+		r = carry_read_xattrs(layer, &c->new,
+				      CARRY_FROM_LAYER | CARRY_TO_BASE, list[1],
+				      err);
+	/* What the directory has of them is not the session's to take. */
+	if (r == 0)
+		r = carry_read_xattrs(base, &c->old, CARRY_RESERVED, list[1],
 				      err);
 	if (r < 0)
 		return r;

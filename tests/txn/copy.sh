@@ -15,12 +15,6 @@ r = json.load(sys.stdin)["session"]["resources"][0]
 print(r["requested"], r["strategy"])'
 }
 
-# value FILE ATTRIBUTE
-value() {
-	python3 -c 'import os, sys
-print(os.getxattr(sys.argv[1], "user." + sys.argv[2]).decode())' "$@" 2>/dev/null
-}
-
 new_session 'echo one >f; echo two >g; mkdir -p d/e; echo x >d/e/x'
 is 'status has the strategy' "$(strategy)" 'copy_on_write copy_on_write'
 is 'there is no overlay inside' \
@@ -49,21 +43,6 @@ echo later >>"$project/g"
 check_exit 'both changed it: a conflict' 5 hb commit -y @s
 is 'and the host has its own version' "$(tail -n 1 "$project/g")" later
 
-# What the overlay would take for marks is data here.
-new_session 'mkdir d; echo x >d/x; echo f >f'
-in_box 'python3 -c "
-import os
-os.setxattr(\"d\", \"user.overlay.opaque\", b\"y\")
-os.setxattr(\"f\", \"user.overlay.metacopy\", b\"\")
-open(\"w\", \"w\").close()
-os.setxattr(\"w\", \"user.overlay.whiteout\", b\"y\")
-"'
-is 'forged marks are attributes' "$(names)" 'P d/,P f,A w,'
-check 'they are committed as such' hb commit -y @s
-is 'by their own name' "$(value "$project/w" overlay.whiteout)" y
-is 'nothing is hidden by them' "$(in_box 'cat d/x f; ls w')" "$(printf 'x\nf\nw')"
-check 'undo' hb undo @s
-is 'takes them back' "$(value "$project/d" overlay.opaque)" ''
 new_session 'echo f >f; echo g >g'
 in_box 'rm f; mknod f c 0 0 2>/dev/null || true'
 is 'a device that would be a whiteout is nothing' "$(names)" 'D f,'

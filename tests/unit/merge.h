@@ -37,10 +37,11 @@ static inline void merge_remove(int dir, const char *name)
 	CHECK_INT(unlinkat(dir, name, AT_REMOVEDIR), 0);
 }
 
-/* Marks go, escaped ones lose a prefix; with `from`, they are copied. */
+/* What overlays reserve goes, escaped or not; with `from`, the rest is copied.
+ */
 static inline void merge_xattrs(int from, int to)
 {
-	char a[32], b[32], names[4096], value[256], as[256];
+	char a[32], b[32], names[4096], value[256];
 	ssize_t n;
 
 	(void)snprintf(a, sizeof(a), "/proc/self/fd/%d", from);
@@ -55,16 +56,12 @@ static inline void merge_xattrs(int from, int to)
 
 		if (strncmp(x, "user.", 5) != 0)
 			continue;
-		(void)snprintf(as, sizeof(as), "%.250s", x);
 		if (strncmp(x, "user.overlay.", 13) == 0) {
 			if (from == to)
 				CHECK_INT(removexattr(b, x), 0);
-			if (strncmp(x, "user.overlay.overlay.", 21) != 0)
-				continue;
-			(void)snprintf(as, sizeof(as), "user.overlay.%.200s",
-				       x + 21);
+			continue;
 		}
-		CHECK_INT(setxattr(b, as, value, (size_t)size, 0), 0);
+		CHECK_INT(setxattr(b, x, value, (size_t)size, 0), 0);
 	}
 }
 

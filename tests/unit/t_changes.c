@@ -243,15 +243,21 @@ static void higher_layers_hide_lower_ones(void)
 	tree_done(&t);
 }
 
-static void xattrs_are_compared_unescaped(void)
+static void xattrs_are_compared_but_for_those_of_overlays(void)
 {
 	struct tree t;
 
 	tree_init(&t, 1);
 	put_file(t.base, "escaped", "x");
-	set_xattr(t.base, "escaped", "user.overlay.mine", "1", 1);
 	put_file(t.layers[0], "escaped", "x");
 	set_xattr(t.layers[0], "escaped", "user.overlay.overlay.mine", "1", 1);
+	put_file(t.base, "reserved", "x");
+	set_xattr(t.base, "reserved", "user.overlay.mine", "1", 1);
+	put_file(t.layers[0], "reserved", "x");
+	set_xattr(t.layers[0], "reserved", "user.overlay.overlay.mine", "2", 1);
+	put_dir(t.base, "dir");
+	set_xattr(t.base, "dir", "user.overlay.mine", "1", 1);
+	put_dir(t.layers[0], "dir");
 	put_file(t.base, "order", "x");
 	set_xattr(t.base, "order", "user.a", "1", 1);
 	set_xattr(t.base, "order", "user.b", "2", 1);
@@ -747,7 +753,8 @@ TESTS(T(an_empty_layer_changes_nothing), T(every_kind_is_told),
       T(both_whiteout_forms_delete), T(a_deleted_directory_is_expanded),
       T(an_opaque_directory_is_expanded), T(a_new_directory_is_descended),
       T(a_directory_has_metadata), T(types_replace_each_other),
-      T(higher_layers_hide_lower_ones), T(xattrs_are_compared_unescaped),
+      T(higher_layers_hide_lower_ones),
+      T(xattrs_are_compared_but_for_those_of_overlays),
       T(files_with_holes_are_compared), T(hard_links_share_a_group),
       T(dangerous_objects_are_flagged), T(names_are_bytes),
       T(links_are_never_followed), T(our_own_names_are_skipped),
