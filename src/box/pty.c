@@ -102,7 +102,7 @@ static int make_terminal(struct pty *p)
 	return r;
 }
 
-static void discard(struct pty *p)
+void pty_done(struct pty *p)
 {
 	sys_close(p->peer);
 	sys_close(p->master);
@@ -134,7 +134,7 @@ int pty_make(bool may_copy, struct pty **ret_pty, struct hb_error *err)
 	p->is_asked = p->is_whole;
 	r = make_terminal(p);
 	if (r < 0) {
-		discard(p);
+		pty_done(p);
 		hb_fix(err, "--tty real, with which the command has your own");
 		return hb_fail(err, r, "cannot make a terminal");
 	}
@@ -484,12 +484,9 @@ static void tidy_up(struct pty *p, int signals)
 	swallow_answers(p);
 }
 
-void pty_done(struct pty *p, int signals)
+void pty_end(struct pty *p, int signals)
 {
-	if (!p)
-		return;
 	show_rest(p, signals);
 	tidy_up(p, signals);
 	restore(p);
-	discard(p);
 }

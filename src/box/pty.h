@@ -108,9 +108,11 @@ void pty_resize(struct pty *p);
 /*
  * The end: shows what is left, unless a signal in `signals` (a descriptor, or
  * -1) asks us to end, and gives the user's terminal back, in a state in which
- * words can be read, and without answers to what the command asked it.  Takes
- * NULL.
+ * words can be read, and without answers to what the command asked it.  What
+ * the filter has seen is known after it.
  */
-void pty_done(struct pty *p, int signals);
+void pty_end(struct pty *p, int signals);
+
+void pty_done(struct pty *p);
 
 #endif

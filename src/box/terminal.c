@@ -291,12 +291,16 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 
 void terminal_done(struct terminal *t, int signals)
 {
-	if (t->pty && t->pty->filter.has_copied)
-		t->clipboard = BOX_CLIPBOARD_SET;
-	if (t->pty && t->pty->filter.has_no_copied)
-		t->clipboard = BOX_CLIPBOARD_REFUSED;
-	pty_done(t->pty, signals);
-	t->pty = NULL;
+	if (t->pty) {
+		pty_end(t->pty, signals);
+		/* Only now: the last bytes may be the ones that ask for it. */
+		if (t->pty->filter.has_copied)
+			t->clipboard = BOX_CLIPBOARD_SET;
+		if (t->pty->filter.has_no_copied)
+			t->clipboard = BOX_CLIPBOARD_REFUSED;
+		pty_done(t->pty);
+		t->pty = NULL;
+	}
 	if (t->fd < 0 || !t->is_foreground)
 		return;
 	if (sys_tcgetpgrp(t->fd) != t->own)

@@ -81,7 +81,7 @@ bool terminal_is_end(int sig);
 bool terminal_is_stop(int sig);
 
 /*
- * The end: the terminal is ours again, as it was.  `signals` as for pty_done().
+ * The end: the terminal is ours again, as it was.  `signals` as for pty_end().
  */
 void terminal_done(struct terminal *t, int signals);
 
