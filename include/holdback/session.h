@@ -58,6 +58,12 @@ struct hb_session_info {
 	bool has_lost;	  /* the machine went down while a box ran */
 	uint64_t undo_bytes;
 	bool has_workspace; /* `run` made it: the first is the project */
+	/*
+	 * "commit", "undo", "redo" or "rollback", which was interrupted and
+	 * waits to be finished or taken back; else NULL.
+	 */
+	const char *interrupted;
+	bool is_damaged; /* and what it was cannot be read as a whole */
 	size_t n_resources;
 	const char *const *sources;
 	const char *const *insides;
@@ -102,21 +108,26 @@ int hb_session_create(struct hb_store *store,
 
 enum hb_open {
 	/*
-	 * For looking: also while another process has the session.  Whoever
-	 * gets the lock recovers what a crash interrupted.
+	 * For looking: also while another process has the session, where the
+	 * store cannot be written, and where it is full.  A change that was
+	 * interrupted stays so: `interrupted` of the info.
 	 */
 	HB_OPEN_LOOK,
 	HB_OPEN_CHANGE, /* with the lock, and recovered; else -HB_E_BUSY */
+	/* The same for who throws away: a commit that was cut short goes back
+	 */
+	HB_OPEN_BACK,
 	/*
 	 * The same for a program that has no memory to recover with: -EAGAIN
 	 * and no words if there is something to be recovered.
 	 */
 	HB_OPEN_QUICK,
-	HB_OPEN_RECOVER, /* with the lock, as it is */
+	HB_OPEN_RECOVER, /* with the lock; what was cut short stays so */
 	/*
 	 * With the lock, for hb_session_cleanup(): nothing of the session is
-	 * needed but its record.  A change under way is finished, because the
-	 * base is not the session's; what a command did is not looked at.
+	 * needed but its record.  A commit that was cut short is taken back,
+	 * because the base is not the session's; what a command did is not
+	 * looked at.
 	 */
 	HB_OPEN_REMOVE,
 	HB_OPEN_GIVE_UP, /* the same, with whatever is under way */
@@ -336,6 +347,15 @@ int hb_session_changes(struct hb_session *session,
 		       const struct hb_changes_options *options,
 		       struct hb_changes **ret_changes, struct hb_error *err);
 void hb_changes_free(struct hb_changes *changes);
+
+/*
+ * Whether a failure comes of what runs in a live session and changes names
+ * under who looks at it; and -HB_E_BUSY with the words for that instead of any
+ * others. hb_session_changes() has tried again by itself.
+ */
+bool hb_session_is_moving(const struct hb_session *session, int r);
+int hb_session_fail_moving(const struct hb_session *session,
+			   struct hb_error *err);
 const struct hb_summary *hb_changes_summary(const struct hb_changes *changes);
 
 /* 1: a change, valid until the next call; 0: the end. */
@@ -527,6 +547,13 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 			size_t n_paths, struct hb_error *err);
 
 /*
+ * The same for all of them where the disk is full: needs no room, and undo
+ * cannot bring them back.  HB_OPEN_GIVE_UP is enough.  -ENOSPC: there are
+ * marks.
+ */
+int hb_session_empty(struct hb_session *session, struct hb_error *err);
+
+/*
  * Freezes what is pending under a name, in a time that does not depend on how
  * much it is, and goes on above it.  `name` NULL: one is chosen.  A session
  * that is live cannot be marked: -HB_E_BUSY when it is opened.  A commit ends
@@ -624,7 +651,10 @@ struct hb_verified {
 int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 		      struct hb_verified *ret_verified, struct hb_error *err);
 
-/* Removes the session, its pending changes and what undo would need. */
+/*
+ * Removes the session, its pending changes and what undo would need.
+ * HB_OPEN_REMOVE is enough.
+ */
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err);
 
 /*

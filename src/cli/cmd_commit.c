@@ -409,8 +409,8 @@ static int commit_session(const struct cmd_call *call,
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_only_session(call, "commit", false, commit_session,
-				     NULL, err);
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", false,
+				     commit_session, NULL, err);
 }
 
 /* Undo and redo: what is called, and how that is said. */

@@ -65,10 +65,56 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	return report(call, "rollback", "name", name, line, err);
 }
 
+static bool is_full(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT;
+}
+
+/* Without room for a journal: gone is gone, and so it is asked once more. */
+static int empty(const struct cmd_call *call, struct hb_session *session,
+		 int rest, void *ctx, struct hb_error *err)
+{
+	const char *name = hb_session_info(session)->name;
+	char line[HB_TEXT_SIZE];
+	int r;
+
+	(void)rest;
+	(void)ctx;
+	r = cmd_ask(call,
+		    "the disk is full: throw them away for good, without undo?",
+		    err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		cli_say("nothing was rolled back");
+		return HB_EXIT_OK;
+	}
+	r = hb_session_empty(session, err);
+	if (r < 0)
+		return r;
+	cli_say("the disk is full: undo cannot bring these changes back");
+	(void)snprintf(line, sizeof(line), "rolled session %s back", name);
+	return report(call, "rollback", "name", name, line, err);
+}
+
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_only_session(call, "rollback", true, rollback, NULL,
-				     err);
+	struct hb_error first = { 0 };
+	const char *ref;
+	int rest, r;
+
+	r = cmd_with_only_session(call, HB_OPEN_BACK, "rollback", true,
+				  rollback, NULL, &first);
+	if (r >= 0)
+		return r;
+	if (is_full(r) && !call->values->to &&
+	    cmd_session_operand(call, true, &ref, &rest, NULL) >= 0 &&
+	    call->n_operands == rest)
+		return cmd_with_only_session(call, HB_OPEN_GIVE_UP, "rollback",
+					     true, empty, NULL, err);
+	if (err)
+		*err = first;
+	return r;
 }
 
 static int recover(const struct cmd_call *call, struct hb_session *session,
@@ -166,8 +212,8 @@ static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 }
 
 /*
- * A session that is broken or whose directories are gone is removed all the
- * same if that is what was said beforehand; so is one that cannot be read.
+ * It is opened as it is: nothing that is going to be removed has to be in order
+ * for that.  One that cannot be read is removed if that was said beforehand.
  */
 static int clean(const struct cmd_call *call, const char *ref,
 		 struct hb_store *store, struct hb_error *err)

@@ -71,6 +71,9 @@ static int list_one(void *ctx, const struct hb_session_info *info,
 		(void)buf_add_str(&doc->out, " · undo ");
 		(void)show_size(info->undo_bytes, &doc->out);
 	}
+	if (info->interrupted)
+		(void)buf_add_fmt(&doc->out, " · %s interrupted",
+				  info->interrupted);
 	(void)buf_add_char(&doc->out, '\n');
 	return doc_flow(doc, err);
 }
@@ -149,6 +152,16 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 		(void)buf_add_char(&doc->out, ')');
 	}
 	(void)buf_add_char(&doc->out, '\n');
+	if (info->interrupted && info->is_damaged)
+		(void)buf_add_fmt(
+			&doc->out,
+			"%s interrupted, and its journal is damaged: put it back as it was; what it replaced lies in undo/ of the session's directory\n",
+			info->interrupted);
+	else if (info->interrupted)
+		(void)buf_add_fmt(
+			&doc->out,
+			"%s interrupted: holdback recover @%s finishes it, holdback recover --back @%s takes it back\n",
+			info->interrupted, info->name, info->name);
 	if (info->has_lost)
 		(void)buf_add_str(
 			&doc->out,
@@ -209,6 +222,37 @@ struct look {
 	struct hb_summary summary;
 };
 
+/* Half of the changes lies here and half there: none is listed. */
+static int look_interrupted(const struct cmd_call *call,
+			    struct hb_session *session, struct hb_error *err)
+{
+	const struct hb_summary none = { 0 };
+	auto_doc struct doc doc = { 0 };
+	int r;
+
+	doc_begin(&doc, call->values->json, "status");
+	show_state(hb_session_info(session), &doc);
+	r = show_marks(session, &doc, err);
+	if (r >= 0)
+		r = screen_state(session, &none, call->values->verbose, &doc,
+				 err);
+	if (r >= 0 && doc.is_json) {
+		json_key(&doc.json, "changes");
+		json_array(&doc.json);
+		json_end(&doc.json);
+		json_key(&doc.json, "ignored");
+		json_array(&doc.json);
+		json_end(&doc.json);
+	}
+	if (r >= 0)
+		r = screen_past(session, &doc, err);
+	if (r < 0)
+		return r;
+	if (doc.is_json)
+		show_summary_json(&none, &doc);
+	return doc_end(&doc, err);
+}
+
 static int look(const struct cmd_call *call, struct hb_session *session,
 		int rest, void *ctx, struct hb_error *err)
 {
@@ -228,6 +272,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	struct hb_changes *changes = NULL;
 	int r;
 
+	if (info->interrupted && !look->is_plain)
+		return look_interrupted(call, session, err);
 	r = hb_session_changes(session, &options, &changes, err);
 	if (r < 0)
 		return r;

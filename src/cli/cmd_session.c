@@ -120,6 +120,8 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)
 		r = fn(call, session, rest, ctx, err);
+	if (session && how == HB_OPEN_LOOK && hb_session_is_moving(session, r))
+		r = hb_session_fail_moving(session, err);
 	hb_session_free(session);
 	hb_store_free(store);
 	return r;
@@ -132,12 +134,11 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 	return with_session(call, how, NULL, has_others, fn, ctx, err);
 }
 
-int cmd_with_only_session(const struct cmd_call *call, const char *command,
-			  bool has_others, cmd_session_fn fn, void *ctx,
-			  struct hb_error *err)
+int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
+			  const char *command, bool has_others,
+			  cmd_session_fn fn, void *ctx, struct hb_error *err)
 {
-	return with_session(call, HB_OPEN_CHANGE, command, has_others, fn, ctx,
-			    err);
+	return with_session(call, how, command, has_others, fn, ctx, err);
 }
 
 struct hb_filter cmd_filter(const struct cmd_call *call)

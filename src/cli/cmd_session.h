@@ -45,9 +45,9 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
  * The same, to change it, for a command that would do harm to the wrong one:
  * without a name there must not be two here that have changes.
  */
-int cmd_with_only_session(const struct cmd_call *call, const char *command,
-			  bool has_others, cmd_session_fn fn, void *ctx,
-			  struct hb_error *err);
+int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
+			  const char *command, bool has_others,
+			  cmd_session_fn fn, void *ctx, struct hb_error *err);
 
 /* What the options choose of a change set; borrows the words. */
 struct hb_filter cmd_filter(const struct cmd_call *call);

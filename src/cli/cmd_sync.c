@@ -46,6 +46,6 @@ int cmd_sync(const struct cmd_call *call, struct hb_error *err)
 	silent = *v;
 	silent.yes = v->yes || v->automatic;
 	other.values = &silent;
-	return cmd_with_only_session(&other, "sync", false, sync_session, NULL,
-				     err);
+	return cmd_with_only_session(&other, HB_OPEN_CHANGE, "sync", false,
+				     sync_session, NULL, err);
 }

@@ -16,18 +16,32 @@ static const struct {
 	{ HB_E_UNSUPPORTED, HB_EXIT_UNSUPPORTED, NULL },
 	{ HB_E_BUSY, HB_EXIT_BUSY, NULL },
 	{ HB_E_NO_SESSION, HB_EXIT_NO_SESSION, NULL },
-	{ HB_E_STATE, HB_EXIT_STATE, NULL },
-	{ HB_E_CORRUPT, HB_EXIT_STATE, NULL },
+	{ HB_E_STATE, HB_EXIT_STATE,
+	  "holdback status says what is pending; holdback recover, if a change "
+	  "was interrupted" },
+	{ HB_E_CORRUPT, HB_EXIT_STATE,
+	  "put back what was damaged; holdback cleanup -y @SESSION gives the "
+	  "session up" },
 	/* The real directory does not let itself be changed, or be read. */
-	{ EACCES, HB_EXIT_STATE, NULL },
-	{ EPERM, HB_EXIT_STATE, NULL },
+	{ EACCES, HB_EXIT_STATE,
+	  "give yourself permission there, and try again" },
+	{ EPERM, HB_EXIT_STATE,
+	  "make yourself its owner, or take its protection away (lsattr), and "
+	  "try again" },
 	{ EROFS, HB_EXIT_STATE, "mount it writable, and try again" },
-	{ EXDEV, HB_EXIT_STATE, NULL },
+	{ EXDEV, HB_EXIT_STATE,
+	  "unmount what is mounted in the directory, and try again" },
 	{ HB_E_NOT_FOUND, HB_EXIT_USAGE, NULL },
 	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE, NULL },
 	{ ENOSPC, HB_EXIT_NO_SPACE, "make room there, and try again" },
 	{ EDQUOT, HB_EXIT_NO_SPACE,
 	  "make room in your quota there, and try again" },
+	{ EIO, HB_EXIT_INTERNAL,
+	  "the disk failed: look at the kernel's log, then try again" },
+	{ ENOMEM, HB_EXIT_INTERNAL, "free some memory, and try again" },
+	{ EMFILE, HB_EXIT_INTERNAL,
+	  "allow more open files (ulimit -n), and try again" },
+	{ ENFILE, HB_EXIT_INTERNAL, "end what has many files open" },
 };
 
 enum hb_exit cli_exit_of(const struct hb_error *err)
@@ -48,5 +62,8 @@ const char *cli_fix_of(const struct hb_error *err)
 	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
 		if (exits[i].code == err->code && exits[i].fix)
 			return exits[i].fix;
+	/* Nobody foresaw it: what finds out most without changing anything. */
+	if (cli_exit_of(err) == HB_EXIT_INTERNAL)
+		return "try again; if it stays so: holdback doctor";
 	return "";
 }

@@ -205,6 +205,10 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	doc_bool(doc, "unsynced", info->is_unsynced);
 	doc_bool(doc, "lost", info->has_lost);
 	doc_uint(doc, "undo_bytes", info->undo_bytes);
+	if (info->interrupted) {
+		doc_str(doc, "interrupted", info->interrupted);
+		doc_bool(doc, "damaged", info->is_damaged);
+	}
 	json_key(j, "resources");
 	json_array(j);
 	for (size_t i = 0; i < info->n_resources; i++) {

@@ -258,7 +258,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "finish or reverse what a crash interrupted",
 	  .about =
-		  "Every command does this first for the session it works on; this one does it alone, and with --back in the other direction.\n" SESSION_WORDS,
+		  "Every command that changes a session does this first; this one does it alone, and with --back in the other direction.\n" SESSION_WORDS,
 	  .options = recover_options,
 	  .operands_max = 1 },
 	{ .name = "cleanup",

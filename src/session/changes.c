@@ -170,6 +170,9 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	struct txn *txn = NULL;
 	int r;
 
+	/* Half of it lies here, half there: no list of it would be true. */
+	if (s->info.interrupted && session_has_journal(s))
+		return session_fail_interrupted(s, err);
 	/* Where it cannot be done it is listed, as it is while a box runs. */
 	if (s->has_lock)
 		(void)session_drop_alike(s, NULL);
@@ -383,9 +386,9 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 	return r < 0 ? r : hb_changes_rewind(c, err);
 }
 
-int hb_session_changes(struct hb_session *session,
-		       const struct hb_changes_options *options,
-		       struct hb_changes **ret_changes, struct hb_error *err)
+int session_look_once(struct hb_session *session,
+		      const struct hb_changes_options *options,
+		      struct hb_changes **ret_changes, struct hb_error *err)
 {
 	const struct hb_filter *filter = &options->filter;
 	struct hb_changes *c;

@@ -30,6 +30,16 @@
 /* Two commits to one base take turns. */
 #define LOCK_WAIT 10000 /* ms */
 
+int session_open_store(const struct hb_session *s, size_t number,
+		       struct hb_error *err)
+{
+	auto_fd int base = resource_open(&s->record.resources[number], err);
+
+	if (base < 0)
+		return base;
+	return berth_open(&s->record, number, s->dir, base, err);
+}
+
 int session_open_top(const struct session_resource *resource)
 {
 	auto_fd int fd = sys_openat(resource->dir, "upper",
@@ -40,6 +50,13 @@ int session_open_top(const struct session_resource *resource)
 	if (r < 0 || (attr.mode & USER_ENTER) == USER_ENTER)
 		return r;
 	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_ENTER);
+}
+
+static int fail_emptying(const struct hb_session *s, struct hb_error *err)
+{
+	hb_fix(err, "holdback recover @%s", s->record.name);
+	return hb_fail(err, -HB_E_STATE, "session '%s': rollback interrupted",
+		       s->record.name);
 }
 
 static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
@@ -63,6 +80,16 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 		resource->upper =
 			sys_openat(resource->dir, "upper",
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (resource->upper == -ENOENT && session_is_emptying(resource->dir)) {
+		if (s->is_look || !s->has_lock)
+			return fail_emptying(s, err);
+		r = session_finish_emptying(s, err);
+		if (r < 0)
+			return r;
+		resource->upper =
+			sys_openat(resource->dir, "upper",
+				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	}
 	/*
 	 * Where two directories cannot change places, a rollback that was cut
 	 * short may have left none: recovery brings one back.
@@ -74,8 +101,8 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
 	if (!s->is_fresh) {
-		r = resource_make_dirs(resource->dir, err);
-		if (r < 0)
+		r = resource_make_dirs(resource->dir, s->is_look ? NULL : err);
+		if (r < 0 && !s->is_look)
 			return r;
 	}
 	/* Sessions of an earlier version have none. */

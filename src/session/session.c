@@ -121,6 +121,10 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 
 	s->lock = sys_openat(s->dir, LOCK_FILE,
 			     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+	/* In a store that cannot be written: a lock takes no more than this. */
+	if (s->lock < 0 && how == HB_OPEN_LOOK)
+		s->lock = sys_openat(s->dir, LOCK_FILE,
+				     O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (s->lock < 0)
 		return hb_fail(err, s->lock, "cannot open the lock of '%s'",
 			       name);
@@ -150,6 +154,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	const struct session_record *record = &s->record;
 	const char *state = session_state_name(record->state);
 	size_t n = record->n_resources;
+	bool is_damaged = false;
 
 	free(s->sources);
 	s->sources = calloc(4 * n, sizeof(*s->sources));
@@ -169,6 +174,9 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	else if (record->state == SESSION_ACTIVE)
 		state = "crashed";
 	s->info = (struct hb_session_info){
+		.interrupted = s->has_lock ? session_interrupted(s, &is_damaged)
+					   : NULL,
+		.is_damaged = is_damaged,
 		.name = record->name,
 		.id = record->id,
 		.state = state,
@@ -217,14 +225,39 @@ static int settle_to_remove(struct hb_session *s, bool gives_up,
 		return 0;
 	if (s->record.state == SESSION_BROKEN)
 		return fail_broken(s, err);
-	return session_settle_journal(s, false, &what, err);
+	return session_settle_journal(s, session_goes_back(s), &what, err);
+}
+
+/* What the last box or mark has left to do. */
+static int settle_rest(struct hb_session *s, struct hb_error *err)
+{
+	int r = 0;
+
+	if (s->record.state == SESSION_ACTIVE)
+		r = session_settle_box(s, SETTLE_CRASHED, err);
+	else if (s->record.is_unsynced)
+		r = session_settle_sync(s, err);
+	return r < 0 ? r : session_finish_freeze(s, err);
+}
+
+/* Where nothing can be written there is still something to be seen. */
+static void settle_to_look(struct hb_session *s)
+{
+	struct hb_error why = { 0 };
+
+	if (settle_rest(s, &why) < 0)
+		store_say(s->store,
+			  "session '%s': what the last command has left is "
+			  "not settled: %s: %s",
+			  s->record.name, why.text, hb_strerror(why.code));
+	session_close_resources(s);
 }
 
 /* With the lock: nothing is mounted, whatever the record says. */
 static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 {
 	enum txn_recovered what;
-	int r = 0;
+	int r;
 
 	if (!s->has_lock)
 		return 0;
@@ -237,19 +270,17 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return -EAGAIN;
 	if (how == HB_OPEN_REMOVE || how == HB_OPEN_GIVE_UP)
 		return settle_to_remove(s, how == HB_OPEN_GIVE_UP, err);
-	if (s->record.state == SESSION_ACTIVE)
-		r = session_settle_box(s, SETTLE_CRASHED, err);
-	else if (s->record.is_unsynced)
-		r = session_settle_sync(s, err);
-	if (r >= 0)
-		r = session_finish_freeze(s, err);
+	if (how == HB_OPEN_LOOK) {
+		settle_to_look(s);
+		return 0;
+	}
+	r = settle_rest(s, err);
 	if (r < 0 || how == HB_OPEN_RECOVER)
 		return r;
-	if (s->record.state == SESSION_BROKEN && how != HB_OPEN_LOOK)
-		return fail_broken(s, err);
 	if (s->record.state == SESSION_BROKEN)
-		return 0;
-	return session_settle_journal(s, false, &what, err);
+		return fail_broken(s, err);
+	return session_settle_journal(
+		s, how == HB_OPEN_BACK && session_goes_back(s), &what, err);
 }
 
 static int open_session(struct hb_session *s, const char *name,
@@ -257,6 +288,7 @@ static int open_session(struct hb_session *s, const char *name,
 {
 	int r;
 
+	s->is_look = how == HB_OPEN_LOOK;
 	s->dir = store_open_session(s->store, name, err);
 	if (s->dir < 0)
 		return s->dir;

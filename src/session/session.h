@@ -42,6 +42,7 @@ struct hb_session {
 	int dir;
 	int lock;
 	bool has_lock;
+	bool is_look; /* nothing has to be made for it */
 	/*
 	 * A run has made it a moment ago: nothing is in it that a power cut
 	 * could take, and so its record need not be on disk before the box.
@@ -78,6 +79,17 @@ void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
 int session_open_resources(struct hb_session *s, struct hb_error *err);
 void session_close_resources(struct hb_session *s);
 
+/* The store of one resource: rN, or .holdback-ID in the real directory. */
+int session_open_store(const struct hb_session *s, size_t number,
+		       struct hb_error *err);
+
+/*
+ * Whether hb_session_empty() was interrupted, told by a resource's store that
+ * has no upper; and what finishes it, with the lock.
+ */
+bool session_is_emptying(int dir);
+int session_finish_emptying(struct hb_session *s, struct hb_error *err);
+
 /*
  * A command may leave the view's root closed to its owner, and what it wrote
  * could not be read any more: opens the upper's as far as that needs.
@@ -110,6 +122,18 @@ bool session_has_groups(const struct hb_session *s);
 
 /* Whether a change may have been interrupted. */
 bool session_has_journal(const struct hb_session *s);
+
+/* What was, by its name, or NULL; damaged: it cannot be finished as it is. */
+const char *session_interrupted(const struct hb_session *s, bool *ret_damaged);
+
+/*
+ * Whether who throws changes away has to reverse it: its end would bring them
+ * to the real directory.
+ */
+bool session_goes_back(const struct hb_session *s);
+
+/* -HB_E_STATE, for who was to look at it. */
+int session_fail_interrupted(const struct hb_session *s, struct hb_error *err);
 
 /*
  * Finishes or reverses what a crash interrupted, and says so.  With `back`
@@ -278,6 +302,11 @@ int session_make(const struct hb_store *store, struct session_record *record,
 int session_adopt(const struct hb_store *store, struct session_record *record,
 		  int *dir, int *lock, struct hb_session **ret_session,
 		  struct hb_error *err);
+
+/* hb_session_changes() without another try where a command moves names. */
+int session_look_once(struct hb_session *session,
+		      const struct hb_changes_options *options,
+		      struct hb_changes **ret_changes, struct hb_error *err);
 
 /*
  * Whether there is something to be done before or after a box that the run path

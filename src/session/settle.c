@@ -13,6 +13,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "txn/journal.h"
 #include "txn/tree.h"
 
 #include <errno.h>
@@ -316,6 +317,65 @@ bool session_finish(struct hb_session *s, const char *in_place)
 bool session_has_journal(const struct hb_session *s)
 {
 	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;
+}
+
+/* By kind: what it is called, and on which side its end is. */
+static const struct {
+	const char *name;
+	bool is_forward; /* its end is the session's version */
+} kinds[JOURNAL_KINDS] = {
+	[JOURNAL_COMMIT] = { "commit", true },
+	[JOURNAL_UNDO] = { "undo", false },
+	[JOURNAL_REDO] = { "redo", true },
+	[JOURNAL_ROLLBACK] = { "rollback", false },
+};
+
+/* What is in flight; a damaged one has no head that could be believed. */
+static enum journal_kind kind_in_flight(const struct hb_session *s,
+					bool *ret_damaged)
+{
+	struct journal *journal = NULL;
+	enum journal_kind kind = JOURNAL_COMMIT;
+
+	*ret_damaged = journal_open(s->dir, JOURNAL, &journal, NULL) < 0;
+	if (!*ret_damaged)
+		kind = journal_head(journal)->kind;
+	journal_free(journal);
+	return kind;
+}
+
+const char *session_interrupted(const struct hb_session *s, bool *ret_damaged)
+{
+	*ret_damaged = false;
+	return session_has_journal(s)
+		       ? kinds[kind_in_flight(s, ret_damaged)].name
+		       : NULL;
+}
+
+bool session_goes_back(const struct hb_session *s)
+{
+	bool is_damaged;
+
+	return session_has_journal(s) &&
+	       kinds[kind_in_flight(s, &is_damaged)].is_forward;
+}
+
+int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)
+{
+	const char *name = s->record.name;
+
+	if (s->info.is_damaged)
+		hb_fix(err,
+		       "put 'journal' in %s/sessions/%s back as it was; what "
+		       "it replaced lies there in r*/undo",
+		       s->store->path, name);
+	else
+		hb_fix(err,
+		       "holdback recover @%s finishes it; "
+		       "holdback recover --back @%s takes it back",
+		       name, name);
+	return hb_fail(err, -HB_E_STATE, "session '%s': %s interrupted", name,
+		       s->info.interrupted);
 }
 
 int session_settle_journal(struct hb_session *s, bool back,

@@ -114,6 +114,11 @@ int sys_sealed_file(const void *data, size_t size)
 	return take_fd(&fd);
 }
 
+int sys_memory_file(void)
+{
+	return RESULT(memfd_create("holdback", MFD_CLOEXEC));
+}
+
 int sys_name_file(int fd, int dirfd, const char *name)
 {
 	char source[32];

@@ -38,6 +38,9 @@ int sys_tmpfile(int dirfd);
 /* A file in memory with this content, which nobody can change any more. */
 int sys_sealed_file(const void *data, size_t size);
 
+/* One without a name that takes no disk. */
+int sys_memory_file(void);
+
 /* Gives what `fd` refers to, which has no name yet, this one. */
 int sys_name_file(int fd, int dirfd, const char *name);
 

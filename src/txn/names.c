@@ -6,6 +6,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
+#include "txn/scratch.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -87,7 +88,7 @@ static int need_file(struct names_pool *pool, struct hb_error *err)
 
 	if (pool->file >= 0)
 		return 0;
-	fd = sys_unnamed_file(pool->dir);
+	fd = scratch_open(pool->dir);
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot create a file to sort names");
 	pool->file = fd;
@@ -104,7 +105,7 @@ static int flush(struct writer *w, struct hb_error *err)
 	struct names_pool *pool = w->pool;
 	int r;
 
-	r = sys_pwrite_all(pool->file, w->buf, w->used, pool->end);
+	r = scratch_write(&pool->file, w->buf, w->used, pool->end);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write names to sort");
 	/* The block may show what lay here before. */

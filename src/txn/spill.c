@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "sys/attr.h"
 #include "sys/file.h"
+#include "txn/scratch.h"
 
 #include <errno.h>
 #include <string.h>
@@ -226,7 +227,7 @@ int spill_init(struct spill *spill, int dir, struct hb_error *err)
 	int fd;
 
 	*spill = (struct spill){ .file = -1 };
-	fd = sys_unnamed_file(dir);
+	fd = scratch_open(dir);
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot create a file for the changes");
 	spill_resume(spill, fd, SPILL_HEAD);
@@ -261,8 +262,8 @@ static int flush(struct spill *spill, struct hb_error *err)
 {
 	int r;
 
-	r = sys_pwrite_all(spill->file, buf_str(&spill->out), spill->out.len,
-			   spill->end);
+	r = scratch_write(&spill->file, buf_str(&spill->out), spill->out.len,
+			  spill->end);
 	if (r < 0)
 		return hb_fail(err, r, "cannot keep the list of changes");
 	spill->end += spill->out.len;

@@ -153,7 +153,10 @@ cp "$session/done/1" "$TMPDIR/kept"
 
 # journal_refused NAME STATUS: by every command, and nothing changes.
 journal_refused() {
-	for command in status 'commit -y' undo redo 'rollback -y' recover \
+	like "$1: status says it" "$(hb status @s)" '*
+commit interrupted, and its journal is damaged: *'
+	check_exit "$1: diff shows nothing" 10 hb diff @s
+	for command in 'commit -y' undo redo 'rollback -y' recover \
 		'recover --back'; do
 		# shellcheck disable=SC2086 # words
 		refuses "$1: $command" "$2" '*fix: *' hb $command @s

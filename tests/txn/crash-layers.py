@@ -114,6 +114,7 @@ def check_rollback_to(call, number):
     try:
         pending = session.names()
         died, _ = crash.killed(session, call, number, "rollback", "-y", "--to", "m1", "@s")
+        session.must("recover", "@s")
         if session.names() == pending:
             session.must("rollback", "-y", "--to", "m1", "@s")
         at_mark = session.names()
@@ -131,7 +132,7 @@ def check_part(call, number):
     try:
         old, pending, view = session.tree(), session.names(), session.view()
         died, _ = crash.killed(session, call, number, "commit", "-y", "--only", "n", "@s")
-        session.must("status", "@s")
+        session.must("recover", "@s")
         expect(session.view() == view, "the view is another")
         if session.tree() == old:
             expect(session.names() == pending, "changes are lost")

@@ -96,7 +96,7 @@ def check_commit(call, number):
         is_said = "committed" in done.stdout
         if number // STEP % 2 and died:
             session.must("recover", "--back", "@s")
-        session.must("status", "@s")
+        session.must("recover", "@s")
         if session.tree() == old:
             if is_said:
                 raise AssertionError("said committed, and is not")
@@ -122,7 +122,7 @@ def check_undo(call, number):
         session.must("commit", "-y", "@s")
         new = session.tree()
         died, _ = killed(session, call, number, "undo", "@s")
-        session.must("status", "@s")
+        session.must("recover", "@s")
         if session.tree() == new:
             if session.names():
                 raise AssertionError("the tree is the new one and changes are pending")
@@ -146,7 +146,7 @@ def check_disputed(call, number):
         session.must("commit", "-y", "--theirs", "e", "--theirs", "f", "@s")
         new = session.tree()
         died, _ = killed(session, call, number, "undo", "@s")
-        session.must("status", "@s")
+        session.must("recover", "@s")
         if session.tree() == new:
             session.must("undo", "@s")
         for words in ((), ("--theirs", "e"), ("--theirs", "f")):
@@ -164,6 +164,7 @@ def check_rollback(call, number):
     try:
         old, pending = session.tree(), session.names()
         died, _ = killed(session, call, number, "rollback", "-y", "@s")
+        session.must("recover", "@s")
         names = session.names()
         if names not in ("", pending):
             raise AssertionError(f"a part is left: {names}")

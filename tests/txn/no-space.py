@@ -38,9 +38,16 @@ COMMANDS = {
     "redo": (["@s"], ["create", "exec", "commit", "undo"]),
     "rollback": (["-y", "@s"], ["create", "exec"]),
     "cleanup": (["-y", "@s"], ["create", "exec"]),
+    "status": (["@s"], ["create", "exec"]),
+    "diff": (["@s"], ["create", "exec"]),
+    "ls": ([], ["create", "exec"]),
 }
-# To remove is always possible.
-NEEDS_NO_ROOM = {"cleanup"}
+# To look, to throw away and to remove is always possible.
+NEEDS_NO_ROOM = {"cleanup", "rollback", "status", "diff", "ls"}
+
+# What a command that fills the disk itself leaves: first, these go on with it.
+FILL = "echo more >>f; head -c 8M /dev/zero >zeroes; for i in $(seq 400); do : >n$i; done"
+AFTER = ("status", "diff", "ls", "rollback", "cleanup")
 
 
 class Fault(Exception):
@@ -140,6 +147,30 @@ def play(top, place, way, command):
     print(f"# {command}: {'refused' if failed else 'done'}", file=sys.stderr)
 
 
+def play_filled(top, place, command):
+    """The command in the session has filled the disk; by exec or by run."""
+    world = World(top, place)
+    tree = world.tree()
+    world.must("create")
+    done = subprocess.run(
+        [HOLDBACK, "exec", "--state-dir", world.state, "@s", "--", "sh", "-c",
+         f"cd '{world.base}'; {FILL}"],
+        cwd=world.base, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+    )  # fmt: skip
+    world.fill("names")
+    status, said = world.run(command)
+    if status != 0:
+        raise Fault(f"{command}: exit status {status}: {said}")
+    if world.tree() != tree:
+        raise Fault(f"the base is another one after: {said}")
+    if command == "rollback":
+        world.make_room()
+        if world.run("diff") != (0, ""):
+            raise Fault(f"something is pending: {world.run('diff')}")
+        if "undo cannot bring" not in said and world.run("undo")[0] != 0:
+            raise Fault(f"it cannot be undone, and nothing was said: {said}")
+
+
 def play_alone(*words):
     """In a mount namespace of its own, whose mounts go with it."""
     how = ["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]
@@ -174,6 +205,13 @@ def main():
                 for line in (why or "").splitlines()[:12]:
                     print(f"# {line}")
                 sys.stdout.flush()
+    for command in AFTER:
+        number += 1
+        why = play_alone(top, "both", "filled", command)
+        subprocess.run(["rm", "-rf", top], check=True)
+        print(f"{'not ok' if why else 'ok'} {number} - {command} after a command filled the disk")
+        for line in (why or "").splitlines()[:12]:
+            print(f"# {line}")
     print(f"1..{number}")
     return 0
 
@@ -181,7 +219,10 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--alone"]:
         try:
-            play(*sys.argv[2:])
+            if sys.argv[4] == "filled":
+                play_filled(sys.argv[2], sys.argv[3], sys.argv[5])
+            else:
+                play(*sys.argv[2:])
         except (Fault, OSError, subprocess.CalledProcessError) as fault:
             print(fault)
             sys.exit(1)

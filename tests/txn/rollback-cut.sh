@@ -23,8 +23,7 @@ cut() {
 	bail 'no rollback could be cut between its renames'
 }
 
-for command in 'status @s' 'diff --name-status @s' 'exec @s -- true' \
-	'commit -y @s' 'rollback -y @s' 'recover @s' 'mark @s'; do
+for command in 'exec @s -- true' 'commit -y @s' 'rollback -y @s' 'recover @s' 'mark @s'; do
 	cut
 	# shellcheck disable=SC2086 # words
 	check "${command%% *} finds the session" hb $command
