@@ -337,6 +337,13 @@ static int make_known(const struct hb_store *store, const char *path,
 	return 0;
 }
 
+int berth_sync_known(const struct hb_store *store)
+{
+	auto_fd int dir = store_open_own(store->dir, BERTHS, NULL);
+
+	return dir < 0 ? dir : sys_fsync(dir);
+}
+
 static void forget(const struct hb_store *store, int dir, const char *path)
 {
 	char name[sizeof(BERTHS) + SHA256_HEX_SIZE], hex[SHA256_HEX_SIZE];

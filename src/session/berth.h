@@ -67,6 +67,9 @@ int berth_make(const struct hb_store *store, int base, int dir, int marker,
 	       size_t number, struct session_record *record,
 	       struct hb_error *err);
 
+/* Has the links of STATE/berths/ on disk, if a resource has a berth. */
+int berth_sync_known(const struct hb_store *store);
+
 /*
  * Removes the store of a resource from its berth, and that if it is empty then.
  * Whatever is not known to be ours stays.

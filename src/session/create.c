@@ -7,6 +7,7 @@
 #include "session/groups.h"
 #include "session/layers.h"
 #include "session/live.h"
+#include "session/on_disk.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/shown.h"
@@ -28,8 +29,9 @@
 /*
  * Making a session: everything in a directory of another name, which becomes
  * the session by one rename.  What is interrupted before that is no session,
- * and `cleanup --stale` finds it.  Nothing is synced: a session without
- * changes is made again as easily.
+ * and `cleanup --stale` finds it.  `create` and fork say that there is one,
+ * and sync it before.  A run waits for no disk before its command: it syncs its
+ * session when that has ended, before it says that there is one.
  */
 
 int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
@@ -332,12 +334,8 @@ static int fill(const struct hb_store *store, const char *making,
 	record->pid = 0;
 	if (record->is_passing)
 		begin_run(store, made->dir, record, &made->door);
-	r = record->is_passing
-		    ? record_create(made->dir, record, err)
-		    : record_write(made->dir, record, origin != NULL, err);
-	/* What only this one will know of once its origin is gone. */
-	if (r >= 0 && origin)
-		r = sys_fsync(made->dir);
+	r = record->is_passing ? record_create(made->dir, record, err)
+			       : record_write(made->dir, record, false, err);
 	return r;
 }
 
@@ -348,8 +346,12 @@ static int exists(const char *name, struct hb_error *err)
 		       name);
 }
 
+/*
+ * A name that may not last is taken back, so that a failure leaves nothing.
+ */
 static int publish(const struct hb_store *store, const char *making,
-		   const struct session_record *record, struct hb_error *err)
+		   const struct session_record *record, bool is_lasting,
+		   struct hb_error *err)
 {
 	int r;
 
@@ -360,7 +362,30 @@ static int publish(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return hb_fail(err, r, "cannot make session '%s'",
 			       record->name);
-	return 0;
+	r = is_lasting ? on_disk_name(store, true, err) : 0;
+	if (r < 0)
+		(void)sys_renameat2(store->sessions, record->name,
+				    store->sessions, making, RENAME_KEEP);
+	return r;
+}
+
+/* A copy of a tree is too much to be synced one by one. */
+static int sync_copies(const struct session_record *record, int dir,
+		       struct hb_error *err)
+{
+	const struct hb_session s = { .record = *record };
+	int r = 0;
+
+	if (!shown_has_trees(&s))
+		return 0;
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
+		auto_fd int base = resource_open(&record->resources[i], err);
+		auto_fd int place =
+			base < 0 ? base : berth_open(record, i, dir, base, err);
+
+		r = place < 0 ? place : sys_syncfs(place);
+	}
+	return r < 0 ? hb_fail(err, r, "cannot sync the new session") : 0;
 }
 
 int session_check_new(const struct hb_store *store, const char *name,
@@ -393,8 +418,12 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		return hb_fail(err, r, "cannot make session '%s'",
 			       record->name);
 	r = fill(store, making, asked, record, origin, &made, err);
+	if (r >= 0 && !ret_session)
+		r = on_disk_session(store, record, made.dir, true, err);
+	if (r >= 0 && !ret_session && !origin)
+		r = sync_copies(record, made.dir, err);
 	if (r >= 0)
-		r = publish(store, making, record, err);
+		r = publish(store, making, record, !ret_session, err);
 	if (r < 0) {
 		if (made.door >= 0)
 			live_remove_in(made.dir);
@@ -403,10 +432,6 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		(void)tree_remove(store->sessions, making, NULL);
 		return r;
 	}
-	if (origin)
-		r = sys_fsync(store->sessions);
-	if (r < 0)
-		return hb_fail(err, r, "cannot sync the new session");
 	if (!ret_session)
 		return 0;
 	r = session_adopt(store, record, &made.dir, &made.lock, ret_session,

@@ -285,7 +285,8 @@ void session_say_inside(const struct hb_store *store,
 
 /*
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
- * one, as it was asked for.  On failure nothing is left.  With `ret_session` it
+ * one, as it was asked for.  On failure nothing is left.  Without `ret_session`
+ * it is on disk when this returns.  With it nothing is synced, and the session
  * stays open, fresh and with the lock that it was made under, and has taken
  * what the record owned.  One that a run makes for itself has begun then,
  * unless session_needs_more() says that it cannot yet.

@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "session/berth.h"
 #include "session/layers.h"
+#include "session/on_disk.h"
 #include "session/progress.h"
 #include "session/publish.h"
 #include "session/resource.h"
@@ -220,8 +221,8 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 int session_settle_box(struct hb_session *s, enum settle_how how,
 		       struct hb_error *err)
 {
+	bool is_lost, was_fresh;
 	int has_upper, r;
-	bool is_lost;
 
 	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
 	if (r >= 0)
@@ -242,10 +243,7 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 		if (r < 0)
 			return r;
 	}
-	if (s->is_fresh)
-		r = sys_fsync(s->store->sessions);
-	if (r < 0)
-		return hb_fail(err, r, "cannot sync the session");
+	was_fresh = s->is_fresh;
 	s->is_fresh = false;
 	/* Said before the sync begins: an interrupt may end us there. */
 	s->record.is_unsynced = !is_lost && has_upper &&
@@ -263,6 +261,10 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 		r = session_settle_sync(s, err);
 	if (r >= 0)
 		r = session_drop_work(s, err);
+	if (r >= 0 && was_fresh)
+		r = on_disk_session(s->store, &s->record, s->dir, false, err);
+	if (r >= 0 && was_fresh)
+		r = on_disk_name(s->store, s->store->is_made, err);
 	return r;
 }
 

@@ -176,6 +176,7 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 		return hb_fail(err, -ENOMEM, "cannot open '%s'", path);
 	if (create) {
 		r = sys_mkdirat(store->dir, SESSIONS, 0700);
+		store->is_made = r >= 0;
 		if (r < 0 && r != -EEXIST)
 			return hb_fail(err, r, "cannot make '%s/%s'", path,
 				       SESSIONS);

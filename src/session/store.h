@@ -20,6 +20,7 @@
 struct hb_store {
 	int dir;      /* PATH */
 	int sessions; /* -1: there is none yet */
+	bool is_made; /* by this process: what leads to it may be as new */
 	char *path;   /* absolute, without links */
 	char *const *envp;
 	hb_say_fn say; /* NULL: nobody listens */

@@ -5,13 +5,13 @@
 # timeout: 900
 """The power goes at each change that a command makes to the disk.
 
-Commit, undo, redo, rollback, the recovery of a commit that was killed, and a
-box that still runs.
+Commit, undo, redo, rollback, the recovery of a commit that was killed, a box
+that still runs, and create.
 
 The file system with the base and the store on it is shut down from outside,
 with what was not synced lost, and mounted again.  Then the tree is wholly old
-or wholly new, nothing of the session is lost, and it was called committed only
-if it is new.  What this cannot show: disks that lie about a flush.
+or wholly new, nothing of the session is lost, it was called committed only if
+it is new, and created only if it is there.  What this cannot show: disks that lie about a flush.
 """
 
 import json
@@ -271,6 +271,44 @@ def try_box(session, folder):
     return [] if session.now() == "old" else ["the real tree has changed"]
 
 
+def try_create(tap, folder, kind, how):
+    """A session that was said to be there is there, and can be used."""
+    failures, number, ends = [], 1, {True: 0, False: 0}
+    disk = volume.Volume(folder, kind)
+    try:
+        base, state = os.path.join(disk.top, "p"), os.path.join(disk.top, "a/state")
+        os.mkdir(base)
+        disk.keep("create")
+        words = [HOLDBACK, "create", "s", "--cow", base, "--state-dir", state]
+        is_over = False
+        while not is_over:
+            disk.restore("create")
+            with stopper.Stopper(
+                words, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            ) as program:
+                is_over = not program.run_to(number)
+                disk.cut(how)
+                if not is_over:
+                    program.go_on()
+                said = program.child.stdout.read()
+                program.child.stdout.close()
+            disk.power_up()
+            tap.cuts += 1
+            is_said = "created session" in said
+            ends[is_said] += 1
+            done = subprocess.run(
+                [HOLDBACK, "exec", "--state-dir", state, "@s", "--", "true"],
+                cwd=base, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if is_said and done.returncode != 0:
+                failures.append(f"change {number}: exit {done.returncode}: {done.stderr}")
+            number += 1 if SOAK or number < 3 else 3
+    finally:
+        disk.remove()
+    print(f"# said {ends[True]} times, not said {ends[False]} times")
+    return failures if all(ends.values()) else [*failures, "one end only: this shows nothing"]
+
+
 def why_not():
     """The reason why this host cannot show it, or None."""
     if not stopper.is_known_machine():
@@ -307,6 +345,9 @@ def try_disk(folder, kind):
 
 def try_kind(tap, folder, kind):
     tap.point(f"{kind}: a disk that somebody still holds", try_disk(folder, kind))
+    for how, words in ((volume.NO_LOG, "nothing"), (volume.LOG, "the log")):
+        name = f"{kind}: create, {words} of the rest is written"
+        tap.point(name, try_create(tap, folder, kind, how))
     for scene in SCENES:
         disk = volume.Volume(folder, kind)
         try:

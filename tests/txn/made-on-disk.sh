@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: strace
+#
+# A session that is said to be there is on disk: everything that leads to it, is
+# it and is needed to open it is synced before the line.  A run waits for no disk
+# before its command, and has its session on disk before the summary.
+. "$HB_TESTS/lib/txn.sh"
+
+trace=$TMPDIR/trace
+strace -f -o "$trace" true 2>/dev/null || skip_all 'nothing can be traced here'
+
+# traced COMMAND...: its syncs, renames, executions and lines, with paths.
+traced() {
+	(cd "$project" && XDG_STATE_HOME=$state exec strace -f -y -qq -e signal=none \
+		-e trace=fsync,fdatasync,syncfs,renameat2,execve,write -o "$trace" "$@") \
+		>/dev/null 2>&1
+}
+
+# before WORDS: what came before the first line of the trace with these words.
+before() {
+	awk -v words="$1" 'index($0, words) { exit } { print }' "$trace"
+}
+
+# behind WORDS: what came after the first line with these words.
+behind() {
+	awk -v words="$1" 'found { print } index($0, words) { found = 1 }'
+}
+
+# synced PATH: whether the calls on stdin have it synced.
+synced() {
+	grep -q "sync([0-9]*<$1>) *= 0"
+}
+
+# shellcheck disable=SC2016 # all of eval's words
+
+# The name it has while it is made is another.
+new='[.]new-[0-9a-f]*'
+remove_all
+mkdir -p "$project"
+traced "$HB_BIN" create s --cow "$project" --state-dir "$state/a/b"
+for path in "$new" "$new/session" "$new/r0" "$new/r0/upper" "$new/r0/top"; do
+	check "create syncs '$path' before it says so" \
+		eval 'before "created session" | synced "$state/a/b/sessions/$path"'
+done
+for path in "$state/a/b/sessions" "$state/a/b" "$state/a" "$state" "$TMPDIR"; do
+	check "and '${path#"$TMPDIR"}' of the directories that lead there" \
+		eval 'before "created session" | synced "$path"'
+done
+check 'its name after it has it' eval \
+	'before "created session" | behind "RENAME_NOREPLACE" | synced "$state/a/b/sessions"'
+
+in_fork() {
+	traced "$HB_BIN" fork --state-dir "$state/a/b" @s t
+}
+check 'a fork is made' in_fork
+check 'and named for good as well' eval \
+	'before "write(1<" | behind "RENAME_NOREPLACE" | synced "$state/a/b/sessions"'
+
+# start: what came before the second program: the command, whose words cannot
+# be read by all who trace.
+start() {
+	awk 'index($0, "execve(") && ++n == 2 { exit } { print }' "$trace"
+}
+
+for time in first second; do
+	traced "$HB_BIN" sh -c "echo $time >$time"
+	is "the $time run makes a session in three programs" \
+		"$(grep -c 'execve(' "$trace")" 3
+	is "the $time run waits for no disk before its command" \
+		"$(start | grep -c 'sync(\|syncfs(')" 0
+done
+sessions=$state/holdback/sessions
+for path in "$sessions/sh-2" "$sessions/sh-2/r0" "$sessions/sh-2/r0/upper" "$sessions"; do
+	check "and has '${path#"$state"}' on disk before its summary" \
+		eval 'before "is kept: " | synced "$path"'
+done
+check 'the record after it has its name' eval 'before "is kept: " |
+	behind "sessions/sh-2/session.new>) " | synced "$sessions/sh-2"'
+rm -f "$trace"
+finish
