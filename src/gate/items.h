@@ -60,6 +60,9 @@ bool items_know(const struct items *items, const char *name);
  * of that format, -E2BIG: too much, -ENOMEM.
  */
 
+/* By the reader that the rule names. */
+int items_read(struct items *items, const char *text, size_t n);
+
 /* How long the byte order mark is that the text begins with; 0: none. */
 size_t items_skip_mark(const char *text, size_t n);
 

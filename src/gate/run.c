@@ -93,16 +93,6 @@ static int tell(struct pass *p, const struct gate_rule *rule, uint64_t line,
 	return tell_at(p, rule, p->look.change.path, line, detail, err);
 }
 
-static int (*const readers[])(struct items *items, const char *text,
-			      size_t n) = {
-	[GATE_CONTENT_ATTRIBUTES] = items_read_attributes,
-	[GATE_CONTENT_GIT_CONFIG] = items_read_git_config,
-	[GATE_CONTENT_HOSTS] = items_read_hosts,
-	[GATE_CONTENT_JSON] = items_read_json,
-	[GATE_CONTENT_JSONC] = items_read_jsonc,
-	[GATE_CONTENT_LINES] = items_read_lines,
-};
-
 static int read_items(struct pass *p, enum look_side side, struct items *items,
 		      struct hb_error *err)
 {
@@ -113,7 +103,7 @@ static int read_items(struct pass *p, enum look_side side, struct items *items,
 	if (!look_is_file(&p->look, side))
 		return 0;
 	r = look_text(&p->look, side, &text, &n, err);
-	return r < 0 ? r : readers[items->rule->content](items, text, n);
+	return r < 0 ? r : items_read(items, text, n);
 }
 
 /* One rule says it for all others that are no more severe. */

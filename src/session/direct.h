@@ -8,23 +8,29 @@ struct hb_error;
 struct run;
 
 /*
- * `run --direct`: what is written in the workspace is real, but for files that
- * make programs of the user run something: those that are there are read-only,
- * and the directories they lie in cannot be renamed; those that appear, or are
- * others than before, are told of.  Nothing is made on the host for that.
+ * `run --direct`: writes in the workspace are real, but for files that make
+ * programs of the user run something.  Which these are is in the rules of the
+ * gate, of which all that ask and need no more than a path count, at any depth;
+ * with them the places that git's configuration and links lead to.  Those that
+ * are there are read-only, and the directories they lie in cannot be renamed;
+ * those that appear, or are others than before, are told of.  Nothing is made
+ * on the host for that.
  */
 
 /* The most entries that direct_protect() adds. */
-#define DIRECT_MAX 400
+#define DIRECT_MAX 4000
 
-/* Adds to run->entries, which has room; resources are known. */
+/*
+ * Adds to run->entries, which has room; resources and what is hidden are known.
+ * -HB_E_USAGE with a fix where there is too much to protect.
+ */
 int direct_protect(struct run *run, struct hb_error *err);
 
 /*
- * Calls `tell` with each path that was not there before and is now, or is
- * something else.  After the box.
+ * Calls `tell` with words about each path that was not there before and is now,
+ * or is something else; a few, and how many more there are.  After the box.
  */
-void direct_tell_new(const struct run *run,
-		     void (*tell)(void *ctx, const char *path), void *ctx);
+void direct_tell_new(struct run *run,
+		     void (*tell)(void *ctx, const char *words), void *ctx);
 
 #endif

@@ -426,7 +426,7 @@ int entries_find(struct run *run, struct hb_error *err)
 	/* What is hidden can have two names, each at two places. */
 	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
 				      GIT_FILES_MAX + WORKTREES_MAX +
-				      DIRECT_MAX * run->n_direct,
+				      (run->n_direct ? DIRECT_MAX : 0),
 			      sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");

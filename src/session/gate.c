@@ -42,9 +42,8 @@ static int read_rules(void *ctx, const char *path, const char *text, size_t n,
 	return gate_rules_read(from->rules, from->source, path, text, n, err);
 }
 
-/* The caller frees, also after a failure. */
-static int load_rules(struct hb_session *s, size_t resource,
-		      struct gate_rules **ret_rules, struct hb_error *err)
+int session_gate_rules(char *const *envp, int base, const char *source,
+		       struct gate_rules **ret_rules, struct hb_error *err)
 {
 	struct from from = { .source = GATE_CONFIGURED };
 	char home[PATH_MAX];
@@ -55,15 +54,13 @@ static int load_rules(struct hb_session *s, size_t resource,
 	if (r < 0)
 		return r;
 	from.rules = *ret_rules;
-	has_home = look_home(s->store->envp, home) != NULL;
-	r = config_each_text(s->store->envp, has_home ? home : NULL, RULES_FILE,
+	has_home = look_home(envp, home) != NULL;
+	r = config_each_text(envp, has_home ? home : NULL, RULES_FILE,
 			     read_rules, &from, err);
 	from.source = GATE_WORKSPACE;
 	if (r >= 0)
-		r = config_workspace_text(s->resources[resource].base,
-					  s->record.resources[resource].source,
-					  WORKSPACE_FILE, read_rules, &from,
-					  err);
+		r = config_workspace_text(base, source, WORKSPACE_FILE,
+					  read_rules, &from, err);
 	return r < 0 ? r : gate_rules_complete(from.rules, err);
 }
 
@@ -105,7 +102,10 @@ int session_gate_begin(struct session_gate *gate, struct hb_session *session,
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		gate->n_rules++;
-		r = load_rules(session, i, &gate->rules[i], err);
+		r = session_gate_rules(session->store->envp,
+				       session->resources[i].base,
+				       session->record.resources[i].source,
+				       &gate->rules[i], err);
 	}
 	for (size_t i = 0; r >= 0 && i < options->n_allow; i++)
 		r = check_allow(gate, options->allow[i], err);

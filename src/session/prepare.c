@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "gate/rules.h"
 #include "holdback/holdback.h"
 #include "plan/view_bare.h"
 #include "session/berth.h"
@@ -555,4 +556,5 @@ void run_done(struct run *run)
 		berth_release(run->berths[i].source, &run->berths[i].fd);
 	free(run->berths);
 	free(run->resources);
+	gate_rules_free(run->rules);
 }

@@ -11,7 +11,9 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <time.h>
 
+struct gate_rules;
 struct hb_error;
 struct hb_listener;
 struct hb_run_options;
@@ -47,7 +49,10 @@ struct run {
 	size_t n_entries, n_resources;
 	size_t n_direct; /* so many of the resources, the first ones, are real
 			  */
-	size_t n_kept;	 /* and so many behind them are for a session to keep */
+	struct gate_rules *rules; /* of direct_protect(), or NULL */
+	struct timespec rules_at; /* when that looked */
+	size_t direct_end;	  /* its entries end there */
+	size_t n_kept; /* and so many behind them are for a session to keep */
 	struct plan plan;
 	char **argv;	      /* the plan's, allocated */
 	char cwd[PATH_MAX];   /* the caller's */

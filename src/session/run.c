@@ -499,19 +499,6 @@ static int check_modes(const struct run *run, struct hb_error *err)
 	return 0;
 }
 
-static void tell_appeared(void *ctx, const char *path)
-{
-	const struct heard *heard = ctx;
-	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
-
-	(void)snprintf(
-		text, sizeof(text),
-		"'%s' was made by the command: look at it before you use "
-		"the directory",
-		quote_shown(path, shown, sizeof(shown)));
-	tell(heard->listener, HB_NOTICE_WEAKENED, text);
-}
-
 /* Whether there is to be a session. */
 static bool keeps(const struct run *run)
 {
@@ -544,7 +531,7 @@ static int run_once(const struct hb_run_options *options,
 		r = keeps(&run) ? run_kept(&run, kept, trusts, ret_result, err)
 				: run_box(&run, ret_result, err);
 	if (r >= 0)
-		direct_tell_new(&run, tell_appeared, &heard);
+		direct_tell_new(&run, tell_loss, &heard);
 	run_done(&run);
 	ret_result->ms = sys_now_ms() - begin;
 	return r;

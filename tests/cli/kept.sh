@@ -146,7 +146,7 @@ check 'nor can what it lies in be replaced' hb run -q --direct sh -c '
 		mv $dir away 2>/dev/null && exit 1
 		rmdir $dir 2>/dev/null && exit 1
 	done
-	echo x >.claude/x && rm .claude/x && git -c user.name=n -c user.email=e commit \
+	echo x >.git/x && rm .git/x && git -c user.name=n -c user.email=e commit \
 		-q --allow-empty -m x &&
 		git gc -q'
 is 'all of it is as before' "$(diff -r .git/hooks ../.git/hooks &&
