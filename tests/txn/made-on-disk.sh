@@ -32,8 +32,6 @@ synced() {
 	grep -q "sync([0-9]*<$1>) *= 0"
 }
 
-# shellcheck disable=SC2016 # all of eval's words
-
 # The name it has while it is made is another.
 new='[.]new-[0-9a-f]*'
 remove_all
