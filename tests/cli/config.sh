@@ -114,16 +114,12 @@ printf 'show =\nshow = /usr\nshow = /bin\nshow = /lib\nshow = /lib64\n' \
 check_fails 'an empty value empties a list' run cat /etc/hostname
 check 'and the rest is there' run true
 
-# on_terminal WORDS: a call of holdback whose output is a terminal.
-on_terminal() {
-	script -qec "'$HB_BIN' --ephemeral $1" /dev/null </dev/null
-}
 printf '' >"$conf/config"
 like 'the line at the start says that an agent has the network' \
-	"$(on_terminal '--profile claude ./claude limits')" \
+	"$(on_terminal '--ephemeral --profile claude ./claude limits')" \
 	'holdback: ephemeral: * · network: host · home hidden but for 0 tools*'
 mkdir -p "$HOME/.cargo/bin"
-like 'and counts the tools' "$(on_terminal true)" \
+like 'and counts the tools' "$(on_terminal '--ephemeral true')" \
 	'holdback: ephemeral: * · network: none · home hidden but for 1 tool[!s]*'
 rm -r "$HOME/.cargo"
 

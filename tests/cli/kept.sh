@@ -13,10 +13,6 @@ hb() {
 	"$HB_BIN" "$@"
 }
 
-# on_terminal WORDS: a call of holdback whose output is a terminal.
-on_terminal() {
-	script -qec "'$HB_BIN' $1" /dev/null </dev/null | tr -d '\r'
-}
 
 # The store, with nothing in it: all that a run may leave.
 sessions=$HOME/.local/state/holdback/sessions

@@ -234,8 +234,7 @@ rm many.py watch.py
 
 # What is in force is said.
 like 'the start says what is in force' "$(
-	script -qec "'$HB_BIN' run --ephemeral --timeout 5m true" /dev/null \
-		</dev/null
+	on_terminal 'run --ephemeral --timeout 5m true'
 )" '*home hidden but for * · at most 300 seconds*'
 like 'the plan has it' "$("$HB_BIN" plan run --pids 9 --memory 1M \
 	--cpus 1.5 --timeout 1h -- true)" \

@@ -76,10 +76,6 @@ says 'who is left behind is ended, with a line' 3 \
 says '-q silences that' 3 '' run -q sh -c 'sleep 1000 & exit 3'
 prints 'without a terminal there is no line at the start' '' run true
 
-# on_terminal WORDS: a call of holdback whose output is a terminal.
-on_terminal() {
-	script -qec "'$HB_BIN' $1" /dev/null </dev/null
-}
 like 'on a terminal a line says what will happen' \
 	"$(on_terminal '--ephemeral --size 3M true')" \
 	"holdback: ephemeral: changes in '$work' are kept in memory (at most 3 MiB) and gone at the end · network: none · home hidden but for 0 tools*"

@@ -15,6 +15,13 @@ run() {
 	"$HB_BIN" run --ephemeral "$@"
 }
 
+# on_terminal WORDS: a call of holdback whose output is a terminal.  script(1)
+# types an end of file there, which the terminal may echo at any moment.
+on_terminal() {
+	script -qec "'$HB_BIN' $1" /dev/null </dev/null |
+		sed 's/\r//g; s/\x00//g; s/\^@//g; s/\^D\x08\x08//g; s/\x04//g'
+}
+
 # says NAME STATUS WORDS COMMAND...: the command ends with that status, prints
 # nothing on stdout and WORDS, a shell pattern, on stderr.
 says() {
