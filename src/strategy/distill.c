@@ -42,7 +42,8 @@
  *	(e) What stands for a file that may not be read is known by its inode:
  *	    in the layer it says which file it stands for (txn/standin.h).
  *	(d) What the agent calls a mark of the overlay is data: it is escaped.
- *	    A whiteout device of his making counts as nothing there.
+ *	    So is a whiteout device of his making: in the layer, where it would
+ *	    delete, it is a socket, which is listed and never committed either.
  */
 
 struct distill {
@@ -202,9 +203,9 @@ static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 		r = drop_next(d, err);
 	if (r < 0)
 		return r;
-	/* Not taken, its record counts as one that is gone. */
+	/* (d) */
 	if (s->old.type == ENTRY_DEVICE)
-		return WALK_SKIP;
+		s->old.type = ENTRY_SOCKET;
 	r = place_take_record(&d->old, depth, s->name, &known, err);
 	if (r < 0)
 		return r;

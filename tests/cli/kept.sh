@@ -126,6 +126,9 @@ says '--direct writes through, and says so' 0 \
 	'holdback: weakened: nothing is held back: what is written in the workspace is real' \
 	hb run -q --direct sh -c 'echo real >file; test ! -e "$HOME/.x"'
 is 'it is real' "$(cat file)" real
+check 'no whiteout is made, which would hide a name later' hb run -q --direct sh -c '
+	if mknod w c 0 0 2>/dev/null; then rm w; exit 1; fi
+	mkfifo p && rm p'
 check 'what runs programs is read-only' hb run -q --direct sh -c '
 	! echo x >.git/hooks/pre-commit && ! echo x >.vscode/tasks.json'
 is 'and as it was' "$(ls .git/hooks)$(cat .vscode/tasks.json)" '{}'

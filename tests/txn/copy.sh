@@ -44,8 +44,19 @@ check_exit 'both changed it: a conflict' 5 hb commit -y @s
 is 'and the host has its own version' "$(tail -n 1 "$project/g")" later
 
 new_session 'echo f >f; echo g >g'
-in_box 'rm f; mknod f c 0 0 2>/dev/null || true'
-is 'a device that would be a whiteout is nothing' "$(names)" 'D f,'
+before=$(digest "$project")
+in_box 'rm f; mknod f c 0 0; mknod n c 0 0; mkfifo p; rm p'
+is 'a device that would be a whiteout deletes nothing' "$(names)" 'T f,A n,'
+check_exit 'it is said and not committed' 4 hb commit -y @s
+is 'the real file is there' "$(digest "$project")" "$before"
+is 'it is the same after the next command' "$(in_box true; names)" 'T f,A n,'
+in_box 'rm n; mv g h; python3 -c "
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+sys.exit(libc.renameat2(-100, b\"h\", -100, b\"g\", 4))"'
+is 'one that a move leaves is as good' "$(names)" 'T f,A h,'
+in_box 'rm f h; echo f >f'
+is 'it goes when it is removed' "$(names)" ''
 
 # What a copy has to take along.
 new_session 'truncate -s 8M hole; echo end >>hole; echo a >a; ln a b

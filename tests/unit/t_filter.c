@@ -51,7 +51,7 @@ static const struct k_sock_fprog *const tables[ARCHES] = {
 };
 
 struct args {
-	uint64_t a[4];
+	uint64_t a[5];
 };
 
 /* One rule: arguments it refuses, and the nearest ones it must let through. */
@@ -76,6 +76,10 @@ struct wanted {
 #define WITH4(call, x86, arm, error, variants, h2, h3, m2, m3) \
 	{ #call, { x86, arm }, error, variants, true,           \
 	  { { 0, 0, h2, h3 } }, { { 0, 0, m2, m3 } } }
+
+#define WITH5(call, x86, arm, error, variants, h4, m4) \
+	{ #call, { x86, arm }, error, variants, true,   \
+	  { { 0, 0, 0, 0, h4 } }, { { 0, 0, 0, 0, m4 } } }
 
 static const struct wanted wanted[] = {
 	IF(ioctl, 16, 29, EPERM, EVER, 0, HIGH | 0x5412, 0, 0, 0x5413, 0),
@@ -231,6 +235,9 @@ static const struct wanted wanted[] = {
 	WITH4(openat, 257, 56, EPERM, REAL, 020200001, 04755, 0200000, 06755),
 	WITH4(openat, 257, 56, EPERM, REAL, 020200001, 02755, 020200001, 0755),
 	ALWAYS(fchmodat2, 452, 452, ENOSYS, REAL),
+	IF(mknod, 133, NONE, EPERM, REAL & FLAT, 0, HIGH | 020644, 0, 0, 010644, 0),
+	WITH4(mknodat, 259, 33, EPERM, REAL & FLAT, HIGH | 020644, 0, 0140644, 0),
+	WITH5(renameat2, 316, 276, EPERM, REAL & FLAT, HIGH | 4, 3),
 	ALWAYS(openat2, 437, 437, ENOSYS, REAL & FLAT),
 };
 
@@ -274,8 +281,8 @@ static uint32_t ask(int arch, unsigned int variant, uint32_t nr, uint32_t audit,
 	struct k_seccomp_data data = {
 		.nr = (int32_t)nr,
 		.arch = audit,
-		.args = { args->a[0], args->a[1], args->a[2], args->a[3], 4,
-			  5 },
+		.args = { args->a[0], args->a[1], args->a[2], args->a[3],
+			  args->a[4], 5 },
 	};
 
 	return bpf_run(&tables[arch][variant], &data);
