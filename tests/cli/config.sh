@@ -120,7 +120,7 @@ like 'the line at the start says that an agent has the network' \
 	'holdback: ephemeral: * · network: host · home hidden but for 0 tools*'
 mkdir -p "$HOME/.cargo/bin"
 like 'and counts the tools' "$(on_terminal '--ephemeral true')" \
-	'holdback: ephemeral: * · network: none · home hidden but for 1 tool[!s]*'
+	'holdback: ephemeral: * · network: none · home hidden but for 1 tool'
 rm -r "$HOME/.cargo"
 
 # Profiles.
