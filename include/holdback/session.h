@@ -169,6 +169,13 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
  */
 int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err);
 
+/*
+ * Has a live session go on that was stopped because the disk is almost full: it
+ * is not stopped again before there was room.  0: it was not stopped; 1: it
+ * was.
+ */
+int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err);
+
 /* A command in the box of a live session. */
 struct hb_live_command {
 	pid_t pid;
@@ -194,6 +201,7 @@ struct hb_live {
 	const char *silence;
 	pid_t init;	   /* pid 1 of the box, as we see it */
 	bool is_kept;	   /* held open without a command of its own */
+	bool is_full;	   /* all of it is stopped for want of room on disk */
 	uint64_t n_joined; /* of which `commands` has the first only */
 	size_t n_commands;
 	const struct hb_live_command *commands;

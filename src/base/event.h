@@ -14,6 +14,8 @@ enum event_kind {
 	EVENT_STAGE,	/* a stage of set-up is done; a: the stage */
 	EVENT_STARTED,	/* the command runs; path: the program, a: its pid */
 	EVENT_STOPPED,	/* the command was stopped; a: the signal */
+	EVENT_FULL,	/* the box is stopped for want of room; a: bytes left */
+	EVENT_ROOM,	/* and goes on, because there is room again */
 	EVENT_ENDED,	/* the command ended; a: status, b: signal or 0 */
 	EVENT_WEAKENED, /* isolation asked for or usual is off; text: which */
 	EVENT_DENIED,	/* something was refused; path and text: what, why */

@@ -173,6 +173,22 @@ void door_answer(struct door *d, size_t guest, struct door_status *about)
 	(void)sys_offer_record(d->guests[guest].fd, about, sizeof(*about));
 }
 
+void door_note_stopped(struct door *d)
+{
+	for (size_t i = 0; i < d->n_guests; i++)
+		d->guests[i].was_stopped = d->guests[i].is_joined &&
+					   d->guests[i].pid > 0 &&
+					   sys_is_stopped(d->guests[i].pid);
+}
+
+void door_wake(struct door *d)
+{
+	for (size_t i = 0; i < d->n_guests; i++)
+		if (d->guests[i].is_joined && d->guests[i].pid > 0 &&
+		    !d->guests[i].was_stopped)
+			(void)sys_kill(d->guests[i].pid, SIGCONT);
+}
+
 void door_shut(struct door *d)
 {
 	d->is_open = false;

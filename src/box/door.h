@@ -46,6 +46,8 @@ enum door_word {
 	DOOR_JOINED = 1, /* `pid` is the command's */
 	DOOR_STATUS,	 /* is answered by a struct door_status */
 	DOOR_STOP,	 /* the box is to end; the hang-up says that it did */
+	/* One that stopped for want of room goes on; answered as DOOR_STATUS */
+	DOOR_RESUME,
 };
 
 struct door_request {
@@ -60,7 +62,8 @@ struct door_request {
 struct door_status {
 	uint32_t magic;
 	pid_t supervisor, init, command; /* command 0: it is kept open */
-	int root; /* the supervisor's descriptor of the view's "/" */
+	int root;	  /* the supervisor's descriptor of the view's "/" */
+	uint32_t is_full; /* stopped for want of room, when it was asked */
 	uint32_t n_joined;
 	struct {
 		pid_t client, command;
@@ -73,7 +76,8 @@ struct door_guest {
 	pid_t pid; /* 0: not seen from here */
 	pid_t command;
 	bool is_joined;
-	bool waits; /* for the end of the box: is told by our own */
+	bool waits;	  /* for the end of the box: is told by our own */
+	bool was_stopped; /* when door_note_stopped() was called */
 };
 
 /* The supervisor's side.  Zero is a box that nobody can join. */
@@ -110,6 +114,13 @@ int door_hear(struct door *d, size_t guest, struct door_request *ret_request);
 
 /* Answers a DOOR_STATUS; `about` has all but those who joined. */
 void door_answer(struct door *d, size_t guest, struct door_status *about);
+
+/*
+ * Around a stop of the box: who joined and stops with its command goes on with
+ * it, but for those whom their users had stopped before.
+ */
+void door_note_stopped(struct door *d);
+void door_wake(struct door *d);
 
 /* Nobody else comes in, and who is in is told that the box ends. */
 void door_shut(struct door *d);

@@ -144,6 +144,9 @@ static int take_changes(struct watch *w)
 					 !WIFCONTINUED(status);
 			continue;
 		}
+		if (WIFSTOPPED(status) &&
+		    lead_is_ours(&w->lead, WSTOPSIG(status)))
+			continue;
 		if (WIFSTOPPED(status)) {
 			lead_stopped(&w->lead, WSTOPSIG(status));
 			report_send(w->box->report, REPORT_STOPPED,

@@ -632,11 +632,12 @@ static int ask(int fd, enum door_word word, unsigned looks,
 	return r < 0 ? hb_fail(err, r, "cannot ask who holds the session") : 0;
 }
 
-int join_status(int fd, struct door_status *ret_status, struct hb_error *err)
+static int ask_status(int fd, enum door_word word,
+		      struct door_status *ret_status, struct hb_error *err)
 {
 	int r;
 
-	r = ask(fd, DOOR_STATUS, LOOKS, err);
+	r = ask(fd, word, LOOKS, err);
 	if (r >= 0)
 		r = await_word(fd, LOOKS, err);
 	if (r < 0)
@@ -648,6 +649,19 @@ int join_status(int fd, struct door_status *ret_status, struct hb_error *err)
 		return hb_fail(err, r < 0 ? r : -HB_E_STATE,
 			       "cannot hear from who holds the session");
 	return 0;
+}
+
+int join_status(int fd, struct door_status *ret_status, struct hb_error *err)
+{
+	return ask_status(fd, DOOR_STATUS, ret_status, err);
+}
+
+int join_resume(int fd, struct hb_error *err)
+{
+	struct door_status status = { 0 };
+	int r = ask_status(fd, DOOR_RESUME, &status, err);
+
+	return r < 0 ? r : status.is_full != 0;
 }
 
 int join_stop(int fd, struct hb_error *err)

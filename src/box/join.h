@@ -37,6 +37,12 @@ int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
  */
 int join_status(int fd, struct door_status *ret_status, struct hb_error *err);
 
+/*
+ * Has a box go on that stopped for want of room on disk: 1, or 0 if it had not
+ * stopped.  Failures as above.
+ */
+int join_resume(int fd, struct hb_error *err);
+
 /* Asks the supervisor to end the box and waits until it has. */
 int join_stop(int fd, struct hb_error *err);
 

@@ -25,63 +25,90 @@ void lead_init(struct lead *l, int tty, pid_t command, bool has_box)
 	l->command = command;
 	l->front = command;
 	l->has_box = has_box;
-	l->is_halted = false;
+	l->others.is_on = l->full.is_on = false;
 }
 
-static bool is_halted(const struct lead *l, pid_t pid)
+static bool is_halted(const struct lead_halt *h, pid_t pid)
 {
-	for (size_t i = 0; i < l->n_halted; i++)
-		if (l->halted[i] == pid)
+	for (size_t i = 0; i < h->n; i++)
+		if (h->pids[i] == pid)
 			return true;
 	return false;
 }
 
-/* How many were stopped by one look; <0: there is no telling. */
-static int halt_once(struct lead *l)
+/*
+ * How many were stopped by one look; <0: there is no telling.  `all`: also what
+ * belongs to a command that joined, and once more what was stopped before and
+ * was woken meanwhile.
+ */
+static int halt_once(struct lead_halt *h, bool all)
 {
-	struct sys_process all[LEAD_HALTED_MAX];
-	int n = sys_processes(all, LEAD_HALTED_MAX);
+	struct sys_process found[LEAD_HALTED_MAX];
+	int n = sys_processes(found, LEAD_HALTED_MAX);
 	int fresh = 0;
 
 	if (n < 0 || n > LEAD_HALTED_MAX)
 		return -ENOENT;
 	for (int i = 0; i < n; i++) {
-		if (all[i].is_stopped || all[i].session == 0 ||
-		    is_halted(l, all[i].pid) || l->n_halted == LEAD_HALTED_MAX)
+		bool is_known = is_halted(h, found[i].pid);
+
+		if (found[i].is_stopped || (found[i].session == 0 && !all) ||
+		    (is_known && !all))
 			continue;
-		l->halted[l->n_halted++] = all[i].pid;
-		(void)sys_kill(all[i].pid, SIGSTOP);
-		fresh++;
+		if (!is_known && h->n == LEAD_HALTED_MAX)
+			return -ENOENT;
+		if (!is_known)
+			h->pids[h->n++] = found[i].pid;
+		(void)sys_kill(found[i].pid, SIGSTOP);
+		fresh += !is_known;
 	}
 	return fresh;
 }
 
-static void halt(struct lead *l)
+static void halt(struct lead_halt *h, bool all)
 {
 	int n = 1;
 
-	if (l->is_halted || !l->has_box)
-		return;
-	l->is_halted = true;
-	l->n_halted = 0;
+	if (!h->is_on) {
+		h->n = 0;
+		h->is_blunt = false;
+	}
+	h->is_on = true;
 	for (int i = 0; n > 0 && i < LOOKS; i++)
-		n = halt_once(l);
+		n = halt_once(h, all);
 	/* Too many, or no /proc of our own: all of them. */
-	l->is_blunt = n != 0;
-	if (l->is_blunt)
+	h->is_blunt |= n != 0;
+	if (h->is_blunt)
 		(void)sys_kill(-1, SIGSTOP);
+}
+
+/* The youngest first: a parent must not see its child as stopped. */
+static void wake(struct lead_halt *h)
+{
+	if (!h->is_on)
+		return;
+	h->is_on = false;
+	if (h->is_blunt)
+		(void)sys_kill(-1, SIGCONT);
+	for (size_t i = h->n; i-- > 0;)
+		(void)sys_kill(h->pids[i], SIGCONT);
 }
 
 void lead_continued(struct lead *l)
 {
 	l->is_stopped = false;
-	if (!l->is_halted)
-		return;
-	l->is_halted = false;
-	if (l->is_blunt)
-		(void)sys_kill(-1, SIGCONT);
-	for (size_t i = 0; i < l->n_halted; i++)
-		(void)sys_kill(l->halted[i], SIGCONT);
+	wake(&l->others);
+}
+
+bool lead_is_ours(const struct lead *l, int sig)
+{
+	return l->full.is_on && sig == SIGSTOP;
+}
+
+static void halt_others(struct lead *l)
+{
+	if (l->has_box && !l->others.is_on)
+		halt(&l->others, false);
 }
 
 void lead_stopped(struct lead *l, int sig)
@@ -101,15 +128,19 @@ void lead_stopped(struct lead *l, int sig)
 		(void)sys_tcsetpgrp(l->tty, sys_getpgrp());
 	}
 	if (!wants_terminal)
-		halt(l);
+		halt_others(l);
 }
 
 void lead_word(struct lead *l, unsigned char word)
 {
-	if (word == LEAD_HALT) {
-		halt(l);
+	if (word == LEAD_HALT)
+		halt_others(l);
+	if (word == LEAD_FULL && l->has_box)
+		halt(&l->full, true);
+	if (word == LEAD_ROOM)
+		wake(&l->full);
+	if (word != LEAD_FRONT && word != LEAD_BEHIND)
 		return;
-	}
 	if (l->command <= 0)
 		return;
 	if (word == LEAD_FRONT && l->tty >= 0 &&

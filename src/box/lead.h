@@ -18,9 +18,19 @@ enum lead_word {
 	LEAD_FRONT = 1, /* go on, in front of the terminal */
 	LEAD_BEHIND,	/* go on, in the background */
 	LEAD_HALT,	/* the user has stopped the job: so is all of it */
+	LEAD_FULL,	/* the disk is full: all of the box is stopped */
+	LEAD_ROOM,	/* and goes on */
 };
 
 #define LEAD_HALTED_MAX 1024
+
+/* Processes that we have stopped, and that go on with us. */
+struct lead_halt {
+	bool is_on;
+	bool is_blunt; /* all of them, without a list */
+	size_t n;
+	pid_t pids[LEAD_HALTED_MAX];
+};
 
 struct lead {
 	int tty; /* the command's own terminal; -1: it has none */
@@ -28,10 +38,8 @@ struct lead {
 	pid_t front;	 /* the group that goes in front */
 	bool has_box;	 /* we are pid 1 of it: others in it stop as well */
 	bool is_stopped; /* as far as we were told */
-	bool is_halted;	 /* and so are the others */
-	bool is_blunt;	 /* halted without a list */
-	size_t n_halted;
-	pid_t halted[LEAD_HALTED_MAX];
+	struct lead_halt others; /* stopped with the command */
+	struct lead_halt full;	 /* stopped for want of room on disk */
 };
 
 /* For the beginning: who is in front when it goes on for the first time. */
@@ -40,6 +48,9 @@ void lead_init(struct lead *l, int tty, pid_t command, bool has_box);
 /* The command stopped by `sig`; and it goes on. */
 void lead_stopped(struct lead *l, int sig);
 void lead_continued(struct lead *l);
+
+/* Whether a stop by `sig` is our own, for want of room: not the command's. */
+bool lead_is_ours(const struct lead *l, int sig);
 
 /* A word of the supervisor's. */
 void lead_word(struct lead *l, unsigned char word);

@@ -6,7 +6,9 @@
 #include "box/box.h"
 #include "box/door.h"
 #include "box/info.h"
+#include "box/lead.h"
 #include "box/pty.h"
+#include "box/space.h"
 #include "box/state.h"
 #include "box/terminal.h"
 #include "sys/proc.h"
@@ -95,6 +97,7 @@ enum due {
 	DUE_GUESTS, /* those who joined and did not leave are killed */
 	DUE_BURIAL, /* it is looked whether the box is not over after all */
 	DUE_LOOK,   /* it is looked whether the command is in front by now */
+	DUE_SPACE,  /* it is looked whether there is room on disk */
 	DUE_END	    /* one past the last */
 };
 
@@ -111,6 +114,9 @@ struct loop {
 	bool is_over;	 /* the box is gone */
 	int failure;	 /* negated code: what init or the command told */
 	struct door door;
+	struct space space;
+	bool is_halted;	  /* all of the box, for want of room */
+	bool is_told;	  /* and the user knows */
 	bool is_ending;	  /* the command has ended: who joined is seen out */
 	bool is_last;	  /* and init was told so */
 	bool is_unburied; /* over, but pid 1 is still there: box/door.h */
@@ -149,11 +155,41 @@ static bool has_command(const struct loop *l)
 	return l->box->plan->argv;
 }
 
+/* For want of room: all of the box stops, and we do not. */
+static void halt(struct loop *l)
+{
+	bool is_news = !l->is_halted;
+
+	l->is_halted = true;
+	if (is_news)
+		door_note_stopped(&l->door);
+	/* Said again each time: who joins meanwhile is to stop as well. */
+	lead_tell(l->box->watch, LEAD_FULL);
+	if (is_news)
+		terminal_leave(l->terminal);
+	if (l->is_told)
+		return;
+	l->is_told = true;
+	event_report(l->events, &(struct event){ .kind = EVENT_FULL,
+						 .a = (int64_t)l->space.left });
+}
+
+static void go_on(struct loop *l)
+{
+	if (!l->is_halted)
+		return;
+	l->is_halted = l->is_told = false;
+	terminal_return(l->terminal);
+	lead_tell(l->box->watch, LEAD_ROOM);
+	door_wake(&l->door);
+}
+
 /* Somebody wants the box to end. */
 static void stop(struct loop *l)
 {
 	if (l->is_ending || l->due[DUE_STOP] > 0)
 		return;
+	go_on(l);
 	if (!has_command(l)) {
 		begin_end(l);
 		return;
@@ -175,6 +211,7 @@ static void on_limit(struct loop *l)
 		return;
 	}
 	l->result->has_timed_out = true;
+	go_on(l);
 	set_due(l, DUE_LIMIT, BOX_GRACE_MS);
 	if (has_command(l))
 		terminal_signal(l->terminal,
@@ -207,10 +244,26 @@ static void on_look(struct loop *l)
 	terminal_look(l->terminal);
 }
 
+static void on_space(struct loop *l)
+{
+	if (l->is_ending || l->due[DUE_STOP] > 0 || l->result->has_timed_out)
+		return;
+	set_due(l, DUE_SPACE, SPACE_LOOK_MS);
+	if (!l->result->was_started)
+		return;
+	space_look(&l->space);
+	if (l->space.is_full) {
+		halt(l);
+	} else if (l->is_halted) {
+		go_on(l);
+		event_report(l->events, &(struct event){ .kind = EVENT_ROOM });
+	}
+}
+
 static void (*const when_due[DUE_END])(struct loop *l) = {
 	[DUE_LIMIT] = on_limit,	       [DUE_STOP] = on_stop_over,
 	[DUE_GUESTS] = on_guests_over, [DUE_BURIAL] = on_burial,
-	[DUE_LOOK] = on_look,
+	[DUE_LOOK] = on_look,	       [DUE_SPACE] = on_space,
 };
 
 static void on_started(struct loop *l, pid_t sender)
@@ -287,11 +340,35 @@ static void on_report(struct loop *l)
 	}
 }
 
+/*
+ * The box is stopped, and the terminal is ours: a ^Z is for us alone.  What
+ * asks the command to end has to reach it, which takes that it goes on for a
+ * while. True: there is nothing else to do.
+ */
+static bool take_while_halted(struct loop *l, int sig)
+{
+	if (terminal_is_end(sig)) {
+		go_on(l);
+		if (l->due[DUE_SPACE] > 0)
+			set_due(l, DUE_SPACE, BOX_GRACE_MS);
+		return false;
+	}
+	if (terminal_is_stop(sig)) {
+		(void)sys_raise_default(sig);
+		l->is_told = false;
+	}
+	if (terminal_is_stop(sig) || sig == SIGCONT)
+		set_due(l, DUE_SPACE, 0);
+	return terminal_is_stop(sig) || sig == SIGCONT;
+}
+
 static void on_signal(struct loop *l)
 {
 	struct sys_signal signal;
 
 	while (sys_signalfd_next(l->signals, &signal) > 0) {
+		if (l->is_halted && take_while_halted(l, signal.number))
+			continue;
 		if (has_command(l))
 			terminal_signal(l->terminal, &signal);
 		else if (terminal_is_end(signal.number))
@@ -312,13 +389,18 @@ static void on_guest(struct loop *l, size_t guest)
 	struct door_status status;
 
 	if (door_hear(&l->door, guest, &request) > 0 &&
-	    request.word == DOOR_STATUS) {
+	    (request.word == DOOR_STATUS || request.word == DOOR_RESUME)) {
 		status = (struct door_status){
 			.supervisor = sys_getpid(),
 			.init = l->child,
 			.command = l->terminal->command,
+			.is_full = l->is_halted,
 		};
 		door_answer(&l->door, guest, &status);
+		if (request.word == DOOR_RESUME && l->is_halted) {
+			space_waive(&l->space);
+			go_on(l);
+		}
 	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
 		stop(l);
 	}
@@ -358,8 +440,8 @@ static int do_due(struct loop *l)
 	if (l->box->watch < 0 && l->door.n_orphans > 0 &&
 	    l->due[DUE_BURIAL] == 0)
 		set_due(l, DUE_BURIAL, BURIAL_MS);
-	if (l->terminal->pty && pty_awaits_front(l->terminal->pty) &&
-	    l->due[DUE_LOOK] == 0)
+	if (!l->is_halted && l->terminal->pty &&
+	    pty_awaits_front(l->terminal->pty) && l->due[DUE_LOOK] == 0)
 		set_due(l, DUE_LOOK, PTY_LOOK_MS);
 	for (int i = 0; i < DUE_END; i++) {
 		if (l->due[i] > 0 && l->due[i] <= now) {
@@ -481,7 +563,11 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 
 	if (box->plan->limits.seconds)
 		set_due(&l, DUE_LIMIT, ms_of(box->plan->limits.seconds));
+	space_init(&l.space, box->plan);
+	if (l.space.n > 0)
+		set_due(&l, DUE_SPACE, SPACE_LOOK_MS);
 	run_loop(&l, pidfd);
+	space_done(&l.space);
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
 	if (!l.is_over) {

@@ -239,6 +239,27 @@ static void stopped_at_pty(struct terminal *t, int sig, int signals)
 	lead_tell(*t->lead, t->pty->is_raw ? LEAD_FRONT : LEAD_BEHIND);
 }
 
+void terminal_leave(struct terminal *t)
+{
+	if (t->pty) {
+		t->was_raw = t->pty->is_raw;
+		pty_leave(t->pty);
+	} else if (t->group == GROUP_OWN) {
+		take_terminal_back(t);
+	}
+}
+
+void terminal_return(struct terminal *t)
+{
+	if (!t->pty && t->group == GROUP_OWN)
+		give_terminal(t);
+	if (!t->pty)
+		return;
+	pty_return(t->pty);
+	if (t->pty->is_raw && !t->was_raw)
+		lead_tell(*t->lead, LEAD_FRONT);
+}
+
 void terminal_serve(struct terminal *t, const struct pollfd *fds)
 {
 	pty_serve(t->pty, fds);

@@ -39,6 +39,7 @@ struct terminal {
 	pid_t front;	    /* who was in front when the command stopped */
 	struct termios modes; /* as the stopped command left them */
 	bool has_modes;
+	bool was_raw;		      /* with a pty: before terminal_leave() */
 	enum box_clipboard clipboard; /* after terminal_done() */
 };
 
@@ -63,6 +64,13 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal);
  * shell sees it, and go on together.  Returns after the continue.
  */
 void terminal_stopped(struct terminal *t, int sig, int signals);
+
+/*
+ * The command is stopped by us, and we are not: meanwhile the terminal is as it
+ * was, for words and for ^Z, and then the command's again.
+ */
+void terminal_leave(struct terminal *t);
+void terminal_return(struct terminal *t);
 
 /* With a pty: pty_serve(), and what follows from it. */
 void terminal_serve(struct terminal *t, const struct pollfd *fds);

@@ -40,6 +40,7 @@ int cmd_verify(const struct cmd_call *call, struct hb_error *err);
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err);
 int cmd_recover(const struct cmd_call *call, struct hb_error *err);
 int cmd_stop(const struct cmd_call *call, struct hb_error *err);
+int cmd_resume(const struct cmd_call *call, struct hb_error *err);
 int cmd_cleanup(const struct cmd_call *call, struct hb_error *err);
 
 /*

@@ -26,6 +26,8 @@ static void add_line(const struct hb_live *live, struct buf *out)
 				  live->is_kept ? " · kept open" : "",
 				  (unsigned long long)n, n == 1 ? "" : "s");
 	(void)buf_add_char(out, '\n');
+	if (live->is_full)
+		(void)buf_add_str(out, "stopped: the disk is full\n");
 }
 
 static void add_all(const struct hb_live *live, struct buf *out)
@@ -110,6 +112,7 @@ static void add_json(const struct hb_live *live, struct doc *doc)
 		if (live->init > 0)
 			doc_uint(doc, "init", (uint64_t)live->init);
 		doc_bool(doc, "kept", live->is_kept);
+		doc_bool(doc, "disk_full", live->is_full);
 		doc_uint(doc, "joined", live->n_joined);
 		add_commands_json(live, doc);
 		if (live->view)

@@ -173,6 +173,13 @@ static const struct command commands[] = {
 		  "Its first command gets SIGTERM, and SIGKILL after two seconds; commands that joined get SIGHUP, and then SIGKILL. What they wrote is kept. Returns when the session is idle.\n" SESSION_WORDS,
 	  .options = undo_options,
 	  .operands_max = 1 },
+	{ .name = "resume",
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "let a session go on that a full disk has stopped",
+	  .about =
+		  "What runs in a session is stopped when the disk has less than --min-free left, and goes on by itself when there is room again. This has it go on at once; it is not stopped again before there was room.\n" SESSION_WORDS,
+	  .options = undo_options,
+	  .operands_max = 1 },
 	{ .name = "ls",
 	  .synopsis = "[OPTIONS]",
 	  .summary = "list the sessions",

@@ -45,6 +45,8 @@ const struct option run_options[] = {
 	{ ROW("pids", "N", "how many processes and threads there may be") },
 	{ ROW("timeout", "TIME",
 	      "end the command after so long, such as 10m") },
+	{ ROW("min-free", "SIZE",
+	      "stop the command while the disk has less than this left") },
 	{ FLAG("direct",
 	       "hold nothing back: writes in the workspace are real") },
 	{ ROW("code", "FILE", "run this file, read-only and without network"),

@@ -178,7 +178,11 @@ struct plan_limits {
 	uint64_t cpus;	 /* thousandths of a processor */
 	uint64_t pids;	 /* processes and threads, init not counted */
 	uint64_t seconds;
+	uint64_t min_free; /* bytes of each disk that layers are on */
 };
+
+/* plan_limits.min_free: 1 GiB or a twentieth of the disk: box/space.h */
+#define PLAN_MIN_FREE_USUAL UINT64_MAX
 
 /* A directory of the host's, and where it is seen. */
 struct plan_place {

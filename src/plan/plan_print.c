@@ -365,6 +365,9 @@ static void write_limits(struct writer *w, const struct plan_limits *limits)
 		{ "cpus-thousandths", limits->cpus },
 		{ "pids", limits->pids },
 		{ "timeout", limits->seconds },
+		{ "min-free", limits->min_free == PLAN_MIN_FREE_USUAL
+				      ? 0
+				      : limits->min_free },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

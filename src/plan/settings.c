@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "plan/plan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,6 +80,9 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_TIMEOUT] = { .name = "timeout",
 			  .kind = OPTION_DURATION,
 			  .offset = AT(timeout) },
+	[KEY_MIN_FREE] = { .name = "min-free",
+			   .kind = OPTION_SIZE,
+			   .offset = AT(min_free) },
 	[KEY_SHOW] = LIST("show"),
 	[KEY_HIDE] = LIST("hide"),
 	[KEY_RO] = LIST("ro"),
@@ -184,6 +188,7 @@ static const char *const source_names[SETTING_SOURCES] = {
 void settings_init(struct settings *s)
 {
 	*s = (struct settings){ .size = SETTING_SIZE,
+				.min_free = PLAN_MIN_FREE_USUAL,
 				.net = nets[0],
 				.tty = ttys[0],
 				.clipboard = clipboards[0] };
@@ -549,7 +554,8 @@ const char *settings_text(const struct settings *s, enum setting_key key,
 		return *(const bool *)at ? "yes" : "no";
 	if (o->kind == OPTION_STRING)
 		return *(const char *const *)at;
-	if (o->kind == OPTION_CALL)
+	if (o->kind == OPTION_CALL ||
+	    (key == KEY_MIN_FREE && s->min_free == PLAN_MIN_FREE_USUAL))
 		return NULL;
 	if (o->kind == OPTION_DECIMAL)
 		(void)snprintf(out, size, "%" PRIu64 ".%03" PRIu64,

@@ -32,6 +32,7 @@ enum setting_key {
 	KEY_CPUS,
 	KEY_PIDS,
 	KEY_TIMEOUT,
+	KEY_MIN_FREE,
 	KEY_SHOW, /* from here lists */
 	KEY_HIDE,
 	KEY_RO,
@@ -99,8 +100,10 @@ struct settings {
 	uint64_t cpus; /* thousandths */
 	uint64_t pids;
 	uint64_t timeout; /* seconds */
-	const char *net;  /* "none" or "host" */
-	const char *at;	  /* where the workspace is; NULL: at its own path */
+	/* What the box leaves free on disk; PLAN_MIN_FREE_USUAL; 0: nothing */
+	uint64_t min_free;
+	const char *net; /* "none" or "host" */
+	const char *at;	 /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;

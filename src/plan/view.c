@@ -539,7 +539,8 @@ void view_limits(const struct settings *s, struct plan *plan)
 	plan->limits = (struct plan_limits){ .memory = s->memory,
 					     .cpus = s->cpus,
 					     .pids = s->pids,
-					     .seconds = s->timeout };
+					     .seconds = s->timeout,
+					     .min_free = s->min_free };
 }
 
 /* Whether something that is written is on the host at once. */

@@ -259,5 +259,6 @@ int view_exec_build(const struct view_exec_request *request,
 	if (host->is_root)
 		plan->settings |= PLAN_MAP_ALL;
 	plan->chdir = request->cwd;
+	plan->limits.min_free = PLAN_MIN_FREE_USUAL;
 	return add_env(&b);
 }

@@ -92,6 +92,7 @@ static void fill(struct inside *in, const struct door_status *told,
 	struct hb_live *live = &in->live;
 
 	live->is_kept = told->command == 0;
+	live->is_full = told->is_full;
 	live->n_joined = told->n_joined;
 	live->commands = in->commands;
 	if (!live->is_kept)

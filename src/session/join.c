@@ -152,3 +152,17 @@ int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)
 	}
 	return r < 0 ? r : was_live;
 }
+
+int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct hb_error local = { 0 };
+	auto_fd int fd = -1;
+	int r;
+
+	if (!err)
+		err = &local;
+	fd = live_find(store, ref, name, err);
+	r = fd < 0 ? fd : join_resume(fd, err);
+	return err->code == 0 && is_without_box(r) ? 0 : r;
+}

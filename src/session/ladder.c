@@ -283,7 +283,7 @@ int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
 	int r;
 
 	for (;;) {
-		r = box_run(plan, envp, NULL, ret_result, err);
+		r = box_run(plan, envp, ladder->events, ret_result, err);
 		if (r >= 0 || !take_next(ladder, plan, err))
 			return r;
 		*err = (struct hb_error){ 0 };

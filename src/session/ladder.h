@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct box_result;
+struct event_sink;
 struct hb_error;
 struct plan;
 struct run;
@@ -31,6 +32,7 @@ struct ladder {
 	bool is_required; /* no other may be */
 	ladder_fn tell;	  /* hears of those that are taken; never NULL */
 	void *context;
+	const struct event_sink *events; /* what goes on in the box; or NULL */
 };
 
 /* What has to be done before a plan is carried out a second time. */

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/event.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "box/box.h"
@@ -285,6 +286,20 @@ static bool tell_full(struct hb_session *s)
 	return is_full;
 }
 
+/* What the user has to know at once. */
+static void tell_event(void *context, const struct event *event)
+{
+	const struct hb_session *s = context;
+
+	if (event->kind == EVENT_FULL)
+		store_say(
+			s->store,
+			"the disk is almost full (%llu MiB are left): the command is stopped, and nothing is lost; it goes on when there is room, or with: holdback resume @%s",
+			(unsigned long long)event->a >> 20, s->record.name);
+	if (event->kind == EVENT_ROOM)
+		store_say(s->store, "there is room again: the command goes on");
+}
+
 /*
  * The box, with the door by which others get into it.  One that nobody can get
  * into is as good for its own command.
@@ -293,6 +308,7 @@ static int run_box(struct mounted *m, struct ladder *ladder, int door,
 		   char *const *envp, struct box_result *ret_result,
 		   struct hb_error *err)
 {
+	const struct event_sink events = { tell_event, m->session };
 	auto_fd int listener = door;
 	int r;
 
@@ -302,8 +318,10 @@ static int run_box(struct mounted *m, struct ladder *ladder, int door,
 	m->plan->fds[PLAN_FD_DOOR] = listener;
 	m->plan->places = m->places;
 	m->plan->n_places = m->session->record.n_resources;
+	ladder->events = &events;
 	r = ladder_run(ladder, m->plan, envp, renew_work, m->session,
 		       ret_result, err);
+	ladder->events = NULL;
 	m->plan->fds[PLAN_FD_DOOR] = -1;
 	return r;
 }

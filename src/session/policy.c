@@ -29,7 +29,7 @@ static const bool is_lasting[SETTING_KEYS] = {
 	[KEY_PIDS] = true,	[KEY_TIMEOUT] = true,
 	[KEY_REQUIRE] = true,	[KEY_ALLOW_DEGRADED] = true,
 	[KEY_GATE_RUN] = true,	[KEY_TTY] = true,
-	[KEY_CLIPBOARD] = true,
+	[KEY_CLIPBOARD] = true, [KEY_MIN_FREE] = true,
 };
 
 static int add(struct session_record *record, const char *key,

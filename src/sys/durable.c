@@ -160,6 +160,7 @@ int sys_space(int fd, struct sys_space *ret)
 		.free_bytes = fs.f_blocks == 0 ? UINT64_MAX
 					       : (uint64_t)fs.f_bavail *
 							 (uint64_t)fs.f_bsize,
+		.size_bytes = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize,
 		.is_overlay = fs.f_type == K_OVERLAY_MAGIC,
 	};
 	return 0;

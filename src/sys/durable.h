@@ -67,6 +67,7 @@ int sys_can_change_dir(int fd);
 
 struct sys_space {
 	uint64_t free_bytes; /* for us, not for root */
+	uint64_t size_bytes; /* 0: without a limit */
 	bool is_overlay;     /* directories cannot be renamed there */
 };
 int sys_space(int fd, struct sys_space *ret);

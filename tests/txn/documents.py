@@ -61,8 +61,8 @@ class Schema:
 
 
 COMMANDS = (
-    "create", "exec", "stop", "ls", "status", "diff", "gate", "commit", "sync", "undo", "redo",
-    "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
+    "create", "exec", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
+    "redo", "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
 # These know no sessions.
@@ -137,6 +137,7 @@ STEPS = (
     ("", 0, "!p=$(" + LIVE + PID + "); kill -STOP $p; until grep -q '^State:.T' /proc/$p/status; do sleep 0.02; done"),
     ("status: stopped", 0, "status @s"),
     ("", 0, "!kill -CONT $(" + LIVE + PID + ")"),
+    ("resume", 0, "resume @s"),
     ("stop", 0, "stop @s"),
     ("cleanup --stale", 0, "cleanup --stale -y"),
     ("cleanup", 0, "cleanup -y @s"),

@@ -153,6 +153,7 @@ static void a_workspace_only_tightens(void)
 		[KEY_CPUS] = { KEY_CPUS, "0", "1.5" },
 		[KEY_PIDS] = { KEY_PIDS, "0", "10" },
 		[KEY_TIMEOUT] = { KEY_TIMEOUT, "0", "10m" },
+		[KEY_MIN_FREE] = { KEY_MIN_FREE, "0", NULL },
 		[KEY_SHOW] = { KEY_SHOW, "/home", NULL },
 		[KEY_HIDE] = { KEY_HIDE, "/usr", "secret/keys" },
 		[KEY_RO] = { KEY_RO, "inside", NULL },

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# needs: bash mount python3 stty unshare
+"""H17: a box that fills the disk is stopped before it is full, and loses nothing.
+
+Base and store lie on a disk of 64 MiB, of which `ballast` takes 16.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+
+# pylint: disable=wrong-import-position
+import overlay  # noqa: E402
+from pty_shell import Failed, below, run_tests, same, state_of, wait_until  # noqa: E402
+
+HOLDBACK = os.environ["HB_BIN"]
+DISK = os.path.join(os.environ["TMPDIR"], "disk")
+BALLAST = os.path.join(DISK, "ballast")
+FULL = "the disk is almost full .*nothing is lost.*holdback resume @s"
+ROOM = "there is room again: the command goes on"
+# It fills the disk, and then reads words.
+FILL = "head -c 30M /dev/zero >big; stty -echo; echo up; while read -r x; do echo got=$x; done"
+
+
+def put_ballast():
+    with open(BALLAST, "wb") as file:
+        file.write(bytes(16 << 20))
+
+
+def holdback(*words):
+    return subprocess.run(
+        [HOLDBACK, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def status():
+    return holdback("status", "@s").stdout
+
+
+def is_stopped():
+    return "stopped: the disk is full\n" in status()
+
+
+def in_box():
+    """The processes of the box but its first."""
+    live = json.loads(holdback("status", "--json", "@s").stdout)["live"]
+    return [pid for pid in below(live["pid"]) if pid != live["init"]]
+
+
+def begin(sh, line):
+    put_ballast()
+    sh.start(line, FULL)
+    wait_until(is_stopped, "status says that it is stopped")
+    live = json.loads(holdback("status", "--json", "@s").stdout)["live"]
+    same(live["disk_full"], True)
+    if state_of(live["pid"]) == "T":
+        raise Failed("the supervisor is stopped")
+    wait_until(lambda: {state_of(pid) for pid in in_box()} == {"T"}, "all of the box is stopped")
+
+
+def talks(sh):
+    """The keys are the command's again."""
+    sh.type("words\r")
+    sh.expect("^got=words")
+
+
+def finish(sh):
+    sh.type("\x04")
+    sh.expect("hb> ")
+    same(sh.status(), 0)
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+
+
+def room_again(sh):
+    begin(sh, f"hb sh -c '{FILL}'")
+    os.unlink(BALLAST)
+    sh.expect(ROOM)
+    same(is_stopped(), False)
+    talks(sh)
+    finish(sh)
+
+
+def resumed(sh):
+    begin(sh, f"hb sh -c '{FILL}; sleep 2.5; echo late'")
+    done = holdback("resume", "@s")
+    same((done.returncode, done.stdout), (0, "goes on\n"))
+    same(holdback("resume", "@s").stdout, "it is not stopped\n")
+    talks(sh)
+    # More than one look later it is not stopped again.
+    sh.type("\x04")
+    sh.expect("^late")
+    sh.expect("hb> ")
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+
+
+def suspended(sh):
+    """The user has the shell, and then the command."""
+    begin(sh, f"hb sh -c '{FILL}'")
+    sh.type("\x1a")
+    sh.expect("Stopped.*\n(.*\n)*hb> ")
+    same(sh.run("echo typed").strip(), "typed")
+    sh.start("fg", FULL)
+    sh.type("\x1a")
+    sh.expect("hb> ")
+    os.unlink(BALLAST)
+    sh.start("fg", ROOM)
+    talks(sh)
+    finish(sh)
+
+
+def interrupted(sh):
+    begin(sh, f"hb sh -c '{FILL}'")
+    sh.type("\x03")
+    sh.expect("hb> ")
+    same(sh.status(), 130)
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+
+
+def stopped_by_word(sh):
+    begin(sh, f"hb sh -c 'trap \"echo asked; exit 3\" TERM; {FILL}'")
+    same(holdback("stop", "@s").returncode, 0)
+    sh.expect("^asked")
+    sh.expect("hb> ")
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+
+
+def timed_out(sh):
+    put_ballast()
+    sh.start(f"hb --timeout 4s sh -c '{FILL}'", FULL)
+    sh.expect("hb> ")
+    same(sh.status(), 124)
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+
+
+def stopped_before(sh):
+    """A job that its own shell had stopped stays so."""
+    job = "sleep 100 & until grep -q sleep /proc/$!/comm; do :; done; kill -STOP $!; "
+    begin(sh, f"hb sh -c '{job}{FILL}'")
+    job = next(pid for pid in in_box() if "sleep" in command_of(pid))
+    os.unlink(BALLAST)
+    sh.expect(ROOM)
+    talks(sh)
+    same(state_of(job), "T")
+    finish(sh)
+
+
+def command_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read()
+
+
+def joined(sh):
+    """A command that joined stops as well, and goes on without its user."""
+    put_ballast()
+    sh.start("hb sh -c 'echo up; while read -r x; do eval \"$x\"; done'", "up")
+    with subprocess.Popen(
+        [HOLDBACK, "exec", "@s", "--", "sh", "-c", "echo in; read -r x; echo out=$x"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    ) as guest:  # fmt: skip
+        same(guest.stdout.readline(), "in\n")
+        sh.type("head -c 30M /dev/zero >big\r")
+        sh.expect(FULL)
+        wait_until(lambda: state_of(guest.pid) == "T", "who joined is stopped")
+        guest.stdin.write("words\n")
+        guest.stdin.flush()
+        same(holdback("resume", "@s").returncode, 0)
+        same(guest.stdout.readline(), "out=words\n")
+        same(guest.wait(), 0)
+    finish(sh)
+
+
+def never(sh):
+    """Without a limit, and on a disk that has little room from the start."""
+    put_ballast()
+    same(sh.run("hb --min-free 0 sh -c 'head -c 30M /dev/zero >big; sleep 2; echo done'").strip()
+         .splitlines()[-1], "done")  # fmt: skip
+    same(holdback("cleanup", "-y", "@s").returncode, 0)
+    said = sh.run("$HB_BIN run -q -s t sh -c 'sleep 2; echo done'").strip()
+    same(said.splitlines()[0], "done")
+
+
+def all_tests(tap, sh):
+    before = sh.run("stty -g")
+    one = tap.test
+    one("H17 a box that fills the disk is stopped, and goes on when there is room", room_again, sh)
+    one("H17 holdback resume has it go on at once, and for good", resumed, sh)
+    one("H17 ^Z gives the shell back meanwhile, and fg tells again", suspended, sh)
+    one("H17 ^C ends a command that a full disk has stopped", interrupted, sh)
+    one("H17 so does holdback stop, and the command is asked first", stopped_by_word, sh)
+    one("H17 and so does the end of its time", timed_out, sh)
+    one("H17 what was stopped before stays stopped", stopped_before, sh)
+    one("H17 a command that joined stops and goes on with the box", joined, sh)
+    one("H17 --min-free 0, and a disk that was as full before, stop nothing", never, sh)
+    one("terminal modes are as before", lambda: same(sh.run("stty -g"), before))
+    one("nothing is left of all this", lambda: same(sh.children(), []))
+
+
+def main():
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.mkdir(DISK)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", DISK], check=True)
+    os.mkdir(os.path.join(DISK, "p"))
+    os.environ["XDG_STATE_HOME"] = os.path.join(DISK, "state")
+    status_of_tests = run_tests(
+        f"cd {DISK}/p; alias hb='$HB_BIN run -q -s s --min-free 24M'", all_tests
+    )
+    subprocess.run(["umount", "-l", DISK], check=True)
+    os.rmdir(DISK)
+    return status_of_tests
+
+
+if __name__ == "__main__":
+    sys.exit(overlay.run_inside(main))
