@@ -105,15 +105,17 @@ like 'which is said' "$(cat "$work/.stderr")" \
 "$HB_BIN" cleanup -y @claude-1 >/dev/null
 
 # The host's is changed meanwhile.
-mkfifo "$work/go"
+# What is shown passes no fifo to the host; what is not held back does.
+mkdir "$work/sync"
+mkfifo "$work/sync/go"
 renew='echo "{\"token\":\"inside\"}" >~/.claude/.credentials.json'
-"$HB_BIN" -q --ro "$work/go" claude "cat '$work/go' >/dev/null; $renew" \
+"$HB_BIN" -q --rw "$work/sync" claude "cat '$work/sync/go' >/dev/null; $renew" \
 	2>"$work/.stderr" &
 pid=$!
 wait_until test -e "$sessions/claude-1/publish"
 echo '{"token":"outside"}' >"$home/.claude/t"
 mv "$home/.claude/t" "$home/.claude/.credentials.json"
-echo >"$work/go"
+echo >"$work/sync/go"
 wait "$pid"
 is 'a change outside wins' "$(cat "$home/.claude/.credentials.json")" \
 	'{"token":"outside"}'
@@ -126,11 +128,11 @@ is 'for good' "$(cat "$home/.claude/.credentials.json")" '{"token":"outside"}'
 "$HB_BIN" cleanup -y @claude-1 >/dev/null
 
 # The supervisor is killed after the login was renewed.
-"$HB_BIN" -q --ro "$work/go" claude \
+"$HB_BIN" -q --rw "$work/sync" claude \
 	"$renew; echo '{\"oauthAccount\":\"killed\"}' >~/.claude.json
-	echo >'$work/go'; sleep 1000" 2>/dev/null &
+	echo >'$work/sync/go'; sleep 1000" 2>/dev/null &
 pid=$!
-cat "$work/go" >/dev/null
+cat "$work/sync/go" >/dev/null
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 is 'not there yet' "$(cat "$home/.claude/.credentials.json")" \
@@ -147,5 +149,5 @@ is 'both files' "$(cat "$home/.claude.json")" \
 "$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
 is 'and nothing is left' "$(left)" ''
 is 'no temporary file either' "$(find "$home" -name '.holdback*')" ''
-rm "$work/go"
+rm "$work/sync/go"
 done_testing

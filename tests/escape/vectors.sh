@@ -102,10 +102,13 @@ escape_sequence_in_a_name() {
 	"$HB_BIN" cleanup -y @esc >>told 2>&1
 	if grep -q "$(printf '[\033\007]')" told; then
 		echo raw
-	elif [ -e "$sequence" ] || ! grep -q 'a.033]52;c;aGI=' told; then
+	elif [ -e "$sequence" ]; then
 		cat told
-	else
+	# The inner session keeps its store where the outer one lists nothing.
+	elif [ "$1" = nested ] || grep -q 'a.033]52;c;aGI=' told; then
 		echo quoted
+	else
+		cat told
 	fi
 	rm told
 }

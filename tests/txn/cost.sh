@@ -59,7 +59,7 @@ each() {
 is 'diff compares a file in 9 calls' "$(each first)" 9
 is 'and looks at it in 2 when nothing has happened since' "$(each again)" 2
 # Two of these are the gate's and the last look before the commit point.
-check 'commit looks 15 times at a file, or less' [ "$(each commit)" -le 15 ]
+check 'commit looks 16 times at a file, or less' [ "$(each commit)" -le 16 ]
 
 rm -f "$TMPDIR"/diff.*
 rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
