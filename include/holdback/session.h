@@ -69,6 +69,11 @@ struct hb_session_info {
 	const char *const *insides;
 	const char *const *strategies; /* how they were to be held back */
 	const char *const *effectives; /* how they are */
+	/*
+	 * Whether the directory is gone or another one, as it was when the
+	 * session was last looked into; NULL: it was not yet.
+	 */
+	const bool *gones;
 };
 
 /* Whether one of its resources has the working directory in it. */

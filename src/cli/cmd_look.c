@@ -162,6 +162,14 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 			&doc->out,
 			"%s interrupted: holdback recover @%s finishes it, holdback recover --back @%s takes it back\n",
 			info->interrupted, info->name, info->name);
+	for (size_t i = 0; info->gones && i < info->n_resources; i++) {
+		if (!info->gones[i])
+			continue;
+		(void)buf_add_str(&doc->out, "gone: ");
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+		(void)buf_add_char(&doc->out, '\n');
+	}
 	if (info->has_lost)
 		(void)buf_add_str(
 			&doc->out,

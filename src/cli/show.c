@@ -217,6 +217,8 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 		doc_str(doc, "inside", info->insides[i]);
 		doc_str(doc, "requested", info->strategies[i]);
 		doc_str(doc, "strategy", info->effectives[i]);
+		if (info->gones)
+			doc_bool(doc, "gone", info->gones[i]);
 		json_end(j);
 	}
 	json_end(j);

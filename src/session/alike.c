@@ -32,6 +32,8 @@ static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 			.store_name = BERTH,
 		};
 
+		if (resource->is_gone)
+			continue;
 		r = session_open_layers(s, i, err);
 		place.layers = resource->layers;
 		place.n_layers = resource->n_layers;

@@ -210,7 +210,8 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 			.progress_ctx = &progress,
 		};
 
-		(void)snprintf(known, sizeof(known), "compared-%zu", i);
+		(void)snprintf(known, sizeof(known), "compared-%s%zu",
+			       resource->is_gone ? "g" : "", i);
 		r = mark ? since_open(&request, above, &c->since[i], err)
 			 : changes_scan(&request, &c->resources[i], err);
 		if (r >= 0)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "session/berth.h"
 #include "session/gc.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/live.h"
 #include "session/progress.h"
@@ -130,7 +131,7 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 	if (r < 0 || last > 0)
 		return r < 0 ? r : 0;
 	r = session_has_upper(s, err);
-	return r < 0 ? r : !r && !has_other_top(s);
+	return r < 0 ? r : !r && !session_has_gone(s) && !has_other_top(s);
 }
 
 int hb_session_forget(struct hb_session *session,
@@ -146,8 +147,10 @@ int hb_session_forget(struct hb_session *session,
 		return 0;
 	r = session_needs_lock(session, err);
 	if (r >= 0)
+		r = session_open_resources(session, err);
+	if (r >= 0)
 		r = session_last_done(session, &last, err);
-	if (r < 0 || last > 0)
+	if (r < 0 || last > 0 || session_has_gone(session))
 		return r < 0 ? r : 0;
 	r = session_drop(session, err);
 	return r < 0 ? r : 1;

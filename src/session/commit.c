@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "session/found.h"
 #include "session/gate.h"
+#include "session/gone.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "session/stack.h"
@@ -191,13 +192,16 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 	int r;
 
 	for (size_t i = 0; is_whole && i < s->record.n_resources; i++) {
+		/* Pending there is what was. */
+		if (s->resources[i].is_gone)
+			continue;
 		s->record.resources[i].t0 = times[i];
 		/* With nothing done, a rollback can still be undone. */
 		if (result->n_operations > 0)
 			s->record.resources[i].t0_before =
 				(struct timespec){ 0 };
 	}
-	if (is_whole)
+	if (is_whole && !session_has_gone(s))
 		s->record.has_lost = false;
 	s->record.used = sys_now();
 	s->record.undo_bytes = result->undo_bytes;
@@ -224,6 +228,9 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 	struct stack_change stack = { 0 };
 	int r;
 
+	r = gone_check_layers(s, NULL, err);
+	if (r < 0)
+		return r;
 	r = stack_begin(&stack, s, txn, is_partial(options), err);
 	if (r >= 0) {
 		allowed_attach(&gate->allowed, txn);
@@ -271,6 +278,15 @@ static int run_check(struct hb_session *s,
 	return hb_session_gate_check(s, options->gate.run, ret_check, err);
 }
 
+/* What stays because its directory is gone; that alone is no commit. */
+static int tell_gone(const struct hb_session *s,
+		     const struct txn_result *result, struct hb_error *err)
+{
+	if (gone_say_pending(s) == 0 || result->n_operations > 0)
+		return 0;
+	return gone_refuse(s, "nothing else is pending", err);
+}
+
 int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
@@ -315,7 +331,10 @@ int hb_session_commit(struct hb_session *session,
 	if (!options->dry_run && is_complete &&
 	    conclude(session, &result, times, &local) < 0)
 		say_unrecorded(session, &local);
+	r = tell_gone(session, &result, err);
 	session_close_resources(session);
+	if (r < 0)
+		return r;
 	if (!options->dry_run && is_complete && result.n_operations > 0)
 		session_note_alike(session, !result.has_rest);
 	session_close_resources(session);
@@ -379,6 +398,10 @@ int hb_session_undo(struct hb_session *session,
 	r = session_needs_lock(session, err);
 	if (r >= 0)
 		r = stack_check_undo(session, err);
+	if (r >= 0)
+		r = session_open_resources(session, err);
+	if (r >= 0)
+		r = gone_check_last(session, false, err);
 	if (r < 0)
 		return r;
 	/*
@@ -406,7 +429,13 @@ int hb_session_undo(struct hb_session *session,
 int hb_session_redo(struct hb_session *session,
 		    struct hb_commit_result *ret_result, struct hb_error *err)
 {
-	return reverse(session, txn_redo, ret_result, err);
+	int r = session_needs_lock(session, err);
+
+	if (r >= 0)
+		r = session_open_resources(session, err);
+	if (r >= 0)
+		r = gone_check_last(session, true, err);
+	return r < 0 ? r : reverse(session, txn_redo, ret_result, err);
 }
 
 int hb_session_recover(struct hb_session *session, bool back,

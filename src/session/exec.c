@@ -61,13 +61,14 @@ static int find_cwd(struct exec *e, struct hb_error *err)
 	for (size_t i = 0; r < 0 && i < record->n_resources; i++) {
 		const struct record_resource *resource = &record->resources[i];
 
-		if (path_is_beneath(here, resource->source))
+		if (!e->session->resources[i].is_gone &&
+		    path_is_beneath(here, resource->source))
 			r = path_join(resource->inside,
 				      here + strlen(resource->source), e->cwd,
 				      sizeof(e->cwd));
 	}
 	if (r < 0)
-		r = path_join(record->resources[0].inside, "", e->cwd,
+		r = path_join(e->mounted.overlays[0].inside, "", e->cwd,
 			      sizeof(e->cwd));
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell the working directory");
@@ -111,7 +112,7 @@ static int prepare(struct exec *e, char *const *argv, char *const *envp,
 	e->host.is_root = sys_geteuid() == 0;
 	e->host.envp = envp;
 	e->request.overlays = e->mounted.overlays;
-	e->request.n_overlays = record->n_resources;
+	e->request.n_overlays = e->mounted.n_overlays;
 	e->request.hidden = e->mounted.hidden;
 	e->request.n_hidden = e->mounted.n_hidden;
 	e->request.held = e->mounted.held;

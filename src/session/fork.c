@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/berth.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -161,8 +162,11 @@ static int make(struct hb_session *s, const char *name, const char *from,
 	const struct session_origin origin = { .fill = fill, .ctx = &fork };
 	int r = 0;
 
+	r = session_open_resources(s, err);
+	if (r >= 0)
+		r = gone_refuse(s, "the session cannot be forked", err);
 	/* What is above the mark stays as it is. */
-	if (!from)
+	if (r >= 0 && !from)
 		r = session_has_upper(s, err);
 	if (r > 0) {
 		r = session_freeze(s, "", err);

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/live.h"
 #include "session/session.h"
@@ -123,7 +124,7 @@ static bool holds_nothing(struct hb_session *s)
 	return !shown_has_trees(s) && !session_has_journal(s) &&
 	       session_count_layers(s, &n_layers, NULL) >= 0 && n_layers == 0 &&
 	       session_last_done(s, &done, NULL) >= 0 && done == 0 &&
-	       session_has_upper(s, NULL) == 0;
+	       session_has_upper(s, NULL) == 0 && !session_has_gone(s);
 }
 
 int gc_has_crashed(const struct hb_store *store, const char *name,
@@ -462,8 +463,10 @@ static int collect_session(struct gc *gc, struct hb_session *s,
 	int r;
 
 	/* One whose directory is gone, or that is broken, is not touched. */
-	if (session_open_resources(s, NULL) < 0)
+	if (session_open_resources(s, NULL) < 0 || session_has_gone(s)) {
+		session_close_resources(s);
 		return 0;
+	}
 	r = collect_undo(gc, s, HISTORY_DONE, err);
 	if (r >= 0)
 		r = collect_undo(gc, s, HISTORY_UNDONE, err);

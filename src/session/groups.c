@@ -670,7 +670,8 @@ int session_prepare_groups(struct hb_session *s, struct hb_error *err)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups) {
+		if (s->record.resources[i].has_groups &&
+		    !s->resources[i].is_gone) {
 			r = session_open_layers(s, i, err);
 			if (r >= 0)
 				r = groups_prepare(&s->resources[i], err);
@@ -686,7 +687,8 @@ int session_settle_groups(struct hb_session *s, struct hb_error *err)
 		return 0;
 	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups)
+		if (s->record.resources[i].has_groups &&
+		    !s->resources[i].is_gone)
 			r = groups_settle(&s->resources[i], err);
 	return r;
 }

@@ -29,7 +29,7 @@
 
 /*
  * The resources of a run that are kept are those of its session, in the same
- * order: run->n_kept from run->n_direct on.
+ * order: run->n_kept from run->n_direct on.  Those that are gone are left out.
  */
 
 /* So many sessions of one command: more are hardly looked at by anybody. */

@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "session/berth.h"
+#include "session/gone.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -179,11 +180,14 @@ int session_open_layers(struct hb_session *s, size_t number,
 
 		if (!layer_counts(layer, done))
 			continue;
-		place = open_layer(s, layer->id, err);
-		fd = place < 0 ? place
-			       : sys_openat(place, name,
-					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-					    0);
+		/* As many, so that a number means the same one everywhere. */
+		place = resource->is_gone ? sys_dup_above(resource->upper, 3)
+					  : open_layer(s, layer->id, err);
+		fd = place < 0
+			     ? place
+			     : sys_openat(place, resource->is_gone ? "." : name,
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+					  0);
 		if (fd < 0)
 			return hb_fail(err, fd,
 				       "cannot open layer %s of session '%s'",

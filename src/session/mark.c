@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -60,6 +61,11 @@ int hb_session_mark(struct hb_session *session, const char *name,
 	r = session_needs_lock(session, err);
 	if (r >= 0)
 		r = choose_mark(session, name, mark, err);
+	if (r < 0)
+		return r;
+	r = session_open_resources(session, err);
+	if (r >= 0)
+		r = gone_check_mark(session, err);
 	if (r < 0)
 		return r;
 	session->record.used = sys_now();

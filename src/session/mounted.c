@@ -9,6 +9,7 @@
 #include "box/box.h"
 #include "plan/plan.h"
 #include "session/berth.h"
+#include "session/gone.h"
 #include "session/ladder.h"
 #include "session/layers.h"
 #include "session/live.h"
@@ -70,24 +71,26 @@ static int hide(void *ctx, const char *path, struct hb_error *err)
 	return keep(m, path, &m->hidden[m->n_hidden++], err);
 }
 
+/* The next one, of the resource `i`. */
 static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 {
+	size_t at = m->n_overlays++;
 	const struct record_resource *resource =
 		&m->session->record.resources[i];
-	struct view_overlay *overlay = &m->overlays[i];
+	struct view_overlay *overlay = &m->overlays[at];
 	const struct strategy *strategy = NULL;
 	char path[PATH_MAX];
 	int r;
 
 	overlay->source = resource->source;
 	overlay->inside = resource->inside;
-	m->places[i].source = resource->source;
-	m->places[i].inside = resource->inside;
-	r = session_layer_paths(m->session, i, &m->layers[i],
+	m->places[at].source = resource->source;
+	m->places[at].inside = resource->inside;
+	r = session_layer_paths(m->session, i, &m->layers[at],
 				&overlay->n_layers, err);
 	if (r < 0)
 		return r;
-	overlay->layers = (const char *const *)m->layers[i];
+	overlay->layers = (const char *const *)m->layers[at];
 	r = shown_strategy(resource, &strategy, err);
 	if (r >= 0 && strategy->shown)
 		r = session_store_path(m->session, i, strategy->shown, path,
@@ -166,7 +169,7 @@ static int hide_stores(struct hb_session *s, struct hb_error *err)
 		if (r < 0)
 			return r;
 		/* A tree of ours does not have them. */
-		if (strategy->shown)
+		if (strategy->shown || s->resources[i].is_gone)
 			continue;
 		r = hide_store(&s->resources[i], BERTH, err);
 		if (r >= 0 && berth_is_used(&s->record.resources[i]))
@@ -241,7 +244,10 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 	if (r >= 0)
 		r = shown_before_box(s, add_held, m, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = fill_overlay(m, i, err);
+		if (!s->resources[i].is_gone)
+			r = fill_overlay(m, i, err);
+	if (r >= 0)
+		gone_say_hidden(s);
 	return r;
 }
 
@@ -317,7 +323,7 @@ static int run_box(struct mounted *m, struct ladder *ladder, int door,
 			       "nobody could join what would be held open");
 	m->plan->fds[PLAN_FD_DOOR] = listener;
 	m->plan->places = m->places;
-	m->plan->n_places = m->session->record.n_resources;
+	m->plan->n_places = m->n_overlays;
 	ladder->events = &events;
 	r = ladder_run(ladder, m->plan, envp, renew_work, m->session,
 		       ret_result, err);

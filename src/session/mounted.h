@@ -26,7 +26,8 @@ struct ladder;
 struct mounted {
 	struct hb_session *session;    /* borrowed, with its lock */
 	struct plan *plan;	       /* borrowed; keeps the strings below */
-	struct view_overlay *overlays; /* by resource of the session */
+	struct view_overlay *overlays; /* by resource that is there */
+	size_t n_overlays;
 	const char **hidden; /* places of ours that a resource would show */
 	size_t n_hidden;
 	struct view_held *held; /* what a copy leaves out */

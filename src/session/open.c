@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "session/berth.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
@@ -64,9 +65,9 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 	struct session_resource *resource = &s->resources[number];
 	int r;
 
-	resource->base = resource_open(&s->record.resources[number], err);
-	if (resource->base < 0)
-		return resource->base;
+	r = gone_judge(s, number, &resource->base, err);
+	if (r != 0)
+		return r < 0 ? r : gone_open(s, number, resource, err);
 	resource->dir =
 		berth_open(&s->record, number, s->dir, resource->base, err);
 	if (resource->dir < 0)
@@ -129,6 +130,21 @@ static int load_seen(struct session_resource *resource, struct hb_error *err)
 	return 0;
 }
 
+/* For the caller, and beyond the time that they are open. */
+static int note_gones(struct hb_session *s, struct hb_error *err)
+{
+	size_t n = s->record.n_resources;
+
+	if (!s->gones)
+		s->gones = calloc(n, sizeof(*s->gones));
+	if (!s->gones)
+		return hb_fail(err, -ENOMEM, "cannot open the resources");
+	for (size_t i = 0; i < n; i++)
+		s->gones[i] = s->resources[i].is_gone;
+	s->info.gones = s->gones;
+	return 0;
+}
+
 int session_open_resources(struct hb_session *s, struct hb_error *err)
 {
 	size_t n = s->record.n_resources;
@@ -156,7 +172,7 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 		return r;
 	}
 	s->has_resources = true;
-	return 0;
+	return note_gones(s, err);
 }
 
 void session_close_resources(struct hb_session *s)
@@ -229,7 +245,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			r = session_open_layers(s, i, err);
 		if (r < 0)
 			return r;
-		if (resource->git.git < 0)
+		if (resource->git.git < 0 && !resource->is_gone)
 			(void)worktree_open(s->record.resources[i].source,
 					    &resource->git.git,
 					    &resource->git.common);
@@ -244,7 +260,9 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.n_layers = resource->n_layers,
 			.is_shared = resource->is_shared,
 			.top = resource->top >= 0 ? &resource->top : NULL,
-			.peers = &resource->peers.ask,
+			.peers =
+				resource->is_gone ? NULL : &resource->peers.ask,
+			.is_gone = resource->is_gone,
 			.git = resource->git.git >= 0 ? &resource->git : NULL,
 			.is_git = strcmp(s->record.resources[i].role,
 					 workspace_role_name(VIEW_GIT)) == 0,

@@ -7,6 +7,7 @@
 #include "plan/view.h"
 #include "session/code.h"
 #include "session/ladder.h"
+#include "session/record.h"
 #include "session/roster.h"
 
 #include <limits.h>
@@ -53,6 +54,8 @@ struct run {
 	struct timespec rules_at; /* when that looked */
 	size_t direct_end;	  /* its entries end there */
 	size_t n_kept; /* and so many behind them are for a session to keep */
+	/* Which of the session each is: what is gone there is not here. */
+	size_t numbers[RECORD_RESOURCES_MAX];
 	struct plan plan;
 	char **argv;	      /* the plan's, allocated */
 	char cwd[PATH_MAX];   /* the caller's */

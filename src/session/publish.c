@@ -148,7 +148,7 @@ static bool find_place(const struct run *run, struct item *item)
 
 		if (resource->role == VIEW_STATE &&
 		    view_lies_in(item->path, resource->source)) {
-			item->resource = (int64_t)i;
+			item->resource = (int64_t)run->numbers[i];
 			return true;
 		}
 	}

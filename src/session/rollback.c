@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "session/stack.h"
@@ -39,6 +40,9 @@ static int roll_back(struct hb_session *s, const char *keep,
 	r = session_txn(s, &txn, err);
 	if (r < 0)
 		return r;
+	r = gone_check_layers(s, keep, err);
+	if (r < 0)
+		return r;
 	session_remember(s);
 	r = stack_begin(&stack, s, txn, false, err);
 	if (r >= 0)
@@ -46,6 +50,8 @@ static int roll_back(struct hb_session *s, const char *keep,
 	stack_end(&stack);
 	if (r >= 0)
 		(void)session_finish(s, AWAY);
+	if (r >= 0)
+		(void)gone_say_pending(s);
 	/* The upper is another one now. */
 	session_close_resources(s);
 	return r;
@@ -68,8 +74,13 @@ static int conclude(struct hb_session *s)
 static int roll_all_back(struct hb_session *s, struct hb_error *err)
 {
 	struct timespec times[RECORD_RESOURCES_MAX];
+	bool was_gone[RECORD_RESOURCES_MAX];
+	bool any_gone = session_has_gone(s);
 	int r;
 
+	/* It may be back by then, with all that is pending in it. */
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		was_gone[i] = s->resources[i].is_gone;
 	r = roll_back(s, NULL, err);
 	if (r < 0)
 		return r;
@@ -79,11 +90,14 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		struct record_resource *resource = &s->record.resources[i];
 
+		if (was_gone[i])
+			continue;
 		if (resource->t0_before.tv_sec == 0)
 			resource->t0_before = resource->t0;
 		resource->t0 = times[i];
 	}
-	s->record.has_lost = false;
+	if (!any_gone)
+		s->record.has_lost = false;
 	return conclude(s);
 }
 
@@ -183,7 +197,9 @@ static int find_path(struct hb_session *s, const char *path,
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is the whole of a resource", path);
 	}
-	r = check_frozen(s, number, rest, err);
+	r = s->resources[number].is_gone
+		    ? gone_refuse(s, "what is pending in it stays", err)
+		    : check_frozen(s, number, rest, err);
 	if (r >= 0)
 		r = check_above(&s->resources[number], rest, err);
 	if (r < 0)

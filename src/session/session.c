@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/live.h"
 #include "session/publish.h"
@@ -192,6 +193,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.insides = s->insides,
 		.strategies = s->strategies,
 		.effectives = s->effectives,
+		.gones = s->gones,
 	};
 	return 0;
 }
@@ -297,6 +299,9 @@ static int open_session(struct hb_session *s, const char *name,
 		r = settle(s, how, err);
 	if (r < 0)
 		return r;
+	/* What was settled without a directory may go on with it. */
+	if (session_has_gone(s))
+		session_close_resources(s);
 	return fill_info(s, err);
 }
 
@@ -369,6 +374,7 @@ void hb_session_free(struct hb_session *session)
 		return;
 	session_close_resources(session);
 	free(session->sources);
+	free(session->gones);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);
 	fd_closep(&session->door);
@@ -419,6 +425,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 		r = fn(ctx, &unreadable, err);
 	}
 	free(s.sources);
+	free(s.gones);
 	record_done(&s.record);
 	fd_closep(&s.lock);
 	fd_closep(&s.dir);

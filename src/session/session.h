@@ -34,6 +34,7 @@ struct session_resource {
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
 	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
+	bool is_gone;	     /* all of these are a stand-in's: gone.h */
 	struct seen_log log; /* while a transaction is under way */
 };
 
@@ -61,6 +62,7 @@ struct hb_session {
 
 	struct hb_session_info info;
 	const char **sources, **insides, **strategies, **effectives;
+	bool *gones; /* info.gones, once the resources were open */
 };
 
 /* "NAME/r0", where a resource's store lies below the session's directory. */
@@ -74,7 +76,8 @@ void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
 
 /*
  * Opens every resource and its store, and verifies that the real directory is
- * the one the session was made for.  Does nothing the second time.
+ * the one the session was made for; gone.h has what is opened where one is not
+ * and others are.  Does nothing the second time.
  */
 int session_open_resources(struct hb_session *s, struct hb_error *err);
 void session_close_resources(struct hb_session *s);

@@ -149,6 +149,9 @@ static int take_steps(struct shown *shown, struct hb_error *err)
 
 	r = session_boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		/* A copy of nothing is shown to nobody. */
+		if (s->resources && s->resources[i].is_gone)
+			continue;
 		shown->number = i;
 		r = take_step(shown, boot, err);
 	}

@@ -182,6 +182,9 @@ int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 	progress_begin(&v.progress, session->store,
 		       "looking through the real directories");
 	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {
+		/* Nothing of it is there that could have been changed. */
+		if (session->resources[i].is_gone)
+			continue;
 		v.resource = i;
 		r = verify_one(&v, err);
 	}

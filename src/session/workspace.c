@@ -9,6 +9,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/entries.h"
+#include "session/gone.h"
 #include "session/look.h"
 #include "session/prepare.h"
 #include "session/session.h"
@@ -120,8 +121,10 @@ static int add_resource(struct run *run, enum view_role role,
 	run->n_resources++;
 	if (resource->is_direct)
 		run->n_direct++;
-	else if (role != VIEW_CACHE)
+	else if (role != VIEW_CACHE && run->n_kept < RECORD_RESOURCES_MAX) {
+		run->numbers[run->n_kept] = run->n_kept;
 		run->n_kept++;
+	}
 	run->request.resources = run->resources;
 	run->request.n_resources = run->n_resources;
 	return 0;
@@ -189,12 +192,23 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 			       "what a session holds back cannot be direct");
 	}
 	r = make_room(run, err);
+	if (r >= 0)
+		r = session_open_resources(run->session, err);
+	/* Settings and what is shown beside it go by the project. */
+	if (r >= 0 && run->session->resources[0].is_gone)
+		r = gone_refuse(run->session, "no command can run without it",
+				err);
 	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
 		       record->resources[0].source);
-	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
+		if (run->session->resources[i].is_gone)
+			continue;
 		r = add_resource(run, role_of(record, i),
 				 record->resources[i].source,
 				 record->resources[i].inside, NULL, err);
+		if (r >= 0 && run->n_kept > 0)
+			run->numbers[run->n_kept - 1] = i;
+	}
 	return r;
 }
 

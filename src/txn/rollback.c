@@ -231,7 +231,7 @@ static int plan_all(struct txn *txn, uint64_t id, const struct paths *paths,
 		if (r < 0)
 			break;
 		r = site_make(&sites[n], err);
-		if (r == 0 && !paths)
+		if (r == 0 && !paths && !txn->resources[n].is_gone)
 			r = plan_one(&sites[n], (uint32_t)n, w, err);
 	}
 	if (r == 0 && paths)

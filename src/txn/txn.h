@@ -47,8 +47,13 @@ struct txn_resource {
 	const int *top;
 	const struct changes_peers *peers; /* may be NULL */
 	const struct ignored_outside
-		*git;		/* as struct changes_request has it */
-	bool is_git;		/* its root is the directory of a repository */
+		*git; /* as struct changes_request has it */
+	bool is_git;  /* its root is the directory of a repository */
+	/*
+	 * Its directory is gone, and all of this an empty stand-in: a rollback
+	 * leaves it as it is.
+	 */
+	bool is_gone;
 	bool same_mount;	/* the upper lies on the base's mount */
 	const char *store_name; /* as struct changes_request has it */
 	struct timespec t0;

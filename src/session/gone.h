@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_GONE_H
+#define HB_SESSION_GONE_H
+
+#include "session/session.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A resource whose directory is gone, or another one, while others of the
+ * session are there: an empty stand-in takes its place, SESSION/gN with what
+ * rN has and a base of its own.  So all else works, and rN, which nobody opens
+ * meanwhile, is as it was when the directory is back.
+ *
+ * (a) What began with a stand-in ends with it: as long as a box, a journal or a
+ *     layer is unfinished, gN says which of the two it was.
+ * (b) What began with the directory needs it: -HB_E_STATE if it is gone then.
+ * (c) A stand-in has nothing pending, and says nothing about rN: what removes a
+ *     session or a layer that holds nothing asks session_has_gone() first.
+ *
+ * tests/txn/gone.sh holds these.
+ */
+
+/*
+ * Opens the directory of resource `number`; 1: a stand-in has to do, and is
+ * there.  Removes one that is not needed any more.
+ */
+int gone_judge(struct hb_session *s, size_t number, int *ret_base,
+	       struct hb_error *err);
+
+/* The descriptors of the stand-in. */
+int gone_open(const struct hb_session *s, size_t number,
+	      struct session_resource *ret, struct hb_error *err);
+
+/* Whether one of the resources, which are open, has a stand-in. */
+bool session_has_gone(const struct hb_session *s);
+
+/* -HB_E_STATE, in words, if one has; `what` cannot be done then. */
+int gone_refuse(const struct hb_session *s, const char *what,
+		struct hb_error *err);
+
+/*
+ * How much is pending in a resource that is gone, as files of its layers;
+ * UINT64_MAX: cannot be told, because they are gone with it.
+ */
+uint64_t gone_pending(const struct hb_session *s, size_t number);
+
+/* Says of each what stays pending; the sum, as above. */
+uint64_t gone_say_pending(const struct hb_session *s);
+
+/*
+ * -HB_E_STATE if a layer that counts, above the one with the id `keep` (NULL:
+ * any), has something of a resource that is gone: it ends for all resources.
+ */
+int gone_check_layers(struct hb_session *s, const char *keep,
+		      struct hb_error *err);
+
+/* -HB_E_STATE if there is something pending that the mark would not have. */
+int gone_check_mark(struct hb_session *s, struct hb_error *err);
+
+/* -HB_E_STATE if the last transaction, done or undone, touches one. */
+int gone_check_last(struct hb_session *s, bool is_undone, struct hb_error *err);
+
+/* What the session is told about one when a box begins. */
+void gone_say_hidden(const struct hb_session *s);
+
+#endif
