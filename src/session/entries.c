@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "session/closed.h"
 #include "session/direct.h"
 #include "session/gitfiles.h"
 #include "session/look.h"
@@ -447,6 +448,8 @@ int entries_hide(struct run *run, struct hb_error *err)
 		r = worktrees_keep(run, err);
 	if (r >= 0)
 		r = direct_protect(run, err);
+	if (r >= 0)
+		r = closed_find(run, err);
 	if (r < 0)
 		return r;
 	run->request.entries = run->entries;

@@ -188,6 +188,23 @@ static void tell_git(const struct run *run, const struct hb_listener *listener)
 	}
 }
 
+static void tell_closed(const struct run *run,
+			const struct hb_listener *listener)
+{
+	char text[128];
+
+	if (run->n_closed_whole == 0)
+		return;
+	(void)snprintf(
+		text, sizeof(text),
+		"/etc: %zu director%s too much in %s to look at, and %s hidden",
+		run->n_closed_whole,
+		run->n_closed_whole == 1 ? "y has" : "ies have",
+		run->n_closed_whole == 1 ? "it" : "them",
+		run->n_closed_whole == 1 ? "is" : "are");
+	tell(listener, HB_NOTICE_START, text);
+}
+
 /* What of the home directory a profile shows. */
 static size_t count_tools(const struct run *run)
 {
@@ -276,6 +293,7 @@ static void tell_start(const struct run *run, const char *session,
 			       " · terminal: your own");
 	tell(listener, HB_NOTICE_START, text);
 	tell_git(run, listener);
+	tell_closed(run, listener);
 	if (!run->worktree_why)
 		return;
 	(void)snprintf(
