@@ -309,6 +309,11 @@ struct hb_summary {
 	uint64_t n_ignored, ignored_bytes, n_ignored_directories;
 	/* Locks and unfinished files of git, which are never committed. */
 	uint64_t n_locks;
+	/*
+	 * Paths that count as not ignored because the rules of git there take
+	 * too much work to look at.
+	 */
+	uint64_t n_unjudged;
 	char hash[65]; /* names exactly this change set; or "" */
 };
 

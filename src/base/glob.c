@@ -48,6 +48,7 @@ struct pattern {
 	const char *s;
 	size_t n;
 	bool fold;
+	uint64_t *work; /* what is left of it */
 };
 
 struct states {
@@ -247,6 +248,21 @@ static struct token token_at(const struct pattern *p, size_t i)
 	}
 }
 
+static void spend(const struct pattern *p, size_t n)
+{
+	*p->work -= n < *p->work ? n : *p->work;
+}
+
+/* The token costs what it is long: a class is read for each byte of the text.
+ */
+static struct token pay_token(const struct pattern *p, size_t i)
+{
+	struct token t = token_at(p, i);
+
+	spend(p, (t.kind == TOKEN_BAD ? p->n : t.next) - i);
+	return t;
+}
+
 /* Adds the state and those that follow from it without a byte. */
 static void states_add(struct states *set, uint8_t *seen,
 		       const struct pattern *p, size_t i)
@@ -258,7 +274,7 @@ static void states_add(struct states *set, uint8_t *seen,
 			return;
 		seen[i] = 1;
 		set->at[set->n++] = (uint16_t)i;
-		t = token_at(p, i);
+		t = pay_token(p, i);
 		i = t.next;
 	} while (t.kind == TOKEN_STAR || t.kind == TOKEN_DIRS ||
 		 t.kind == TOKEN_ANYTHING);
@@ -267,7 +283,7 @@ static void states_add(struct states *set, uint8_t *seen,
 /* Where the state goes on this byte; SIZE_MAX for nowhere. */
 static size_t step(const struct pattern *p, size_t i, char c)
 {
-	struct token t = token_at(p, i);
+	struct token t = pay_token(p, i);
 
 	switch (t.kind) {
 	case TOKEN_BYTE:
@@ -305,6 +321,8 @@ static bool match_whole(const struct pattern *p, const char *path, size_t len,
 	now->n = 0;
 	states_add(now, seen, p, 0);
 	for (; len > 0 && now->n > 0; path++, len--) {
+		if (*p->work == 0)
+			return false;
 		if (is_above && *path == '/' && seen[p->n])
 			return true;
 		for (size_t i = 0; i < now->n; i++)
@@ -326,7 +344,7 @@ static bool match_whole(const struct pattern *p, const char *path, size_t len,
 /* NULL, or what is wrong with the pattern. */
 static const char *find_fault(const char *pattern)
 {
-	struct pattern p = { pattern, strlen(pattern), false };
+	struct pattern p = { .s = pattern, .n = strlen(pattern) };
 	struct token t;
 
 	if (p.n == 0)
@@ -354,7 +372,9 @@ int glob_check(const char *pattern, struct hb_error *err)
 
 bool glob_match(const char *pattern, const char *path, unsigned int flags)
 {
-	struct pattern p = { pattern, strlen(pattern), flags & GLOB_FOLD };
+	uint64_t work = UINT64_MAX;
+	struct pattern p = { pattern, strlen(pattern), flags & GLOB_FOLD,
+			     &work };
 	bool is_above = flags & GLOB_ABOVE;
 	size_t len = strlen(path);
 	const char *last;
@@ -382,9 +402,11 @@ bool glob_match(const char *pattern, const char *path, unsigned int flags)
 	return match_whole(&p, path, len, is_above);
 }
 
-bool glob_match_all(const char *pattern, size_t n, const char *text, size_t len)
+bool glob_match_all(const char *pattern, size_t n, const char *text, size_t len,
+		    uint64_t *work)
 {
-	struct pattern p = { pattern, n, false };
+	struct pattern p = { pattern, n, false, work };
 
-	return n <= GLOB_PATTERN_MAX && match_whole(&p, text, len, false);
+	return n <= GLOB_PATTERN_MAX && match_whole(&p, text, len, false) &&
+	       *work > 0;
 }

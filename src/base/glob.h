@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct hb_error;
 
@@ -54,8 +55,11 @@ bool glob_match(const char *pattern, const char *path, unsigned int flags);
  * Whether the pattern's `n` bytes match all of the text, both from their starts
  * as they stand: slashes at the ends mean nothing special, and the start counts
  * as that of a component.
+ *
+ * Every byte of the pattern that is looked at, for a byte of the text, lowers
+ * `*work` by one.  At 0 the match is given up, and the answer is false.
  */
-bool glob_match_all(const char *pattern, size_t n, const char *text,
-		    size_t len);
+bool glob_match_all(const char *pattern, size_t n, const char *text, size_t len,
+		    uint64_t *work);
 
 #endif

@@ -37,6 +37,12 @@ int show_ignored_part(const struct hb_summary *s, struct buf *out)
 		(void)buf_add_fmt(out, " · %llu lock%s of git left behind",
 				  (unsigned long long)s->n_locks,
 				  s->n_locks == 1 ? "" : "s");
+	if (s->n_unjudged > 0)
+		(void)buf_add_fmt(out,
+				  " · .gitignore takes too long to read: "
+				  "%llu path%s as not ignored",
+				  (unsigned long long)s->n_unjudged,
+				  s->n_unjudged == 1 ? " counts" : "s count");
 	return out->error;
 }
 
@@ -184,6 +190,7 @@ void show_summary_lines_json(const struct hb_summary *s,
 	doc_uint(doc, "ignored_directories", s->n_ignored_directories);
 	doc_uint(doc, "ignored_bytes", s->ignored_bytes);
 	doc_uint(doc, "locks", s->n_locks);
+	doc_uint(doc, "unjudged", s->n_unjudged);
 	add_lines(lines, doc);
 	if (s->hash[0])
 		doc_str(doc, "hash", s->hash);

@@ -95,6 +95,7 @@ static void fill_summary(const struct changes_summary *from,
 		.ignored_bytes = from->ignored_bytes,
 		.n_ignored_directories = from->n_dirs_ignored,
 		.n_locks = from->n_locks,
+		.n_unjudged = from->n_unjudged,
 	};
 	ret->n_files =
 		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;

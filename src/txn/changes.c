@@ -681,6 +681,8 @@ static int scan_once(const struct changes_request *request,
 		    : spill_init(&changes->spill, request->spill_dir, err);
 	if (r >= 0)
 		r = scan_run(&scan, err);
+	if (scan.ignored)
+		changes->summary.n_unjudged = ignored_unjudged(scan.ignored);
 	ignored_free(scan.ignored);
 	buf_done(&scan.hashed);
 	if (request->known)

@@ -238,6 +238,8 @@ struct changes_summary {
 	/* Of what is ignored, which counts nowhere else but in `n_changes`. */
 	uint64_t n_ignored, ignored_bytes, n_dirs_ignored;
 	uint64_t n_locks; /* CHANGE_LOCK */
+	/* Those not ignored because asking took too much: ignored_unjudged() */
+	uint64_t n_unjudged;
 	uint8_t hash[32];
 };
 

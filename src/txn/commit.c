@@ -77,6 +77,7 @@ static void add_summary(struct changes_summary *to,
 	to->ignored_bytes += from->ignored_bytes;
 	to->n_dirs_ignored += from->n_dirs_ignored;
 	to->n_locks += from->n_locks;
+	to->n_unjudged += from->n_unjudged;
 }
 
 static void drop_scan(struct part *part)

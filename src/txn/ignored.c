@@ -65,6 +65,8 @@ struct ignored {
 	struct repository *repositories;
 	size_t n_repositories, repositories_room;
 	uint64_t size; /* of all files that are kept */
+	uint64_t work; /* that is left */
+	uint64_t n_unjudged;
 };
 
 struct ignored *ignored_new(int base, const struct ignored_outside *outside)
@@ -75,6 +77,7 @@ struct ignored *ignored_new(int base, const struct ignored_outside *outside)
 		return NULL;
 	x->base = base;
 	x->outside = outside;
+	x->work = IGNORED_WORK;
 	buf_init(&x->path, PATH_SIZE);
 	return x;
 }
@@ -287,8 +290,12 @@ static int add_repository(struct ignored *x, int dir, size_t len,
 	return r;
 }
 
-/* What the rules say of a path whose directory is the deepest level. */
-static enum ignore_verdict judge(const struct ignored *x, const char *path,
+/*
+ * What the rules say of a path whose directory is the deepest level.  Once the
+ * work is used up they say nothing: a rule that was not looked at could include
+ * the path again.
+ */
+static enum ignore_verdict judge(struct ignored *x, const char *path,
 				 size_t len, bool is_directory)
 {
 	const struct repository *repo = &x->repositories[x->n_repositories - 1];
@@ -300,15 +307,16 @@ static enum ignore_verdict judge(const struct ignored *x, const char *path,
 		size_t skip = level->len > 0 ? level->len + 1 : 0;
 
 		verdict = ignore_file_judge(&level->file, path + skip,
-					    len - skip, is_directory);
+					    len - skip, is_directory, &x->work);
 	}
 	if (verdict == IGNORE_SAYS_NOTHING)
 		verdict = ignore_file_judge(&repo->exclude, path + repo->len,
-					    len - repo->len, is_directory);
-	return verdict;
+					    len - repo->len, is_directory,
+					    &x->work);
+	return x->work > 0 ? verdict : IGNORE_SAYS_NOTHING;
 }
 
-static bool is_excluded(const struct ignored *x, const char *path, size_t len,
+static bool is_excluded(struct ignored *x, const char *path, size_t len,
 			bool is_directory)
 {
 	return x->n_repositories > 0 &&
@@ -470,11 +478,18 @@ int ignored_ask(struct ignored *x, const struct ignored_question *q,
 	    !is_git_name(q->path, level->len > 0 ? level->len + 1 : 0, len) &&
 	    is_excluded(x, q->path, len, q->is_directory))
 		top = len;
-	if (!top)
+	if (!top) {
+		x->n_unjudged += x->work == 0 && x->n_repositories > 0;
 		return 0;
+	}
 	r = is_tracked(x, q->path, len, err);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	*ret_top = top;
 	return 1;
+}
+
+uint64_t ignored_unjudged(const struct ignored *x)
+{
+	return x->n_unjudged;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * One file of patterns as gitignore(5) has them: what its lines mean, and what
@@ -14,6 +15,10 @@ struct ignore_rule {
 	const char *pattern; /* without "!", and the slashes at its ends */
 	size_t len;
 	size_t literal; /* so many bytes at its start are no pattern */
+	size_t tail;	/* and so many at its end, in one component */
+	size_t needle;	/* offset of the first bytes behind stars that are none
+			 */
+	size_t needle_len;
 	bool is_negated;
 	bool is_for_directories;
 	bool is_for_names; /* of one component, at any depth */
@@ -42,9 +47,12 @@ enum ignore_verdict {
 /*
  * What the last rule that matches says about a path, relative to the directory
  * that the list is for.  Directories above the path are not asked about.
+ *
+ * Each rule that is looked at lowers `*work`, by what comparing it costs.  At 0
+ * the rest is not looked at, and nothing is said.
  */
 enum ignore_verdict ignore_file_judge(const struct ignore_file *file,
 				      const char *path, size_t len,
-				      bool is_directory);
+				      bool is_directory, uint64_t *work);
 
 #endif

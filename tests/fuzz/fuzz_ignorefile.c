@@ -23,6 +23,7 @@ static enum ignore_verdict judge(const char *list, size_t n, unsigned times,
 	enum ignore_verdict verdict;
 	struct buf list_again = BUF_INIT(4 * SIZE_LIMIT);
 	char *text = NULL;
+	uint64_t work = UINT64_MAX;
 	size_t len = 0;
 
 	for (unsigned i = 0; i < times; i++) {
@@ -33,7 +34,8 @@ static enum ignore_verdict judge(const char *list, size_t n, unsigned times,
 		abort();
 	if (ignore_file_parse(text, len, &file) < 0)
 		abort();
-	verdict = ignore_file_judge(&file, path, strlen(path), is_directory);
+	verdict = ignore_file_judge(&file, path, strlen(path), is_directory,
+				    &work);
 	ignore_file_done(&file);
 	return verdict;
 }

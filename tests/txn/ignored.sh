@@ -130,4 +130,17 @@ new_session "$repository; yes '*.o' | head -c 1100000 >.gitignore"
 in_box 'echo 1 >a.o'
 is 'and none of any size' "$(names)" 'A a.o,'
 
+
+# Rules that are made to be slow: each is compared with each path.
+slow='**/'$(printf 'a*%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)'b?'
+name=$(printf 'a%.0s' $(seq 200))
+new_session "$repository; echo '*.o' >.gitignore; yes '$slow*' | head -5000 >>.gitignore"
+in_box "i=0; while [ \$i -lt 12 ]; do echo >$name\$i; i=\$((i + 1)); done; echo >z.o"
+is 'rules that take too much work end as not ignored, and the summary says so' \
+	"$(hb status @s | tail -1 | sed 's/: [0-9]* paths* count/: N paths count/')" \
+	'13 files: 13 added · .gitignore takes too long to read: N paths count as not ignored'
+is '--json has the number of these paths' "$(json '0 < d["summary"]["unjudged"] <= 13')" True
+is 'commit takes them, and says so as well' "$(hb commit -y @s | grep -c 'takes too long to read')" 1
+check 'all of them' test -e "$project/z.o"
+
 finish
