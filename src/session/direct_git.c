@@ -224,9 +224,8 @@ int direct_config_names(const struct direct_config *config, const char *path,
 		return hb_fail(err, -ENOMEM, "cannot read git's configuration");
 	g->config = config;
 	g->err = err;
-	if (path_join(config->source, path, g->files[0], PATH_MAX) < 0)
-		return 0;
-	g->n_files = 1;
+	if (path_join(config->source, path, g->files[0], PATH_MAX) >= 0)
+		g->n_files = 1;
 	for (; r >= 0 && g->at < g->n_files; g->at++)
 		r = read_one(g);
 	return r < 0 ? r : 0;
