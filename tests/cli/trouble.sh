@@ -38,7 +38,8 @@ out=$(in_mounts '
 	hb commit -y >/dev/null; cat f; ls')
 like 'a full disk: the session is kept, the place and the fix are named' "$out" \
 	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}status 5${nl}*"
-like 'what looks says so, too' "$out" '*No space left*fix: make room*status 7*'
+like 'status of a session on a full disk works, and says that it is not settled' "$out" \
+	'*is not settled: *No space left*status 0*'
 like 'and with room it goes on' "$out" "*status 0${nl}M	f${nl}y${nl}f"
 
 out=$(in_mounts '
