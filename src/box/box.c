@@ -121,7 +121,8 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	box->wants_go = plan->fds[PLAN_FD_INFO] >= 0 ||
 			plan->fds[PLAN_FD_JSON_STATUS] >= 0 ||
 			is_set(box, PLAN_MAP_ALL) || plan->limits.memory ||
-			plan->limits.cpus || plan->limits.pids;
+			plan->limits.cpus ||
+			(plan->limits.pids && !plan->limits.is_pids_usual);
 	r = claim_descriptors(box, err);
 	if (r >= 0)
 		r = box_lists_make(box, envp, err);

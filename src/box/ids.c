@@ -133,15 +133,16 @@ int ids_map_all(pid_t pid, struct hb_error *err)
  * What watches files is counted for the user, on the whole machine: half of it
  * stays for the rest.  The host's /proc says how much that is.
  */
-static int limit_watchers(struct hb_error *err)
+static int limit_watchers(uint64_t asked, struct hb_error *err)
 {
 	static const struct {
 		const char *all, *ours;
+		bool is_asked; /* by the key; of watches it is always half */
 	} rows[] = {
 		{ "/proc/sys/fs/inotify/max_user_instances",
-		  "/proc/sys/user/max_inotify_instances" },
+		  "/proc/sys/user/max_inotify_instances", true },
 		{ "/proc/sys/fs/inotify/max_user_watches",
-		  "/proc/sys/user/max_inotify_watches" },
+		  "/proc/sys/user/max_inotify_watches", false },
 	};
 	char text[32];
 
@@ -153,8 +154,10 @@ static int limit_watchers(struct hb_error *err)
 		if (sys_read_file_at(AT_FDCWD, rows[i].all, text,
 				     sizeof(text)) < 0)
 			continue;
-		n = strtoul(text, NULL, 10);
-		(void)snprintf(text, sizeof(text), "%lu", n / 2);
+		n = strtoul(text, NULL, 10) / 2;
+		if (rows[i].is_asked && asked != PLAN_USUAL)
+			n = asked;
+		(void)snprintf(text, sizeof(text), "%lu", n);
 		r = sys_write_file_at(AT_FDCWD, rows[i].ours, text);
 		if (r < 0 && r != -ENOENT)
 			return hb_fail(err, r, "cannot write to %s",
@@ -180,7 +183,8 @@ int step_no_userns(struct box *box, struct hb_error *err)
 		return hb_fail(
 			err, r,
 			"cannot write to /proc/sys/user/max_user_namespaces");
-	r = is_set(box, PLAN_LIMITS) ? limit_watchers(err) : 0;
+	if (is_set(box, PLAN_LIMITS) && box->plan->limits.inotify)
+		r = limit_watchers(box->plan->limits.inotify, err);
 	if (r < 0 || !box->caps)
 		return r;
 	box->proc_self =

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "box/door.h"
 #include "box/lead.h"
+#include "box/limits.h"
 #include "box/pty.h"
 #include "box/stage.h"
 #include "box/state.h"
@@ -192,6 +193,7 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 		r = find_cwd(j, err);
 	if (r < 0)
 		return r;
+	j->box.pids = limits_pids(&j->plan.limits);
 	j->plan.argv = argv;
 	r = plan_environment(&j->plan, envp, &j->inside, err);
 	if (r >= 0)

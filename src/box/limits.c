@@ -2,11 +2,14 @@
 #include "box/limits.h"
 
 #include "box/state.h"
+#include "sys/file.h"
 #include "sys/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The kernel's own period for processors, in microseconds. */
 #define CPU_PERIOD 100000
@@ -16,18 +19,19 @@
 int limits_prepare(struct box *box, struct hb_error *err)
 {
 	const struct plan_limits *limits = &box->plan->limits;
-	/* init is in the group as well. */
-	uint64_t pids = limits->pids + 1;
 	struct cgroup_limit rows[ROWS_MAX];
 	char memory[32], cpus[64], processes[32];
+	bool is_asked = limits->pids && !limits->is_pids_usual;
 	bool is_needed;
 	size_t n = 0;
 	int r;
 
+	box->pids = limits_pids(limits);
 	(void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory);
 	(void)snprintf(cpus, sizeof(cpus), "%" PRIu64 " %d",
 		       limits->cpus * (CPU_PERIOD / 1000), CPU_PERIOD);
-	(void)snprintf(processes, sizeof(processes), "%" PRIu64, pids);
+	/* init is in the group as well. */
+	(void)snprintf(processes, sizeof(processes), "%" PRIu64, box->pids + 1);
 	if (limits->memory) {
 		rows[n++] = (struct cgroup_limit){ "memory", "memory.max",
 						   memory, false };
@@ -40,8 +44,9 @@ int limits_prepare(struct box *box, struct hb_error *err)
 			(struct cgroup_limit){ "cpu", "cpu.max", cpus, false };
 	is_needed = n > 0;
 	/* That of the user namespace does not bind root, and needs one. */
-	is_needed |= limits->pids && is_set(box, PLAN_BARE);
-	if (limits->pids && (box->uid == 0 || is_set(box, PLAN_BARE))) {
+	is_needed |= is_asked && is_set(box, PLAN_BARE);
+	if ((is_asked || (n > 0 && limits->pids)) &&
+	    (box->uid == 0 || is_set(box, PLAN_BARE))) {
 		rows[n++] = (struct cgroup_limit){ "pids", "pids.max",
 						   processes, false };
 		box->has_group_pids = true;
@@ -56,14 +61,44 @@ int limits_prepare(struct box *box, struct hb_error *err)
 	return 0;
 }
 
+uint64_t limits_pids(const struct plan_limits *limits)
+{
+	uint64_t all;
+	char text[32];
+
+	if (!limits->is_pids_usual ||
+	    sys_read_file_at(AT_FDCWD, "/proc/sys/kernel/pid_max", text,
+			     sizeof(text)) <= 0)
+		return limits->pids;
+	all = strtoul(text, NULL, 10);
+	return all / 4 < limits->pids ? all / 4 : limits->pids;
+}
+
+/*
+ * Not tried out, because root, whom it does not bind, is not refused for a
+ * number that was not asked for.  Without namespaces it would count all that
+ * the user runs.
+ */
+static void limit_usually(const struct box *box)
+{
+	uint64_t n = box->pids + box->has_init;
+
+	if (!is_set(box, PLAN_BARE))
+		(void)sys_limit_processes(n, n);
+}
+
 int limits_of_namespace(const struct box *box, struct hb_error *err)
 {
-	uint64_t n = box->plan->limits.pids;
+	uint64_t n = box->pids;
 	pid_t pid;
 	int r;
 
 	if (n == 0 || box->has_group_pids)
 		return 0;
+	if (box->plan->limits.is_pids_usual) {
+		limit_usually(box);
+		return 0;
+	}
 	n += box->has_init;
 	r = sys_limit_processes(1, n);
 	if (r < 0)

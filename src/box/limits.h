@@ -2,14 +2,23 @@
 #ifndef HB_BOX_LIMITS_H
 #define HB_BOX_LIMITS_H
 
+#include <stdint.h>
+
 struct box;
 struct hb_error;
+struct plan_limits;
 
 /*
  * What all processes of a box together may use.  Memory and processors only a
  * control group can limit; processes also a limit of the user namespace, which
  * needs nobody's leave but does not bind root.
  */
+
+/*
+ * How many processes these are on this host, whose /proc is read: inside, the
+ * pid namespace has a number of its own.
+ */
+uint64_t limits_pids(const struct plan_limits *limits);
 
 /* The supervisor's part, before clone(): a group, where one is needed. */
 int limits_prepare(struct box *box, struct hb_error *err);

@@ -41,20 +41,12 @@
 #define MOUNT_FILE_MODE	 0444
 #define ATTACH_TRIES	 10
 
-#define INODE_BYTES 4096
-#define INODES_MIN  1024
-
-/*
- * A name costs memory as well, which the kernel counts for nobody: where a size
- * is a limit of ours, each takes a page of it.
- */
+/* Where a size is a limit of ours. */
 static uint64_t inodes_of(const struct box *box, uint64_t size)
 {
-	uint64_t n = size / INODE_BYTES;
-
 	if (size == 0 || !is_set(box, PLAN_LIMITS))
 		return 0;
-	return n < INODES_MIN ? INODES_MIN : n;
+	return plan_inodes(box->plan->limits.inodes, size);
 }
 
 int mounts_new_tmpfs(mode_t mode, uint64_t size, uint64_t inodes, unsigned attr,

@@ -75,6 +75,7 @@ struct box {
 	int go_rd, go_wr; /* the supervisor's word to the child */
 
 	struct cgroup cgroup; /* the limits of all processes, or none */
+	uint64_t pids;	      /* limits_pids() */
 	bool has_group_pids;  /* and their number is one of them */
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */

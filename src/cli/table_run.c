@@ -47,6 +47,8 @@ const struct option run_options[] = {
 	      "end the command after so long, such as 10m") },
 	{ ROW("min-free", "SIZE",
 	      "stop the command while the disk has less than this left") },
+	{ ROW("inodes", "N", "how many files each place in memory may have") },
+	{ ROW("inotify", "N", "how many inotify instances there may be") },
 	{ FLAG("direct",
 	       "hold nothing back: writes in the workspace are real") },
 	{ ROW("code", "FILE", "run this file, read-only and without network"),

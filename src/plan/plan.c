@@ -7,11 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define INODE_BYTES 4096
+#define INODES_MIN  1024
+
 void plan_set_tty(struct plan *plan, const char *tty)
 {
 	plan->settings &= ~(unsigned)PLAN_TTY_REAL;
 	if (strcmp(tty, "real") == 0)
 		plan->settings |= PLAN_TTY_REAL;
+}
+
+uint64_t plan_inodes(uint64_t inodes, uint64_t size)
+{
+	uint64_t usual = size / INODE_BYTES;
+
+	if (inodes != PLAN_USUAL)
+		return inodes;
+	return usual < INODES_MIN ? INODES_MIN : usual;
 }
 
 void plan_init(struct plan *plan)

@@ -177,9 +177,26 @@ struct plan_limits {
 	uint64_t memory; /* bytes */
 	uint64_t cpus;	 /* thousandths of a processor */
 	uint64_t pids;	 /* processes and threads, init not counted */
+	/* It was not asked for: where it does not bind there is none. */
+	bool is_pids_usual;
 	uint64_t seconds;
 	uint64_t min_free; /* bytes of each disk that layers are on */
+	uint64_t inodes;   /* files in each place in memory */
+	uint64_t inotify;  /* instances of all processes together */
 };
+
+/* Or a quarter of what the machine has, if that is less. */
+#define PLAN_PIDS_USUAL 4096
+
+/* Of inodes and inotify: half of the user's, or plan_inodes(). */
+#define PLAN_USUAL UINT64_MAX
+
+/*
+ * How many files fit into a place in memory of `size` bytes if plan_limits says
+ * `inodes`; 0: the kernel's number.  A name costs memory as well, which the
+ * kernel counts for nobody: usually each takes a page.
+ */
+uint64_t plan_inodes(uint64_t inodes, uint64_t size);
 
 /* plan_limits.min_free: 1 GiB or a twentieth of the disk: box/space.h */
 #define PLAN_MIN_FREE_USUAL UINT64_MAX

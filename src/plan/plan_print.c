@@ -355,6 +355,12 @@ static void write_env(struct writer *w, const struct plan_env *change)
 	end_record(w);
 }
 
+/* 0: the usual number, which the host decides. */
+static uint64_t asked(uint64_t limit)
+{
+	return limit == PLAN_USUAL ? 0 : limit;
+}
+
 static void write_limits(struct writer *w, const struct plan_limits *limits)
 {
 	const struct {
@@ -363,11 +369,11 @@ static void write_limits(struct writer *w, const struct plan_limits *limits)
 	} rows[] = {
 		{ "memory", limits->memory },
 		{ "cpus-thousandths", limits->cpus },
-		{ "pids", limits->pids },
+		{ "pids", limits->is_pids_usual ? 0 : limits->pids },
 		{ "timeout", limits->seconds },
-		{ "min-free", limits->min_free == PLAN_MIN_FREE_USUAL
-				      ? 0
-				      : limits->min_free },
+		{ "min-free", asked(limits->min_free) },
+		{ "inodes", asked(limits->inodes) },
+		{ "inotify", asked(limits->inotify) },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -26,7 +26,8 @@
  */
 
 /* What the kernel can count. */
-#define PIDS_MAX 4194304
+#define PIDS_MAX   4194304
+#define INODES_MAX ((int64_t)1 << 40)
 
 #define VARIABLE_PREFIX "HOLDBACK_"
 
@@ -83,6 +84,16 @@ const struct option settings_table[SETTING_KEYS + 1] = {
 	[KEY_MIN_FREE] = { .name = "min-free",
 			   .kind = OPTION_SIZE,
 			   .offset = AT(min_free) },
+	[KEY_INODES] = { .name = "inodes",
+			 .kind = OPTION_INT,
+			 .min = 0,
+			 .max = INODES_MAX,
+			 .offset = AT(inodes) },
+	[KEY_INOTIFY] = { .name = "inotify",
+			  .kind = OPTION_INT,
+			  .min = 0,
+			  .max = INT32_MAX,
+			  .offset = AT(inotify) },
 	[KEY_SHOW] = LIST("show"),
 	[KEY_HIDE] = LIST("hide"),
 	[KEY_RO] = LIST("ro"),
@@ -151,6 +162,7 @@ static const struct {
 	[KEY_CPUS] = { RULE_LESS, NULL },
 	[KEY_PIDS] = { RULE_LESS, NULL },
 	[KEY_TIMEOUT] = { RULE_LESS, NULL },
+	[KEY_INODES] = { RULE_LESS, NULL },
 	[KEY_HIDE] = { RULE_PATH, NULL },
 	[KEY_NET] = { RULE_WORD, "none" },
 	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
@@ -188,7 +200,10 @@ static const char *const source_names[SETTING_SOURCES] = {
 void settings_init(struct settings *s)
 {
 	*s = (struct settings){ .size = SETTING_SIZE,
+				.pids = PLAN_PIDS_USUAL,
 				.min_free = PLAN_MIN_FREE_USUAL,
+				.inodes = PLAN_USUAL,
+				.inotify = PLAN_USUAL,
 				.net = nets[0],
 				.tty = ttys[0],
 				.clipboard = clipboards[0] };
@@ -363,6 +378,8 @@ static bool is_tighter(const struct settings *s, enum setting_key key,
 		struct settings asked = { 0 };
 		uint64_t now = *number_of(s, key);
 
+		if (key == KEY_INODES && now == PLAN_USUAL)
+			now = plan_inodes(now, s->size);
 		if (option_store(&settings_table[key], value, &asked, NULL) < 0)
 			return false;
 		/* To all of them 0 is no limit. */
@@ -554,8 +571,8 @@ const char *settings_text(const struct settings *s, enum setting_key key,
 		return *(const bool *)at ? "yes" : "no";
 	if (o->kind == OPTION_STRING)
 		return *(const char *const *)at;
-	if (o->kind == OPTION_CALL ||
-	    (key == KEY_MIN_FREE && s->min_free == PLAN_MIN_FREE_USUAL))
+	/* What the host makes of the usual is not known here. */
+	if (o->kind == OPTION_CALL || *(const uint64_t *)at == PLAN_USUAL)
 		return NULL;
 	if (o->kind == OPTION_DECIMAL)
 		(void)snprintf(out, size, "%" PRIu64 ".%03" PRIu64,

@@ -33,6 +33,8 @@ enum setting_key {
 	KEY_PIDS,
 	KEY_TIMEOUT,
 	KEY_MIN_FREE,
+	KEY_INODES,
+	KEY_INOTIFY,
 	KEY_SHOW, /* from here lists */
 	KEY_HIDE,
 	KEY_RO,
@@ -102,8 +104,11 @@ struct settings {
 	uint64_t timeout; /* seconds */
 	/* What the box leaves free on disk; PLAN_MIN_FREE_USUAL; 0: nothing */
 	uint64_t min_free;
-	const char *net; /* "none" or "host" */
-	const char *at;	 /* where the workspace is; NULL: at its own path */
+	/* PLAN_USUAL; 0: what the host allows */
+	uint64_t inodes;  /* files in each place in memory */
+	uint64_t inotify; /* instances */
+	const char *net;  /* "none" or "host" */
+	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;

@@ -536,11 +536,16 @@ void view_terminal(const struct settings *s, struct plan *plan)
 
 void view_limits(const struct settings *s, struct plan *plan)
 {
-	plan->limits = (struct plan_limits){ .memory = s->memory,
-					     .cpus = s->cpus,
-					     .pids = s->pids,
-					     .seconds = s->timeout,
-					     .min_free = s->min_free };
+	plan->limits = (struct plan_limits){
+		.memory = s->memory,
+		.cpus = s->cpus,
+		.pids = s->pids,
+		.is_pids_usual = s->origins[KEY_PIDS].source == SETTING_DEFAULT,
+		.seconds = s->timeout,
+		.min_free = s->min_free,
+		.inodes = s->inodes,
+		.inotify = s->inotify
+	};
 }
 
 /* Whether something that is written is on the host at once. */

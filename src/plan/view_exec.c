@@ -259,6 +259,10 @@ int view_exec_build(const struct view_exec_request *request,
 	if (host->is_root)
 		plan->settings |= PLAN_MAP_ALL;
 	plan->chdir = request->cwd;
-	plan->limits.min_free = PLAN_MIN_FREE_USUAL;
+	plan->limits = (struct plan_limits){ .pids = PLAN_PIDS_USUAL,
+					     .is_pids_usual = true,
+					     .min_free = PLAN_MIN_FREE_USUAL,
+					     .inodes = PLAN_USUAL,
+					     .inotify = PLAN_USUAL };
 	return add_env(&b);
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "box/limits.h"
 #include "holdback/session.h"
+#include "plan/plan.h"
+#include "plan/settings.h"
 #include "session/assured.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Less than this is soon full. */
@@ -146,6 +151,32 @@ static void tell_sessions(char *const *envp, assured_fn tell, void *context)
 	tell(context, &check);
 }
 
+/* Without a word of the user's; holdback-run(1) has the words for each. */
+static void tell_limits(assured_fn tell, void *context)
+{
+	const struct plan_limits usual = { .pids = PLAN_PIDS_USUAL,
+					   .is_pids_usual = true };
+	struct hb_check check = {
+		.name = "limits",
+		.was_tried = true,
+		.used_for = "bounds of a run without options",
+	};
+	char all[32] = "";
+
+	(void)sys_read_file_at(AT_FDCWD,
+			       "/proc/sys/fs/inotify/max_user_instances", all,
+			       sizeof(all));
+	(void)snprintf(
+		check.found, sizeof(check.found),
+		"%llu processes%s, %llu MiB and %llu files in each place in memory, %lu inotify instances, stopped below 1 GiB or 5 %% of free disk",
+		(unsigned long long)limits_pids(&usual),
+		sys_geteuid() == 0 ? " (but not of root)" : "",
+		SETTING_SIZE >> 20,
+		(unsigned long long)plan_inodes(PLAN_USUAL, SETTING_SIZE),
+		strtoul(all, NULL, 10) / 2);
+	tell(context, &check);
+}
+
 void assured_storage(const char *dir, char *const *envp, assured_fn tell,
 		     void *context)
 {
@@ -157,5 +188,6 @@ void assured_storage(const char *dir, char *const *envp, assured_fn tell,
 		rows[i].look(at, &check);
 		tell(context, &check);
 	}
+	tell_limits(tell, context);
 	tell_sessions(envp, tell, context);
 }

@@ -30,6 +30,7 @@ static const bool is_lasting[SETTING_KEYS] = {
 	[KEY_REQUIRE] = true,	[KEY_ALLOW_DEGRADED] = true,
 	[KEY_GATE_RUN] = true,	[KEY_TTY] = true,
 	[KEY_CLIPBOARD] = true, [KEY_MIN_FREE] = true,
+	[KEY_INODES] = true,	[KEY_INOTIFY] = true,
 };
 
 static int add(struct session_record *record, const char *key,

@@ -246,6 +246,8 @@ static void add_limits(const struct settings *s, char *text, size_t size)
 		{ KEY_CPUS, s->cpus, "processors" },
 		{ KEY_PIDS, s->pids, "processes" },
 		{ KEY_TIMEOUT, s->timeout, "seconds" },
+		{ KEY_INODES, s->inodes, "files in memory" },
+		{ KEY_INOTIFY, s->inotify, "inotify instances" },
 	};
 	const char *between = " · at most ";
 
@@ -253,7 +255,8 @@ static void add_limits(const struct settings *s, char *text, size_t size)
 		size_t n = strlen(text);
 		char value[32];
 
-		if (rows[i].value == 0)
+		if (rows[i].value == 0 ||
+		    s->origins[rows[i].key].source == SETTING_DEFAULT)
 			continue;
 		(void)snprintf(
 			text + n, size - n, "%s%s %s", between,

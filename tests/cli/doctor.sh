@@ -194,6 +194,8 @@ unlike 'one that is not installed is not named' "$(with_agents doctor)" \
 	'*gemini*'
 
 # Storage and sessions.
+finds 'the limits of a run without options are said' 0 limits \
+	'ok *processes*files*inotify instances*' doctor
 finds 'free space is said' 0 space 'ok *MiB are free*' doctor
 finds 'whether copies take room is said' 0 reflink 'ok *' doctor
 finds 'attributes are tried' 0 attributes 'ok *' doctor

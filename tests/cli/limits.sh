@@ -199,6 +199,74 @@ fi
 says 'a number of processors that is none' 125 "*'many' is not a number*" \
 	run --cpus many true
 
+# Without a word: a fork bomb is bounded, but for root, whom only a group binds.
+usual=$(cat /proc/sys/kernel/pid_max)
+usual=$((usual / 4 < 4096 ? usual / 4 : 4096))
+hard=$(bash -c 'ulimit -Hu')
+inside=$((usual + 1))
+[ "$hard" = unlimited ] || [ "$hard" -gt "$inside" ] || inside=$hard
+prints 'a box has a usual number of processes, and its first one' $inside \
+	run -q bash -c 'ulimit -Hu'
+"$HB_BIN" create usual --cow . >/dev/null
+prints 'a session that was made has the usual number of processes' $inside \
+	"$HB_BIN" exec @usual -- bash -c 'ulimit -Hu'
+keep usual
+prints 'a command that joins has the usual number of processes' $inside \
+	"$HB_BIN" exec @usual -- bash -c 'ulimit -Hu'
+"$HB_BIN" stop @usual >/dev/null
+wait $kept
+prints '--pids 0 leaves the number of processes as it is' "$hard" \
+	run -q --pids 0 bash -c 'ulimit -Hu'
+unlike 'the start does not say the usual number of processes' \
+	"$(run true 2>&1)" '*at most*processes*'
+# Threads count as processes do and cost less; 5000 are tried.
+cat >usual.py <<'PY'
+import os, sys, threading
+threading.stack_size(65536)
+e = threading.Event()
+try:
+    while threading.active_count() < 5000:
+        threading.Thread(target=e.wait, daemon=True).start()
+except RuntimeError:
+    pass
+print(threading.active_count())
+try:
+    if os.fork() == 0:
+        os._exit(0)
+    print("forked")
+except OSError as error:
+    print(error.strerror)
+sys.stdout.flush()
+open("full", "w").close()
+sys.stdin.read()
+os._exit(0)
+PY
+if [ "$HB_MODE" = root ] || [ $inside = "$hard" ]; then
+	skip 'a box without options that starts 5000 threads is stopped at the usual number' \
+		'the usual number does not bind here'
+else
+	rm -f full
+	mkfifo go
+	"$HB_BIN" run -q --rw "$work/p" --direct \
+		python3 usual.py <go >"$work/found" 2>/dev/null &
+	bomb=$!
+	exec 9>go
+	check 'a box that starts 5000 threads comes to an end of them' \
+		wait_until test -e full
+	prints 'the host starts processes while a box has all of its own' 42 \
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true & done; wait; echo 42'
+	prints 'another box starts processes meanwhile' 42 \
+		run -q sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true & done; wait; echo 42'
+	exec 9>&-
+	wait $bomb
+	is 'a box with all of its processes ends' "$?" 0
+	is 'a box without options that starts 5000 threads is stopped at the usual number' \
+		"$(cat "$work/found")" "$usual
+Resource temporarily unavailable"
+	rm go
+fi
+rm usual.py
+
 # What is nobody's memory, and what the user has on the whole machine.
 cat >many.py <<'END'
 import os, sys
@@ -215,6 +283,15 @@ for place in /tmp /run /dev/shm "$PWD"; do
 		"$("$HB_BIN" run -q --ephemeral --size 8M python3 many.py "$place" 2>&1)" \
 		'[12]??? No space left on device'
 done
+is '--inodes is how many files there may be' \
+	"$(run -q --size 8M --inodes 100 python3 many.py /tmp 2>&1 | sed 's/^9[0-9] /9x /')" \
+	'9x No space left on device'
+is '--inodes 0 leaves the number of files to the kernel' \
+	"$(run -q --size 8M --inodes 0 python3 many.py /tmp 2>&1)" ''
+check 'a session keeps --inodes' "$HB_BIN" run -q -s names --inodes 100 true
+like 'a later command of the session has --inodes' \
+	"$("$HB_BIN" exec @names -- python3 many.py /tmp 2>&1)" \
+	'9? No space left on device'
 cat >watch.py <<'END'
 import ctypes
 libc = ctypes.CDLL(None)
@@ -229,6 +306,13 @@ if [ -w /proc/sys/user/max_inotify_instances ] || [ "$HB_MODE" = user ]; then
 		"$HB_BIN" run -q --ephemeral python3 watch.py)
 	check 'a box gets some inotify instances' test "$n" -gt 0
 	check 'and at most half of the user'"'"'s' test "$n" -le $((all / 2))
+	is '--inotify is how many instances there may be' \
+		"$(run -q --inotify 5 python3 watch.py)" 5
+	more=$(prlimit --nofile=65536 "$HB_BIN" run -q --ephemeral --inotify 0 \
+		python3 watch.py 2>/dev/null ||
+		run -q --inotify 0 python3 watch.py)
+	check '--inotify 0 leaves the number of instances to the host' \
+		test "$more" -ge "$n"
 fi
 rm many.py watch.py
 
@@ -239,10 +323,23 @@ like 'the start says what is in force' "$(
 like 'the plan has it' "$("$HB_BIN" plan run --pids 9 --memory 1M \
 	--cpus 1.5 --timeout 1h -- true)" \
 	'*memory*1048576*cpus*1500*pids*9*timeout*3600*'
+like 'the plan has the files in memory and inotify' \
+	"$("$HB_BIN" plan run --inodes 70 --inotify 7 -- true)" '*inodes*70*inotify*7*'
+like 'the start says --inodes and --inotify' \
+	"$(on_terminal 'run --ephemeral --inodes 700 --inotify 7 true')" \
+	'*at most 700 files in memory, 7 inotify instances*'
 like 'and the configuration' "$(echo 'pids = 50' >.holdback.conf
 	"$HB_BIN" config)" '*pids*50*.holdback.conf*'
 says 'a file in the workspace sets no higher limit' 125 \
 	'holdback: [[]3]*may only tighten*' \
 	sh -c '"$HB_BIN" run --ephemeral --pids 20 true'
+echo 'inodes = 300000' >.holdback.conf
+says 'a file in the workspace allows no more files in memory' 125 \
+	'holdback: [[]3]*may only tighten*' run true
+echo 'inodes = 100' >.holdback.conf
+check 'a file in the workspace allows fewer files in memory' run true
+echo 'inotify = 100' >.holdback.conf
+says 'a file in the workspace says nothing of inotify' 125 \
+	'holdback: [[]3]*may only tighten*' run true
 rm .holdback.conf .why count.py bomb.py full 2>/dev/null
 done_testing

@@ -154,6 +154,9 @@ static void a_workspace_only_tightens(void)
 		[KEY_PIDS] = { KEY_PIDS, "0", "10" },
 		[KEY_TIMEOUT] = { KEY_TIMEOUT, "0", "10m" },
 		[KEY_MIN_FREE] = { KEY_MIN_FREE, "0", NULL },
+		/* More than fit into the default size. */
+		[KEY_INODES] = { KEY_INODES, "262145", "262144" },
+		[KEY_INOTIFY] = { KEY_INOTIFY, "1", NULL },
 		[KEY_SHOW] = { KEY_SHOW, "/home", NULL },
 		[KEY_HIDE] = { KEY_HIDE, "/usr", "secret/keys" },
 		[KEY_RO] = { KEY_RO, "inside", NULL },
