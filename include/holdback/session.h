@@ -643,6 +643,29 @@ enum hb_recovered {
 int hb_session_recover(struct hb_session *session, bool back,
 		       enum hb_recovered *ret_what, struct hb_error *err);
 
+/* An object that an interrupted change has put aside under a number. */
+struct hb_salvaged {
+	size_t resource;
+	const char *path;    /* relative to it; NULL: nothing names it */
+	const char *version; /* "before", "pending" or "new" */
+	const char *type;    /* "file", "directory", "link" or "special" */
+	const char *place;   /* on the host */
+	uint64_t size;
+	const char *taken; /* below `take`; NULL: it was not copied */
+};
+
+typedef int (*hb_salvaged_fn)(void *ctx, const struct hb_salvaged *salvaged,
+			      struct hb_error *err);
+
+/*
+ * Tells of each, whether the journal is whole or not, and changes nothing.
+ * With `take`, a directory that is missing or empty and not in the store,
+ * copies the versions before to it and tells of those.  HB_OPEN_RECOVER.
+ * -HB_E_STATE: some could not be copied, which were said.
+ */
+int hb_session_salvage(struct hb_session *session, const char *take,
+		       hb_salvaged_fn fn, void *ctx, struct hb_error *err);
+
 /* An entry of a real directory that changed since the session began. */
 struct hb_escape {
 	size_t resource;

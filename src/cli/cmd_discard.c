@@ -126,6 +126,86 @@ static int recover(const struct cmd_call *call, struct hb_session *session,
 	return hb_session_recover(session, call->values->back, what, err);
 }
 
+struct listing {
+	const struct hb_session_info *info;
+	struct doc doc;
+	uint64_t n, n_unnamed;
+};
+
+static int show_salvaged(void *ctx, const struct hb_salvaged *f,
+			 struct hb_error *err)
+{
+	struct listing *l = ctx;
+	struct doc *doc = &l->doc;
+	const char *path = !f->path ? "(not named)" : *f->path ? f->path : ".";
+
+	l->n++;
+	l->n_unnamed += !f->path;
+	if (doc->is_json) {
+		json_object(&doc->json);
+		doc_str(doc, "source", l->info->sources[f->resource]);
+		if (f->path)
+			doc_str(doc, "path", path);
+		doc_str(doc, "version", f->version);
+		doc_str(doc, "type", f->type);
+		doc_uint(doc, "size", f->size);
+		doc_str(doc, "place", f->place);
+		if (f->taken)
+			doc_str(doc, "taken", f->taken);
+		json_end(&doc->json);
+		return doc_flow(doc, err);
+	}
+	(void)buf_add_fmt(&doc->out, "%s\t%s\t%llu\t", f->version, f->type,
+			  (unsigned long long)f->size);
+	if (f->path)
+		(void)quote_name(path, strlen(path), &doc->out);
+	else
+		(void)buf_add_str(&doc->out, path);
+	(void)buf_add_char(&doc->out, '\t');
+	path = f->taken ? f->taken : f->place;
+	(void)quote_name(path, strlen(path), &doc->out);
+	(void)buf_add_char(&doc->out, '\n');
+	return doc_flow(doc, err);
+}
+
+/* Failed or not, what was found before is shown: it may be all there is. */
+static int salvage(const struct cmd_call *call, struct hb_session *session,
+		   int rest, void *ctx, struct hb_error *err)
+{
+	struct listing l = { .info = hb_session_info(session) };
+	char line[HB_TEXT_SIZE];
+	int r, t;
+
+	(void)rest;
+	(void)ctx;
+	doc_begin(&l.doc, call->values->json, "recover");
+	if (l.doc.is_json) {
+		doc_str(&l.doc, "recovered", "nothing");
+		json_key(&l.doc.json, "files");
+		json_array(&l.doc.json);
+	}
+	r = hb_session_salvage(session, call->values->take, show_salvaged, &l,
+			       err);
+	if (r >= 0 && l.doc.is_json)
+		json_end(&l.doc.json);
+	if (r < 0 && (l.doc.is_json || l.n == 0)) {
+		doc_done(&l.doc);
+		return r;
+	}
+	t = doc_end(&l.doc, r < 0 ? NULL : err);
+	doc_done(&l.doc);
+	if (l.n == 0)
+		cli_say("no file was put aside");
+	if (l.n_unnamed > 0) {
+		(void)snprintf(line, sizeof(line),
+			       "%llu could not be named: no whole record of "
+			       "the journal is about them",
+			       (unsigned long long)l.n_unnamed);
+		cli_say(line);
+	}
+	return r < 0 ? r : t;
+}
+
 int cmd_recover(const struct cmd_call *call, struct hb_error *err)
 {
 	static const char *const words[] = {
@@ -139,9 +219,17 @@ int cmd_recover(const struct cmd_call *call, struct hb_error *err)
 		[HB_RECOVERED_BACK] = "the interrupted change is reversed",
 	};
 	enum hb_recovered what = HB_RECOVERED_NOTHING;
-	int r = cmd_with_session(call, HB_OPEN_RECOVER, false, recover, &what,
-				 err);
+	bool only_looks = call->values->list || call->values->take;
+	int r;
 
+	if ((call->values->list && call->values->take) ||
+	    (only_looks && call->values->back))
+		return hb_fail(err, -HB_E_USAGE,
+			       "--back, --list and --take: one of them");
+	if (only_looks)
+		return cmd_with_session(call, HB_OPEN_RECOVER, false, salvage,
+					NULL, err);
+	r = cmd_with_session(call, HB_OPEN_RECOVER, false, recover, &what, err);
 	if (r < 0)
 		return r;
 	return report(call, "recover", "recovered", words[what], lines[what],

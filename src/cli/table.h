@@ -46,6 +46,7 @@ struct cli_values {
 	bool yes;
 	bool dry_run;
 	bool back;
+	const char *take; /* recover */
 	bool stale;
 	bool name_status;
 	bool stat;

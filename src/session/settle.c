@@ -368,9 +368,10 @@ int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)
 
 	if (s->info.is_damaged)
 		hb_fix(err,
-		       "put 'journal' in %s/sessions/%s back as it was; what "
-		       "it replaced lies there in r*/undo",
-		       s->store->path, name);
+		       "put 'journal' in %s/sessions/%s back as it was; "
+		       "holdback recover --list @%s names the files that it "
+		       "replaced",
+		       s->store->path, name, name);
 	else
 		hb_fix(err,
 		       "holdback recover @%s finishes it; "
@@ -402,9 +403,11 @@ int session_settle_journal(struct hb_session *s, bool back,
 		session_leave(s, err);
 	if (r == -HB_E_CORRUPT)
 		hb_fix(err,
-		       "put 'journal' back as it was; holdback cleanup @%s "
-		       "gives the session up, with all that undo holds",
-		       s->record.name);
+		       "put 'journal' back as it was; holdback recover --list "
+		       "@%s names the files that it replaced, --take DIR "
+		       "copies them; then holdback cleanup -y @%s gives the "
+		       "session up, with all that undo holds",
+		       s->record.name, s->record.name);
 	if (r >= 0)
 		r = session_remembered(s, false, err);
 	/* The upper may be another one now. */

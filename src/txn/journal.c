@@ -36,6 +36,11 @@
 #define WINDOW	     ((size_t)256 << 10)
 #define WRITE_SIZE   ((size_t)256 << 10)
 #define NSEC_PER_SEC 1000000000U
+#define RECORD_MIN   248 /* a payload with an empty path */
+
+/* How much is summed up to find records in a damaged file. */
+#define SEARCH_FREE  ((uint64_t)64 << 20)
+#define SEARCH_TIMES 4 /* the size of the file */
 
 static const uint8_t head_magic[8] = "HBJOURN\n";
 static const uint8_t tail_magic[8] = "HBJTAIL\n";
@@ -59,6 +64,7 @@ struct journal {
 	uint8_t *window;
 	size_t room, filled;
 	uint64_t window_at;
+	uint64_t search; /* journal_next_whole(): bytes that it may sum up */
 };
 
 static void drop_new(struct journal_writer *w)
@@ -491,17 +497,137 @@ int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 	return 0;
 }
 
-int journal_open(int dir, const char *name, struct journal **ret_journal,
-		 struct hb_error *err)
+static int open_file(int dir, const char *name, struct hb_error *err)
 {
 	int fd = sys_openat(dir, name,
 			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 
-	if (fd == -ENOENT)
-		return -ENOENT;
+	return fd >= 0 || fd == -ENOENT
+		       ? fd
+		       : hb_fail(err, fd, "cannot open the journal");
+}
+
+int journal_open(int dir, const char *name, struct journal **ret_journal,
+		 struct hb_error *err)
+{
+	int fd = open_file(dir, name, err);
+
+	return fd < 0 ? fd : journal_read(fd, ret_journal, err);
+}
+
+/* 1: the head is whole; 0: it is not. */
+static int try_head(struct journal *j, struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	const uint8_t *p;
+	int r = j->end < HEAD_SIZE ? -HB_E_CORRUPT : read_head(j, &why);
+
+	/* A version that is damage itself is not a newer one. */
+	if (r == -HB_E_UNSUPPORTED && view(j, 0, HEAD_SIZE, &p) == 0 &&
+	    record_sum(p, 60) != bytes_get32(p + 60))
+		r = -HB_E_CORRUPT;
+	if (r == -HB_E_CORRUPT) {
+		j->head = (struct journal_head){ .n_resources =
+							 JOURNAL_RESOURCE_MAX };
+		return 0;
+	}
+	if (r < 0 && err)
+		*err = why;
+	return r < 0 ? r : 1;
+}
+
+int journal_open_damaged(int dir, const char *name,
+			 struct journal **ret_journal, bool *ret_has_head,
+			 struct hb_error *err)
+{
+	auto_journal struct journal *j = NULL;
+	int fd = open_file(dir, name, err);
+	int r;
+
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot open the journal");
-	return journal_read(fd, ret_journal, err);
+		return fd;
+	j = calloc(1, sizeof(*j));
+	if (!j) {
+		sys_close(fd);
+		return hb_fail(err, -ENOMEM, "cannot read the journal");
+	}
+	j->fd = fd;
+	j->room = WINDOW;
+	j->window = malloc(j->room);
+	if (!j->window)
+		return hb_fail(err, -ENOMEM, "cannot read the journal");
+	r = check_owner(j->fd, &j->end, err);
+	if (r >= 0)
+		r = try_head(j, err);
+	if (r < 0)
+		return r;
+	*ret_has_head = r == 1;
+	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
+	journal_to_start(j);
+	*ret_journal = j;
+	j = NULL;
+	return 0;
+}
+
+/*
+ * 1: there is a record at `at` by its two lengths.  The second is read beside
+ * the window, which would go to and fro otherwise.
+ */
+static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
+{
+	uint8_t behind[4];
+	const uint8_t *p;
+	uint64_t end;
+	ssize_t n;
+	int r = view(j, at, 8, &p);
+
+	if (r < 0)
+		return r;
+	*ret_len = bytes_get32(p);
+	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
+	    *ret_len > j->end - at - AROUND)
+		return 0;
+	end = at + 8 + *ret_len;
+	if (end + 4 <= j->window_at + j->filled)
+		return bytes_get32(p + 8 + *ret_len) == *ret_len;
+	n = sys_pread_full(j->fd, behind, sizeof(behind), end);
+	if (n < 0)
+		return (int)n;
+	return n == sizeof(behind) && bytes_get32(behind) == *ret_len;
+}
+
+int journal_next_whole(struct journal *j, struct op *ret_op,
+		       struct hb_error *err)
+{
+	const uint8_t *payload;
+	uint64_t read;
+	uint32_t len;
+	int r = 0;
+
+	for (; j->at < j->end && j->end - j->at >= RECORD_MIN + AROUND;
+	     j->at++) {
+		r = has_lengths(j, j->at, &len);
+		if (r < 0)
+			break;
+		if (r == 0)
+			continue;
+		if (len > j->search)
+			return 0;
+		j->search -= len;
+		r = read_record(j, j->at, &read, &payload);
+		if (r == 0)
+			r = record_decode(payload, len, j->head.n_resources,
+					  ret_op);
+		if (r == 0) {
+			j->at += len + AROUND;
+			return 1;
+		}
+		if (r != -EBADMSG)
+			break;
+		r = 0;
+	}
+	/* Shorter than it was a moment ago: there is no more. */
+	return r < 0 && r != -EBADMSG ? fail_read(r, err) : 0;
 }
 
 void journal_free(struct journal *j)

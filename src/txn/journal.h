@@ -79,6 +79,24 @@ int journal_open(int dir, const char *name, struct journal **ret_journal,
 
 /* The same for an open file, which is taken, also on failure. */
 int journal_read(int fd, struct journal **ret_journal, struct hb_error *err);
+
+/*
+ * For whoever looks for what is left of a damaged one: checks the owner, and
+ * nothing of what it says.  Without a head, `*ret_has_head` false, any resource
+ * is possible and journal_head() has nothing else to say.  -ENOENT and
+ * -HB_E_UNSUPPORTED as above.
+ */
+int journal_open_damaged(int dir, const char *name,
+			 struct journal **ret_journal, bool *ret_has_head,
+			 struct hb_error *err);
+
+/*
+ * The operation of the next record that is whole, past whatever is not.  1, 0
+ * when there is none.  A file that is made to look like many records within
+ * each other is not read to its end.
+ */
+int journal_next_whole(struct journal *j, struct op *ret_op,
+		       struct hb_error *err);
 void journal_free(struct journal *j);
 #define auto_journal __attribute__((cleanup(journal_freep)))
 static inline void journal_freep(struct journal **j)
