@@ -554,9 +554,8 @@ int journal_open_damaged(int dir, const char *name,
 	j->fd = fd;
 	j->room = WINDOW;
 	j->window = malloc(j->room);
-	if (!j->window)
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
-	r = check_owner(j->fd, &j->end, err);
+	r = j->window ? check_owner(j->fd, &j->end, err)
+		      : hb_fail(err, -ENOMEM, "cannot read the journal");
 	if (r >= 0)
 		r = try_head(j, err);
 	if (r < 0)

@@ -77,8 +77,8 @@ def left_behind(sh):
         "$HB_BIN keep --state-dir ../state @s &"
         " until $HB_BIN status --state-dir ../state @s | grep -q live; do :; done"
     )
-    loop = "trap : HUP; while :; do echo x; sleep 0.05; done"
-    inner = f"setsid sh -c '{loop}' & while ! pgrep -f '[t]rap'; do :; done"
+    loop = "trap : HUP; while :; do echo x; : >/tmp/told; sleep 0.05; done"
+    inner = f"setsid sh -c '{loop}' & until [ -e /tmp/told ]; do :; done"
     with open("leave", "w", encoding="ascii") as file:
         file.write(inner)
     sh.start("hbx @s sh leave", "^x")

@@ -241,10 +241,8 @@ open("full", "w").close()
 sys.stdin.read()
 os._exit(0)
 PY
-if [ "$HB_MODE" = root ] || [ $inside = "$hard" ]; then
-	skip 'a box without options that starts 5000 threads is stopped at the usual number' \
-		'the usual number does not bind here'
-else
+# The kernel holds root to no such number.
+if [ "$HB_MODE" != root ] && [ $inside != "$hard" ]; then
 	rm -f full
 	mkfifo go
 	"$HB_BIN" run -q --rw "$work/p" --direct \
