@@ -227,7 +227,8 @@ SCENES = [
       for number, where, name in (("H19", "d", "redirect"), ("H20", "d/f", "metacopy"),
                                   ("H20", "d/f", "verity"), ("H20", "d/f", "nonsense"))),
     Scene("H21", "escaped attributes", "os.mkdir('d'); put('d/f')",
-          "[forge(p, n) for p in ('d', 'd/f') for n in ('opaque', 'whiteout', 'redirect')]"),
+          "[forge(p, n) for p in ('d', 'd/f') for n in ('opaque', 'whiteout', 'redirect')]",
+          NOTHING, is_same=False),
     Scene("H23", "very deep", "put('f')", "dig(DEPTH, 'd' * 200); put('f')"),
     Scene("H23", "very deep, and it goes", "os.mkdir('t'); os.chdir('t'); dig(DEPTH, 'd' * 200);"
           " put('f')", "subprocess.run(['rm', '-r', 't'], check=True)"),
