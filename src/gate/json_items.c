@@ -204,9 +204,11 @@ int items_read_json(struct items *items, const char *text, size_t n)
 /* Behind the comment that begins at `i`, which becomes blanks; or `i`. */
 static size_t blank_comment(char *text, size_t n, size_t i)
 {
-	char kind = i + 1 < n && text[i] == '/' ? text[i + 1] : '\0';
+	char kind = '\0';
 	size_t end = i;
 
+	if (i + 1 < n && text[i] == '/')
+		kind = text[i + 1];
 	if (kind == '/') {
 		while (end < n && text[end] != '\n')
 			end++;

@@ -74,7 +74,7 @@ static int conclude(struct hb_session *s)
 static int roll_all_back(struct hb_session *s, struct hb_error *err)
 {
 	struct timespec times[RECORD_RESOURCES_MAX];
-	bool was_gone[RECORD_RESOURCES_MAX];
+	bool was_gone[RECORD_RESOURCES_MAX] = { false };
 	bool any_gone = session_has_gone(s);
 	int r;
 

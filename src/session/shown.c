@@ -13,6 +13,7 @@
 #include "sys/attr.h"
 #include "sys/place.h"
 
+#include <assert.h>
 #include <time.h>
 
 struct shown {
@@ -74,7 +75,7 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 		      struct hb_error *err)
 {
 	struct hb_session *s = shown->session;
-	struct session_resource *resource = &s->resources[shown->number];
+	struct session_resource *resource;
 	struct sys_attr store;
 	int r;
 
@@ -84,6 +85,8 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 	r = session_open_layers(s, shown->number, err);
 	if (r < 0)
 		return r;
+	assert(s->resources);
+	resource = &s->resources[shown->number];
 	*ret = (struct strategy_place){
 		.base = resource->base,
 		.dir = resource->dir,

@@ -72,6 +72,17 @@ static bool is_in_upper(struct site *s, const char *path)
 	return fd >= 0;
 }
 
+/* Whether the upper has something at the path that is no directory. */
+static bool is_taken(struct site *s, const char *path, size_t parent_len,
+		     const char *name)
+{
+	auto_fd int dir = content_find_dir(s->resource->layers[0], path,
+					   parent_len, NULL);
+	struct sys_attr there;
+
+	return dir >= 0 && sys_attr_at(dir, name, &there) >= 0;
+}
+
 /*
  * One more directory below FRESH, of which `path` is what lies in the upper.
  * 1: it is there, or was made; 0: it cannot be.
@@ -91,6 +102,9 @@ static int make_one(struct site *s, int fresh, const char *path,
 		return 0;
 	if (sys_attr_at(to, name, &there) >= 0)
 		return 1;
+	/* Deleted or made something else since: that is not to be replaced. */
+	if (!is_in_upper(s, path) && is_taken(s, path, parent_len, name))
+		return 0;
 	/* A place to hang others in. */
 	if (is_in_upper(s, path)) {
 		r = sys_mkdirat(to, name, USER_ALL);

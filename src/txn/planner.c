@@ -265,7 +265,7 @@ static int stage_stand_in(struct planner *p, const struct change *c,
 		.path = op->path,
 	};
 	struct content_dir from = { .fd = -1 };
-	struct standin in;
+	struct standin in = { 0 };
 	const char *name;
 	int left, r;
 
