@@ -95,7 +95,7 @@ is 'from another pid namespace' "$(cd "$project" && unshare -Urpf "$HB_BIN" stat
 	--state-dir "$state" @s | python3 -c 'import json, sys
 live = json.load(sys.stdin)["live"]
 print(sorted(live), live["joined"], [c["words"] for c in live["commands"]])')" \
-	"['commands', 'joined', 'kept', 'pid', 'since'] 1 ['']"
+	"['commands', 'disk_full', 'joined', 'kept', 'pid', 'since'] 1 ['']"
 
 # A supervisor that says nothing is not waited for.
 kill -STOP "$kept"
