@@ -31,30 +31,30 @@ struct out {
 /* Control sequences that ask; `has_text`: for text. */
 static const struct {
 	char prefix, between, final;
-	int parameter;
 	bool has_text;
+	int parameter;
 } questions[] = {
-	{ 0, 0, 't', 20, true },    /* icon label */
-	{ 0, 0, 't', 21, true },    /* title */
-	{ '>', 0, 'q', ANY, true }, /* version */
-	{ 0, '*', 'y', ANY, true }, /* checksum of a part of the screen */
-	{ 0, '$', 'w', ANY, true }, /* cursor and tab stops */
-	{ 0, '$', 'u', ANY, true }, /* state of the terminal */
-	{ 0, '&', 'u', ANY, true }, /* preferred set of characters */
-	{ 0, 0, 'c', ANY, false },  /* attributes */
-	{ '>', 0, 'c', ANY, false },
-	{ '=', 0, 'c', ANY, false },
-	{ 0, 0, 'n', ANY, false }, /* status, place of the cursor */
-	{ '?', 0, 'n', ANY, false },
-	{ 0, 0, 't', ANY, false }, /* size and place of the window */
-	{ 0, 0, 'x', ANY, false },
-	{ '?', 0, 'u', ANY, false }, /* keyboard */
-	{ '?', '$', 'p', ANY, false },
-	{ 0, '$', 'p', ANY, false },
-	{ '?', 0, 'S', ANY, false },
-	{ 0, '"', 'v', ANY, false },
-	{ 0, '\'', '|', ANY, false },
-	{ 0, '#', '|', ANY, false },
+	{ 0, 0, 't', true, 20 },    /* icon label */
+	{ 0, 0, 't', true, 21 },    /* title */
+	{ '>', 0, 'q', true, ANY }, /* version */
+	{ 0, '*', 'y', true, ANY }, /* checksum of a part of the screen */
+	{ 0, '$', 'w', true, ANY }, /* cursor and tab stops */
+	{ 0, '$', 'u', true, ANY }, /* state of the terminal */
+	{ 0, '&', 'u', true, ANY }, /* preferred set of characters */
+	{ 0, 0, 'c', false, ANY },  /* attributes */
+	{ '>', 0, 'c', false, ANY },
+	{ '=', 0, 'c', false, ANY },
+	{ 0, 0, 'n', false, ANY }, /* status, place of the cursor */
+	{ '?', 0, 'n', false, ANY },
+	{ 0, 0, 't', false, ANY }, /* size and place of the window */
+	{ 0, 0, 'x', false, ANY },
+	{ '?', 0, 'u', false, ANY }, /* keyboard */
+	{ '?', '$', 'p', false, ANY },
+	{ 0, '$', 'p', false, ANY },
+	{ '?', 0, 'S', false, ANY },
+	{ 0, '"', 'v', false, ANY },
+	{ 0, '\'', '|', false, ANY },
+	{ 0, '#', '|', false, ANY },
 };
 
 /* What is done with an OSC of a number; others are held and looked at. */
@@ -290,9 +290,12 @@ static void end_csi(struct screen_filter *f, struct out *out)
 static bool has_question(const struct screen_filter *f)
 {
 	for (size_t i = 0; i < f->n_held; i++) {
-		char before = i > 0 ? f->held[i - 1] : ';';
-		char after = i + 1 < f->n_held ? f->held[i + 1] : ';';
+		char before = ';', after = ';';
 
+		if (i > 0)
+			before = f->held[i - 1];
+		if (i + 1 < f->n_held)
+			after = f->held[i + 1];
 		if (f->held[i] == '?' && strchr(";:=", before) &&
 		    strchr(";:,", after))
 			return true;

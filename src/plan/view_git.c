@@ -137,7 +137,10 @@ static void add_quoted(struct buf *out, const char *text)
 
 		if (at)
 			(void)buf_add_char(out, '\\');
-		(void)buf_add_char(out, at ? to[at - from] : *text);
+		if (at)
+			(void)buf_add_char(out, to[at - from]);
+		else
+			(void)buf_add_char(out, *text);
 	}
 	(void)buf_add_char(out, '"');
 }

@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdalign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,13 +64,10 @@ static int no_memory(struct hb_error *err)
 /* "DIR/NAME", or NAME in the root. */
 static void join(const char *dir, const char *name, char ret[MATCH_MAX])
 {
-	const size_t n = strlen(dir), k = strlen(name) + 1;
-	const bool has_slash = n > 0;
+	int n = snprintf(ret, MATCH_MAX, "%s%s%s", dir, *dir ? "/" : "", name);
 
-	assert(n + has_slash + k <= MATCH_MAX);
-	memcpy(ret, dir, n);
-	ret[n] = '/';
-	memcpy(ret + n + has_slash, name, k);
+	assert(n >= 0 && (size_t)n < MATCH_MAX);
+	(void)n;
 }
 
 static int add_ahead(struct pass *p, const struct ahead *like,
