@@ -42,7 +42,7 @@ struct paths {
 
 struct closed {
 	struct run *run;
-	struct paths todo;  /* directories that others may read */
+	struct paths next;  /* directories that others may read */
 	struct paths files; /* to hide */
 	struct paths dirs;
 	size_t n_entries;
@@ -113,7 +113,7 @@ static int look_at(struct closed *c, int dir, const char *path,
 	if (!is_dir)
 		return add_path(c, &c->files, whole, err);
 	return add_path(
-		c, (a.mode & DIR_FOR_ALL) == DIR_FOR_ALL ? &c->todo : &c->dirs,
+		c, (a.mode & DIR_FOR_ALL) == DIR_FOR_ALL ? &c->next : &c->dirs,
 		whole, err);
 }
 
@@ -155,7 +155,7 @@ static size_t count_slashes(const char *path)
 /* What cannot be looked at to the end is hidden, and what it led to with it. */
 static int look_into(struct closed *c, const char *path, struct hb_error *err)
 {
-	size_t todo = c->todo.n, files = c->files.n, dirs = c->dirs.n;
+	size_t next = c->next.n, files = c->files.n, dirs = c->dirs.n;
 	auto_fd int fd = -1;
 	int r = -E2BIG;
 
@@ -168,7 +168,7 @@ static int look_into(struct closed *c, const char *path, struct hb_error *err)
 		return 0;
 	if (r != -E2BIG)
 		return r;
-	c->todo.n = todo;
+	c->next.n = next;
 	c->files.n = files;
 	c->dirs.n = dirs;
 	c->run->n_closed_whole++;
@@ -213,12 +213,12 @@ int closed_find(struct run *run, struct hb_error *err)
 
 	if (!run->host.is_root || !shows_etc(run))
 		return 0;
-	r = add_path(&c, &c.todo, TOP, err);
-	for (size_t i = 0; r >= 0 && i < c.todo.n; i++)
-		r = look_into(&c, c.todo.at[i], err);
+	r = add_path(&c, &c.next, TOP, err);
+	for (size_t i = 0; r >= 0 && i < c.next.n; i++)
+		r = look_into(&c, c.next.at[i], err);
 	if (r >= 0)
 		r = add_entries(&c, err);
-	free(c.todo.at);
+	free(c.next.at);
 	free(c.files.at);
 	free(c.dirs.at);
 	return r;
