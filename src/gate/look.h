@@ -2,10 +2,10 @@
 #ifndef HB_GATE_LOOK_H
 #define HB_GATE_LOOK_H
 
+#include "changes/changes.h"
 #include "gate/gate.h"
 #include "gate/rules.h"
-#include "txn/changes.h"
-#include "txn/content.h"
+#include "tree/content.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "gate/index.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "changes/changes.h"
 #include "gate/fold.h"
 #include "gate/gate.h"
 #include "gate/group.h"
@@ -13,7 +14,6 @@
 #include "gate/rules.h"
 #include "gate/scan.h"
 #include "gate/tests.h"
-#include "txn/changes.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/alike.h"
+#include "changes/alike.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -14,7 +14,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "sys/kernel.h"
 #include "sys/place.h"
 #include "sys/proc.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
@@ -8,13 +8,13 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "changes/since.h"
 #include "session/found.h"
 #include "session/layers.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "sys/attr.h"
-#include "txn/content.h"
-#include "txn/since.h"
+#include "tree/content.h"
 #include "txn/survey.h"
 
 #include <assert.h>

@@ -14,8 +14,8 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/overlay.h"
-#include "txn/tree.h"
+#include "tree/overlay.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

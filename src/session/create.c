@@ -17,8 +17,8 @@
 #include "sys/file.h"
 #include "sys/place.h"
 #include "sys/proc.h"
-#include "txn/carry.h"
-#include "txn/tree.h"
+#include "tree/carry.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

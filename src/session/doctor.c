@@ -8,7 +8,7 @@
 #include "session/look.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -14,7 +14,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,9 +14,9 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "tree/tree.h"
 #include "txn/history.h"
 #include "txn/late.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

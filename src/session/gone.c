@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/layers.h"
 #include "session/resource.h"
@@ -11,11 +12,10 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "tree/tree.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/op.h"
-#include "txn/tree.h"
-#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

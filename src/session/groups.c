@@ -5,17 +5,17 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/access.h"
-#include "txn/carry.h"
-#include "txn/overlay.h"
-#include "txn/tree.h"
-#include "txn/walk.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/overlay.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/gone.h"
 #include "session/store.h"
@@ -14,10 +15,9 @@
 #include "sys/file.h"
 #include "sys/place.h"
 #include "sys/proc.h"
-#include "txn/carry.h"
+#include "tree/carry.h"
+#include "tree/tree.h"
 #include "txn/history.h"
-#include "txn/tree.h"
-#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

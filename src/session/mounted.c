@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "box/box.h"
+#include "changes/walk.h"
 #include "plan/plan.h"
 #include "session/berth.h"
 #include "session/gone.h"
@@ -20,7 +21,6 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/walk.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "changes/conflict.h"
 #include "session/berth.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -13,7 +14,6 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/conflict.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "changes/walk.h"
 #include "gate/rules.h"
 #include "holdback/holdback.h"
 #include "plan/view_bare.h"
@@ -19,7 +20,6 @@
 #include "session/workspace.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "txn/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>

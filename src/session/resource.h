@@ -56,7 +56,7 @@ int resource_place(const struct hb_store *store, int base, int dir,
  */
 #define RESOURCE_NOTE "in-base"
 
-/* In `dir`: what txn/top.h compares with. */
+/* In `dir`: what changes/top.h compares with. */
 #define RESOURCE_TOP "top"
 
 /*

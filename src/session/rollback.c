@@ -11,7 +11,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/content.h"
+#include "tree/content.h"
 #include "txn/txn.h"
 
 #include <errno.h>

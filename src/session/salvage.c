@@ -8,7 +8,7 @@
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "changes/conflict.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/conflict.h"
 
 #include <errno.h>
 #include <fcntl.h>

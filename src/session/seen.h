@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/siphash.h"
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

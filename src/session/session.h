@@ -2,11 +2,11 @@
 #ifndef HB_SESSION_SESSION_H
 #define HB_SESSION_SESSION_H
 
+#include "git/ignored.h"
 #include "holdback/session.h"
 #include "session/peers.h"
 #include "session/record.h"
 #include "session/seen.h"
-#include "txn/ignored.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct session_resource {
 	int base;	 /* the real directory, verified; -1 before */
 	int dir;	 /* rN in the store, or in a berth */
 	int upper;	 /* dir/upper; -1 while it is being frozen */
-	int top;	 /* dir/top: txn/top.h; -1: there is none */
+	int top;	 /* dir/top: changes/top.h; -1: there is none */
 	int *layers;	 /* session_open_layers(): [0] is `upper` */
 	bool *is_shared; /* by layer: what is frozen may have others */
 	size_t n_layers;
@@ -222,8 +222,8 @@ int session_prepare_groups(struct hb_session *s, struct hb_error *err);
 int session_settle_groups(struct hb_session *s, struct hb_error *err);
 
 /*
- * What txn/alike.h does, for all resources; nothing may be mounted.  Noting is
- * as good as it can be: what is not noted is a conflict later on.
+ * What changes/alike.h does, for all resources; nothing may be mounted.  Noting
+ * is as good as it can be: what is not noted is a conflict later on.
  */
 void session_note_alike(struct hb_session *s, bool is_committed);
 int session_drop_alike(struct hb_session *s, struct hb_error *err);

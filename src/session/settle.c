@@ -14,8 +14,8 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "tree/tree.h"
 #include "txn/journal.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/progress.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
-#include "txn/tree.h"
-#include "txn/walk.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <stdio.h>

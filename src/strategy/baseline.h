@@ -3,7 +3,7 @@
 #define HB_STRATEGY_BASELINE_H
 
 #include "base/buf.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <limits.h>
 #include <stdbool.h>

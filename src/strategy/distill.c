@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "changes/walk.h"
 #include "strategy/baseline.h"
 #include "strategy/copy.h"
 #include "strategy/held.h"
@@ -9,9 +10,8 @@
 #include "strategy/upper.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/access.h"
-#include "txn/compare.h"
-#include "txn/walk.h"
+#include "tree/access.h"
+#include "tree/compare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@
  *	    not synced while a box runs, and what never reached the disk looks
  *	    like what was removed.
  *	(e) What stands for a file that may not be read is known by its inode:
- *	    in the layer it says which file it stands for (txn/standin.h).
+ *	    in the layer it says which file it stands for (tree/standin.h).
  *	(d) What the agent calls a mark of the overlay is data: it is escaped.
  *	    So is a whiteout device of his making: in the layer, where it would
  *	    delete, it is a socket, which is listed and never committed either.

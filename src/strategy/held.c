@@ -6,8 +6,8 @@
 #include "strategy/copy.h"
 #include "strategy/place.h"
 #include "strategy/strategy.h"
-#include "txn/content.h"
-#include "txn/standin.h"
+#include "tree/content.h"
+#include "tree/standin.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define HB_STRATEGY_HELD_H
 
 #include "strategy/baseline.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>

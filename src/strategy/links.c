@@ -3,7 +3,7 @@
 
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 #include "strategy/trail.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/carry.h"
-#include "txn/compare.h"
-#include "txn/tree.h"
+#include "tree/carry.h"
+#include "tree/compare.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

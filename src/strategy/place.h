@@ -3,7 +3,7 @@
 #define HB_STRATEGY_PLACE_H
 
 #include "strategy/baseline.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "changes/walk.h"
 #include "strategy/baseline.h"
 #include "strategy/copy.h"
 #include "strategy/links.h"
@@ -11,11 +12,10 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/access.h"
-#include "txn/carry.h"
-#include "txn/names.h"
-#include "txn/standin.h"
-#include "txn/walk.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/names.h"
+#include "tree/standin.h"
 
 #include <errno.h>
 #include <fcntl.h>

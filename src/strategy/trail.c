@@ -7,7 +7,7 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/access.h"
+#include "tree/access.h"
 
 #include <errno.h>
 #include <fcntl.h>

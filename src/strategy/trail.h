@@ -3,7 +3,7 @@
 #define HB_STRATEGY_TRAIL_H
 
 #include "base/buf.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,12 +11,12 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"
-#include "txn/access.h"
-#include "txn/carry.h"
-#include "txn/origin.h"
-#include "txn/overlay.h"
-#include "txn/standin.h"
-#include "txn/tree.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/origin.h"
+#include "tree/overlay.h"
+#include "tree/standin.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,11 +9,11 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/access.h"
-#include "txn/content.h"
+#include "tree/access.h"
+#include "tree/content.h"
+#include "tree/tree.h"
 #include "txn/dress.h"
 #include "txn/run.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/event.h"
 #include "base/sha256.h"
+#include "tree/syncer.h"
 #include "txn/apply.h"
 #include "txn/history.h"
 #include "txn/journal.h"
@@ -12,7 +13,6 @@
 #include "txn/run.h"
 #include "txn/steady.h"
 #include "txn/survey.h"
-#include "txn/syncer.h"
 #include "txn/txn.h"
 
 #include <errno.h>

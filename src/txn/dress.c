@@ -7,9 +7,9 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "txn/carry.h"
-#include "txn/overlay.h"
-#include "txn/tree.h"
+#include "tree/carry.h"
+#include "tree/overlay.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "changes/database.h"
 #include "sys/attr.h"
+#include "tree/tree.h"
 #include "txn/apply.h"
-#include "txn/database.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

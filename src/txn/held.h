@@ -10,8 +10,8 @@ struct op;
 struct site;
 
 /*
- * Databases that a program outside has open (txn/database.h).  A commit looks
- * before it plans; a program may open one right after that look.
+ * Databases that a program outside has open (changes/database.h).  A commit
+ * looks before it plans; a program may open one right after that look.
  */
 
 /*

@@ -8,7 +8,7 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 #include "sys/attr.h"
 #include "sys/file.h"
-#include "txn/bytes.h"
+#include "tree/bytes.h"
 #include "txn/record.h"
 
 #include <errno.h>

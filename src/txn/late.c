@@ -5,9 +5,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "tree/tree.h"
 #include "txn/apply.h"
 #include "txn/history.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -5,10 +5,10 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/attr.h"
-#include "txn/content.h"
-#include "txn/overlay.h"
-#include "txn/standin.h"
-#include "txn/tree.h"
+#include "tree/content.h"
+#include "tree/overlay.h"
+#include "tree/standin.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef HB_TXN_MOVABLE_H
 #define HB_TXN_MOVABLE_H
 
-#include "txn/changes.h"
+#include "changes/changes.h"
+#include "tree/syncer.h"
 #include "txn/site.h"
-#include "txn/syncer.h"
 
 struct hb_error;
 

@@ -2,9 +2,9 @@
 #ifndef HB_TXN_OP_H
 #define HB_TXN_OP_H
 
-#include "txn/conflict.h"
-#include "txn/entry.h"
-#include "txn/xattrs.h"
+#include "changes/conflict.h"
+#include "tree/entry.h"
+#include "tree/xattrs.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,11 +2,11 @@
 #ifndef HB_TXN_OPS_H
 #define HB_TXN_OPS_H
 
-#include "txn/conflict.h"
+#include "changes/conflict.h"
+#include "tree/syncer.h"
 #include "txn/journal.h"
 #include "txn/site.h"
 #include "txn/survey.h"
-#include "txn/syncer.h"
 
 struct hb_error;
 

@@ -5,15 +5,15 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "changes/walk.h"
+#include "git/gitunit.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
-#include "txn/access.h"
-#include "txn/carry.h"
-#include "txn/content.h"
-#include "txn/gitunit.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/content.h"
+#include "tree/standin.h"
 #include "txn/preflight.h"
-#include "txn/standin.h"
-#include "txn/walk.h"
 
 #include <assert.h>
 #include <errno.h>

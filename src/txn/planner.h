@@ -3,7 +3,7 @@
 #define HB_TXN_PLANNER_H
 
 #include "base/buf.h"
-#include "txn/linked.h"
+#include "tree/linked.h"
 #include "txn/ops.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/siphash.h"
-#include "txn/bytes.h"
+#include "tree/bytes.h"
 #include "txn/journal.h"
 
 #include <errno.h>

@@ -9,11 +9,11 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "txn/access.h"
-#include "txn/carry.h"
-#include "txn/content.h"
-#include "txn/linked.h"
-#include "txn/overlay.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/content.h"
+#include "tree/linked.h"
+#include "tree/overlay.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #ifndef HB_TXN_REST_H
 #define HB_TXN_REST_H
 
+#include "tree/syncer.h"
 #include "txn/survey.h"
-#include "txn/syncer.h"
 #include "txn/txn.h"
 
 struct hb_error;

@@ -7,11 +7,11 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
+#include "tree/tree.h"
 #include "txn/apply.h"
 #include "txn/held.h"
 #include "txn/history.h"
 #include "txn/late.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef HB_TXN_RUN_H
 #define HB_TXN_RUN_H
 
-#include "txn/conflict.h"
+#include "changes/conflict.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>

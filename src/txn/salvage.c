@@ -7,12 +7,12 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "sys/file.h"
-#include "txn/access.h"
-#include "txn/carry.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/tree.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/site.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef HB_TXN_SALVAGE_H
 #define HB_TXN_SALVAGE_H
 
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef HB_TXN_SITE_H
 #define HB_TXN_SITE_H
 
-#include "txn/gitunit.h"
+#include "git/gitunit.h"
 #include "txn/op.h"
 #include "txn/txn.h"
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/attr.h"
-#include "txn/content.h"
+#include "tree/content.h"
 #include "txn/survey.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "base/quote.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "tree/tree.h"
 #include "txn/dress.h"
-#include "txn/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

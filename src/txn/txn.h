@@ -3,7 +3,7 @@
 #define HB_TXN_TXN_H
 
 #include "base/error.h"
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
+#include "git/gitindex.h"
 #include "sys/result.h"
-#include "txn/gitindex.h"
 
 #include <stdint.h>
 #include <stdlib.h>

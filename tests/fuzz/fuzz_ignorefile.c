@@ -7,8 +7,8 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
+#include "git/ignorefile.h"
 #include "sys/result.h"
-#include "txn/ignorefile.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/sha256.h"
-#include "txn/bytes.h"
+#include "tree/bytes.h"
 #include "txn/record.h"
 
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "gate/scan.h"
 #include "sys/result.h"
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include <errno.h>
 #include <stdint.h>

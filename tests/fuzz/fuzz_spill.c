@@ -6,9 +6,9 @@
  * written and read again to the same bytes.
  */
 #include "base/buf.h"
+#include "changes/spill.h"
 #include "fuzz.h"
 #include "sys/result.h"
-#include "txn/spill.h"
 
 #include <stdint.h>
 #include <stdlib.h>

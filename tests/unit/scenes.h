@@ -2,7 +2,7 @@
 #ifndef HB_TEST_SCENES_H
 #define HB_TEST_SCENES_H
 
-#include "txn/alike.h"
+#include "changes/alike.h"
 #include "world.h"
 
 /*

@@ -5,10 +5,10 @@
  * What is alike in upper and base: which of it goes, which is noted, and that
  * neither a crash nor a damaged list changes what the view shows.
  */
-#include "txn/alike.h"
+#include "changes/alike.h"
 
+#include "changes/alike_list.h"
 #include "sys/fault.h"
-#include "txn/alike_list.h"
 #include "world.h"
 
 #include "tap.h"

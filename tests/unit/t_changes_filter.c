@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include "tap.h"
 

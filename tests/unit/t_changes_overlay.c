@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* needs: git */
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include "overlay.h"
 #include "snapshot.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/conflict.h"
+#include "changes/conflict.h"
 
 #include "trees.h"
 

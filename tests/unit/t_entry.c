@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/entry.h"
+#include "tree/entry.h"
 
 #include "trees.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/gitindex.h"
+#include "git/gitindex.h"
 
 #include "base/buf.h"
-#include "txn/gitunit.h"
+#include "git/gitunit.h"
 
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/ignorefile.h"
+#include "git/ignorefile.h"
 
 #include "base/glob.h"
-#include "txn/ignored.h"
+#include "git/ignored.h"
 
 #include "tap.h"
 

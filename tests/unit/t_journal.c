@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "sys/fault.h"
 #include "tap.h"
-#include "txn/bytes.h"
+#include "tree/bytes.h"
 #include "txn/record.h"
 
 #include <errno.h>

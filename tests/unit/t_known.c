@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/known.h"
+#include "changes/known.h"
 
 #include "trees.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/names.h"
+#include "tree/names.h"
 
 #include "trees.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "changes/conflict.h"
 #include "sys/fault.h"
-#include "txn/conflict.h"
 
 #include "tap.h"
 

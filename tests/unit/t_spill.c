@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/spill.h"
+#include "changes/spill.h"
 
 #include "trees.h"
 

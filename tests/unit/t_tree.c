@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "txn/tree.h"
+#include "tree/tree.h"
 
 #include "sys/fault.h"
 #include "world.h"

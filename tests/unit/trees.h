@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "txn/changes.h"
+#include "changes/changes.h"
 
 #include "tap.h"
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CHANGES_EXPLAINED_H
+#define HB_CHANGES_EXPLAINED_H
+
+#include "changes/changes.h"
+#include "changes/walk.h"
+
+struct hb_error;
+
+/*
+ * Whether what the base has at a path is what some layer has there, be it
+ * nothing: a session that shares the layer has committed it, or somebody did
+ * the same.  To replace it loses nothing, for the layer has it.  1 or 0.
+ */
+int explained_by_layers(const struct changes_request *request,
+			const struct sighting *s, struct hb_error *err);
+
+#endif

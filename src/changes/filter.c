@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/glob.h"
+#include "changes/changes.h"
+
+#include "base/auto.h"
+#include "changes/database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A pattern takes a path, or a directory with everything in it, so every
+ * directory above the path is asked as well, all of them in one go: that keeps
+ * the cost for a deep path in proportion to its length.
+ *
+ * A repository's unit goes whole or not at all: for its parts the directory
+ * ".git" is asked instead.  So does a database: the name of any of its files
+ * stands for all of them.
+ */
+
+static size_t count_slashes(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += *s == '/';
+	return n;
+}
+
+static unsigned flags_at(const char *path, const char *end, bool is_dir)
+{
+	return path[end - path] != '\0' || is_dir ? GLOB_DIR : 0;
+}
+
+/* A pattern of one component: each component by itself. */
+static bool matches_a_name(const char *pattern, char *path, bool is_dir)
+{
+	char *start = path;
+
+	for (;;) {
+		char *end = strchrnul(start, '/');
+		unsigned flags = flags_at(path, end, is_dir);
+		char saved = *end;
+		bool is_match;
+
+		*end = '\0';
+		is_match = glob_match(pattern, start, flags);
+		*end = saved;
+		if (is_match || saved == '\0')
+			return is_match;
+		start = end + 1;
+	}
+}
+
+static bool matches(const char *pattern, char *path, bool is_dir)
+{
+	size_t len = strlen(pattern);
+
+	if (len == 0)
+		return false;
+	if (count_slashes(pattern) == (pattern[len - 1] == '/'))
+		return matches_a_name(pattern, path, is_dir);
+	return glob_match(pattern, path, GLOB_ABOVE | (is_dir ? GLOB_DIR : 0));
+}
+
+static bool matches_any(const char *const *patterns, size_t n, char *path,
+			bool is_dir)
+{
+	for (size_t i = 0; i < n; i++)
+		if (matches(patterns[i], path, is_dir))
+			return true;
+	return false;
+}
+
+/* Ends the path of a part of a unit behind its topmost ".git". */
+static bool cut_to_unit(char *path)
+{
+	char *at = path;
+
+	while ((at = strstr(at, ".git"))) {
+		if ((at == path || at[-1] == '/') && at[4] == '/') {
+			at[4] = '\0';
+			return true;
+		}
+		at++;
+	}
+	return false;
+}
+
+static bool passes(const struct changes_filter *filter, char *path, bool is_dir)
+{
+	if (filter->n_only > 0 &&
+	    !matches_any(filter->only, filter->n_only, path, is_dir))
+		return false;
+	return !matches_any(filter->except, filter->n_except, path, is_dir);
+}
+
+/* In if one of its files is wanted, out if one of them is to stay out. */
+static bool passes_database(const struct changes_filter *filter,
+			    const char *path)
+{
+	bool is_wanted = filter->n_only == 0;
+	size_t n;
+
+	(void)database_part_of_name(path, &n);
+	for (int i = DATABASE_MAIN; i <= DATABASE_INDEX; i++) {
+		auto_free char *name = NULL;
+
+		if (asprintf(&name, "%.*s%s", (int)n, path,
+			     database_endings[i]) < 0) {
+			name = NULL;
+			return false;
+		}
+		if (matches_any(filter->except, filter->n_except, name, false))
+			return false;
+		is_wanted |=
+			matches_any(filter->only, filter->n_only, name, false);
+	}
+	return is_wanted;
+}
+
+bool changes_filter_passes(const struct changes_filter *filter,
+			   const struct change *change)
+{
+	return !(change->flags & CHANGE_IGNORED) &&
+	       changes_filter_matches(filter, change);
+}
+
+bool changes_filter_matches(const struct changes_filter *filter,
+			    const struct change *change)
+{
+	auto_free char *path = NULL;
+	bool is_dir = change->new.type == ENTRY_DIR ||
+		      (change->new.type == ENTRY_NONE &&
+		       change->old.type == ENTRY_DIR);
+
+	if (filter->resources && !filter->resources[change->resource])
+		return false;
+	if (filter->n_only == 0 && filter->n_except == 0)
+		return true;
+	path = strdup(change->path);
+	/* Without memory nothing is taken that was not asked for. */
+	if (!path)
+		return false;
+	if (change->flags & CHANGE_GIT) {
+		/* The root is the repository's own directory. */
+		if (!cut_to_unit(path)) {
+			free(path);
+			path = strdup(".git");
+			if (!path)
+				return false;
+		}
+		is_dir = true;
+	}
+	if (change->flags & CHANGE_DATABASE)
+		return passes_database(filter, path);
+	return passes(filter, path, is_dir);
+}
+
+static bool is_named(const char *const *globs, size_t n, const struct change *c)
+{
+	const struct changes_filter f = { .only = globs, .n_only = n };
+
+	return n > 0 && changes_filter_passes(&f, c);
+}
+
+bool changes_choice_takes(const struct changes_choice *choice,
+			  const struct change *change)
+{
+	if (!changes_filter_passes(&choice->filter, change))
+		return false;
+	/* It comes back for the sake of what is in it, or not at all. */
+	if ((change->flags & CHANGE_CARRIED) && change->kind == CHANGE_ADDED)
+		return false;
+	return !(change->flags & CHANGE_CONFLICT) ||
+	       !is_named(choice->ours, choice->n_ours, change);
+}
+
+bool changes_choice_is_open(const struct changes_choice *choice,
+			    const struct change *change)
+{
+	return (change->flags & CHANGE_FIRM) ||
+	       ((change->flags & CHANGE_CONFLICT) &&
+		!is_named(choice->theirs, choice->n_theirs, change));
+}

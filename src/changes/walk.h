@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CHANGES_WALK_H
+#define HB_CHANGES_WALK_H
+
+#include "changes/conflict.h"
+#include "git/gitunit.h"
+#include "tree/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * One walk over layers and base together: what a path was and what it is to
+ * be, in path order, without saying yet whether that is a difference.
+ */
+struct sighting {
+	const char *path; /* relative to the resource */
+	const char *name; /* the end of `path` */
+	enum git_place git;
+	struct entry old; /* in the base */
+	struct entry new; /* in the view; ENTRY_NONE: not there */
+	size_t layer;	  /* the layer that decides about `new` */
+	bool has_layer;	  /* some layer says something about the path itself */
+	uint64_t layer_ino; /* of what it has there: a whiteout, too */
+	struct timespec layer_ctime;
+	int base_dir;	/* the directory in the base, -1: none */
+	int layer_dir;	/* the directory in `layer`, -1: none */
+	bool in_new;	/* the directory is not in the base */
+	bool in_gone;	/* the directory is in no layer */
+	bool is_opaque; /* a directory of both that hides all of the base's */
+	bool in_hidden; /* what the base has here is not in the view */
+	uint64_t parent_ino; /* of the directory in the base */
+	struct timespec parent_mtime, parent_ctime;
+	/*
+	 * Why the base cannot be trusted here.  Who is shown a directory may
+	 * set `doubt_below` for all that is in it.
+	 */
+	enum conflict doubt;
+	enum conflict doubt_below;
+};
+
+/*
+ * Whether a path of a resource is, or lies in, what holdback itself has at its
+ * top: `store_name`, or that, "-" and an id.
+ */
+bool walk_is_store(const char *path, const char *store_name);
+
+enum walk_answer {
+	WALK_ON = 0,
+	WALK_SKIP, /* do not look at what is in the base below this */
+	WALK_PAST, /* nor at what a layer has there */
+};
+
+/* Returns enum walk_answer, or a negated code that ends the walk. */
+typedef int (*sight_fn)(void *ctx, struct sighting *s, struct hb_error *err);
+
+struct walk_request {
+	int base;
+	const int *layers;
+	size_t n_layers;
+	int spill_dir;
+	const char *store_name; /* as struct changes_request has it */
+	bool is_git;		/* likewise */
+	/*
+	 * Also what no layer says anything about, which is in the view unless
+	 * in_hidden or in_gone; a directory that cannot be listed, or that
+	 * something is mounted on, has a doubt.
+	 */
+	bool is_whole;
+	bool is_own_base; /* may be opened up for us, as a layer may */
+	sight_fn sight;
+	/*
+	 * What a layer had at a path when it was last looked at, and which;
+	 * NULL: not known.  Asked for each path before it is looked at.  May be
+	 * NULL.
+	 */
+	const struct entry *(*known)(void *ctx, const char *path,
+				     size_t *ret_layer);
+	void *ctx;
+	void (*progress)(void *ctx, uint64_t n);
+	void *progress_ctx;
+};
+
+/* As changes_scan() says. */
+int walk_run(const struct walk_request *request, struct hb_error *err);
+
+#endif

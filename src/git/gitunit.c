@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "git/gitunit.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "git/gitindex.h"
+#include "sys/attr.h"
+#include "tree/access.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+static const char *const unit[] = {
+	"AUTO_MERGE",	  "BISECT_LOG",	 "CHERRY_PICK_HEAD",
+	"COMMIT_EDITMSG", "FETCH_HEAD",	 "HEAD",
+	"MERGE_HEAD",	  "MERGE_MODE",	 "MERGE_MSG",
+	"MERGE_RR",	  "ORIG_HEAD",	 "REBASE_HEAD",
+	"REVERT_HEAD",	  "index",	 "logs",
+	"objects",	  "packed-refs", "rebase-apply",
+	"rebase-merge",	  "refs",	 "rr-cache",
+	"sequencer",	  "shallow",
+};
+
+static bool is_unit_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(unit) / sizeof(unit[0]); i++)
+		if (strcmp(name, unit[i]) == 0)
+			return true;
+	return false;
+}
+
+enum git_place git_place_below(enum git_place parent, const char *name)
+{
+	switch (parent) {
+	case GIT_OUTSIDE:
+		return strcmp(name, ".git") == 0 ? GIT_TOP : GIT_OUTSIDE;
+	case GIT_TOP:
+		if (strcmp(name, "modules") == 0 ||
+		    strcmp(name, "worktrees") == 0)
+			return GIT_MODULES;
+		return is_unit_name(name) ? GIT_UNIT : GIT_OTHER;
+	case GIT_MODULES:
+		return GIT_TOP;
+	case GIT_UNIT:
+	case GIT_OTHER:
+	default:
+		return parent;
+	}
+}
+
+bool git_is_unit(enum git_place place, const char *name)
+{
+	return place == GIT_UNIT || (place == GIT_TOP && is_unit_name(name));
+}
+
+bool git_is_index(enum git_place place, const char *name)
+{
+	return place == GIT_TOP && strcmp(name, "index") == 0;
+}
+
+static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
+{
+	return sys_pread_full(*(const int *)ctx, buf, size, offset);
+}
+
+int git_same_index(const struct side *a, const struct side *b,
+		   struct hb_error *err)
+{
+	auto_fd int first = -1;
+	auto_fd int second = -1;
+	struct hb_error why = { 0 };
+	int r;
+
+	first = access_open_file(a->dir, a->name, a->entry, a->in_layer, err);
+	if (first < 0)
+		return first;
+	second = access_open_file(b->dir, b->name, b->entry, b->in_layer, &why);
+	if (second == -EACCES)
+		return 0;
+	if (second < 0) {
+		if (err)
+			*err = why;
+		return second;
+	}
+	r = gitindex_is_same(read_fd, &first, a->entry->size, &second,
+			     b->entry->size);
+	if (r < 0)
+		return hb_fail(err, r, "cannot compare the git indexes");
+	return r;
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+	return strncmp(name, start, strlen(start)) == 0;
+}
+
+bool git_is_lock(enum git_place place, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (place != GIT_TOP && place != GIT_UNIT)
+		return false;
+	if (n > 5 && strcmp(name + n - 5, ".lock") == 0)
+		return true;
+	if (place == GIT_TOP)
+		return strcmp(name, "gc.pid") == 0;
+	return begins_with(name, "tmp_obj_") ||
+	       begins_with(name, "tmp_pack_") || begins_with(name, "tmp_idx_");
+}
+
+/*
+ * The last name of the path, or from the name `until` in a git directory on;
+ * with the place that this is at.
+ */
+static const char *descend(enum git_place *place, const char *path,
+			   const char *until)
+{
+	char name[NAME_MAX + 1];
+	size_t n;
+
+	for (;; path += n + 1) {
+		n = strcspn(path, "/");
+		if (n >= sizeof(name))
+			return NULL;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (until && *place == GIT_TOP && strcmp(name, until) == 0)
+			return path;
+		if (path[n] == '\0')
+			return until ? NULL : path;
+		*place = git_place_below(*place, name);
+	}
+}
+
+bool git_is_index_path(enum git_place root, const char *path)
+{
+	const char *name = descend(&root, path, NULL);
+
+	return name && git_is_index(root, name);
+}
+
+bool git_is_object_path(enum git_place root, const char *path)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *at = descend(&root, path, "objects");
+	size_t n;
+
+	if (!at || at[strlen("objects")] != '/')
+		return false;
+	at += strlen("objects/");
+	if (strcmp(at, "pack") == 0)
+		return true;
+	if (begins_with(at, "pack/"))
+		return begins_with(at + 5, "pack-") && !strchr(at + 5, '/');
+	if (strspn(at, hex) != 2 || (at[2] != '\0' && at[2] != '/'))
+		return false;
+	n = at[2] ? strspn(at + 3, hex) : 0;
+	return at[2] == '\0' || ((n == 38 || n == 62) && at[3 + n] == '\0');
+}
+
+uint64_t git_index_name(int dir, const char *name)
+{
+	uint64_t size, entries;
+	auto_fd int fd = access_open_regular(dir, name, &size);
+
+	if (fd < 0 || gitindex_name(read_fd, &fd, size, &entries) < 0)
+		return 0;
+	return entries;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GIT_GITUNIT_H
+#define HB_GIT_GITUNIT_H
+
+#include "tree/compare.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hb_error;
+
+/*
+ * Where a walk is with regard to a repository.  objects, refs, logs, HEAD,
+ * index and their like are one unit: they make sense together or not at all.
+ * Hooks and configuration are what runs code, and stay entries of their own.
+ */
+enum git_place {
+	GIT_OUTSIDE = 0,
+	GIT_TOP,     /* in .git itself, or in the git directory of a module */
+	GIT_MODULES, /* in .git/modules or .git/worktrees */
+	GIT_UNIT,    /* below something of the unit */
+	GIT_OTHER,   /* below anything else in .git */
+};
+
+/* Where the directory `name` is, whose parent is at `parent`. */
+enum git_place git_place_below(enum git_place parent, const char *name);
+
+/* Whether what is called `name` at `place` belongs to the unit. */
+bool git_is_unit(enum git_place place, const char *name);
+
+/* Whether it is an index. */
+bool git_is_index(enum git_place place, const char *name);
+
+/*
+ * 1: two indexes with the same entries, whatever else is in them.  0: not the
+ * same, or not both understood, or `b`, the base's, may not be read.
+ */
+int git_same_index(const struct side *a, const struct side *b,
+		   struct hb_error *err);
+
+/*
+ * Whether git holds something locked by a file of this name at that place, or
+ * has begun to write it there: of use to the git that made it and to no other.
+ */
+bool git_is_lock(enum git_place place, const char *name);
+
+/*
+ * Whether the path, from a resource's root on, is that of an index; `root` is
+ * where that root is.
+ */
+bool git_is_index_path(enum git_place root, const char *path);
+
+/*
+ * Likewise, whether it is an object, a pack, or a directory of them: what
+ * others may refer to as soon as it is there, and what is no change to who
+ * does not.
+ */
+bool git_is_object_path(enum git_place root, const char *path);
+
+/*
+ * Names the entries of the index `name` in a base or a layer, as
+ * gitindex_name() has it.  0: there is none, or it cannot be read or
+ * understood.
+ */
+uint64_t git_index_name(int dir, const char *name);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TREE_ACCESS_H
+#define HB_TREE_ACCESS_H
+
+#include "tree/entry.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hb_error;
+
+/*
+ * Opening and reading what lies in hostile trees: never through a link, never
+ * across a mount, never anything that could block, and one component at a time
+ * because a whole path may be longer than the kernel takes.
+ *
+ * The agent may have taken the owner's own permissions away.  In a layer, which
+ * is ours, they are given back for as long as needed; in a base never.
+ */
+
+/*
+ * Opens `name`, which `entry` describes, for reading.  -HB_E_BUSY: it is
+ * another object by now.  With `in_layer`, an unreadable file of our own is
+ * made readable for the length of the call.
+ */
+int access_open_file(int dirfd, const char *name, const struct entry *entry,
+		     bool in_layer, struct hb_error *err);
+
+/* The same, but whoever reads it has to see whether it is still that one. */
+int access_open_quick(int dirfd, const char *name, const struct entry *entry,
+		      bool in_layer, struct hb_error *err);
+
+/*
+ * Opens whatever regular file a base has under that name.  -ENOENT: there is
+ * none, or something else.
+ */
+int access_open_regular(int dirfd, const char *name, uint64_t *ret_size);
+
+/*
+ * As access_open_file() for a directory.  One in a layer that its owner cannot
+ * list or search keeps u+rx as long as `*ret_was_closed` says: the caller
+ * restores the mode of `entry` with access_close_again() before it lets go.
+ */
+int access_open_dir(int dirfd, const char *name, const struct entry *entry,
+		    bool in_layer, bool *ret_was_closed, struct hb_error *err);
+int access_close_again(int fd, const struct entry *entry, struct hb_error *err);
+
+/* A descriptor for looking names up in, which needs no read permission. */
+int access_open_dir_path(int dirfd, const char *name, const struct entry *entry,
+			 struct hb_error *err);
+
+/*
+ * Opens a directory below `root` by a path of any length; "" is `root` itself.
+ * `flags` are O_PATH or O_RDONLY.
+ */
+int access_open_below(int root, const char *path, size_t len, int flags,
+		      struct hb_error *err);
+
+/* getxattr of an object in a layer that its owner may not read: see above. */
+ssize_t access_get_xattr(int fd, const struct entry *entry, const char *name,
+			 void *buf, size_t size);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/entry.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "tree/access.h"
+#include "tree/overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * How an object is looked at
+ * --------------------------
+ *
+ * By its name in a directory that is held open, never through a link, and
+ * without opening it: a fifo, a device or an unreadable file costs nothing.
+ * Where a mark's value is needed the object is held by an O_PATH descriptor,
+ * and has to be the one that was looked at.
+ *
+ * The marks of the overlay in a layer were written by the kernel.  Nobody in
+ * the view can write them (they arrive escaped, or not at all), so one that our
+ * own mounts never make means that the store was tampered with: the layer is
+ * refused rather than guessed at.
+ */
+
+/* An object: `name` in `dir`, or `dir` itself when the name is empty. */
+struct place {
+	int dir;
+	const char *name;
+};
+
+enum mark {
+	MARK_IGNORED,
+	MARK_OPAQUE,
+	MARK_WHITEOUT,
+	MARK_ORIGIN,
+	MARK_STAND_IN,
+};
+
+static const struct {
+	const char *name; /* behind OVERLAY_PREFIX */
+	enum mark mark;
+} marks[] = {
+	{ "impure", MARK_IGNORED },    { "uuid", MARK_IGNORED },
+	{ "origin", MARK_ORIGIN },     { "opaque", MARK_OPAQUE },
+	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
+};
+
+static enum entry_type type_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return ENTRY_FILE;
+	case S_IFDIR:
+		return ENTRY_DIR;
+	case S_IFLNK:
+		return ENTRY_LINK;
+	case S_IFIFO:
+		return ENTRY_FIFO;
+	case S_IFSOCK:
+		return ENTRY_SOCKET;
+	default:
+		return ENTRY_DEVICE;
+	}
+}
+
+static void fill(const struct sys_attr *a, struct entry *e)
+{
+	*e = (struct entry){
+		.type = type_of(a->mode),
+		.mode = a->mode & 07777,
+		.uid = a->uid,
+		.gid = a->gid,
+		.dev = a->dev,
+		.ino = a->ino,
+		.size = a->size,
+		.stored = a->stored,
+		.nlink = a->nlink,
+		.mtime = a->mtime,
+		.ctime = a->ctime,
+		.btime = a->btime,
+		.is_fixed = a->is_fixed,
+	};
+}
+
+static int refuse(const char *mark, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	return hb_fail(err, -HB_E_CORRUPT,
+		       "the overlay mark %s is not one of ours",
+		       quote_shown(mark, shown, sizeof(shown)));
+}
+
+static int hold(const struct place *at, const struct entry *e)
+{
+	struct sys_attr a;
+	int fd, r;
+
+	if (at->name[0] == '\0')
+		fd = sys_dup_above(at->dir, 3);
+	else
+		fd = sys_openat(at->dir, at->name, O_PATH | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return fd;
+	r = sys_attr_at(fd, "", &a);
+	if (r >= 0 && a.ino == e->ino && a.dev == e->dev)
+		return fd;
+	sys_close(fd);
+	return r < 0 ? r : -HB_E_BUSY;
+}
+
+static int decode_opaque(const struct place *at, struct entry *e,
+			 struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	char value[2];
+	ssize_t n;
+
+	if (e->type != ENTRY_DIR)
+		return refuse("opaque", err);
+	fd = hold(at, e);
+	n = fd < 0 ? fd
+		   : access_get_xattr(fd, e, OVERLAY_PREFIX "opaque", value,
+				      sizeof(value));
+	if (n == -ERANGE || (n >= 0 && (n != 1 || value[0] != 'y')))
+		return refuse("opaque", err);
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read an overlay mark");
+	e->is_opaque = true;
+	return 0;
+}
+
+static int decode_mark(const struct place *at, const char *name,
+		       struct entry *e, struct hb_error *err)
+{
+	size_t i = 0;
+
+	while (i < sizeof(marks) / sizeof(marks[0]) &&
+	       strcmp(name, marks[i].name) != 0)
+		i++;
+	if (i == sizeof(marks) / sizeof(marks[0]))
+		return refuse(name, err);
+
+	switch (marks[i].mark) {
+	case MARK_ORIGIN:
+		e->has_origin = true;
+		return 0;
+	case MARK_STAND_IN:
+		if (e->type != ENTRY_FILE)
+			return refuse(name, err);
+		e->is_stand_in = true;
+		return 0;
+	case MARK_OPAQUE:
+		return decode_opaque(at, e, err);
+	/* Whatever the marks of the directory above: the kernel looks up so. */
+	case MARK_WHITEOUT:
+		if (e->type != ENTRY_FILE || e->size != 0)
+			return refuse(name, err);
+		e->is_whiteout = true;
+		return 0;
+	case MARK_IGNORED:
+	default:
+		return 0;
+	}
+}
+
+static ssize_t list_xattrs(const struct place *at, char *list, size_t size)
+{
+	if (at->name[0] == '\0')
+		return sys_list_xattrs(at->dir, list, size);
+	return sys_list_xattrs_at(at->dir, at->name, list, size);
+}
+
+static int decode_marks(const struct place *at, struct entry *e,
+			struct hb_error *err)
+{
+	auto_free char *large = NULL;
+	char small[512];
+	char *list = small;
+	ssize_t n;
+	int r;
+
+	n = list_xattrs(at, small, sizeof(small));
+	if (n == -ERANGE) {
+		large = malloc(OVERLAY_LIST_MAX);
+		if (!large)
+			return hb_fail(err, -ENOMEM, "cannot list marks");
+		list = large;
+		n = list_xattrs(at, large, OVERLAY_LIST_MAX);
+	}
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot list the attributes");
+
+	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(list + i) + 1) {
+		if (!overlay_is_mark(list + i)) {
+			e->has_xattrs = true;
+			continue;
+		}
+		r = decode_mark(at, list + i + strlen(OVERLAY_PREFIX), e, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool entry_is_untouched(const struct entry *a, const struct entry *b)
+{
+	return a->type == b->type && a->mode == b->mode && a->uid == b->uid &&
+	       a->gid == b->gid && a->dev == b->dev && a->ino == b->ino &&
+	       a->size == b->size && a->nlink == b->nlink &&
+	       is_same_time(a->mtime, b->mtime) &&
+	       is_same_time(a->ctime, b->ctime) &&
+	       is_same_time(a->btime, b->btime);
+}
+
+/* Setting or removing a mark moves the ctime. */
+static bool take_known_marks(struct entry *e, const struct entry *known)
+{
+	if (!known || e->type != ENTRY_FILE || !entry_is_untouched(e, known))
+		return false;
+	*e = *known;
+	return true;
+}
+
+static int look_at(const struct place *at, bool is_layer,
+		   const struct entry *known, struct entry *ret_entry,
+		   struct hb_error *err)
+{
+	struct sys_attr a;
+	struct entry e;
+	int r;
+
+	r = sys_attr_at(at->dir, at->name, &a);
+	if (r == -ENOENT) {
+		*ret_entry = (struct entry){ .type = ENTRY_NONE };
+		return 0;
+	}
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at an object");
+	fill(&a, &e);
+	if (is_layer && S_ISCHR(a.mode) && a.rdev_major == 0 &&
+	    a.rdev_minor == 0)
+		e.is_whiteout = true;
+	else if (is_layer && !take_known_marks(&e, known)) {
+		r = decode_marks(at, &e, err);
+		if (r < 0)
+			return r;
+	}
+	if (e.is_whiteout)
+		e.type = ENTRY_NONE;
+	*ret_entry = e;
+	return 0;
+}
+
+static int read_entry(int dirfd, const char *name, bool is_layer,
+		      const struct entry *known, struct entry *ret_entry,
+		      struct hb_error *err)
+{
+	const struct place at = { .dir = dirfd, .name = name };
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	r = look_at(&at, is_layer, known, ret_entry, err);
+	if (r < 0)
+		return hb_fail(err, r, "%s",
+			       quote_shown(name, shown, sizeof(shown)));
+	return 0;
+}
+
+int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
+		    struct hb_error *err)
+{
+	return read_entry(dirfd, name, false, NULL, ret_entry, err);
+}
+
+int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
+		     struct hb_error *err)
+{
+	return read_entry(dirfd, name, true, NULL, ret_entry, err);
+}
+
+int entry_read_known(int dirfd, const char *name, const struct entry *known,
+		     struct entry *ret_entry, struct hb_error *err)
+{
+	return read_entry(dirfd, name, true, known, ret_entry, err);
+}
+
+int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
+		  struct hb_error *err)
+{
+	const struct place at = { .dir = fd, .name = "" };
+
+	return look_at(&at, is_layer, NULL, ret_entry, err);
+}
+
+bool entry_is_same_object(const struct entry *a, const struct entry *b)
+{
+	if (a->type != b->type || a->type == ENTRY_NONE || a->ino != b->ino ||
+	    !is_same_time(a->btime, b->btime))
+		return false;
+	return a->type == ENTRY_DIR ||
+	       (a->size == b->size && is_same_time(a->mtime, b->mtime));
+}
+
+bool entry_is_special(const struct entry *e)
+{
+	return e->type == ENTRY_FIFO || e->type == ENTRY_SOCKET ||
+	       e->type == ENTRY_DEVICE;
+}

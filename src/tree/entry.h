@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TREE_ENTRY_H
+#define HB_TREE_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct hb_error;
+
+/*
+ * What is known of one object in a layer or a base, without having opened it:
+ * type, identity, attributes, and what the overlay's marks on it mean.
+ */
+enum entry_type {
+	ENTRY_NONE = 0, /* nothing there, or a whiteout in the layer */
+	ENTRY_FILE,
+	ENTRY_DIR,
+	ENTRY_LINK, /* symbolic */
+	ENTRY_FIFO,
+	ENTRY_SOCKET,
+	ENTRY_DEVICE,
+};
+
+struct entry {
+	enum entry_type type;
+	mode_t mode; /* 07777 */
+	uid_t uid;
+	gid_t gid;
+	uint64_t dev, ino, size, nlink;
+	uint64_t stored; /* bytes on the disk: less than `size` with holes */
+	struct timespec mtime, ctime, btime; /* btime zero: not told */
+	bool is_fixed; /* immutable or append-only: nobody may remove it */
+	/* of a layer only */
+	bool is_whiteout; /* either form; type is ENTRY_NONE then */
+	bool is_opaque;	  /* the directory hides everything below it */
+	bool has_origin;  /* it was copied up from what lies below */
+	bool is_stand_in; /* as standin.h says */
+	bool has_xattrs;  /* some that are not the overlay's */
+};
+
+/*
+ * Looks at `name` in `dirfd` without following it.  In a layer the overlay's
+ * own attributes are decoded, and one that is forged or unknown (redirect,
+ * metacopy, an opaque other than "y") is -HB_E_CORRUPT with the name.
+ * Nothing there is ENTRY_NONE and success.
+ */
+int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
+		    struct hb_error *err);
+int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
+		     struct hb_error *err);
+
+/*
+ * The same in a layer where `known`, which may be NULL, was read before: if it
+ * is a file and nothing about it has changed, its marks have not either.
+ */
+int entry_read_known(int dirfd, const char *name, const struct entry *known,
+		     struct entry *ret_entry, struct hb_error *err);
+
+/* The same for an open descriptor, O_PATH ones too. */
+int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
+		  struct hb_error *err);
+
+/*
+ * Identity that survives a reboot: inode number, birth time, and of anything
+ * but a directory size and mtime; a directory's own are changed by whatever is
+ * moved in or out of it.  Not ctime, which our own renames change.
+ */
+bool entry_is_same_object(const struct entry *a, const struct entry *b);
+
+/*
+ * The same object, and nothing has been done to it in between as far as the
+ * kernel tells; the marks are not compared.
+ */
+bool entry_is_untouched(const struct entry *a, const struct entry *b);
+
+/* Neither file, directory nor symbolic link: nothing that may be opened. */
+bool entry_is_special(const struct entry *e);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_TREE_STANDIN_H
+#define HB_TREE_STANDIN_H
+
+#include "tree/entry.h"
+#include "tree/overlay.h"
+
+#include <limits.h>
+
+/*
+ * A file that may not be read cannot be copied.  On a copy an empty file stands
+ * for it, and wherever that goes in a layer of ours it has a mark, which says
+ * whose place it holds: so that a commit moves the real file, or refuses, and
+ * never puts an empty one in its place.
+ */
+#define STANDIN_MARK OVERLAY_PREFIX "stand-in"
+
+struct standin {
+	char real[PATH_MAX]; /* of the real file, below the base */
+	bool is_touched;     /* written to, or given other attributes */
+};
+
+/* Marks `fd`, a file of a layer; its mode may be any. */
+int standin_mark(int fd, const struct entry *entry, const char *real,
+		 bool is_touched);
+
+/* What `name` in `dir`, which is_stand_in, stands for.  -errno without words.
+ */
+int standin_read(int dir, const char *name, const struct entry *entry,
+		 struct standin *ret);
+
+#endif
