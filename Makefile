@@ -26,10 +26,13 @@ executables: deps-build
 
 man: $(MAN)
 
-$B/man/%: docs/man/%.scd | deps-build
+$B/man/%: docs/man/%.scd $(wildcard docs/man/common/*.scd) tools/man \
+		include/holdback/holdback.h | deps-build
 	mkdir -p $(@D)
-	scdoc <$< >$@.new
-	mv $@.new $@
+	tools/man $< >$@.new
+	scdoc <$@.new >$@.newer
+	mv $@.newer $@
+	rm $@.new
 
 demo: all
 	tools/demo $B

@@ -21,7 +21,7 @@ enum hb_errc {
 	HB_E_CONFIG,		 /* a configuration contradicts itself */
 	HB_E_CORRUPT,		 /* stored state does not match its checksum */
 	HB_E_CHILD,		 /* the child died without saying why */
-	HB_E_USAGE,		 /* the words of the call are off */
+	HB_E_USAGE,		 /* usage error */
 	HB_E_DENIED,		 /* the gate does not let it pass */
 	HB_E_BUSY,		 /* the session is in use */
 	HB_E_NO_SESSION,	 /* there is no such session */

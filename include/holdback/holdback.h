@@ -26,20 +26,32 @@ enum hb_run_status {
 
 /*
  * Exit statuses of every other command; `run` shows them in brackets in its
- * message.
+ * message.  The comments are the words of the man pages: see tools/man.
  */
 enum hb_exit {
+	/* done */
 	HB_EXIT_OK = 0,
+	/* there are differences, where the command tells by its status */
 	HB_EXIT_DIFFERENT = 1,
+	/* usage error */
 	HB_EXIT_USAGE = 2,
+	/* the configuration is wrong; nothing ran */
 	HB_EXIT_CONFIG = 3,
+	/* the gate denies a change, or asks about it; nothing is changed */
 	HB_EXIT_DENIED = 4,
+	/* conflict: the real directory changed since the session began */
 	HB_EXIT_CONFLICT = 5,
+	/* the host lacks something that is required */
 	HB_EXIT_UNSUPPORTED = 6,
+	/* no space is left */
 	HB_EXIT_NO_SPACE = 7,
+	/* the session is live, or another command works on it */
 	HB_EXIT_BUSY = 8,
+	/* there is no such session */
 	HB_EXIT_NO_SESSION = 9,
+	/* the session is damaged, or a real directory is gone or read-only */
 	HB_EXIT_STATE = 10,
+	/* an error that should not happen */
 	HB_EXIT_INTERNAL = 70,
 };
 
