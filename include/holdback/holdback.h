@@ -315,7 +315,6 @@ bool hb_is_terminal(int fd);
 /* How many columns the terminal has; 0: it is none, or does not say. */
 unsigned hb_terminal_columns(int fd);
 
-struct hb_session; /* holdback/session.h */
 struct hb_pager;
 
 /*
@@ -323,12 +322,11 @@ struct hb_pager;
  * gets `envp`.  From then on a write after its end is EPIPE and no signal, and
  * ^C is its business and not ours.  On failure nothing is changed.
  *
- * `session` has room for what the reader has not come to yet; it may be freed
- * before the pager ends.
+ * `spool_dir` is a directory with room for the bytes that the reader has not
+ * come to yet; it may be closed before the pager ends.
  */
-int hb_pager_start(const struct hb_session *session, const char *command,
-		   char *const *envp, struct hb_pager **ret_pager,
-		   struct hb_error *err);
+int hb_pager_start(int spool_dir, const char *command, char *const *envp,
+		   struct hb_pager **ret_pager, struct hb_error *err);
 
 /*
  * Gives it bytes without waiting for who reads them, in the order of the calls:

@@ -147,6 +147,9 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 void hb_session_free(struct hb_session *session);
 const struct hb_session_info *hb_session_info(const struct hb_session *session);
 
+/* The session's own directory in the store; borrowed. */
+int hb_session_dir(const struct hb_session *session);
+
 struct hb_exec_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */

@@ -2,6 +2,7 @@
 #ifndef HB_PLAN_VIEW_H
 #define HB_PLAN_VIEW_H
 
+#include "plan/role.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,14 +48,6 @@ struct view_entry {
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
 	bool is_real;  /* no link leads to the source, nor may one at the end */
 	uint64_t mark; /* what was there, for who looks again; or 0 */
-};
-
-enum view_role {
-	VIEW_WORKSPACE,
-	VIEW_GIT,   /* the repository that a worktree belongs to */
-	VIEW_COW,   /* asked for by name */
-	VIEW_STATE, /* what an agent keeps */
-	VIEW_CACHE, /* of a tool: never committed */
 };
 
 /* A directory whose changes are held back. */

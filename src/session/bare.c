@@ -8,7 +8,7 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "session/prepare.h"
-#include "session/publish.h"
+#include "session/publish_names.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/durable.h"

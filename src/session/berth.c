@@ -6,8 +6,9 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "changes/walk.h"
+#include "session/layout.h"
 #include "session/resource.h"
-#include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
@@ -47,7 +48,7 @@
 /* Directories above a resource that are looked at. */
 #define ABOVE_MAX 64
 
-#define NAME_SIZE (RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE)
+#define NAME_SIZE (RECORD_ID_SIZE + LAYOUT_RESOURCE_SIZE)
 
 static const struct {
 	const char *path, *text; /* without text: a directory */
@@ -67,6 +68,11 @@ static bool has_berth(const struct record_resource *resource)
 	return resource->berth && resource->berth[0] != '\0';
 }
 
+bool berth_is_name(const char *path)
+{
+	return walk_is_store(path, BERTH);
+}
+
 bool berth_is_used(const struct record_resource *resource)
 {
 	return resource->is_in_base || has_berth(resource);
@@ -81,9 +87,9 @@ bool berth_is_inside(const struct record_resource *resource)
 
 static void name_of(const char *id, size_t number, char ret[NAME_SIZE])
 {
-	char dir[SESSION_RESOURCE_DIR_SIZE];
+	char dir[LAYOUT_RESOURCE_SIZE];
 
-	session_resource_dir(number, dir);
+	layout_resource_dir(number, dir);
 	(void)snprintf(ret, NAME_SIZE, "%s-%s", id, dir);
 }
 
@@ -113,17 +119,17 @@ int berth_open(const struct session_record *record, size_t number, int session,
 	       int base, struct hb_error *err)
 {
 	const struct record_resource *resource = &record->resources[number];
-	char name[SESSION_IN_BASE_SIZE + NAME_SIZE];
+	char name[LAYOUT_IN_BASE_SIZE + NAME_SIZE];
 	auto_fd int above = -1;
 	auto_fd int store = -1;
 
 	if (resource->is_in_base) {
-		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
+		(void)snprintf(name, sizeof(name), LAYOUT_IN_BASE "%s",
 			       record->id);
 		return store_open_own(base, name, err);
 	}
 	if (!has_berth(resource)) {
-		session_resource_dir(number, name);
+		layout_resource_dir(number, name);
 		return store_open_own(session, name, err);
 	}
 	above = open_above(resource, base);
@@ -146,7 +152,7 @@ int berth_path(const struct session_record *record, size_t number,
 
 	name_of(record->id, number, name);
 	if (resource->is_in_base)
-		r = snprintf(ret, size, "%s/" SESSION_IN_BASE "%s/%s",
+		r = snprintf(ret, size, "%s/" LAYOUT_IN_BASE "%s/%s",
 			     resource->source, record->id, below);
 	else if (has_berth(resource))
 		r = snprintf(ret, size, "%s/" BERTH "/" STORE "/%s/%s",
@@ -168,7 +174,7 @@ int berth_path_itself(const struct session_record *record, size_t number,
 	int r;
 
 	if (resource->is_in_base)
-		r = snprintf(ret, size, "%s/" SESSION_IN_BASE "%s",
+		r = snprintf(ret, size, "%s/" LAYOUT_IN_BASE "%s",
 			     resource->source, record->id);
 	else
 		r = snprintf(ret, size, "%s/" BERTH, resource->berth);
@@ -438,7 +444,7 @@ static bool is_on_mount(int dir, uint64_t mount)
 /* Whether what lies in the base can be moved there: by trying, if we can. */
 static bool can_take(int dir, int base, int marker)
 {
-	static const char probe[] = SESSION_IN_BASE "probe";
+	static const char probe[] = LAYOUT_IN_BASE "probe";
 
 	if (marker < 0)
 		return true;
@@ -600,11 +606,11 @@ void berth_remove(const struct hb_store *store,
 		  const struct session_record *record, size_t number, int base)
 {
 	const struct record_resource *resource = &record->resources[number];
-	char name[SESSION_IN_BASE_SIZE];
+	char name[LAYOUT_IN_BASE_SIZE];
 	auto_fd int above = -1;
 
 	if (resource->is_in_base && base >= 0) {
-		(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s",
+		(void)snprintf(name, sizeof(name), LAYOUT_IN_BASE "%s",
 			       record->id);
 		(void)tree_remove(base, name, NULL);
 	}
@@ -617,7 +623,7 @@ void berth_remove(const struct hb_store *store,
 
 void berth_remove_noted(const struct hb_store *store, int dir, size_t number)
 {
-	char id[RECORD_ID_SIZE], path[PATH_MAX], name[SESSION_IN_BASE_SIZE];
+	char id[RECORD_ID_SIZE], path[PATH_MAX], name[LAYOUT_IN_BASE_SIZE];
 	auto_fd int above = -1;
 	bool is_before;
 
@@ -632,7 +638,7 @@ void berth_remove_noted(const struct hb_store *store, int dir, size_t number)
 		move_out(store, above, path, id, number);
 		return;
 	}
-	(void)snprintf(name, sizeof(name), SESSION_IN_BASE "%s", id);
+	(void)snprintf(name, sizeof(name), LAYOUT_IN_BASE "%s", id);
 	remove_own(above, name, id);
 }
 

@@ -34,6 +34,9 @@ struct hb_store;
  */
 #define BERTH ".holdback"
 
+/* Whether `path` is it, or of the version before, or below one. */
+bool berth_is_name(const char *path);
+
 /* Whether the store of a resource lies in a berth, of either kind. */
 bool berth_is_used(const struct record_resource *resource);
 

@@ -42,8 +42,8 @@ static int find_command(struct hb_session *s, struct settings *settings,
 	char home[PATH_MAX];
 	bool has_home;
 
-	if (policy_is_recorded(s))
-		return policy_load(s, &options, settings, err);
+	if (policy_is_recorded(&s->record))
+		return policy_load(&s->record, &options, settings, err);
 	has_home = look_home(s->store->envp, home) != NULL;
 	return config_load(settings, &options, NULL, has_home ? home : NULL,
 			   err);

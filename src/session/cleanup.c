@@ -5,6 +5,7 @@
 #include "session/gc.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/layout.h"
 #include "session/live.h"
 #include "session/progress.h"
 #include "session/resource.h"
@@ -46,10 +47,10 @@ void session_remove_noted(const struct hb_store *store, const char *gone)
 	auto_fd int session = store_open_own(store->sessions, gone, NULL);
 
 	for (size_t i = 0; session >= 0 && i < RECORD_RESOURCES_MAX; i++) {
-		char name[SESSION_RESOURCE_DIR_SIZE];
+		char name[LAYOUT_RESOURCE_SIZE];
 		auto_fd int dir = -1;
 
-		session_resource_dir(i, name);
+		layout_resource_dir(i, name);
 		dir = store_open_own(session, name, NULL);
 		if (dir == -ENOENT)
 			return;
@@ -134,28 +135,6 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 	return r < 0 ? r : !r && !session_has_gone(s) && !has_other_top(s);
 }
 
-int hb_session_forget(struct hb_session *session,
-		      const struct hb_changes *changes, struct hb_error *err)
-{
-	const struct hb_summary *s = hb_changes_summary(changes);
-	uint64_t last = 0;
-	int r;
-
-	if (!session->record.is_passing || session->record.n_layers > 0 ||
-	    s->n_files || s->n_directories || s->n_git || s->n_times ||
-	    s->n_ignored || s->n_ignored_directories)
-		return 0;
-	r = session_needs_lock(session, err);
-	if (r >= 0)
-		r = session_open_resources(session, err);
-	if (r >= 0)
-		r = session_last_done(session, &last, err);
-	if (r < 0 || last > 0 || session_has_gone(session))
-		return r < 0 ? r : 0;
-	r = session_drop(session, err);
-	return r < 0 ? r : 1;
-}
-
 /*
  * A work directory as the kernel leaves it after a mount in which nothing was
  * written: one in the other, closed to everybody, and in the last one a file.
@@ -199,10 +178,10 @@ static void remove_known(const struct hb_session *s, const char *gone)
 	auto_fd int session = store_open_own(s->store->sessions, gone, NULL);
 
 	for (size_t i = 0; session >= 0 && i < s->record.n_resources; i++) {
-		char name[SESSION_RESOURCE_DIR_SIZE];
+		char name[LAYOUT_RESOURCE_SIZE];
 		auto_fd int dir = -1;
 
-		session_resource_dir(i, name);
+		layout_resource_dir(i, name);
 		dir = store_open_own(session, name, NULL);
 		if (dir < 0)
 			return;
@@ -334,7 +313,7 @@ static int remove_rest(void *ctx, const char *name, struct hb_error *err)
 	stale->n++;
 	if (stale->dry_run)
 		return 0;
-	live_remove_in(dir);
+	live_remove(dir);
 	has_record = record_read(dir, &record, NULL) >= 0;
 	return session_remove_gone(stale->store, name,
 				   has_record ? &record : NULL, err);

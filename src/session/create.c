@@ -6,6 +6,7 @@
 #include "session/fallback.h"
 #include "session/groups.h"
 #include "session/layers.h"
+#include "session/layout.h"
 #include "session/live.h"
 #include "session/on_disk.h"
 #include "session/resource.h"
@@ -197,7 +198,7 @@ static int make_resource(const struct hb_store *store, int session,
 			 struct hb_error *err)
 {
 	struct record_resource *resource = &record->resources[number];
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	auto_fd int base = -1;
 	auto_fd int dir = -1;
 	auto_fd int place = -1;
@@ -206,7 +207,7 @@ static int make_resource(const struct hb_store *store, int session,
 	base = resource_open(resource, err);
 	if (base < 0)
 		return base;
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	r = sys_mkdirat(session, name, 0700);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '%s'", name);
@@ -278,7 +279,10 @@ static void begin_run(const struct hb_store *store, int dir,
 	if (session_needs_more(&s))
 		return;
 	runtime = live_runtime(store, path);
-	*ret_door = live_open(&s, runtime, NULL);
+	*ret_door = live_open(&(struct live_place){ .dir = s.dir,
+						    .record = &s.record,
+						    .is_fresh = s.is_fresh },
+			      runtime, NULL);
 	record->state = SESSION_ACTIVE;
 	record->pid = sys_getpid();
 }
@@ -426,7 +430,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		r = publish(store, making, record, !ret_session, err);
 	if (r < 0) {
 		if (made.door >= 0)
-			live_remove_in(made.dir);
+			live_remove(made.dir);
 		session_remove_berths(store, record);
 		session_remove_noted(store, making);
 		(void)tree_remove(store->sessions, making, NULL);

@@ -12,7 +12,7 @@
 #include "plan/view.h"
 #include "session/direct_git.h"
 #include "session/direct_walk.h"
-#include "session/gate.h"
+#include "session/gate_files.h"
 #include "session/look.h"
 #include "session/prepare.h"
 #include "sys/attr.h"
@@ -299,8 +299,8 @@ static int load_rules(struct run *run, struct hb_error *err)
 	if (base < 0)
 		return hb_fail(err, base, "cannot open '%s'",
 			       quote_shown(source, shown, sizeof(shown)));
-	return session_gate_rules(run->options->envp, base, source, &run->rules,
-				  err);
+	return gate_files_read(run->options->envp, base, source, &run->rules,
+			       err);
 }
 
 int direct_protect(struct run *run, struct hb_error *err)

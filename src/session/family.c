@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/family.h"
 #include "base/auto.h"
 #include "base/error.h"
-#include "session/layers.h"
 #include "session/resource.h"
 #include "session/store.h"
 #include "sys/attr.h"

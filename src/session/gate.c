@@ -4,13 +4,14 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "gate/rules.h"
+#include "plan/role.h"
 #include "session/config.h"
 #include "session/found.h"
 #include "session/gate.h"
+#include "session/gate_files.h"
 #include "session/look.h"
 #include "session/session.h"
 #include "session/store.h"
-#include "session/workspace.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,50 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULES_FILE     "gate.rules"
-#define WORKSPACE_FILE ".holdback.rules"
-#define GIT_DIR	       ".git"
-#define CHECK	       "gate-run"
+#define GIT_DIR ".git"
+#define CHECK	"gate-run"
 
 static_assert((int)HB_SEVERITY_WARN == (int)GATE_WARN &&
 		      (int)HB_SEVERITY_DENY == (int)GATE_DENY,
 	      "severities are told as they are known");
-
-/* A file of rules, and whom it is from. */
-struct from {
-	struct gate_rules *rules;
-	enum gate_source source;
-};
-
-static int read_rules(void *ctx, const char *path, const char *text, size_t n,
-		      struct hb_error *err)
-{
-	const struct from *from = ctx;
-
-	return gate_rules_read(from->rules, from->source, path, text, n, err);
-}
-
-int session_gate_rules(char *const *envp, int base, const char *source,
-		       struct gate_rules **ret_rules, struct hb_error *err)
-{
-	struct from from = { .source = GATE_CONFIGURED };
-	char home[PATH_MAX];
-	bool has_home;
-	int r;
-
-	r = gate_rules_new(ret_rules, err);
-	if (r < 0)
-		return r;
-	from.rules = *ret_rules;
-	has_home = look_home(envp, home) != NULL;
-	r = config_each_text(envp, has_home ? home : NULL, RULES_FILE,
-			     read_rules, &from, err);
-	from.source = GATE_WORKSPACE;
-	if (r >= 0)
-		r = config_workspace_text(base, source, WORKSPACE_FILE,
-					  read_rules, &from, err);
-	return r < 0 ? r : gate_rules_complete(from.rules, err);
-}
 
 /* A rule may be one resource's alone. */
 static int check_allow(const struct session_gate *gate, const char *words,
@@ -102,10 +65,10 @@ int session_gate_begin(struct session_gate *gate, struct hb_session *session,
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		gate->n_rules++;
-		r = session_gate_rules(session->store->envp,
-				       session->resources[i].base,
-				       session->record.resources[i].source,
-				       &gate->rules[i], err);
+		r = gate_files_read(session->store->envp,
+				    session->resources[i].base,
+				    session->record.resources[i].source,
+				    &gate->rules[i], err);
 	}
 	for (size_t i = 0; r >= 0 && i < options->n_allow; i++)
 		r = check_allow(gate, options->allow[i], err);
@@ -213,10 +176,10 @@ static const char *prefix_of(const struct record_resource *resource)
 	const char *path = resource->source;
 	const char *last = strrchr(path, '/');
 
-	if (strcmp(resource->role, workspace_role_name(VIEW_GIT)) == 0 ||
+	if (strcmp(resource->role, role_name(VIEW_GIT)) == 0 ||
 	    strcmp(last, "/" GIT_DIR) == 0)
 		return GIT_DIR;
-	if (strcmp(resource->role, workspace_role_name(VIEW_STATE)) != 0)
+	if (strcmp(resource->role, role_name(VIEW_STATE)) != 0)
 		return "";
 	while (last > path && last[-1] != '/')
 		last--;

@@ -34,13 +34,6 @@ struct session_gate {
 };
 
 /*
- * The rules of the directory `base`, which lies at `source`, complete; the
- * caller frees, also after a failure.  -HB_E_CONFIG.
- */
-int session_gate_rules(char *const *envp, int base, const char *source,
-		       struct gate_rules **ret_rules, struct hb_error *err);
-
-/*
  * Reads the rules and checks what is allowed against them.  -HB_E_CONFIG,
  * -HB_E_USAGE.  session_gate_done() in any case, also for zero.
  */

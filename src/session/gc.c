@@ -105,7 +105,7 @@ static int collect_rest(void *ctx, const char *name, struct hb_error *err)
 	has_record = record_read(dir, &record, NULL) >= 0;
 	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
 	if (r >= 0 && !gc->options->dry_run) {
-		live_remove_in(dir);
+		live_remove(dir);
 		r = session_remove_gone(gc->store, name,
 					has_record ? &record : NULL, err);
 	}

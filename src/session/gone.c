@@ -4,9 +4,9 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
-#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/layers.h"
+#include "session/layout.h"
 #include "session/resource.h"
 #include "session/store.h"
 #include "sys/durable.h"
@@ -59,12 +59,12 @@ static bool has_other(const struct hb_session *s, size_t number)
 static int fill(const struct hb_session *s, size_t number, int dir,
 		struct hb_error *err)
 {
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	auto_fd int real = -1;
 	auto_fd int like = -1;
 	int r;
 
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	if (!berth_is_used(&s->record.resources[number]))
 		real = sys_openat(s->dir, name, DIR_FLAGS, 0);
 	if (real >= 0)
@@ -200,7 +200,7 @@ static int count(void *ctx, const struct tree_visit *visit,
 	(void)err;
 	if (visit->when == TREE_LEAVE)
 		return 0;
-	if (walk_is_store(visit->name, BERTH))
+	if (berth_is_name(visit->name))
 		return TREE_SKIP;
 	*n += !S_ISDIR(visit->attr.mode);
 	return 0;
@@ -211,7 +211,7 @@ static int find_any(void *ctx, const struct tree_visit *visit,
 {
 	(void)ctx;
 	(void)err;
-	return walk_is_store(visit->name, BERTH) ? TREE_SKIP : -ENOTEMPTY;
+	return berth_is_name(visit->name) ? TREE_SKIP : -ENOTEMPTY;
 }
 
 /* A directory alone is a change as well. */

@@ -8,13 +8,15 @@
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 #include "plan/plan.h"
+#include "plan/role.h"
 #include "plan/view.h"
 #include "session/bare.h"
+#include "session/gone.h"
 #include "session/ladder.h"
 #include "session/mounted.h"
 #include "session/policy.h"
 #include "session/prepare.h"
-#include "session/publish.h"
+#include "session/publish_names.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -56,8 +58,8 @@ static int fill_record(const struct run *run, const struct hb_store *store,
 		if (r < 0)
 			break;
 		(void)snprintf(resource->role, sizeof(resource->role), "%s",
-			       workspace_role_name(from->role));
-		if (run->ladder.rungs & LADDER_BARE)
+			       role_name(from->role));
+		if (run->is_bare)
 			(void)snprintf(resource->effective,
 				       sizeof(resource->effective), "%s",
 				       STRATEGY_COPY);
@@ -196,6 +198,25 @@ static int add_held(struct run *run, const struct mounted *m,
 	return 0;
 }
 
+int kept_describe(struct hb_session *session, struct run_session *ret,
+		  struct hb_error *err)
+{
+	int r;
+
+	*ret = (struct run_session){ .record = &session->record,
+				     .store = session->store->path };
+	r = session_open_resources(session, err);
+	if (r < 0)
+		return r;
+	/* Settings and the rest of the view go by the project. */
+	if (session->resources[0].is_gone)
+		return gone_refuse(session, "no command can run without it",
+				   err);
+	for (size_t i = 0; i < session->record.n_resources; i++)
+		ret->gone[i] = session->resources[i].is_gone;
+	return 0;
+}
+
 static void add_layers(struct run *run, const struct mounted *m)
 {
 	for (size_t i = 0; i < run->n_kept; i++) {
@@ -228,7 +249,7 @@ static int run_over(struct kept_box *box, struct mounted *m,
 		r = add_held(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
-	if (r >= 0 && run->ladder.rungs & LADDER_BARE)
+	if (r >= 0 && run->is_bare)
 		r = bare_prepare(run, m->session, err);
 	if (r >= 0)
 		r = run_plan(run, &envp, err);
@@ -237,7 +258,7 @@ static int run_over(struct kept_box *box, struct mounted *m,
 	if (box->start)
 		box->start(box);
 	r = mounted_run(m, envp, ret_result, err);
-	if (run->ladder.rungs & LADDER_BARE && !m->is_dropped)
+	if (run->is_bare && !m->is_dropped)
 		bare_settle(m->session);
 	return r < 0 ? box->explain(run, r, err) : r;
 }
@@ -247,8 +268,8 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 {
 	struct mounted m = { .session = box->session,
 			     .plan = &box->run->plan,
-			     .ladder = box->run->ladder.tell ? &box->run->ladder
-							     : NULL,
+			     .ladder = box->run->ladder->tell ? box->run->ladder
+							      : NULL,
 			     .may_drop = box->may_drop };
 	auto_free const char **covered = NULL;
 	int r;
@@ -262,7 +283,7 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 /* Less than usual is said each time. */
 static void tell_losses(struct kept_box *box)
 {
-	if (box->run->ladder.rungs & LADDER_BARE)
+	if (box->run->is_bare)
 		ladder_tell(box->run, ladder_say, box->session);
 }
 
@@ -277,14 +298,20 @@ int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 						.n_settings = tty ? 1 : 0,
 						.keeps_open = !argv };
 	struct box_result result = { 0 };
-	struct run run;
+	struct run_session of;
+	struct ladder ladder = { 0 };
+	struct run run = { 0 };
 	struct kept_box box = { .run = &run,
 				.session = session,
 				.start = tell_losses,
 				.explain = run_explain };
 	int r;
 
-	r = run_prepare(&run, &options, session, NULL, err);
+	r = kept_describe(session, &of, err);
+	if (r < 0)
+		return r;
+	r = run_prepare(&run, &options, &of, NULL, err);
+	run.ladder = &ladder;
 	if (r >= 0)
 		r = ladder_begin(&run, err);
 	if (r >= 0)

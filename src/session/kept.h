@@ -10,6 +10,7 @@ struct hb_exec_result;
 struct hb_session;
 struct hb_store;
 struct run;
+struct run_session;
 
 /*
  * Runs whose changes are kept in a session.
@@ -24,6 +25,13 @@ struct run;
  */
 int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	      struct hb_session **ret_session, struct hb_error *err);
+
+/*
+ * The session as run_prepare() needs it; opens its resources.  `ret` borrows.
+ * -HB_E_STATE: its first directory, the project, is not there any more.
+ */
+int kept_describe(struct hb_session *session, struct run_session *ret,
+		  struct hb_error *err);
 
 /*
  * The box of a prepared run over the session, which has its lock: gives the

@@ -35,7 +35,7 @@ struct world {
 
 static bool is_bare(const struct world *w)
 {
-	return w->run->ladder.rungs & LADDER_BARE;
+	return w->run->is_bare;
 }
 
 static bool has_net(const struct world *w)
@@ -149,13 +149,14 @@ int ladder_begin(struct run *run, struct hb_error *err)
 {
 	int r;
 
-	run->ladder.is_required = run->settings.is_required;
+	run->ladder->is_required = run->settings.is_required;
 	if (run->settings.allow_degraded && !run->settings.is_required &&
 	    lacks_namespaces()) {
 		r = bare_check(run, err);
 		if (r < 0)
 			return r;
-		run->ladder.rungs |= LADDER_BARE;
+		run->ladder->rungs |= LADDER_BARE;
+		run->is_bare = true;
 	}
 	return check_required(run, err);
 }

@@ -6,9 +6,9 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
-#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/gone.h"
+#include "session/layout.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -152,7 +152,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 			struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	size_t n;
 	uint64_t done = 0;
 	int r;
@@ -170,7 +170,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 	resource->is_shared = calloc(n + 1, sizeof(*resource->is_shared));
 	if (!resource->layers || !resource->is_shared)
 		return hb_fail(err, -ENOMEM, "cannot open the layers");
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	resource->layers[0] = resource->upper;
 	resource->n_layers = 1;
 	for (size_t i = s->record.n_layers; i > 0; i--) {
@@ -201,7 +201,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 int session_layer_paths(const struct hb_session *s, size_t number,
 			char ***ret_paths, size_t *ret_n, struct hb_error *err)
 {
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	char **paths, *at;
 	uint64_t done = 0;
 	size_t n, room;
@@ -217,12 +217,12 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 	if (n == 0)
 		return 0;
 	room = strlen(s->store->path) + sizeof("/" LAYERS_DIR "/") +
-	       (size_t)2 * RECORD_ID_SIZE + SESSION_RESOURCE_DIR_SIZE;
+	       (size_t)2 * RECORD_ID_SIZE + LAYOUT_RESOURCE_SIZE;
 	paths = malloc(n * (sizeof(*paths) + room));
 	if (!paths)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	at = (char *)(paths + n);
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	for (size_t i = 0; i < s->record.n_layers; i++) {
 		const struct record_layer *layer = &s->record.layers[i];
 
@@ -244,7 +244,7 @@ static int find_any(void *ctx, const struct tree_visit *visit,
 	(void)ctx;
 	(void)err;
 	/* Whiteouts over stores are ours. */
-	if (walk_is_store(visit->name, BERTH))
+	if (berth_is_name(visit->name))
 		return TREE_SKIP;
 	return -ENOTEMPTY;
 }
@@ -316,12 +316,12 @@ static int freeze_one(struct hb_session *s, size_t number, const char *layer,
 		      struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	auto_fd int place = -1;
 	struct sys_attr attr = { 0 };
 	int r = 0;
 
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	place = open_layer(s, layer, err);
 	if (place < 0)
 		return place;
@@ -524,7 +524,7 @@ int session_finish_freeze(struct hb_session *s, struct hb_error *err)
 int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 		       int *ret_dirs, struct hb_error *err)
 {
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	int r;
 
 	r = session_new_id(ret_id, err);
@@ -535,7 +535,7 @@ int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 
 		if (place < 0)
 			return place;
-		session_resource_dir(i, name);
+		layout_resource_dir(i, name);
 		r = layers_make_upper(place, name, s->resources[i].upper, err);
 		if (r >= 0)
 			r = sys_fsync(place);

@@ -2,6 +2,7 @@
 #ifndef HB_SESSION_LAYERS_H
 #define HB_SESSION_LAYERS_H
 
+#include "session/family.h"
 #include "session/session.h"
 
 #include <stdbool.h>
@@ -27,8 +28,6 @@
 
 /* So many may lie over one base: the kernel takes 500 in all. */
 #define LAYERS_DEEP 400
-
-#define LAYERS_DIR "layers"
 
 /* The last transaction of the session that is in effect; 0: none. */
 int session_last_done(const struct hb_session *s, uint64_t *ret_id,
@@ -106,39 +105,6 @@ void session_unlock_family(struct hb_session *s);
 
 /* Writes the record and syncs its directory as well. */
 int session_save_durably(struct hb_session *s, struct hb_error *err);
-
-/*
- * A lock on a family, which is made if need be and if `make` says so; else
- * -ENOENT.
- */
-int family_lock(const struct hb_store *store, const char *family, bool make,
-		struct hb_error *err);
-
-/*
- * Removes `name` in `dir` with all below it, or with `dry_run` only counts.
- * Nothing there is success.
- */
-struct layers_freed;
-int layers_remove_tree(int dir, const char *name, bool dry_run,
-		       struct layers_freed *freed, struct hb_error *err);
-
-/* What layers_collect() found or removed. */
-struct layers_freed {
-	uint64_t n, bytes;
-};
-
-/*
- * Removes the layers of a family that no session's record names, and the
- * family if none is left.  With `dry_run` only counts.  Where a record cannot
- * be read nothing is removed, and it says so.
- */
-int layers_collect(const struct hb_store *store, const char *family,
-		   bool dry_run, struct layers_freed *freed,
-		   struct hb_error *err);
-
-/* The same for all families. */
-int layers_collect_all(const struct hb_store *store, bool dry_run,
-		       struct layers_freed *freed, struct hb_error *err);
 
 /* A new id for a session or a layer. */
 int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err);

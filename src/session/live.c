@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "session/look.h"
-#include "session/session.h"
+#include "session/record.h"
 #include "session/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -48,8 +48,7 @@ int live_runtime(const struct hb_store *store, char *ret_path)
 }
 
 /* Listens as `name` in `dir`, which who joins finds at `path`. */
-static int listen_at(const struct hb_session *s, int dir, const char *name,
-		     const char *path)
+static int listen_at(int session, int dir, const char *name, const char *path)
 {
 	auto_fd int fd = -1;
 	int r;
@@ -58,18 +57,18 @@ static int listen_at(const struct hb_session *s, int dir, const char *name,
 	if (r < 0 && r != -ENOENT)
 		return r;
 	/* First, so that what a crash leaves can be found. */
-	r = sys_symlinkat(path, s->dir, LINK);
+	r = sys_symlinkat(path, session, LINK);
 	if (r < 0)
 		return r;
 	fd = sys_listen_at(dir, name);
 	if (fd >= 0)
 		return take_fd(&fd);
-	(void)sys_unlinkat(s->dir, LINK, 0);
+	(void)sys_unlinkat(session, LINK, 0);
 	return fd;
 }
 
 /* The id keeps sessions of one name in two stores apart. */
-static int listen_in(const struct hb_session *s, int runtime)
+static int listen_in(const struct live_place *place, int runtime)
 {
 	char name[SOCKET_NAME_SIZE], dir[PATH_MAX], path[PATH_MAX];
 	ssize_t n;
@@ -77,8 +76,8 @@ static int listen_in(const struct hb_session *s, int runtime)
 
 	if (runtime < 0)
 		return runtime;
-	(void)snprintf(name, sizeof(name), "%s-%.8s.sock", s->record.name,
-		       s->record.id);
+	(void)snprintf(name, sizeof(name), "%s-%.8s.sock", place->record->name,
+		       place->record->id);
 	n = sys_fd_path(runtime, dir, sizeof(dir));
 	if (n < 0)
 		return (int)n;
@@ -87,22 +86,22 @@ static int listen_in(const struct hb_session *s, int runtime)
 		return r;
 	if (!sys_is_socket_path(path))
 		return -ENAMETOOLONG;
-	return listen_at(s, runtime, name, path);
+	return listen_at(place->dir, runtime, name, path);
 }
 
-int live_open(const struct hb_session *s, int runtime, struct hb_error *err)
+int live_open(const struct live_place *place, int runtime, struct hb_error *err)
 {
 	int r;
 
-	if (!s->is_fresh)
-		live_remove(s);
-	r = listen_in(s, runtime);
+	if (!place->is_fresh)
+		live_remove(place->dir);
+	r = listen_in(place, runtime);
 	if (r < 0)
-		r = sys_listen_at(s->dir, OWN_NAME);
+		r = sys_listen_at(place->dir, OWN_NAME);
 	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
 }
 
-void live_remove_in(int dir)
+void live_remove(int dir)
 {
 	char path[PATH_MAX];
 	ssize_t n;
@@ -115,11 +114,6 @@ void live_remove_in(int dir)
 	(void)sys_unlinkat(dir, LINK, 0);
 }
 
-void live_remove(const struct hb_session *s)
-{
-	live_remove_in(s->dir);
-}
-
 void live_tidy(const struct hb_store *store, const char *name)
 {
 	auto_fd int dir = store_open_session(store, name, NULL);
@@ -129,7 +123,7 @@ void live_tidy(const struct hb_store *store, const char *name)
 		return;
 	lock = sys_openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (lock >= 0 && sys_flock(lock) >= 0)
-		live_remove_in(dir);
+		live_remove(dir);
 }
 
 int live_connect(int dir)

@@ -2,9 +2,11 @@
 #ifndef HB_SESSION_LIVE_H
 #define HB_SESSION_LIVE_H
 
+#include <stdbool.h>
+
 struct hb_error;
-struct hb_session;
 struct hb_store;
+struct session_record;
 
 /*
  * Where a live session is reached.
@@ -26,11 +28,16 @@ int live_runtime(const struct hb_store *store, char *ret_path);
  * Makes both anew, with the session's lock; `runtime` is what live_runtime()
  * returned.  Returns the socket, which listens.  On failure neither is there.
  */
-int live_open(const struct hb_session *s, int runtime, struct hb_error *err);
+struct live_place {
+	int dir; /* the session's */
+	const struct session_record *record;
+	bool is_fresh; /* neither can be there yet */
+};
+int live_open(const struct live_place *place, int runtime,
+	      struct hb_error *err);
 
-/* Removes both, if they are there; the second by the session's directory. */
-void live_remove(const struct hb_session *s);
-void live_remove_in(int dir);
+/* Removes both, if they are there, by the session's directory. */
+void live_remove(int dir);
 
 /* The same for a session that is not open, if nobody has it. */
 void live_tidy(const struct hb_store *store, const char *name);

@@ -7,7 +7,6 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "box/box.h"
-#include "changes/walk.h"
 #include "plan/plan.h"
 #include "session/berth.h"
 #include "session/gone.h"
@@ -146,7 +145,7 @@ static int hide_store(void *ctx, const char *name, struct hb_error *err)
 {
 	const struct session_resource *resource = ctx;
 
-	return walk_is_store(name, BERTH)
+	return berth_is_name(name)
 		       ? berth_hide(resource->upper, resource->base, name, err)
 		       : 0;
 }
@@ -352,10 +351,14 @@ int mounted_run(struct mounted *m, char *const *envp,
 	if (s->door >= 0)
 		door = take_fd(&s->door);
 	else if (!(m->plan->settings & PLAN_BARE))
-		door = live_open(s, m->runtime, &ending);
+		door = live_open(
+			&(struct live_place){ .dir = s->dir,
+					      .record = &s->record,
+					      .is_fresh = s->is_fresh },
+			m->runtime, &ending);
 	r = session_begin(s, err);
 	if (r < 0) {
-		live_remove(s);
+		live_remove(s->dir);
 		return r;
 	}
 	if (ending.code != 0)
@@ -369,7 +372,7 @@ int mounted_run(struct mounted *m, char *const *envp,
 			    envp, ret_result, err);
 	ended = session_settle_box(
 		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
-	live_remove(s);
+	live_remove(s->dir);
 	if (ended > 0) {
 		m->is_dropped = true;
 		ended = session_drop(s, &ending);

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/berth.h"
+#include "session/layout.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
@@ -89,13 +90,13 @@ static int sync_resource(const struct session_record *record, size_t number,
 			 int session, bool with_objects, struct hb_error *err)
 {
 	const struct record_resource *resource = &record->resources[number];
-	char name[SESSION_RESOURCE_DIR_SIZE];
+	char name[LAYOUT_RESOURCE_SIZE];
 	auto_fd int base = -1;
 	auto_fd int place = -1;
 	auto_fd int dir = -1;
 	int r;
 
-	session_resource_dir(number, name);
+	layout_resource_dir(number, name);
 	dir = store_open_own(session, name, err);
 	if (dir < 0)
 		return dir;

@@ -3,13 +3,13 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "changes/conflict.h"
+#include "plan/role.h"
 #include "session/berth.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/resource.h"
 #include "session/session.h"
 #include "session/store.h"
-#include "session/workspace.h"
 #include "session/worktree.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -265,7 +265,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 			.is_gone = resource->is_gone,
 			.git = resource->git.git >= 0 ? &resource->git : NULL,
 			.is_git = strcmp(s->record.resources[i].role,
-					 workspace_role_name(VIEW_GIT)) == 0,
+					 role_name(VIEW_GIT)) == 0,
 			.same_mount = s->record.resources[i].same_mount,
 			.store_name = BERTH,
 			.t0 = believable_t0(resource,

@@ -2,7 +2,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
-#include "session/session.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -95,9 +94,8 @@ static int start(const char *command, char *const *envp, pid_t *ret_pid)
 	return 0;
 }
 
-int hb_pager_start(const struct hb_session *session, const char *command,
-		   char *const *envp, struct hb_pager **ret_pager,
-		   struct hb_error *err)
+int hb_pager_start(int spool_dir, const char *command, char *const *envp,
+		   struct hb_pager **ret_pager, struct hb_error *err)
 {
 	struct hb_pager *pager = calloc(1, sizeof(*pager));
 	int r = pager ? start(command, envp, &pager->pid) : -ENOMEM;
@@ -107,7 +105,7 @@ int hb_pager_start(const struct hb_session *session, const char *command,
 		return hb_fail(err, r, "cannot start the pager");
 	}
 	/* After the child, which needs none of it. */
-	pager->spool = sys_unnamed_file(session->dir);
+	pager->spool = sys_unnamed_file(spool_dir);
 	*ret_pager = pager;
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include "plan/settings.h"
 #include "session/entries.h"
 #include "session/prepare.h"
-#include "session/session.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -119,16 +118,16 @@ int policy_record(const struct run *run, struct session_record *record,
 	return r;
 }
 
-bool policy_is_recorded(const struct hb_session *session)
+bool policy_is_recorded(const struct session_record *record)
 {
-	return session->record.n_policy > 0;
+	return record->n_policy > 0;
 }
 
-static int set_line(const struct hb_session *session, const char *line,
+static int set_line(const struct session_record *record, const char *line,
 		    struct settings *s, struct hb_error *err)
 {
-	const struct setting_origin origin = { SETTING_SESSION,
-					       session->record.name, 0 };
+	const struct setting_origin origin = { SETTING_SESSION, record->name,
+					       0 };
 	const char *equals = strchr(line, '=');
 	char key[32];
 	size_t n = equals ? (size_t)(equals - line) : 0;
@@ -149,16 +148,15 @@ static int set_line(const struct hb_session *session, const char *line,
 	return r;
 }
 
-int policy_load(const struct hb_session *session,
+int policy_load(const struct session_record *record,
 		const struct hb_run_options *options, struct settings *s,
 		struct hb_error *err)
 {
 	const struct setting_origin origin = { .source = SETTING_OPTION };
-	const struct session_record *record = &session->record;
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < record->n_policy; i++)
-		r = set_line(session, record->policy[i], s, err);
+		r = set_line(record, record->policy[i], s, err);
 	for (size_t i = 0; r >= 0 && i < options->n_settings; i++)
 		r = settings_set(s, options->settings[i].key,
 				 options->settings[i].value, &origin, err);

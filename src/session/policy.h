@@ -6,7 +6,6 @@
 
 struct hb_error;
 struct hb_run_options;
-struct hb_session;
 struct run;
 struct session_record;
 struct settings;
@@ -22,13 +21,13 @@ int policy_record(const struct run *run, struct session_record *record,
 		  struct hb_error *err);
 
 /* Whether the session was made by a run. */
-bool policy_is_recorded(const struct hb_session *session);
+bool policy_is_recorded(const struct session_record *record);
 
 /*
  * The settings as recorded, and over them the options of this call.  Strings
  * of both are borrowed.
  */
-int policy_load(const struct hb_session *session,
+int policy_load(const struct session_record *record,
 		const struct hb_run_options *options, struct settings *s,
 		struct hb_error *err);
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "changes/walk.h"
 #include "gate/rules.h"
 #include "holdback/holdback.h"
 #include "plan/view_bare.h"
@@ -15,7 +14,6 @@
 #include "session/look.h"
 #include "session/package.h"
 #include "session/policy.h"
-#include "session/session.h"
 #include "session/store.h"
 #include "session/workspace.h"
 #include "sys/file.h"
@@ -169,7 +167,7 @@ static int find_store(const struct run *run, char *ret)
 	int r;
 
 	if (run->session)
-		return path_join(run->session->store->path, "", ret, PATH_MAX);
+		return path_join(run->session->store, "", ret, PATH_MAX);
 	r = store_choose_path(options ? options : &plain, path, sizeof(path),
 			      NULL);
 	return r < 0 ? r : find_future(path, ret);
@@ -236,7 +234,7 @@ static int cover_in_base(void *ctx, const char *name, struct hb_error *err)
 {
 	const struct real_dir *dir = ctx;
 
-	if (!walk_is_store(name, BERTH))
+	if (!berth_is_name(name))
 		return 0;
 	return cover_kept(dir->run, dir->inside, name, err);
 }
@@ -376,10 +374,10 @@ static bool is_of_others(const struct run *run, const char *path)
 	const struct hb_run_options *o = run->options;
 	char dir[PATH_MAX], real[PATH_MAX];
 
-	for (size_t i = 0; run->session && i < run->session->record.n_resources;
-	     i++)
+	for (size_t i = 0;
+	     run->session && i < run->session->record->n_resources; i++)
 		if (view_lies_in(path,
-				 run->session->record.resources[i].source))
+				 run->session->record->resources[i].source))
 			return true;
 	for (size_t i = 0; i < o->n_settings; i++) {
 		char *colon = NULL;
@@ -435,7 +433,7 @@ static void find_program(struct run *run)
 }
 
 int run_configure(struct run *run, const struct hb_run_options *options,
-		  struct hb_session *session, struct hb_error *err)
+		  const struct run_session *session, struct hb_error *err)
 {
 	int r;
 
@@ -454,8 +452,8 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 		options = run->options = &run->code.options;
 	find_home(run);
 	find_program(run);
-	r = session && policy_is_recorded(session)
-		    ? policy_load(session, options, &run->settings, err)
+	r = session && policy_is_recorded(session->record)
+		    ? policy_load(session->record, options, &run->settings, err)
 		    : config_load(&run->settings, options, run->program,
 				  run->host.home, err);
 	if (r >= 0)
@@ -506,8 +504,8 @@ int run_look(struct run *run, const struct hb_listener *listener,
 }
 
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		struct hb_session *session, const struct hb_listener *listener,
-		struct hb_error *err)
+		const struct run_session *session,
+		const struct hb_listener *listener, struct hb_error *err)
 {
 	int r;
 
@@ -532,7 +530,7 @@ int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 {
 	int r;
 
-	r = run->ladder.rungs & LADDER_BARE
+	r = run->is_bare
 		    ? view_bare_build(&run->request, &run->host, run->tmp,
 				      &run->plan, err)
 		    : view_build(&run->request, &run->host, &run->plan, err);

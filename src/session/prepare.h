@@ -6,7 +6,6 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/code.h"
-#include "session/ladder.h"
 #include "session/record.h"
 #include "session/roster.h"
 
@@ -18,7 +17,14 @@ struct gate_rules;
 struct hb_error;
 struct hb_listener;
 struct hb_run_options;
-struct hb_session;
+struct ladder;
+
+/* A session that a run goes on in, as far as its view depends on it. */
+struct run_session {
+	const struct session_record *record;
+	const char *store;		 /* its path */
+	bool gone[RECORD_RESOURCES_MAX]; /* the real directory is not there */
+};
 
 /*
  * One run before it starts: what was asked for, what the host has, and the plan
@@ -39,8 +45,8 @@ struct hb_session;
 struct run {
 	const struct hb_run_options *options; /* the caller's, or code's */
 	struct code code;
-	const char *program;	    /* whose profile the command has; or NULL */
-	struct hb_session *session; /* goes on in this one; borrowed, or NULL */
+	const char *program; /* whose profile the command has; or NULL */
+	const struct run_session *session;  /* goes on in it; or NULL */
 	const struct hb_listener *listener; /* may be NULL */
 	struct settings settings;
 	struct view_request request;
@@ -61,7 +67,8 @@ struct run {
 	char cwd[PATH_MAX];   /* the caller's */
 	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];
-	struct ladder ladder;	  /* its `tell` is whose box it is */
+	struct ladder *ladder;	  /* its `tell` is whose box it is; or NULL */
+	bool is_bare;		  /* without namespaces: ladder_begin() */
 	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */
 	char store[PATH_MAX], store_inside[PATH_MAX];
@@ -88,13 +95,13 @@ struct run {
  * box is told.
  */
 int run_configure(struct run *run, const struct hb_run_options *options,
-		  struct hb_session *session, struct hb_error *err);
+		  const struct run_session *session, struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);
 int run_look(struct run *run, const struct hb_listener *listener,
 	     struct hb_error *err);
 int run_prepare(struct run *run, const struct hb_run_options *options,
-		struct hb_session *session, const struct hb_listener *listener,
-		struct hb_error *err);
+		const struct run_session *session,
+		const struct hb_listener *listener, struct hb_error *err);
 /*
  * Holds the berths of the resources that show the base itself until
  * run_done(), and covers them.  This alone changes the host.

@@ -12,9 +12,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
-#include "session/entries.h"
 #include "session/look.h"
-#include "session/prepare.h"
 #include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
@@ -31,36 +29,12 @@
 #include <sys/stat.h>
 
 #define LIST	"publish"
-#define HOME	"home"
+#define HOME	PUBLISH_HOME
 #define PENDING "pending"
 #define KEPT	".kept" /* behind the name of one that was not published */
 
 #define FILE_MAX_BYTES ((size_t)16 << 20)
 #define LIST_MAX_BYTES ((size_t)256 << 10)
-#define KEYS_MAX_BYTES 1024
-
-/* What is known of one file. */
-struct item {
-	char path[PATH_MAX];	   /* the host's */
-	char keys[KEYS_MAX_BYTES]; /* "": all of it */
-	int64_t resource;	   /* that holds it; -1: the home directory */
-	uint64_t ino;		   /* of the host's; 0: there was none */
-	int64_t sec, nsec;	   /* its ctime */
-};
-
-/* FILE:KEY,KEY: what follows the last colon, if no slash does. */
-static void split(const char *value, struct item *item)
-{
-	const char *colon = strrchr(value, ':');
-
-	if (colon && strchr(colon, '/'))
-		colon = NULL;
-	(void)snprintf(item->path, sizeof(item->path), "%.*s",
-		       colon ? (int)(colon - value) : (int)strlen(value),
-		       value);
-	(void)snprintf(item->keys, sizeof(item->keys), "%s",
-		       colon ? colon + 1 : "");
-}
 
 static const char *last_of(const char *path)
 {
@@ -137,27 +111,6 @@ static int write_new(int dir, const char *name, const char *text, size_t n,
 	return r;
 }
 
-/* Where an item lies, or that it cannot be one. */
-static bool find_place(const struct run *run, struct item *item)
-{
-	struct path_part rest;
-
-	for (size_t i = 0; i < run->n_kept; i++) {
-		const struct view_resource *resource =
-			&run->resources[run->n_direct + i];
-
-		if (resource->role == VIEW_STATE &&
-		    view_lies_in(item->path, resource->source)) {
-			item->resource = (int64_t)run->numbers[i];
-			return true;
-		}
-	}
-	rest = path_dirname(item->path);
-	item->resource = -1;
-	return run->host.home && strlen(run->host.home) == rest.n &&
-	       memcmp(run->host.home, rest.s, rest.n) == 0;
-}
-
 /*
  * The home directory of the box is the command's, its mode too; closed to us or
  * open to others it would never be read again.
@@ -175,7 +128,7 @@ static int open_home(const struct hb_session *s, struct hb_error *err)
 }
 
 /* The directory in the layer, or in the box's home, that has the file. */
-static int open_ours(struct hb_session *s, const struct item *item,
+static int open_ours(struct hb_session *s, const struct publish_item *item,
 		     struct hb_error *err)
 {
 	char dir[PATH_MAX];
@@ -207,7 +160,7 @@ static int open_ours(struct hb_session *s, const struct item *item,
  * One that was not published before, because the host's is another one, is not
  * published later either: it is a change like others.
  */
-static bool is_pending(struct hb_session *s, const struct item *item)
+static bool is_pending(struct hb_session *s, const struct publish_item *item)
 {
 	auto_fd int dir = item->resource >= 0 ? open_ours(s, item, NULL) : -1;
 	struct stat st;
@@ -216,7 +169,7 @@ static bool is_pending(struct hb_session *s, const struct item *item)
 }
 
 /* What the host has, and in the box's home the same. */
-static int note_host(struct item *item, int home)
+static int note_host(struct publish_item *item, int home)
 {
 	auto_free char *text = NULL;
 	auto_fd int dir = open_parent(item->path);
@@ -244,7 +197,7 @@ static int note_host(struct item *item, int home)
 				 false);
 }
 
-static void add_item(struct kv_writer *w, const struct item *item)
+static void add_item(struct kv_writer *w, const struct publish_item *item)
 {
 	(void)kv_add_str(w, "file", item->path);
 	(void)kv_add_str(w, "keys", item->keys);
@@ -252,25 +205,6 @@ static void add_item(struct kv_writer *w, const struct item *item)
 	(void)kv_add_fmt(w, "ino", "%llu", (unsigned long long)item->ino);
 	(void)kv_add_fmt(w, "sec", "%lld", (long long)item->sec);
 	(void)kv_add_fmt(w, "nsec", "%lld", (long long)item->nsec);
-}
-
-int publish_home(struct run *run, struct hb_session *s, struct hb_error *err)
-{
-	char path[PATH_MAX];
-	char *copy;
-	int r;
-
-	r = sys_mkdirat(s->dir, HOME, 0700);
-	if (r < 0 && r != -EEXIST)
-		return hb_fail(err, r, "cannot make a home directory");
-	r = snprintf(path, sizeof(path), "%s/sessions/%s/" HOME, s->store->path,
-		     s->record.name);
-	copy = r > 0 && r < (int)sizeof(path) ? strdup(path) : NULL;
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot make a home directory");
-	run->host.home_dir = copy;
-	r = plan_keep(&run->plan, copy, err);
-	return r < 0 ? r : open_home(s, err);
 }
 
 static int note_pending(const struct hb_session *s, struct hb_error *err)
@@ -291,61 +225,51 @@ static int note_pending(const struct hb_session *s, struct hb_error *err)
 		      : 0;
 }
 
-/* Every file of the settings that can be one; what cannot is left out. */
-static int note_items(struct run *run, struct hb_session *s,
-		      struct kv_writer *w, size_t *n, struct hb_error *err)
+int publish_make_home(const struct hb_session *s, struct hb_error *err)
 {
-	const struct settings *settings = &run->settings;
-	auto_fd int home = -1;
-	int r;
+	int r = sys_mkdirat(s->dir, HOME, 0700);
 
-	for (size_t i = 0; i < settings->n_items; i++) {
-		struct item item = { 0 };
-		char path[PATH_MAX];
-
-		if (settings->items[i].key != KEY_PUBLISH)
-			continue;
-		split(settings->items[i].value, &item);
-		r = entries_path(run, &settings->items[i], item.path, path,
-				 err);
-		if (r == -ENOENT)
-			continue;
-		if (r < 0)
-			return r;
-		memcpy(item.path, path, strlen(path) + 1);
-		if (!find_place(run, &item))
-			continue;
-		if (item.resource < 0 && home < 0) {
-			home = publish_home(run, s, err);
-			if (home < 0)
-				return home;
-		}
-		/* A link, or something too large: the box does without. */
-		if (is_pending(s, &item) || note_host(&item, home) < 0)
-			continue;
-		add_item(w, &item);
-		++*n;
-	}
-	return 0;
+	if (r < 0 && r != -EEXIST)
+		return hb_fail(err, r, "cannot make a home directory");
+	return open_home(s, err);
 }
 
-int publish_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
+void publish_begin(struct publish_list *list)
 {
-	auto_buf struct buf text = BUF_INIT(LIST_MAX_BYTES);
-	struct kv_writer w;
-	size_t n = 0;
+	*list = (struct publish_list){ .text = BUF_INIT(LIST_MAX_BYTES) };
+	kv_writer_init(&list->writer, &list->text);
+}
+
+void publish_done(struct publish_list *list)
+{
+	buf_done(&list->text);
+}
+
+void publish_note(struct publish_list *list, struct hb_session *s,
+		  struct publish_item *item, int home)
+{
+	/* A link, or something too large: the box does without. */
+	if (is_pending(s, item) || note_host(item, home) < 0)
+		return;
+	add_item(&list->writer, item);
+	list->n++;
+}
+
+int publish_write(struct publish_list *list, struct hb_session *s,
+		  struct hb_error *err)
+{
 	int r;
 
-	kv_writer_init(&w, &text);
-	r = note_items(run, s, &w, &n, err);
-	if (r < 0 || n == 0)
-		return r;
-	if (text.error)
-		return hb_fail(err, text.error, "too much is to be published");
+	if (list->n == 0)
+		return 0;
+	if (list->text.error)
+		return hb_fail(err, list->text.error,
+			       "too much is to be published");
 	r = note_pending(s, err);
 	if (r < 0)
 		return r;
-	r = write_new(s->dir, LIST, text.data, text.len, 0600, false);
+	r = write_new(s->dir, LIST, list->text.data, list->text.len, 0600,
+		      false);
 	return r < 0 ? hb_fail(err, r, "cannot note what is to be published")
 		     : 0;
 }
@@ -358,8 +282,8 @@ static bool is_json(const char *path)
 }
 
 /* What the host is to have: all of ours, or the host's with keys of ours. */
-static int merge(const struct item *item, int host, const char *ours, size_t n,
-		 struct buf *out)
+static int merge(const struct publish_item *item, int host, const char *ours,
+		 size_t n, struct buf *out)
 {
 	auto_free char *old = NULL;
 	size_t n_old = 0;
@@ -378,7 +302,7 @@ static int merge(const struct item *item, int host, const char *ours, size_t n,
 	return r == -EINVAL ? -EBADMSG : r;
 }
 
-static bool is_as_noted(const struct item *item, int found,
+static bool is_as_noted(const struct publish_item *item, int found,
 			const struct stat *st)
 {
 	if (found == 0)
@@ -399,7 +323,7 @@ static bool is_same(int host, const char *name, const struct buf *text)
 }
 
 /* -ESTALE: the host's is another one by now. */
-static int replace(const struct hb_session *s, const struct item *item,
+static int replace(const struct hb_session *s, const struct publish_item *item,
 		   int host, const struct buf *text)
 {
 	const char *name = last_of(item->path);
@@ -427,8 +351,8 @@ static int replace(const struct hb_session *s, const struct item *item,
 }
 
 /* Ours is not what the host has: it stays where nothing overwrites it. */
-static void keep(const struct hb_session *s, const struct item *item, int dir,
-		 const char *why)
+static void keep(const struct hb_session *s, const struct publish_item *item,
+		 int dir, const char *why)
 {
 	char kept[NAME_MAX + 1], shown[QUOTE_SHOWN];
 
@@ -442,7 +366,7 @@ static void keep(const struct hb_session *s, const struct item *item, int dir,
 		  why);
 }
 
-static int publish_one(struct hb_session *s, const struct item *item,
+static int publish_one(struct hb_session *s, const struct publish_item *item,
 		       struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(FILE_MAX_BYTES);
@@ -476,7 +400,7 @@ static int publish_one(struct hb_session *s, const struct item *item,
 	return 0;
 }
 
-static int read_entry(const struct kv_entry *e, struct item *item)
+static int read_entry(const struct kv_entry *e, struct publish_item *item)
 {
 	if (strcmp(e->key, "keys") == 0) {
 		(void)snprintf(item->keys, sizeof(item->keys), "%s", e->value);
@@ -496,14 +420,14 @@ static int publish_all(struct hb_session *s, const char *list, size_t n,
 		       struct hb_error *err)
 {
 	auto_kv_reader struct kv_reader k = { 0 };
-	struct item item = { 0 };
+	struct publish_item item = { 0 };
 	struct kv_entry e;
 	int r, failed = 0;
 
 	kv_reader_init(&k, LIST, list, n);
 	while ((r = kv_next(&k, &e, err)) == 1) {
 		if (strcmp(e.key, "file") == 0) {
-			item = (struct item){ 0 };
+			item = (struct publish_item){ 0 };
 			(void)snprintf(item.path, sizeof(item.path), "%s",
 				       e.value);
 		} else if (read_entry(&e, &item) < 0) {

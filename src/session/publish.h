@@ -2,10 +2,18 @@
 #ifndef HB_SESSION_PUBLISH_H
 #define HB_SESSION_PUBLISH_H
 
+#include "base/buf.h"
+#include "base/kv.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PUBLISH_KEYS_SIZE 1024
+
 struct hb_error;
 struct hb_session;
 struct hb_store;
-struct run;
 
 /*
  * Files of an agent that are data and have to reach the host without a commit:
@@ -26,18 +34,36 @@ struct run;
  * tests/cli/state.sh holds these.
  */
 
-/*
- * Before a box: notes what the settings name, and fills the home directory that
- * run->host.home_dir then has.
- */
-int publish_prepare(struct run *run, struct hb_session *s,
-		    struct hb_error *err);
+/* One file of the settings. */
+struct publish_item {
+	char path[PATH_MAX];	      /* the host's */
+	char keys[PUBLISH_KEYS_SIZE]; /* "": all of it */
+	int64_t resource;  /* that holds it; -1: the home directory */
+	uint64_t ino;	   /* of the host's; 0: there was none */
+	int64_t sec, nsec; /* its ctime */
+};
 
 /*
- * The session's home directory, made if it is missing: run->host.home_dir has
- * its path.  Returns a descriptor.
+ * Before a box: publish_begin(), publish_note() for each file with path, keys
+ * and resource, publish_write(); publish_done() in any case.
  */
-int publish_home(struct run *run, struct hb_session *s, struct hb_error *err);
+struct publish_list {
+	struct buf text;
+	struct kv_writer writer;
+	size_t n;
+};
+void publish_begin(struct publish_list *list);
+void publish_done(struct publish_list *list);
+
+/* Notes the host's version; a file at the top of the home goes to `home`. */
+void publish_note(struct publish_list *list, struct hb_session *s,
+		  struct publish_item *item, int home);
+int publish_write(struct publish_list *list, struct hb_session *s,
+		  struct hb_error *err);
+
+/* PUBLISH_HOME in the session's directory, made if it is missing: opened. */
+#define PUBLISH_HOME "home"
+int publish_make_home(const struct hb_session *s, struct hb_error *err);
 
 /*
  * After a box, with the lock.  Says what could not be published; it fails only

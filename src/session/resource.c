@@ -7,7 +7,6 @@
 #include "base/quote.h"
 #include "session/berth.h"
 #include "session/look.h"
-#include "session/session.h"
 #include "session/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"

@@ -376,8 +376,7 @@ static int run_box(struct run *run, struct hb_run_result *ret_result,
 		return r;
 	tell_weakenings(run, run->listener);
 	tell_start(run, "", run->listener);
-	r = ladder_run(&run->ladder, &run->plan, envp, NULL, NULL, &result,
-		       err);
+	r = ladder_run(run->ladder, &run->plan, envp, NULL, NULL, &result, err);
 	if (r < 0)
 		return run_explain(run, r, err);
 	fill_result(run, &result, ret_result);
@@ -473,7 +472,7 @@ static void drop_new(struct kept *kept, bool is_dropped)
 	if (!kept->is_new)
 		return;
 	if (!is_dropped) {
-		live_remove(kept->session);
+		live_remove(kept->session->dir);
 		(void)session_drop(kept->session, NULL);
 	}
 	hb_session_free(kept->session);
@@ -533,12 +532,17 @@ static int run_once(const struct hb_run_options *options,
 {
 	int64_t begin = sys_now_ms();
 	struct heard heard = { listener };
+	struct ladder ladder = { .tell = tell_loss, .context = &heard };
+	struct run_session of;
 	struct run run;
 	int r;
 
-	r = run_prepare(&run, options, kept->session, listener, err);
-	run.ladder.tell = tell_loss;
-	run.ladder.context = &heard;
+	r = kept->session ? kept_describe(kept->session, &of, err) : 0;
+	if (r < 0)
+		return r;
+	r = run_prepare(&run, options, kept->session ? &of : NULL, listener,
+			err);
+	run.ladder = &ladder;
 	if (r >= 0)
 		r = check_modes(&run, err);
 	/* Only what is there is covered. */

@@ -39,9 +39,15 @@
 #define LOCK_TRIES 250
 #define LOCK_PAUSE 20 /* ms */
 
-void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE])
+int hb_store_open(const struct hb_store_options *options, bool create,
+		  struct hb_store **ret_store, struct hb_error *err)
 {
-	(void)snprintf(ret, SESSION_RESOURCE_DIR_SIZE, "r%u", (unsigned)number);
+	int r = store_open(options, create, ret_store, err);
+
+	if (r < 0)
+		return r;
+	publish_pending(*ret_store);
+	return 0;
 }
 
 int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err)
@@ -146,7 +152,7 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 		return hb_fail(err, r, "cannot lock session '%s'", name);
 	s->has_lock = true;
 	/* Nobody has it live, whatever one who was killed has left. */
-	live_remove(s);
+	live_remove(s->dir);
 	return read_record(s, name, err);
 }
 
@@ -393,6 +399,11 @@ bool hb_session_is_here(const struct hb_session_info *info)
 		if (path_is_beneath(cwd, info->sources[i]))
 			return true;
 	return false;
+}
+
+int hb_session_dir(const struct hb_session *session)
+{
+	return session->dir;
 }
 
 const struct hb_session_info *hb_session_info(const struct hb_session *session)

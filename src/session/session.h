@@ -65,15 +65,6 @@ struct hb_session {
 	bool *gones; /* info.gones, once the resources were open */
 };
 
-/* "NAME/r0", where a resource's store lies below the session's directory. */
-#define SESSION_RESOURCE_DIR_SIZE 16
-void session_resource_dir(size_t number, char ret[SESSION_RESOURCE_DIR_SIZE]);
-
-/* The store in the base as the version before made it: ".holdback-" and the
- * session's id. */
-#define SESSION_IN_BASE	     ".holdback-"
-#define SESSION_IN_BASE_SIZE (sizeof(SESSION_IN_BASE) + RECORD_ID_SIZE)
-
 /*
  * Opens every resource and its store, and verifies that the real directory is
  * the one the session was made for; gone.h has what is opened where one is not

@@ -8,7 +8,6 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "session/look.h"
-#include "session/publish.h"
 #include "session/record.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -205,8 +204,8 @@ static int check_home(const struct hb_store_options *options,
 		       quote_shown(home, shown, sizeof(shown)));
 }
 
-int hb_store_open(const struct hb_store_options *options, bool create,
-		  struct hb_store **ret_store, struct hb_error *err)
+int store_open(const struct hb_store_options *options, bool create,
+	       struct hb_store **ret_store, struct hb_error *err)
 {
 	struct hb_store *store;
 	char path[PATH_MAX];
@@ -233,7 +232,6 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 		hb_store_free(store);
 		return r;
 	}
-	publish_pending(store);
 	*ret_store = store;
 	return 0;
 }

@@ -37,6 +37,10 @@ struct hb_store {
 int store_choose_path(const struct hb_store_options *options, char *ret,
 		      size_t size, struct hb_error *err);
 
+/* hb_store_open() without the debts of earlier runs. */
+int store_open(const struct hb_store_options *options, bool create,
+	       struct hb_store **ret_store, struct hb_error *err);
+
 /* Says one line to whoever uses the store. */
 void store_say(const struct hb_store *store, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
-#include "changes/walk.h"
 #include "session/berth.h"
 #include "session/progress.h"
 #include "session/session.h"
@@ -103,7 +102,7 @@ static int visit(void *ctx, const struct tree_visit *at, struct hb_error *err)
 		v->result.n_unread++;
 		return 0;
 	}
-	if (walk_is_store(at->path, BERTH))
+	if (berth_is_name(at->path))
 		return TREE_SKIP;
 	return look(v, at->path, &at->attr, err);
 }

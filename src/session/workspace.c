@@ -9,10 +9,8 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "session/entries.h"
-#include "session/gone.h"
 #include "session/look.h"
 #include "session/prepare.h"
-#include "session/session.h"
 #include "session/worktree.h"
 #include "sys/file.h"
 
@@ -159,31 +157,19 @@ static int make_room(struct run *run, struct hb_error *err)
 	return 0;
 }
 
-static const char *const role_names[] = {
-	[VIEW_WORKSPACE] = "workspace",
-	[VIEW_GIT] = "git",
-	[VIEW_COW] = "cow",
-	[VIEW_STATE] = "state",
-	[VIEW_CACHE] = "cache",
-};
-
-const char *workspace_role_name(enum view_role role)
-{
-	return role_names[role];
-}
-
 /* One that `create` made has no roles: the first is where the work is. */
 static enum view_role role_of(const struct session_record *record, size_t i)
 {
-	for (size_t k = 0; k < sizeof(role_names) / sizeof(role_names[0]); k++)
-		if (strcmp(record->resources[i].role, role_names[k]) == 0)
-			return (enum view_role)k;
+	enum view_role role = role_named(record->resources[i].role);
+
+	if (role < VIEW_ROLES)
+		return role;
 	return i == 0 ? VIEW_WORKSPACE : VIEW_COW;
 }
 
 int workspace_of_session(struct run *run, struct hb_error *err)
 {
-	const struct session_record *record = &run->session->record;
+	const struct session_record *record = run->session->record;
 	int r;
 
 	if (run->settings.is_direct) {
@@ -192,16 +178,10 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 			       "what a session holds back cannot be direct");
 	}
 	r = make_room(run, err);
-	if (r >= 0)
-		r = session_open_resources(run->session, err);
-	/* Settings and what is shown beside it go by the project. */
-	if (r >= 0 && run->session->resources[0].is_gone)
-		r = gone_refuse(run->session, "no command can run without it",
-				err);
 	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
 		       record->resources[0].source);
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
-		if (run->session->resources[i].is_gone)
+		if (run->session->gone[i])
 			continue;
 		r = add_resource(run, role_of(record, i),
 				 record->resources[i].source,

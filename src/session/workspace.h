@@ -21,7 +21,4 @@ int workspace_find(struct run *run, struct hb_error *err);
 int workspace_of_session(struct run *run, struct hb_error *err);
 int workspace_find_more(struct run *run, struct hb_error *err);
 
-/* What a record calls it. */
-const char *workspace_role_name(enum view_role role);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/table.h"
 #include "holdback/holdback.h"
+#include "holdback/session.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -198,5 +199,6 @@ int settings_start_pager(const struct settings *settings,
 		env[n++] = less;
 	if (!settings_env(envp, "LV"))
 		env[n++] = lv;
-	return hb_pager_start(session, settings->pager, env, ret_pager, err);
+	return hb_pager_start(hb_session_dir(session), settings->pager, env,
+			      ret_pager, err);
 }
