@@ -3,10 +3,10 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "session/berth.h"
 #include "session/layers.h"
-#include "session/resource.h"
 #include "session/session.h"
+#include "store/berth.h"
+#include "store/resource.h"
 #include "sys/attr.h"
 #include "sys/place.h"
 

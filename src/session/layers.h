@@ -2,8 +2,8 @@
 #ifndef HB_SESSION_LAYERS_H
 #define HB_SESSION_LAYERS_H
 
-#include "session/family.h"
 #include "session/session.h"
+#include "store/family.h"
 
 #include <stdbool.h>
 #include <stddef.h>

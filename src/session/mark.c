@@ -5,7 +5,7 @@
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
-#include "session/store.h"
+#include "store/store.h"
 #include "sys/place.h"
 
 #include <errno.h>

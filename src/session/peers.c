@@ -2,10 +2,10 @@
 #include "session/peers.h"
 
 #include "base/auto.h"
-#include "session/berth.h"
 #include "session/layers.h"
 #include "session/session.h"
-#include "session/store.h"
+#include "store/berth.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

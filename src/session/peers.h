@@ -3,7 +3,7 @@
 #define HB_SESSION_PEERS_H
 
 #include "session/committed.h"
-#include "session/seen.h"
+#include "store/seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #include "git/ignored.h"
 #include "holdback/session.h"
 #include "session/peers.h"
-#include "session/record.h"
-#include "session/seen.h"
+#include "store/record.h"
+#include "store/seen.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "session/session.h"
-#include "session/store.h"
+#include "store/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "sys/proc.h"

@@ -18,6 +18,13 @@ for call in 'open(s, 0)' 'openat(0, s, 0)' 'rename(s, s)' 'mkdir(s, 0)' \
 	check_fails "$call does not" compiles "$call"
 done
 
+# The table of folders says which libraries are built behind it.
+is 'src/sys alone may take paths' \
+	"$(awk '!/^#/ && NF && $3 != "banned" { print $2, $3 }' \
+		"$HB_SOURCE/tests/lint/layers")" 'sys raw'
+check 'the build takes that from the table' \
+	grep -q "words\[2\] == 'banned' ? banned_args" "$HB_SOURCE/meson.build"
+
 # A library or program of ours that forgets the header has no ban at all.
 # src/sys alone is built without it; generators run on the machine that builds.
 for file in "$HB_SOURCE"/src/*/meson.build; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/mountinfo.h"
+#include "host/mountinfo.h"
 #include "tap.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/record.h"
+#include "store/record.h"
 
 #include "base/auto.h"
 #include "base/buf.h"

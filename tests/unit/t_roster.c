@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/roster.h"
+#include "host/roster.h"
 
 #include "trees.h"
 

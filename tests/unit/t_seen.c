@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/seen.h"
+#include "store/seen.h"
 
 #include "base/auto.h"
 #include "base/error.h"

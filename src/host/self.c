@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/self.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "holdback/holdback.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "sys/signal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Where this installation lies, and what it stands on: bin/holdback beside
+ * libexec/holdback/, in a built tree as below a prefix.
+ */
+
+#define SELF	       "/proc/self/exe"
+#define CANNOT_EXECUTE 127
+#define LIBEXEC	       "/libexec/holdback"
+
+static bool is_behind(struct path_part dir)
+{
+	size_t n = sizeof(LIBEXEC) - 1;
+
+	return dir.n >= n && memcmp(dir.s + dir.n - n, LIBEXEC, n) == 0;
+}
+
+int place_stat_front(struct stat *ret)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+	struct path_part dir;
+	ssize_t n;
+
+	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
+	if (n < 0)
+		return (int)n;
+	dir = path_dirname(self);
+	if (!is_behind(dir))
+		return sys_fstatat(AT_FDCWD, SELF, ret, 0);
+	(void)snprintf(path, sizeof(path), "%.*s/bin/holdback",
+		       (int)(dir.n - (sizeof(LIBEXEC) - 1)), dir.s);
+	return sys_fstatat(AT_FDCWD, path, ret, 0);
+}
+
+int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
+		   struct hb_error *err)
+{
+	char self[PATH_MAX], path[PATH_MAX];
+	struct path_part dir;
+	ssize_t n;
+	int r;
+
+	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
+	if (n < 0) {
+		hb_fix(err, "mount a procfs at /proc");
+		return hb_fail(err, (int)n,
+			       "cannot tell where this program lies");
+	}
+	dir = path_dirname(self);
+	/* One of the others executes its neighbour. */
+	r = snprintf(path, sizeof(path), "%.*s%s/%s", (int)dir.n, dir.s,
+		     is_behind(dir) ? "" : "/.." LIBEXEC, name);
+	if (r < 0 || (size_t)r >= sizeof(path))
+		return hb_fail(err, -ENAMETOOLONG,
+			       "cannot name the program's other parts");
+	r = sys_execve(path, argv, envp);
+	hb_fix(err, "install holdback whole: bin/ and libexec/");
+	return hb_fail(err, r, "cannot execute '%s'", path);
+}
+
+int hb_run_helper(const char *name, char *const argv[], char *const envp[],
+		  int *ret_status, struct hb_error *err)
+{
+	pid_t pid = sys_clone(0, NULL);
+	int r;
+
+	if (pid == 0) {
+		(void)hb_exec_helper(name, argv, envp, NULL);
+		sys_exit(CANNOT_EXECUTE);
+	}
+	if (pid < 0)
+		return hb_fail(err, pid, "cannot start a process");
+	r = sys_waitpid(pid, ret_status, 0);
+	return r < 0 ? hb_fail(err, r, "cannot wait for a process") : 0;
+}
+
+int hb_fill_stdio(struct hb_error *err)
+{
+	for (int i = 0; i < 3; i++) {
+		int fd;
+
+		if (sys_fd_is_open(i))
+			continue;
+		/* The lowest free number is the one that is missing. */
+		fd = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
+		if (fd < 0)
+			return hb_fail(err, fd, "cannot open '/dev/null'");
+		(void)sys_set_cloexec(fd, 0);
+	}
+	return 0;
+}
+
+bool hb_is_terminal(int fd)
+{
+	return sys_isatty(fd);
+}

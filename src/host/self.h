@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_HOST_SELF_H
+#define HB_HOST_SELF_H
+
+struct stat;
+
+/* Looks at bin/holdback of this installation.  Returns -errno. */
+int place_stat_front(struct stat *ret);
+
+#endif

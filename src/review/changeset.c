@@ -1,0 +1,789 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "changes/changes.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/glob.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "base/sha256.h"
+#include "changes/since.h"
+#include "review/found.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "store/progress.h"
+#include "sys/attr.h"
+#include "tree/content.h"
+#include "txn/survey.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The change set of a session: those of its resources, one after the other,
+ * through the filter that commit uses as well.
+ */
+struct hb_changes {
+	struct changes **resources;
+	struct since **since; /* instead of these; NULL: no mark was named */
+	size_t n, at;
+	bool folds_renames; /* the two ends are one line */
+	/* What the filter leaves, by resource; NULL: everything. */
+	struct survey *surveys;
+	uint64_t n_dirs; /* that the resource has had so far, for `surveys` */
+	struct changes_filter filter;
+	bool chosen[RECORD_RESOURCES_MAX]; /* what the filter may point to */
+	struct changes_within *within;	   /* n_within: nothing but these */
+	size_t n_within;
+	struct hb_summary summary;
+	struct found found;
+
+	/* Where the sides lie; borrowed from the session. */
+	const struct txn_resource *roots;
+	struct change last;		 /* what hb_changes_next() gave */
+	struct since_side last_sides[2]; /* with `since`: by enum hb_side */
+	bool has_last;
+	int sides[2]; /* its files, by enum hb_side, or -1 */
+};
+
+/* A path that was asked for, as a resource and what is below it. */
+struct changes_within {
+	size_t resource;
+	char *path; /* "": all of it */
+};
+
+#define PATH_SIZE ((size_t)16 << 20)
+
+/* "compared-" and the number of a resource. */
+#define KNOWN_NAME_SIZE 32
+
+static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
+		       struct hb_error *err);
+
+/* Patterns are checked once, and here: what is malformed matches nothing. */
+static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int r = glob_check(globs[i], err);
+
+		if (r < 0) {
+			char shown[QUOTE_SHOWN];
+
+			if (err && err->code == HB_E_CONFIG)
+				err->code = HB_E_USAGE;
+			hb_fix(err,
+			       "a backslash before what stands for itself");
+			return hb_fail(
+				err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
+				"'%s'",
+				quote_shown(globs[i], shown, sizeof(shown)));
+		}
+	}
+	return 0;
+}
+
+static int choose_resources(const struct hb_session *s,
+			    const struct hb_filter *filter, bool *chosen,
+			    struct hb_error *err)
+{
+	char rest[PATH_MAX], shown[QUOTE_SHOWN];
+	size_t number = 0;
+
+	memset(chosen, 0, s->record.n_resources * sizeof(*chosen));
+	for (size_t i = 0; i < filter->n_resources; i++) {
+		const char *dir = filter->resources[i];
+		int r = session_find_path(s, dir, &number, rest, err);
+
+		if (r >= 0 && rest[0]) {
+			hb_fix(err, "--only GLOB takes a part of a directory");
+			r = hb_fail(err, -HB_E_USAGE,
+				    "'%s' is not the whole of a directory of "
+				    "session '%s'",
+				    quote_shown(dir, shown, sizeof(shown)),
+				    s->record.name);
+		}
+		if (r < 0)
+			return r;
+		chosen[number] = true;
+	}
+	return 0;
+}
+
+int session_make_filter(const struct hb_session *s,
+			const struct hb_filter *filter, bool *chosen,
+			struct changes_filter *ret, struct hb_error *err)
+{
+	int r = check_globs(filter->only, filter->n_only, err);
+
+	if (r >= 0)
+		r = check_globs(filter->except, filter->n_except, err);
+	if (r >= 0)
+		r = choose_resources(s, filter, chosen, err);
+	if (r < 0)
+		return r;
+	*ret = (struct changes_filter){
+		.only = filter->only,
+		.n_only = filter->n_only,
+		.except = filter->except,
+		.n_except = filter->n_except,
+		.resources = filter->n_resources > 0 ? chosen : NULL,
+	};
+	return 0;
+}
+
+static void walked(void *ctx, uint64_t n)
+{
+	progress_tell(ctx, n);
+}
+
+/* How many layers of each resource, with the upper, came after the mark. */
+static int count_above(const struct hb_session *s, const char *mark,
+		       size_t *ret_above, struct hb_error *err)
+{
+	uint64_t done = 0;
+	size_t number = 0;
+	int r;
+
+	r = session_find_mark(s, mark, &number, err);
+	if (r >= 0)
+		r = session_last_done(s, &done, err);
+	if (r < 0)
+		return r;
+	*ret_above = 1;
+	for (size_t i = number + 1; i < s->record.n_layers; i++)
+		*ret_above += layer_counts(&s->record.layers[i], done);
+	return 0;
+}
+
+static int scan(struct hb_session *s, const struct hb_changes_options *options,
+		struct hb_changes *c, struct hb_error *err)
+{
+	const char *mark = options->since;
+	size_t above = 0;
+	auto_progress struct progress progress = PROGRESS_NONE;
+	char boot[RECORD_BOOT_SIZE], known[KNOWN_NAME_SIZE];
+	struct txn *txn = NULL;
+	int r;
+
+	/* Half of it lies here, half there: no list of it would be true. */
+	if (s->info.interrupted && session_has_journal(s))
+		return session_fail_interrupted(s, err);
+	/* Where it cannot be done it is listed, as it is while a box runs. */
+	if (s->has_lock)
+		(void)session_drop_alike(s, NULL);
+	r = mark ? count_above(s, mark, &above, err) : 0;
+	if (r >= 0)
+		r = session_txn(s, &txn, err);
+	progress_begin(&progress, s->store, "looking for changes");
+	if (r >= 0)
+		r = session_boot_id(boot, err);
+	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
+		const struct txn_resource *resource = &txn->resources[i];
+		const struct changes_request request = {
+			.resource = i,
+			.base = resource->base,
+			.layers = resource->layers,
+			.n_layers = resource->n_layers,
+			.top = resource->top,
+			.spill_dir = s->dir,
+			.store_name = resource->store_name,
+			.t0 = resource->t0,
+			.seen = txn->seen,
+			.seen_ctx = txn->seen_ctx[i],
+			.known = known,
+			.boot = boot,
+			.keeps_known = s->has_lock,
+			.peers = resource->peers,
+			.ignores = !options->with_ignored,
+			.git = resource->git,
+			.is_git = resource->is_git,
+			.with_renames = c->folds_renames,
+			.without_hash = options->without_hash,
+			.names_only =
+				options->without_hash && options->names_only,
+			.progress = walked,
+			.progress_ctx = &progress,
+		};
+
+		(void)snprintf(known, sizeof(known), "compared-%s%zu",
+			       resource->is_gone ? "g" : "", i);
+		r = mark ? since_open(&request, above, &c->since[i], err)
+			 : changes_scan(&request, &c->resources[i], err);
+		if (r >= 0)
+			c->n++;
+	}
+	if (r >= 0)
+		c->roots = txn->resources;
+	return r;
+}
+
+static int find_paths(struct hb_session *s, struct hb_changes *c,
+		      const struct hb_changes_options *options,
+		      struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	if (options->n_paths == 0)
+		return 0;
+	c->within = calloc(options->n_paths, sizeof(*c->within));
+	if (!c->within)
+		return hb_fail(err, -ENOMEM, "cannot look for changes");
+	for (size_t i = 0; r >= 0 && i < options->n_paths; i++) {
+		struct changes_within *w = &c->within[i];
+
+		r = session_find_path(s, options->paths[i], &w->resource, path,
+				      err);
+		if (r < 0)
+			return r;
+		w->path = strdup(path);
+		if (!w->path)
+			return hb_fail(err, -ENOMEM, "cannot look for changes");
+		c->n_within++;
+	}
+	return 0;
+}
+
+/* Whether the path lies in the repository that the change is part of. */
+static bool is_in_unit_of(const char *path, const struct change *change)
+{
+	const char *at = change->path;
+
+	if (!(change->flags & CHANGE_GIT))
+		return false;
+	for (; (at = strstr(at, ".git")); at++) {
+		size_t n = (size_t)(at + 4 - change->path);
+
+		if ((at == change->path || at[-1] == '/') &&
+		    (at[4] == '/' || at[4] == '\0'))
+			return strncmp(path, change->path, n) == 0 &&
+			       (path[n] == '/' || path[n] == '\0');
+	}
+	return false;
+}
+
+/* A repository's unit is one whole: a path inside of it asks for all. */
+static bool is_within(const struct hb_changes *c, const struct change *change)
+{
+	for (size_t i = 0; i < c->n_within; i++) {
+		const struct changes_within *w = &c->within[i];
+
+		if (w->resource != c->at)
+			continue;
+		if (w->path[0] == '\0' ||
+		    path_is_beneath(change->path, w->path) ||
+		    is_in_unit_of(w->path, change))
+			return true;
+	}
+	return c->n_within == 0;
+}
+
+/* A directory with something that stays is not going to be deleted. */
+static int survey(struct hb_changes *c, struct hb_error *err)
+{
+	const struct txn_options options = { .choice.filter = c->filter };
+	bool has_rest = c->filter.n_only > 0 || c->filter.n_except > 0;
+	int r = 0;
+
+	for (size_t i = 0; i < c->n && !c->since; i++)
+		has_rest |= changes_summary(c->resources[i])->n_ignored > 0 ||
+			    changes_summary(c->resources[i])->n_locks > 0;
+	if (!has_rest || c->since || c->n == 0)
+		return 0;
+	c->surveys = calloc(c->n, sizeof(*c->surveys));
+	if (!c->surveys)
+		return hb_fail(err, -ENOMEM, "cannot look for changes");
+	for (size_t i = 0; r >= 0 && i < c->n; i++)
+		r = survey_run(&c->surveys[i], c->resources[i], &options, err);
+	return r < 0 ? r : hb_changes_rewind(c, err);
+}
+
+/* Of every change in turn, because directories are numbered. */
+static bool is_kept(struct hb_changes *c, const struct change *change)
+{
+	return c->surveys && survey_is_whole_dir(change) &&
+	       survey_keeps_dir(&c->surveys[c->at], change, c->n_dirs++);
+}
+
+static void hash(struct hb_changes *c)
+{
+	uint8_t digest[SHA256_SIZE];
+	struct sha256 h;
+
+	if (c->n == 1) {
+		sha256_hex(changes_summary(c->resources[0])->hash,
+			   c->summary.hash);
+		return;
+	}
+	sha256_init(&h);
+	for (size_t i = 0; i < c->n; i++)
+		sha256_add(&h, changes_summary(c->resources[i])->hash,
+			   SHA256_SIZE);
+	sha256_end(&h, digest);
+	sha256_hex(digest, c->summary.hash);
+}
+
+static void count(struct hb_summary *sum, const struct hb_change *change)
+{
+	sum->n_conflicts += change->has_conflict;
+	if (change->kind != 'D')
+		sum->bytes += change->is_directory ? 0 : change->size;
+	if (change->is_git) {
+		sum->n_git++;
+		return;
+	}
+	if (change->kind == 't') {
+		sum->n_times++;
+		return;
+	}
+	if (change->is_directory) {
+		sum->n_directories++;
+		return;
+	}
+	sum->n_files++;
+	switch (change->kind) {
+	case 'A':
+		sum->n_added++;
+		break;
+	case 'D':
+		sum->n_deleted++;
+		break;
+	case 'R':
+		sum->n_renamed++;
+		break;
+	default:
+		sum->n_changed++;
+		break;
+	}
+}
+
+static void count_ignored(struct hb_summary *sum,
+			  const struct hb_change *change)
+{
+	sum->n_ignored += !change->is_directory;
+	sum->n_ignored_directories += change->is_directory;
+	sum->ignored_bytes += change->size;
+}
+
+static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
+{
+	struct hb_change change;
+	int r;
+
+	if (with_hash)
+		hash(c);
+	for (size_t i = 0; i < c->n && !c->since; i++)
+		c->summary.n_unjudged +=
+			changes_summary(c->resources[i])->n_unjudged;
+	while ((r = next_of_all(c, &change, err)) == 1)
+		if (c->last.flags & CHANGE_LOCK)
+			c->summary.n_locks++;
+		else if (c->last.flags & CHANGE_IGNORED)
+			count_ignored(&c->summary, &change);
+		else
+			count(&c->summary, &change);
+	return r < 0 ? r : hb_changes_rewind(c, err);
+}
+
+int session_look_once(struct hb_session *session,
+		      const struct hb_changes_options *options,
+		      struct hb_changes **ret_changes, struct hb_error *err)
+{
+	const struct hb_filter *filter = &options->filter;
+	struct hb_changes *c;
+	int r;
+
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return hb_fail(err, -ENOMEM, "cannot look for changes");
+	r = session_make_filter(session, filter, c->chosen, &c->filter, err);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	/* A filter may take one end and leave the other. */
+	c->folds_renames = filter->n_only == 0 && filter->n_except == 0 &&
+			   options->n_paths == 0;
+	c->sides[HB_SIDE_OLD] = c->sides[HB_SIDE_NEW] = -1;
+	c->resources =
+		calloc(session->record.n_resources, sizeof(struct changes *));
+	if (options->since)
+		c->since = calloc(session->record.n_resources,
+				  sizeof(struct since *));
+	r = c->resources && (c->since || !options->since)
+		    ? find_paths(session, c, options, err)
+		    : hb_fail(err, -ENOMEM, "cannot look for changes");
+	if (r >= 0)
+		r = scan(session, options, c, err);
+	if (r >= 0)
+		r = survey(c, err);
+	if (r >= 0)
+		r = summarise(c, !options->without_hash && !c->since, err);
+	if (r < 0) {
+		hb_changes_free(c);
+		return r;
+	}
+	*ret_changes = c;
+	return 0;
+}
+
+static void forget_last(struct hb_changes *changes)
+{
+	fd_closep(&changes->sides[HB_SIDE_OLD]);
+	fd_closep(&changes->sides[HB_SIDE_NEW]);
+	changes->has_last = false;
+}
+
+void hb_changes_free(struct hb_changes *changes)
+{
+	if (!changes)
+		return;
+	for (size_t i = 0; changes->resources && i < changes->n; i++)
+		changes_free(changes->resources[i]);
+	for (size_t i = 0; changes->since && i < changes->n; i++)
+		since_free(changes->since[i]);
+	free(changes->since);
+	for (size_t i = 0; changes->surveys && i < changes->n; i++)
+		survey_done(&changes->surveys[i]);
+	free(changes->surveys);
+	for (size_t i = 0; i < changes->n_within; i++)
+		free(changes->within[i].path);
+	free(changes->within);
+	forget_last(changes);
+	found_done(&changes->found);
+	free(changes->resources);
+	free(changes);
+}
+
+struct changes *session_changes_of(struct hb_changes *changes, size_t resource)
+{
+	return changes->since ? NULL : changes->resources[resource];
+}
+
+struct found *session_changes_found(struct hb_changes *changes)
+{
+	return &changes->found;
+}
+
+static bool are_same(const char *const *a, size_t n_a, const char *const *b,
+		     size_t n_b)
+{
+	for (size_t i = 0; n_a == n_b && i < n_a; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return n_a == n_b;
+}
+
+bool session_changes_review(struct hb_changes *changes,
+			    const struct changes_filter *filter,
+			    struct changes *const **ret_changes,
+			    const char **ret_hash)
+{
+	const struct changes_filter *own = &changes->filter;
+
+	if (changes->since || changes->n_within > 0 ||
+	    !changes->summary.hash[0] || !own->resources != !filter->resources)
+		return false;
+	for (size_t i = 0; own->resources && i < changes->n; i++)
+		if (own->resources[i] != filter->resources[i])
+			return false;
+	if (!are_same(own->only, own->n_only, filter->only, filter->n_only) ||
+	    !are_same(own->except, own->n_except, filter->except,
+		      filter->n_except))
+		return false;
+	*ret_changes = changes->resources;
+	*ret_hash = changes->summary.hash;
+	return true;
+}
+
+const struct changes_filter *
+session_changes_filter(const struct hb_changes *changes)
+{
+	return &changes->filter;
+}
+
+const struct hb_summary *hb_changes_summary(const struct hb_changes *changes)
+{
+	return &changes->summary;
+}
+
+int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err)
+{
+	int r = 0;
+
+	forget_last(changes);
+	changes->at = 0;
+	changes->n_dirs = 0;
+	for (size_t i = 0; r >= 0 && i < changes->n; i++)
+		r = changes->since ? since_rewind(changes->since[i], err)
+				   : changes_rewind(changes->resources[i], err);
+	return r < 0 ? r : 0;
+}
+
+/* The same numbers in the same order. */
+static_assert((int)HB_TYPE_DEVICE == (int)ENTRY_DEVICE &&
+		      (int)HB_TYPE_LINK == (int)ENTRY_LINK,
+	      "types are told as they are known");
+
+static struct hb_object object_from(const struct entry *e)
+{
+	bool is_sized = e->type == ENTRY_FILE || e->type == ENTRY_LINK;
+
+	return (struct hb_object){
+		.type = (enum hb_type)e->type,
+		.mode = e->mode,
+		.uid = e->uid,
+		.gid = e->gid,
+		.size = is_sized ? e->size : 0,
+	};
+}
+
+static unsigned differs(unsigned what)
+{
+	static const struct {
+		unsigned what, differs;
+	} table[] = {
+		{ CHANGED_CONTENT | CHANGED_TARGET, HB_DIFFERS_CONTENT },
+		{ CHANGED_MODE, HB_DIFFERS_MODE },
+		{ CHANGED_OWNER, HB_DIFFERS_OWNER },
+		{ CHANGED_XATTRS, HB_DIFFERS_XATTRS },
+		{ CHANGED_MTIME, HB_DIFFERS_TIME },
+		{ CHANGED_LINKS, HB_DIFFERS_LINKS },
+	};
+	unsigned all = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (what & table[i].what)
+			all |= table[i].differs;
+	return all;
+}
+
+static const enum hb_asks asks_of[] = {
+	[CHANGE_ASKS_NOTHING] = HB_ASKS_NOTHING,
+	[CHANGE_ASKS_SPECIAL] = HB_ASKS_SPECIAL,
+	[CHANGE_ASKS_SETID] = HB_ASKS_SETID,
+	[CHANGE_ASKS_NEVER] = HB_ASKS_NEVER,
+};
+
+static void fill(const struct change *from, size_t resource,
+		 struct hb_change *ret)
+{
+	bool is_renamed = from->flags & CHANGE_RENAMED && from->from;
+
+	*ret = (struct hb_change){
+		.kind = (char)from->kind,
+		.is_directory = from->new.type == ENTRY_DIR ||
+				(from->new.type == ENTRY_NONE &&
+				 from->old.type == ENTRY_DIR),
+		.is_git = (from->flags & CHANGE_GIT) != 0,
+		.has_conflict = (from->flags & CHANGE_CONFLICT) != 0,
+		.is_firm = (from->flags & CHANGE_FIRM) != 0,
+		.holder = from->holder,
+		.resource = resource,
+		.path = from->path,
+		.from = is_renamed ? from->from : NULL,
+		.why = from->why,
+		.asks = asks_of[change_asks(from)],
+		.size = from->new.type == ENTRY_FILE ? from->new.size : 0,
+		.old = object_from(is_renamed ? from->from_entry : &from->old),
+		.new = object_from(&from->new),
+		.differs = differs(from->what),
+	};
+	if (is_renamed)
+		ret->kind = 'R';
+	if (from->old.type != ENTRY_NONE)
+		ret->base_time = from->old.ctime;
+	if (from->new.type != ENTRY_NONE)
+		ret->session_time = from->new.ctime;
+}
+
+static int next_of(struct hb_changes *changes, struct change *ret,
+		   struct hb_error *err)
+{
+	struct since_change since;
+	int r;
+
+	if (!changes->since)
+		return changes_next(changes->resources[changes->at], ret, err);
+	r = since_next(changes->since[changes->at], &since, err);
+	if (r != 1)
+		return r;
+	*ret = since.change;
+	changes->last_sides[HB_SIDE_OLD] = since.old;
+	changes->last_sides[HB_SIDE_NEW] = since.new;
+	return 1;
+}
+
+/* Also what is ignored; `last` tells. */
+static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
+		       struct hb_error *err)
+{
+	struct change change = { 0 };
+	int r;
+
+	forget_last(changes);
+	while (changes->at < changes->n) {
+		r = next_of(changes, &change, err);
+		if (r < 0)
+			return r;
+		if (r == 0) {
+			changes->at++;
+			changes->n_dirs = 0;
+			continue;
+		}
+		if (is_kept(changes, &change) ||
+		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
+		    !is_within(changes, &change) ||
+		    !changes_filter_matches(&changes->filter, &change))
+			continue;
+		fill(&change, changes->at, ret_change);
+		changes->last = change;
+		changes->has_last = true;
+		return 1;
+	}
+	return 0;
+}
+
+int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
+		    struct hb_error *err)
+{
+	int r;
+
+	do
+		r = next_of_all(changes, ret_change, err);
+	while (r == 1 && (changes->last.flags & CHANGE_IGNORED));
+	return r;
+}
+
+/* Of the change before, and of what is to be told about it. */
+struct fold {
+	struct buf path;
+	struct hb_ignored ignored;
+	hb_ignored_fn fn;
+	void *ctx;
+};
+
+static int end_fold(struct fold *f, struct hb_error *err)
+{
+	int r = 0;
+
+	f->ignored.path = buf_str(&f->path);
+	if (f->path.len > 0)
+		r = f->fn(f->ctx, &f->ignored, err);
+	buf_cut(&f->path, 0);
+	return r;
+}
+
+static int add_to_fold(struct fold *f, const struct change *last,
+		       const struct hb_change *change, struct hb_error *err)
+{
+	size_t top = last->ignored_top;
+	int r = 0;
+
+	if (f->path.len != top || f->ignored.resource != change->resource ||
+	    memcmp(buf_str(&f->path), change->path, top) != 0) {
+		r = end_fold(f, err);
+		if (r < 0)
+			return r;
+		f->ignored =
+			(struct hb_ignored){ .resource = change->resource };
+		if (buf_add(&f->path, change->path, top) < 0)
+			return hb_fail(err, f->path.error,
+				       "cannot list what is ignored");
+		f->ignored.is_directory =
+			change->is_directory || change->path[top] == '/';
+	}
+	if (change->is_directory)
+		return 0;
+	if (change->kind == 'D')
+		f->ignored.n_deleted++;
+	else
+		f->ignored.n_files++;
+	f->ignored.bytes += change->size;
+	return 0;
+}
+
+int hb_changes_ignored(struct hb_changes *changes, hb_ignored_fn fn, void *ctx,
+		       struct hb_error *err)
+{
+	struct fold f = { .path = BUF_INIT(PATH_SIZE), .fn = fn, .ctx = ctx };
+	struct hb_change change;
+	int r;
+
+	r = hb_changes_rewind(changes, err);
+	while (r >= 0 && (r = next_of_all(changes, &change, err)) == 1)
+		if (changes->last.flags & CHANGE_IGNORED)
+			r = add_to_fold(&f, &changes->last, &change, err);
+	if (r >= 0)
+		r = end_fold(&f, err);
+	buf_done(&f.path);
+	return r < 0 ? r : hb_changes_rewind(changes, err);
+}
+
+/* Where one side of the last change lies. */
+static struct content_place place_of(const struct hb_changes *changes,
+				     enum hb_side side)
+{
+	const struct txn_resource *roots = &changes->roots[changes->at];
+	const struct change *c = &changes->last;
+
+	if (changes->since)
+		return (struct content_place){
+			.root = changes->last_sides[side].root,
+			.in_layer = changes->last_sides[side].in_layer,
+			.path = c->path,
+			.entry = side == HB_SIDE_NEW ? &c->new : &c->old,
+		};
+	if (side == HB_SIDE_NEW)
+		return (struct content_place){
+			.root = roots->layers[c->layer],
+			.in_layer = true,
+			.path = c->path,
+			.entry = &c->new,
+		};
+	return (struct content_place){
+		.root = roots->base,
+		.path = c->from ? c->from : c->path,
+		.entry = c->from ? c->from_entry : &c->old,
+	};
+}
+
+static ssize_t read_link(const struct content_place *place, void *buf,
+			 size_t size, uint64_t offset, struct hb_error *err)
+{
+	char target[PATH_MAX + 1];
+	ssize_t n = content_target(place, target, sizeof(target), err);
+
+	if (n < 0 || offset >= (uint64_t)n)
+		return n < 0 ? n : 0;
+	n -= (ssize_t)offset;
+	if ((size_t)n > size)
+		n = (ssize_t)size;
+	memcpy(buf, target + offset, (size_t)n);
+	return n;
+}
+
+ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
+			void *buf, size_t size, uint64_t offset,
+			struct hb_error *err)
+{
+	struct content_place place;
+	int *fd = &changes->sides[side];
+	ssize_t n;
+
+	assert(changes->has_last);
+	place = place_of(changes, side);
+	if (place.entry->type == ENTRY_LINK)
+		return read_link(&place, buf, size, offset, err);
+	if (*fd < 0)
+		*fd = content_open(&place, err);
+	if (*fd < 0)
+		return *fd;
+	n = sys_pread_full(*fd, buf, size, offset);
+	return n < 0 ? hb_fail(err, (int)n, "cannot read what changed") : n;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "review/stack.h"
+#include "session/gone.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "tree/content.h"
+#include "txn/txn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Throwing pending changes away, all of them or those at some paths: one
+ * transaction, which undo can reverse.
+ */
+
+#define AWAY "the changes are thrown away"
+
+/* Everything above the layer with the id `keep`; NULL: everything. */
+static int roll_back(struct hb_session *s, const char *keep,
+		     struct hb_error *err)
+{
+	struct stack_change stack = { .is_rollback = true, .keep = keep };
+	struct txn *txn = NULL;
+	int r;
+
+	r = session_txn(s, &txn, err);
+	if (r < 0)
+		return r;
+	r = gone_check_layers(s, keep, err);
+	if (r < 0)
+		return r;
+	session_remember(s);
+	r = stack_begin(&stack, s, txn, false, err);
+	if (r >= 0)
+		r = txn_rollback(txn, err);
+	stack_end(&stack);
+	if (r >= 0)
+		(void)session_finish(s, AWAY);
+	if (r >= 0)
+		(void)gone_say_pending(s);
+	/* The upper is another one now. */
+	session_close_resources(s);
+	return r;
+}
+
+/* It is done: an older T0 finds more conflicts, and none is missed. */
+static int conclude(struct hb_session *s)
+{
+	struct hb_error why = { 0 };
+
+	s->record.used = sys_now();
+	if (session_save(s, &why) < 0)
+		store_say(s->store,
+			  "session '%s': " AWAY "; the record of it could not "
+			  "be written (%s: %s)",
+			  s->record.name, why.text, hb_strerror(why.code));
+	return 0;
+}
+
+static int roll_all_back(struct hb_session *s, struct hb_error *err)
+{
+	struct timespec times[RECORD_RESOURCES_MAX];
+	bool was_gone[RECORD_RESOURCES_MAX] = { false };
+	bool any_gone = session_has_gone(s);
+	int r;
+
+	/* It may be back by then, with all that is pending in it. */
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		was_gone[i] = s->resources[i].is_gone;
+	r = roll_back(s, NULL, err);
+	if (r < 0)
+		return r;
+	/* Where the journal waits to be filed it may be taken back. */
+	if (session_has_journal(s) || session_clock(s, times, NULL) < 0)
+		return conclude(s);
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		struct record_resource *resource = &s->record.resources[i];
+
+		if (was_gone[i])
+			continue;
+		if (resource->t0_before.tv_sec == 0)
+			resource->t0_before = resource->t0;
+		resource->t0 = times[i];
+	}
+	if (!any_gone)
+		s->record.has_lost = false;
+	return conclude(s);
+}
+
+static int nothing_at(const char *path, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	hb_fix(err, "holdback status");
+	return hb_fail(err, -HB_E_USAGE, "nothing is pending at '%s'",
+		       quote_shown(path, shown, sizeof(shown)));
+}
+
+/*
+ * Inside of a directory that hides what lies below it, a path that goes would
+ * stay hidden: only that directory as a whole can be rolled back.
+ */
+static int check_above(const struct session_resource *resource,
+		       const char *path, struct hb_error *err)
+{
+	const char *pos = path;
+	char shown[QUOTE_SHOWN], above[PATH_MAX];
+	struct path_part part;
+	struct entry entry;
+
+	while (path_next(&pos, &part) && *pos != '\0') {
+		const struct content_place place = { .root = resource->upper,
+						     .in_layer = true,
+						     .path = above };
+		struct content_dir dir = { .fd = -1 };
+		const char *name;
+		int left, r;
+
+		if (part.n > NAME_MAX ||
+		    (size_t)(part.s + part.n - path) >= sizeof(above))
+			return nothing_at(path, err);
+		(void)snprintf(above, sizeof(above), "%.*s",
+			       (int)(part.s + part.n - path), path);
+		r = content_enter(&place, &dir, &name, err);
+		if (r >= 0)
+			r = entry_read_layer(dir.fd, name, &entry, err);
+		left = content_leave(&dir, r < 0 ? NULL : err);
+		if (r < 0 || left < 0)
+			return r < 0 ? r : left;
+		if (entry.is_whiteout || entry.is_opaque) {
+			hb_fix(err, "roll '%s' back as a whole",
+			       quote_shown(above, shown, sizeof(shown)));
+			return hb_fail(err, -HB_E_USAGE,
+				       "'%s' was replaced or deleted", shown);
+		}
+		if (entry.type != ENTRY_DIR)
+			return nothing_at(path, err);
+	}
+	return 0;
+}
+
+/* What is frozen cannot be taken out of its layer. */
+static int check_frozen(struct hb_session *s, size_t number, const char *path,
+			struct hb_error *err)
+{
+	const struct session_resource *resource = &s->resources[number];
+	char shown[QUOTE_SHOWN];
+	struct path_part dir = path_dirname(path);
+	struct sys_attr attr;
+	int r;
+
+	if (path_part_is(dir, "."))
+		dir.n = 0;
+	r = session_open_layers(s, number, err);
+	for (size_t i = 1; r >= 0 && i < resource->n_layers; i++) {
+		auto_fd int fd = content_find_dir(resource->layers[i], path,
+						  dir.n, NULL);
+
+		if (fd < 0 || sys_attr_at(fd, path_basename(path).s, &attr) < 0)
+			continue;
+		hb_fix(err, "holdback rollback --to MARK @%s", s->record.name);
+		return hb_fail(err, -HB_E_STATE,
+			       "'%s' was changed before a mark, and what is "
+			       "marked is not taken apart",
+			       quote_shown(path, shown, sizeof(shown)));
+	}
+	return r;
+}
+
+/* Which resource the path is of, and the rest of it, which is allocated. */
+static int find_path(struct hb_session *s, const char *path,
+		     struct txn_path *ret, struct hb_error *err)
+{
+	char rest[PATH_MAX];
+	size_t number = 0;
+	int r;
+
+	r = session_find_path(s, path, &number, rest, err);
+	if (r < 0)
+		return r;
+	if (rest[0] == '\0') {
+		hb_fix(err, "holdback rollback without a path");
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%s' is the whole of a resource", path);
+	}
+	r = s->resources[number].is_gone
+		    ? gone_refuse(s, "what is pending in it stays", err)
+		    : check_frozen(s, number, rest, err);
+	if (r >= 0)
+		r = check_above(&s->resources[number], rest, err);
+	if (r < 0)
+		return r;
+	*ret = (struct txn_path){ .resource = number, .path = strdup(rest) };
+	return ret->path ? 0 : hb_fail(err, -ENOMEM, "cannot keep a path");
+}
+
+/* What is rolled back by path is in the upper. */
+static int keep_all_layers(const struct hb_session *s,
+			   struct stack_change *stack, struct hb_error *err)
+{
+	uint64_t done = 0;
+	int r = 0;
+
+	if (s->record.n_layers > 0)
+		r = session_last_done(s, &done, err);
+	for (size_t i = s->record.n_layers; r >= 0 && i > 0; i--)
+		if (layer_counts(&s->record.layers[i - 1], done)) {
+			memcpy(stack->last, s->record.layers[i - 1].id,
+			       sizeof(stack->last));
+			stack->keep = stack->last;
+			break;
+		}
+	return r;
+}
+
+static int roll_found_back(struct hb_session *s, struct txn_path *found,
+			   size_t n, struct hb_error *err)
+{
+	struct stack_change stack = { .is_rollback = true };
+	const struct txn_path *missing = NULL;
+	struct hb_error why = { 0 };
+	struct txn *txn = NULL;
+	int r;
+
+	r = session_txn(s, &txn, err);
+	if (r < 0)
+		return r;
+	r = keep_all_layers(s, &stack, err);
+	if (r >= 0)
+		r = stack_begin(&stack, s, txn, false, err);
+	if (r < 0)
+		return r;
+	r = txn_rollback_paths(txn, found, n, &missing, &why);
+	stack_end(&stack);
+	if (missing)
+		return nothing_at(missing->path, err);
+	if (r < 0 && err)
+		*err = why;
+	if (r >= 0)
+		(void)session_finish(s, AWAY);
+	session_close_resources(s);
+	return r;
+}
+
+static int roll_some_back(struct hb_session *s, const char *const *paths,
+			  size_t n, struct hb_error *err)
+{
+	struct txn_path *found = calloc(n, sizeof(*found));
+	int r = 0;
+
+	if (!found)
+		return hb_fail(err, -ENOMEM, "cannot keep the paths");
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = find_path(s, paths[i], &found[i], err);
+	if (r == 0)
+		r = roll_found_back(s, found, n, err);
+	for (size_t i = 0; i < n; i++)
+		free((void *)(uintptr_t)found[i].path);
+	free(found);
+	return r;
+}
+
+int hb_session_rollback_to(struct hb_session *session, const char *mark,
+			   struct hb_error *err)
+{
+	char keep[RECORD_ID_SIZE];
+	size_t number;
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_find_mark(session, mark, &number, err);
+	if (r < 0)
+		return r;
+	/* The record may be rewritten before it is compared with. */
+	memcpy(keep, session->record.layers[number].id, sizeof(keep));
+	r = roll_back(session, keep, err);
+	return r < 0 ? r : conclude(session);
+}
+
+int hb_session_rollback(struct hb_session *session, const char *const *paths,
+			size_t n_paths, struct hb_error *err)
+{
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = session_open_resources(session, err);
+	if (r < 0)
+		return r;
+	return n_paths == 0 ? roll_all_back(session, err)
+			    : roll_some_back(session, paths, n_paths, err);
+}

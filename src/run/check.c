@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "holdback/holdback.h"
+#include "host/look.h"
+#include "plan/settings.h"
+#include "session/gc.h"
+#include "session/session.h"
+#include "store/store.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "view/config.h"
+#include "view/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The check command is somebody's tests, which run what the session holds back:
+ * in a box, on a fork, so that neither the host nor the session sees what it
+ * does.  A process of its own has its output in front of a pipe of ours, of
+ * which the end is kept.
+ */
+
+/* What is neither the command's status nor a signal's. */
+#define NOT_RUN 255
+
+/* Of the fork: a name that nobody else has. */
+#define NAME_SIZE 64
+
+static int find_command(struct hb_session *s, struct settings *settings,
+			struct hb_error *err)
+{
+	const struct hb_run_options options = { .envp = s->store->envp };
+	char home[PATH_MAX];
+	bool has_home;
+
+	if (policy_is_recorded(&s->record))
+		return policy_load(&s->record, &options, settings, err);
+	has_home = look_home(s->store->envp, home) != NULL;
+	return config_load(settings, &options, NULL, has_home ? home : NULL,
+			   err);
+}
+
+/* In the process of its own; does not return. */
+static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
+			  const char *fork, const char *command, int out,
+			  pid_t parent)
+{
+	char sh[] = "sh", c[] = "-c";
+	auto_free char *copy = strdup(command);
+	char *argv[] = { sh, c, copy, NULL };
+	struct hb_session *session = NULL;
+	struct hb_exec_result result = { 0 };
+	struct hb_error err = { 0 };
+	char text[HB_TEXT_SIZE];
+	int null, r;
+
+	/* A supervisor that dies takes its box along. */
+	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
+		sys_exit(NOT_RUN);
+	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
+	if (null < 0 || !copy || sys_dup_to(null, STDIN_FILENO) < 0 ||
+	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
+	    sys_dup_to(out, STDERR_FILENO) < 0)
+		sys_exit(NOT_RUN);
+	sys_close(out);
+	(void)sys_chdir(s->record.resources[0].source);
+	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &session, &err);
+	if (r >= 0)
+		r = hb_session_exec(session, argv, store->envp, NULL, &result,
+				    &err);
+	if (r < 0) {
+		hb_error_format(&err, text, sizeof(text));
+		(void)sys_write_all(STDERR_FILENO, text, strlen(text));
+		sys_exit(NOT_RUN);
+	}
+	sys_exit(result.status);
+}
+
+/* Keeps the end of what comes, until nobody can write any more. */
+static void read_tail(int fd, struct hb_gate_check *check)
+{
+	char *out = check->output;
+	size_t n = 0, max = sizeof(check->output) - 1;
+	char block[4096];
+	ssize_t got;
+
+	while ((got = sys_read(fd, block, sizeof(block))) > 0) {
+		size_t add = (size_t)got < max ? (size_t)got : max;
+		size_t keep = n + add > max ? max - add : n;
+
+		memmove(out, out + n - keep, keep);
+		memcpy(out + keep, block + got - add, add);
+		n = keep + add;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!out[i])
+			out[i] = '?';
+	out[n] = '\0';
+}
+
+static int run_on(struct hb_session *s, struct hb_store *store,
+		  const char *fork, const char *command,
+		  struct hb_gate_check *check, struct hb_error *err)
+{
+	auto_fd int in = -1;
+	auto_fd int out = -1;
+	const pid_t parent = sys_getpid();
+	int fds[2], status = 0;
+	pid_t pid;
+	int r;
+
+	r = sys_pipe(fds);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a pipe");
+	in = fds[0];
+	out = fds[1];
+	pid = sys_clone(0, NULL);
+	if (pid < 0)
+		return hb_fail(err, pid, "cannot make a process");
+	if (pid == 0) {
+		fd_closep(&in);
+		run(s, store, fork, command, take_fd(&out), parent);
+	}
+	fd_closep(&out);
+	read_tail(in, check);
+	r = sys_waitpid(pid, &status, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot wait for the check command");
+	check->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					    : WEXITSTATUS(status);
+	if (check->status == NOT_RUN)
+		check->status = -1;
+	return 0;
+}
+
+static int remove_fork(struct hb_store *store, const char *fork,
+		       struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	int r;
+
+	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &session, err);
+	if (r >= 0)
+		r = hb_session_cleanup(session, err);
+	hb_session_free(session);
+	return r;
+}
+
+static int check_on_fork(struct hb_session *s, const char *command,
+			 struct hb_gate_check *check, struct hb_error *err)
+{
+	struct hb_store store = *s->store;
+	char fork[NAME_SIZE];
+	int r, gone;
+
+	(void)snprintf(fork, sizeof(fork), "gate-%s-%ld", s->record.id,
+		       (long)sys_getpid());
+	gc_remove_checks(s);
+	r = session_fork_for_check(s, fork, err);
+	if (r < 0)
+		return hb_fail(err, r, "cannot fork the session for a check");
+	check->was_run = true;
+	r = run_on(s, &store, fork, command, check, err);
+	gone = remove_fork(&store, fork, r < 0 ? NULL : err);
+	return r < 0 ? r : gone;
+}
+
+int hb_session_gate_check(struct hb_session *session, const char *command,
+			  struct hb_gate_check *ret_check, struct hb_error *err)
+{
+	struct settings settings;
+	int r = 0;
+
+	*ret_check = (struct hb_gate_check){ 0 };
+	settings_init(&settings);
+	if (!command) {
+		r = find_command(session, &settings, err);
+		command = settings.gate_run;
+	}
+	if (r >= 0 && command)
+		r = session_needs_lock(session, err);
+	if (r >= 0 && command)
+		r = check_on_fork(session, command, ret_check, err);
+	settings_done(&settings);
+	return r;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "box/join.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "box/stage.h"
+#include "session/session.h"
+#include "store/live.h"
+#include "store/store.h"
+#include "sys/place.h"
+#include "sys/proc.h"
+#include "sys/signal.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/*
+ * Commands in sessions that may be live.
+ *
+ * The lock decides who has the session; the door says whether one can join him.
+ * Whoever finds a lock that is held and a door at which nobody answers is there
+ * while a box begins or ends, and looks again.
+ */
+
+#define PAUSE_MS 20
+/* A box that ends may have much to sync. */
+#define PATIENCE_MS 60000
+/* Between a look at the door and one at the lock a box may have begun. */
+#define LOOKS 3
+
+struct wait {
+	int64_t end;
+	unsigned n;
+};
+
+/*
+ * Whether to look once more after -HB_E_BUSY; `door` is what live_connect()
+ * said, or -EAGAIN if who answered hung up.
+ */
+static bool waits(struct wait *w, int door)
+{
+	int64_t now = sys_now_ms();
+
+	if (w->end == 0)
+		w->end = now + PATIENCE_MS;
+	if (now >= w->end || (door == -ENOENT && ++w->n >= LOOKS))
+		return false;
+	sys_pause(PAUSE_MS);
+	return true;
+}
+
+/* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
+static int join(struct hb_store *store, const char *ref, char *const *argv,
+		char *const *envp, const char *tty,
+		struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct join_result result = { 0 };
+	auto_fd int fd = -1;
+	int r;
+
+	fd = live_find(store, ref, name, err);
+	if (fd < 0)
+		return fd;
+	r = join_run(fd, argv, envp, tty, &result, err);
+	if (r < 0 && err->stage == STAGE_EXEC)
+		return session_explain_exec(argv, envp, err);
+	if (r < 0)
+		return r;
+	ret_result->status = result.status;
+	ret_result->has_joined = true;
+	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
+	ret_result->has_box_ended = result.has_box_ended;
+	return 0;
+}
+
+static bool is_without_box(int r)
+{
+	return r == -EAGAIN || r == -ENOENT || r == -ECONNREFUSED;
+}
+
+/*
+ * Who holds a box open for others to use does so for whoever started it, and is
+ * gone with him: nobody else knows of it.
+ */
+static int bind_to_parent(struct hb_error *err)
+{
+	pid_t parent = sys_getppid();
+	int r = sys_set_parent_death_signal(SIGTERM);
+
+	if (r >= 0 && sys_getppid() != parent)
+		r = -ESRCH;
+	return r < 0 ? hb_fail(err, r, "cannot bind to the parent") : 0;
+}
+
+int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
+	    char *const *argv, char *const *envp, const char *tty,
+	    struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_error local = { 0 };
+	struct wait w = { 0 };
+	int door, r;
+
+	if (!err)
+		err = &local;
+	r = argv ? 0 : bind_to_parent(err);
+	if (r < 0)
+		return r;
+	do {
+		*err = (struct hb_error){ 0 };
+		door = argv ? join(store, ref, argv, envp, tty, ret_result, err)
+			    : -ENOENT;
+		if (err->code != 0 || !is_without_box(door))
+			return door;
+		r = hb_session_open(store, ref, how, &session, err);
+	} while (r == -HB_E_BUSY && argv && waits(&w, door));
+	if (r >= 0)
+		r = hb_session_exec(session, argv, envp, tty, ret_result, err);
+	hb_session_free(session);
+	return r;
+}
+
+int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct hb_session *session = NULL;
+	struct hb_error local = { 0 };
+	struct wait w = { 0 };
+	bool was_live = false;
+	int r;
+
+	if (!err)
+		err = &local;
+	do {
+		auto_fd int fd = -1;
+
+		*err = (struct hb_error){ 0 };
+		fd = live_find(store, ref, name, err);
+		r = fd < 0 ? fd : join_stop(fd, err);
+		was_live |= r >= 0;
+		if (err->code != 0 || (r < 0 && !is_without_box(r)))
+			return r;
+		/* Whoever gets the lock knows that the box is gone. */
+		r = hb_session_open(store, name, HB_OPEN_CHANGE, &session, err);
+	} while (r == -HB_E_BUSY && waits(&w, -EAGAIN));
+	hb_session_free(session);
+	/* One that held nothing went with its box. */
+	if (r == -HB_E_NO_SESSION && was_live) {
+		*err = (struct hb_error){ 0 };
+		r = 0;
+	}
+	return r < 0 ? r : was_live;
+}
+
+int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct hb_error local = { 0 };
+	auto_fd int fd = -1;
+	int r;
+
+	if (!err)
+		err = &local;
+	fd = live_find(store, ref, name, err);
+	r = fd < 0 ? fd : join_resume(fd, err);
+	return err->code == 0 && is_without_box(r) ? 0 : r;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/kept.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "box/box.h"
+#include "holdback/holdback.h"
+#include "holdback/session.h"
+#include "plan/plan.h"
+#include "plan/role.h"
+#include "plan/view.h"
+#include "run/bare.h"
+#include "run/ladder.h"
+#include "run/mounted.h"
+#include "run/publish_names.h"
+#include "session/gone.h"
+#include "session/session.h"
+#include "store/resource.h"
+#include "store/store.h"
+#include "strategy/strategy.h"
+#include "view/policy.h"
+#include "view/prepare.h"
+#include "view/workspace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The resources of a run that are kept are those of its session, in the same
+ * order: run->n_kept from run->n_direct on.  Those that are gone are left out.
+ */
+
+/* So many sessions of one command: more are hardly looked at by anybody. */
+#define NUMBER_MAX 100000
+
+/* Names that somebody had when they were wanted, and not after that. */
+#define MISSED_MAX 100
+
+/* Room for "-" and such a number. */
+#define STEM_MAX (RECORD_NAME_MAX - 8)
+
+static int fill_record(const struct run *run, const struct hb_store *store,
+		       struct session_record *record, struct hb_error *err)
+{
+	struct record_resource *resource = NULL;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < run->n_kept; i++) {
+		const struct view_resource *from =
+			&run->resources[run->n_direct + i];
+
+		r = resource_add(store, from->source, from->inside, record,
+				 &resource, err);
+		if (r < 0)
+			break;
+		(void)snprintf(resource->role, sizeof(resource->role), "%s",
+			       role_name(from->role));
+		if (run->is_bare)
+			(void)snprintf(resource->effective,
+				       sizeof(resource->effective), "%s",
+				       STRATEGY_COPY);
+	}
+	return r < 0 ? r : policy_record(run, record, err);
+}
+
+/* What a session is called after; what cannot be a name is "run". */
+static void find_stem(const struct run *run, char ret[STEM_MAX + 1])
+{
+	struct path_part base = path_basename(run->options->argv[0]);
+
+	(void)snprintf(ret, STEM_MAX + 1, "%.*s", (int)base.n, base.s);
+	if (base.n > STEM_MAX || record_check_name("session", ret, NULL) < 0)
+		(void)snprintf(ret, STEM_MAX + 1, "run");
+}
+
+static int make_numbered(const struct run *run, const struct hb_store *store,
+			 struct session_record *record,
+			 const struct hb_create_options *asked,
+			 struct hb_session **ret_session, struct hb_error *err)
+{
+	char stem[STEM_MAX + 1];
+	unsigned missed = 0;
+	int r;
+
+	find_stem(run, stem);
+	for (unsigned i = 1; i <= NUMBER_MAX; i++) {
+		struct hb_error why = { 0 };
+
+		(void)snprintf(record->name, sizeof(record->name), "%s-%u",
+			       stem, i);
+		r = session_check_new(store, record->name, &why);
+		if (r >= 0)
+			r = session_make(store, record, NULL, asked,
+					 ret_session, &why);
+		if (r >= 0)
+			return 0;
+		/* Taken, perhaps a moment ago, and perhaps free again by now.
+		 */
+		if (r == -HB_E_STATE &&
+		    (session_check_new(store, record->name, NULL) < 0 ||
+		     ++missed < MISSED_MAX))
+			continue;
+		*err = why;
+		return r;
+	}
+	hb_fix(err, "holdback ls, and commit or rollback what is there");
+	return hb_fail(err, -HB_E_STATE, "there are %d sessions of '%s'",
+		       NUMBER_MAX, stem);
+}
+
+int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
+	      struct hb_session **ret_session, struct hb_error *err)
+{
+	const struct hb_create_options asked = {
+		.trusts_trials = trusts_trials,
+		.is_quiet = run->settings.is_quiet,
+		.without_fallback = run->settings.is_required,
+	};
+	auto_record struct session_record record = { 0 };
+	int r;
+
+	r = fill_record(run, store, &record, err);
+	if (r < 0)
+		return r;
+	record.is_passing = !run->settings.session;
+	if (record.is_passing) {
+		return make_numbered(run, store, &record, &asked, ret_session,
+				     err);
+	}
+	r = session_check_new(store, run->settings.session, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(record.name, sizeof(record.name), "%s",
+		       run->settings.session);
+	return session_make(store, &record, NULL, &asked, ret_session, err);
+}
+
+/* What a session's store would show through a resource is covered there. */
+static int add_covers(struct run *run, const struct mounted *m,
+		      const char ***ret_covered, struct hb_error *err)
+{
+	const char **covered = calloc(
+		2 * m->n_hidden + run->request.n_covered + 1, sizeof(*covered));
+	size_t n = 0;
+
+	if (!covered)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	*ret_covered = covered;
+	for (size_t i = 0; i < run->request.n_covered; i++)
+		covered[n++] = run->request.covered[i];
+	for (size_t i = 0; i < m->n_hidden; i++) {
+		char inside[PATH_MAX];
+		char *copy;
+		int r;
+
+		if (view_inside(&run->request, m->hidden[i], inside) < 0)
+			return hb_fail(err, -ENAMETOOLONG,
+				       "the path of the store is too long");
+		copy = strdup(inside);
+		r = copy ? plan_keep(&run->plan, copy, err)
+			 : hb_fail(err, -ENOMEM, "cannot make the view");
+		if (r < 0)
+			return r;
+		covered[n++] = copy;
+		covered[n++] = m->hidden[i];
+	}
+	run->request.covered = covered;
+	run->request.n_covered = n;
+	return 0;
+}
+
+/* What a copy leaves out is shown as it is. */
+static int add_held(struct run *run, const struct mounted *m,
+		    struct hb_error *err)
+{
+	struct view_entry *entries;
+
+	if (m->n_held == 0)
+		return 0;
+	entries = reallocarray(run->entries, run->n_entries + m->n_held,
+			       sizeof(*entries));
+	if (!entries)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	run->entries = entries;
+	for (size_t i = 0; i < m->n_held; i++)
+		entries[run->n_entries++] = (struct view_entry){
+			.class = VIEW_RO,
+			.found = VIEW_DIR,
+			.path = m->held[i].inside,
+			.source = m->held[i].source,
+		};
+	run->request.entries = entries;
+	run->request.n_entries = run->n_entries;
+	return 0;
+}
+
+int kept_describe(struct hb_session *session, struct run_session *ret,
+		  struct hb_error *err)
+{
+	int r;
+
+	*ret = (struct run_session){ .record = &session->record,
+				     .store = session->store->path };
+	r = session_open_resources(session, err);
+	if (r < 0)
+		return r;
+	/* Settings and the rest of the view go by the project. */
+	if (session->resources[0].is_gone)
+		return gone_refuse(session, "no command can run without it",
+				   err);
+	for (size_t i = 0; i < session->record.n_resources; i++)
+		ret->gone[i] = session->resources[i].is_gone;
+	return 0;
+}
+
+static void add_layers(struct run *run, const struct mounted *m)
+{
+	for (size_t i = 0; i < run->n_kept; i++) {
+		struct view_resource *to = &run->resources[run->n_direct + i];
+		const struct view_overlay *from = &m->overlays[i];
+
+		to->layers = from->layers;
+		to->n_layers = from->n_layers;
+		to->upper = from->upper;
+		to->work = from->work;
+		to->tree = from->tree;
+	}
+	run->request.is_volatile = !m->session->record.is_durable;
+}
+
+static int run_over(struct kept_box *box, struct mounted *m,
+		    const char ***covered, struct box_result *ret_result,
+		    struct hb_error *err)
+{
+	struct run *run = box->run;
+	auto_free char **envp = NULL;
+	int r;
+
+	r = mounted_prepare(m, err);
+	if (r < 0)
+		return r;
+	add_layers(run, m);
+	r = add_covers(run, m, covered, err);
+	if (r >= 0)
+		r = add_held(run, m, err);
+	if (r >= 0)
+		r = publish_prepare(run, m->session, err);
+	if (r >= 0 && run->is_bare)
+		r = bare_prepare(run, m->session, err);
+	if (r >= 0)
+		r = run_plan(run, &envp, err);
+	if (r < 0)
+		return r;
+	if (box->start)
+		box->start(box);
+	r = mounted_run(m, envp, ret_result, err);
+	if (run->is_bare && !m->is_dropped)
+		bare_settle(m->session);
+	return r < 0 ? box->explain(run, r, err) : r;
+}
+
+int kept_run(struct kept_box *box, struct box_result *ret_result,
+	     struct hb_error *err)
+{
+	struct mounted m = { .session = box->session,
+			     .plan = &box->run->plan,
+			     .ladder = box->run->ladder->tell ? box->run->ladder
+							      : NULL,
+			     .may_drop = box->may_drop };
+	auto_free const char **covered = NULL;
+	int r;
+
+	r = run_over(box, &m, &covered, ret_result, err);
+	box->is_dropped = m.is_dropped;
+	mounted_done(&m);
+	return r;
+}
+
+/* Less than usual is said each time. */
+static void tell_losses(struct kept_box *box)
+{
+	if (box->run->is_bare)
+		ladder_tell(box->run, ladder_say, box->session);
+}
+
+int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
+	      const char *tty, struct hb_exec_result *ret_result,
+	      struct hb_error *err)
+{
+	const struct hb_setting setting = { "tty", tty };
+	const struct hb_run_options options = { .argv = argv,
+						.envp = envp,
+						.settings = &setting,
+						.n_settings = tty ? 1 : 0,
+						.keeps_open = !argv };
+	struct box_result result = { 0 };
+	struct run_session of;
+	struct ladder ladder = { 0 };
+	struct run run = { 0 };
+	struct kept_box box = { .run = &run,
+				.session = session,
+				.start = tell_losses,
+				.explain = run_explain };
+	int r;
+
+	r = kept_describe(session, &of, err);
+	if (r < 0)
+		return r;
+	r = run_prepare(&run, &options, &of, NULL, err);
+	run.ladder = &ladder;
+	if (r >= 0)
+		r = ladder_begin(&run, err);
+	if (r >= 0)
+		r = kept_run(&box, &result, err);
+	run_done(&run);
+	if (r < 0)
+		return r;
+	ret_result->status =
+		result.has_timed_out ? HB_EXIT_TIMEOUT : result.status;
+	ret_result->has_timed_out = result.has_timed_out;
+	ret_result->n_leftover = result.n_leftover;
+	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
+	return 0;
+}

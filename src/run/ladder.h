@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_RUN_LADDER_H
+#define HB_RUN_LADDER_H
+
+#include <stdbool.h>
+
+struct box_result;
+struct event_sink;
+struct hb_error;
+struct plan;
+struct run;
+
+/*
+ * What is done where the host lacks something, each step found out by trying:
+ * something else that is as safe, or less with a word about it, or nothing.
+ */
+enum ladder_rung {
+	LADDER_HOST_PROC = 1 << 0,   /* no procfs of its own */
+	LADDER_FILTER_ONLY = 1 << 1, /* only the filter keeps userns away */
+	LADDER_BARE = 1 << 2,	     /* no namespaces at all */
+	LADDER_MOUNTS = 1 << 3,	     /* what has mounts in it is the host's */
+	LADDER_SHARED = 1 << 4,	     /* so is all that is shown */
+};
+
+typedef void (*ladder_fn)(void *context, const char *words);
+
+/* One that tells the owner of a session, which is its context. */
+void ladder_say(void *session, const char *words);
+
+struct ladder {
+	unsigned rungs;	  /* enum ladder_rung: those taken */
+	bool is_required; /* no other may be */
+	ladder_fn tell;	  /* hears of those that are taken; never NULL */
+	void *context;
+	const struct event_sink *events; /* what goes on in the box; or NULL */
+};
+
+/* What has to be done before a plan is carried out a second time. */
+typedef int (*ladder_again_fn)(void *context, struct hb_error *err);
+
+/*
+ * Before a run: whether it has to do without namespaces, which is asked only if
+ * it may; and whether the host lacks anything, if that is forbidden.
+ */
+int ladder_begin(struct run *run, struct hb_error *err);
+
+/* Calls `tell` with each thing that the host lacks for this run. */
+void ladder_tell(const struct run *run, ladder_fn tell, void *context);
+
+/*
+ * box_run(), and again where the box could not be made for want of something
+ * that there is a rung for; `plan` is changed accordingly.  `again`, which may
+ * be NULL, is called with `context` before each further try.
+ */
+int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
+	       ladder_again_fn again, void *context,
+	       struct box_result *ret_result, struct hb_error *err);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/mounted.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/event.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "box/box.h"
+#include "plan/plan.h"
+#include "run/ladder.h"
+#include "session/gone.h"
+#include "session/layers.h"
+#include "session/session.h"
+#include "session/shown.h"
+#include "store/berth.h"
+#include "store/live.h"
+#include "store/resource.h"
+#include "store/store.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A box over the session's layers.
+ *
+ * Order of events, each before the next: resources verified, fresh work
+ * directories, state active, copies for the sake of groups, box, box gone,
+ * untouched copies gone, state idle and unsynced, work directories put away,
+ * synced.  Whoever finds the state active without the
+ * lock being held knows that this was interrupted.
+ */
+
+#define WORK "work"
+
+/* Less than this is nothing. */
+#define FULL_BYTES ((uint64_t)64 << 10)
+
+/* A copy that lives as long as the plan. */
+static int keep(struct mounted *m, const char *text, const char **ret,
+		struct hb_error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	*ret = copy;
+	return plan_keep(m->plan, copy, err);
+}
+
+/* Of type berth_fn: the view covers it. */
+static int hide(void *ctx, const char *path, struct hb_error *err)
+{
+	struct mounted *m = ctx;
+	const char **hidden;
+
+	for (size_t i = 0; i < m->n_hidden; i++)
+		if (strcmp(m->hidden[i], path) == 0)
+			return 0;
+	hidden = reallocarray(m->hidden, m->n_hidden + 1, sizeof(*hidden));
+	if (!hidden)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	m->hidden = hidden;
+	return keep(m, path, &m->hidden[m->n_hidden++], err);
+}
+
+/* The next one, of the resource `i`. */
+static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
+{
+	size_t at = m->n_overlays++;
+	const struct record_resource *resource =
+		&m->session->record.resources[i];
+	struct view_overlay *overlay = &m->overlays[at];
+	const struct strategy *strategy = NULL;
+	char path[PATH_MAX];
+	int r;
+
+	overlay->source = resource->source;
+	overlay->inside = resource->inside;
+	m->places[at].source = resource->source;
+	m->places[at].inside = resource->inside;
+	r = session_layer_paths(m->session, i, &m->layers[at],
+				&overlay->n_layers, err);
+	if (r < 0)
+		return r;
+	overlay->layers = (const char *const *)m->layers[at];
+	r = shown_strategy(resource, &strategy, err);
+	if (r >= 0 && strategy->shown)
+		r = session_store_path(m->session, i, strategy->shown, path,
+				       sizeof(path), err);
+	if (r >= 0 && strategy->shown)
+		r = keep(m, path, &overlay->tree, err);
+	if (r >= 0)
+		r = session_store_path(m->session, i, "upper", path,
+				       sizeof(path), err);
+	if (r >= 0)
+		r = keep(m, path, &overlay->upper, err);
+	if (r >= 0)
+		r = session_store_path(m->session, i, WORK, path, sizeof(path),
+				       err);
+	if (r >= 0)
+		r = keep(m, path, &overlay->work, err);
+	if (r < 0 || !berth_is_used(resource))
+		return r;
+	r = berth_path_itself(&m->session->record, i, path, sizeof(path), err);
+	return r < 0 ? r : hide(m, path, err);
+}
+
+/* The same thing at its place inside. */
+static int add_held(void *ctx, size_t number, const char *path,
+		    struct hb_error *err)
+{
+	struct mounted *m = ctx;
+	const struct record_resource *resource =
+		&m->session->record.resources[number];
+	char source[PATH_MAX], inside[PATH_MAX];
+	struct view_held *held;
+	int r;
+
+	held = reallocarray(m->held, m->n_held + 1, sizeof(*held));
+	if (!held)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	m->held = held;
+	held += m->n_held;
+	r = path_join(resource->source, path, source, sizeof(source));
+	if (r >= 0)
+		r = path_join(resource->inside, path, inside, sizeof(inside));
+	if (r < 0)
+		return hb_fail(err, r, "cannot show '%s'", path);
+	r = keep(m, source, &held->source, err);
+	if (r >= 0)
+		r = keep(m, inside, &held->inside, err);
+	if (r >= 0)
+		m->n_held++;
+	return r;
+}
+
+static int hide_store(void *ctx, const char *name, struct hb_error *err)
+{
+	const struct session_resource *resource = ctx;
+
+	return berth_is_name(name)
+		       ? berth_hide(resource->upper, resource->base, name, err)
+		       : 0;
+}
+
+/*
+ * Stores at the top of a resource are not part of it, also one that is made
+ * while the box is there.  Those of the version before had names of their own,
+ * and were there when the resource and the state directory had different
+ * mounts: only then all names are looked at, because a start must not take
+ * longer where there are more.
+ */
+static int hide_stores(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const struct strategy *strategy = NULL;
+
+		r = shown_strategy(&s->record.resources[i], &strategy, err);
+		if (r < 0)
+			return r;
+		/* A tree of ours does not have them. */
+		if (strategy->shown || s->resources[i].is_gone)
+			continue;
+		r = hide_store(&s->resources[i], BERTH, err);
+		if (r >= 0 && berth_is_used(&s->record.resources[i]))
+			r = store_each_name(s->resources[i].base, hide_store,
+					    &s->resources[i], err);
+		if (r < 0)
+			return hb_fail(err, r, "'%s'",
+				       s->record.resources[i].source);
+	}
+	return 0;
+}
+
+static int make_work(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		r = sys_mkdirat(s->resources[i].dir, WORK, 0700);
+		if (r < 0)
+			return hb_fail(err, r, "cannot make a work directory");
+	}
+	return 0;
+}
+
+/* One in which an overlay was mounted that need not sync is of no more use. */
+static int renew_work(void *session, struct hb_error *err)
+{
+	struct hb_session *s = session;
+	int r = session_open_resources(s, err);
+
+	/* A session that was made for this run has none of them yet. */
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = resource_make_dirs(s->resources[i].dir, err);
+	if (r >= 0)
+		r = session_drop_work(s, err);
+	return r < 0 ? r : make_work(s, err);
+}
+
+/* Nobody in a box is to knock at another, nor at its own. */
+static int hide_runtime(struct mounted *m, struct hb_error *err)
+{
+	char path[PATH_MAX];
+
+	m->runtime = live_runtime(m->session->store, path);
+	if (m->runtime < 0)
+		return 0;
+	return hide(m, path, err);
+}
+
+int mounted_prepare(struct mounted *m, struct hb_error *err)
+{
+	struct hb_session *s = m->session;
+	size_t n = s->record.n_resources;
+	int r;
+
+	m->runtime = -1;
+	r = session_needs_lock(s, err);
+	if (r >= 0)
+		r = session_open_resources(s, err);
+	if (r >= 0)
+		r = session_drop_alike_before_box(s, err);
+	if (r < 0)
+		return r;
+	m->overlays = calloc(n, sizeof(*m->overlays));
+	m->layers = calloc(n, sizeof(*m->layers));
+	m->places = calloc(n, sizeof(*m->places));
+	if (!m->overlays || !m->layers || !m->places)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	r = hide_runtime(m, err);
+	if (r >= 0)
+		r = berth_each(s->store->path, hide, m, err);
+	if (r >= 0)
+		r = shown_before_box(s, add_held, m, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (!s->resources[i].is_gone)
+			r = fill_overlay(m, i, err);
+	if (r >= 0)
+		gone_say_hidden(s);
+	return r;
+}
+
+void mounted_done(struct mounted *m)
+{
+	for (size_t i = 0; m->layers && i < m->session->record.n_resources; i++)
+		free(m->layers[i]);
+	free(m->layers);
+	free(m->places);
+	free(m->overlays);
+	free(m->hidden);
+	free(m->held);
+	fd_closep(&m->runtime);
+}
+
+/*
+ * A command that finds the disk full says so in its own way, or not at all:
+ * what it wrote last may be cut short.
+ */
+static bool tell_full(struct hb_session *s)
+{
+	bool is_full = false;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const char *source = s->record.resources[i].source;
+		struct sys_space space;
+		char shown[QUOTE_SHOWN];
+
+		if (!s->has_resources ||
+		    sys_space(s->resources[i].upper, &space) < 0 ||
+		    space.free_bytes >= FULL_BYTES)
+			continue;
+		is_full = true;
+		store_say(s->store,
+			  "session '%s' is kept, but the disk is full: %llu "
+			  "bytes are left where changes to '%s' are kept; make "
+			  "room, then: holdback -s %s COMMAND",
+			  s->record.name, (unsigned long long)space.free_bytes,
+			  quote_shown(source, shown, sizeof(shown)),
+			  s->record.name);
+	}
+	return is_full;
+}
+
+/* What the user has to know at once. */
+static void tell_event(void *context, const struct event *event)
+{
+	const struct hb_session *s = context;
+
+	if (event->kind == EVENT_FULL)
+		store_say(
+			s->store,
+			"the disk is almost full (%llu MiB are left): the command is stopped, and nothing is lost; it goes on when there is room, or with: holdback resume @%s",
+			(unsigned long long)event->a >> 20, s->record.name);
+	if (event->kind == EVENT_ROOM)
+		store_say(s->store, "there is room again: the command goes on");
+}
+
+/*
+ * The box, with the door by which others get into it.  One that nobody can get
+ * into is as good for its own command.
+ */
+static int run_box(struct mounted *m, struct ladder *ladder, int door,
+		   char *const *envp, struct box_result *ret_result,
+		   struct hb_error *err)
+{
+	const struct event_sink events = { tell_event, m->session };
+	auto_fd int listener = door;
+	int r;
+
+	if (!m->plan->argv && listener < 0)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "nobody could join what would be held open");
+	m->plan->fds[PLAN_FD_DOOR] = listener;
+	m->plan->places = m->places;
+	m->plan->n_places = m->n_overlays;
+	ladder->events = &events;
+	r = ladder_run(ladder, m->plan, envp, renew_work, m->session,
+		       ret_result, err);
+	ladder->events = NULL;
+	m->plan->fds[PLAN_FD_DOOR] = -1;
+	return r;
+}
+
+int mounted_run(struct mounted *m, char *const *envp,
+		struct box_result *ret_result, struct hb_error *err)
+{
+	struct hb_session *s = m->session;
+	struct ladder own = { .tell = ladder_say, .context = s };
+	struct hb_error ending = { 0 };
+	auto_fd int door = -1;
+	int r, ended;
+
+	r = session_drop_work(s, err);
+	if (r >= 0)
+		r = hide_stores(s, err);
+	if (r >= 0)
+		r = make_work(s, err);
+	if (r < 0)
+		return r;
+	/* A box without namespaces is none that could be entered. */
+	if (s->door >= 0)
+		door = take_fd(&s->door);
+	else if (!(m->plan->settings & PLAN_BARE))
+		door = live_open(
+			&(struct live_place){ .dir = s->dir,
+					      .record = &s->record,
+					      .is_fresh = s->is_fresh },
+			m->runtime, &ending);
+	r = session_begin(s, err);
+	if (r < 0) {
+		live_remove(s->dir);
+		return r;
+	}
+	if (ending.code != 0)
+		store_say(s->store, "nobody can join this session: %s: %s",
+			  ending.text, hb_strerror(ending.code));
+	ending = (struct hb_error){ 0 };
+	/* From here on a crash is made up for. */
+	r = session_prepare_groups(s, err);
+	if (r >= 0)
+		r = run_box(m, m->ladder ? m->ladder : &own, take_fd(&door),
+			    envp, ret_result, err);
+	ended = session_settle_box(
+		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
+	live_remove(s->dir);
+	if (ended > 0) {
+		m->is_dropped = true;
+		ended = session_drop(s, &ending);
+	}
+	/* The command ran, and its status is what is asked for. */
+	if (r >= 0 && !m->is_dropped && tell_full(s))
+		return r;
+	if (ended < 0 && r >= 0)
+		store_say(s->store, "session '%s': %s: %s", s->record.name,
+			  ending.text, hb_strerror(ending.code));
+	return r;
+}

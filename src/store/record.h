@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_STORE_RECORD_H
+#define HB_STORE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+struct buf;
+struct hb_error;
+
+/*
+ * What the file `session` in a session's directory says: the truth about its
+ * state.  docs/formats/session.md is the format.
+ */
+#define RECORD_VERSION	     1
+#define RECORD_NAME_MAX	     64
+#define RECORD_ID_SIZE	     17 /* 16 hexadecimal digits */
+#define RECORD_BOOT_SIZE     40
+#define RECORD_STRATEGY_SIZE 24
+#define RECORD_STRATEGY	     "overlay" /* where a record names none */
+#define RECORD_RESOURCES_MAX 32
+#define RECORD_READ_ONLY_MAX 256
+#define RECORD_LAYERS_MAX    1000
+#define RECORD_POLICY_MAX    1100
+#define RECORD_ROLE_SIZE     16
+#define RECORD_FILE_MAX	     ((size_t)1 << 18)
+
+enum session_state {
+	SESSION_CREATED, /* being made: never on disk under its name */
+	SESSION_IDLE,	 /* nothing is mounted, nothing is under way */
+	SESSION_ACTIVE,	 /* a box has its layers mounted */
+	SESSION_BROKEN,	 /* memory and disk may disagree: see recover */
+	SESSION_GONE,	 /* being removed */
+	SESSION_STATES	 /* one past the last */
+};
+
+struct record_resource {
+	char *source; /* absolute, without links; owned */
+	char *inside; /* where the view has it; owned */
+	/* Identity of the directory: survives a reboot. */
+	uint64_t ino;
+	struct timespec btime;
+	struct timespec t0; /* what changed later changed under the session */
+	/* Of the changes that were rolled back and undo would bring back; or 0.
+	 */
+	struct timespec t0_before;
+	bool same_mount; /* its store is on its own mount: moves, no copies */
+	bool is_in_base; /* its store is .holdback-ID at the top of it */
+	char *berth;	 /* its store is in the berth of this one; owned, or
+			  * NULL or empty: see berth.h */
+	bool has_groups; /* groups that the box does not know: see groups.h */
+	/* How its changes are held back: as was asked for, and as it is done.
+	 */
+	char strategy[RECORD_STRATEGY_SIZE];
+	char effective[RECORD_STRATEGY_SIZE];
+	char role[RECORD_ROLE_SIZE]; /* what `run` has it for; "": cow */
+};
+
+/*
+ * A frozen layer: one directory per resource, in the family's part of the
+ * store.  It counts or not by which transactions are in effect, so that a
+ * commit or a rollback that is undone brings its layers back by itself.
+ */
+struct record_layer {
+	char id[RECORD_ID_SIZE];
+	char mark[RECORD_NAME_MAX + 1]; /* its name; "": nobody gave it one */
+	int64_t frozen;			/* seconds since 1970 */
+	uint64_t after; /* the transaction that was the last when it was made */
+	uint64_t from;	/* counts only while this one is in effect; 0: always */
+	uint64_t until; /* and no more once this one is; 0: never ends */
+};
+
+struct session_record {
+	char id[RECORD_ID_SIZE];
+	char name[RECORD_NAME_MAX + 1];
+	enum session_state state;
+	uint64_t dir_ino;	     /* of the session's own directory */
+	int64_t created;	     /* seconds since 1970 */
+	struct timespec used;	     /* the last begin or end of something */
+	char boot[RECORD_BOOT_SIZE]; /* the boot id when it was written */
+	int64_t pid;	  /* SESSION_ACTIVE: the supervisor's, else 0 */
+	bool is_durable;  /* its overlays sync as the command asks for */
+	bool is_unsynced; /* the last box's writes were not synced by us */
+	bool has_lost;	  /* the machine went down while it was active */
+	uint64_t undo_bytes;
+	char family[RECORD_ID_SIZE]; /* whose layers these are; "": none yet */
+	bool is_freezing; /* the upper is on its way to be the last layer */
+	struct record_layer *layers; /* the oldest first */
+	size_t n_layers;
+	struct record_resource *resources;
+	size_t n_resources;
+	char **read_only; /* host paths that the view shows read-only */
+	size_t n_read_only;
+	bool is_passing; /* `run` made it: removed if it ends without changes */
+	/*
+	 * Made for a check command of the session with this id, and nobody's
+	 * once that is not locked; "": it is not.
+	 */
+	char checks[RECORD_ID_SIZE];
+	/* What its boxes are told: KEY=VALUE, see view/policy.h; owned. */
+	char **policy;
+	size_t n_policy;
+};
+
+/* Accepts zero. */
+void record_done(struct session_record *record);
+
+#define auto_record __attribute__((cleanup(record_done)))
+
+const char *session_state_name(enum session_state state);
+
+/*
+ * A session's name, or a mark's as `what` says: 1 to 64 bytes of UTF-8, no
+ * slash, no control or hidden character, not beginning with '.', '-' or '@'.
+ * -HB_E_USAGE with words.
+ */
+int record_check_name(const char *what, const char *name, struct hb_error *err);
+
+/* 16 hexadecimal digits. */
+bool record_is_id(const char *text);
+
+/* Adds copies; -E2BIG past the limits above. */
+int record_add_resource(struct session_record *record, const char *source,
+			const char *inside, struct record_resource **ret,
+			struct hb_error *err);
+int record_add_read_only(struct session_record *record, const char *path,
+			 struct hb_error *err);
+int record_add_policy(struct session_record *record, const char *words,
+		      struct hb_error *err);
+int record_add_layer(struct session_record *record,
+		     const struct record_layer *layer, struct hb_error *err);
+void record_remove_layer(struct session_record *record, size_t number);
+
+int record_format(const struct session_record *record, struct buf *out,
+		  struct hb_error *err);
+
+/*
+ * Reads `n` bytes, any bytes.  -HB_E_CORRUPT if they are not a whole record
+ * with its checksum; -HB_E_STATE for one of a newer version.  The record is
+ * zero before and has to be freed by the caller in any case.
+ */
+int record_parse(const char *text, size_t n, struct session_record *record,
+		 struct hb_error *err);
+
+/*
+ * The file in the directory `dir`: read, and replaced atomically.  With `sync`
+ * a power cut leaves the old one or the new one; without it, where nothing is
+ * to be lost yet, perhaps an empty one.
+ */
+int record_read(int dir, struct session_record *record, struct hb_error *err);
+int record_write(int dir, const struct session_record *record, bool sync,
+		 struct hb_error *err);
+
+/*
+ * The first one of a session that is not there under its name yet: written in
+ * place and without a sync, because nobody reads it before it is whole.
+ */
+int record_create(int dir, const struct session_record *record,
+		  struct hb_error *err);
+
+/*
+ * Any file of a session, replaced by way of the name `fresh` and durable.
+ * Whoever calls holds the session's lock.
+ */
+int record_replace(int dir, const char *name, const char *fresh,
+		   const struct buf *text);
+
+#endif

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/store.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "base/suggest.h"
+#include "host/look.h"
+#include "store/record.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "sys/kernel.h"
+#include "sys/place.h"
+#include "sys/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_BELOW_HOME "/.local/state/holdback"
+#define SESSIONS	   "sessions"
+
+/* Sessions that a store may have; a limit for hostile directories. */
+#define NAMES_MAX 100000
+
+void store_say(const struct hb_store *store, const char *fmt, ...)
+{
+	char line[HB_TEXT_SIZE];
+	va_list ap;
+
+	if (!store->say)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	store->say(store->say_ctx, line);
+}
+
+static int check_own(int fd, const char *name, mode_t forbidden,
+		     struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	struct sys_attr attr;
+	int r;
+
+	r = sys_attr_at(fd, "", &attr);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", name);
+	(void)quote_shown(name, shown, sizeof(shown));
+	if (attr.uid != sys_geteuid()) {
+		hb_fix(err, "--state-dir DIR, with one of your own");
+		return hb_fail(err, -HB_E_STATE,
+			       "'%s' belongs to user %u, not to you", shown,
+			       (unsigned)attr.uid);
+	}
+	if (attr.mode & forbidden) {
+		hb_fix(err, "chmod go-rwx %s", shown);
+		return hb_fail(err, -HB_E_STATE,
+			       "others have rights on '%s' (mode %03o)", shown,
+			       (unsigned)(attr.mode & 07777));
+	}
+	return 0;
+}
+
+static int open_own(int dirfd, const char *name, int flags,
+		    struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	fd = sys_openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot open '%s'",
+			       quote_shown(name, shown, sizeof(shown)));
+	r = check_own(fd, name, 077, err);
+	if (r < 0)
+		return r;
+	return take_fd(&fd);
+}
+
+int store_open_own(int dirfd, const char *name, struct hb_error *err)
+{
+	return open_own(dirfd, name, O_RDONLY, err);
+}
+
+int store_open_shut(int dirfd, const char *name, struct hb_error *err)
+{
+	return open_own(dirfd, name, O_PATH, err);
+}
+
+/* Makes each missing directory of an absolute path. */
+static int make_path(const char *path, struct hb_error *err)
+{
+	char part[PATH_MAX];
+	int r;
+
+	for (const char *p = path; *p; p++) {
+		if (p == path || (*p != '/' && p[1] != '\0'))
+			continue;
+		(void)snprintf(part, sizeof(part), "%.*s",
+			       (int)(p - path + (*p != '/')), path);
+		r = sys_mkdirat(AT_FDCWD, part, 0700);
+		if (r < 0 && r != -EEXIST)
+			return hb_fail(err, r, "cannot make '%s'", part);
+	}
+	return 0;
+}
+
+int store_choose_path(const struct hb_store_options *options, char *ret,
+		      size_t size, struct hb_error *err)
+{
+	const char *base = look_env(options->envp, "XDG_STATE_HOME");
+	const char *home = look_env(options->envp, "HOME");
+	char cwd[PATH_MAX], joined[PATH_MAX];
+	int r;
+
+	if (options->dir && path_is_absolute(options->dir)) {
+		r = path_join(options->dir, "", joined, sizeof(joined));
+	} else if (options->dir) {
+		r = (int)sys_getcwd(cwd, sizeof(cwd));
+		if (r >= 0)
+			r = path_join(cwd, options->dir, joined,
+				      sizeof(joined));
+	} else if (base && path_is_absolute(base)) {
+		r = path_join(base, "holdback", joined, sizeof(joined));
+	} else if (home && path_is_absolute(home)) {
+		r = path_join(home, DEFAULT_BELOW_HOME, joined, sizeof(joined));
+	} else {
+		hb_fix(err, "set HOME or XDG_STATE_HOME");
+		return hb_fail(err, -HB_E_CONFIG,
+			       "neither HOME nor XDG_STATE_HOME says where "
+			       "sessions live");
+	}
+	if (r >= 0)
+		r = path_normalise(joined, PATH_DOTS_FOLD, ret, size);
+	if (r < 0)
+		return hb_fail(err, r, "cannot use the state directory");
+	return 0;
+}
+
+static int open_store(struct hb_store *store, const char *path, bool create,
+		      struct hb_error *err)
+{
+	char real[PATH_MAX];
+	int r;
+
+	store->dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+	if (store->dir == -ENOENT && !create)
+		return 0;
+	if (store->dir == -ENOENT) {
+		r = make_path(path, err);
+		if (r < 0)
+			return r;
+		store->dir =
+			sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+	}
+	if (store->dir < 0)
+		return hb_fail(err, store->dir,
+			       "cannot open the state directory '%s'", path);
+	r = check_own(store->dir, path, 022, err);
+	if (r < 0)
+		return r;
+	r = (int)sys_fd_path(store->dir, real, sizeof(real));
+	if (r < 0)
+		return hb_fail(err, r, "cannot tell where '%s' lies", path);
+	store->path = strdup(real);
+	if (!store->path)
+		return hb_fail(err, -ENOMEM, "cannot open '%s'", path);
+	if (create) {
+		r = sys_mkdirat(store->dir, SESSIONS, 0700);
+		store->is_made = r >= 0;
+		if (r < 0 && r != -EEXIST)
+			return hb_fail(err, r, "cannot make '%s/%s'", path,
+				       SESSIONS);
+	} else if (sys_faccessat(store->dir, SESSIONS, F_OK) == -ENOENT) {
+		return 0;
+	}
+	store->sessions = store_open_own(store->dir, SESSIONS, err);
+	return store->sessions < 0 ? store->sessions : 0;
+}
+
+/* A home directory is not ours to make; users without one name one all the
+ * same. */
+static int check_home(const struct hb_store_options *options,
+		      struct hb_error *err)
+{
+	const char *base = look_env(options->envp, "XDG_STATE_HOME");
+	const char *home = look_env(options->envp, "HOME");
+	char shown[QUOTE_SHOWN];
+
+	if (options->dir || (base && path_is_absolute(base)) ||
+	    sys_faccessat(AT_FDCWD, home, F_OK) != -ENOENT)
+		return 0;
+	hb_fix(err, "set HOME or XDG_STATE_HOME to a directory that exists");
+	return hb_fail(err, -HB_E_CONFIG,
+		       "the home directory '%s' does not exist",
+		       quote_shown(home, shown, sizeof(shown)));
+}
+
+int store_open(const struct hb_store_options *options, bool create,
+	       struct hb_store **ret_store, struct hb_error *err)
+{
+	struct hb_store *store;
+	char path[PATH_MAX];
+	int r;
+
+	r = store_choose_path(options, path, sizeof(path), err);
+	if (r >= 0 && create)
+		r = check_home(options, err);
+	if (r < 0)
+		return r;
+	store = calloc(1, sizeof(*store));
+	if (!store)
+		return hb_fail(err, -ENOMEM, "cannot open the store");
+	store->dir = -1;
+	store->sessions = -1;
+	store->envp = options->envp;
+	store->say = options->say;
+	store->say_ctx = options->say_ctx;
+	store->progress = options->progress;
+	store->progress_ctx = options->progress_ctx;
+	store->progress_after = options->progress_after;
+	r = open_store(store, path, create, err);
+	if (r < 0) {
+		hb_store_free(store);
+		return r;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+void hb_store_free(struct hb_store *store)
+{
+	if (!store)
+		return;
+	fd_closep(&store->dir);
+	fd_closep(&store->sessions);
+	free(store->path);
+	free(store);
+}
+
+static int no_session(const char *name, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	hb_fix(err, "holdback ls");
+	return hb_fail(err, -HB_E_NO_SESSION, "there is no session '%s'",
+		       quote_shown(name, shown, sizeof(shown)));
+}
+
+bool store_leads_to(const struct hb_store *store, const char *name, int dir)
+{
+	struct sys_attr there, here;
+
+	return sys_attr_at(store->sessions, name, &there) == 0 &&
+	       sys_attr_at(dir, "", &here) == 0 && there.ino == here.ino &&
+	       there.dev == here.dev;
+}
+
+int store_open_session(const struct hb_store *store, const char *name,
+		       struct hb_error *err)
+{
+	int fd;
+
+	if (store->sessions < 0 ||
+	    sys_faccessat(store->sessions, name, F_OK) == -ENOENT)
+		return no_session(name, err);
+	fd = store_open_own(store->sessions, name, err);
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot use the session");
+	return fd;
+}
+
+int store_each_name(int dirfd, store_name_fn fn, void *ctx,
+		    struct hb_error *err)
+{
+	char block[16384] __attribute__((aligned(8)));
+	auto_fd int dir = -1;
+	ssize_t n;
+	int r;
+
+	/* A descriptor of its own: the place in a listing is shared. */
+	dir = sys_openat(dirfd, ".", O_RDONLY | O_DIRECTORY, 0);
+	if (dir < 0)
+		return hb_fail(err, dir, "cannot list a directory");
+	while ((n = sys_getdents(dir, block, sizeof(block))) > 0) {
+		for (ssize_t at = 0; at < n;) {
+			const struct k_dirent *e = (const void *)(block + at);
+
+			at += e->reclen;
+			if (strcmp(e->name, ".") == 0 ||
+			    strcmp(e->name, "..") == 0)
+				continue;
+			r = fn(ctx, e->name, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot list a directory");
+	return 0;
+}
+
+struct names {
+	char **list;
+	size_t n, room;
+};
+
+static int keep_name(void *ctx, const char *name, struct hb_error *err)
+{
+	struct names *names = ctx;
+
+	if (record_check_name("session", name, NULL) < 0)
+		return 0;
+	if (names->n >= NAMES_MAX)
+		return hb_fail(err, -E2BIG, "more than %d sessions", NAMES_MAX);
+	if (names->n == names->room) {
+		size_t room = names->room ? 2 * names->room : 64;
+		char **grown = reallocarray(names->list, room, sizeof(*grown));
+
+		if (!grown)
+			return hb_fail(err, -ENOMEM, "cannot list sessions");
+		names->list = grown;
+		names->room = room;
+	}
+	names->list[names->n] = strdup(name);
+	if (!names->list[names->n])
+		return hb_fail(err, -ENOMEM, "cannot list sessions");
+	names->n++;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int store_names(const struct hb_store *store, char ***ret_names, size_t *ret_n,
+		struct hb_error *err)
+{
+	struct names names = { 0 };
+	int r = 0;
+
+	if (store->sessions >= 0)
+		r = store_each_name(store->sessions, keep_name, &names, err);
+	if (r < 0) {
+		store_free_names(names.list, names.n);
+		return r;
+	}
+	if (names.n > 1)
+		qsort(names.list, names.n, sizeof(*names.list), compare_names);
+	*ret_names = names.list;
+	*ret_n = names.n;
+	return 0;
+}
+
+void store_free_names(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+static int resolve_prefix(char *const *names, size_t n, const char *word,
+			  const char **ret, struct hb_error *err)
+{
+	struct suggestion suggestion;
+	const char *found = NULL;
+
+	suggestion_init(&suggestion, word);
+	for (size_t i = 0; i < n; i++) {
+		suggestion_offer(&suggestion, names[i]);
+		if (strcmp(names[i], word) == 0) {
+			*ret = names[i];
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (strncmp(names[i], word, strlen(word)) != 0)
+			continue;
+		if (found) {
+			hb_fix(err, "holdback ls, then the whole name");
+			return hb_fail(err, -HB_E_NO_SESSION,
+				       "'@%s' is the beginning of both '%s' "
+				       "and '%s'",
+				       word, found, names[i]);
+		}
+		found = names[i];
+	}
+	if (!found && suggestion.best)
+		hb_fix(err, "did you mean '@%s'?", suggestion.best);
+	if (!found)
+		return no_session(word, err);
+	*ret = found;
+	return 0;
+}
+
+static bool has_resource_at(const struct session_record *record,
+			    const char *cwd)
+{
+	for (size_t i = 0; i < record->n_resources; i++)
+		if (path_is_beneath(cwd, record->resources[i].source))
+			return true;
+	return false;
+}
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
+				    : a.tv_nsec < b.tv_nsec;
+}
+
+/* The session used last of those that have the working directory in them. */
+static int resolve_latest(const struct hb_store *store, char *const *names,
+			  size_t n, const char **ret, struct hb_error *err)
+{
+	const char *found = NULL;
+	char cwd[PATH_MAX];
+	struct timespec latest = { .tv_sec = -1 };
+	ssize_t len;
+
+	len = sys_getcwd(cwd, sizeof(cwd));
+	if (len < 0)
+		return hb_fail(err, (int)len, "cannot tell where we are");
+	for (size_t i = 0; i < n; i++) {
+		auto_record struct session_record record = { 0 };
+		auto_fd int dir = store_open_session(store, names[i], NULL);
+
+		if (dir < 0 || record_read(dir, &record, NULL) < 0 ||
+		    is_before(record.used, latest) ||
+		    !has_resource_at(&record, cwd))
+			continue;
+		latest = record.used;
+		found = names[i];
+	}
+	if (!found) {
+		hb_fix(err,
+		       "run something here: holdback COMMAND; or holdback ls");
+		return hb_fail(err, -HB_E_NO_SESSION,
+			       "no session has this directory in it");
+	}
+	*ret = found;
+	return 0;
+}
+
+int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
+		  size_t size, struct hb_error *err)
+{
+	const char *word = ref && ref[0] == '@' ? ref + 1 : ref;
+	const char *name = NULL;
+	char **names = NULL;
+	size_t n = 0;
+	int r;
+
+	if (word && word[0] != '\0') {
+		r = record_check_name("session", word, err);
+		if (r < 0)
+			return r;
+		/* The whole name wins, and is what programs use. */
+		if (store->sessions >= 0 &&
+		    sys_faccessat(store->sessions, word, F_OK) >= 0) {
+			(void)snprintf(ret_name, size, "%s", word);
+			return 0;
+		}
+	}
+	r = store_names(store, &names, &n, err);
+	if (r < 0)
+		return r;
+	if (word && word[0] != '\0')
+		r = resolve_prefix(names, n, word, &name, err);
+	else
+		r = resolve_latest(store, names, n, &name, err);
+	if (r >= 0)
+		(void)snprintf(ret_name, size, "%s", name);
+	store_free_names(names, n);
+	return r;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_VIEW_CONFIG_H
+#define HB_VIEW_CONFIG_H
+
+#include <stddef.h>
+
+struct hb_error;
+struct hb_run_options;
+struct settings;
+
+/*
+ * Reads what configures a run: files by descriptor, and only those that nobody
+ * but root and the user can have written.
+ */
+
+/*
+ * The settings of a run of `program`, which may be NULL, from everywhere but
+ * the workspace.  `home` may be NULL.  Strings of the options are borrowed.
+ * -HB_E_CONFIG or -HB_E_USAGE with the place and the cause.
+ */
+int config_load(struct settings *s, const struct hb_run_options *options,
+		const char *program, const char *home, struct hb_error *err);
+
+/* Applies what the file in the workspace says, which may only tighten. */
+int config_load_workspace(struct settings *s, const char *workspace,
+			  struct hb_error *err);
+
+/* One profile alone: compiled in, and what the configured files add to it. */
+int config_load_profile(struct settings *s, const char *name, char *const *envp,
+			const char *home, struct hb_error *err);
+
+/*
+ * Calls `fn` with what stands in the file `name` of the directories of ours:
+ * the system's, then the user's, where there is one.  -HB_E_CONFIG for one that
+ * somebody else can write.
+ */
+typedef int (*config_text_fn)(void *ctx, const char *path, const char *text,
+			      size_t n, struct hb_error *err);
+int config_each_text(char *const *envp, const char *home, const char *name,
+		     config_text_fn fn, void *ctx, struct hb_error *err);
+
+/*
+ * The same for a file at the top of a real directory, `base`, which messages
+ * call `dir`: a regular one, that no link leads to, and a short one.
+ */
+int config_workspace_text(int base, const char *dir, const char *name,
+			  config_text_fn fn, void *ctx, struct hb_error *err);
+
+/* Calls `fn` with each name that has a NAME.conf in a directory of ours. */
+typedef int (*config_name_fn)(void *ctx, const char *dir, const char *name,
+			      struct hb_error *err);
+int config_each_file(char *const *envp, const char *home, config_name_fn fn,
+		     void *ctx, struct hb_error *err);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/entries.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "host/look.h"
+#include "plan/plan.h"
+#include "plan/settings.h"
+#include "plan/view.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "view/closed.h"
+#include "view/direct.h"
+#include "view/gitfiles.h"
+#include "view/package.h"
+#include "view/prepare.h"
+#include "view/texts.h"
+#include "view/worktrees.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Start-up is measured in microseconds: what the host is asked about each row
+ * of a profile is one question where that is enough, and none at all for a
+ * secret that nothing shows.
+ */
+
+int entries_fail(const struct setting_item *item, struct hb_error *err,
+		 const char *fmt, ...)
+{
+	char where[QUOTE_SHOWN + 32], words[HB_TEXT_SIZE];
+	bool is_option = item->origin.source == SETTING_OPTION;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	(void)setting_origin_words(&item->origin, item->key, where,
+				   sizeof(where));
+	if (is_option)
+		return hb_fail(err, -HB_E_USAGE, "%s: %s", where, words);
+	return hb_fail(err, -HB_E_CONFIG, "%s: key '%s': %s", where,
+		       setting_name(item->key), words);
+}
+
+static bool is_home_path(const char *value)
+{
+	return value[0] == '~' && (value[1] == '/' || value[1] == '\0');
+}
+
+int entries_path(const struct run *run, const struct setting_item *item,
+		 const char *value, char *ret, struct hb_error *err)
+{
+	enum setting_source source = item->origin.source;
+	char joined[PATH_MAX], shown[QUOTE_SHOWN];
+	const char *from = NULL, *rest = value;
+	int r;
+
+	if (source != SETTING_OPTION && is_home_path(value)) {
+		from = run->host.home;
+		rest = value + 1;
+		if (!from)
+			return -ENOENT;
+	} else if (path_is_absolute(value)) {
+		from = "/";
+	} else if (source == SETTING_OPTION || source == SETTING_ENVIRONMENT) {
+		from = run->cwd;
+	} else if (source == SETTING_WORKSPACE || item->key == KEY_EXPORT) {
+		from = run->workspace;
+	}
+	if (!from || !value[0])
+		return entries_fail(item, err,
+				    "'%s' is neither absolute nor below '~/'",
+				    quote_shown(value, shown, sizeof(shown)));
+	r = path_join(from, rest, joined, sizeof(joined));
+	if (r >= 0)
+		r = path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
+	if (r < 0)
+		return entries_fail(item, err, "'%s' is too long",
+				    quote_shown(value, shown, sizeof(shown)));
+	return 0;
+}
+
+bool entries_may_exist(const struct run *run, const char *path)
+{
+	return !run->host.home ||
+	       roster_may_have(&run->home_names, run->host.home, path);
+}
+
+/* A copy that lives as long as the plan. */
+static int keep(struct run *run, const char *text, const char **ret,
+		struct hb_error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	*ret = copy;
+	return plan_keep(&run->plan, copy, err);
+}
+
+static struct view_entry *new_entry(struct run *run,
+				    const struct setting_item *item,
+				    enum view_class class)
+{
+	struct view_entry *e = &run->entries[run->n_entries++];
+
+	*e = (struct view_entry){ .class = class, .item = item };
+	return e;
+}
+
+/* One call tells the cases apart; what is not there leaves no entry. */
+static int find_shown(struct run *run, const struct setting_item *item,
+		      const char *path, struct hb_error *err)
+{
+	char target[PATH_MAX];
+	struct view_entry *e;
+	ssize_t n;
+	int r;
+
+	if (!entries_may_exist(run, path))
+		return 0;
+	n = sys_readlinkat(AT_FDCWD, path, target, sizeof(target));
+	if (n < 0 && n != -EINVAL)
+		return 0;
+	e = new_entry(run, item, VIEW_SHOW);
+	e->found = n < 0 ? VIEW_DIR : VIEW_LINK;
+	r = keep(run, path, &e->path, err);
+	e->source = e->path;
+	if (r >= 0 && n >= 0)
+		r = keep(run, target, &e->target, err);
+	return r;
+}
+
+/* Whether a resource or anything else shows `path`. */
+static bool is_exposed(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (view_lies_in(path, run->resources[i].source))
+			return true;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class != VIEW_HIDE &&
+		    view_lies_in(path, run->entries[i].path))
+			return true;
+	return false;
+}
+
+static int hide_at(struct run *run, const struct setting_item *item,
+		   const char *path, bool is_dir, struct hb_error *err)
+{
+	struct view_entry *e = new_entry(run, item, VIEW_HIDE);
+
+	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
+	return keep(run, path, &e->path, err);
+}
+
+/* Where a resource has it, and where something else may show the host's. */
+static int hide(struct run *run, const struct setting_item *item,
+		const char *path, bool is_dir, struct hb_error *err)
+{
+	char inside[PATH_MAX];
+	int r;
+
+	if (view_inside(&run->request, path, inside) < 0)
+		return entries_fail(item, err, "the path is too long");
+	r = hide_at(run, item, inside, is_dir, err);
+	if (r >= 0 && strcmp(inside, path) != 0)
+		r = hide_at(run, item, path, is_dir, err);
+	return r;
+}
+
+/*
+ * The command has our uid, our groups and no capability: what we cannot read it
+ * cannot either, and hiding it would only cost a mount; but what is ours it can
+ * open by a chmod.
+ */
+static bool is_in_reach(const char *path, const struct stat *st)
+{
+	return sys_faccessat(AT_FDCWD, path,
+			     S_ISDIR(st->st_mode) ? X_OK : R_OK) >= 0 ||
+	       st->st_uid == sys_getuid();
+}
+
+/* The directory of ours that keeps us from looking at `path`, into `path`. */
+static bool find_closed(char *path)
+{
+	struct stat st;
+	char *slash;
+	int r;
+
+	do {
+		slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return false;
+		*slash = '\0';
+		r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	} while (r == -EACCES);
+	return r >= 0 && S_ISDIR(st.st_mode) && st.st_uid == sys_getuid();
+}
+
+/* What links lead to is hidden by both of its names. */
+static int find_hidden(struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], closed[PATH_MAX], shown[QUOTE_SHOWN];
+	struct stat st;
+	int r;
+
+	/* Nothing shows it; but it may be a link to what something shows. */
+	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
+	    view_lies_in(path, run->host.home) && !is_exposed(run, path) &&
+	    (!entries_may_exist(run, path) ||
+	     sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
+	     look_real(path, real) < 0 || !is_exposed(run, real)))
+		return 0;
+	r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	if (r == -EACCES) {
+		(void)snprintf(closed, sizeof(closed), "%s", path);
+		if (!find_closed(closed))
+			return 0;
+		path = closed;
+		r = sys_fstatat(AT_FDCWD, path, &st, 0);
+	}
+	if (r < 0 || !is_in_reach(path, &st))
+		return 0;
+	r = look_real(path, real);
+	if (r < 0)
+		return entries_fail(item, err, "cannot find what to hide: %s",
+				    hb_strerror(-r));
+	/* It could take away what restrains the command elsewhere. */
+	if (item->origin.source == SETTING_WORKSPACE &&
+	    !view_lies_in(real, run->workspace)) {
+		hb_fix(err,
+		       "hide what it leads to in ~/.config/holdback/config");
+		return entries_fail(
+			item, err, "'%s' leads out of the workspace",
+			quote_shown(item->value, shown, sizeof(shown)));
+	}
+	r = hide(run, item, path, S_ISDIR(st.st_mode), err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = hide(run, item, real, S_ISDIR(st.st_mode), err);
+	return r;
+}
+
+/* What was asked for by name has to be there: `ret` is what it leads to. */
+static int find_real(const struct run *run, const struct setting_item *item,
+		     const char *path, char *ret, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = look_real(path, ret);
+	if (r < 0)
+		return entries_fail(item, err, "cannot find '%s': %s", shown,
+				    hb_strerror(-r));
+	if (run->covered && view_lies_in(ret, run->covered))
+		return entries_fail(item, err, "'%s' is where sessions live",
+				    shown);
+	return 0;
+}
+
+static int find_asked(struct run *run, const struct setting_item *item,
+		      const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = find_real(run, item, path, real, err);
+	if (r < 0)
+		return r;
+	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
+		return entries_fail(item, err,
+				    "the host's '%s' is not put into the view",
+				    shown);
+	if (strcmp(real, "/") == 0)
+		return entries_fail(
+			item, err,
+			"the root directory is not put into the view");
+	e = new_entry(run, item, item->key == KEY_RW ? VIEW_RW : VIEW_RO);
+	e->found = VIEW_DIR;
+	r = keep(run, real, &e->path, err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = keep(run, path, &e->name, err);
+	e->source = e->path;
+	e->is_real = true;
+	return r;
+}
+
+/* A directory that is missing, or that a link leads to, is none. */
+static int find_data(struct run *run, const struct setting_item *item,
+		     const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	if (look_real(path, real) < 0 || strcmp(real, path) != 0 ||
+	    sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode) ||
+	    (run->covered && view_lies_in(path, run->covered)))
+		return 0;
+	e = new_entry(run, item, VIEW_RW);
+	e->found = VIEW_DIR;
+	r = keep(run, path, &e->path, err);
+	e->source = e->path;
+	e->is_real = true;
+	return r;
+}
+
+/*
+ * A directory of the workspace that is the real one.  No link leads there, so
+ * that nothing in the project can point it elsewhere.
+ */
+static int find_exported(struct run *run, const struct setting_item *item,
+			 const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], inside[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	r = find_real(run, item, path, real, err);
+	if (r < 0)
+		return r;
+	if (strcmp(real, path) != 0 || !view_lies_in(real, run->workspace) ||
+	    strcmp(real, run->workspace) == 0)
+		return entries_fail(item, err,
+				    "'%s' is no directory below the workspace",
+				    shown);
+	if (sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISDIR(st.st_mode))
+		return entries_fail(item, err, "'%s' is not a directory",
+				    shown);
+	if (view_inside(&run->request, real, inside) < 0)
+		return entries_fail(item, err, "the path is too long");
+	e = new_entry(run, item, VIEW_RW);
+	e->found = VIEW_DIR;
+	e->is_real = true;
+	r = keep(run, real, &e->source, err);
+	return r < 0 ? r : keep(run, inside, &e->path, err);
+}
+
+static int find_socket(struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	struct stat st;
+	int r;
+
+	r = find_real(run, item, path, real, err);
+	if (r < 0)
+		return r;
+	if (sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISSOCK(st.st_mode))
+		return entries_fail(
+			item, err, "'%s' is not a socket",
+			quote_shown(item->value, shown, sizeof(shown)));
+	e = new_entry(run, item, VIEW_SOCKET);
+	e->found = VIEW_FILE;
+	r = keep(run, real, &e->path, err);
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = keep(run, path, &e->name, err);
+	e->source = e->path;
+	e->is_real = true;
+	return r;
+}
+
+/* In this order: what is hidden depends on what the others show. */
+static const struct {
+	enum setting_key key;
+	int (*find)(struct run *run, const struct setting_item *item,
+		    const char *path, struct hb_error *err);
+} passes[] = {
+	{ KEY_SHOW, find_shown },      { KEY_RO, find_asked },
+	{ KEY_DATA, find_data },       { KEY_RW, find_asked },
+	{ KEY_EXPORT, find_exported }, { KEY_SOCKET, find_socket },
+	{ KEY_HIDE, find_hidden },
+};
+
+#define PASSES	  (sizeof(passes) / sizeof(passes[0]))
+#define PASS_HIDE (PASSES - 1)
+
+static int find_one(struct run *run, size_t pass,
+		    const struct setting_item *item, struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r;
+
+	r = entries_path(run, item, item->value, path, err);
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = passes[pass].find(run, item, path, err);
+	return r;
+}
+
+static int find_all(struct run *run, size_t pass, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == passes[pass].key)
+			r = find_one(run, pass, &s->items[i], err);
+	return r;
+}
+
+int entries_find(struct run *run, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	int r = 0;
+
+	/* What is hidden can have two names, each at two places. */
+	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+				      GIT_FILES_MAX + WORKTREES_MAX +
+				      (run->n_direct ? DIRECT_MAX : 0),
+			      sizeof(*run->entries));
+	if (!run->entries)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
+		r = find_all(run, pass, err);
+	return r;
+}
+
+int entries_hide(struct run *run, struct hb_error *err)
+{
+	int r = find_all(run, PASS_HIDE, err);
+
+	if (r >= 0)
+		r = gitfiles_find(run, err);
+	if (r >= 0)
+		r = texts_find(run, err);
+	if (r >= 0)
+		r = worktrees_keep(run, err);
+	if (r >= 0)
+		r = direct_protect(run, err);
+	if (r >= 0)
+		r = closed_find(run, err);
+	if (r < 0)
+		return r;
+	run->request.entries = run->entries;
+	run->request.n_entries = run->n_entries;
+	return 0;
+}
+
+bool entries_would_hide(const struct run *run, const char *dir)
+{
+	const struct settings *s = &run->settings;
+	char path[PATH_MAX], real[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct setting_item *item = &s->items[i];
+
+		if (item->key != KEY_HIDE ||
+		    entries_path(run, item, item->value, path, NULL) < 0)
+			continue;
+		if (view_lies_in(path, dir) || view_lies_in(dir, path))
+			return true;
+		if (entries_may_exist(run, path) &&
+		    look_real(path, real) >= 0 &&
+		    (view_lies_in(real, dir) || view_lies_in(dir, real)))
+			return true;
+	}
+	return false;
+}

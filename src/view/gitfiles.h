@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_VIEW_GITFILES_H
+#define HB_VIEW_GITFILES_H
+
+struct hb_error;
+struct run;
+
+/* The most files that git's configuration may be spread over. */
+#define GIT_FILES_MAX 16
+
+/*
+ * The user's git configuration, and every file that it includes, become files
+ * of the view's own, without what logs in (plan/view_git.h).  run->entries has
+ * the shown ones, and room for the others.  One that git would not read, or
+ * that lies where something is hidden, is not shown; run->n_git_keys and
+ * run->n_git_files count what is left out.
+ */
+int gitfiles_find(struct run *run, struct hb_error *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_VIEW_PREPARE_H
+#define HB_VIEW_PREPARE_H
+
+#include "host/roster.h"
+#include "plan/plan.h"
+#include "plan/settings.h"
+#include "plan/view.h"
+#include "store/record.h"
+#include "view/code.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <time.h>
+
+struct gate_rules;
+struct hb_error;
+struct hb_listener;
+struct hb_run_options;
+struct ladder;
+
+/* A session that a run goes on in, as far as its view depends on it. */
+struct run_session {
+	const struct session_record *record;
+	const char *store;		 /* its path */
+	bool gone[RECORD_RESOURCES_MAX]; /* the real directory is not there */
+};
+
+/*
+ * One run before it starts: what was asked for, what the host has, and the plan
+ * that follows from both.
+ *
+ *	run_configure()		settings: profiles, files, variables, options
+ *	run_find_workspace()	the workspace, and what its file tightens
+ *	run_look()		that, and the rest of the host: resources and
+ *				entries of the view
+ *	run_prepare()		all of these, and the command
+ *	run_plan()		the plan, and the environment of the command:
+ *				the caller frees it; NULL: nobody asks
+ *
+ * Between the last two the caller may give each resource an upper and a work
+ * directory, and more frozen layers; what has none is kept in memory.  The
+ * effective settings are run->settings.  Nothing here changes the host.
+ */
+struct run {
+	const struct hb_run_options *options; /* the caller's, or code's */
+	struct code code;
+	const char *program; /* whose profile the command has; or NULL */
+	const struct run_session *session;  /* goes on in it; or NULL */
+	const struct hb_listener *listener; /* may be NULL */
+	struct settings settings;
+	struct view_request request;
+	struct view_host host;
+	struct view_entry *entries;	 /* the request's, allocated */
+	struct view_resource *resources; /* likewise; the workspace first */
+	size_t n_entries, n_resources;
+	size_t n_direct; /* so many of the resources, the first ones, are real
+			  */
+	struct gate_rules *rules; /* of direct_protect(), or NULL */
+	struct timespec rules_at; /* when that looked */
+	size_t direct_end;	  /* its entries end there */
+	size_t n_kept; /* and so many behind them are for a session to keep */
+	/* Which of the session each is: what is gone there is not here. */
+	size_t numbers[RECORD_RESOURCES_MAX];
+	struct plan plan;
+	char **argv;	      /* the plan's, allocated */
+	char cwd[PATH_MAX];   /* the caller's */
+	char chdir[PATH_MAX]; /* inside, if it is another one */
+	char workspace[PATH_MAX];
+	struct ladder *ladder;	  /* its `tell` is whose box it is; or NULL */
+	bool is_bare;		  /* without namespaces: ladder_begin() */
+	const char *tmp;	  /* without namespaces: for temporary files */
+	const char *worktree_why; /* its repository is not shown: why not */
+	char store[PATH_MAX], store_inside[PATH_MAX];
+	const char *covered; /* the store, if something may show it */
+	const char **covers; /* where things of ours are, for the request */
+	struct run_berth {
+		const char *source; /* the resource's */
+		int fd;		    /* of berth_hold() */
+	} * berths;
+	size_t n_berths;
+	char home[PATH_MAX];
+	struct roster home_names;
+	char command[PATH_MAX];	     /* as it was found */
+	char command_real[PATH_MAX]; /* what that leads to */
+	/* Of git's configuration: left out, or cut; not shown at all. */
+	size_t n_git_keys, n_git_files;
+	size_t n_closed_whole; /* directories of /etc: closed_find() */
+	bool may_lack_command; /* it is not going to be executed */
+};
+
+/*
+ * `run` is freed with run_done() in any case.  With a session, which may be
+ * NULL, its record says what is held back and, if `run` made it, what else the
+ * box is told.
+ */
+int run_configure(struct run *run, const struct hb_run_options *options,
+		  const struct run_session *session, struct hb_error *err);
+int run_find_workspace(struct run *run, struct hb_error *err);
+int run_look(struct run *run, const struct hb_listener *listener,
+	     struct hb_error *err);
+int run_prepare(struct run *run, const struct hb_run_options *options,
+		const struct run_session *session,
+		const struct hb_listener *listener, struct hb_error *err);
+/*
+ * Holds the berths of the resources that show the base itself until
+ * run_done(), and covers them.  This alone changes the host.
+ */
+int run_hold_berths(struct run *run, struct hb_error *err);
+int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);
+void run_done(struct run *run);
+
+/*
+ * Puts what box_run() said, which is in `err`, into words that help, and
+ * returns the code.
+ */
+int run_explain(const struct run *run, int r, struct hb_error *err);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/workspace.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "holdback/holdback.h"
+#include "host/look.h"
+#include "host/worktree.h"
+#include "plan/plan.h"
+#include "plan/settings.h"
+#include "plan/view.h"
+#include "sys/file.h"
+#include "view/entries.h"
+#include "view/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The workspace and its repository; or what a session has. */
+#define ALWAYS_MAX RECORD_RESOURCES_MAX
+
+/* A home by any name: root's idea of home is not that of the directory's owner.
+ */
+static bool looks_like_home(const char *dir)
+{
+	static const char *const signs[] = { ".ssh", ".gnupg" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (path_join(dir, signs[i], path, sizeof(path)) >= 0 &&
+		    sys_faccessat(AT_FDCWD, path, F_OK) >= 0)
+			return true;
+	return false;
+}
+
+/* A place that the settings hide is no workspace. */
+static bool is_hidden(const struct run *run, const char *path)
+{
+	const struct settings *s = &run->settings;
+	char hidden[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_items; i++)
+		if (s->items[i].key == KEY_HIDE &&
+		    entries_path(run, &s->items[i], s->items[i].value, hidden,
+				 NULL) >= 0 &&
+		    view_lies_in(path, hidden))
+			return true;
+	return false;
+}
+
+static bool is_home(const struct run *run, const char *path)
+{
+	return run->host.home && strcmp(path, run->host.home) == 0;
+}
+
+static bool may_have_home(const struct run *run)
+{
+	const struct hb_listener *l = run->listener;
+
+	return l && l->ask &&
+	       l->ask(l->context,
+		      "the home directory would be the workspace: the command "
+		      "could read all of it but known keys; go on?");
+}
+
+static const char *refuses(const struct run *run, const char *path)
+{
+	const char *why = view_refuses_workspace(path, run->host.home);
+
+	if (why)
+		return why;
+	if (is_home(run, path))
+		return may_have_home(run)
+			       ? NULL
+			       : "the home directory cannot be a workspace";
+	if (is_hidden(run, path))
+		return "a directory that is hidden in the view cannot be a workspace";
+	if (looks_like_home(path))
+		return "a directory that holds keys cannot be a workspace";
+	return NULL;
+}
+
+/* `source` and `inside` are copied. */
+static int add_resource(struct run *run, enum view_role role,
+			const char *source, const char *inside,
+			const struct setting_item *item, struct hb_error *err)
+{
+	struct view_resource *resource = &run->resources[run->n_resources];
+	size_t n = strlen(source) + 1, k = strlen(inside) + 1;
+	struct stat st;
+	char *copy;
+	int r;
+
+	r = sys_fstatat(AT_FDCWD, source, &st, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at '%s'", source);
+	copy = malloc(n + k);
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	memcpy(copy, source, n);
+	memcpy(copy + n, inside, k);
+	r = plan_keep(&run->plan, copy, err);
+	if (r < 0)
+		return r;
+	*resource = (struct view_resource){
+		.role = role,
+		.is_direct = role <= VIEW_GIT && run->settings.is_direct,
+		.source = copy,
+		.inside = copy + n,
+		.mode = st.st_mode & 01777,
+		.item = item,
+	};
+	run->n_resources++;
+	if (resource->is_direct)
+		run->n_direct++;
+	else if (role != VIEW_CACHE && run->n_kept < RECORD_RESOURCES_MAX) {
+		run->numbers[run->n_kept] = run->n_kept;
+		run->n_kept++;
+	}
+	run->request.resources = run->resources;
+	run->request.n_resources = run->n_resources;
+	return 0;
+}
+
+/* Where --at puts the workspace. */
+static int find_at(struct run *run, char *ret, struct hb_error *err)
+{
+	const struct setting_item item = {
+		.key = KEY_AT,
+		.value = run->settings.at,
+		.origin = run->settings.origins[KEY_AT],
+	};
+	char shown[QUOTE_SHOWN];
+
+	(void)quote_shown(item.value, shown, sizeof(shown));
+	if (!path_is_absolute(item.value) ||
+	    path_normalise(item.value, PATH_DOTS_REFUSE, ret, PATH_MAX) < 0)
+		return entries_fail(&item, err, "'%s' is not absolute", shown);
+	if (view_refuses_workspace(ret, run->host.home) || is_home(run, ret))
+		return entries_fail(&item, err, "the view has its own '%s'",
+				    shown);
+	return 0;
+}
+
+static int make_room(struct run *run, struct hb_error *err)
+{
+	run->resources = calloc(run->settings.n_items + ALWAYS_MAX,
+				sizeof(*run->resources));
+	if (!run->resources)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	return 0;
+}
+
+/* One that `create` made has no roles: the first is where the work is. */
+static enum view_role role_of(const struct session_record *record, size_t i)
+{
+	enum view_role role = role_named(record->resources[i].role);
+
+	if (role < VIEW_ROLES)
+		return role;
+	return i == 0 ? VIEW_WORKSPACE : VIEW_COW;
+}
+
+int workspace_of_session(struct run *run, struct hb_error *err)
+{
+	const struct session_record *record = run->session->record;
+	int r;
+
+	if (run->settings.is_direct) {
+		hb_fix(err, "leave one of --direct and --session out");
+		return hb_fail(err, -HB_E_USAGE,
+			       "what a session holds back cannot be direct");
+	}
+	r = make_room(run, err);
+	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
+		       record->resources[0].source);
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
+		if (run->session->gone[i])
+			continue;
+		r = add_resource(run, role_of(record, i),
+				 record->resources[i].source,
+				 record->resources[i].inside, NULL, err);
+		if (r >= 0 && run->n_kept > 0)
+			run->numbers[run->n_kept - 1] = i;
+	}
+	return r;
+}
+
+int workspace_find(struct run *run, struct hb_error *err)
+{
+	char inside[PATH_MAX], common[PATH_MAX], shown[QUOTE_SHOWN];
+	const char *why;
+	int r;
+
+	r = make_room(run, err);
+	if (r < 0)
+		return r;
+	look_workspace(run->cwd, run->host.home, run->workspace);
+	why = refuses(run, run->workspace);
+	if (why) {
+		hb_fix(err, "change to the directory of a project");
+		return hb_fail(
+			err, -HB_E_USAGE, "%s: '%s'", why,
+			quote_shown(run->workspace, shown, sizeof(shown)));
+	}
+	(void)snprintf(inside, sizeof(inside), "%s", run->workspace);
+	r = run->settings.at ? find_at(run, inside, err) : 0;
+	if (r >= 0)
+		r = add_resource(run, VIEW_WORKSPACE, run->workspace, inside,
+				 NULL, err);
+	if (r < 0)
+		return r;
+	r = worktree_find(run->workspace, common, &run->worktree_why);
+	if (r > 0 && view_refuses_workspace(common, run->host.home))
+		run->worktree_why = "its common directory cannot be shown";
+	else if (r > 0)
+		return add_resource(run, VIEW_GIT, common, common, NULL, err);
+	return 0;
+}
+
+/* What two resources would both hold could not be said to belong to either. */
+static bool overlaps(const struct run *run, const char *source,
+		     const char *inside)
+{
+	for (size_t i = 0; i < run->n_resources; i++) {
+		const struct view_resource *other = &run->resources[i];
+
+		if (view_lies_in(source, other->source) ||
+		    view_lies_in(other->source, source) ||
+		    view_lies_in(inside, other->inside) ||
+		    view_lies_in(other->inside, inside))
+			return true;
+	}
+	return false;
+}
+
+/* DIR:INSIDE: the last colon that an absolute path follows divides. */
+static void split(const char *value, char *dir, const char **ret_inside)
+{
+	const char *colon = NULL;
+
+	for (const char *p = strstr(value, ":/"); p; p = strstr(p + 1, ":/"))
+		colon = p;
+	(void)snprintf(dir, PATH_MAX, "%.*s",
+		       colon ? (int)(colon - value) : (int)strlen(value),
+		       value);
+	*ret_inside = colon ? colon + 1 : NULL;
+}
+
+static int add_cow(struct run *run, const struct setting_item *item,
+		   struct hb_error *err)
+{
+	char dir[PATH_MAX], path[PATH_MAX], source[PATH_MAX], inside[PATH_MAX];
+	char shown[QUOTE_SHOWN];
+	const char *at, *why;
+	struct stat st;
+	int r;
+
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	split(item->value, dir, &at);
+	r = entries_path(run, item, dir, path, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = look_real(path, source);
+	if (r >= 0)
+		r = sys_fstatat(AT_FDCWD, source, &st, 0);
+	if (r >= 0 && !S_ISDIR(st.st_mode))
+		r = -ENOTDIR;
+	if (r < 0)
+		return entries_fail(item, err, "cannot find '%s': %s", shown,
+				    hb_strerror(-r));
+	if (path_normalise(at ? at : source, PATH_DOTS_REFUSE, inside,
+			   sizeof(inside)) < 0)
+		return entries_fail(item, err, "'%s' is not a plain path",
+				    shown);
+	why = view_refuses_workspace(source, run->host.home);
+	if (!why)
+		why = view_refuses_workspace(inside, run->host.home);
+	if (why || is_home(run, source) || is_home(run, inside))
+		return entries_fail(item, err, "'%s' cannot be held back",
+				    shown);
+	if (overlaps(run, source, inside))
+		return entries_fail(item, err,
+				    "'%s' and another directory that is held "
+				    "back overlap",
+				    shown);
+	return add_resource(run, VIEW_COW, source, inside, item, err);
+}
+
+/* One that is missing, or part of something else, is none. */
+static int add_if_there(struct run *run, enum view_role role,
+			const struct setting_item *item, struct hb_error *err)
+{
+	char path[PATH_MAX], source[PATH_MAX];
+	int r;
+
+	r = entries_path(run, item, item->value, path, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (!entries_may_exist(run, path) ||
+	    sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
+	    look_real(path, source) < 0 ||
+	    view_refuses_workspace(source, run->host.home) ||
+	    is_home(run, source) || overlaps(run, source, path))
+		return 0;
+	return add_resource(run, role, source, path, item, err);
+}
+
+int workspace_find_more(struct run *run, struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_COW && !run->session)
+			r = add_cow(run, &s->items[i], err);
+	/* The kept ones first: see run.n_kept. */
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_STATE && !run->session)
+			r = add_if_there(run, VIEW_STATE, &s->items[i], err);
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_CACHE)
+			r = add_if_there(run, VIEW_CACHE, &s->items[i], err);
+	return r;
+}
