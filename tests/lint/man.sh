@@ -180,6 +180,52 @@ for page in "$pages/holdback"[.-]*.[57].scd; do
 		'sed -n "/^# SEE ALSO/,\$p" "$1" | grep -qF "*$2*($3)"' \
 		sh "$pages/holdback.1.scd" "${name%.*}" "${name##*.}"
 done
-long=$(grep -rnE '^.{101,}' "$pages" | cut -c 1-80)
+long=$(cd "$pages" && awk '
+	/^```/ { literal = !literal }
+	!literal && length($0) > 100 { print FILENAME ":" FNR }' \
+	*.scd common/*.scd)
 is 'no line of a man page is longer than 100 columns' "$long" ''
+
+# The keys of files: every option of run that a file may choose.
+conf=$pages/holdback.conf.5.scd
+
+# keys_in SECTION: the keys that the section of holdback.conf(5) defines.
+keys_in() {
+	sed -n "/^# $1/,/^# /s/^\*\([a-z-]*\)\* = .*/\1/p" "$2" | sort
+}
+
+# keys: the options of run that name no single run.
+keys() {
+	in_table run | sed 's/^--//; s/ .*//' | grep -vx 'profile\|session\|code' |
+		sort
+}
+
+# workspace_keys: the keys for which a file in the workspace may have a value.
+workspace_keys() {
+	mkdir "$work/tree"
+	for key in $(keys); do
+		for value in none yes no own 1 inside; do
+			echo "$key = $value" >"$work/tree/.holdback.conf"
+			(cd "$work/tree" && HOME=$work "$HB_BIN" config) \
+				>/dev/null 2>&1 || continue
+			echo "$key"
+			break
+		done
+	done
+	rm -r "$work/tree"
+}
+
+sed '/^\*inotify\* = /d' "$conf" >"$copy/conf"
+unlike 'a key that holdback.conf(5) lacks is found' \
+	"$(keys_in KEYS "$copy/conf")" "$(keys)"
+is 'holdback.conf(5) defines every key of a run and no other' \
+	"$(keys_in KEYS "$conf")" "$(keys)"
+is 'holdback.conf(5) lists the keys that a workspace may set' \
+	"$(keys_in 'WORKSPACE FILE' "$conf")" "$(workspace_keys)"
+for key in profile session code; do
+	mkdir -p "$work/config/holdback"
+	echo "$key = x" >"$work/config/holdback/config"
+	check_exit "no file may set the key $key" 3 \
+		env XDG_CONFIG_HOME="$work/config" "$HB_BIN" config
+done
 done_testing
