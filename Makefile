@@ -11,8 +11,8 @@ DESTDIR ?=
 MAN = $(patsubst docs/man/%.scd,$B/man/%,$(wildcard docs/man/*.scd))
 C_FILES = $(shell find src include tests tools bench -name '*.[ch]')
 
-.PHONY: all executables man demo test bench soak mutate fuzz install format \
-	clean deps-build
+.PHONY: all executables man demo test bench soak noise mutate fuzz install \
+	format clean deps-build
 .SILENT:
 
 all: executables man
@@ -52,6 +52,13 @@ soak: all
 	tools/build $B test clang
 	HB_SOAK=1 tests/run --build $B --timeout 3600
 endif
+
+# How often the gate asks: in the history of this project, and in the published
+# versions of some packages, which npm fetches.  A tenth is too often.
+noise: all
+	tools/noise --build $B --most 10 .
+	tools/noise --build $B --most 10 --last 20 \
+		$(addprefix npm:,$(shell cat tools/noise.packages))
 
 bench: all
 	tools/ensure-deps bench

@@ -341,6 +341,30 @@ static bool match_whole(const struct pattern *p, const char *path, size_t len,
 	return now->n > 0 && seen[p->n];
 }
 
+/*
+ * Whether the path ends in other bytes than the pattern asks for.  Nearly all
+ * patterns end in some that stand for themselves, and nearly no path ends in
+ * those of a pattern: so most need no more than this.
+ */
+static bool ends_otherwise(const struct pattern *p, const char *path,
+			   size_t len)
+{
+	for (size_t i = p->n; i > 0; i--, len--) {
+		char c = p->s[i - 1];
+
+		/* Behind "**" a slash may stand for no byte. */
+		if (c == '/' || c == '*' || c == '?' || c == '[' || c == ']' ||
+		    c == '\\')
+			return false;
+		if (len == 0)
+			return true;
+		if (c != path[len - 1] &&
+		    !(p->fold && fold_byte(c) == fold_byte(path[len - 1])))
+			return true;
+	}
+	return false;
+}
+
 /* NULL, or what is wrong with the pattern. */
 static const char *find_fault(const char *pattern)
 {
@@ -399,6 +423,8 @@ bool glob_match(const char *pattern, const char *path, unsigned int flags)
 		path = last ? last + 1 : path;
 		is_above = false;
 	}
+	if (!is_above && ends_otherwise(&p, path, len))
+		return false;
 	return match_whole(&p, path, len, is_above);
 }
 

@@ -25,7 +25,8 @@
 #define HEAD	4
 
 struct glob {
-	char *pattern;
+	const char *pattern;
+	char *copy; /* if the pattern is a part of the rule's */
 	size_t rule;
 	unsigned short path; /* of the rule's */
 	bool is_whole;
@@ -73,7 +74,7 @@ static size_t bucket_of_head(const char *s)
 static bool has_wildcard(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strchr("*?[\\", s[i]))
+		if (s[i] == '*' || s[i] == '?' || s[i] == '[' || s[i] == '\\')
 			return true;
 	return false;
 }
@@ -126,9 +127,12 @@ static int add(struct gate_index *index, const struct glob *like, size_t len,
 	}
 	g = &index->globs[index->n];
 	*g = *like;
-	g->pattern = strndup(like->pattern, len);
-	if (!g->pattern)
-		return hb_fail(err, -ENOMEM, "cannot keep the rules");
+	if (like->pattern[len]) {
+		g->copy = strndup(like->pattern, len);
+		if (!g->copy)
+			return hb_fail(err, -ENOMEM, "cannot keep the rules");
+		g->pattern = g->copy;
+	}
 	at = bucket_of(g->pattern);
 	g->next = index->buckets[at];
 	index->buckets[at] = ++index->n;
@@ -195,7 +199,7 @@ int gate_index_new(const struct gate_rules *rules,
 void gate_index_free(struct gate_index *index)
 {
 	for (size_t i = 0; index && i < index->n; i++)
-		free(index->globs[i].pattern);
+		free(index->globs[i].copy);
 	if (index)
 		free(index->globs);
 	free(index);

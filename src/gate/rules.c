@@ -453,15 +453,16 @@ static int set_limit(struct reading *reading, struct hb_error *err)
 	return 0;
 }
 
+/* Those that come often first. */
 static const struct key keys[] = {
-	{ "severity", set_severity, true }, { "class", set_class, false },
-	{ "reason", set_reason, false },    { "by", add_by, false },
-	{ "path", add_path, true },	    { "like", add_like, false },
-	{ "not", add_not, false },	    { "on", set_on, false },
-	{ "type", set_type, false },	    { "content", set_content, false },
-	{ "key", add_key, true },	    { "not-key", add_not_key, false },
-	{ "key-on", set_key_on, false },    { "value", add_value, false },
-	{ "test", set_test, false },	    { "limit", set_limit, true },
+	{ "path", add_path, true },	   { "by", add_by, false },
+	{ "key", add_key, true },	   { "not-key", add_not_key, false },
+	{ "value", add_value, false },	   { "severity", set_severity, true },
+	{ "reason", set_reason, false },   { "class", set_class, false },
+	{ "like", add_like, false },	   { "not", add_not, false },
+	{ "on", set_on, false },	   { "type", set_type, false },
+	{ "content", set_content, false }, { "key-on", set_key_on, false },
+	{ "test", set_test, false },	   { "limit", set_limit, true },
 };
 
 static const struct key *find_key(const char *name, struct hb_error *err)
@@ -512,13 +513,12 @@ int gate_rules_read(struct gate_rules *rules, enum gate_source source,
 {
 	struct reading reading = { .rules = rules, .source = source };
 	auto_kv_reader struct kv_reader reader = { 0 };
+	struct hb_error why = { 0 };
 	struct kv_entry entry;
 	int r;
 
 	kv_reader_init(&reader, name, text, n);
 	while ((r = kv_next(&reader, &entry, err)) > 0) {
-		struct hb_error why = { 0 };
-
 		r = set(&reading, &entry, &why);
 		if (r == -HB_E_CONFIG) {
 			hb_fix(err, "%s", why.fix);
