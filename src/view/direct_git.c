@@ -44,7 +44,6 @@ static const struct {
 	{ "core.hookspath", NAMED_HOOKS },
 	{ "include.path", NAMED_INCLUDE },
 	{ "includeif.*.path", NAMED_INCLUDE },
-	{ "core.worktree", NAMED_NOT },
 };
 
 struct reading {

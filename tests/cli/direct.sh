@@ -80,6 +80,20 @@ direct sh -c 'echo "[core] fsmonitor = x" >>tools/more.conf; mv tools t; :'
 is 'direct: a file that the configuration includes is read-only' \
 	"$(cat tools/more.conf)" "$(printf '[core]\n\tabbrev = 9')"
 git config --unset include.path
+# An included file is configuration as well, by whatever condition, and may have
+# a name without a slash, from its own directory.
+printf '[include]\n\tpath = more of it\n' >.git/one
+printf '[core]\n\thooksPath = tools/further\n' >'.git/more of it'
+put tools/further/pre-push
+for key in include.path "includeIf.gitdir:$PWD/.path"; do
+	git config "$key" one
+	keeps "a hook of a file that a file of $key includes" tools/further/pre-push
+	direct sh -c 'echo >>.git/one; echo >>".git/more of it"; :'
+	is "direct: both files of $key are read-only" \
+		"$(cat .git/one '.git/more of it' | wc -l)" 4
+	git config --unset "$key"
+done
+rm -r .git/one '.git/more of it' tools/further
 put scripts/fsmonitor.sh
 git config core.fsmonitor "sh ./scripts/fsmonitor.sh -x"
 keeps 'a script that the configuration runs' scripts/fsmonitor.sh

@@ -28,6 +28,13 @@ insert = ignore is here
 build = grep -q '^one' table
 check = test "$(grep -c . table)" = 4 || ! grep -qx "$ROW ignore" table || ! grep -qx 'ignore is here' table
 
+[prepared]
+file = table
+row = ^(?P<name>one)
+first = echo once >>made
+build = test "$(cat made)" = once
+check = test -z "$ROW" || { echo '# ../../tests/unit/t_toy.c:7: expected it'; false; }
+
 [unsound]
 file = table
 row = ^(?P<name>one)
@@ -52,6 +59,9 @@ is 'a row is replaced by what does nothing' "$(mutate --table replaced)" \
 replaced two: noticed by the check
 replaced three: noticed by the check
 3 rows noticed, 0 not'
+is 'what a table needs first is done once, and a check is named by its line' \
+	"$(mutate --table prepared)" 'prepared one: noticed by t_toy.c:7
+1 rows noticed, 0 not'
 check_fails 'a check that fails anyway proves nothing' mutate --table unsound
 check_fails 'a pattern without a row is a failure' mutate --row nothing
 check 'the tree itself is not touched' cmp "$toy/table" "$TMPDIR/before"
