@@ -360,9 +360,9 @@ static int tell_inside(void *ctx, const struct tree_visit *v,
 	return tell(rep, buf_str(&rep->path), &v->attr, NULL, err);
 }
 
-static bool is_there(const struct place *p, struct sys_attr *ret)
+static int find(const struct place *p, struct sys_attr *ret)
 {
-	return p->dir >= 0 && sys_attr_at(p->dir, p->name, ret) == 0;
+	return p->dir >= 0 ? sys_attr_at(p->dir, p->name, ret) : -ENOENT;
 }
 
 /* Also in a directory of the layer that is closed to its owner. */
@@ -384,14 +384,6 @@ static bool is_in_upper(struct site *s, const struct op *op,
 	if (r == 0)
 		r = sys_attr_at(dir.fd, at.name, ret);
 	return content_leave(&dir, NULL) == 0 && r == 0;
-}
-
-/* Whether nobody can tell: the directory is closed to its owner. */
-static bool is_closed(const struct place *p)
-{
-	struct sys_attr a;
-
-	return p->dir >= 0 && sys_attr_at(p->dir, p->name, &a) == -EACCES;
 }
 
 /* Whether the directory must not be known, because it is not ours alone. */
@@ -462,7 +454,7 @@ static int report_inode(struct report *rep, struct site *s, const struct op *op,
 		r = site_base(s, op, &at, err);
 	else
 		site_undo(s, op, &at);
-	if (r < 0 || !is_there(&at, &a) || !is_as_before(op, &at))
+	if (r < 0 || find(&at, &a) < 0 || !is_as_before(op, &at))
 		return r;
 	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
 		       (unsigned long long)a.ino);
@@ -491,7 +483,7 @@ static int report_one(struct report *rep, const struct op *op,
 	struct hb_error why = { 0 };
 	struct place at_base = { .dir = -1 };
 	bool has_base, has_layer;
-	int r;
+	int found, r;
 
 	if ((op->flags & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
 		return 0;
@@ -507,9 +499,13 @@ static int report_one(struct report *rep, const struct op *op,
 		return untold(r, &why, err);
 	if (rep->back && op->accepted != CONFLICT_NONE)
 		return tell_disputed(rep, op, err);
-	if ((rep->back && !is_as_before(op, &at_base)) || is_closed(&at_base))
+	if (rep->back && !is_as_before(op, &at_base))
 		return 0;
-	has_base = is_there(&at_base, &base);
+	found = find(&at_base, &base);
+	/* Nobody can tell: the directory is closed to its owner. */
+	if (found == -EACCES)
+		return 0;
+	has_base = found == 0;
 	has_layer = is_in_upper(s, op, &layer);
 	event_report(rep->a->txn->events, &e);
 	r = tell(rep, op->path, has_base ? &base : NULL,

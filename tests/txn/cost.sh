@@ -7,7 +7,8 @@
 
 strace -o "$TMPDIR/calls" true 2>/dev/null || skip_all 'nothing can be traced here'
 
-# calls KIND COMMAND ARGUMENT...: how many of that kind it makes.
+# calls KIND COMMAND ARGUMENT...: how many of that kind it makes.  Whatever kind
+# is asked for, strace shows calls that it has no name for, too.
 calls() {
 	calls_kind=$1
 	calls_command=$2
@@ -15,7 +16,9 @@ calls() {
 	(cd "$project" && exec strace -f -qq -e "trace=$calls_kind" -e signal=none \
 		-o "$TMPDIR/calls" "$HB_BIN" "$calls_command" --state-dir "$state" \
 		"$@") >/dev/null
-	grep -c '(' "$TMPDIR/calls"
+	calls_name=$calls_kind
+	[ "$calls_kind" != all ] || calls_name='[a-z0-9_]*'
+	grep -c "^[0-9]* *$calls_name(" "$TMPDIR/calls"
 }
 
 # changed COUNT: a session with so many files, all of them changed.
@@ -59,7 +62,7 @@ each() {
 is 'diff compares a file in 9 calls' "$(each first)" 9
 is 'and looks at it in 2 when nothing has happened since' "$(each again)" 2
 # Two of these are the gate's and the last look before the commit point.
-check 'commit looks 16 times at a file, or less' [ "$(each commit)" -le 16 ]
+check 'commit looks 12 times at a file, or less' [ "$(each commit)" -le 12 ]
 
 rm -f "$TMPDIR"/diff.*
 rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
