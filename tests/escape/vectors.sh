@@ -90,27 +90,36 @@ at() {
 
 # --- attempts that take more than a line: PLACE -------------------------------
 
-# What is said of files must not be what their names say.
+# What is said of files must not be what their names say.  An inner session keeps
+# its store where the outer one lists nothing, so that it is asked inside.
 escape_sequence_in_a_name() {
 	sequence=$(printf 'a\033]52;c;aGI=\007b')
-	# shellcheck disable=SC2046 # words
-	$(words "$1" '-s esc') touch "$sequence" >told 2>&1
-	for command in 'status @esc' 'diff @esc' 'ls'; do
-		# shellcheck disable=SC2086 # words
-		"$HB_BIN" $command >>told 2>&1
-	done
-	"$HB_BIN" cleanup -y @esc >>told 2>&1
+	cat >escape.sh <<-'SH'
+		holdback=$1 sequence=$2
+		shift 2
+		"$@" touch "$sequence"
+		for command in 'status @esc' 'diff @esc' ls; do
+			$holdback $command
+		done
+		$holdback cleanup -y @esc
+	SH
+	around=
+	place=$1
+	if [ "$1" = nested ]; then
+		around=$(words open)
+		place=box
+	fi
+	# shellcheck disable=SC2046,SC2086 # words
+	$around sh escape.sh "$HB_BIN" "$sequence" $(words "$place" '-s esc') \
+		>told 2>&1
 	if grep -q "$(printf '[\033\007]')" told; then
 		echo raw
-	elif [ -e "$sequence" ]; then
-		cat told
-	# The inner session keeps its store where the outer one lists nothing.
-	elif [ "$1" = nested ] || grep -q 'a.033]52;c;aGI=' told; then
+	elif [ ! -e "$sequence" ] && [ "$(grep -c 'a.033]52;c;aGI=' told)" -ge 2 ]; then
 		echo quoted
 	else
 		cat told
 	fi
-	rm told
+	rm told escape.sh
 }
 
 directory_as_input() {
