@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/event.h"
+#include "base/quote.h"
 #include "base/sha256.h"
 #include "tree/syncer.h"
 #include "txn/apply.h"
@@ -184,6 +185,23 @@ static int scan_all(struct commit *c, struct hb_error *err)
 	return 0;
 }
 
+/*
+ * The list of all of them is for who looks again, and where the session has no
+ * more than a copy that look finds none.  So one is named here.
+ */
+static int refuse(const struct commit *c, uint64_t n, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+	size_t i = 0;
+
+	while (i + 1 < c->n && !c->parts[i].survey.conflict)
+		i++;
+	return hb_fail(
+		err, -HB_E_CONFLICT, "the base has changed in %llu %s %s",
+		(unsigned long long)n, n == 1 ? "place:" : "places, first in",
+		quote_shown(c->parts[i].survey.conflict, shown, sizeof(shown)));
+}
+
 static int scan(struct commit *c, struct txn_result *result,
 		struct hb_error *err)
 {
@@ -218,12 +236,8 @@ static int scan(struct commit *c, struct txn_result *result,
 		return hb_fail(err, -HB_E_CONFLICT,
 			       "the changes are not the expected ones");
 	}
-	if (result->summary.n_conflicts > 0) {
-		return hb_fail(err, -HB_E_CONFLICT,
-			       "the base has changed in %llu place%s",
-			       (unsigned long long)result->summary.n_conflicts,
-			       result->summary.n_conflicts == 1 ? "" : "s");
-	}
+	if (result->summary.n_conflicts > 0)
+		return refuse(c, result->summary.n_conflicts, err);
 	r = pass_gate(c, err);
 	if (r < 0)
 		return r;

@@ -247,7 +247,12 @@ static int look_at(struct pass *p, const struct change *c,
 	for (size_t i = 0; (c->flags & CHANGE_CONFLICT) && i < p->depth; i++)
 		set_bit(s->disputed, p->levels[i].number);
 	s->n_taken++;
-	s->n_conflicts += changes_choice_is_open(&options->choice, c);
+	if (changes_choice_is_open(&options->choice, c) &&
+	    s->n_conflicts++ == 0) {
+		s->conflict = strdup(c->path);
+		if (!s->conflict)
+			return hb_fail(err, -ENOMEM, "cannot keep a path");
+	}
 	s->n_denied += is_denied(options, c);
 	if (c->new.type == ENTRY_FILE)
 		s->bytes += c->new.stored;
@@ -286,5 +291,6 @@ void survey_done(struct survey *s)
 	free(s->partial);
 	free(s->disputed);
 	free(s->links);
+	free(s->conflict);
 	*s = (struct survey){ 0 };
 }

@@ -33,6 +33,7 @@ struct survey {
 	 */
 	uint64_t n_kept_deleted, n_kept_replaced;
 	uint64_t n_conflicts; /* wanted, and neither ours nor theirs */
+	char *conflict;	      /* the path of the first of them */
 	/* Wanted, and of a kind that has to be asked for and was not. */
 	uint64_t n_denied;
 	uint64_t bytes; /* of files that are taken */

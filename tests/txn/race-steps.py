@@ -28,10 +28,13 @@ from stopper import STAMP, append, replace  # noqa: E402
 
 SOAK = os.environ.get("HB_SOAK") == "1"
 CONFLICT, STATE = 5, 10
-BASE = {"f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n", "h/x": "h\n"}
+BASE = {
+    "f": "f\n", "g": "g\n", "r": "r\n", "d/x": "x\n", "k/x": "k\n", "e/y": "y\n", "u": "u\n",
+    "h/x": "h\n", "touched": "t\n",
+}  # fmt: skip
 INSIDE = (
     "echo session >>f; echo session >g.new; mv g.new g; rm r h/x; rm -r d k; mkdir d;"
-    " echo o >d/o; echo z >e/z; echo n >new"
+    " echo o >d/o; echo z >e/z; echo n >new; touch touched"
 )
 OUTCOMES = {0: "committed", CONFLICT: "refused", STATE: "left in part"}
 SECOND = "r"
@@ -88,6 +91,9 @@ def held(file):
 # After these the file is not there; after all of them two have changed.
 REMOVE = (remove_two, remove_around, file_around)
 TWO = (replace_two, append_two, *REMOVE)
+# Of this the session has no more than a copy, so that the edit wins once it is
+# looked at again: before that it stops the commit.
+COPY = "touched"
 # What these do is found by the next that moves.
 AT_MOVES = (away, remove_around, file_around)
 
@@ -99,7 +105,7 @@ ACTS = {
         (append, "r"), (replace, "r"), (replace_two, "f"), (append_two, "f"),
         (replace_two, "g"), (remove_two, "g"), (replace_two, "new"),
         (append, "d/x"), (replace, "d/x"), (append, "k/x"),
-        (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"),
+        (add, "d/user"), (add, "new"), (add, "e/z"), (append, "u"), (append, COPY),
         (away, "f"), (away, "r"), (away, "k"), (away, "e"),
         (held, "f"), (held, "r"), (held, "k/x"),
         (remove_around, "h/x"), (file_around, "h/x"),
