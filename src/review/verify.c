@@ -7,6 +7,8 @@
 #include "store/store.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
+#include "txn/check.h"
+#include "txn/txn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -166,6 +168,26 @@ static int verify_one(struct verify *v, struct hb_error *err)
 		     : 0;
 }
 
+/* Not without the lock: whoever has it may be at work there. */
+static int check_transaction(struct hb_session *s, struct hb_error *err)
+{
+	size_t n = s->record.n_resources;
+	auto_free struct txn_resource *resources =
+		calloc(n, sizeof(*resources));
+	struct txn_state state;
+	const struct txn txn = { .session = s->dir,
+				 .resources = resources,
+				 .n_resources = n };
+
+	if (!resources)
+		return hb_fail(err, -ENOMEM, "cannot verify");
+	for (size_t i = 0; i < n; i++) {
+		resources[i].dir = s->resources[i].dir;
+		resources[i].spot = s->resources[i].dir;
+	}
+	return s->has_lock ? txn_check(&txn, &state, err) : 0;
+}
+
 int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 		      struct hb_verified *ret_verified, struct hb_error *err)
 {
@@ -178,6 +200,11 @@ int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 	r = session_open_resources(session, err);
 	if (r < 0)
 		return r;
+	r = check_transaction(session, err);
+	if (r < 0) {
+		session_close_resources(session);
+		return hb_fail(err, r, "session '%s'", session->record.name);
+	}
 	progress_begin(&v.progress, session->store,
 		       "looking through the real directories");
 	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "txn/check.h"
 #include "txn/history.h"
 #include "txn/run.h"
 #include "txn/txn.h"
@@ -28,12 +29,19 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 				   .is_recovery = true,
 				   .back = back };
 	enum txn_recovered what = RECOVERED_NOTHING;
+	struct txn_state state;
 	struct run_locks locks;
 	int r;
 
 	r = run_lock(&locks, txn, err);
 	if (r < 0)
 		return r;
+	txn->n_left = 0;
+	r = txn_check(txn, &state, err);
+	if (r < 0) {
+		run_unlock(&locks);
+		return hb_fail(err, r, "cannot recover");
+	}
 	r = run_journal(&run, err);
 	if (r == -ENOENT)
 		r = 0;

@@ -27,7 +27,7 @@ CALLS = ["renameat2", "renameat", "fsync", "unlinkat", "mkdirat", "linkat", "uti
 STRATEGY = ["--strategy", os.environ["HB_STRATEGY"]] if "HB_STRATEGY" in os.environ else []
 STEP = 1 if os.environ.get("HB_SOAK") == "1" else 2
 LIMIT = 200
-CONFLICT = 5
+CONFLICT, STATE = 5, 10
 BASE = "mkdir d e; echo f >f; echo g >g; echo x >d/x; echo y >e/y; ln -s f l"
 CHANGE = (
     "echo more >>f; rm g; rm -r e; mkdir e n; echo z >e/z; echo 1 >n/1; ln n/1 n/2;"
@@ -68,6 +68,12 @@ class Session:
     def tree(self):
         return digest.digest(self.real)
 
+    def check_row(self):
+        """Names that no command leaves together are an error of verify."""
+        done = self.run("verify", "@s")
+        if done.returncode == STATE:
+            raise AssertionError(f"verify: {done.stderr.strip()}")
+
     def names(self):
         return self.must("diff", "--name-status", "@s")
 
@@ -85,6 +91,7 @@ def killed(session, call, number, *words):
     inject = f"inject={call}:signal=KILL:when={number}"
     strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
     done = session.run(*words, under=strace)
+    session.check_row()
     return done.returncode != 0, done
 
 
@@ -97,6 +104,7 @@ def check_commit(call, number):
         if number // STEP % 2 and died:
             session.must("recover", "--back", "@s")
         session.must("recover", "@s")
+        session.check_row()
         if session.tree() == old:
             if is_said:
                 raise AssertionError("said committed, and is not")
@@ -123,6 +131,7 @@ def check_undo(call, number):
         new = session.tree()
         died, _ = killed(session, call, number, "undo", "@s")
         session.must("recover", "@s")
+        session.check_row()
         if session.tree() == new:
             if session.names():
                 raise AssertionError("the tree is the new one and changes are pending")
@@ -147,6 +156,7 @@ def check_disputed(call, number):
         new = session.tree()
         died, _ = killed(session, call, number, "undo", "@s")
         session.must("recover", "@s")
+        session.check_row()
         if session.tree() == new:
             session.must("undo", "@s")
         for words in ((), ("--theirs", "e"), ("--theirs", "f")):
@@ -165,6 +175,7 @@ def check_rollback(call, number):
         old, pending = session.tree(), session.names()
         died, _ = killed(session, call, number, "rollback", "-y", "@s")
         session.must("recover", "@s")
+        session.check_row()
         names = session.names()
         if names not in ("", pending):
             raise AssertionError(f"a part is left: {names}")

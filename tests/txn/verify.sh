@@ -59,4 +59,25 @@ else
 		'*1 directory could not be looked into*'
 	chmod 755 "$project/shut"
 fi
+
+# Names in the session's own directory that no command leaves together.
+new_session 'echo one >f'
+in_box 'echo two >f'
+check 'commit before a name is planted' hb commit -y @s
+session=$state/sessions/s
+check 'verify passes a session whose names fit' hb verify @s
+mkdir -p "$session/undone"
+cp "$session/done/1" "$session/undone/1"
+check_exit 'verify fails on a journal that is done and undone' 10 hb verify @s
+like 'verify names both journals' "$(hb verify @s 2>&1)" \
+	'*no command leaves these together: done/1, undone/1*docs/transaction.md*'
+mv "$session/undone/1" "$session/journal"
+touch "$session/journal.new"
+check_exit 'recover fails on a journal beside the plan of another' 10 hb recover @s
+like 'recover names what it found' "$(hb recover @s 2>&1)" '*journal, journal.new, done/1*'
+is 'recover has left the planted names' "$(cd "$session" && ls journal journal.new)" \
+	'journal
+journal.new'
+rm "$session/journal" "$session/journal.new"
+check 'verify passes without the planted names' hb verify @s
 finish

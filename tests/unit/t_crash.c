@@ -17,6 +17,7 @@
 
 #include "scenes.h"
 #include "sys/fault.h"
+#include "txn/check.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -49,6 +50,10 @@ struct told {
 
 static struct told *told; /* by the child */
 static unsigned long long faults;
+
+/* How often a kill has left each row of check.h. */
+#define ROWS_MAX 32
+static unsigned long long rows_left[ROWS_MAX];
 
 static bool is_soak(void)
 {
@@ -203,6 +208,30 @@ static bool act_in_child(const struct loop *l, bool recovers, bool back,
 	return told->passages >= nth;
 }
 
+/* Whatever was killed, its session is in a row; recovered, nothing is in
+ * flight.
+ */
+static void check_row(const struct loop *l, const struct world *w,
+		      const char *what, unsigned n)
+{
+	struct txn_state state = { 0 };
+	struct hb_error err = { 0 };
+	size_t n_rows;
+	const struct txn_row *rows = txn_rows(&n_rows);
+	int r;
+
+	fault_arm(FAULT_NONE, 0);
+	r = txn_check(&w->txn, &state, &err);
+	if (r < 0)
+		printf("# %s, %s, %s at %u: %s\n", l->scene->name,
+		       deed_names[l->deed], what, n, err.text);
+	CHECK_INT(r, 0);
+	CHECK(n_rows <= ROWS_MAX);
+	rows_left[state.row - rows]++;
+	if (strcmp(what, "recovered") == 0)
+		CHECK_INT(state.flight, FLIGHT_NONE);
+}
+
 static void fail_mixed(const struct loop *l, const struct picture *now,
 		       const char *what, unsigned n, unsigned m)
 {
@@ -282,7 +311,7 @@ static void errors(struct loop *l, unsigned n)
 		r = act(l->scene, l->deed, &w, &err);
 		CHECK(fault_passages() >= n);
 		faults++;
-		fault_arm(FAULT_NONE, 0);
+		check_row(l, &w, "errno", n);
 		is_swept = l->scene->is_swept;
 		/* What is not filed yet is swept after the recovery. */
 		if (r == 0 && !(is_swept && w.txn.is_unfinished)) {
@@ -303,6 +332,7 @@ static void errors(struct loop *l, unsigned n)
 			printf("# %s, %s at %u: recover: %s\n", l->scene->name,
 			       deed_names[l->deed], n, err.text);
 		CHECK_INT(r, 0);
+		check_row(l, &w, "recovered", n);
 		check_after(l, &w, "errno", n, 0);
 		world_done(&w);
 	}
@@ -322,16 +352,20 @@ static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
 		prepare(l->scene, l->deed, &w);
 		hit = act_in_child(l, false, false, &w, mode, n);
 		CHECK(hit);
-		if (m > 0)
+		check_row(l, &w, "killed", n);
+		if (m > 0) {
 			hit = act_in_child(
 				l, true, back, &w,
 				m % 2 ? FAULT_KILL : FAULT_KILL_AFTER, m);
+			check_row(l, &w, "recovery killed", n);
+		}
 		r = recover(l->scene, &w, back, &err);
 		if (r < 0)
 			printf("# %s, %s killed at %u: recover: %s\n",
 			       l->scene->name, deed_names[l->deed], n,
 			       err.text);
 		CHECK_INT(r, 0);
+		check_row(l, &w, "recovered", n);
 		check_after(l, &w, back ? "kill, back" : "kill", n, m);
 		world_done(&w);
 		if (l->stride == 0)
@@ -558,6 +592,18 @@ static void interrupted_and_short_calls_go_on(void)
 	       faults - before);
 }
 
+/* A row that no kill leaves would be one that nobody needs. */
+static void every_row_but_a_damaged_journal_was_left(void)
+{
+	size_t n;
+	const struct txn_row *rows = txn_rows(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		printf("# %s: %llu times\n", rows[i].name, rows_left[i]);
+		CHECK(rows[i].flight == FLIGHT_DAMAGED || rows_left[i] > 0);
+	}
+}
+
 static void set_up(void)
 {
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
@@ -575,4 +621,4 @@ static void tear_down(void)
 TESTS(T(set_up), T(commit_survives), T(undo_survives), T(redo_survives),
       T(rollback_survives), T(rollback_of_paths_survives),
       T(a_thousand_entries_survive), T(interrupted_and_short_calls_go_on),
-      T(tear_down))
+      T(every_row_but_a_damaged_journal_was_left), T(tear_down))
