@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Documents have short lines and short sentences."""
+
+import os
+import re
+import sys
+
+SOURCE = os.environ["HB_SOURCE"]
+COLUMNS = 100
+WORDS = 25
+# Each document, and whether its sentences are held as well as its lines.
+DOCUMENTS = {
+    "README.md": True,
+    "CONTRIBUTING.md": True,
+    "docs/glossary.md": True,
+    "docs/ARCHITECTURE.md": False,
+    "docs/man/holdback-tutorial.7.scd": True,
+    "docs/man/holdback.conf.5.scd": True,
+}
+FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
+BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t))")
+CODE = re.compile(r"`[^`]*`|\[([^\]]*)\]\([^)]*\)")
+END = re.compile(r"(?<=[.?!])(?:\*\*)?\s+(?=[A-Z`*_\[])")
+
+
+def blank(match):
+    return "\n" * match[0].count("\n")
+
+
+def long_lines(text):
+    """(number, columns) of each line that is too long; tables and blocks may be."""
+    for number, line in enumerate(FENCE.sub(blank, text).splitlines(), 1):
+        if len(line) > COLUMNS and not line.startswith("|"):
+            yield number, len(line)
+
+
+def long_sentences(text):
+    """Each sentence with too many words; an inline piece of code is one word."""
+    for block in BLOCK.split(FENCE.sub("", text)):
+        if block.startswith(("|", "    ", "#")):
+            continue
+        for sentence in END.split(CODE.sub("code", block).strip()):
+            if len(sentence.split()) > WORDS:
+                yield " ".join(sentence.split())
+
+
+def faults_of(text, has_sentences):
+    for number, columns in long_lines(text):
+        yield f"line {number} has {columns} columns"
+    if has_sentences:
+        for sentence in long_sentences(text):
+            yield f"{len(sentence.split())} words: {sentence}"
+
+
+def main():
+    count, failed = 0, 0
+
+    def point(name, faults):
+        nonlocal count, failed
+        count += 1
+        failed += bool(faults)
+        print(f"{'not ok' if faults else 'ok'} {count} - {name}")
+        for fault in faults:
+            print(f"# {fault}")
+
+    word = "word "
+    found = list(faults_of("A " + word * 30 + "end.\n", True))
+    point("a line and a sentence that are too long are found", [] if len(found) == 2 else found)
+    found = list(faults_of("- One `a b c` two.\n  Three.\n" + ("Four. " + word) * 9 + "\n", True))
+    point("short lines and sentences are no fault", found)
+    for name, has_sentences in DOCUMENTS.items():
+        with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+            faults = list(faults_of(file.read(), has_sentences))
+        point(f"{name} has short lines" + (" and sentences" if has_sentences else ""), faults)
+    print(f"1..{count}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
