@@ -23,16 +23,16 @@ print >../before
 
 says 'V2 F3 a write is seen inside' changed \
 	inside sh -c 'echo changed >file; cat file'
-is 'V2 F3 and the file outside is unchanged' "$(cat file)" original
+is 'V2 F3 a file that was changed inside is unchanged outside' "$(cat file)" original
 says 'V2 a new file is there inside' new \
 	inside sh -c 'echo new >new; cat new'
-check_fails 'V2 and does not exist outside' test -e new
+check_fails 'V2 a file that was made inside does not exist outside' test -e new
 says 'F4 a deleted file is gone inside' gone \
 	inside sh -c 'rm dir/victim; test -e dir/victim || echo gone'
-is 'F4 and is still there outside' "$(cat dir/victim)" victim
+is 'F4 a file that was removed inside is still there outside' "$(cat dir/victim)" victim
 says 'F4 a deleted tree is gone inside' gone \
 	inside sh -c 'rm -r dir; test -e dir || echo gone'
-is 'F4 and is still there outside' "$(cat dir/deep/file)" original
+is 'F4 a tree that was removed inside is still there outside' "$(cat dir/deep/file)" original
 says 'L4 the next box starts from the real files' original inside cat file
 
 # A directory of the base cannot be renamed in an overlay; mv copies it.

@@ -43,7 +43,7 @@ refuses '--add-seccomp-fd of nine bytes' \
 head -c 16 /dev/zero >nonsense
 check_fails '--seccomp that the kernel refuses' \
 	box --seccomp 9 touch ran 9<nonsense
-check_fails 'and nothing ran' test -e ran
+check_fails 'a --seccomp that the kernel refuses runs nothing' test -e ran
 
 refuses '--exec-label' 'labeling not supported on this system' \
 	--ro-bind / / --exec-label label true

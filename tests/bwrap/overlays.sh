@@ -69,7 +69,7 @@ is 'the odd upper was written' "$(cat "$odd_upper/new")" new
 sees 'an overlay over the place that it reads' 'both low x' --bind low /mnt/o \
 	--overlay-src low --tmp-overlay /mnt/o \
 	sh -c 'cd /mnt/o; touch x; echo *'
-check_fails 'and the place is as before' test -e low/x
+check_fails 'the lower directory of an odd upper is as before' test -e low/x
 
 refuses '--overlay without a layer' \
 	'--overlay requires at least one --overlay-src' \

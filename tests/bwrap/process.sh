@@ -36,7 +36,7 @@ wait "$pid" || status=$?
 is 'a signal ends the front end' "$status" 143
 echo >go
 read -r word <&6
-is 'and not the command' "$word" 'still here'
+is 'a signal to the front end does not end the command' "$word" 'still here'
 exec 6<&-
 
 box --unshare-pid sh -c '(read -r _ <go; echo still here >answer) &'
@@ -58,7 +58,7 @@ exec 5>&-
 status=0
 wait "$pid" || status=$?
 is 'with --die-with-parent it ran' "$(cat word)" up
-is 'and what it left behind is dead' "$status" 0
+is '--die-with-parent ends what the command left behind' "$status" 0
 
 echo content >file
 sees 'descriptors are inherited' content sh -c 'cat <&9' 9<file

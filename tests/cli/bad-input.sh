@@ -78,7 +78,7 @@ cp /usr/bin/true "$HOME/bin/tool"
 PATH=$HOME/bin:$PATH says 'a command that is not in the view' 127 \
 	"holdback: 'tool' is not in the view: it lies at '$HOME/bin/tool'${nl}fix: --ro $HOME/bin" \
 	run tool
-PATH=$HOME/bin:$PATH check 'and the fix is one' run --ro "$HOME/bin" tool
+PATH=$HOME/bin:$PATH check 'a command whose directory the fix shows runs' run --ro "$HOME/bin" tool
 ln -s /usr/bin/basename "$HOME/bin/link"
 PATH=$HOME/bin:$PATH prints 'a link there to what is in the view' x \
 	run link /y/x
@@ -95,7 +95,7 @@ says 'a HOME that does not exist' 125 \
 	"holdback: \[3] the home directory '$work/none' does not exist${nl}fix: set HOME or XDG_STATE_HOME to a directory that exists" \
 	env -u XDG_STATE_HOME HOME="$work/none" "$HB_BIN" -q true
 check_fails 'is not made' test -e none
-HOME=$work/none prints 'and not needed if nothing is kept' ran run -q -- echo ran
+HOME=$work/none prints 'a HOME that does not exist is not needed if nothing is kept' ran run -q -- echo ran
 
 # Commands and programs.
 says 'a near miss of a command' 127 \

@@ -59,8 +59,8 @@ is 'its changes are what they are' "$("$HB_BIN" diff @s --name-status)" \
 like 'exec goes on, and says so' "$("$HB_PROBE" deny "$no_userns" EPERM -- \
 	"$HB_BIN" exec @s -- cat f 2>&1)" "*weakened: *${nl}two"
 check 'it is committed' "$HB_BIN" commit -y @s
-is 'and the real files change' "$(cat f; ls)" "two${nl}f${nl}new${nl}other"
-check 'and back' "$HB_BIN" undo @s
+is 'a commit without namespaces changes the real files' "$(cat f; ls)" "two${nl}f${nl}new${nl}other"
+check 'a commit without namespaces can be undone' "$HB_BIN" undo @s
 is 'as if nothing had been' "$(cat f; ls)" "one${nl}f${nl}sub"
 "$HB_BIN" cleanup -y @s >/dev/null 2>&1
 prints 'a command in a directory below starts there' sub \
@@ -80,7 +80,7 @@ prints 'compilers and pipes work' 3 inside sh -c 'seq 3 | wc -l'
 like 'an agent has its state, held back' "$(bare -q -s a --profile claude -- sh -c '
 	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' \
 	2>/dev/null)" token
-is 'and the real one stays' "$(cat "$HOME/.claude/settings.json")" token
+is 'the real state of an agent stays as it was' "$(cat "$HOME/.claude/settings.json")" token
 like 'until it is committed' "$("$HB_BIN" diff @a --name-status)" \
 	'*M*settings.json*'
 "$HB_BIN" rollback -y @a >/dev/null 2>&1
@@ -91,18 +91,18 @@ try() {
 	inside "$work/tools/probe" "$@"
 }
 is 'I9 the real workspace cannot be read' "$(try open r "$work/p/f")" EACCES
-is 'nor written' "$(try open w "$work/p/f")" EACCES
-is 'nor a file made there' "$(try open create "$work/p/planted")" EACCES
-is 'nor one removed' "$(try unlink "$work/p/f")" EACCES
-is 'V23 nor keys read' "$(try open r "$work/home/.ssh/id")" EACCES
-is 'nor keys in a toolchain' \
+is 'I9 the real workspace cannot be written' "$(try open w "$work/p/f")" EACCES
+is 'no file can be made in the real workspace' "$(try open create "$work/p/planted")" EACCES
+is 'no file can be removed from the real workspace' "$(try unlink "$work/p/f")" EACCES
+is 'V23 keys cannot be read' "$(try open r "$work/home/.ssh/id")" EACCES
+is 'keys in a toolchain cannot be read' \
 	"$(try open r "$work/home/.local/share/uv/credentials/id")" EACCES
-is 'nor the home directory listed' "$(try open r "$work/home")" EACCES
-is 'nor tools written' "$(try open w "$work/home/.cargo/bin/tool")" EACCES
-is 'V5 nor the store' "$(try open r "$work/state/holdback")" EACCES
-is 'nor a link followed out' "$(inside sh -c 'ln -s "$1" out && cat out 2>&1' \
+is 'the home directory cannot be listed' "$(try open r "$work/home")" EACCES
+is 'tools of the home directory cannot be written' "$(try open w "$work/home/.cargo/bin/tool")" EACCES
+is 'V5 the store cannot be read' "$(try open r "$work/state/holdback")" EACCES
+is 'a link that leads out cannot be followed' "$(inside sh -c 'ln -s "$1" out && cat out 2>&1' \
 	sh "$work/p/f" | grep -c 'Permission denied')" 1
-is 'nor a hard link made' "$(inside sh -c 'ln "$1" out 2>/dev/null ||
+is 'no hard link to an outside file can be made' "$(inside sh -c 'ln "$1" out 2>/dev/null ||
 	echo refused' sh "$work/p/f")" refused
 is 'a file is not emptied by its name' "$(inside python3 -c '
 import os, sys
@@ -113,10 +113,10 @@ except OSError as e:
 is 'V12 no user namespace' "$(inside sh -c 'unshare -U true 2>/dev/null ||
 	echo refused')" refused
 is 'V21 no network' "$(try socket 2 1 0)" EACCES
-is 'nor IPv6' "$(try socket 10 1 0)" EACCES
-is 'V9 nor sockets by path' "$(try socket 1 1 0)" EACCES
-is 'V15 nor shared memory' "$(try shm 4711)" EPERM
-is 'nor attributes, which layers are marked with' "$(inside python3 -c '
+is 'an IPv6 socket is refused' "$(try socket 10 1 0)" EACCES
+is 'V9 sockets by path are refused' "$(try socket 1 1 0)" EACCES
+is 'V15 shared memory is refused' "$(try shm 4711)" EPERM
+is 'attributes that mark layers cannot be set' "$(inside python3 -c '
 import os
 try:
     os.setxattr("f", "user.overlay.opaque", b"y")
@@ -136,8 +136,8 @@ subprocess.run(sys.argv[1:] + ["@hb-bare-" + str(os.getpid())])' \
 sleep 600 &
 other=$!
 is 'V7 signals stay inside' "$(try kill $other 15)" EPERM
-is 'V6 nor can others be traced' "$(try ptrace $other)" EPERM
-is 'V5 nor their environment read' "$(try open r "/proc/$other/environ")" EACCES
+is 'V6 other processes cannot be traced' "$(try ptrace $other)" EPERM
+is 'V5 the environment of other processes cannot be read' "$(try open r "/proc/$other/environ")" EACCES
 # What ends or cripples a process without a signal.
 cat >"$work/tools/press.py" <<'PYTHON'
 import ctypes, os, resource, sys

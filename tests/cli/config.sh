@@ -38,7 +38,7 @@ for name in ./claude "$PWD/claude" "$PWD/x/../claude" ../"${PWD##*/}"/claude; do
 		"$(value net "$name")" 'none # *'
 done
 evil=$(mktemp -d)
-like 'nor what else is held back has' "$(value net run --cow "$evil" \
+like 'what lies in a --cow directory is not found by its name' "$(value net run --cow "$evil" \
 	"$evil/claude")" 'none # *'
 rmdir "$evil"
 # By PATH likewise: the directory there, a link to it, or a link in it.
@@ -53,18 +53,18 @@ for first in "$PWD/bin" bin "$PWD/x/../bin" "$PWD/bin-link" "$work/outside"; do
 		rm -f bin/claude
 		[ $kind = link ] || cp ../tools/claude bin/claude
 		[ $kind = file ] || ln -s "$work/tools/claude" bin/claude
-		like "nor by PATH: a $kind in $first" \
+		like "a command in the workspace has no profile by PATH: a $kind in $first" \
 			"$(PATH=$first:$PATH value net claude)" 'none # *'
 	done
 done
 ln -s "$PWD/bin/claude" "$HOME/bin/claude"
-like 'nor by a link outside that leads through it' \
+like 'a link outside that leads through the workspace gives no profile' \
 	"$(PATH=$HOME/bin:$PATH value net claude)" 'none # *'
 is 'a command that lies elsewhere has its profile' \
 	"$(PATH=$work/tools:$PATH value net claude)" \
 	"host # profile 'claude' (built in), line 2"
 rm "$HOME/bin/claude" && cp ../tools/claude "$HOME/bin"
-is 'so has one of the home directory where that is the workspace' \
+is 'a command of the home directory has its profile where that is the workspace' \
 	"$(cd "$HOME" && PATH=$HOME/bin:$PATH value net claude)" \
 	"host # profile 'claude' (built in), line 2"
 rm bin/claude && cp ../tools/claude bin
@@ -80,7 +80,7 @@ printf '# mine\n\nnet = host\nro = /usr/share\n' >"$conf/config"
 is 'a file of the user' "$(value net)" "host # $conf/config:3"
 printf 'net = none\nro = "/usr/lib"\n' >"$conf/make.conf"
 is 'one for a command wins' "$(value net make)" "none # $conf/make.conf:1"
-is 'and is for that command' "$(value net true)" "host # $conf/config:3"
+is 'a file for one command does not count for another' "$(value net true)" "host # $conf/config:3"
 is 'lists grow' "$(value ro make)" \
 	"/usr/share # $conf/config:4${nl}/usr/lib # $conf/make.conf:2"
 is 'variables win over files' "$(HOLDBACK_NET=host value net make)" \
@@ -112,14 +112,14 @@ is 'a profile is in force, without a word' \
 printf 'show =\nshow = /usr\nshow = /bin\nshow = /lib\nshow = /lib64\n' \
 	>"$conf/config"
 check_fails 'an empty value empties a list' run cat /etc/hostname
-check 'and the rest is there' run true
+check 'an emptied list leaves the other settings' run true
 
 printf '' >"$conf/config"
 like 'the line at the start says that an agent has the network' \
 	"$(on_terminal '--ephemeral --profile claude ./claude limits')" \
 	'holdback: ephemeral: * · network: host · home hidden but for 0 tools*'
 mkdir -p "$HOME/.cargo/bin"
-like 'and counts the tools' "$(on_terminal '--ephemeral true')" \
+like 'the line at the start counts the tools' "$(on_terminal '--ephemeral true')" \
 	'holdback: ephemeral: * · network: none · home hidden but for 1 tool'
 rm -r "$HOME/.cargo"
 
@@ -128,12 +128,12 @@ rm "$conf"/*
 like 'profile lists them' "$("$HB_BIN" profile)" \
 	"aider*base*claude*codex*gemini*generic*opencode*"
 printf 'net = host\n' >"$conf/mine.conf"
-like 'and those of the user' "$("$HB_BIN" profile)" "*mine	$conf/mine.conf"
+like 'profile lists the profiles of the user' "$("$HB_BIN" profile)" "*mine	$conf/mine.conf"
 like 'profile shows one' "$("$HB_BIN" profile claude | tr -s ' ')" \
 	"*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*net = host*"
 is 'also of the user' "$("$HB_BIN" profile mine | tr -s ' ')" \
 	"net = host # $conf/mine.conf:1"
-check 'and as JSON' sh -c '"$1" profile --json mine | python3 -m json.tool' \
+check 'profile prints one of the user as JSON' sh -c '"$1" profile --json mine | python3 -m json.tool' \
 	sh "$HB_BIN"
 says 'profile of none' 3 \
 	"holdback: there is no profile 'cluade'${nl}fix: did you mean 'claude'?" \
@@ -184,8 +184,8 @@ says_file() {
 }
 says_file 'a workspace cannot give itself the network' 'net = host' \
 	"$work/.holdback.conf:1: key 'net': a file in the workspace may only tighten, not say 'host'${nl}fix: *"
-says_file 'nor files' 'ro = /home' "$work/.holdback.conf:1: key 'ro': a file*"
-says_file 'nor an unknown key' 'x = y' "$work/.holdback.conf:1: unknown key*"
+says_file 'the workspace file cannot show files' 'ro = /home' "$work/.holdback.conf:1: key 'ro': a file*"
+says_file 'an unknown key in the workspace file is refused' 'x = y' "$work/.holdback.conf:1: unknown key*"
 printf 'net = none\nhide = keys\nhide = one\nsize = 64K\nno-ptrace = yes\n' \
 	>.holdback.conf
 mkdir keys && echo secret >keys/key && echo secret >one
@@ -195,10 +195,10 @@ check 'it takes the network away' \
 is 'says where' "$(value net run --net host -- x)" \
 	"none # $work/.holdback.conf:1"
 check_fails 'hides a directory' run cat keys/key
-check_fails 'and a file' run cat one
+check_fails 'the workspace file hides a file' run cat one
 prints 'the rest is there' claude run sh -c 'ls | grep c'
 check_fails 'makes less room' run sh -c 'head -c 100000 /dev/zero >x'
-like 'and forbids ptrace' "$(run ./claude ptrace-child)" '*EPERM*'
+like 'the workspace file forbids ptrace' "$(run ./claude ptrace-child)" '*EPERM*'
 echo 'net = none' >other
 rm .holdback.conf && ln -s other .holdback.conf
 says 'a link is not followed' 125 \

@@ -45,7 +45,7 @@ finds() {
 export XDG_STATE_HOME="$work"
 
 check 'this host can do everything' doctor
-like 'and it says so' "$(doctor | tail -n 1)" \
+like 'doctor says that this host can do everything' "$(doctor | tail -n 1)" \
 	'* ok, [01] warn, 0 fail: holdback run works here'
 is 'nothing is left behind' "$(ls -A)" ''
 
@@ -104,7 +104,7 @@ finds 'no network namespace' 6 network-namespace \
 	denying 'clone:0&0x40000000' EPERM -- "$HB_BIN" doctor
 finds 'no pid namespace' 6 pid-namespace 'fail *found: *' \
 	denying 'clone:0&0x20000000' EINVAL -- "$HB_BIN" doctor
-finds 'and then no procfs, which says why' 6 procfs 'warn *namespace*' \
+finds 'a chroot leaves no procfs, which says why' 6 procfs 'warn *namespace*' \
 	denying 'clone:0&0x20000000' EINVAL -- "$HB_BIN" doctor
 
 # Mounts.
@@ -171,7 +171,7 @@ finds 'a workspace that is real' 0 workspace-held \
 finds 'a /tmp that is shared' 0 private-tmp \
 	"warn *found: a file made in /tmp is in the host's*" \
 	configured 'rw = /tmp'
-is 'which leaves nothing there' "$(find /tmp -maxdepth 1 -user "$(id -u)" \
+is 'doctor leaves nothing in /tmp' "$(find /tmp -maxdepth 1 -user "$(id -u)" \
 	-name 'holdback-doctor*' 2>/dev/null)" ''
 finds 'where nothing can be run they are not tried' 6 filter-in-force \
 	'warn *not tried: *' \
@@ -188,7 +188,7 @@ with_agents() {
 finds 'an agent with the network of the host is a warning' 0 claude \
 	"warn *found: $work/bin/claude; a run reaches the host's network*fix: *--net none*" \
 	with_agents doctor
-finds 'but not where its profile is told otherwise' 0 claude 'ok *bin/claude*' \
+finds 'an agent is fine where its profile is told otherwise' 0 claude 'ok *bin/claude*' \
 	with_agents configured 'net = none'
 unlike 'one that is not installed is not named' "$(with_agents doctor)" \
 	'*gemini*'

@@ -105,8 +105,8 @@ is 'keys beside those that are left out stay' \
 	'true;mail.example.org'
 is 'included files are there' "$(get work.a);$(get xdg.a)" '1;1'
 is 'one with a condition counts where that holds' "$(get here.a)" 1
-is 'and not elsewhere' "$(get elsewhere.a)" ''
-check 'but is there' run -q grep -q elsewhere "$HOME/inc/elsewhere"
+is 'an included file with a condition does not count elsewhere' "$(get elsewhere.a)" ''
+check 'an included file whose condition fails is shown all the same' run -q grep -q elsewhere "$HOME/inc/elsewhere"
 is 'what is hidden is not shown for an include' \
 	"$(run -q sh -c 'ls -A ~/.ssh' 2>/dev/null)" ''
 is 'a file that git would not read is not there' \
@@ -139,6 +139,6 @@ check 'a file that is asked for by name is the real one' run -q --ro \
 	"$HOME/.gitconfig" cmp "$HOME/.gitconfig" "$HOME/.gitconfig"
 rm "$HOME/.gitconfig"
 ln -s chain.39 "$HOME/.gitconfig"
-is 'so is one that a link leads to, filtered' "$(get a.b39)" 1
+is 'a file that a link leads to is shown filtered' "$(get a.b39)" 1
 rm -rf "$HOME/.gitconfig" "$HOME"/chain.* "$HOME/inc" "$HOME/.ssh" "$HOME/.config"
 done_testing

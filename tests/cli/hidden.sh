@@ -52,7 +52,7 @@ direct() {
 }
 direct sh -c 'mv conf/sub conf/elsewhere; mv conf elsewhere; :'
 prints 'direct: it cannot be put aside' '' direct sh -c "$search"
-is 'and is where it was' "$(cat conf/sub/key)" SECRET
+is 'direct: a hidden file is where it was' "$(cat conf/sub/key)" SECRET
 check 'direct: what is next to it moves' \
 	direct sh -c 'echo >conf/x && mv conf/x x && mv x conf/y && rm conf/y'
 real() {
@@ -101,9 +101,9 @@ check 'a session that removed it' hb run -q -s kept rm -r conf
 before=$(hb status @kept)
 prints 'goes on with it hidden' '' \
 	hb run -q -s kept --hide conf/sub/key --hide conf sh -c "$search"
-is 'and set-up changed nothing' "$(hb status @kept)" "$before"
-like 'which is that it is gone' "$before" '*D conf/*1 file: 1 deleted*'
-check 'and removed' hb cleanup -y @kept
+is 'set-up of a session with a removed hidden file changed nothing' "$(hb status @kept)" "$before"
+like 'a removed hidden file is listed as deleted' "$before" '*D conf/*1 file: 1 deleted*'
+check 'a session that removed a hidden file can be cleaned up' hb cleanup -y @kept
 
 # Nothing is made among real files.
 mkdir ../real ../data
@@ -126,7 +126,7 @@ for words in ./run.sh python; do
 	unlike "by $words none is shown" "$(PATH=$work/p/venv:$PATH hb run \
 		--ephemeral "$words" "$work/other" 2>&1)" '*SECRET*'
 done
-says 'and it is refused by its name' 127 '*fix: *' \
+says 'a hidden program is refused by its name' 127 '*fix: *' \
 	env PATH="$work/p/venv:$PATH" "$HB_BIN" run --ephemeral python
 rm -r ../other venv run.sh
 
@@ -142,31 +142,31 @@ mkdir ../first
 prints 'one that the run makes is not in the view' '' env \
 	XDG_STATE_HOME="$work/first" sh -c '"$1" run -q --rw "$2" sh -c \
 	"find \"\$1\" -name sessions; echo x >out" sh "$2" 2>/dev/null' sh "$HB_BIN" "$work/first"
-is 'and was made' "$(ls ../first/holdback/sessions)" sh-1
+is 'the store that a run makes is there' "$(ls ../first/holdback/sessions)" sh-1
 rm -rf ../first
 check 'a store in the workspace' hb run -q -s one touch x
 prints 'is not in the view' '' hb run -q -s two sh -c "$see_store"
-prints 'nor where the view has the workspace' '' \
+prints 'a store in the workspace is not shown at another path of the workspace' '' \
 	hb run -q -s three --at /w sh -c "$see_store"
-prints 'nor when writes are real' '' sh -c '
+prints 'a store in the workspace is not shown when writes are real' '' sh -c '
 	"$1" run -q --direct --at /w sh -c "$2" 2>/dev/null' sh "$HB_BIN" "$see_store"
 ln -s p ../link
 XDG_STATE_HOME=$work/link/.state
-prints 'nor if its name has a link in it' '' hb run -q --ephemeral sh -c "$see_store"
+prints 'a store in the workspace is not shown if its name has a link in it' '' hb run -q --ephemeral sh -c "$see_store"
 unset XDG_STATE_HOME
-prints 'nor if it is named to exec' '' \
+prints 'a store in the workspace is not shown if exec names it' '' \
 	hb exec --state-dir .state/holdback @one -- sh -c "$see_store"
 pending='grep -rs PENDING .; :'
 for name in .holdback .holdback-0123456789abcdef; do
 	mkdir -m 700 $name $name/store && echo PENDING >$name/store/b
-	prints "nor $name of another session among real files" '' direct sh -c "$pending"
-	prints "nor $name below --rw" '' sh -c '"$1" run --ephemeral --rw "$2" --at /w \
+	prints "a run among real files does not show $name of another session" '' direct sh -c "$pending"
+	prints "a run with --rw does not show $name" '' sh -c '"$1" run --ephemeral --rw "$2" --at /w \
 		--hide conf sh -c "$3" sh "$2" 2>/dev/null' \
 		sh "$HB_BIN" "$work/p" 'cd "$1" && grep -rs PENDING .; :'
-	prints "nor $name in memory" '' sh -c '"$1" run -q --ephemeral sh -c "$2" 2>/dev/null' \
+	prints "a run in memory does not show $name" '' sh -c '"$1" run -q --ephemeral sh -c "$2" 2>/dev/null' \
 		sh "$HB_BIN" "$pending"
 	[ $name != .holdback ] ||
-		prints 'nor in a session' '' sh -c '"$1" run -q -s four sh -c "$2" 2>/dev/null' \
+		prints 'a run in a session does not show the changes of another session' '' sh -c '"$1" run -q -s four sh -c "$2" 2>/dev/null' \
 			sh "$HB_BIN" "$pending"
 	rm -r $name
 done

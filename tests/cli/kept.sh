@@ -24,11 +24,11 @@ mkdir p && cd p || bail 'no directory'
 printf 'one\ntwo\n' >file
 
 prints 'a run that changes nothing says nothing' '' hb true
-is 'and leaves no session' "$(left)" ''
+is 'a run that changes nothing leaves no session' "$(left)" ''
 # Nothing else is started to find that out: that would be most of its time.
 mkdir ../alone && cp "$HB_BIN" ../alone || bail 'no copy'
 prints 'without another executable' '' ../alone/holdback true
-prints 'nor does one that writes the same again' '' \
+prints 'a run that writes the same again leaves no session' '' \
 	hb sh -c 'cat file >/tmp/x; touch -r file /tmp/t; cat /tmp/x >file
 		touch -r /tmp/t file'
 is 'no session of that either' "$(left)" ''
@@ -37,7 +37,7 @@ prints 'a command that reads is not in the way' "one${nl}two" hb cat file
 says 'changes are kept in a session, with the status' 3 \
 	'holdback: session sh-1 is kept: 2 files: 1 changed, 1 added' \
 	hb sh -c 'echo three >>file; echo new >added; exit 3'
-is 'and do not reach the real files' "$(cat file) $(ls)" "one${nl}two file"
+is 'changes of a kept run do not reach the real files' "$(cat file) $(ls)" "one${nl}two file"
 prints 'exec goes on in it' "one${nl}two${nl}three" hb exec @sh-1 -- cat file
 says 'a second run has its own' 0 'holdback: session sh-2 is kept: 1 file: 1 added' \
 	hb sh -c 'test ! -e added && echo >other'
@@ -54,16 +54,16 @@ check 'undo' hb undo @sh-1
 is 'now it is not' "$(ls)" file
 check 'a session that was committed from stays' \
 	hb -q -s sh-1 true
-like 'and is listed' "$(hb ls)" '*sh-1 *'
+like 'a session that was committed from is listed' "$(hb ls)" '*sh-1 *'
 
 # Of the top itself the view has a copy; what it is worth is not its length.
 if python3 -c 'import os; os.setxattr(".", "user.hb", b"old")' 2>/dev/null; then
 	says 'a value of the top is a change' 0 'holdback: session python3-1 is kept: *' \
 		hb python3 -c 'import os; os.setxattr(".", "user.hb", b"new")'
 	check 'that can be committed' hb commit -y @python3-1
-	is 'and is' "$(python3 -c 'import os; print(os.getxattr(".", "user.hb").decode())')" new
+	is 'an attribute of the top is committed' "$(python3 -c 'import os; print(os.getxattr(".", "user.hb").decode())')" new
 	python3 -c 'import os; os.removexattr(".", "user.hb")'
-	check 'and its session goes' hb cleanup -y @python3-1
+	check 'the session of an attribute can be removed' hb cleanup -y @python3-1
 fi
 
 # What a session is told stays with it.
@@ -71,7 +71,7 @@ says 'the settings of the first run' 0 'holdback: session kept-net*' \
 	hb run -s kept-net --env SEEN=1 --hide "$work/p/file" sh -c 'echo >z'
 is 'hold for exec' \
 	"$(hb exec @kept-net -- sh -c 'echo $SEEN; cat file' 2>/dev/null)" 1
-is 'and for -s' "$(hb -q -s kept-net sh -c 'echo $SEEN; cat file' 2>/dev/null)" 1
+is 'the settings of the first run hold for -s' "$(hb -q -s kept-net sh -c 'echo $SEEN; cat file' 2>/dev/null)" 1
 is 'an option of the call comes on top' \
 	"$(hb -q -s kept-net --env SEEN=2 sh -c 'echo $SEEN')" 2
 is 'the view is that of run' "$(hb exec @kept-net -- ls -A /)" \
@@ -103,7 +103,7 @@ is 'the bytes of the program are its own' \
 like 'the mode of the workspace itself is a change' \
 	"$(hb chmod 700 . 2>&1; hb diff --name-status)" "*session chmod-1 is kept*"
 check 'in its session' hb cleanup -y @chmod-1
-is 'and the real one is as it was' "$(left)" ''
+is 'the real mode of the workspace is as it was' "$(left)" ''
 
 # What fails leaves nothing.
 check_exit '127' 127 hb no-such-program
@@ -113,7 +113,7 @@ check_exit '128 + n' 137 hb sh -c 'kill -9 $$'
 printf '#!/no/such/interpreter\n' >script
 chmod +x script
 check_exit 'no interpreter' 127 hb ./script
-is 'and no session' "$(left)" ''
+is 'a missing interpreter leaves no session' "$(left)" ''
 says 'without a command' 125 "holdback: \[2\] there is no command to run${nl}fix: *" \
 	hb run
 says 'modes that exclude each other' 125 \
@@ -131,8 +131,8 @@ check 'no whiteout is made, which would hide a name later' hb run -q --direct sh
 	mkfifo p && rm p'
 check 'what runs programs is read-only' hb run -q --direct sh -c '
 	! echo x >.git/hooks/pre-commit && ! echo x >.vscode/tasks.json'
-is 'and as it was' "$(ls .git/hooks)$(cat .vscode/tasks.json)" '{}'
-says 'and told of when it appears' 0 \
+is 'direct: files that run programs are as they were' "$(ls .git/hooks)$(cat .vscode/tasks.json)" '{}'
+says 'direct: a file that runs programs and appears is told of' 0 \
 	"*${nl}holdback: weakened: '$work/p/.mcp.json' was made by the command*" \
 	hb run --direct sh -c 'echo >.mcp.json'
 is 'no session' "$(left)" ''
@@ -140,7 +140,7 @@ is 'no session' "$(left)" ''
 git init -q . && mkdir .claude && echo '{}' >.claude/settings.json
 : >.git/info/attributes
 cp -r .git .claude ..
-check 'nor can what it lies in be replaced' hb run -q --direct sh -c '
+check 'direct: the directory of a protected file cannot be replaced' hb run -q --direct sh -c '
 	for dir in .git .git/info .claude; do
 		mv $dir away 2>/dev/null && exit 1
 		rmdir $dir 2>/dev/null && exit 1
@@ -170,7 +170,7 @@ git init -q . && echo '*.o' >.gitignore || bail 'no repository'
 says 'what git ignores is kept as well' 0 \
 	'holdback: session i is kept: no changes · 1 ignored (2 B)' \
 	hb -s i sh -c 'echo o >x.o'
-prints 'and there' 'o' hb exec @i -- cat x.o
+prints 'what git ignores is there in the next command' 'o' hb exec @i -- cat x.o
 hb cleanup -y @i >/dev/null
 says 'also in a session that a run made by itself' 0 \
 	'holdback: session mkdir-1 is kept: no changes · 1 ignored directory' hb mkdir d.o
@@ -205,6 +205,6 @@ rm fifo.sh
 says '--code by a variable' 125 "holdback: \[3\] variable 'HOLDBACK_CODE': *" \
 	env HOLDBACK_CODE=x "$HB_BIN" run true
 is 'the file is as it was' "$(tail -n 1 ../code/x.sh)" 'echo x >>"$0" || echo read-only'
-is 'and nothing is left' "$(left)" ''
+is '--code leaves no session' "$(left)" ''
 rm -rf "$HOME/.local"
 done_testing

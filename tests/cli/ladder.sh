@@ -108,7 +108,7 @@ read-only
 closed'
 like 'kept runs do the same' "$(masked "$HB_BIN" run -q -s masked \
 	sh -c 'echo two >f; cat f')" '*weakened: parts of /proc are masked*two*'
-is 'and hold back' "$(cat f):$("$HB_BIN" diff @masked --name-status)" \
+is 'a kept run with a masked /proc holds back' "$(cat f):$("$HB_BIN" diff @masked --name-status)" \
 	'one:M	f'
 like '--require: not in a masked /proc' \
 	"$(masked "$HB_BIN" run --ephemeral -q --require echo ran)" \
@@ -133,7 +133,7 @@ like 'both, in a kept run' "$(unshare -Urmpf --mount-proc sh -c '
 	"$HB_BIN" run -q -s both sh -c "cat f; echo two >f; cat f"' 2>&1)" \
 	'*weakened: parts of /proc*weakened: /proc/sys cannot *one
 two*'
-is 'which holds back' "$(cat f):$("$HB_BIN" diff @both --name-status)" \
+is 'a kept run with both weakenings holds back' "$(cat f):$("$HB_BIN" diff @both --name-status)" \
 	'one:M	f'
 
 # The whole root on an overlay, as in a container: its upper is no place for an

@@ -32,7 +32,7 @@ is 'a system that is not merged' \
 	"$(split /bin/sh -c "$tell")"
 like 'is really not' "$(split /h/bin/holdback --ephemeral sh -c "$tell")" \
 	'/bin is a directory*/lib is a directory*'
-check_fails 'and read-only' \
+check_fails 'a system that is not merged is read-only' \
 	split /h/bin/holdback --ephemeral sh -c 'echo x >/bin/x || echo x >/lib/x'
 
 # merged COMMAND...

@@ -101,7 +101,7 @@ if [ $can_pids = yes ]; then
 	prints 'each box has its own number' \
 		'19 Resource temporarily unavailable' \
 		run -q --pids 20 python3 count.py
-	prints 'and the host all of its' 42 \
+	prints 'a box with a limit leaves the host all of its processes' 42 \
 		sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true & done; wait; echo 42'
 	kill -TERM $other
 	wait $other
@@ -141,7 +141,7 @@ if [ $can_pids = yes ]; then
 	like 'a fork bomb of one who joins ends when the time of the box is up' \
 		"$status:$out" '1[23][479]:holdback: *'
 	wait $kept
-	is 'which is the status of who kept it' "$?" 124
+	is 'keep ends with 124 when the time of the box is up' "$?" 124
 	# shellcheck disable=SC2086 # a list
 	check 'nothing of that is left' wait_until are_gone $all
 	prints 'threads count' "can't start new thread" \
@@ -155,7 +155,7 @@ except RuntimeError as x:
     print(str(x).rstrip("."))'
 fi
 check 'time is kept in the session' "$HB_BIN" run -q -s short --timeout 1 true
-says 'and ends what comes later' 124 'holdback: time is up: *' \
+says 'the time of a session ends a later command' 124 'holdback: time is up: *' \
 	"$HB_BIN" exec @short -- sleep 600
 
 # Memory and processors.
@@ -186,7 +186,7 @@ for i in range(100): b.append(b"x" * 16000000)'
 else
 	like 'no memory limit without a control group' "$(cat .why)" \
 		'holdback: [[]6]*control group (version 2)*fix: systemd-run *--scope *holdback ...'
-	says 'nor one for processors' 125 \
+	says 'no limit of processors without a control group' 125 \
 		'*[[]6]*control group (version 2)*fix: systemd-run *' \
 		run --cpus 1.5 true
 	says 'nothing runs then' 125 '*[[]6]*' \
@@ -303,7 +303,7 @@ if [ -w /proc/sys/user/max_inotify_instances ] || [ "$HB_MODE" = user ]; then
 	n=$(prlimit --nofile=65536 "$HB_BIN" run -q --ephemeral python3 watch.py 2>/dev/null ||
 		"$HB_BIN" run -q --ephemeral python3 watch.py)
 	check 'a box gets some inotify instances' test "$n" -gt 0
-	check 'and at most half of the user'"'"'s' test "$n" -le $((all / 2))
+	check "a box gets at most half of the user's inotify instances" test "$n" -le $((all / 2))
 	is '--inotify is how many instances there may be' \
 		"$(run -q --inotify 5 python3 watch.py)" 5
 	more=$(prlimit --nofile=65536 "$HB_BIN" run -q --ephemeral --inotify 0 \
@@ -326,7 +326,7 @@ like 'the plan has the files in memory and inotify' \
 like 'the start says --inodes and --inotify' \
 	"$(on_terminal 'run --ephemeral --inodes 700 --inotify 7 true')" \
 	'*at most 700 files in memory, 7 inotify instances*'
-like 'and the configuration' "$(echo 'pids = 50' >.holdback.conf
+like 'a file in the workspace can lower the number of processes' "$(echo 'pids = 50' >.holdback.conf
 	"$HB_BIN" config)" '*pids*50*.holdback.conf*'
 says 'a file in the workspace sets no higher limit' 125 \
 	'holdback: [[]3]*may only tighten*' \

@@ -71,8 +71,8 @@ is 'each ended with its own status' \
 is 'those that changed something have a session' \
 	"$(find "$sessions" -mindepth 1 -maxdepth 1 | wc -l)" "$((once / 2))"
 name=$(cd "$sessions" && find . -mindepth 1 -maxdepth 1 | head -n 1)
-check 'which can be committed' "$HB_BIN" commit -y "@${name#./}"
-check 'and what it wrote is there' test -s mine
+check 'each of the sessions can be committed' "$HB_BIN" commit -y "@${name#./}"
+check 'each commit brought the file of its session' test -s mine
 rm -f mine
 for name in "$sessions"/*; do
 	"$HB_BIN" cleanup -y "@${name##*/}" >/dev/null || fail "cleanup $name"

@@ -32,13 +32,13 @@ if [ "$HB_MODE" = root ]; then
 	like 'as root not even that' "$(nest -- "$HB_BIN" run \
 		--allow-degraded echo ran 2>&1)" '*[[]6] a run as root needs *'
 else
-	like 'which works, and is weaker' "$(nest -- sh -c '
+	like 'a run in a run without namespaces works, and is weaker' "$(nest -- sh -c '
 		"$HB_BIN" run --allow-degraded -q -s inner -- sh -c "
 			cat f; echo two >f; cat f"
 		cat f; "$HB_BIN" diff @inner --name-status
 		"$HB_BIN" commit -y @inner >/dev/null; cat f' 2>&1)" \
 		"*weakened: there are no namespaces*one${nl}two${nl}one${nl}M	f${nl}two"
-	is 'and the outer one holds all of it back' "$(cat f)" one
+	is 'the outer run holds the weaker inner one back' "$(cat f)" one
 fi
 
 # With --allow-nested it is as anywhere.
@@ -51,7 +51,7 @@ if [ "$HB_MODE" = root ]; then
 else
 	like 'a run in a run that allows it' "$(nest --allow-nested -- \
 		sh -c "$inner" 2>&1)" "*one${nl}two${nl}one"
-	is 'and the real file is as it was' "$(cat f)" one
+	is 'a run in a run that allows it leaves the real file as it was' "$(cat f)" one
 	like 'a kept one, committed inside' "$(nest --allow-nested -- \
 		sh -c '"$HB_BIN" -q -s inner sh -c "echo two >f"; cat f
 			"$HB_BIN" commit -y @inner >/dev/null; cat f' 2>&1)" \

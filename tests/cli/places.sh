@@ -63,7 +63,7 @@ prints 'a directory reached by a link keeps its other name' \
 odd=$(printf 'odd \n,:\\"name')
 mkdir "$odd"
 prints 'any bytes in a name' x in_dir "$odd" run sh -c 'echo x >y && cat y'
-is 'and nothing is written there' "$(ls "$odd")" ''
+is 'a run in a name of any bytes writes nothing there' "$(ls "$odd")" ''
 
 # Closed descriptors.
 prints 'stdin closed' 0: sh -c '"$1" --ephemeral -- sh -c "cat; echo \$?:" <&-' \

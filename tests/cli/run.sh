@@ -16,19 +16,19 @@ echo inner >sub/inner
 prints 'changes are seen inside' "new${nl}added" \
 	run sh -c 'echo new >file; echo added >sub/more; rm sub/inner
 		cat file; cat sub/*'
-is 'and not outside' "$(cat file) $(ls sub)" 'old inner'
+is 'changes are not seen outside' "$(cat file) $(ls sub)" 'old inner'
 prints 'a directory can be deleted and made again' '' \
 	run sh -c 'rm -r sub && mkdir sub && ls sub'
 prints 'nothing is kept from run to run' 'old inner' \
 	run sh -c 'echo $(cat file) $(ls sub)'
 chmod 750 .
 prints 'the workspace has its mode' 750 run stat -c %a .
-prints 'and its path' "$work" run pwd
+prints 'the workspace has its path' "$work" run pwd
 
 # The rest of the view.
 prints 'the home directory is empty' '' run ls -A "$HOME"
-check 'and can be written' run sh -c 'echo x >"$HOME/x"'
-is 'which does not reach the real one' "$(ls -A "$HOME")" ''
+check 'the home directory can be written' run sh -c 'echo x >"$HOME/x"'
+is 'a write to the home directory does not reach the real one' "$(ls -A "$HOME")" ''
 # The work and home directories lie below /var/tmp or /tmp: the way to them is
 # all there is.
 prints '/tmp, /var/tmp, /run and /dev/shm are empty' '/tmp/agent-work' \
@@ -96,7 +96,7 @@ prints '--ro of a link has both names' "data${nl}data" \
 says '--rw is a weakening' 0 \
 	"holdback: weakened: what is written in '$work/tree' is real" \
 	run -q --rw "$work/tree" sh -c 'echo x >"$1/new"' sh "$work/tree"
-is 'and what is written there is real' "$(cat "$work/tree/new")" x
+is 'a write below --rw is real' "$(cat "$work/tree/new")" x
 says '--ro of the home directory is a weakening' 0 \
 	'holdback: weakened: the home directory can be read' \
 	run --ro "$HOME" true
@@ -134,7 +134,7 @@ says '--allow-nested is a weakening' 0 \
 	run -q --allow-nested unshare -U true
 
 prints 'options end at the command' '-q' run echo -q
-prints 'or at --' '-q' "$HB_BIN" --ephemeral -- echo -q
+prints 'options end at --' '-q' "$HB_BIN" --ephemeral -- echo -q
 prints 'a script knows its name' ./script sh -c '
 	printf "#!/bin/sh\necho \$0\n" >script && chmod +x script &&
 	"$1" --ephemeral ./script' sh "$HB_BIN"

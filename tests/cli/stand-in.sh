@@ -30,7 +30,7 @@ agent() {
 agent HOME="$HOME" >"$work/said" 2>/dev/null
 is 'X4 a link runs what it is named after, with its status' $? 3
 is 'in a box, with its own words' "$(cat "$work/said")" '1 unset 2 --json two words'
-is 'and holds its writes back' "$(cat file)" old
+is 'a link holds the writes of its program back' "$(cat file)" old
 is 'in a session of its name' \
 	"$("$HB_BIN" ls --json | grep -o '"name":"[^"]*"')" '"name":"agent-1"'
 is 'a call by its path is the same' \
@@ -65,7 +65,7 @@ is 'the real file is as it was' "$(cat file)" old
 says 'Q4 another value runs nothing' 125 \
 	'holdback: [[]2] AGENT_SANDBOX says neither true nor false*fix: unset*' \
 	env PATH="$path" AGENT_SANDBOX=flase agent
-says 'nor does an option that could not be in force' 125 \
+says 'an option that could not be in force runs nothing' 125 \
 	'holdback: [[]2] AGENT_SANDBOX is off, and takes a command alone*fix: *' \
 	env AGENT_SANDBOX=off "$HB_BIN" --net none -- true
 says 'a command that is not there' 127 '*no-such*' \

@@ -43,7 +43,7 @@ digest() {
 is 'the agent sees its state' \
 	"$(agent 'cat ~/.claude/.credentials.json ~/.claude.json')" \
 	"$(cat "$home/.claude/.credentials.json" "$home/.claude.json")"
-is 'and nothing is left of that' "$(left)" ''
+is 'a run that only reads its state leaves no session' "$(left)" ''
 
 # The mode of its home directory is the command's to set.
 for mode in 0 755 777; do
@@ -52,7 +52,7 @@ for mode in 0 755 777; do
 	like "a home of mode $mode is published from" \
 		"$(cat "$home/.claude.json")" "*\"m$mode\"*"
 	is "nothing is said of mode $mode" "$(cat "$work/.stderr")" ''
-	check "and the session goes on after mode $mode" \
+	check "the session goes on after mode $mode" \
 		"$HB_BIN" exec @claude-1 -- test -e f
 	"$HB_BIN" cleanup -y @claude-1 >/dev/null
 done
@@ -71,7 +71,7 @@ like 'what it wrote is pending' "$("$HB_BIN" status @claude-1)" '*settings.json*
 "$HB_BIN" exec @claude-1 -- sh -c 'mkdir src; echo new >src/file'
 like 'the project is known by its own paths, the state by whole ones' \
 	"$("$HB_BIN" status @claude-1)" "*A src/file*A $home/.claude/settings.json*"
-is 'and a patch of the project is one for it' \
+is 'a patch of the project applies to it' \
 	"$("$HB_BIN" diff --resource . @claude-1 | sed -n 1p)" \
 	'diff --git a/src/file b/src/file'
 check 'in a session, which sees it' \
@@ -86,7 +86,7 @@ agent 'echo "{\"token\":\"new\"}" >~/.claude/t && mv ~/.claude/t ~/.claude/.cred
 is 'a renewed login reaches the host' \
 	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
 is 'with its mode' "$(stat -c %a "$home/.claude/.credentials.json")" 644
-is 'and leaves no session' "$(left)" ''
+is 'a renewed login leaves no session' "$(left)" ''
 agent 'echo "{\"oauthAccount\":\"new\",\"mcpServers\":{\"evil\":{}}}" >~/t && mv ~/t ~/.claude.json'
 is 'of the other file only what is data' "$(cat "$home/.claude.json")" \
 	'{"mcpServers":{"mine":{}},"oauthAccount":"new","x":[1]}'
@@ -100,7 +100,7 @@ done
 agent 'printf "{\"token\":" >~/.claude/.credentials.json'
 is 'nothing that is cut short' \
 	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
-like 'which is said' "$(cat "$work/.stderr")" \
+like 'a login that is not published is said' "$(cat "$work/.stderr")" \
 	"*'$home/.claude/.credentials.json' is not whole: the host's stays*"
 "$HB_BIN" cleanup -y @claude-1 >/dev/null
 
@@ -121,7 +121,7 @@ is 'a change outside wins' "$(cat "$home/.claude/.credentials.json")" \
 	'{"token":"outside"}'
 like 'one line says so' "$(cat "$work/.stderr")" \
 	"*was changed outside meanwhile: the host's stays, and the session's is kept in it*"
-is "and the session's is kept" \
+is "the session's login is kept if the host's changed" \
 	"$("$HB_BIN" exec @claude-1 -- cat "$home/.claude/.credentials.json" 2>/dev/null)" \
 	'{"token":"inside"}'
 is 'for good' "$(cat "$home/.claude/.credentials.json")" '{"token":"outside"}'
@@ -147,7 +147,7 @@ is 'after kill -9 the next command publishes it' \
 is 'both files' "$(cat "$home/.claude.json")" \
 	'{"mcpServers":{"mine":{}},"oauthAccount":"killed","x":[1]}'
 "$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
-is 'and nothing is left' "$(left)" ''
+is 'a login published after kill -9 leaves no session' "$(left)" ''
 is 'no temporary file either' "$(find "$home" -name '.holdback*')" ''
 rm "$work/sync/go"
 done_testing

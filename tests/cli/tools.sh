@@ -91,7 +91,7 @@ in_run 'tar and find' 100 '
 in_run 'strace' 'openat' 'strace -f -e trace=openat cat src/half.c 2>&1 >/dev/null | sed -n "s/(.*//p" | sort -u'
 in_run 'gdb' '$1 = 84' 'gdb -q -batch -ex "break half" -ex run -ex "print n" ./prog 2>/dev/null | grep "^.1 ="'
 "$HB_BIN" cleanup -y @t >/dev/null
-is 'and the project is as it was' "$(git status --porcelain; ls; git log --format=%s)" \
+is 'the project is as it was after the tools' "$(git status --porcelain; ls; git log --format=%s)" \
 	"Makefile${nl}src${nl}first"
 
 # An agent that edits 50 files, tests and commits.

@@ -40,7 +40,7 @@ like 'a full disk: the session is kept, the place and the fix are named' "$out" 
 	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}status 5${nl}*"
 like 'status of a session on a full disk works, and says that it is not settled' "$out" \
 	'*is not settled: *No space left*status 0*'
-like 'and with room it goes on' "$out" "*status 0${nl}M	f${nl}y${nl}f"
+like 'a session on a full disk goes on once there is room' "$out" "*status 0${nl}M	f${nl}y${nl}f"
 
 out=$(in_mounts '
 	mount --bind . . && cd . && cd "$HOME/p" && mount -o remount,bind,ro .
@@ -49,7 +49,7 @@ out=$(in_mounts '
 	hb commit -y; echo "status $?"; cat f')
 like 'a workspace that cannot be written: the command works, after a line' "$out" \
 	"*can be committed*${nl}y${nl}status 0${nl}x${nl}*"
-like 'and commit says why not' "$out" "*ead-only*status [!0]*${nl}x"
+like 'a commit to a workspace that cannot be written says why' "$out" "*ead-only*status [!0]*${nl}x"
 
 out=$(in_mounts '
 	mkdir ../u ../w && mount -t overlay -o lowerdir=.,upperdir=../u,workdir=../w,userxattr none . &&
@@ -78,7 +78,7 @@ out=$(in_mounts '
 	hb undo >/dev/null; cat f d/o; echo *; hb cleanup -y; ls -A')
 like 'a file system without unnamed files: a copy, which can be committed' "$out" \
 	"holdback: no overlay for '$work/home/p', a copy instead: *${nl}status 0${nl}D	d/*M	f${nl}A	new${nl}x${nl}y${nl}f new${nl}*x${nl}o${nl}d f${nl}*removed*${nl}d${nl}f"
-unlike 'and nothing else is said' "$out" '*cannot*work directory*'
+unlike 'a copy on a file system without unnamed files says nothing else' "$out" '*cannot*work directory*'
 
 # The real thing, if it can be mounted here.
 out="no FUSE"

@@ -18,7 +18,7 @@ echo old >"$other/file"
 # Files of its own.
 me=$(id -un)
 prints 'the user has a name' "$me" run id -un
-is 'and nobody else has one but root and nobody' \
+is 'only the user, root and nobody have a name' \
 	"$(run cut -d: -f1 /etc/passwd | sort -u)" \
 	"$(printf '%s\n' nobody root "$me" | sort -u)"
 prints 'the home directory in passwd is the one' "$HOME" \
@@ -52,10 +52,10 @@ assert a.recv(1) == b"x"'
 prints 'the work directory is empty, private and writable' "700 0" \
 	run sh -c 'echo $(stat -c %a "$AGENT_WORK_DIR") $(ls -A "$AGENT_WORK_DIR" |
 		wc -l) && echo x >"$AGENT_WORK_DIR/x"'
-check 'and not the host'"'"'s' test ! -e /tmp/agent-work/x
+check "the work directory is not the host's" test ! -e /tmp/agent-work/x
 check 'where /tmp is given it is somewhere else' run -q --ro /tmp sh -c \
 	'echo x >"$AGENT_WORK_DIR/x" && ! touch /tmp/x 2>/dev/null'
-check 'nor is it made in a /tmp that may be written' run -q --rw /tmp sh -c \
+check 'the work directory is not made in a /tmp that may be written' run -q --rw /tmp sh -c \
 	'echo x >"$AGENT_WORK_DIR/x"'
 check 'nothing of that is on the host' test ! -e /tmp/agent-work
 
@@ -65,7 +65,7 @@ prints '--cow holds back another directory' "new" \
 is 'the real one stays' "$(cat "$other/file")" old
 prints '--cow DIR:INSIDE puts it elsewhere' old \
 	run --cow ../other:/vault cat /vault/file
-check_fails 'and only there' run --cow ../other:/vault cat "$other/file"
+check_fails '--cow DIR:INSIDE shows the directory at INSIDE only' run --cow ../other:/vault cat "$other/file"
 says '--cow inside of the workspace' 125 \
 	"holdback: \[2\] option '--cow': 'sub' and another directory that is held back overlap" \
 	run --cow sub true
@@ -81,7 +81,7 @@ prints '--at puts the workspace elsewhere' "/workspace/sub old" \
 	sh -c 'cd sub && "$1" run --ephemeral --at /workspace sh -c \
 		"echo \$(pwd) \$(cat ../file)"' sh "$HB_BIN"
 rmdir .git
-check_fails 'and only there' run --at /workspace --chdir / cat "$work/project/file"
+check_fails '--at shows the workspace at that path only' run --at /workspace --chdir / cat "$work/project/file"
 printf '#!/bin/sh\necho ran $0\n' >script
 chmod +x script
 prints 'a command of the workspace is found there' 'ran ./script' \
@@ -100,7 +100,7 @@ says '--export is said' 0 \
 	"holdback: weakened: what is written in '$work/project/logs' is real" \
 	run -q --export logs sh -c 'echo x >logs/out; echo x >not'
 is 'what is written there is real' "$(cat logs/out)" x
-check 'and nothing else' test ! -e not
+check '--export lets only its directory through' test ! -e not
 check '--export with --at' \
 	run --at /w --export logs sh -c 'echo y >/w/logs/at'
 is 'writes there too' "$(cat logs/at)" y
@@ -180,7 +180,7 @@ rm -r "$HOME/s" sock ../up
 mkdir -p "$HOME/.npm" && echo cached >"$HOME/.npm/x"
 prints 'a cache can be read and written' "cached new" \
 	run sh -c 'echo new >"$HOME/.npm/y"; echo $(cat "$HOME/.npm/x" "$HOME/.npm/y")'
-is 'and is not changed' "$(ls "$HOME/.npm")" x
+is 'a cache of the host is not changed' "$(ls "$HOME/.npm")" x
 rm -r "$HOME/.npm"
 
 mkdir -p "$HOME/.npm/_logs" "$HOME/.local/share/uv/credentials/a" \
@@ -204,9 +204,9 @@ rm -r "$HOME/.npm"
 state=$HOME/.local/state/holdback
 check_fails 'the store cannot be seen' \
 	run --rw "$HOME" ls "$state/sessions"
-check_fails 'nor written' run --rw "$HOME/.local" \
+check_fails 'the store cannot be written' run --rw "$HOME/.local" \
 	sh -c 'echo x >"$1/x"' sh "$state"
-says 'nor asked for' 125 "holdback: \[2\] option '--ro': '$state/sessions' is where sessions live" \
+says 'the store cannot be asked for' 125 "holdback: \[2\] option '--ro': '$state/sessions' is where sessions live" \
 	run --ro "$state/sessions" true
 check 'it is as it was' "$HB_BIN" cleanup -y @one
 rm -r "${HOME:?}/.local"
@@ -239,7 +239,7 @@ check 'git works in a worktree' run git status
 prints 'also committing' 2 run sh -c '
 	echo x >x && git add x && git -c user.name=a -c user.email=a commit -qm x &&
 	git rev-list --count HEAD'
-is 'which the real one does not see' "$(git rev-list --count HEAD)" 1
+is 'a commit in a worktree is not seen by the real repository' "$(git rev-list --count HEAD)" 1
 cd .. || bail
 git -C main -c protocol.file.allow=always submodule --quiet add \
 	"$work/main" sub
@@ -248,7 +248,7 @@ before=$(git rev-parse HEAD)
 prints 'git works in a submodule' 2 run -q sh -c 'echo x >x && git add x &&
 	git -c user.name=n -c user.email=e commit -qm x &&
 	git rev-list --count HEAD'
-is 'and its repository is not changed' "$(git rev-parse HEAD)" "$before"
+is 'the repository of a submodule is not changed' "$(git rev-parse HEAD)" "$before"
 cd "$work" || bail 'no directory'
 mkdir other-sub && echo "gitdir: $work/main/.git/modules/sub" >other-sub/.git
 check_fails 'a directory that the repository does not name gets none of it' \
@@ -261,7 +261,7 @@ check_fails 'a repository that does not point back is not shown' \
 mkdir -p evil/g "$HOME/private" && echo "$work/evil/.git" >evil/g/gitdir &&
 	echo "$HOME/private" >evil/g/commondir && echo "gitdir: g" >evil/.git
 echo secret >"$HOME/private/x"
-check_fails 'nor a directory that a planted one names' \
+check_fails 'a directory that a planted repository names is not shown' \
 	sh -c 'cd evil && "$1" run --ephemeral cat "$2"' sh "$HB_BIN" \
 	"$HOME/private/x"
 rm -r "$HOME/private"
@@ -278,10 +278,10 @@ printf '#!%s/app/bin/interp\n' "$HOME" >scripted
 printf '#!/usr/bin/env interp\n' >by_env
 chmod +x scripted by_env
 cp "$HB_PROBE" "$HOME/app/bin/interp"
-like 'so does an interpreter' "$(run ./scripted 2>&1)" '*probe*'
+like 'an interpreter brings its package along' "$(run ./scripted 2>&1)" '*probe*'
 like 'also by way of env' "$(PATH=$HOME/app/bin:$PATH run ./by_env 2>&1)" '*probe*'
 ln -s "$HOME/app/bin/interp" led_to
-like 'so does what a link leads to' "$(run ./led_to 2>&1)" '*probe*'
+like 'the target of a link brings its package along' "$(run ./led_to 2>&1)" '*probe*'
 mkdir "$HOME/app/.git"
 prints 'a project of the user is shown if he names it' data run "$HOME/app/bin/tool"
 for name in scripted led_to; do
@@ -293,7 +293,7 @@ rm -r "$HOME/app/lib"
 says 'what is no package is not shown' 127 \
 	"holdback: '$HOME/app/bin/tool' is not in the view*${nl}fix: --ro $HOME/app/bin" \
 	run "$HOME/app/bin/tool"
-says 'nor for an interpreter' 127 \
+says 'an interpreter in no package is not shown' 127 \
 	"holdback: the interpreter of './scripted' is not in the view*${nl}fix: --ro $HOME/app/bin" \
 	run ./scripted
 # A prefix that holds more than a package, and one with a key in it by a link.
@@ -307,21 +307,21 @@ for place in .config/bin .local/sbin; do
 	says "what holds keys is no package: $place" 127 \
 		"holdback: *is not in the view*${nl}fix: --ro $HOME/$place" \
 		run "$HOME/$place/tool"
-	prints "and the command runs where only its own directory is shown: $place" \
+	prints "a command runs where only its own directory is shown: $place" \
 		'' run --ro "$HOME/$place" "$HOME/$place/tool"
 	rm -r "$HOME/.config" "$HOME/.local"
 done
 mkdir -p "$HOME/app/bin" "$HOME/app/lib" "$HOME/app/state"
 printf '#!/bin/sh\ngrep -rs SEC[R]ET "$HOME"\n:\n' >"$HOME/app/bin/tool"
 chmod +x "$HOME/app/bin/tool"
-says 'nor is what holds the store' 127 "holdback: *is not in the view*" \
+says 'a directory that holds the store is no package' 127 "holdback: *is not in the view*" \
 	env XDG_STATE_HOME="$HOME/app/state" "$HB_BIN" run --ephemeral \
 	"$HOME/app/bin/tool"
 mkdir "$HOME/app/lib/keys" && echo SECRET >"$HOME/app/lib/keys/id"
 prints 'control: a package is shown whole' \
 	"$HOME/app/lib/keys/id:SECRET" run "$HOME/app/bin/tool"
 ln -s app/lib/keys "$HOME/.ssh"
-says 'nor what a link of the keys leads into' 127 \
+says 'a directory that a link of the keys leads into is no package' 127 \
 	"holdback: *is not in the view*" run "$HOME/app/bin/tool"
 rm -r "$HOME/.ssh" "$HOME/app/lib"
 # What was shown and lies in a place that is hidden.
@@ -389,7 +389,7 @@ below() {
 		--hide "$other/closed" "$@"
 }
 check 'a directory with a mount in it can be shown' below ls "$other/below"
-check_fails 'and what is hidden in it is' below cat "$other/file"
+check_fails 'a hidden file in a directory with a mount stays hidden' below cat "$other/file"
 check_fails 'directories, too' below cat "$other/closed/key"
 rm -r "$other/below" "$other/closed"
 

@@ -36,7 +36,7 @@ if [ -r /etc/shadow ]; then
 else
 	like 'a secret that this user may not read anyway' "$(why /etc/shadow)" \
 		'/etc/shadow: unreadable: it is shown, and its mode lets this user not read it *'
-	check_fails 'which is so inside, too' run cat /etc/shadow
+	check_fails 'a secret that why calls unreadable cannot be read inside' run cat /etc/shadow
 fi
 like '/tmp' "$(why /tmp)" '/tmp: private: *'
 mkdir -p "$HOME/.cargo/bin" "$HOME/.npm" "$HOME/.config/holdback"
@@ -56,7 +56,7 @@ like 'not for others' "$(why file)" '*: held-back: *'
 echo 'hide = file' >.holdback.conf
 like 'a line of the workspace'"'"'s file' "$(why file)" \
 	"*: hidden: *hide = file # $work/project/.holdback.conf:1 "
-check_fails 'and it is so' run cat file
+check_fails 'a file that why calls hidden cannot be read inside' run cat file
 rm .holdback.conf
 like '--at' "$(why file run --at /w -- true)" \
 	"$work/project/file -> /w/file: held-back: *"
@@ -102,7 +102,7 @@ like 'a filter and a ruleset are in force' \
 says 'an option behind the path is not passed over' 2 \
 	"holdback: '--json' would not count there${nl}fix: *" \
 	"$HB_BIN" why file --json
-check_exit 'nor one behind the command' 2 "$HB_BIN" config make --net=host
+check_exit 'an option behind the command is not passed over' 2 "$HB_BIN" config make --net=host
 check 'it works where nothing can be a workspace' \
 	sh -c 'cd / && "$1" caps' sh "$HB_BIN"
 is 'as JSON' "$("$HB_BIN" caps --json | python3 -c '

@@ -48,7 +48,7 @@ is 'plan -- is bwrap' "$("$HB_BIN" plan -- --ro-bind / / ls -l)" \
 like 'plan --json' "$("$HB_BIN" plan --json run --ephemeral true)" '{*}'
 check 'plan runs nothing' \
 	"$HB_BIN" plan run --ephemeral --rw . -- touch "$work/made"
-check 'and makes nothing' test ! -e made
+check 'plan makes nothing' test ! -e made
 says 'plan of something else' 2 \
 	"holdback: a plan is of 'run' or of 'bwrap', not of 'ls'${nl}fix: holdback plan run -- ls" \
 	"$HB_BIN" plan ls

@@ -47,11 +47,11 @@ is 'control: the secrets are there' "$(unshare -m sh "$0" again few grep -rc SEC
 is 'no closed file can be read' "$(box few "$search")" ''
 is 'a file for all can, beside one' "$(box few 'cat /etc/hb/open/file')" plain
 is 'a closed directory is empty' "$(box few 'chmod 755 /etc/hb/closed; ls -A /etc/hb/closed; :')" ''
-is 'so is a directory that only hides its names' "$(box few 'cat /etc/hb/names/file; :')" ''
+is 'a directory that only hides its names is empty' "$(box few 'cat /etc/hb/names/file; :')" ''
 like 'a directory that is too deep is hidden, and said' "$(said few)" '*/etc: 1 directory has too much in it*'
 is 'no file that others may not read is open' \
 	"$(box few 'find /etc -type f ! -perm -004 -exec sh -c "cat \"\$@\"" sh {} + 2>/dev/null; :')" ''
 is 'in a directory with too many entries none is' "$(box many "$search")" ''
-like 'and that is said' "$(said many)" '*/etc: [0-9]* director* too much in *'
+like 'a directory with too many entries is said to be hidden' "$(said many)" '*/etc: [0-9]* director* too much in *'
 is 'the box works without it' "$(box many 'ls -A /etc/hb/many; id -un')" root
 done_testing

@@ -44,7 +44,7 @@ wait "$crashing" 2>/dev/null
 wait_until grep -q by-itself handler.told
 put_back
 is 'the command in the box has crashed' "$status" 139
-is 'V18 and no handler of the host was run for it' \
+is 'V18 no handler of the host was run for it' \
 	"$(grep -c in-a-box handler.told)" 0
 is 'control: it is for one outside' "$(grep -c by-itself handler.told)" 1
 done_testing

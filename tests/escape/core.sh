@@ -53,7 +53,7 @@ like 'V18 a limit of 0 that cannot be changed is said where a handler would run'
 	"$(handled_by '|/bin/handler' 'ulimit -c 0 &&')" "$stuck"
 unlike 'not where there is none' "$(handled_by core 'ulimit -c 0 &&')" "$stuck"
 if [ "$want" = 1 ]; then
-	unlike 'nor where the limit holds it back' \
+	unlike 'a limit of 0 is not said where it holds the handler back' \
 		"$(handled_by '|/bin/handler' '')" "$stuck"
 fi
 done_testing

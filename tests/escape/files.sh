@@ -34,7 +34,7 @@ status=0
 got=$(inside sh -c 'echo ran; ./probe leave 0; cat secret
 	cat /proc/self/fd/0/secret' <"$elsewhere" 2>&1) || status=$?
 unlike 'V4 a directory as standard input is no way out' "$got" '*secret*'
-is 'V4 and the run says so' "$status" 125
+is 'V4 a run with a directory as standard input is refused' "$status" 125
 is 'control: outside it is' "$(sh -c 'cat /proc/self/fd/0/secret' \
 	<"$elsewhere")" secret
 

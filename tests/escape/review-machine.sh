@@ -16,7 +16,7 @@ done
 :
 SH
 says 'V18 no file of the machine can be written' '' inside sh writable
-is 'V18 nor with namespaces allowed' "$("$HB_BIN" run --ephemeral -q \
+is 'V18 no file of the machine can be written with namespaces allowed' "$("$HB_BIN" run --ephemeral -q \
 	--allow-nested -- sh writable 2>/dev/null)" ''
 says 'control: a file of its own can be' '' \
 	inside sh -c 'echo 10 >/proc/self/oom_score_adj'

@@ -52,7 +52,7 @@ box() {
 box --ephemeral --rw "$elsewhere" -- sh -c 'cd "$1" && python3 "$2"' sh \
 	"$elsewhere" "$work/make.py"
 is 'V27 none with --rw' "$(planted "$elsewhere")" 0
-unlike 'and the files are there' "$(ls "$elsewhere")" ''
+unlike 'V27 files with --rw are there without their setuid bits' "$(ls "$elsewhere")" ''
 rm -r "$elsewhere" && mkdir "$elsewhere"
 mkdir direct && cd direct || bail 'no directory'
 cp ../make.py .

@@ -40,7 +40,7 @@ for option in --no-ptrace --allow-nested; do
 		"$("$HB_BIN" run --ephemeral -q $option -- python3 change.py 0 \
 			<"$given" 2>/dev/null)" ''
 done
-is 'V4 nor as descriptor 2' "$("$HB_BIN" run --ephemeral -q -- \
+is 'V4 a file given as descriptor 2 cannot be changed' "$("$HB_BIN" run --ephemeral -q -- \
 	python3 change.py 2 2<"$given")" ''
 is 'V4 it is what it was' "$(stat -c '%a %u %g %Y %Z' "$given")" "$before"
 is 'V4 a session that is kept says the same' "$(XDG_STATE_HOME=$elsewhere \

@@ -41,9 +41,9 @@ hb cleanup -y --stale >/dev/null
 check 'what is in use is left alone' is_live
 end_gate
 check 'its command ends with it' is_over
-unlike 'and leaves its fork' "$(forks)" ''
+unlike 'a killed gate leaves its fork' "$(forks)" ''
 like 'gc says so' "$(hb gc -n)" '*a check that was cut short*'
-unlike 'and with --dry-run that is all' "$(forks)" ''
+unlike 'gc --dry-run leaves the fork of a killed gate' "$(forks)" ''
 check 'gc' hb gc
 is 'removes it' "$(forks)" ''
 
@@ -60,7 +60,7 @@ hb fork @s mine >/dev/null
 hb create "gate-$id-1" --cow "$project" >/dev/null
 check 'another gate' hb gate --gate-run true @s
 is 'removes it, and nothing that has such a name' "$(forks)" "gate-$id-1 idle"
-check 'nor do the others' hb gc
+check 'gc removes nothing that only has the name of a fork' hb gc
 check 'whatever they are called' hb cleanup -y --stale
 is 'it is there' "$(forks)" "gate-$id-1 idle"
 is 'what is pending is, too' "$(names)" 'A b,'

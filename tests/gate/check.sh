@@ -30,14 +30,14 @@ like 'also in the document' "$(hb gate --json --gate-run 'echo why; false' @s)" 
 like 'a signal has its number' "$(hb gate --gate-run 'kill -9 $$' @s)" '*status 137*'
 said=$(hb gate --gate-run 'printf "\033[31mred\000\007\n"; head -c 5000000 /dev/zero; false' @s)
 unlike 'its words do not reach the terminal' "$said" "*$(printf '\033')*"
-like 'nor are they without end' "${#said}" '????'
+like 'the last words of a check have a limit' "${#said}" '????'
 check_exit 'what it leaves in the background does not matter' 4 \
 	hb gate --gate-run 'sleep 1000 & false' @s
 
 hb gate --gate-run "echo x >a; echo y >c; rm b; echo z >'$HOME/out'" @s >/dev/null
 is 'what it does to the files is nobody'"'"'s' "$(names)" 'M a,A b,'
 is 'neither in the project' "$(digest "$project")" "$before"
-check_fails 'nor outside' test -e "$HOME/out"
+check_fails 'a check writes nothing outside' test -e "$HOME/out"
 is 'its fork is gone' "$(hb ls | wc -l)" 1
 
 check 'it can be allowed' hb gate --gate-run false --allow gate-run @s
@@ -46,7 +46,7 @@ echo 'gate-run = test ! -e stop' >"$HOME/.config/holdback/config"
 in_box 'echo >stop'
 check_exit 'the configuration names it' 4 hb commit -y @s
 in_box 'rm stop'
-check 'and it passes' hb commit -y @s
+check 'a check of the configuration that succeeds lets the commit pass' hb commit -y @s
 is 'then everything is there' "$(cat "$project/a" "$project/b")" 'new
 b'
 in_box 'echo >stop'

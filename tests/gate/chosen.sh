@@ -34,12 +34,12 @@ three
 is 'all are pending' "$(pending)" 'a,b,c,'
 is 'diff of one' "$(names --resource "$c")" "M $c/f,"
 is 'by its name in the view' "$(names --resource /run/inside)" "A $b/.envrc,M $b/f,"
-is 'and of two, one of them by where we are' "$(names --resource . --resource "$c/")" "M $a/f,M $c/f,"
+is 'diff of two resources lists both, one named by the working directory' "$(names --resource . --resource "$c/")" "M $a/f,M $c/f,"
 like 'status of one' "$(hb status --resource "$c" @s)" '*1 file: 1 changed*'
 check_exit 'the gate asks about another' 4 hb gate @s
-check 'and not about this one' hb gate --resource "$a" @s
+check 'the gate does not ask about the chosen resource' hb gate --resource "$a" @s
 check_exit 'all of it is refused' 4 hb sync --auto @s
-check_exit 'so is the one that asks' 4 hb sync --auto --resource "$b" @s
+check_exit 'sync --auto of the resource that asks is refused' 4 hb sync --auto --resource "$b" @s
 is 'nothing has changed' "$(real)" 'old,old,old,'
 check 'a dry run of one' hb sync --dry-run --resource "$a" @s
 is 'changes nothing' "$(real)" 'old,old,old,'
@@ -54,14 +54,14 @@ is 'is of these two' "$(real)" 'new,old,new,'
 like 'together with a pattern' "$(hb commit -y --resource "$b" --only f @s)" \
 	'committed session s: 1 file: 1 changed*'
 is 'of it' "$(real)" 'new,new,new,'
-check_fails 'and nothing else' test -e "$b/.envrc"
+check_fails 'a commit of one resource and a pattern commits nothing else' test -e "$b/.envrc"
 
 three
 hb mark @s one >/dev/null
 in_box "echo newer >f; echo more >'$c/g'"
 check 'of a stack of layers' hb commit -y --resource "$c" @s
 is 'one of them' "$(real)$(cat "$c/g")" 'old,old,new,more'
-is 'and the rest is kept' "$(pending)" 'a,b,'
+is 'a commit of one resource of a stack keeps the rest pending' "$(pending)" 'a,b,'
 check 'for another time' hb commit -y --allow environment @s
 is 'all of it' "$(real)" 'newer,new,new,'
 
@@ -71,7 +71,7 @@ check_exit 'a conflict in one' 5 hb sync --auto --allow environment @s
 check 'is none of another' hb commit -y --resource "$a" @s
 check_exit 'a directory that is none of them' 2 hb sync --auto --resource "$work" @s
 mkdir "$b/d"
-check_exit 'and a part of one' 2 hb sync --auto --resource "$b/d" @s
+check_exit 'a part of a resource is no --resource' 2 hb sync --auto --resource "$b/d" @s
 for words in "--resource $b" '--only f' '--except f'; do
 	# shellcheck disable=SC2086 # words
 	check_exit "--reset $words throws nothing away" 2 hb sync --reset -y $words @s

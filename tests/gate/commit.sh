@@ -32,7 +32,7 @@ in_box "for i in \$(seq 50); do echo more >>f\$i; done; mkdir d; echo new >d/g; 
 is 'an ordinary session has nothing to be asked' "$(found)" ''
 check 'gate says so' hb gate @s
 like 'in words' "$(hb gate @s)" 'nothing stands against it'
-like 'and it is committed without a question' "$(hb commit -y @s 2>&1)" 'committed session s: *'
+like 'a change without findings is committed without a question' "$(hb commit -y @s 2>&1)" 'committed session s: *'
 check 'undo' hb undo @s
 is 'everything is as it was' "$(tree)" "$before"
 hb rollback -y @s >/dev/null
@@ -41,14 +41,14 @@ in_box 'echo evil >.git/hooks/pre-commit; echo evil >.envrc; echo ok >ok'
 asked='ask .envrc environment,ask .git/hooks/pre-commit git-hook,'
 is 'what runs by itself is found' "$(found)" "$asked"
 check_exit 'gate exits with 4' 4 hb gate @s
-check_exit 'and so does commit -y' 4 hb commit -y @s
-check_exit 'and a dry run' 4 hb commit -n @s
+check_exit 'commit -y exits with 4 on a finding that asks' 4 hb commit -y @s
+check_exit 'a dry run exits with 4 on a finding that asks' 4 hb commit -n @s
 is 'nothing is committed' "$(tree)" "$before"
 like 'the refusal names path, reason, rule and a fix' "$(hb commit -y @s 2>&1)" \
 	'ask: .envrc: *obeys it* \[environment]*
 fix: *--allow RULE*'
 check_exit 'one that is allowed is not enough' 4 hb commit -y --allow git-hook @s
-check_exit 'nor is another path' 4 hb commit -y --allow git-hook \
+check_exit '--allow for another path is not enough' 4 hb commit -y --allow git-hook \
 	--allow 'environment:d/*' @s
 check_exit 'a rule that does not exist is a mistake' 2 hb commit -y --allow git-hok @s
 like 'with a suggestion' "$(hb commit -y --allow git-hok @s 2>&1)" \
@@ -76,7 +76,7 @@ is 'a commit that needs nothing records nothing' \
 
 in_box 'echo worse >.envrc'
 like '--no-gate is said' "$(hb commit -y --no-gate @s 2>&1)" '*the gate is not asked*committed*'
-like 'and recorded' "$(cat "$state/sessions/s/allowed")" '*
+like '--no-gate is recorded' "$(cat "$state/sessions/s/allowed")" '*
 commit = 5
 time = *
 no-gate = yes*'
@@ -98,7 +98,7 @@ is 'the user may weaken a rule and add another' "$(found)" \
 	'warn .envrc environment,deny f1 only-src,deny x only-src,'
 check_exit 'what is denied is not allowed by name' 4 hb commit -y --allow only-src @s
 check 'it can be left out' hb commit -y --except x --except f1 @s
-is 'and stays in the session' "$(names)" 'D f1,A x,'
+is 'a denied change that is left out stays in the session' "$(names)" 'D f1,A x,'
 echo 'rule = no-severity' >"$rules"
 check_exit 'rules without a severity: nothing is committed' 3 hb commit -y @s
 echo 'severity = warn' >"$rules"
@@ -106,9 +106,9 @@ like 'the place of what is wrong is said' "$(hb gate @s 2>&1)" \
 	"*gate.rules:1: no rule was begun*"
 check_exit 'gate exits with 3' 3 hb gate @s
 printf 'rule = a\nseverity = warn\nreason = x\npath = [\n' >"$rules"
-check_exit 'nor with a bad pattern' 3 hb commit -y @s
+check_exit 'a bad pattern in the rules stops a commit' 3 hb commit -y @s
 chmod 666 "$rules"
-check_exit 'nor with rules that others can write' 3 hb commit -y @s
+check_exit 'rules that others can write stop a commit' 3 hb commit -y @s
 rm -f "$rules"
 is 'nothing was committed meanwhile' "$(names)" 'D f1,A x,'
 
@@ -130,7 +130,7 @@ in_box 'echo >x.own'
 is 'they can tighten' "$(found)" 'deny .envrc environment,ask x.own own,'
 unlike 'their words do not reach the terminal' "$(hb gate @s)" "*$(printf '\033')*"
 in_box 'rm .holdback.rules'
-is 'and to remove them asks' "$(found | tr ',' '\n' | grep holdback)" \
+is 'removing the rules of the project asks' "$(found | tr ',' '\n' | grep holdback)" \
 	'ask .holdback.rules holdback'
 rm "$project/.holdback.rules"
 ln -s /etc/passwd "$project/.holdback.rules"

@@ -37,16 +37,16 @@ is 'by rename of what nobody has looked at' "$(found doc/seen)" 'doc/seen:2,'
 is 'what has none is moved without a word' "$(found doc/n n2)" ''
 check_exit 'commit -y does not answer' 4 hb commit -y @s
 is 'nothing has changed' "$(digest "$project")" "$before"
-check_exit 'nor one by one' 4 hb commit -y --only moved @s
+check_exit 'a moved file that asks is refused alone' 4 hb commit -y --only moved @s
 check 'the rest goes' hb commit -y --except moved --except linked --except copied \
 	--except plain.txt --except doc/seen --except seen @s
 check 'allowed, they go' hb commit -y --allow secret @s
-is 'and are there' "$(cat "$project/moved" "$project/doc/seen")" \
+is 'moved files that were allowed are committed' "$(cat "$project/moved" "$project/doc/seen")" \
 	"$(printf 'key\n%s\nkey\n%s' "$key" "$key")"
 
 # What stays where it was is no news, whatever happens to it besides.
 new_session "printf 'key\n%s\n' '$key' >stays; mkdir d"
 in_box 'chmod 600 stays; touch stays; echo more >>stays'
 is 'what was there is not asked about again' "$(found stays)" ''
-check 'and goes' hb commit -y @s
+check 'a move of what was there is committed' hb commit -y @s
 finish

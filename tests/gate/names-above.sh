@@ -16,7 +16,7 @@ found() {
 }
 mkdir -p "$project"
 is 'a project in ~/.config/fish' "$(found "$HOME/.config/fish" config.fish)" shell,
-is 'and below it' "$(found "$HOME/.config/fish/functions" a.fish)" shell,
+is 'a project below ~/.config/fish is known by the names above it' "$(found "$HOME/.config/fish/functions" a.fish)" shell,
 is 'units of systemd' "$(found "$HOME/.config/systemd/user" a.service)" start-up,
 is 'an agent in the home directory' "$(found "$HOME/.claude" a.json)" agent,
 is 'another agent' "$(found "$HOME/.codex/prompts" a.md)" agent,
@@ -39,7 +39,7 @@ mkdir -p "$HOME/notes"
 is 'in the home directory each name at the top asks, once' \
 	"$(sed -n 's/^ask: \([^ ]*\): .* \[home\]$/\1/p' "$work/out" | sort | tr '\n' ',')" \
 	'.bashrc,a,notes,'
-is 'and what asks anywhere asks for itself' \
+is 'a name that asks anywhere asks by itself in the home directory' \
 	"$(sed -n 's/^ask: \(.*\)$/\1/p' "$work/out" | grep -v 'home\]')" \
 	'.bashrc: bash runs it at log in, or when it starts [shell]'
 hb cleanup -y @s >/dev/null

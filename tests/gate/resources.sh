@@ -19,13 +19,13 @@ hb create s --cow "$project" --cow "$other" >/dev/null
 in_box "echo x >ok; echo x >'$other/.envrc'; echo x >'$other/package.json'"
 is 'findings of another resource have its path' "$(found)" \
 	'ask other/.envrc environment,ask other/package.json install-script,'
-check_exit 'and stop the commit of all' 4 hb commit -y @s
+check_exit 'findings of another resource stop the commit of all' 4 hb commit -y @s
 check_fails 'nothing is committed' test -e "$project/ok"
 printf 'rule = environment\nseverity = deny\n' >"$other/.holdback.rules"
 check_exit 'rules of one resource are about that one' 4 hb commit -y --allow environment \
 	--allow install-script @s
 in_box "mv '$other/.envrc' ."
-like 'and not about another' "$(found)" 'ask p/.envrc environment,*'
+like 'rules of one resource do not count for another' "$(found)" 'ask p/.envrc environment,*'
 hb cleanup -y @s >/dev/null
 
 hb create s --cow "$project/repo/.git" >/dev/null

@@ -31,7 +31,7 @@ is 'ordinary changes have nothing to be said' "$(found)" 'warn almost binary,'
 again 'chmod +x a; cp a new; printf "x\0" >zero; cp tool copy; chmod 755 tool'
 is 'executables and binaries are said' "$(found)" \
 	'warn a executable,warn copy executable,warn new executable,warn zero binary,'
-check 'and committed' hb commit -y --dry-run @s
+check 'changes that only warn are committed' hb commit -y --dry-run @s
 
 again 'ln -s /etc/passwd abs; ln -s ../x rel; ln -s ../../x d/rel; ln -s d/../../x mixed
 	ln -s "$PWD-other/x" beside; ln -sfn /root link'
@@ -65,10 +65,10 @@ again 'printf "[alias\n" >.gitconfig'
 like 'what cannot be understood is found' "$(hb gate @s)" \
 	'ask: .gitconfig: *: it cannot be understood \[git-config]*'
 again 'rm .gitconfig; ln -s a .gitconfig'
-like 'and so is a link in its place' "$(hb gate @s)" \
+like 'a link in the place of a file with keys is found' "$(hb gate @s)" \
 	'ask: .gitconfig: *: it is a link \[git-config]*'
 again 'echo "{}" >package.json; truncate -s 5M package.json'
-like 'and one that is too large' "$(hb gate @s)" '*package.json: *: it cannot be understood*'
+like 'a file with keys that is too large is found' "$(hb gate @s)" '*package.json: *: it cannot be understood*'
 again 'echo x >package.json; chmod 000 package.json; echo y >c; chmod 000 c'
 like 'a file that its owner cannot read is read' "$(hb gate @s)" \
 	'ask: package.json: *: it cannot be understood*'
@@ -80,7 +80,7 @@ is 'a link in the place of a directory is found' "$(found)" \
 again 'mkdir .vscode; mkdir -p .config/fish'
 is 'the directory itself is nothing' "$(found)" ''
 again 'rm .gitconfig'
-is 'nor is it to remove something' "$(found)" ''
+is 'removing a directory with an ordinary name finds nothing' "$(found)" ''
 
 # Which changes a rule is about.
 hb rollback -y @s >/dev/null
@@ -95,9 +95,9 @@ is 'to take the hook away asks' "$(found)" 'ask .git/hooks/pre-push git-hook,'
 again 'echo x >.git/hooks/pre-commit.sample; mkdir -p .git/logs; echo x >.git/logs/HEAD'
 is 'what git itself leaves there is nothing' "$(found)" ''
 again 'echo y >>.env'
-is 'nor is the name of a file that was there' "$(found)" ''
+is 'a hook whose name was there finds nothing' "$(found)" ''
 again 'mkdir n n/.git; mkdir .git/x'
-is 'nor are directories' "$(found)" ''
+is 'directories among the hooks find nothing' "$(found)" ''
 
 # Secrets; tests/unit and tests/fuzz look at the formats.
 token=ghp_$(python3 - <<-'END'
@@ -117,14 +117,14 @@ for words in gate 'gate --json' 'commit -y' 'status' 'commit -y --allow secret -
 	# shellcheck disable=SC2086 # words
 	unlike "$words does not show it" "$(hb $words @s 2>&1)" "*$(printf %.20s "$token")*"
 done
-check_fails 'nor does anything in the session' grep -rqF "$token" "$state/sessions/s/allowed" \
+check_fails 'nothing in the session shows the secret' grep -rqF "$token" "$state/sessions/s/allowed" \
 	"$state/sessions/s/session"
 again "sed -i 's/one/three/' notes"
 is 'a secret that was there is no news' "$(found)" ''
 again 'mv notes moved'
-is 'but where it was moved to it is' "$(found)" 'ask moved:3 secret,'
+is 'a secret that was moved is news at its new path' "$(found)" 'ask moved:3 secret,'
 again 'cp notes copy; echo more >>copy'
-is 'and so is a copy of it' "$(found)" 'ask copy:3 secret,'
+is 'a copy of a secret is news at its path' "$(found)" 'ask copy:3 secret,'
 
 # The names and words of a session on a terminal.
 again 'n=$(printf "\033]0;x\007\n.envrc"); mkdir "$n"; echo x >"$n/.envrc"

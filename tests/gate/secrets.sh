@@ -95,6 +95,6 @@ is 'nothing that was said has a piece of one' "$(parts "$TMPDIR/said" "$TMPDIR/j
 kept=$(find "$state/sessions/s" -maxdepth 1 -type f)
 like 'the record is there' "$kept" '*/allowed*'
 # shellcheck disable=SC2086 # a list of files
-is 'nor has what is kept' "$(parts $kept)" ''
+is 'nothing that is kept has a piece of a secret' "$(parts $kept)" ''
 rm "$TMPDIR/drawn" "$TMPDIR/said" "$TMPDIR/json" "$TMPDIR/parts.py"
 finish

@@ -33,14 +33,14 @@ is 'the host has what it had' "$(cat "$HOME/.claude/settings.json" "$HOME/.mine/
 	'{}
 data'
 agent 'mkdir ~/.claude/hooks; echo x >~/.claude/hooks/run; echo x >~/.config/fish/config.fish'
-is 'so does what is new there, and deeper' "$(found)" \
+is 'a new file in the state of an agent asks, at any depth' "$(found)" \
 	'ask .claude/hooks/run agent,ask .claude/settings.json agent,ask .config/fish/config.fish shell,'
 check_exit 'sync does not answer either' 4 hold sync --auto
 check 'the project goes by itself' hold sync --auto --resource "$project"
-is 'which is there' "$(cat "$project/f")" x
+is 'the project is committed without the state of the agent' "$(cat "$project/f")" x
 check_exit 'one rule is not another' 4 hold commit -y --allow agent
 check 'named, they pass' hold commit -y --allow agent --allow 'shell:config.fish'
-is 'and are there' "$(cat "$HOME/.claude/settings.json" "$HOME/.mine/settings.json" \
+is 'allowed files of the state are committed' "$(cat "$HOME/.claude/settings.json" "$HOME/.mine/settings.json" \
 	"$HOME/.claude/hooks/run" "$HOME/.config/fish/config.fish")" '{"hooks":{}}
 y
 x

@@ -15,11 +15,11 @@ in_box 'rm f?? d/x; rmdir d; i=0; while [ $i -lt 400 ]; do i=$((i + 1)); echo n 
 hb sync -n @s >"$TMPDIR/list"
 is 'a dry run succeeds' "$?" 0
 is 'the preview has every deletion' "$(grep -c '^  D      3 B  f[0-9][0-9]$' "$TMPDIR/list")" 90
-is 'and everything else, with its size' \
+is 'the preview has every other change with its size' \
 	"$(grep -c '^  A      2 B  n[0-9]*$' "$TMPDIR/list"),$(grep '^  M' "$TMPDIR/list")" \
 	'400,  M      6 B  f7'
-is 'and directories' "$(grep '/$' "$TMPDIR/list")" '  D           d/'
-is 'and what would be committed' "$(tail -n 1 "$TMPDIR/list")" \
+is 'the preview has directories' "$(grep '/$' "$TMPDIR/list")" '  D           d/'
+is 'the preview has the summary of the commit' "$(tail -n 1 "$TMPDIR/list")" \
 	'would commit 492 files: 1 changed, 400 added, 91 deleted · 1 directory'
 rm "$TMPDIR/list"
 check_exit 'without a terminal there is nobody to ask' 2 hb sync @s
@@ -27,9 +27,9 @@ is 'nothing has changed' "$(digest "$project")" "$before"
 like 'status says what is pending' "$(hb sync --status @s)" 'session s: idle*492 files: *'
 check_exit 'one thing at a time' 2 hb sync --auto --reset @s
 check_exit 'reset asks as well' 2 hb sync --reset @s
-like 'and throws away' "$(hb sync --reset -y @s)" 'rolled session s back'
-is 'so that nothing is pending' "$(names)" ''
-check 'which can be undone' hb undo @s
+like 'sync --reset -y discards the changes' "$(hb sync --reset -y @s)" 'rolled session s back'
+is 'sync --reset leaves nothing pending' "$(names)" ''
+check 'sync --reset can be undone' hb undo @s
 like 'sync --auto commits without a question' "$(hb sync --auto @s)" \
 	'committed session s: 492 files: 1 changed, 400 added, 91 deleted · 1 directory · undo *'
 is 'everything' "$(names)$(ls "$project" | wc -l)$(cat "$project/f7")" '91012345'
@@ -43,12 +43,12 @@ for words in -n --auto '' -y; do
 	# shellcheck disable=SC2086 # words
 	out=$(hb sync $words @s 2>&1)
 	is "what the gate asks stops sync $words" "$?" 4
-	like 'and it is said' "$out" '*ask: .envrc: *[[]environment]*fix: *'
+	like 'sync says what the gate asks' "$out" '*ask: .envrc: *[[]environment]*fix: *'
 	is 'once' "$(printf '%s\n' "$out" | grep -c '^ask: ')" 1
 done
 is 'nothing has changed' "$(digest "$project")" "$before"
 check_exit 'part of it can go' 0 hb sync --auto --except .envrc @s
-check_exit 'or all that was allowed' 0 hb sync --auto --allow environment @s
+check_exit 'sync --auto --allow commits all that was allowed' 0 hb sync --auto --allow environment @s
 is 'then it is there' "$(cat "$project/.envrc" "$project/y")" "$(printf 'x\ny')"
 in_box 'echo session >>f1'
 echo user >>"$project/f1"
@@ -77,7 +77,7 @@ in_box "for i in \$(seq 50); do echo more >>src/\$i.c; done; git mv src/51.c src
 	git add -A && git $git_words commit -qm 'do what was asked'"
 out=$(hb sync --auto @s 2>&1)
 is 'fifty edits with a commit inside pass without a question' "$?" 0
-like 'and say what stays behind' "$out" \
+like 'fifty edits with a commit inside say what stays behind' "$out" \
 	'committed session s: 53 files: 51 changed, 1 deleted, 1 renamed*git*2 ignored (10 B)*'
 is 'git has the commit' "$(cd "$project" && git log --format=%s -1; git status --short)" 'do what was asked'
 is 'what is ignored is not there' "$(cd "$project" && ls)" "$(printf 'Makefile\npackage.json\nsrc')"

@@ -52,7 +52,7 @@ is 'a row that no test notices is told' "$(mutate --table deleted)" \
 deleted two: noticed by box/two.sh (user)
 deleted three: NOT NOTICED
 2 rows noticed, 1 not'
-check_fails 'and it is a failure' mutate --table deleted
+check_fails 'a row that no test notices is a failure' mutate --table deleted
 check 'rows that are noticed are a success' mutate --table deleted --row 'o*'
 is 'a row is replaced by what does nothing' "$(mutate --table replaced)" \
 	'replaced one: noticed by the check

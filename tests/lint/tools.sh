@@ -51,7 +51,7 @@ echo 1000 >"$toy/uid"
 is 'an ordinary user is told what is missing' "$(ensure one)" \
 	'missing packages: new-c pkg-a pkg-b pkg-d
 fix: apt-get install --no-install-recommends new-c pkg-a pkg-b pkg-d'
-check_exit 'and that is a failure' 1 ensure one
+check_exit 'a missing dependency is a failure' 1 ensure one
 check_fails 'nothing was installed' test -e "$toy/asked"
 
 echo 0 >"$toy/uid"
@@ -62,7 +62,7 @@ is 'with these calls' "$(cat "$toy/asked")" \
 noninteractive -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends old-c pkg-a pkg-b pkg-d'
 rm "$toy/asked"
 is 'what is there is not mentioned' "$(ensure one)" ''
-check_fails 'and nothing is asked for' test -e "$toy/asked"
+check_fails 'nothing is installed where nothing is missing' test -e "$toy/asked"
 is 'what did not come is told' "$(ensure two | tail -n 1)" \
 	'installed, but still not found: pkg-e '
 rm "$toy/bin/cmd-d"
@@ -87,11 +87,11 @@ gcc -o "$toy/build/main/b" "$toy/a.c"
 check_fails 'a missing executable is a failure' "$toy/tools/assemble" "$toy/build"
 gcc -o "$toy/build/musl/a" "$toy/a.c"
 check_fails 'a dynamic run path is refused' "$toy/tools/assemble" "$toy/build"
-check_fails 'and not put in place' test -e "$toy/build/bin/a"
+check_fails 'a dynamic run path is not put in place' test -e "$toy/build/bin/a"
 gcc -static-pie -o "$toy/build/musl/a" "$toy/a.c"
 check 'a static one is taken' "$toy/tools/assemble" "$toy/build"
-check_exit 'and runs' 7 "$toy/build/bin/a"
-check_exit 'so does the dynamic rest' 7 "$toy/build/libexec/b"
+check_exit 'a static run path runs' 7 "$toy/build/bin/a"
+check_exit 'a dynamic rest runs' 7 "$toy/build/libexec/b"
 inode=$(stat -c %i "$toy/build/bin/a")
 "$toy/tools/assemble" "$toy/build"
 is 'what did not change is not replaced' "$(stat -c %i "$toy/build/bin/a")" "$inode"

@@ -39,21 +39,21 @@ is 'every path is listed, and why' "$(listed)" \
 	'd/k=setid,new/both=setid,new/pipe=special,sgid=setid,suid=setid,'
 is 'an option takes its own off the list' "$(listed --special)" \
 	'd/k=setid,new/both=setid,sgid=setid,suid=setid,'
-is 'and the other its own' "$(listed --setid)" 'new/pipe=special,'
+is '--setid takes its own changes off the list' "$(listed --setid)" 'new/pipe=special,'
 like 'what can be done is said' "$(hb commit -y @s 2>&1)" \
 	'*setuid, setgid or file capabilities*fix: *--allow RULE*--except GLOB*'
 like 'a dry run says so, too' "$(hb commit -n @s 2>&1)" '*ask: suid*'
 like 'status says it before' "$(hb status @s)" '*A new/pipe
     a fifo, committed only with --special*'
-like 'and so does the document' "$(hb status --json @s)" '*"asks":"setid"*'
+like 'the document of status says what has to be asked for' "$(hb status --json @s)" '*"asks":"setid"*'
 is 'nothing changed' "$(digest "$project")" "$before"
 
 check 'they can be left out' hb commit -y --except pipe --except 'sgid' \
 	--except both --except suid --except d/k @s
 is 'the sticky bit is none of them' "$(stat -c %a "$project/sticky")" 1644
-is 'nor is a directory that hands its group down' \
+is 'a directory that hands its group down asks nothing' \
 	"$(stat -c %a "$project/shared")" 2775
-is 'nor is the time of one that was so before' \
+is 'the time of a file that was setuid before asks nothing' \
 	"$(stat -c %a.%Y "$project/old")" "4755.$(date -d '2003-01-01' +%s)"
 before=$(digest "$project")
 
@@ -73,10 +73,10 @@ in_box 'echo more >>a; python3 -c "import socket
 socket.socket(socket.AF_UNIX).bind(\"new/sock\")"'
 check_exit 'a socket is refused whatever is asked for' 4 \
 	hb commit -y --special --setid @s
-is 'and listed' "$(listed --special --setid)" 'new/sock=device,'
+is 'a socket is listed whatever is asked for' "$(listed --special --setid)" 'new/sock=device,'
 check 'it can be left out' hb commit -y --except sock @s
 check_fails 'then it is not there' test -e "$project/new/sock"
-is 'and everything else is' "$(tail -n1 "$project/a")" more
+is 'a commit without the socket brings everything else' "$(tail -n1 "$project/a")" more
 
 # CAP_NET_BIND_SERVICE, permitted, for a file that only its host can give it to.
 cap=0000000200040000000000000000000000000000
@@ -89,7 +89,7 @@ if xattr "$project/a" security.capability "$cap" 2>/dev/null; then
 	is 'the file arrived' "$(stat -c %a "$project/c")" 700
 	like 'with its capabilities' "$(xattr "$project/c")" '??0000020004*'
 	check 'undo' hb undo @s
-	is 'and undo has the old ones back' \
+	is 'undo restores the old capabilities' \
 		"$(stat -c %a "$project/c") $(xattr "$project/c")" "644 $cap"
 fi
 finish

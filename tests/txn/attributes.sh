@@ -28,7 +28,7 @@ in_box '
 '
 inside=$(in_box 'python3 .digest .')
 like 'inside there is a hard link' "$inside" '*x3*'
-like 'and an attribute' "$inside" '*user.mine*'
+like 'inside a file has an attribute' "$inside" '*user.mine*'
 check 'commit' hb commit -y @s
 is 'the real tree is what was inside' "$(digest "$project")" "$inside"
 unlike 'no attribute of the overlay is left' "$(digest "$project")" '*overlay*'
@@ -76,7 +76,7 @@ os.chmod(\"g/in\", 0o644); os.setxattr(\"g/in\", \"user.b\", b\"3\"); os.chmod(\
 		is "$how: brings them again" "$(digest "$project")" "$inside"
 		check "$how: undo once more" hb undo @s
 		[ $how = mark ] || check 'rollback of one' hb rollback -y @s f
-		[ $how = mark ] || check 'which is undone' hb undo @s
+		[ $how = mark ] || check 'a commit of several names over a mark is undone' hb undo @s
 		check "$how: rollback" hb rollback -y @s
 		check "$how: which is undone" hb undo @s
 		is "$how: they are as they were" "$(in_box 'python3 .digest .')" "$inside"

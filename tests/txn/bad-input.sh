@@ -122,7 +122,7 @@ refuses_from_elsewhere() {
 refuses 'no resource any more' 10 '*gone*fix: *' refuses_from_elsewhere
 mv "$project.away" "$project"
 is 'after all of that the session is as before' "$(names)" 'M f,'
-is 'and so is the base' "$(cat "$project/f")" 'f'
+is 'the base is as before all bad input' "$(cat "$project/f")" 'f'
 
 # An immutable file in the way, and a base that is read-only, need root.
 if [ "$HB_MODE" != root ]; then
@@ -139,7 +139,7 @@ else
 		mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" &&
 			cd "$0" && exec "$1" commit --state-dir "$2" -y --theirs f @s
 	' "$project" "$HB_BIN" "$state"
-	is 'and that' "$(cat "$project/f")" 'f'
+	is 'the base is as before the bad call' "$(cat "$project/f")" 'f'
 fi
 check 'after which it can be committed' hb commit -y --theirs f @s
 

@@ -21,7 +21,7 @@ exec 3>&-
 wait "$box"
 is 'the one that ended last is the last one used' \
 	"$(hb diff --name-status 2>/dev/null | tr '\t' ' ')" 'A l'
-like 'which is said, for there are others' "$(hb diff --name-status 2>&1 >/dev/null)" \
+like 'the session that was taken is named if there are others' "$(hb diff --name-status 2>&1 >/dev/null)" \
 	'*this is session long,*2*'
 for command in 'commit -y' 'commit -y @' 'rollback -y' 'cleanup -y' 'sync --auto'; do
 	# shellcheck disable=SC2086
@@ -32,8 +32,8 @@ done
 is 'nothing happened' "$(ls "$project"; hb ls | wc -l)" "$(printf 'f\n2')"
 like 'commit says which session it was' "$(hb commit -y @short)" 'committed session short: 1 file*'
 check 'with one of them left no name is needed' hb commit -y
-check 'nor is it harmful' hb commit -y @long
-is 'and both are there' "$(cat "$project/l" "$project/s")" "$(printf 'long\nshort')"
+check 'a name that is not needed does no harm' hb commit -y @long
+is 'changes of both sessions were committed' "$(cat "$project/l" "$project/s")" "$(printf 'long\nshort')"
 hb cleanup -y @long >/dev/null
 hb cleanup -y @short >/dev/null
 

@@ -23,7 +23,7 @@ like 'commit --only g works' "$(hb commit -y --only g @s)" 'committed *'
 is 'g is the agent'"'"'s' "$(cat "$project/g")" 'agent'
 is 'f is the user'"'"'s' "$(cat "$project/f")" 'user'
 is 'f is still pending, g is not' "$(names)" 'M f,'
-check_exit 'and commit still is exit 5' 5 hb commit -y @s
+check_exit 'a commit with a pending conflict exits with 5 again' 5 hb commit -y @s
 
 in_box 'echo again >g'
 like 'g, which was committed from here, is no conflict' \
@@ -38,7 +38,7 @@ new_session 'echo f >f; echo g >g; mkdir d; echo a >d/a'
 in_box 'echo agent >f'
 echo user >"$project/f"
 check 'commit --theirs takes the other one' hb commit -y --theirs f @s
-is 'which it is' "$(cat "$project/f")" 'agent'
+is "--theirs brings the session's version" "$(cat "$project/f")" 'agent'
 check 'undo' hb undo @s
 is 'brings the user'"'"'s back' "$(cat "$project/f")" 'user'
 
@@ -66,7 +66,7 @@ check 'commit' hb commit -y @s
 check 'undo' hb undo @s
 in_box 'echo more >>f'
 check 'after an undo the old file is no conflict' hb commit -y @s
-is 'and all is there' "$(cat "$project/f")" "$(printf 'agent\nmore')"
+is 'a commit after an undo brings everything' "$(cat "$project/f")" "$(printf 'agent\nmore')"
 
 new_session 'echo f >f'
 in_box 'echo agent >f'
@@ -82,7 +82,7 @@ echo user >"$project/f"
 hb rollback -y @s >/dev/null
 check 'undo of a rollback' hb undo @s
 is 'brings the changes back' "$(names)" 'M f,'
-check_exit 'and the conflict' 5 hb commit -y @s
+check_exit 'undo of a rollback brings the conflict back' 5 hb commit -y @s
 # Also with a commit of nothing between the two.
 new_session 'mkdir d; echo 1 >d/a'
 in_box 'echo 2 >d/a'
@@ -97,11 +97,11 @@ in_box 'echo new >>f; echo new >d/g; touch t; chmod 444 ro; echo own >own'
 in_box 'echo more >>f; echo more >>own'
 rm "$project/f" "$project/d/g" "$project/t" "$project/ro"
 check_exit 'removed from the base' 5 hb commit -y @s
-is 'and each is told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
+is 'status tells each file that was removed from the base' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
 	tr '\n' ' ')" 'A d/g A f A ro '
-is 'and stays away' "$(cd "$project" && find . -type f)" ./k
+is 'a file that the user removed stays away' "$(cd "$project" && find . -type f)" ./k
 check 'what is new is none' hb commit -y --only own @s
-is 'and is there' "$(cat "$project/own")" "$(printf 'own\nmore')"
+is 'a new file in a directory with conflicts is committed' "$(cat "$project/own")" "$(printf 'own\nmore')"
 # Of a directory as well.
 new_session 'mkdir -p d/e g; echo 1 >d/e/f; echo 1 >g/f; echo 5 >k'
 in_box 'chmod 700 d/e; echo n >g/n; mkdir -p h/i'
@@ -111,17 +111,17 @@ check_exit 'directories that were removed' 5 hb commit -y @s
 is 'are told' "$(hb status @s | grep -B1 'conflict: removed' | grep -o '[A-Z] [a-z/]*$' |
 	tr '\n' ' ')" 'A d/e/ A g/ '
 check 'what is new is none' hb commit -y --except g --except d/e @s
-is 'and is there' "$(cat "$project/h/i/n")" n
+is 'a new file beside conflicts is committed' "$(cat "$project/h/i/n")" n
 is 'without a mark' "$(python3 -c 'import os, sys; print(*os.listxattr(sys.argv[1]))' "$project/h/i/n")" ''
 # Nor if a part was committed to the same directory meanwhile.
 new_session 'mkdir d; echo 1 >d/a; echo 1 >d/b'
 in_box 'echo 2 >d/a; echo z >d/z; echo y >d/y; echo 2 >d/b'
 check 'a part' hb commit -y --only d/y @s
-unlike 'and no conflict by that' "$(hb status @s)" '*conflict*'
+unlike 'a commit of a part makes no conflict' "$(hb status @s)" '*conflict*'
 rm "$project/d/a"
 check 'another part' hb commit -y --only d/z @s
 check_exit 'is not the end of the conflict' 5 hb commit -y @s
-check 'nor is its undo' hb undo @s
+check 'undo of a commit of a part does not end the conflict' hb undo @s
 check_exit 'of which it is known' 5 hb commit -y @s
 is 'it is not there' "$(ls "$project/d" | tr '\n' ' ')" 'b y '
 check 'all but that' hb commit -y --except d/a @s
@@ -139,13 +139,13 @@ is 'the real one keeps the time of what the user did' "$(stat -c %y "$project")"
 check_exit 'after which it is a conflict' 5 hb commit -y @s
 check 'a mark' hb mark @s m
 check_exit 'after which it is one' 5 hb commit -y @s
-check_exit 'and what is in it' 5 hb commit -y --only /d/e @s
+check_exit 'a file in a conflicting directory is a conflict' 5 hb commit -y --only /d/e @s
 is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./k
 check '--ours leaves all of it' hb commit -y --ours /d @s
 is 'as it is' "$(cd "$project" && find . -mindepth 1)" ./k
 check '--theirs takes what is asked for' hb commit -y --only /d/e --theirs /d/e @s
 is 'with the directory' "$(cd "$project" && find d | sort | tr '\n' ' ')" 'd d/e d/e/b '
-check 'and the rest' hb commit -y @s
+check 'the rest is committed after --theirs for a part' hb commit -y @s
 is 'is all of it' "$(cd "$project" && cat d/a d/n)" "$(printf 'x\nn')"
 
 # Nor for one of which nothing but what lies in it is pending.
@@ -158,11 +158,11 @@ check_exit 'the directory is removed' 5 hb commit -y @s
 check 'all but it' hb commit -y --except /d @s
 check 'a mark' hb mark @s m
 check_exit 'it is a conflict still' 5 hb commit -y @s
-check_exit 'and so is what is in it' 5 hb commit -y --only /d/e/a @s
+check_exit 'a file in a conflicting directory over a mark is a conflict' 5 hb commit -y --only /d/e/a @s
 is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./b
 check '--theirs takes it' hb commit -y --theirs /d @s
 is 'with all of it' "$(cd "$project" && find d -type f)" d/e/a
-is 'and nothing is left' "$(names)" ''
+is '--theirs for a directory over a mark leaves nothing pending' "$(names)" ''
 rm -r "$project/d"
 in_box 'echo 3 >b'
 check 'removed again, with nothing pending in it' hb commit -y @s

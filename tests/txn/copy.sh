@@ -24,11 +24,11 @@ is 'there is no overlay inside' \
 before=$(digest "$project")
 in_box 'touch -r f /tmp/t; printf "eno\n" >f; touch -r /tmp/t f'
 is 'an edit that keeps size and time is found' "$(names)" 'M f,'
-is 'and has not reached the real file' "$(digest "$project")" "$before"
+is 'an edit on a copy has not reached the real file' "$(digest "$project")" "$before"
 check 'rollback' hb rollback -y @s
 is 'the copy goes back with it' "$(in_box 'cat f')" one
 check 'undo of the rollback' hb undo @s
-is 'and comes back with it' "$(in_box 'cat f')" eno
+is 'undo of a rollback brings the copy back' "$(in_box 'cat f')" eno
 hb rollback -y @s >/dev/null
 
 # The host's changes arrive with the next command.
@@ -37,11 +37,11 @@ rm -r "$project/d"
 echo new >"$project/n"
 is 'changes of the host are seen by the next command' \
 	"$(in_box 'cat g n; ls -d d 2>/dev/null')" "$(printf 'two\nhost\nnew')"
-is 'and are no changes of the session' "$(names)" ''
+is 'changes of the host are no changes of a session on a copy' "$(names)" ''
 in_box 'echo mine >>g'
 echo later >>"$project/g"
 check_exit 'both changed it: a conflict' 5 hb commit -y @s
-is 'and the host has its own version' "$(tail -n 1 "$project/g")" later
+is 'the host keeps its own version in a conflict on a copy' "$(tail -n 1 "$project/g")" later
 
 new_session 'echo f >f; echo g >g'
 before=$(digest "$project")
@@ -75,7 +75,7 @@ is 'the copy shares no inode with the project' "$(
 in_box 'echo more >>a'
 is 'both names have changed' "$(names)" 'M a,M b,'
 check 'commit' hb commit -y @s
-is 'and are one file' "$(stat -c %h "$project/a") $(cat "$project/b")" \
+is 'two names of a file on a copy are one file after the commit' "$(stat -c %h "$project/a") $(cat "$project/b")" \
 	"2 a
 more"
 
@@ -103,7 +103,7 @@ hb create s --cow "$project" >/dev/null
 is 'the store is not a part of the copy' "$(in_box 'cat f; ls -A sub/state 2>&1 |
 	grep -c sessions')" "$(printf 'f\n0')"
 in_box 'echo g >g'
-is 'nor of the changes' "$(names)" 'A g,'
+is 'the store is not among the changes of a copy' "$(names)" 'A g,'
 hb cleanup -y @s >/dev/null
 state=$TMPDIR/state
 
@@ -112,12 +112,12 @@ if [ "$HB_MODE" != root ]; then
 	new_session 'echo open >f; echo secret >s; chmod 000 s; mkdir -m 000 z'
 	is 'the rest can be used' "$(in_box 'cat f')" open
 	check_fails 'it cannot be read' in_box 'cat s'
-	check_fails 'or opened up' in_box 'chmod 600 s'
-	check_fails 'or replaced' in_box 'rm -f s'
-	check_fails 'nor can a directory' in_box 'rmdir z'
+	check_fails 'an unreadable file on a copy cannot be opened up' in_box 'chmod 600 s'
+	check_fails 'an unreadable file on a copy cannot be replaced' in_box 'rm -f s'
+	check_fails 'an unreadable directory on a copy cannot be removed' in_box 'rmdir z'
 	in_box 'echo more >>f'
 	is 'what is changed beside it is listed' "$(names)" 'M f,'
-	check 'and committed' hb commit -y @s
+	check 'a change beside an unreadable file is committed' hb commit -y @s
 	chmod 600 "$project/s"
 	is 'the secret is what it was' "$(cat "$project/s")" secret
 	is 'what can be read now is copied by the next command' \

@@ -60,7 +60,7 @@ each() {
 	echo $((($(cat "$TMPDIR/diff.$1.400") - $(cat "$TMPDIR/diff.$1.300")) / 100))
 }
 is 'diff compares a file in 9 calls' "$(each first)" 9
-is 'and looks at it in 2 when nothing has happened since' "$(each again)" 2
+is 'diff looks at an unchanged file in 2 calls' "$(each again)" 2
 # Two of these are the gate's and the last look before the commit point.
 check 'commit looks 12 times at a file, or less' [ "$(each commit)" -le 12 ]
 

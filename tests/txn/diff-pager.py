@@ -264,7 +264,7 @@ def main():
     tap.test("the session is free while somebody reads", test_released, shell)
     tap.test("also of what is not read yet", test_released_unread, shell)
     tap.test("contents cannot speak to the terminal", test_injection, shell)
-    tap.test("nor can names", test_names, shell)
+    tap.test("names cannot speak to the terminal", test_names, shell)
     tap.test("colours", test_colour, shell)
     shell.close()
     hb("cleanup", "-y", "@s")

@@ -33,7 +33,7 @@ hb cleanup -y @s >/dev/null
 new_session 'git init -q . && git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x'
 in_box 'git -c user.name=x -c user.email=x@x commit -q --allow-empty -m y'
 is 'a part of a repository is all of it' "$(below .git/HEAD)" "$(below .git)"
-unlike 'which is something' "$(below .git)" ''
+unlike 'diff of a part of a repository is not empty' "$(below .git)" ''
 
 # The path inside the view.
 hb cleanup -y @s >/dev/null

@@ -67,7 +67,7 @@ print(rows["numbers"], rows["binary"], found["summary"]["lines_added"], found["s
 	"(1, 2) (None, None) $counts"
 check_exit 'changes, with --exit-code' 1 text --exit-code
 check_exit 'none, with --exit-code' 0 text --exit-code d/none
-is 'and nothing is printed then' "$(text d/none)" ''
+is 'diff --exit-code prints nothing without changes' "$(text d/none)" ''
 check_exit 'two forms at once' 2 text --stat --binary
 check_exit 'two others' 2 text --stat --name-status
 check_exit 'no JSON of text' 2 text --binary --json
@@ -76,7 +76,7 @@ check_exit 'no such session' 9 hb diff @none
 check_exit 'a colour that is none' 2 text --color=blue
 like 'colours if they are asked for' "$(text --color numbers)" \
 	"*$(printf '\033')[[]1mdiff --git*$(printf '\033')[[]36m@@ -1,4 +1,3 @@*$(printf '\033')[[]31m-1$(printf '\033')[[]m*"
-unlike 'and none otherwise' "$(text numbers)" "*$(printf '\033')*"
+unlike 'diff has no colours unless they are asked for' "$(text numbers)" "*$(printf '\033')*"
 
 # What git cannot say.
 hb cleanup -y @s >/dev/null
@@ -122,7 +122,7 @@ $(printf '+x\033]0;title\007\033[2Jy')"
 upper=$state/sessions/s/r0/upper
 closed=$(cd "$upper" && stat -c %a a d && chmod 700 d &&
 	stat -c %a d/x d/e && chmod 700 d/e && stat -c %a d/e/z)
-is 'and stays closed' "$(echo "$closed" | tr '\n' ' ')" '0 0 0 0 0 '
+is 'a file that the command closed stays closed after diff' "$(echo "$closed" | tr '\n' ' ')" '0 0 0 0 0 '
 like 'a name cannot speak' "$(text)" \
 	"*diff --git \"a/evil\\\\033[[]31m\\\\012name\" \"b/evil\\\\033[[]31m\\\\012name\"$nl*"
 chmod -R u+rwx "$state"
@@ -143,7 +143,7 @@ in_box 'echo 2 >>c; echo new >d'
 is 'over a mark' "$(text | grep '^[+-][^+-]\|^rename')" "$(printf '%s\n' +1 'rename from b' 'rename to bb' +1 +2 +new)"
 check_fails 'a full disk is not overlooked' sh -c \
 	"cd '$project' && '$HB_BIN' diff --state-dir '$state' @s >/dev/full"
-check_fails 'nor by --stat' sh -c \
+check_fails 'a full disk is not overlooked by --stat' sh -c \
 	"cd '$project' && '$HB_BIN' diff --state-dir '$state' --stat @s >/dev/full"
 
 # A repository is one line; its hooks are files, and not for git apply.
@@ -153,11 +153,11 @@ in_box 'git -c user.name=x -c user.email=x@x commit -q --allow-empty -m y
 	mkdir .git/hooks; echo evil >.git/hooks/pre-commit; echo a >a'
 is 'a repository is one line' "$(text | grep -c '^# .git/: git')" 1
 like 'a hook is shown' "$(text)" '*+++ b/.git/hooks/pre-commit*+evil*'
-is 'but not in what git applies' "$(text --binary | grep hooks)" \
+is 'diff --binary leaves hooks out of the patch' "$(text --binary | grep hooks)" \
 	'# .git/hooks/: nothing -> directory, not in this patch: git applies nothing in a .git
 # .git/hooks/pre-commit: nothing -> file, not in this patch: git applies nothing in a .git'
 mkdir "$work/copy"
-check 'which git applies' sh -c \
+check 'git applies a diff with a hook' sh -c \
 	"cd '$project' && '$HB_BIN' diff --state-dir '$state' --binary @s | (cd '$work/copy' && git apply -)"
 is 'as far as it goes' "$(ls -A "$work/copy")" a
 

@@ -17,7 +17,7 @@ new_session 'echo f >f; mkdir d; echo x >d/x'
 before=$(digest "$project")
 is 'an overlay where there is one' "$(strategy)" 'overlay overlay'
 check_fails 'nothing is left of the trial' test -e "$state/sessions/s/r0/trial"
-is 'and the directory has not noticed' "$(digest "$project")" "$before"
+is 'the trial of an overlay leaves the directory as it was' "$(digest "$project")" "$before"
 hb cleanup -y @s >/dev/null
 
 # A host without: the kernel's word is the reason.
@@ -28,7 +28,7 @@ without() {
 }
 out=$(without)
 is 'create works without overlays' "$?" 0
-like 'and says why there is a copy, in one line' "$out" \
+like 'create on a copy says why in one line' "$out" \
 	"holdback: no overlay for '$project', a copy instead: *overlay*
 created session s"
 is 'status has both' "$(strategy)" 'overlay copy_on_write'
@@ -42,7 +42,7 @@ hb cleanup -y @s >/dev/null
 out=$(without --no-fallback)
 is '--no-fallback answers [6]' "$?" 6
 like 'with the reason and a fix' "$out" '*no overlay for*fix: *'
-is 'and leaves nothing' "$(hb ls; ls -A "$state/sessions")" ''
+is 'create --no-fallback leaves nothing' "$(hb ls; ls -A "$state/sessions")" ''
 
 # A session on a copy asks for none.
 out=$(without --strategy copy_on_write --no-fallback)
@@ -82,7 +82,7 @@ below
 f
 g*"
 	out=$(in_mounts 'mount -t tmpfs none d/m; hb create s --cow . --no-fallback')
-	is 'and without a fallback [6]' "$?" 6
+	is 'a mount below without a fallback answers [6]' "$?" 6
 	like 'with the mount in the fix' "$out" '*mounted at*fix: unmount*'
 
 	remove_all

@@ -49,7 +49,7 @@ for error in ENOSPC EIO ENOMEM; do
 			[ "$status" -eq 0 ] || is 'one that failed has changed nothing' \
 				"$(cat "$project/f" "$project/g")" "$(printf 'f\ng')"
 			check 'the next one works' hb commit -y @s
-			is 'and everything is there' "$(cat "$project/f" "$project/d/new")" "$new"
+			is 'the commit after a fault brings everything' "$(cat "$project/f" "$project/d/new")" "$new"
 		done
 	done
 done
@@ -67,7 +67,7 @@ like 'it says that the changes are in place' "$tap_output" \
 is 'they are' "$(cat "$project/f" "$project/d/new")" "$new"
 check 'recover completes the record' hb recover @s
 is 'nothing is pending then' "$(names)" ''
-check 'and undo takes it back' hb undo @s
+check 'undo takes a completed commit back' hb undo @s
 is 'to the old tree' "$(cat "$project/f" "$project/g")" "$(printf 'f\ng')"
 
 prepare
@@ -76,7 +76,7 @@ is 'a document says that the record is not complete' \
 		python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["committed"], d["complete"])')" \
 	'True False'
 hb recover @s >/dev/null 2>&1
-is 'or that it is' "$(hb undo --json @s |
+is 'a document says that the record is complete' "$(hb undo --json @s |
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["complete"])')" True
 
 prepare

@@ -27,9 +27,9 @@ is 'as its view has' "$(box one 'cat start common new/a')" "$(printf 'start\npre
 box one 'echo own >own; echo 1 >start'
 in_box 'echo theirs >theirs'
 is 'what comes after is its own' "$(names_of one | tr ',' '\n' | grep -c 'own\|theirs')" 1
-is 'and the other side has not noticed' "$(in_box 'cat start')" start
+is 'a write in a fork does not reach its origin' "$(in_box 'cat start')" start
 check_exit 'a name is given once' 10 hb fork @s one
-check_exit 'and has to be given' 2 hb fork @s
+check_exit 'fork needs a name' 2 hb fork @s
 check_exit 'from a mark that is not there' 2 hb fork --from x @s two
 is 'then there is no session' "$(hb ls | awk '{print $1}' | tr '\n' ' ')" 'one s '
 
@@ -38,14 +38,14 @@ in_box 'echo after >after'
 check 'from a mark' hb fork --from a @s two
 is 'it has what was pending then' "$(names_of two)" \
 	'M common,D gone,A new/,A new/a,A new/b,A start,A theirs,'
-is 'and the mark' "$(hb status @two | sed -n 2p)" 'marks: a'
+is 'a fork from a mark has the mark' "$(hb status @two | sed -n 2p)" 'marks: a'
 check 'a fork of a fork' hb fork @two three
 hb cleanup -y @three >/dev/null
 hb cleanup -y @two >/dev/null
 is 'one that goes takes nothing of the others' "$(in_box 'cat start after')" \
 	"$(printf 'start\nafter')"
 hb cleanup -y @s >/dev/null
-is 'nor does the one that was first' "$(box one 'cat start own common')" \
+is 'removing the first session takes nothing from a fork' "$(box one 'cat start own common')" \
 	"$(printf '1\nown\npre')"
 is 'the real tree has not noticed' "$(digest "$project")" "$before"
 inode=$(find "$state/layers" -name b -printf %i)
@@ -71,18 +71,18 @@ box t7 'echo 7 >own4'
 check 'one of ten is committed' hb commit -y @t4
 for i in 0 1 2 3 8 9; do
 	is "fork $i has its own changes" "$(names_of t$i)" "M f$i,A n/own$i,A own$i,"
-	unlike "and no conflict $i" "$(hb status @t$i)" '*conflict*'
-	check "and can be committed $i" hb commit -y @t$i
+	unlike "fork $i has no conflict" "$(hb status @t$i)" '*conflict*'
+	check "fork $i can be committed" hb commit -y @t$i
 done
 is 'a real conflict is told' "$(hb status @t5 | grep -B1 'conflict:' | grep -o '[A-Z] [a-z0-9/]*$')" \
 	"$(printf 'M both')"
 is 'also for what was added twice' "$(hb status @t7 | grep -B1 'conflict:' | grep -o '[A-Z] [a-z0-9/]*$')" \
 	"$(printf 'M own4')"
-is 'and for what another left in a directory that goes' \
+is 'a file of another fork in a directory that goes is a conflict' \
 	"$(hb status @t6 | grep -B1 'conflict:' | grep -o '[A-Z] [a-z0-9/]*$' | sort | tr '\n' ' ')" \
 	'D n/n D n/own0 D n/own1 D n/own2 D n/own3 D n/own4 D n/own8 D n/own9 '
 check_exit 'it is not committed' 5 hb commit -y @t5
-check 'but without that' hb commit -y --except both @t5
+check 'a fork is committed without its conflict' hb commit -y --except both @t5
 is 'what it made of the common start is there' \
 	"$(cd "$project" && cat n/m shared; ls d 2>/dev/null)" "$(printf '5\n5')"
 
@@ -96,7 +96,7 @@ for i in 'rollback -y @s' 'commit -y --only b @s'; do
 	# shellcheck disable=SC2086 # words
 	check "$i" hb $i
 	is "hides nothing of a fork: $i" "$(names_of f --except b)" 'M c,A n,'
-	check "and it can be committed: $i" hb commit -y @f
+	check "a fork can be committed: $i" hb commit -y @f
 	is "all of it: $i" "$(cat "$project/b" "$project/c" "$project/n")" "$(printf 'new\nnew\nn')"
 done
 new_session 'echo 1 >b; echo 2 >c'
@@ -106,7 +106,7 @@ in_box 'echo newer >b; echo new >c'
 hb fork @s f >/dev/null
 check 'rollback of a fork' hb rollback -y @f
 is 'takes nothing from its origin' "$(names_of s)" 'M b,M c,'
-is 'nor does a commit of something else' "$(hb fork @s g >/dev/null && box g 'echo g >g' &&
+is 'a commit of another file takes nothing from a fork' "$(hb fork @s g >/dev/null && box g 'echo g >g' &&
 	hb commit -y --only g @g >/dev/null && names_of s)" 'M b,M c,'
 like 'undo of what was before a fork is refused by that name' "$(hb undo @s 2>&1)" \
 	'*a fork was made after*'

@@ -48,13 +48,13 @@ mkdir -m 700 "$state/sessions/.new-0000000000000001" "$state/sessions/.gone-0000
 : >"$state/sessions/.gone-0000000000000002/file"
 before=$(digest "$state")
 is 'gc -n names them' "$(hb gc -n | grep -c 'c[0-9]: a session that crashed with nothing pending')" 10
-is 'and removes nothing' "$(digest "$state")" "$before"
+is 'gc -n removes nothing' "$(digest "$state")" "$before"
 check 'cleanup --stale' hb cleanup --stale -y
 is 'exactly those are gone' "$(hb ls | awk '{print $1}' | tr '\n' ' ')" 'copied idle marked s '
 is 'with what interrupted commands left' "$(ls -A "$state/sessions" | tr '\n' ' ')" 'copied idle marked s '
 is 'pending work is there' "$(names)" 'M f,A started,'
 is 'also below a mark' "$(hb diff --name-status @marked)" "$(printf 'A\tm')"
-is 'and on a copy' "$(hb diff --name-status @copied 2>/dev/null)" "$(printf 'M\tf')"
+is 'pending work on a copy is there after gc' "$(hb diff --name-status @copied 2>/dev/null)" "$(printf 'M\tf')"
 hb cleanup -y @copied >/dev/null
 check 'gc' hb gc
 is 'takes none of it' "$(names)$(hb diff --name-status @marked)" "$(printf 'M f,A started,A\tm')"
@@ -65,12 +65,12 @@ hb cleanup -y @idle >/dev/null
 check 'commit' hb commit -y @s
 in_box 'echo later >later'
 check 'gc leaves what is young' hb gc
-check 'so that undo works' hb undo @s
+check 'undo works after gc of older things' hb undo @s
 check 'redo' hb redo @s
 like 'it tells how much would go' "$(hb gc -n --older-than 0)" '*s: what undo needs*would free 4 B'
-like 'and what has gone' "$(hb gc --older-than 0s)" '*s: what undo needs*freed 4 B'
+like 'gc tells how much has gone' "$(hb gc --older-than 0s)" '*s: what undo needs*freed 4 B'
 check_exit 'then there is nothing to undo' 10 hb undo @s
-is 'and nothing in its place' "$(find "$state/sessions/s/r0/undo" "$state/sessions/s/r0/txn" \
+is 'gc of undo leaves nothing in its place' "$(find "$state/sessions/s/r0/undo" "$state/sessions/s/r0/txn" \
 	"$state/sessions/s/done" -mindepth 1)" ''
 is 'what is pending stays' "$(names)" 'A later,'
 like 'a second time there is nothing' "$(hb gc --older-than 0)" 'freed 0 B'
@@ -80,7 +80,7 @@ check 'gc of the trash' hb gc --older-than 0
 is 'it is empty' "$(ls -A "$state/sessions/s/r0/trash")" ''
 check 'the session works' in_box 'echo again >f'
 check 'commits' hb commit -y @s
-check 'and undoes' hb undo @s
+check 'a commit after gc can be undone' hb undo @s
 hb rollback -y @s >/dev/null
 
 # An undo copy that was written to after the commit is somebody's work.
@@ -117,7 +117,7 @@ hb mark @s m >/dev/null
 check 'gc of what came before a mark' hb gc --older-than 0
 in_box 'echo three >f'
 check 'rollback to the mark' hb rollback -y --to m @s
-check 'which is undone as if nothing had gone' hb undo @s
+check 'a rollback after gc is undone' hb undo @s
 is 'the change is pending again' "$(names)" 'M f,'
 hb cleanup -y @s >/dev/null
 
@@ -139,7 +139,7 @@ check 'old undo' hb gc --older-than 0
 is 'the fork needs it still' "$(hb exec @t -- cat a)" 1
 hb rollback -y @t >/dev/null
 check 'old undo' hb gc --older-than 0
-is 'and then nobody' "$(find "$state/layers" -name a)" ''
+is 'a layer that no fork needs goes' "$(find "$state/layers" -name a)" ''
 chmod 000 "$state/sessions/t/session" && hb create u --cow "$project" >/dev/null
 chmod 600 "$state/sessions/t/session"
 
@@ -152,7 +152,7 @@ echo broken >"$state/sessions/v/session"
 hb cleanup -y @u 2>/dev/null >&2
 like 'nothing goes while one cannot be read' "$(hb gc 2>&1)" "*'v' cannot be read, so no layers*"
 cat "$work/kept" >"$state/sessions/v/session"
-is 'and its changes are there' "$(hb exec @v -- cat w)" 1
+is 'a session that gc could not read has its changes' "$(hb exec @v -- cat w)" 1
 
 # Deep, closed and linked: what goes is only what is below.
 new_session 'echo f >f'
@@ -168,5 +168,5 @@ END'
 hb rollback -y @s >/dev/null
 check 'gc of a deep tree' hb gc --older-than 0
 is 'leaves nothing' "$(count_ids "$state"/layers/* "$state/sessions/s/r0/trash")" 0
-is 'and touches nothing else' "$(cat "$work/outside")" precious
+is 'gc of a deep tree touches nothing outside' "$(cat "$work/outside")" precious
 finish

@@ -38,7 +38,7 @@ out=$(hb undo @s 2>&1)
 is 'undo' "$?" 0
 like 'says that objects stay' "$out" 'undid * · new objects of git stay in the repository'
 is 'the branch is what it was' "$(git_in rev-parse HEAD)" "$before"
-is 'and so is the tree' "$(cat "$project/f")" f
+is 'undo in a repository restores the tree' "$(cat "$project/f")" f
 is 'the new branch is whole' "$(git_in rev-list --count keep)" 3
 check 'the repository is whole' git_in fsck --strict
 is 'what is pending is pending' "$(hb diff --name-status --only f @s | tr '\t\n' ' ,')" 'M f,'
@@ -64,12 +64,12 @@ run() {
 }
 run run -q -s w -- sh -c "echo more >>f; git $id commit -qam two" >/dev/null 2>&1
 is "the repository of a worktree is folded" "$(run status @w | grep "objects\|logs")" ""
-like 'and named' "$(run status @w)" "*M $project/.git/
+like 'status names the repository of a worktree' "$(run status @w)" "*M $project/.git/
 *1 changed · git*"
 check 'commit in a worktree' run commit -y @w
 git update-index --force-write-index
 check 'git status on the host leaves undo possible' run undo @w
-is 'which undoes it' "$(git rev-list --count HEAD)" 1
+is 'undo in a worktree takes the commit back' "$(git rev-list --count HEAD)" 1
 run cleanup -y @w >/dev/null 2>&1
 git -C "$project" worktree add -q "$work/third"
 for place in "$work/tree" "$project"; do

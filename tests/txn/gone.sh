@@ -212,7 +212,7 @@ mv "$project" "$work/away"
 refuses 'exec without the project of a run' 125 "*\[10\] the directory '$project' is gone*fix: *" \
 	"$HB_BIN" exec --state-dir "$state" "@$name" -- true
 check 'commit without the project of a run' "$HB_BIN" commit --state-dir "$state" -y "@$name"
-is 'which has delivered the other' "$(cat "$other/n")" n
+is 'a commit without the project delivers the other directory' "$(cat "$other/n")" n
 mv "$work/away" "$project"
 remove_all
 state=$TMPDIR/state
@@ -252,7 +252,7 @@ rm "$TMPDIR/out"
 is 'all is there after a kill, and when it is back' "$(names)" \
 	"M $project/f,A $project/k,A $project/n,$pending_there"
 check 'commit after that' hb commit -y @s
-is 'which has all' "$(cat "$project/k" "$other/n" | tr '\n' ' ')" 'k n '
+is 'a commit after the directory is back has everything' "$(cat "$project/k" "$other/n" | tr '\n' ' ')" 'k n '
 cd / || exit 1
 
 # Layers that lie in the directory that is gone, or beside it.

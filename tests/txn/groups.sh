@@ -54,8 +54,8 @@ before=$(digest "$project")
 
 check 'nothing is done' hb exec @s -- true
 is 'then there are no changes' "$(names)" ''
-is 'and nothing is left in the layer' "$(find "$upper" -mindepth 1)" ''
-check_fails 'nor a note' test -e "$state/sessions/s/r0/groups"
+is 'untouched files of other groups leave nothing in the layer' "$(find "$upper" -mindepth 1)" ''
+check_fails 'untouched files of other groups leave no note' test -e "$state/sessions/s/r0/groups"
 is 'the tree is as it was' "$(digest "$project")" "$before"
 
 check 'inside it can be read, written, renamed, changed and filled' in_box '
@@ -72,7 +72,7 @@ changes=$(names)
 check 'the next command sees them' in_box '
 	test "$(stat -c %a a)" = 2750 && test ! -e gone && test ! -e gonedir/x &&
 	test ! -e again/x'
-is 'and adds none' "$(names)" "$changes"
+is 'the next command adds no changes' "$(names)" "$changes"
 check 'commit' hb commit -y @s
 is 'what was replaced has its group' \
 	"$(owners f a a/b/deep plain/shared plain/mine)" \
@@ -80,7 +80,7 @@ is 'what was replaced has its group' \
 is 'what is new has that of its directory' \
 	"$(owners top a/b/new a/newdir a/newdir/in moved/o ro2)" \
 	"top=$other:644 a/b/new=$other:644 a/newdir=$other:2755 a/newdir/in=$other:644 moved/o=$other:644 ro2=$other:444 "
-is 'and no changes are left' "$(names)" ''
+is 'a commit with other groups leaves no changes' "$(names)" ''
 after=$(digest "$project")
 check 'undo' hb undo @s
 is 'brings every group back' "$(digest "$project")" "$before"
@@ -95,8 +95,8 @@ unlike 'it was another tree' "$(digest "$project")" "$after"
 hb exec @s -- true
 (cd "$project" && as_user sh -c 'echo outside >>a/b/deep; chmod 640 plain/shared')
 is 'a change outside is none inside' "$(names)" ''
-like 'and the command sees it' "$(in_box 'cat a/b/deep')" '*outside'
-is 'which leaves no change' "$(names)" ''
+like 'the command sees a change outside' "$(in_box 'cat a/b/deep')" '*outside'
+is 'a change outside leaves no change in the session' "$(names)" ''
 
 # The command is killed: what was made for it goes all the same.
 mkfifo "$work/go"
@@ -123,12 +123,12 @@ script="mkdir d; echo 1 >d/one; echo 2 >two; chgrp $other d/one"
 prepare "$script"
 like 'without being asked it says so' "$created" \
 	"*group $other is unknown inside: *without --scan-groups*"
-check_fails 'and it cannot be changed' in_box 'echo x >>d/one'
+check_fails 'a file of another group cannot be changed without --scan-groups' in_box 'echo x >>d/one'
 prepare "$script" --scan-groups
 check 'with --scan-groups it can' in_box 'echo x >>d/one'
-is 'and is the change' "$(names)" 'M d/one,'
+is 'a file of another group is a change with --scan-groups' "$(names)" 'M d/one,'
 check 'commit' hb commit -y @s
-is 'which keeps the group' "$(owners d d/one two)" \
+is 'a commit with --scan-groups keeps the group' "$(owners d d/one two)" \
 	"d=$gid:755 d/one=$other:644 two=$gid:644 "
 
 # What was changed before a mark is what the next command sees.
@@ -137,10 +137,10 @@ in_box 'echo a >>d/one; rm three; chmod 2770 d'
 hb mark @s m >/dev/null
 is 'a mark is not covered by copies' "$(in_box 'cat d/one; stat -c %a d; ls')" \
 	"$(printf '1\na\n2770\nd')"
-check 'and what it did not touch can be changed' in_box 'echo b >>d/two; echo b >>d/one'
+check 'a file that the mark did not touch can be changed' in_box 'echo b >>d/two; echo b >>d/one'
 is 'these are the changes' "$(names)" 'P d/,M d/one,M d/two,D three,'
 check 'commit' hb commit -y @s
-is 'which keeps the groups' "$(owners d d/one d/two)" \
+is 'a commit over a mark keeps the groups' "$(owners d d/one d/two)" \
 	"d=$other:2770 d/one=$other:644 d/two=$other:644 "
 
 # A group that the user is not in could not be given back.
@@ -154,6 +154,6 @@ run() {
 	(cd "$project" && as_user "$HB_BIN" "$@" 2>&1)
 }
 like 'a run names it as well' "$(run true)" "*not in group $foreign: *"
-is 'but not with -q' "$(run -q true)" ''
-check_fails 'and it cannot be changed' hb exec @t -- sh -c 'echo x >>one'
+is 'a run with -q does not name the group' "$(run -q true)" ''
+check_fails 'a file of a group that the user is not in cannot be changed' hb exec @t -- sh -c 'echo x >>one'
 finish

@@ -12,7 +12,7 @@ in_box 'rm a; echo more >>x'
 check 'one name is deleted, one is written to' hb commit -y @s
 in_box 'echo two >>b; echo two >>y'
 check 'then the others are no conflict' hb commit -y @s
-check 'nor after an undo' hb undo @s
+check 'an undo makes the other names no conflict' hb undo @s
 check 'when they are committed again' hb commit -y @s
 check 'two undos' hb undo @s
 check 'in a row' hb undo @s
@@ -43,9 +43,9 @@ setfattr_b() {
 check 'the user sets an attribute' setfattr_b
 check 'undo brings the name back' hb undo @s
 check 'the deletion is thrown away' hb rollback -y @s
-check 'which is undone' hb undo @s
+check 'a rollback of the deletion of a name is undone' hb undo @s
 in_box 'echo two >>b'
-check_exit 'and what he did is found' 5 hb commit -y @s
+check_exit 'a write of the user to another name is a conflict' 5 hb commit -y @s
 
 # A name that the base never had is new, whatever the file behind it was.
 for strategy in overlay copy_on_write; do
@@ -70,7 +70,7 @@ for strategy in overlay copy_on_write; do
 	like "$strategy: each by its name" "$(hb status @s)" '*f*removed from the base*g*removed from the base*'
 	if [ $strategy = copy_on_write ]; then
 		like 'one of several names of a file as well' "$(hb status @s)" '*i*removed from the base*'
-		unlike 'but not a new one' "$(hb status @s)" '*new*removed from the base*'
+		unlike 'a new name is not told as removed from the base' "$(hb status @s)" '*new*removed from the base*'
 	fi
 
 	# Symbolic links have names as files do.

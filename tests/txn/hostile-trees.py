@@ -324,7 +324,7 @@ def run_session(world):
     elif scene.outcome == trees.NOTHING:
         if not world.call("commit", "-y", "@s").startswith("nothing"):
             raise Fault("a commit of nothing")
-        same("and the tree is another one", world.picture(), before)
+        same("the tree of a commit of nothing is another one", world.picture(), before)
     else:
         refuse(world, before, pending)
     world.call("cleanup", "-y", "@s")

@@ -20,7 +20,7 @@ before=$(digest "$project")
 in_box 'echo c2 >a.c; mkdir -p mod/x; echo 12345 >mod/x/i; echo j >mod/j; echo p >b.o
 	echo t2 >build/kept; echo n >build/new; rm old.o'
 is 'what is ignored is no change' "$(names)" 'M a.c,M build/kept,'
-is 'and --ignored shows it' "$(names --ignored)" \
+is '--ignored shows what git ignores' "$(names --ignored)" \
 	'M a.c,A b.o,M build/kept,A build/new,A mod/,A mod/j,A mod/x/,A mod/x/i,D old.o,'
 is 'status has a line for each topmost directory' "$(hb status @s | grep ignored)" \
 	'  ignored: b.o (1 file, 2 B)
@@ -28,10 +28,10 @@ is 'status has a line for each topmost directory' "$(hb status @s | grep ignored
   ignored: mod/ (2 files, 8 B)
   ignored: old.o (0 files, 0 B, 1 deleted)
 2 files: 2 changed · 5 ignored (12 B)'
-is 'and so has the text of changes' "$(hb diff --no-pager @s | grep -c '^# ignored: ')" 4
-check 'which git still applies' sh -c \
+is 'the text of changes has a line for each ignored directory' "$(hb diff --no-pager @s | grep -c '^# ignored: ')" 4
+check 'git applies a diff with lines about ignored files' sh -c \
 	"cd '$project' && '$HB_BIN' diff --no-pager --state-dir '$state' @s | git apply --check"
-is 'and --json' "$(json '[(i["path"], i["files"], i["deleted"], i["bytes"]) for i in d["ignored"]]')" \
+is 'the document lists ignored directories' "$(json '[(i["path"], i["files"], i["deleted"], i["bytes"]) for i in d["ignored"]]')" \
 	"[('b.o', 1, 0, 2), ('build', 1, 0, 2), ('mod', 2, 0, 8), ('old.o', 0, 1, 0)]"
 is 'with the summary' "$(json 'd["summary"]["ignored"], d["summary"]["ignored_bytes"]')" '5 12'
 is 'only what was asked for is counted' "$(hb status --only 'mod' @s | tail -1)" \
@@ -40,18 +40,18 @@ is 'only what was asked for is counted' "$(hb status --only 'mod' @s | tail -1)"
 hash=$(json 'd["summary"]["hash"]')
 in_box 'echo more >mod/j'
 is 'the hash is of what would be committed' "$(json 'd["summary"]["hash"]')" "$hash"
-check_exit 'and does not serve for more' 5 hb commit -y --ignored --expect "$hash" @s
+check_exit 'the hash does not serve for a commit with --ignored' 5 hb commit -y --ignored --expect "$hash" @s
 is 'the real tree has not noticed' "$(digest "$project")" "$before"
 is 'commit' "$(hb commit -y --expect "$hash" @s | sed 's/ · undo.*//')" \
 	'committed session s: 2 files: 2 changed · 5 ignored (15 B)'
 is 'leaves them behind' "$(cd "$project" && echo * build/*)" 'a.c build old.o build/kept'
 is 'in the session' "$(names)$(names --ignored)" \
 	'A b.o,A build/new,A mod/,A mod/j,A mod/x/,A mod/x/i,D old.o,'
-is 'and in the view' "$(in_box 'cat mod/j build/new a.c; ls')" "$(printf 'more\nn\nc2\na.c\nb.o\nbuild\nmod')"
+is 'ignored files stay in the view after a commit' "$(in_box 'cat mod/j build/new a.c; ls')" "$(printf 'more\nn\nc2\na.c\nb.o\nbuild\nmod')"
 is 'there is nothing to commit' "$(hb commit -y @s)" 'nothing to commit · 5 ignored (15 B)'
 check 'undo' hb undo @s
 is 'brings the others back' "$(names)" 'M a.c,M build/kept,'
-is 'and the real tree' "$(digest "$project")" "$before"
+is 'undo restores the real tree beside ignored files' "$(digest "$project")" "$before"
 check 'redo' hb redo @s
 is 'only --ignored commits them' "$(hb commit -y --ignored @s | sed 's/ · undo.*//')" \
 	'committed session s: 5 files: 4 added, 1 deleted · 2 directories'
@@ -77,7 +77,7 @@ check 'commit over a mark' hb commit -y @s
 is 'leaves it behind as well' "$(names)$(names --ignored)$(in_box 'cat o/1 o/2')" \
 	"$(printf 'A o/,A o/1,A o/2,1\n2')"
 check 'fork' hb fork @s t
-is 'and a fork has it' "$(hb exec @t -- cat o/1)" 1
+is 'a fork has ignored files' "$(hb exec @t -- cat o/1)" 1
 
 # A directory goes with something ignored in it, and a file leaves or enters.
 new_session "$repository; echo 'o/' >.gitignore; mkdir -p d/o; echo a >d/a; echo k >d/o/k
@@ -87,7 +87,7 @@ is 'the deletions are not hidden, but for what stays for its sake' "$(names)" 'D
 check 'commit' hb commit -y @s
 is 'what is ignored is still there' "$(cd "$project" && find . -path ./.git -prune -o -type f -print | sort | tr '\n' ' ')" \
 	'./.gitignore ./d/o/k ./d/o/m ./n '
-is 'and its deletion is pending' "$(names --ignored | tr ',' '\n' | grep '^D' | tr '\n' ',')" \
+is 'the deletion of an ignored file is pending' "$(names --ignored | tr ',' '\n' | grep '^D' | tr '\n' ',')" \
 	'D d/,D d/o/,D d/o/k,D d/o/m,'
 check 'until it is asked for' hb commit -y --ignored @s
 is 'then it goes' "$(cd "$project" && ls)" "$(printf 'n\no')"
@@ -121,14 +121,14 @@ in_box 'echo 1 >a.o'
 is 'without a repository nothing is ignored' "$(names)" 'A a.o,'
 new_session "$repository; echo '*.o' >.gitignore; echo junk >.git/index"
 in_box 'echo 1 >a.o'
-is 'nor with an index that nobody understands' "$(names)" 'A a.o,'
+is 'nothing is ignored with an index that cannot be understood' "$(names)" 'A a.o,'
 new_session "$repository; echo '*.o' >rules; ln -s rules .gitignore; mkdir d e; mkfifo d/.gitignore
 	mkdir e/.gitignore; mkdir f; echo '*' >f/.gitignore; chmod 0 f/.gitignore"
 in_box 'for d in . d e; do echo 1 >$d/a.o; done'
 is 'nothing but a file is read' "$(names)" 'A a.o,A d/a.o,A e/a.o,'
 new_session "$repository; yes '*.o' | head -c 1100000 >.gitignore"
 in_box 'echo 1 >a.o'
-is 'and none of any size' "$(names)" 'A a.o,'
+is 'an ignore file that is too large is not read' "$(names)" 'A a.o,'
 
 
 # Rules that are made to be slow: each is compared with each path.

@@ -34,24 +34,24 @@ is 'the store is one directory of a fixed name' \
 	"$(cd "$project" && echo .h*)" .holdback
 is 'git status does not show it' "$(vcs status --short)" ''
 is 'git add -A passes' "$(vcs add -A 2>&1; echo $?)" 0
-is 'and stages nothing of it' "$(vcs diff --cached --name-only)" ''
+is 'git add -A stages nothing of the store' "$(vcs diff --cached --name-only)" ''
 is 'nothing is written in .git' "$(cat "$project/.git/info/exclude" |
 	grep -cv '^#')" 0
 echo untracked >"$project/u"
 check 'git stash -u passes' vcs stash -u -q
 is 'the untracked file is stashed' "$(ls "$project")" f
-check 'and comes back' vcs stash pop -q
+check 'the stashed file comes back' vcs stash pop -q
 is 'all of it' "$(cat "$project/u")" untracked
 check 'git clean -fd passes' vcs clean -fdq
 is 'the session has its changes after git clean -fd' "$(names)" 'M f,A g,'
 vcs clean -fdxq >/dev/null 2>&1
-is 'and after git clean -fdx' "$(names)" 'M f,A g,'
+is 'the session has its changes after git clean -fdx' "$(names)" 'M f,A g,'
 # Modes are nothing to root.
 if [ "$(id -u)" != 0 ]; then
-	is 'and git does not see the store then' "$(vcs status --short)" ''
+	is 'git does not see the store after git clean -fdx' "$(vcs status --short)" ''
 	vcs clean -ffdxq >/dev/null 2>&1
-	is 'and after git clean -ffdx' "$(names)" 'M f,A g,'
-	is 'nor then' "$(vcs status --short)" ''
+	is 'the session has its changes after git clean -ffdx' "$(names)" 'M f,A g,'
+	is 'git does not see the store after git clean -ffdx' "$(vcs status --short)" ''
 fi
 check 'rollback' hb rollback -y @s
 is 'throws it away' "$(in_box 'cat f')" one
@@ -61,20 +61,20 @@ is 'brings it back' "$(names)" 'M f,A g,'
 # What boxes see.
 is 'its own box does not see the store' "$(in_box 'ls -A')" "$(printf '.git\nf\ng')"
 hb create t --cow "$project" >/dev/null 2>&1
-is 'nor does that of another session' "$(hb exec @t -- ls -A)" "$(printf '.git\nf')"
+is 'the box of another session does not see the store' "$(hb exec @t -- ls -A)" "$(printf '.git\nf')"
 look='find . -name upper -o -name "ID-*" 2>/dev/null; cat .holdback/store/*/upper/g 2>/dev/null
 	git status --short; : >.holdback/x'
-is 'nor one whose writes are real' "$(cd "$project" &&
+is 'a box whose writes are real does not see the store' "$(cd "$project" &&
 	"$HB_BIN" run -q --direct sh -c "$look" 2>/dev/null)" ''
-is 'and git inside has nothing to say' "$(cd "$project" &&
+is 'git in a box whose writes are real is clean' "$(cd "$project" &&
 	"$HB_BIN" run -q --ephemeral sh -c 'git status --short 2>&1')" ''
-check_fails 'which cannot write there' test -e "$project/.holdback/x"
-is 'nor one in memory' "$(cd "$project" &&
+check_fails 'a box whose writes are real cannot write the store' test -e "$project/.holdback/x"
+is 'a box in memory does not see the store' "$(cd "$project" &&
 	"$HB_BIN" run -q --ephemeral sh -c "$look" 2>/dev/null)" ''
 mkdir "$work/other"
-is 'nor one that is shown the project' "$(cd "$work/other" &&
+is 'a box that is shown the project does not see the store' "$(cd "$work/other" &&
 	"$HB_BIN" run -q --ephemeral --ro "$project" sh -c "cd $project; $look" 2>/dev/null)" ''
-is 'nor one that may write there' "$(cd "$work/other" &&
+is 'a box that may write the project does not see the store' "$(cd "$work/other" &&
 	"$HB_BIN" run -q --ephemeral --rw "$project" sh -c "cd $project; $look" 2>/dev/null)" ''
 in_box 'mkdir .holdback && echo x >.holdback/x' 2>/dev/null
 is 'the name is no change' "$(names)" 'M f,A g,'
@@ -84,7 +84,7 @@ is 'brings it' "$(cat "$project/f" "$project/g")" "$(printf 'two\nnew')"
 check 'undo' hb undo @s
 is 'takes it back' "$(cat "$project/f"; ls "$project")" "$(printf 'one\nf')"
 check 'redo' hb redo @s
-is 'and again' "$(cat "$project/f" "$project/g")" "$(printf 'two\nnew')"
+is 'redo of a store in the project brings the changes again' "$(cat "$project/f" "$project/g")" "$(printf 'two\nnew')"
 hb cleanup -y @s >/dev/null
 check 'the store of the other session stays' test -d "$project/.holdback/store"
 hb cleanup -y @t >/dev/null
@@ -106,12 +106,12 @@ for how in --direct --ephemeral; do
 	wait "$box"
 	is "a box with $how that is live already sees nothing of a later session" \
 		"$(cat "$work/seen")" ''
-	check_fails 'and wrote nothing into it' test -e "$project/.holdback/store/forged"
+	check_fails 'a live box with $how wrote nothing into a later store' test -e "$project/.holdback/store/forged"
 	(cd "$project" && "$HB_BIN" cleanup -y --state-dir "$TMPDIR/xdg/holdback" @sh-1) >/dev/null
 done
 is 'nothing is left of the runs' "$(ls -A "$project")" "$(printf '.git\nf\ng')"
 run --direct true 2>/dev/null
-is 'nor of one that wrote directly' "$(ls -A "$project")" "$(printf '.git\nf\ng')"
+is 'a run that wrote directly leaves nothing of the store' "$(ls -A "$project")" "$(printf '.git\nf\ng')"
 like 'a run says where its changes are kept' "$(cd "$project" &&
 	XDG_STATE_HOME=$TMPDIR/xdg "$HB_BIN" run true 2>&1)" "*'$project/.holdback'*"
 rm -rf "$TMPDIR/xdg"
@@ -129,7 +129,7 @@ is 'all' "$(cat "$project/f" "$project/h")" "$(printf 'old\nh')"
 check 'is undone' hb undo @s
 is 'too' "$(cat "$project/f"; ls "$project")" "$(printf 'two\nf\ng')"
 check 'is cleaned up' hb cleanup -y @s
-is 'and leaves nothing' "$(ls -A "$project")" "$(printf '.git\nf\ng')"
+is 'cleanup of a store in the project leaves nothing' "$(ls -A "$project")" "$(printf '.git\nf\ng')"
 
 rm -rf "$project" "$GIT_CONFIG_GLOBAL"
 project=$work/p

@@ -57,8 +57,8 @@ like 'status says that a commit was interrupted, and how it goes on' "$(hb statu
 commit interrupted: holdback recover @s finishes it, holdback recover --back @s takes it back
 *'
 like 'ls says it' "$(hb ls)" '*commit interrupted'
-is 'so does the document of status' "$(member interrupted status @s)" commit
-is 'and that of ls' "$(member interrupted ls)" commit
+is 'the document of status says that a commit was interrupted' "$(member interrupted status @s)" commit
+is 'the document of ls says that a commit was interrupted' "$(member interrupted ls)" commit
 for command in diff 'diff --name-status' 'diff --stat' gate; do
 	# shellcheck disable=SC2086 # words
 	check_exit "$command has nothing to show that would be true" 10 hb $command @s
@@ -73,7 +73,7 @@ for command in 'exec @s -- true' 'commit -y @s' 'recover @s'; do
 	# shellcheck disable=SC2086 # words
 	says "${command%% *} finishes it and says so" "$finished" $command
 	is 'the tree is the new one' "$(tree)" new
-	is 'and nothing says it again' "$(hb status @s 2>&1 | grep -c interrupted)" 0
+	is 'a finished commit is not told again' "$(hb status @s 2>&1 | grep -c interrupted)" 0
 	is 'nothing is pending' "$(names)" ''
 done
 interrupt
@@ -87,11 +87,11 @@ is 'nothing is pending' "$(names)" ''
 interrupt
 says 'cleanup takes it back and says so' "$reversed" cleanup -y @s
 is 'the tree is the old one' "$(tree)" old
-check_exit 'and the session is gone' 9 hb status @s
+check_exit 'cleanup of an interrupted commit removes the session' 9 hb status @s
 interrupt
 says 'recover --back reverses it and says so' "$reversed" recover --back @s
 is 'then the tree is the old one' "$(tree)" old
-is 'and everything is pending' "$(names)" 'A d/new,M f,D g,'
+is 'recover --back leaves everything pending' "$(names)" 'A d/new,M f,D g,'
 
 # cut COMMAND: an undo, redo or rollback that is killed half-way.
 cut() {

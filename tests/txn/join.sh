@@ -75,7 +75,7 @@ echo given >"$work/given"
 chmod 600 "$work/given"
 is 'a file that is given to be read can be read' "$(in_box cat <"$work/given")" given
 in_box 'chmod 777 /proc/self/fd/0; echo no >>/proc/self/fd/0' <"$work/given" 2>/dev/null
-is 'and not be changed' "$(stat -c %a "$work/given"):$(cat "$work/given")" 600:given
+is 'a file that is given to be read cannot be changed' "$(stat -c %a "$work/given"):$(cat "$work/given")" 600:given
 in_box 'echo out >/dev/stdout; echo err >/dev/stderr' >"$work/out" 2>"$work/err"
 is 'files for output are written to' "$(cat "$work/out" "$work/err")" 'out
 err'
@@ -107,7 +107,7 @@ out=$(in_box true 2>&1)
 is 'a supervisor that is stopped answers [8]' "$?" 125
 like 'with the reason' "$out" "holdback: \[8\] *stopped*fix: let process $box go on*"
 kill -CONT "$box"
-check 'and then who joins comes in' in_box true
+check 'a client comes in once the supervisor goes on' in_box true
 end_box
 is 'the first command has its own status' "$?" 4
 is 'no socket is left' "$(ls "$runtime/holdback"):$(ls "$state/sessions/s" | tr '\n' ' ')" \
@@ -137,7 +137,7 @@ holdback: the session's first command has ended, and this one with it"
 wait "$two"
 is 'who does not listen is killed' "$?" 137
 is 'then the session is idle' "$(hb ls | awk '{print $2}')" idle
-check 'and can be used' in_box true
+check 'the session can be used after a client was killed' in_box true
 
 # In the session's directory, if there is no other place.
 unset XDG_RUNTIME_DIR
@@ -147,9 +147,9 @@ check 'without a runtime directory the socket is in the store' \
 XDG_RUNTIME_DIR=$runtime
 export XDG_RUNTIME_DIR
 check 'it is found whatever the environment says' in_box true
-is 'and is not in the view' "$(in_box "ls $state 2>&1 | wc -l")" \
+is 'the socket in the store is not in the view' "$(in_box "ls $state 2>&1 | wc -l")" \
 	"$(hb exec @s -- sh -c "ls $state 2>&1 | wc -l")"
-check_fails 'nor can it be reached' in_box "test -e $state/sessions/s/socket"
+check_fails 'the socket in the store cannot be reached' in_box "test -e $state/sessions/s/socket"
 end_box
 
 # A runtime directory that the view shows.

@@ -32,7 +32,7 @@ ends() {
 keep
 in_box 'echo one >one'
 is 'commands join one by one, on the same files' "$(in_box 'cat one')" one
-is 'and have no other process but pid 1' \
+is 'a command that joins sees no other process but pid 1' \
 	"$(in_box 'set -- /proc/[0-9]*; echo $#')" 2
 in_box 'sleep 1000 & echo $! >left'
 check 'what one leaves behind goes on' in_box 'test -d /proc/$(cat left)'
@@ -65,7 +65,7 @@ hb stop @s >/dev/null
 is 'after stop the session can be committed' "$(hb commit -y @s >/dev/null 2>&1; echo $?)" 0
 wait "$one"
 is 'a command in it hears SIGHUP' "$?:$(head -n 1 "$work/one")" 3:hup
-ends 'and it ends' 0
+ends 'keep ends after stop' 0
 is 'the commit has what was written' "$(cat "$project/one")" one
 
 # stop of a session with a first command.
@@ -75,14 +75,14 @@ first=$!
 wait_until test -e "$state/sessions/s/r0/upper/up.2"
 check 'stop ends a first command' hb stop @s
 wait "$first"
-is 'which hears SIGTERM' "$?:$(cat "$work/first")" 6:term
+is 'stop sends SIGTERM to the first command' "$?:$(cat "$work/first")" 6:term
 (cd "$project" && exec "$HB_BIN" exec --state-dir "$state" @s -- sh -c \
 	'trap "" TERM HUP; : >up.3; while :; do sleep 0.02; done') >"$work/first" 2>&1 &
 first=$!
 wait_until test -e "$state/sessions/s/r0/upper/up.3"
 check 'also one that does not listen' hb stop @s
 wait "$first"
-is 'which is killed' "$?" 137
+is 'stop kills a first command that does not listen' "$?" 137
 
 # It ends with whoever started it.
 mkfifo "$work/never"
@@ -106,7 +106,7 @@ kill -9 "$kept"
 wait "$kept" 2>/dev/null
 # shellcheck disable=SC2086 # a list
 check 'kill -9 of the supervisor leaves nothing' wait_until are_gone $all
-check 'and the session can be used' in_box true
+check 'the session can be used after its supervisor was killed' in_box true
 keep
 in_box ': >up.4; exec sleep 1000' &
 one=$!
@@ -115,8 +115,8 @@ kill -9 "$(echo "$all" | head -n 1)"
 wait "$one"
 is 'kill -9 of pid 1 ends who joined' "$?" 137
 wait "$kept"
-is 'and who held it' "$?" 137
-check 'and the session can be used' in_box true
+is 'kill -9 of pid 1 ends keep' "$?" 137
+check 'the session can be used after its pid 1 was killed' in_box true
 keep
 (cd "$project" && exec "$HB_BIN" exec --state-dir "$state" @s -- sh -c ': >up.5; sleep 1000; :') &
 one=$!
@@ -125,11 +125,11 @@ joined=$(below "$one")
 kill -9 "$one"
 wait "$one" 2>/dev/null
 check 'kill -9 of who joined ends its command' wait_until are_gone "$(echo "$joined" | head -n 1)"
-check 'and the box goes on' in_box true
+check 'the box goes on after a client was killed' in_box true
 # Nobody takes note of that command's end here, and pid 1 waits for it.
 hb stop @s >/dev/null
 wait "$kept"
 is 'until it is stopped' "$?:$(hb ls | awk '{print $2}')" 0:idle
-check 'and the session can be used' in_box true
+check 'the session can be used after a killed client and stop' in_box true
 rm -f "$work/never"
 finish

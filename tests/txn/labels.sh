@@ -42,7 +42,7 @@ is 'with what is in it' "$(label "$project/g/in")" second
 is 'what is new has that of its directory' "$(label "$project/added")" top
 is 'also a link' "$(label "$project/link")" top
 is 'also a tree' "$(label "$project/tree/deep")" top
-is 'and a file in it of two names, which is copied' \
+is 'a label is kept on a file of two names, which is copied' \
 	"$(label "$project/tree/deep/t")" top
 before=$(digest "$project")
 in_box 'rm f; echo again >f; mkfifo pipe'

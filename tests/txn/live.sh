@@ -26,7 +26,7 @@ end_box() {
 start_box
 is 'ls shows it live' "$(hb ls | awk '{print $2}')" 'live'
 like 'status, too' "$(hb status @s)" 'session s: live*M f*'
-like 'and where it is mounted' "$(hb status @s)" "*overlay · mounted on $project · *"
+like 'status says where a live session is mounted' "$(hb status @s)" "*overlay · mounted on $project · *"
 for command in 'commit -y' undo redo 'rollback -y' 'cleanup -y' recover; do
 	# shellcheck disable=SC2086 # words
 	out=$(hb $command @s 2>&1)
@@ -36,7 +36,7 @@ done
 check 'a second command joins' hb exec @s -- test -e started
 out=$(hb keep @s 2>&1)
 is 'a second box is refused' "$?" 125
-like 'and says why' "$out" 'holdback: \[8\] *fix: holdback stop @s'
+like 'a second box is refused with a reason' "$out" 'holdback: \[8\] *fix: holdback stop @s'
 end_box
 is 'the command ended' "$?" 1
 is 'then it is idle' "$(hb ls | awk '{print $2}')" 'idle'
@@ -90,7 +90,7 @@ check 'the session can be used' hb exec @s -- true
 reboot active
 like 'exec makes up for a crash itself' "$(hb exec @s -- echo 'and runs' 2>&1)" \
 	'*machine went down*and runs'
-check 'and it can be committed' hb commit -y @s
+check 'a session that was recovered by exec can be committed' hb commit -y @s
 unlike 'then it is over' "$(hb status @s)" '*missing*'
 reboot idle
 unlike 'an idle one has lost nothing' "$(hb status @s 2>&1)" '*missing*'

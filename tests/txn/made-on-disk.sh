@@ -42,7 +42,7 @@ for path in "$new" "$new/session" "$new/r0" "$new/r0/upper" "$new/r0/top"; do
 		eval 'before "created session" | synced "$state/a/b/sessions/$path"'
 done
 for path in "$state/a/b/sessions" "$state/a/b" "$state/a" "$state" "$TMPDIR"; do
-	check "and '${path#"$TMPDIR"}' of the directories that lead there" \
+	check "create syncs '${path#"$TMPDIR"}' of the directories that lead there"$TMPDIR"}' of the directories that lead there" \
 		eval 'before "created session" | synced "$path"'
 done
 check 'its name after it has it' eval \
@@ -52,7 +52,7 @@ in_fork() {
 	traced "$HB_BIN" fork --state-dir "$state/a/b" @s t
 }
 check 'a fork is made' in_fork
-check 'and named for good as well' eval \
+check 'a fork syncs its name' eval \
 	'before "write(1<" | behind "RENAME_NOREPLACE" | synced "$state/a/b/sessions"'
 
 # start: what came before the second program: the command, whose words cannot
@@ -70,7 +70,7 @@ for time in first second; do
 done
 sessions=$state/holdback/sessions
 for path in "$sessions/sh-2" "$sessions/sh-2/r0" "$sessions/sh-2/r0/upper" "$sessions"; do
-	check "and has '${path#"$state"}' on disk before its summary" \
+	check "the $time run has '${path#"$state"}' on disk before its summary"$state"}' on disk before its summary" \
 		eval 'before "is kept: " | synced "$path"'
 done
 check 'the record after it has its name' eval 'before "is kept: " |

@@ -17,7 +17,7 @@ done
 is 'all of them add up' "$(names)" 'M f,A n0,A n1,A n100,A n200,A n399,'
 is 'in the view as well' "$(in_box 'cat f n0 n399')" "$(printf '399\n0\n399')"
 check_exit 'one more is refused' 10 hb mark @s
-is 'and does no harm' "$(names)" 'M f,A n0,A n1,A n100,A n200,A n399,'
+is 'a refused mark does no harm' "$(names)" 'M f,A n0,A n1,A n100,A n200,A n399,'
 check 'back to the hundredth' hb rollback -y --to m100 @s
 is 'gives that' "$(names)" 'M f,A n0,A n1,'
 check 'undo' hb undo @s

@@ -17,18 +17,18 @@ is 'mark says its name' "$(hb mark @s first)" 'marked session s as first'
 is 'nothing was copied' "$(find "$state/layers" -name n -printf %i)" "$inode"
 is 'the upper is empty' "$(ls -A "$(upper)")" ''
 is 'all is pending as before' "$(names)" 'M f,D g,A n,'
-is 'and in the view' "$(in_box 'cat f n; ls -d g 2>/dev/null')" "$(printf 'two\nn')"
+is 'the view is the same after a mark' "$(in_box 'cat f n; ls -d g 2>/dev/null')" "$(printf 'two\nn')"
 in_box 'echo three >f; mkdir e; echo y >e/y; rm d/x n; echo g2 >g'
 is 'a mark without a name gets one' "$(hb mark @s)" 'marked session s as m1'
 in_box 'echo four >f; rm -r d; mkdir d; echo z >d/z; chmod 700 e'
 is 'layers add up' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
 is 'the real tree has not noticed' "$(digest "$project")" "$before"
 is 'status names the marks' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
-is 'and --json' "$(hb status --json @s | python3 -c \
+is 'the document of status names the marks' "$(hb status --json @s | python3 -c \
 	'import json, sys; print([m["name"] for m in json.load(sys.stdin)["marks"]])')" \
 	"['first', 'm1']"
 check_exit 'a name is given once' 10 hb mark @s first
-check_exit 'and is a name' 2 hb mark @s a/b
+check_exit 'a mark needs a valid name' 2 hb mark @s a/b
 like 'of a mark' "$(hb mark @s a/b 2>&1)" "holdback: the mark name 'a/b' has a slash in it*"
 check_exit 'there is no such mark' 2 hb rollback -y --to frist @s
 
@@ -40,13 +40,13 @@ is 'later marks are gone' "$(hb status @s | sed -n 2p)" 'marks: first'
 check 'undo' hb undo @s
 is 'brings everything back' \
 	"$(in_box 'find . -printf "%P %y %m %s\n" | LC_ALL=C sort; cat f g d/z e/y')" "$view"
-is 'and the marks' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
+is 'undo of a rollback brings the marks back' "$(hb status @s | sed -n 2p)" 'marks: first, m1'
 check 'redo' hb redo @s
 is 'takes it away again' "$(names)" 'M f,D g,A n,'
 check 'undo' hb undo @s
-is 'and back' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
+is 'undo of a second rollback brings the changes back' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
 check_exit 'a path that is in a mark stays there' 10 hb rollback -y @s e/y
-is 'and nothing happened' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
+is 'a refused rollback of a marked path changes nothing' "$(names)" 'D d/x,A d/z,A e/,A e/y,M f,M g,'
 
 # A conflict refuses, and leaves the marks.
 echo mine >"$project/g"
@@ -89,10 +89,10 @@ hb mark @s b >/dev/null
 check 'undo brings a commit of layers back below later ones' hb undo @s
 is 'every attribute is as before' "$(digest "$project")" "$before"
 is 'all is pending' "$(names)" 'A d/1,A d/2,P d/x,M f,A g,A l,A s,T t/,A t/t,'
-unlike 'and nothing looks as if somebody else had changed it' "$(hb status @s)" '*conflict*'
+unlike 'undo of a commit over marks makes no conflict' "$(hb status @s)" '*conflict*'
 is 'all marks are there' "$(hb status @s | sed -n 2p)" 'marks: a, b'
 check 'redo' hb redo @s
-is 'and as after the commit' "$(digest "$project")" "$after"
+is 'redo restores every attribute over marks' "$(digest "$project")" "$after"
 is 'the later mark stays' "$(names)" 'A g,'
 
 # What was written after an undo is newer than what redo commits.
@@ -126,7 +126,7 @@ check 'undo' hb undo @s
 hb mark @s m >/dev/null
 check_exit 'redo after a mark' 5 hb redo @s
 is 'the session is as it was' "$(names)" 'D b,A e/,A y,'
-check 'and can be committed' hb commit -y @s
+check 'a session whose redo was refused can be committed' hb commit -y @s
 
 # Without layers a commit moves: its undo would lie above a later mark.
 new_session 'echo one >f'
@@ -135,7 +135,7 @@ check 'commit without a mark' hb commit -y @s
 in_box 'echo three >f'
 hb mark @s c >/dev/null
 check_exit 'its undo is refused' 10 hb undo @s
-is 'and nothing is lost' "$(in_box 'cat f')" three
+is 'a refused undo loses nothing' "$(in_box 'cat f')" three
 check 'commit' hb commit -y @s
 check 'undo' hb undo @s
 check 'rollback' hb rollback -y @s
@@ -155,14 +155,14 @@ check 'rollback to a mark after an undone commit' hb rollback -y --to m @s
 is 'gives its state' "$(names)" 'A a,A b,A c,'
 check 'undo of that' hb undo @s
 is 'brings everything back' "$(names)" 'A a,A b,A c,A d,'
-is 'and the marks' "$(hb status @s | sed -n 2p)" 'marks: a, m'
+is 'undo of a rollback to a mark brings the marks back' "$(hb status @s | sed -n 2p)" 'marks: a, m'
 
 # What is frozen is copied by a commit: holes stay holes.
 new_session 'echo one >f'
 in_box 'truncate -s 8M hole; echo end >>hole'
 hb mark @s sparse >/dev/null
 check 'commit of a file with holes' hb commit -y @s
-is 'which has them' "$([ "$(stat -c %b "$project/hole")" -lt 1000 ] && tail -n 1 "$project/hole" |
+is 'a commit over a mark keeps the holes of a file' "$([ "$(stat -c %b "$project/hole")" -lt 1000 ] && tail -n 1 "$project/hole" |
 	tr -d '\0')" end
 
 # What a commit leaves out may lie in a directory that was closed.
@@ -190,7 +190,7 @@ hb exec @copy -- sh -c 'echo two >f; rm a; echo b >b'
 hb fork @copy two >/dev/null
 hb fork --from m @copy one >/dev/null
 is 'a fork of a copy' "$(hb exec @two -- sh -c 'cat f b; ls a 2>/dev/null')" "$(printf 'two\nb')"
-is 'and of its mark' "$(hb exec @one -- sh -c 'cat f a; ls b 2>/dev/null')" "$(printf 'one\na')"
+is 'a fork from a mark of a copy has its files' "$(hb exec @one -- sh -c 'cat f a; ls b 2>/dev/null')" "$(printf 'one\na')"
 check 'back to the mark' hb rollback -y --to m @copy
 is 'the copy follows' "$(hb exec @copy -- sh -c 'cat f a; ls b 2>/dev/null')" "$(printf 'one\na')"
 check 'undo' hb undo @copy
@@ -209,7 +209,7 @@ out=$(hb mark @in a 2>&1)
 is 'a store inside of the resource' "$?" 6
 like 'comes with a fix' "$out" '*fix: *--state-dir*'
 check_exit 'a fork is refused as well' 6 hb fork @in new
-is 'and all is as before' "$(hb diff --name-status @in)" "$(printf 'A\tin/a')"
+is 'a refused mark and fork leave everything as before' "$(hb diff --name-status @in)" "$(printf 'A\tin/a')"
 check 'it goes on' hb exec @in -- sh -c 'echo 2 >>in/a'
 hb cleanup -y @in >/dev/null
 rm -r "$state"

@@ -165,7 +165,7 @@ two'
 		box "rm -r d x k; echo file >d; ln -s a x; mkdir k; echo new >k/new"
 		cycle
 		ls; cat d k/new; readlink x')
-	is "and that others replace ($where)" "$out" 'created session s
+	is "directories that others replace ($where)" "$out" 'created session s
 a
 b
 d

@@ -57,7 +57,7 @@ check 'it is committed' hb commit -y @s
 is 'without such attributes' "$(marks "$project")" ''
 is 'with its content' "$(cat "$project/f" "$project/w" "$project/n/y")" \
 	"$(printf 'f\nmore\nnew\ny')"
-is 'and with all other attributes' "$(python3 -c 'import os, sys
+is 'a commit without marks of overlays keeps all other attributes' "$(python3 -c 'import os, sys
 os.chdir(sys.argv[1])
 print(sorted(os.listxattr("e")), os.getxattr("k", "user.plain"))' "$project")" \
 	"['user.is', 'user.was'] b'value'"
@@ -65,7 +65,7 @@ is 'nothing of it is pending' "$(names)" ''
 after=$(digest "$project")
 check 'undo' hb undo @s
 is 'is exact' "$(digest "$project")" "$before"
-is 'and all is pending again' "$(names)" 'P e/,M f,P k,A n/,A n/y,A w,'
+is 'undo leaves everything pending beside marks of overlays' "$(names)" 'P e/,M f,P k,A n/,A n/y,A w,'
 check 'redo' hb redo @s
 is 'is exact as well' "$(digest "$project")" "$after"
 hb cleanup -y @s >/dev/null
@@ -82,7 +82,7 @@ is 'attributes that were there are no change' "$(names)" ''
 in_box "$(set_mark d user.is now)"
 is 'a directory that has one can be given others' "$(names)" 'P d/,'
 check 'it is committed' hb commit -y @s
-is 'and keeps the one that it had' "$(marks "$project")" './d user.overlay.impure'
+is 'a directory keeps the mark of an overlay that it had' "$(marks "$project")" './d user.overlay.impure'
 check 'undo' hb undo @s
 is 'leaves it there' "$(digest "$project")" "$before"
 

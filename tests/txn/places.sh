@@ -39,9 +39,9 @@ is 'there is no network' "$(in_box 'ls /sys/class/net >/dev/null; cat /proc/net/
 	grep -c eth)" 0
 is 'the working directory is the resource' "$(in_box pwd)" "$project"
 mkdir -p "$project/sub"
-is 'or where we are in it' "$(cd "$project/sub" &&
+is "the working directory is the caller's if a resource holds it" "$(cd "$project/sub" &&
 	"$HB_BIN" exec --state-dir "$state" -- pwd)" "$project/sub"
-is 'or the first one' "$(cd / && "$HB_BIN" exec --state-dir "$state" @s -- pwd)" \
+is 'the working directory is the first resource otherwise' "$(cd / && "$HB_BIN" exec --state-dir "$state" @s -- pwd)" \
 	"$project"
 hb create ro --cow "$project/sub" --ro "$HOME/secret" >/dev/null
 is 'a path that was asked for is there' \
@@ -62,7 +62,7 @@ state=$project/.state
 hb create s --cow "$project" >/dev/null
 check_fails 'the store is not in the view' in_box 'ls .state/sessions'
 in_box 'echo more >>f'
-is 'and not among the changes' "$(names)" 'M f,'
+is 'the store is not among the changes' "$(names)" 'M f,'
 check 'commit' hb commit -y @s
 is 'did it' "$(cat "$project/f")" "$(printf 'f\nmore')"
 hb cleanup -y @s >/dev/null
@@ -80,16 +80,16 @@ else
 	is 'an overlay can be had there as well' "$(hb create s --cow "$project" 2>&1)" \
 		'created session s'
 	is 'the store is beside the resource' "$(ls -A "$shm")" "$(printf '.holdback\np')"
-	is 'and not in it' "$(ls -A "$project")" f
+	is 'the store beside the resource is not in it' "$(ls -A "$project")" f
 	mkdir "$shm/q" && echo q >"$shm/q/q"
 	check 'two resources have one place' hb create u --cow "$project" --cow "$shm/q"
 	hb exec @u -- sh -c "echo u >>$project/f; echo u >>$shm/q/q" 2>/dev/null &&
-		is 'and changes of their own' "$(hb diff --name-status @u | wc -l)" 2
+		is 'two resources in one place have their own changes' "$(hb diff --name-status @u | wc -l)" 2
 	hb cleanup -y @u >/dev/null
 	rm -r "$shm/q"
 	if in_box 'echo more >>f; mkdir d; echo n >d/n' 2>"$TMPDIR/err"; then
 		is 'it is not in the view' "$(in_box 'ls -A')" "$(printf 'd\nf')"
-		is 'nor among the changes' "$(names)" 'A d/,A d/n,M f,'
+		is 'a store in the resource is not among the changes' "$(names)" 'A d/,A d/n,M f,'
 		check 'commit' hb commit -y @s
 		is 'did it' "$(cat "$project/f" "$project/d/n")" \
 			"$(printf 'f\nmore\nn')"
@@ -98,9 +98,9 @@ else
 		check 'a second session' hb create t --cow "$project"
 		is 'does not see the first one' \
 			"$(hb exec @t -- ls -A)" f
-		is 'nor what lies beside it' "$(hb exec @t -- sh -c \
+		is 'a second session does not see the directory beside the first' "$(hb exec @t -- sh -c \
 			"ls -A '$shm/.holdback' 2>/dev/null")" ''
-		is 'nor a box that is shown it' "$(cd "$work" && "$HB_BIN" run -q \
+		is 'a box that is shown the place does not see the store' "$(cd "$work" && "$HB_BIN" run -q \
 			--state-dir "$state" --ephemeral --ro "$shm" \
 			ls -A "$shm/.holdback" 2>/dev/null)" ''
 		hb cleanup -y @t >/dev/null
@@ -109,7 +109,7 @@ else
 	fi
 	check 'cleanup' hb cleanup -y @s
 	is 'leaves nothing in it' "$(ls -A "$project")" f
-	is 'nor beside it' "$(ls -A "$shm"; ls -A "$state/berths")" p
+	is 'cleanup leaves nothing beside the resource' "$(ls -A "$shm"; ls -A "$state/berths")" p
 	# With a record that cannot be read: by what is known of it otherwise.
 	hb create s --cow "$project" >/dev/null
 	hb create t --cow "$project" >/dev/null
@@ -119,7 +119,7 @@ else
 	echo damaged >"$state/sessions/s/session"
 	check 'cleanup -y of a damaged session' hb cleanup -y @s
 	check_fails 'removes its store' test -e "$first"
-	check 'and no other' test -e "$second"
+	check 'cleanup -y of a damaged session removes no other store' test -e "$second"
 	echo damaged >"$state/sessions/t/session"
 	echo 0123456789abcdef >"$second/in-base"
 	check 'cleanup -y of one whose store is not its own' hb cleanup -y @t
@@ -149,7 +149,7 @@ else
 		done
 	done
 	check 'a run is killed while it makes one' test "$kills" -gt 5
-	is 'and nothing is left of any' "$(ls -A "$project" "$shm")" "$whole"
+	is 'killed runs leave nothing of their stores' "$(ls -A "$project" "$shm")" "$whole"
 	rm -rf "$work/killed"
 	# A closed top: only root can put a store there, and without one on its
 	# file system there is no undo, so there is no commit.
@@ -161,8 +161,8 @@ else
 		like 'a closed top is told at once' "$(cat "$TMPDIR/err")" \
 			"*nothing of '$project' can be committed*fix: *"
 		check_exit 'its commit is refused' 10 hb commit -y @s
-		is 'and changes nothing' "$(digest "$project")" "$before"
-		is 'and loses nothing' "$(in_box 'cat f')" "$(printf 'f\nmore')"
+		is 'a refused commit to a closed top changes nothing' "$(digest "$project")" "$before"
+		is 'a refused commit to a closed top loses nothing' "$(in_box 'cat f')" "$(printf 'f\nmore')"
 	else
 		is 'a closed top is nothing to root' "$(cat "$TMPDIR/err")" ''
 		check 'commit' hb commit -y @s

@@ -67,11 +67,11 @@ check 'all of them are copied out' hb recover --take "$out" @s
 is 'a file is at its path, byte for byte' "$(cat "$out/r0/named/f")" 'text of f'
 is 'a deleted file has its mode' "$(stat -c %a "$out/r0/named/g")" 400
 is 'a directory is there with what it holds' "$(cat "$out/r0/named/d/in/x")" 'text of x'
-is 'so is a link' "$(readlink "$out/r0/named/d/l")" f
+is 'a copied link has its target' "$(readlink "$out/r0/named/d/l")" f
 is 'nothing of the project or the session has changed' "$(digest "$work" "$state")" "$before"
 check 'the commit can be finished after that' hb recover @s
 check 'without an interrupted change there is nothing to list' hb recover --list @s
-is 'and no line is printed' "$(hb recover --list @s 2>/dev/null)" ''
+is 'recover --list prints no line without an interrupted change' "$(hb recover --list @s 2>/dev/null)" ''
 
 interrupt
 damage 'flip(at("f") - 20)'
@@ -85,7 +85,7 @@ like 'it says that one has only a number' "$tap_output" '*1 could not be named*'
 is 'every text is there' "$(texts)" "$every"
 is 'the one without a name has its number' "$(cat "$out"/r0/unnamed/undo/*/*)" 'text of f'
 check_exit 'a second copy does not go over the first' 2 hb recover --take "$out" @s
-is 'which is as it was' "$(texts)" "$every"
+is 'a refused second copy leaves the first as it was' "$(texts)" "$every"
 
 interrupt
 damage 'flip(34)'
@@ -111,15 +111,15 @@ is 'no name is made up' "$(ls "$out/r0")" unnamed
 
 echo mine >"$TMPDIR/file"
 check_exit 'a file is no directory to copy to' 2 hb recover --take "$TMPDIR/file" @s
-is 'and it is as it was' "$(cat "$TMPDIR/file")" mine
+is 'a file that is named as directory is as it was' "$(cat "$TMPDIR/file")" mine
 mkdir "$TMPDIR/full"
 echo mine >"$TMPDIR/full/mine"
-check_exit 'nor is a directory that has something in it' 2 hb recover --take "$TMPDIR/full" @s
+check_exit 'a directory that has something in it is no place to copy to' 2 hb recover --take "$TMPDIR/full" @s
 is 'it has nothing more' "$(ls "$TMPDIR/full")" mine
-check_exit 'nor is the store' 2 hb recover --take "$state/sessions/s/out" @s
+check_exit 'the store is no place to copy to' 2 hb recover --take "$state/sessions/s/out" @s
 check 'nothing is left there' test ! -e "$state/sessions/s/out"
 ln -s "$state/sessions/s" "$TMPDIR/link"
-check_exit 'nor is the store through a link' 2 hb recover --take "$TMPDIR/link/out" @s
+check_exit 'the store through a link is no place to copy to' 2 hb recover --take "$TMPDIR/link/out" @s
 check_exit '--list and --take are two things' 2 hb recover --list --take "$out" @s
 check_exit '--back is another' 2 hb recover --list --back @s
 

@@ -28,12 +28,12 @@ for command in 'exec @s -- true' 'commit -y @s' 'rollback -y @s' 'recover @s' 'm
 	# shellcheck disable=SC2086 # words
 	check "${command%% *} finds the session" hb $command
 	is 'nothing is pending any more' "$(names)" ''
-	is 'and the view is the real one' "$(in_box 'cat f')" f
+	is 'the view is the real one after a cut rollback' "$(in_box 'cat f')" f
 done
 
 cut
 check 'recover' hb recover @s
-check 'and undo' hb undo @s
+check 'undo works after recovery of a cut rollback' hb undo @s
 is 'bring the changes back' "$(names)" 'M f,A new,'
 
 cut

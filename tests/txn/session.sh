@@ -8,10 +8,10 @@ new_session 'echo one >f; echo two >g; mkdir d; echo x >d/x'
 before=$(digest "$project")
 is 'ls has the session' "$(hb ls | awk '{print $1, $2}')" 's idle'
 is 'nothing has changed' "$(hb status @s | tail -n 1)" 'no changes'
-check_exit 'and diff says so' 0 hb diff --name-status --exit-code @s
+check_exit 'diff --exit-code says that nothing has changed' 0 hb diff --name-status --exit-code @s
 
 check_exit 'there is nothing to undo' 10 hb undo @s
-is 'and no harm is done' "$(hb ls | awk '{print $1, $2}')" 's idle'
+is 'an undo of nothing does no harm' "$(hb ls | awk '{print $1, $2}')" 's idle'
 
 in_box 'echo more >>f; rm g; echo new >n; mkdir e; echo y >e/y; mv d/x d/z'
 is 'the real tree is as before' "$(digest "$project")" "$before"
@@ -20,7 +20,7 @@ check_exit 'diff --exit-code' 1 hb diff --name-status --exit-code @s
 is 'the summary' "$(hb status @s | tail -n 1)" \
 	'5 files: 1 changed, 2 added, 1 deleted, 1 renamed · 1 directory'
 is 'a filter descends into new directories' "$(names --only e)" 'A e/,A e/y,'
-is 'and leaves out' "$(names --except e --except 'd/*')" 'M f,D g,A n,'
+is '--except leaves paths out' "$(names --except e --except 'd/*')" 'M f,D g,A n,'
 is 'the changes are there in the next command' \
 	"$(in_box 'cat f n e/y; ls -d g 2>/dev/null')" "$(printf 'one\nmore\nnew\ny')"
 
@@ -32,7 +32,7 @@ view=$(in_box 'sha256sum f n e/y d/z')
 like 'commit says so' "$(hb commit -y --expect "$hash" @s)" 'committed *'
 is 'what was seen inside is real now' \
 	"$(cd "$project" && sha256sum f n e/y d/z)" "$view"
-is 'and what was deleted is gone' "$(cd "$project" && ls -d g d/x 2>/dev/null)" ''
+is 'a deleted file is gone after the commit' "$(cd "$project" && ls -d g d/x 2>/dev/null)" ''
 is 'nothing is left' "$(names)" ''
 check 'a second commit has nothing to do' sh -c \
 	"cd '$project' && '$HB_BIN' commit --state-dir '$state' -y @s | grep -q '^nothing'"
@@ -67,10 +67,10 @@ check 'one path inside another' hb rollback -y @s q/1 q q/2 f
 is 'goes with it' "$(names)" 'A k,D n,'
 in_box 'echo other >f'
 check_exit 'not over what was written since' 5 hb undo @s
-is 'which stays' "$(in_box 'cat f')" other
+is 'a file written after the rollback stays' "$(in_box 'cat f')" other
 
 check 'cleanup' hb cleanup -y @s
 is 'no session is left' "$(hb ls)" ''
-is 'nor anything of it' "$(ls -A "$state/sessions")" ''
+is 'cleanup leaves nothing in the store' "$(ls -A "$state/sessions")" ''
 check_exit 'it is not there' 9 hb status @s
 finish

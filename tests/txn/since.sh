@@ -9,7 +9,7 @@ in_box 'echo two >f; echo n >n; rm g; echo changed >k; mkdir new; echo a >new/a;
 hb mark @s a >/dev/null
 is 'nothing changed since' "$(names --since a)" ''
 in_box 'touch n; cat f >/dev/null; echo two >f.new; mv f.new f'
-is 'nor by what is the same' "$(names --since a)" ''
+is 'files that are the same are no change since the mark' "$(names --since a)" ''
 in_box 'echo three >f; rm n; echo g2 >g; echo k >k; echo b >new/b; mkdir -p d/e; echo x >d/x; echo own >own; rm m; mkdir m; echo back >gone; ln -sfn f l; chmod 700 new'
 is 'both ends are compared' "$(names --since a)" \
 	'A d/,A d/e/,A d/x,M f,A g,A gone,M k,M l,T m/,D n,P new/,A new/b,A own,'

@@ -24,9 +24,9 @@ for HB_STRATEGY in overlay copy_on_write; do
 	chmod 711 "$project/d"
 	is 'the view follows the mode' "$(in_box 'stat -c %a d')" 711
 	rm -r "$project/d"
-	is 'and the removal' "$(in_box 'ls')" x
+	is 'the view follows the removal of a directory' "$(in_box 'ls')" x
 	echo file >"$project/d"
-	is 'and what takes its place' "$(in_box 'cat d')" file
+	is 'the view follows the file in the place of a directory' "$(in_box 'cat d')" file
 	is 'nothing of it is pending' "$(names)" ''
 
 	# There and back.
@@ -41,10 +41,10 @@ for HB_STRATEGY in overlay copy_on_write; do
 			check 'redo' hb redo @s
 		fi
 		is 'nothing is left in the layer' "$(upper)" ''
-		is 'nor pending' "$(names)" ''
+		is 'redo leaves nothing pending' "$(names)" ''
 		check 'undo' hb undo @s
 		is 'the same is pending' "$(names)" "$pending"
-		is 'and the view is the same' "$(view)" "$before"
+		is 'the view is the same after undo' "$(view)" "$before"
 	done
 
 	# What stays behind keeps its directory.
@@ -52,7 +52,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	in_box 'echo more >>d/f; echo n >d/n; rm -r o; mkdir o; echo n >o/n'
 	check "commit of a part ($HB_STRATEGY)" hb commit -y --only d/f @s
 	like 'the rest is in the layer' "$(upper)" './d ./d/n ./o *./o/n '
-	is 'and pending' "$(names)" 'A d/n,D o/f,A o/n,'
+	is 'the rest of a commit is pending' "$(names)" 'A d/n,D o/f,A o/n,'
 	check 'undo of it' hb undo @s
 	is 'all is pending' "$(names)" 'M d/f,A d/n,D o/f,A o/n,'
 

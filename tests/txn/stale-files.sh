@@ -29,7 +29,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 		is 'nothing is pending' "$(names)" ''
 		in_box 'echo more >g'
 		check 'a commit of another file is no conflict' hb commit -y @s
-		is 'and the edit is there' "$(cat "$project/d/f") $(cat "$project/g")" 'edited more'
+		is 'a commit of another file leaves the edit' "$(cat "$project/d/f") $(cat "$project/g")" 'edited more'
 	done
 
 	# Without a command in between.
@@ -41,15 +41,15 @@ for HB_STRATEGY in overlay copy_on_write; do
 	check 'commit' hb commit -y @s
 	is 'both are there' "$(cat "$project/f" "$project/g" | tr '\n' ' ')" 'edited again more '
 	check 'undo' hb undo @s
-	is 'which leaves the edit alone' "$(cat "$project/f" "$project/g" | tr '\n' ' ')" 'edited again g '
-	is 'and the command sees it' "$(in_box 'cat f g' | tr '\n' ' ')" 'edited again more '
+	is 'undo leaves an edit of the user alone' "$(cat "$project/f" "$project/g" | tr '\n' ' ')" 'edited again g '
+	is 'the command sees an edit of the user' "$(in_box 'cat f g' | tr '\n' ' ')" 'edited again more '
 
 	# As long as the user does nothing the times are those that the command set.
 	new_session 'echo old >f'
 	in_box 'touch -d 2001-02-03T00:00Z f'
 	is "times stay ($HB_STRATEGY)" "$(in_box 'stat -c %Y f')" 981158400
 	is 'over another command' "$(in_box 'stat -c %Y f')" 981158400
-	check 'and are committed' hb commit -y @s
+	check 'times are committed' hb commit -y @s
 	is 'to the file' "$(stat -c %Y "$project/f")" 981158400
 
 	# Equal in everything: it is gone at once.
@@ -57,7 +57,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	in_box 'chmod 640 d/f'
 	is "chmod to the same mode leaves nothing ($HB_STRATEGY)" "$(upper)" ''
 	in_box 'cp -p d/f t; cat t >d/f; touch -r t d/f; rm t; chmod 600 other; chmod 640 other'
-	is 'so does all that has come back' "$(upper)" ''
+	is 'a file that came back to its old state leaves nothing' "$(upper)" ''
 	in_box 'ln d/f d/second'
 	edit d/f edited
 	like 'what has a second name is a change' "$(names)" '*A d/second,'
@@ -68,7 +68,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	edit f edited
 	edit g edited
 	is "mode and content stay ($HB_STRATEGY)" "$(in_box 'cat f g' | tr '\n' ' ')" 'old new '
-	check_exit 'and are conflicts' 5 hb commit -y @s
+	check_exit 'mode and content that both sides changed are conflicts' 5 hb commit -y @s
 
 	# Edited while the command runs: nobody can tell who has seen it.
 	new_session 'echo old >f'
@@ -81,7 +81,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	wait
 	rm "$TMPDIR/go" "$TMPDIR/ready"
 	is "an edit while the command runs is hidden ($HB_STRATEGY)" "$(in_box 'cat f')" old
-	check_exit 'and a conflict' 5 hb commit -y @s
+	check_exit 'an edit while the command runs is a conflict' 5 hb commit -y @s
 
 	# Below a mark.
 	new_session 'echo old >f; echo old >g'
@@ -89,7 +89,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	check "mark ($HB_STRATEGY)" hb mark @s m
 	in_box 'echo old >f; chmod 700 g; chmod 600 g'
 	is 'a revert to what the base has stays' "$(in_box 'cat f')" old
-	is 'and nothing that the mark has' "$(upper)" './f '
+	is 'a revert leaves nothing of the mark in the upper' "$(upper)" './f '
 	edit f edited
 	is 'also after an edit' "$(in_box 'cat f')" old
 
@@ -98,8 +98,8 @@ for HB_STRATEGY in overlay copy_on_write; do
 	in_box 'touch d/e/f; sed -i s/nothing/else/ d/e/f; echo more >g'
 	rm -r "$project/d"
 	is "a directory that the user removed is gone ($HB_STRATEGY)" "$(in_box 'ls')" g
-	check 'which is no conflict' hb commit -y @s
-	is 'nor made again' "$(ls "$project")" g
+	check 'a directory that the user removed is no conflict' hb commit -y @s
+	is 'a directory that the user removed is not made again' "$(ls "$project")" g
 
 	# git looks at its files and writes an index; then the user commits.
 	new_session 'git init -q -b main .; git config user.name u; git config user.email u@h; echo f >f; git add f; git commit -qm one'
@@ -108,11 +108,11 @@ for HB_STRATEGY in overlay copy_on_write; do
 	edit f edited
 	git -C "$project" commit -qam two
 	is 'the command sees the commit' "$(in_box 'git log -1 --format=%s; git status --short; cat f' | tr '\n' ' ')" 'two edited '
-	is 'and nothing is pending' "$(names)" ''
+	is 'a git commit outside leaves nothing pending' "$(names)" ''
 	in_box 'echo inside >n; git status >/dev/null'
 	check 'a commit of the session is no conflict' hb commit -y @s
 	is 'both commits are there' "$(git -C "$project" log --format=%s | tr '\n' ' ')" 'two one '
-	is 'and the new file' "$(git -C "$project" status --short)" '?? n'
+	is 'the new file is there after both commits' "$(git -C "$project" status --short)" '?? n'
 done
 
 # A database is one with its side files, whichever of them the command wrote.
@@ -121,7 +121,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	in_box 'touch b; echo more >>b-wal'
 	edit b edited
 	is "a file beside what changed with it stays ($HB_STRATEGY)" "$(in_box 'wc -c <b')" 1024
-	check_exit 'and is a conflict' 5 hb commit -y @s
+	check_exit 'a file beside a changed one is a conflict' 5 hb commit -y @s
 done
 
 # What hides all that lies below it is made by the session, whatever it holds.
@@ -130,5 +130,5 @@ new_session 'mkdir d; echo in >d/f'
 in_box 'rm -r d; mkdir d; echo in >d/f'
 edit d/f edited
 is 'what is in a directory made anew stays' "$(in_box 'cat d/f')" in
-check_exit 'and is a conflict' 5 hb commit -y @s
+check_exit 'a file in a directory made anew is a conflict' 5 hb commit -y @s
 finish

@@ -33,7 +33,7 @@ print($1)"
 }
 
 is 'an idle one has no such line' "$(hb status -v @s | grep -c 'live\|mount ')" 0
-is 'and no such object' "$(document '"live" in d')" False
+is 'the document of an idle session has no live object' "$(document '"live" in d')" False
 
 start keep --state-dir "$state" @s
 kept=$started
@@ -55,7 +55,7 @@ pid=$(document 'd["live"]["commands"][0]["pid"]')
 is 'its pid is right' "$(cat "/proc/$pid/comm")" sh
 like 'with its words' "$(hb status -v @s | grep "^  joined $pid ")" \
 	"*exec --state-dir $state @s -- sh -c : >started; read -r line \\\\033\\[31m\""
-is 'which cannot speak to the terminal' "$(hb status -v @s | grep -cF "$red")" 0
+is 'words of a live command cannot speak to the terminal' "$(hb status -v @s | grep -cF "$red")" 0
 is 'what changed so far is marked' "$(hb status @s | tail -n 1)" '1 file: 1 added · live'
 
 # What is mounted is what it sees itself.
@@ -82,7 +82,7 @@ is 'the view can be read from outside' "$(cat "$view$project/new" "$view$project
 real'
 echo edited >"$view$project/f"
 is 'what is written there is in the box' "$(in_box 'cat f')" edited
-is 'and held back' "$(cat "$project/f"):$(names)" 'real:M f,A new,A started,'
+is 'a write to the view from outside is held back' "$(cat "$project/f"):$(names)" 'real:M f,A new,A started,'
 init=$(document 'd["live"]["init"]')
 if [ "$HB_MODE" = root ]; then
 	check 'root can also go by pid 1' test -e "/proc/$init/root$project/new"
@@ -114,8 +114,8 @@ while [ "$i" -lt 65 ]; do
 	start exec --state-dir "$state" @s -- cat
 done
 wait_until says '*· 66 commands*' || cat "$work/out"
-is 'so many are named' "$(grep -c '^  joined ' "$work/said")" 64
-is 'and the others counted' "$(grep '^  … ' "$work/said")" '  … and 2 more'
+is 'status names 64 clients' "$(grep -c '^  joined ' "$work/said")" 64
+is 'status counts the clients beyond 64' "$(grep '^  … ' "$work/said")" '  … and 2 more'
 exec 9>&-
 wait_until says '*· 0 commands*'
 check 'stop' hb stop @s

@@ -22,11 +22,11 @@ is 'what is deleted comes first, with its directory' "$(grep '^  D' "$TMPDIR/scr
 	'  D gone
   D old/ (and 7 below)'
 is 'a conflict is there' "$(grep -c '^    conflict: ' "$TMPDIR/screen")" 1
-is 'and what has to be asked for' "$(grep -A1 '^  A fifo' "$TMPDIR/screen" | tail -1)" \
+is 'status shows the change that has to be asked for' "$(grep -A1 '^  A fifo' "$TMPDIR/screen" | tail -1)" \
 	'    a fifo, committed only with --special'
 is 'then the newest' "$(grep '^  A n' "$TMPDIR/screen" | head -1)" '  A n7777'
 is 'twenty of them' "$(grep -c '^  A n' "$TMPDIR/screen")" 20
-is 'and how many there are' "$(grep more "$TMPDIR/screen")" '  … and 9980 more; -v shows all'
+is 'status says how many changes there are' "$(grep more "$TMPDIR/screen")" '  … and 9980 more; -v shows all'
 is 'the last line counts all' "$(tail -n 1 "$TMPDIR/screen")" \
 	'10009 files: 1 changed, 10001 added, 7 deleted · 2 directories · 1 conflict'
 is 'with -v there are all' "$(hb status -v @s | grep -c '^  [AMD] ')" 10011

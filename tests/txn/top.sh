@@ -23,41 +23,41 @@ is 'the real one has not changed' "$(mode)" 755
 before=$(digest "$project")
 check 'commit' hb commit -y @s
 is 'brings the mode' "$(mode)" 711
-like 'and the attribute' "$(digest "$project")" '*user.x*'
-unlike 'and none of the overlay' "$(digest "$project")" '*overlay*'
+like 'a commit brings an attribute of the top' "$(digest "$project")" '*user.x*'
+unlike 'a commit brings no attribute of the overlay to the top' "$(digest "$project")" '*overlay*'
 is 'nothing is pending any more' "$(names)" ''
 check 'undo' hb undo @s
 is 'takes both back' "$(digest "$project")" "$before"
-is 'and they are pending' "$(names)" 'P ./,'
+is 'an undone change of the top is pending' "$(names)" 'P ./,'
 check 'redo' hb redo @s
 is 'brings the mode again' "$(mode)" 711
-is 'and nothing is pending' "$(names)" ''
+is 'a redone change of the top is not pending' "$(names)" ''
 
 chmod 750 "$project"
 check_exit 'undo refuses where the user changed it since' 5 hb undo @s
 chmod 711 "$project"
-check 'and not when he has changed it back' hb undo @s
+check 'undo works when the user has changed the top back' hb undo @s
 
 chmod 750 "$project"
 out=$(hb commit -y @s 2>&1)
 is 'a mode that the user has changed as well is a conflict' "$?" 5
 like 'with its path' "$out" '*conflict: ./: metadata changed*'
-is 'and stays' "$(mode)" 750
+is 'a conflict at the top leaves the real mode' "$(mode)" 750
 check '--except leaves it out' hb commit -y --except . @s
 is 'it is still pending' "$(names)" 'P ./,'
 check '--theirs takes it' hb commit -y --theirs . @s
 is 'as it was inside' "$(mode)" 711
 in_box 'chmod 700 .'
-check 'and the next one is no conflict' hb commit -y @s
-is 'and arrives' "$(mode)" 700
+check 'the change of the top after --theirs is no conflict' hb commit -y @s
+is 'the change of the top after --theirs arrives' "$(mode)" 700
 
 new_session 'chmod 755 .; echo f >f'
 chmod 700 "$project"
 echo user >"$project/user"
 in_box 'echo more >>f'
 is 'what the user alone has changed is no change' "$(names)" 'M f,'
-check 'and no conflict' hb commit -y @s
-is 'and stays' "$(mode)" 700
+check 'a change of the top by the user alone is no conflict' hb commit -y @s
+is 'a change of the top by the user alone stays' "$(mode)" 700
 
 new_session 'chmod 755 .; echo f >f'
 in_box 'chmod 711 .'
@@ -71,7 +71,7 @@ check 'a mark' hb mark @s one
 in_box 'chmod 700 .; echo more >>f'
 check 'of several layers' hb commit -y --only . @s
 is 'the topmost decides' "$(mode)" 700
-is 'and what is left out stays' "$(names)" 'M f,'
+is 'a commit of the top alone leaves the file pending' "$(names)" 'M f,'
 check 'a fork' hb fork @s t
 is 'begins with it' "$(hb diff --name-status @t)" "$(printf 'M\tf')"
 check 'undo of the commit' hb undo @s
@@ -81,7 +81,7 @@ new_session 'chmod 755 .; echo f >f'
 in_box 'chmod 0 .'
 like 'one that nobody may open is a change' "$(names)" 'P ./,'
 check 'that can be committed' hb commit -y @s
-like 'but for its owner, who can open it' "$(mode)" '[57]00'
-check 'and undone' hb undo @s
+like 'a commit of a closed top leaves its owner the right to open it' "$(mode)" '[57]00'
+check 'a commit of a closed top can be undone' hb undo @s
 is 'wholly' "$(mode)" 755
 finish

@@ -26,8 +26,8 @@ again() {
 
 again 'an edited file' 'echo agent >f' 'echo user >f' f
 check 'redo takes the session'"'"'s version' hb redo @s
-is 'which it is' "$(cat "$project/f")" agent
-check 'and undo' hb undo @s
+is "redo brings the session's version" "$(cat "$project/f")" agent
+check 'undo works after a redo with --theirs' hb undo @s
 check_exit 'brings the conflict back' 5 hb commit -y @s
 in_box 'echo again >f'
 check_exit 'an edit of the session after the undo does not end it' 5 hb commit -y @s
@@ -35,7 +35,7 @@ in_box 'echo new >new'
 check 'a commit of other paths' hb commit -y --only new @s
 check_exit 'does not end it either' 5 hb commit -y @s
 check 'a mark is made over it' hb mark @s one
-check_exit 'and it is still there' 5 hb commit -y @s
+check_exit 'a mark does not end the conflict' 5 hb commit -y @s
 hb fork @s t >/dev/null
 check_exit 'a fork has it too' 5 hb commit -y @t
 check '--ours leaves the real version' hb commit -y --ours f @s
@@ -43,9 +43,9 @@ is 'as it is' "$(cat "$project/f")" user
 check '--theirs ends it' hb commit -y --theirs f @s
 is 'with the session'"'"'s version' "$(cat "$project/f")" again
 in_box 'echo more >f'
-check 'and the next edit is none' hb commit -y @s
+check 'the edit after --theirs is no conflict' hb commit -y @s
 check 'the last commit is undone' hb undo @s
-check 'and the one that was accepted' hb undo @s
+check 'a commit with --theirs is undone' hb undo @s
 check_exit 'after which it is a conflict' 5 hb commit -y @s
 check 'a rollback ends it' hb rollback -y @s
 in_box 'cat f >/dev/null; echo seen >f'
@@ -71,7 +71,7 @@ in_box 'echo agent >d/a; echo agent >d/b'
 check_exit 'another directory in the place: a conflict' 5 hb commit -y @s
 check 'one file of it is accepted' hb commit -y --theirs d/a --ours d/b @s
 check_exit 'the other one is still a conflict' 5 hb commit -y @s
-is 'and the user'"'"'s' "$(cat "$project/d/b")" y
+is "a file of a conflicting directory keeps the user's version" "$(cat "$project/d/b")" y
 check 'undo' hb undo @s
 check_exit 'brings both back' 5 hb commit -y --theirs d/b @s
 is 'as they were' "$(cat "$project/d/a" "$project/d/b")" "$(printf 'x\ny')"

@@ -33,7 +33,7 @@ for strategy in overlay copy_on_write; do
 	refresh 2020-01-01
 	check 'undo' hb undo @s
 	is 'the old one is back' "$(tracked)" 'f '
-	is 'and the new one is pending' "$(names)" 'M .git/,A n,'
+	is 'undo leaves the new index pending' "$(names)" 'M .git/,A n,'
 	refresh 2020-01-02
 	check 'redo' hb redo @s
 	is 'it has arrived again' "$(tracked)" 'f g n '
@@ -49,12 +49,12 @@ for strategy in overlay copy_on_write; do
 	is 'they are still there' "$(tracked)" 'f g his n '
 	host rm -q --cached his
 	check 'when they are gone it is the same index' hb undo @s
-	is 'which gives way' "$(tracked)" 'f '
+	is 'undo replaces an index with the same entries' "$(tracked)" 'f '
 	host add g
 	check_exit 'the same for redo' 5 hb redo @s
 	is 'they are there' "$(tracked)" 'f g '
 	echo junk >"$project/.git/index"
-	check_exit 'nor over what is no index' 5 hb redo @s
+	check_exit 'redo does not go over a file that is no index' 5 hb redo @s
 	is 'it is left alone' "$(cat "$project/.git/index")" junk
 done
 finish

@@ -39,7 +39,7 @@ hb mark @s m >/dev/null
 in_box 'mkdir h; mv g/sub h/sub'
 check 'moved in three commands and over a mark' hb commit -y @s
 is 'it is where it went' "$(real h/sub/secret)" '0o0 precious'
-is 'and nowhere else' "$(find "$project" -name secret | wc -l)" 1
+is 'a moved unreadable file is nowhere else' "$(find "$project" -name secret | wc -l)" 1
 
 new_session "$tree"
 in_box 'mv d e'
@@ -79,7 +79,7 @@ bare_session() {
 if [ "$HB_MODE" = user ]; then
 	bare_session 'mv secret d/s2'
 	check 'without namespaces: a file that may not be read is moved' hb commit -y @s
-	is 'and has what it had' "$(real d/s2)" '0o0 precious'
+	is 'a moved unreadable file keeps its content without namespaces' "$(real d/s2)" '0o0 precious'
 	is 'under one name' "$(ls "$project" | tr '\n' ,)" d,f,
 
 	bare_session 'ln secret d/s2'
@@ -89,15 +89,15 @@ if [ "$HB_MODE" = user ]; then
 
 	bare_session 'mv secret t; mv f secret; mv t f'
 	check_exit 'exchanged with another: the user is asked' 5 hb commit -y @s
-	check 'and takes it' hb commit -y --theirs secret @s
+	check '--theirs takes an exchange with an unreadable file' hb commit -y --theirs secret @s
 	is 'both are there' "$(real f),$(cat "$project/secret")" '0o0 precious,f'
 
 	bare_session 'chmod 600 secret; echo mine >>secret'
 	check_exit 'a write to it is a conflict, not nothing' 5 hb commit -y @s
-	like 'which has a reason' "$(hb commit -y @s 2>&1)" '*secret*may not be read*--theirs*'
+	like 'a conflict of an unreadable file has a reason' "$(hb commit -y @s 2>&1)" '*secret*may not be read*--theirs*'
 	check 'the user can take it' hb commit -y --theirs secret @s
 	is 'then it is what was written' "$(cat "$project/secret")" mine
-	check 'and undo' hb undo @s
+	check 'a write to an unreadable file is undone' hb undo @s
 	is 'has the real one' "$(real secret)" '0o0 precious'
 
 	for script in 'chmod 600 secret' 'chmod 600 secret; : >secret' \
@@ -114,7 +114,7 @@ if [ "$HB_MODE" = user ]; then
 
 	bare_session 'rm -f secret; echo more >>f'
 	check 'its deletion is one' hb commit -y @s
-	is 'which undo takes back' "$(hb undo @s >/dev/null; real secret)" '0o0 precious'
+	is 'undo takes the deletion of an unreadable file back' "$(hb undo @s >/dev/null; real secret)" '0o0 precious'
 fi
 remove_all
 rm -rf "$HOME" "$XDG_STATE_HOME"

@@ -12,13 +12,13 @@ found() {
 new_session 'echo one >f; mkdir -p d/e; echo x >d/x; echo y >d/e/y; echo z >z; ln -s f l'
 in_box 'echo two >f; rm z; mkdir n; echo n >n/n; mv d/e d/e2; chmod 600 d/x'
 check 'nothing has got out of a box' hb verify @s
-is 'and it says so' "$(hb verify @s)" 'nothing of 8 changed outside'
+is 'verify says that nothing changed outside' "$(hb verify @s)" 'nothing of 8 changed outside'
 check 'commit' hb commit -y @s
 check 'what was committed is explained' hb verify @s
 check 'undo' hb undo @s
-check 'and what was undone' hb verify @s
+check 'verify explains what was undone' hb verify @s
 check 'redo' hb redo @s
-check 'or redone' hb verify @s
+check 'verify explains what was redone' hb verify @s
 in_box 'echo three >f; echo k >k; echo 2 >n/n2'
 check 'commit in part' hb commit -y --only f @s
 check 'is explained as well' hb verify @s
@@ -31,9 +31,9 @@ is 'a name that went is told by its directory' "$(found)" 'd/ f '
 chmod 700 "$project/d/e2"
 ln -sfn z "$project/l"
 echo new >"$project/n/new"
-is 'so are modes, links and what is new' "$(found)" './ d/ d/e2/ f l n/ n/new '
+is 'verify tells modes, links and new files' "$(found)" './ d/ d/e2/ f l n/ n/new '
 like 'with words' "$(hb verify @s | grep '^n/new')" 'n/new: made since; *'
-is 'and in JSON' "$(hb verify --json @s | python3 -c \
+is 'verify tells the same in JSON' "$(hb verify --json @s | python3 -c \
 	'import json, sys; d = json.load(sys.stdin); print(len(d["found"]), d["looked"], d["unread"])')" \
 	'7 9 0'
 
@@ -42,7 +42,7 @@ new_session 'echo one >f; echo g >g'
 hb create t --cow "$project" >/dev/null
 hb exec @t -- sh -c 'echo two >f; echo n >n'
 check 'another session commits' hb commit -y @t
-check 'which explains it' hb verify @s
+check 'verify explains the commit of another session' hb verify @s
 echo 3 >"$project/n"
 check_exit 'until somebody else writes there' 1 hb verify @s
 is 'it is named' "$(found)" 'n '

@@ -75,7 +75,7 @@ static void every_pattern_takes_its_path(void)
 	gate_rules_free(rules);
 }
 
-static void and_no_other(void)
+static void no_pattern_takes_another_path(void)
 {
 	struct gate_rules *rules = built_in();
 
@@ -518,9 +518,10 @@ static void words_of_allow(void)
 	gate_rules_free(rules);
 }
 
-TESTS(T(every_pattern_takes_its_path), T(and_no_other), T(in_any_letter_case),
-      T(no_path_can_go_unnoticed), T(a_reason_names_the_program_and_when),
-      T(a_rule_has_its_class), T(built_in_patterns_know_the_names_above),
+TESTS(T(every_pattern_takes_its_path), T(no_pattern_takes_another_path),
+      T(in_any_letter_case), T(no_path_can_go_unnoticed),
+      T(a_reason_names_the_program_and_when), T(a_rule_has_its_class),
+      T(built_in_patterns_know_the_names_above),
       T(names_are_folded_as_file_systems_do),
       T(directories_on_the_way_are_known), T(every_key_takes_its_name),
       T(what_is_wrong_is_said), T(the_user_may_change_a_rule),
