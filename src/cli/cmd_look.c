@@ -4,7 +4,7 @@
 #include "base/quote.h"
 #include "cli/cmd_session.h"
 #include "cli/doc.h"
-#include "cli/live.h"
+#include "cli/live_text.h"
 #include "cli/say.h"
 #include "cli/screen.h"
 #include "cli/show.h"

@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "gate/look.h"
+#include "gate/changed_file.h"
 
 #include <errno.h>
 #include <stdio.h>

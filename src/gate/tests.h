@@ -2,7 +2,7 @@
 #ifndef HB_GATE_TESTS_H
 #define HB_GATE_TESTS_H
 
-#include "gate/look.h"
+#include "gate/changed_file.h"
 
 struct hb_error;
 

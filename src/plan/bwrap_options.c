@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/num.h"
-#include "plan/caps.h"
+#include "plan/cap_names.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/quote.h"
-#include "plan/caps.h"
+#include "plan/cap_names.h"
 
 #include <stdio.h>
 #include <string.h>

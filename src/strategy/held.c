@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "strategy/copy.h"
-#include "strategy/place.h"
+#include "strategy/copy_place.h"
 #include "strategy/strategy.h"
 #include "tree/content.h"
 #include "tree/standin.h"

@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
-#include "strategy/place.h"
+#include "strategy/copy_place.h"
 #include "strategy/strategy.h"
 #include "sys/attr.h"
 #include "sys/durable.h"

@@ -2,7 +2,7 @@
 #include "bwrap_parsed.h"
 
 #include "base/buf.h"
-#include "plan/caps.h"
+#include "plan/cap_names.h"
 
 static struct plan_op only_op(const char *line, enum plan_op_kind kind)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/filter/filter.h"
-#include "box/filter/policy.h"
+#include "box/filter/filter_policy.h"
 #include "sys/kernel.h"
 
 #include <errno.h>

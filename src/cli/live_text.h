@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_CLI_LIVE_H
-#define HB_CLI_LIVE_H
+#ifndef HB_CLI_LIVE_TEXT_H
+#define HB_CLI_LIVE_TEXT_H
 
 #include "cli/doc.h"
 #include "holdback/session.h"

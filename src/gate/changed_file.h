@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GATE_LOOK_H
-#define HB_GATE_LOOK_H
+#ifndef HB_GATE_CHANGED_FILE_H
+#define HB_GATE_CHANGED_FILE_H
 
 #include "changes/changes.h"
 #include "gate/gate.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_CLI_DIFF_GITCONFIG_H
-#define HB_CLI_DIFF_GITCONFIG_H
+#ifndef HB_CLI_DIFF_CONFIG_LINES_H
+#define HB_CLI_DIFF_CONFIG_LINES_H
 
 #include <stddef.h>
 

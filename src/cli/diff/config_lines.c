@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/diff/gitconfig.h"
+#include "cli/diff/config_lines.h"
 
 #include <errno.h>
 #include <stdbool.h>

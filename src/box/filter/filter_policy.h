@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_BOX_FILTER_POLICY_H
-#define HB_BOX_FILTER_POLICY_H
+#ifndef HB_BOX_FILTER_FILTER_POLICY_H
+#define HB_BOX_FILTER_FILTER_POLICY_H
 
 #include <stddef.h>
 #include <stdint.h>

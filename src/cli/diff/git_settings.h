@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_CLI_DIFF_SETTINGS_H
-#define HB_CLI_DIFF_SETTINGS_H
+#ifndef HB_CLI_DIFF_GIT_SETTINGS_H
+#define HB_CLI_DIFF_GIT_SETTINGS_H
 
-#include "cli/diff/gitconfig.h"
+#include "cli/diff/config_lines.h"
 
 #include <stdbool.h>
 

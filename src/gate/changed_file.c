@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/look.h"
+#include "gate/changed_file.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_PLAN_CAPS_H
-#define HB_PLAN_CAPS_H
+#ifndef HB_PLAN_CAP_NAMES_H
+#define HB_PLAN_CAP_NAMES_H
 
 /*
  * Capabilities by name, as libcap spells them ("cap_chown").

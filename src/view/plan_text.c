@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/plan.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "box/host.h"
 #include "holdback/holdback.h"
 #include "plan/bwrap.h"
+#include "plan/plan.h"
 #include "sys/proc.h"
 #include "view/prepare.h"
 

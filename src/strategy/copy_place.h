@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_STRATEGY_PLACE_H
-#define HB_STRATEGY_PLACE_H
+#ifndef HB_STRATEGY_COPY_PLACE_H
+#define HB_STRATEGY_COPY_PLACE_H
 
 #include "strategy/baseline.h"
 #include "tree/entry.h"

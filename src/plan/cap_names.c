@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/caps.h"
+#include "plan/cap_names.h"
 
 #include <ctype.h>
 #include <stddef.h>

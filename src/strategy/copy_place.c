@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "strategy/place.h"
+#include "strategy/copy_place.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live.h"
+#include "cli/live_text.h"
 
 #include "base/quote.h"
 #include "cli/show.h"

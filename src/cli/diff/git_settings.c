@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/diff/settings.h"
+#include "cli/diff/git_settings.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/filter/policy.h"
+#include "box/filter/filter_policy.h"
 
 #include "box/filter/filter.h"
 
