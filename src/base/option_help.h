@@ -34,8 +34,4 @@ enum option_shell {
 /* The names of the shells, NULL at the end. */
 extern const char *const option_shell_names[OPTION_SHELLS + 1];
 
-/* A script that makes the shell complete the program's words. */
-int option_completion(const struct program *p, enum option_shell shell,
-		      struct buf *out);
-
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/dev.h"
+
 #include "base/auto.h"
 #include "box/mounts.h"
 #include "box/state.h"

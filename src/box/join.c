@@ -12,6 +12,7 @@
 #include "box/supervisor.h"
 #include "box/tail.h"
 #include "box/terminal.h"
+#include "plan/env.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
 #include "sys/sock.h"

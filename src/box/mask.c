@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/mask.h"
+
 #include "base/auto.h"
 #include "base/path.h"
 #include "box/mounts.h"
+#include "box/overlay.h"
 #include "box/state.h"
+#include "box/things.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/mount.h"

@@ -3,6 +3,8 @@
 
 #include "base/auto.h"
 #include "box/dest.h"
+#include "box/mask.h"
+#include "box/own.h"
 #include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"
@@ -36,10 +38,8 @@
  * made for it.
  */
 
-#define TMPFS_ATTR	 (K_MOUNT_NOSUID | K_MOUNT_NODEV)
-#define DEFAULT_DIR_MODE 0755
-#define MOUNT_FILE_MODE	 0444
-#define ATTACH_TRIES	 10
+#define MOUNT_FILE_MODE 0444
+#define ATTACH_TRIES	10
 
 /* Where a size is a limit of ours. */
 static uint64_t inodes_of(const struct box *box, uint64_t size)
@@ -100,7 +100,7 @@ static bool is_root_path(const char *path)
 	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
 }
 
-static bool begins_with_root_mount(const struct plan *plan)
+bool mounts_begin_with_root(const struct plan *plan)
 {
 	static const bool mounts_a_tree[OP_END] = {
 		[OP_BIND] = true,
@@ -142,7 +142,7 @@ static bool has_clones(const struct plan *plan)
 		if (clones[plan->ops[i].kind])
 			return true;
 	return plan->n_ops > 0 && clones[plan->ops[0].kind] &&
-	       !begins_with_root_mount(plan);
+	       !mounts_begin_with_root(plan);
 }
 
 static int first_root(struct box *box, int mount, struct hb_error *err)
@@ -186,7 +186,7 @@ static int open_or_make(struct box *box, int mount, const char *dest,
 		return hb_fail(err, r, "cannot look at the source of '%s'",
 			       dest);
 	if (S_ISDIR(st.st_mode))
-		return dest_make_dir(box, dest, DEFAULT_DIR_MODE, parent_mode,
+		return dest_make_dir(box, dest, MOUNTS_DIR_MODE, parent_mode,
 				     err);
 	return dest_make_file(box, dest, MOUNT_FILE_MODE, parent_mode, err);
 }
@@ -254,29 +254,6 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 	return become_root(box, keep, err);
 }
 
-static uint64_t bind_attributes(const struct plan_op *op)
-{
-	uint64_t attr = K_MOUNT_NOSUID;
-
-	if (op->flags & PLAN_RO)
-		attr |= K_MOUNT_RDONLY;
-	if (!(op->flags & PLAN_DEVICES))
-		attr |= K_MOUNT_NODEV;
-	return attr;
-}
-
-static int attach_bind(struct box *box, const struct plan_op *op, int mount,
-		       struct hb_error *err)
-{
-	int r;
-
-	r = sys_mount_setattr_private(mount, bind_attributes(op));
-	if (r < 0)
-		return hb_fail(err, r, "cannot restrict the mount for '%s'",
-			       op->dest);
-	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
-}
-
 int mounts_open_source(const struct box *box, const struct plan_op *op,
 		       int flags)
 {
@@ -285,75 +262,6 @@ int mounts_open_source(const struct box *box, const struct plan_op *op,
 	return sys_openat2(AT_FDCWD, source_path(box, op->source),
 			   O_PATH | flags, 0,
 			   op->flags & PLAN_REAL ? K_RESOLVE_NO_SYMLINKS : 0);
-}
-
-/* One call less where anything that is there will do. */
-static int clone_source(const struct box *box, const struct plan_op *op)
-{
-	auto_fd int fd = -1;
-
-	if (!(op->flags & PLAN_REAL))
-		return sys_clone_tree(AT_FDCWD, source_path(box, op->source),
-				      1);
-	fd = mounts_open_source(box, op, 0);
-	return fd < 0 ? fd : sys_clone_tree(fd, "", 1);
-}
-
-int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err)
-{
-	auto_fd int mount = -1;
-
-	if (op->flags & PLAN_MASKED) {
-		mount = mask_mount(box, op, err);
-		if (mount >= 0)
-			return attach_bind(box, op, mount, err);
-		if (mount != -EOPNOTSUPP)
-			return mount;
-	}
-	if (op->flags & PLAN_OWN) {
-		mount = own_mount(box, op, err);
-		if (mount == -ENOENT && op->flags & PLAN_TRY)
-			return 0;
-		return mount < 0 ? mount : attach_bind(box, op, mount, err);
-	}
-	mount = clone_source(box, op);
-	if (mount == -ENOENT && op->flags & PLAN_TRY)
-		return 0;
-	if (mount < 0)
-		return box_fail(box, err, mount, WORD_NO_SOURCE, op->source);
-	return attach_bind(box, op, mount, err);
-}
-
-/*
- * A descriptor from before the clone belongs to another mount namespace, which
- * the kernel does not let us bind from.  So its path is looked up anew and must
- * still be the same object.
- */
-int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err)
-{
-	char link[32], path[PATH_MAX];
-	auto_fd int mount = -1;
-	struct stat want, got;
-	ssize_t n;
-	int r;
-
-	r = sys_fstat(op->fd, &want);
-	if (r < 0)
-		return hb_fail(err, r, "Can't stat fd %d", op->fd);
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", op->fd);
-	n = sys_readlinkat(AT_FDCWD, link, path, sizeof(path));
-	if (n < 0)
-		return hb_fail(err, (int)n, "Can't find the path of fd %d",
-			       op->fd);
-	mount = sys_clone_tree(AT_FDCWD, path, 1);
-	if (mount < 0)
-		return box_fail(box, err, mount, WORD_NO_SOURCE, path);
-	r = sys_fstat(mount, &got);
-	if (r >= 0 && (want.st_dev != got.st_dev || want.st_ino != got.st_ino))
-		r = -ESTALE;
-	if (r < 0)
-		return hb_fail(err, r, "Race condition binding dirfd");
-	return attach_bind(box, op, mount, err);
 }
 
 int op_remount_ro(struct box *box, const struct plan_op *op,
@@ -374,8 +282,8 @@ int op_remount_ro(struct box *box, const struct plan_op *op,
 
 int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
-	unsigned attr = TMPFS_ATTR;
-	mode_t mode = DEFAULT_DIR_MODE;
+	unsigned attr = MOUNTS_TMPFS_ATTR;
+	mode_t mode = MOUNTS_DIR_MODE;
 	auto_fd int mount = -1;
 
 	if (op->flags & PLAN_HAS_PERMS)
@@ -396,7 +304,7 @@ int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err)
 	mount = mounts_new("mqueue", err);
 	if (mount < 0)
 		return mount;
-	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
+	return mounts_attach(box, mount, op->dest, MOUNTS_DIR_MODE, err);
 }
 
 /* A directory that is mounted on itself is in use, as long as the box lives. */
@@ -413,30 +321,8 @@ int op_hold(struct box *box, const struct plan_op *op, struct hb_error *err)
 	mount = sys_clone_tree(dir, "", 1);
 	if (mount < 0)
 		return hb_fail(err, mount, "cannot hold '%s'", op->dest);
-	return mounts_attach(box, mount, op->dest, DEFAULT_DIR_MODE, err);
+	return mounts_attach(box, mount, op->dest, MOUNTS_DIR_MODE, err);
 }
-
-static const op_fn op_table[] = {
-	[OP_BIND] = op_bind,
-	[OP_BIND_FD] = op_bind_fd,
-	[OP_REMOUNT_RO] = op_remount_ro,
-	[OP_OVERLAY] = op_overlay,
-	[OP_PROC] = op_proc,
-	[OP_DEV] = op_dev,
-	[OP_TMPFS] = op_tmpfs,
-	[OP_MQUEUE] = op_mqueue,
-	[OP_DIR] = op_dir,
-	[OP_FILE] = op_file,
-	[OP_BIND_DATA] = op_bind_data,
-	[OP_MASK] = op_mask,
-	[OP_SYMLINK] = op_symlink,
-	[OP_CHMOD] = op_chmod,
-	[OP_HOLD] = op_hold,
-	[OP_HOSTNAME] = op_hostname,
-};
-
-static_assert(sizeof(op_table) / sizeof(op_table[0]) == OP_END,
-	      "every operation has a function");
 
 /* Whether the operation uses the hidden tmpfs. */
 static bool needs_scratch(const struct plan_op *op)
@@ -493,7 +379,7 @@ int mounts_clone_scratch(const struct box *box, const char *name,
 			 : take_fd(&mount);
 }
 
-static int make_scratch(struct box *box, struct hb_error *err)
+int mounts_make_scratch(struct box *box, struct hb_error *err)
 {
 	auto_fd int mount = -1;
 	auto_fd int copy = -1;
@@ -513,8 +399,8 @@ static int make_scratch(struct box *box, struct hb_error *err)
 	if (n == 0)
 		return 0;
 
-	mount = mounts_new_tmpfs(0700, size, inodes_of(box, size), TMPFS_ATTR,
-				 err);
+	mount = mounts_new_tmpfs(0700, size, inodes_of(box, size),
+				 MOUNTS_TMPFS_ATTR, err);
 	if (mount < 0)
 		return mount;
 	/* What can be cloned while detached can be a layer, too. */
@@ -545,85 +431,6 @@ static void leave_scratch(struct box *box)
 		sys_close(*scratch[i]);
 		*scratch[i] = -1;
 	}
-}
-
-/*
- * Before the first operation, because an operation may create a mount point on
- * the host (in a writable bind), and a call that fails leaves no trace.
- */
-static int check_sources(const struct box *box, struct hb_error *err)
-{
-	bool is_writable = false;
-
-	for (size_t i = 0; i < box->plan->n_ops; i++) {
-		const struct plan_op *op = &box->plan->ops[i];
-
-		is_writable |= op->kind == OP_BIND && !(op->flags & PLAN_RO);
-	}
-	for (size_t i = 0; is_writable && i < box->plan->n_ops; i++) {
-		const struct plan_op *op = &box->plan->ops[i];
-		struct stat st;
-		int r;
-
-		if (op->kind != OP_BIND || op->flags & PLAN_TRY)
-			continue;
-		r = sys_fstatat(AT_FDCWD, op->source, &st, 0);
-		if (r < 0)
-			return box_fail(box, err, r, WORD_NO_SOURCE,
-					op->source);
-	}
-	return 0;
-}
-
-/* 1: there is nothing to cover. */
-static int check_cover(const struct box *box, const struct plan_op *op,
-		       struct hb_error *err)
-{
-	auto_fd int fd = -1;
-
-	if (!(op->flags & PLAN_COVER))
-		return 0;
-	fd = dest_open(box, op->dest);
-	if ((fd == -ENOENT || fd == -ENOTDIR) && op->flags & PLAN_TRY)
-		return 1;
-	return fd < 0 ? hb_fail(err, fd, "cannot cover '%s'", op->dest) : 0;
-}
-
-int step_mounts(struct box *box, struct hb_error *err)
-{
-	mode_t old_mask;
-	int r;
-
-	r = check_sources(box, err);
-	if (r < 0)
-		return r;
-	r = make_scratch(box, err);
-	if (r < 0)
-		return r;
-	if (!begins_with_root_mount(box->plan)) {
-		int mount = mounts_new_tmpfs(DEFAULT_DIR_MODE, 0, 0, TMPFS_ATTR,
-					     err);
-
-		if (mount < 0)
-			return mount;
-		r = mounts_attach(box, mount, "/", DEFAULT_DIR_MODE, err);
-		if (r < 0)
-			return r;
-	}
-
-	/* Modes are what the plan says, whatever the caller's mask. */
-	old_mask = sys_umask(0);
-	for (size_t i = 0; i < box->plan->n_ops; i++) {
-		const struct plan_op *op = &box->plan->ops[i];
-
-		r = check_cover(box, op, err);
-		if (r == 0)
-			r = op_table[op->kind](box, op, err);
-		if (r < 0)
-			return r;
-	}
-	(void)sys_umask(old_mask);
-	return 0;
 }
 
 int step_private(struct box *box, struct hb_error *err)

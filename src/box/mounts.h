@@ -2,11 +2,14 @@
 #ifndef HB_BOX_MOUNTS_H
 #define HB_BOX_MOUNTS_H
 
+#include "sys/mount.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct box;
+struct plan;
 struct plan_op;
 struct hb_error;
 
@@ -14,49 +17,24 @@ struct hb_error;
 typedef int (*op_fn)(struct box *box, const struct plan_op *op,
 		     struct hb_error *err);
 
-int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_remount_ro(struct box *box, const struct plan_op *op,
 		  struct hb_error *err);
-int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_proc(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_dev(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_dir(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_file(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_bind_data(struct box *box, const struct plan_op *op,
-		 struct hb_error *err);
-int op_mask(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_symlink(struct box *box, const struct plan_op *op, struct hb_error *err);
 int op_hold(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_chmod(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_hostname(struct box *box, const struct plan_op *op,
-		struct hb_error *err);
+
+#define MOUNTS_TMPFS_ATTR (K_MOUNT_NOSUID | K_MOUNT_NODEV)
+#define MOUNTS_DIR_MODE	  0755
+
+/* Whether the plan's first operation mounts the root. */
+bool mounts_begin_with_root(const struct plan *plan);
+
+/* box->scratch, if an operation of the plan needs it. */
+int mounts_make_scratch(struct box *box, struct hb_error *err);
 
 /* O_PATH, and `flags`, of what a bind shows; -errno without words. */
 int mounts_open_source(const struct box *box, const struct plan_op *op,
 		       int flags);
-
-/*
- * The directory of a bind with its masks on top, as a detached mount.
- * -EOPNOTSUPP without words where the kernel cannot do that with the directory:
- * then each mask is mounted on what it covers.
- */
-int mask_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
-
-/*
- * What a bind with PLAN_OWN shows, as a detached mount.  -ENOENT without words
- * where it need not be there; -HB_E_UNSUPPORTED where the kernel makes no
- * overlay of it, as with something mounted in it.
- */
-int own_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
-
-/*
- * A detached overlay of two directories, the lower one first, that cannot be
- * written.  -errno without words.
- */
-int overlay_read_only(int lower, int higher);
 
 /*
  * A detached tmpfs; `size` 0 is no limit.  Attributes as in sys/mount.h.

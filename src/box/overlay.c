@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/overlay.h"
+
 #include "base/auto.h"
 #include "base/buf.h"
 #include "box/dest.h"

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/own.h"
+
 #include "base/auto.h"
 #include "base/path.h"
 #include "box/mounts.h"
+#include "box/overlay.h"
 #include "box/source.h"
 #include "box/state.h"
 #include "sys/durable.h"

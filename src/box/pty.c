@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "box/job_signals.h"
 #include "box/terminal.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -439,7 +440,7 @@ static bool is_told_to_end(int signals)
 	struct sys_signal signal;
 
 	while (signals >= 0 && sys_signalfd_next(signals, &signal) > 0)
-		if (terminal_is_end(signal.number))
+		if (job_signal_ends(signal.number))
 			return true;
 	return false;
 }

@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "box/door.h"
 #include "box/info.h"
+#include "box/job_signals.h"
 #include "box/lead.h"
 #include "box/pty.h"
 #include "box/space.h"
@@ -347,19 +348,19 @@ static void on_report(struct loop *l)
  */
 static bool take_while_halted(struct loop *l, int sig)
 {
-	if (terminal_is_end(sig)) {
+	if (job_signal_ends(sig)) {
 		go_on(l);
 		if (l->due[DUE_SPACE] > 0)
 			set_due(l, DUE_SPACE, BOX_GRACE_MS);
 		return false;
 	}
-	if (terminal_is_stop(sig)) {
+	if (job_signal_stops(sig)) {
 		(void)sys_raise_default(sig);
 		l->is_told = false;
 	}
-	if (terminal_is_stop(sig) || sig == SIGCONT)
+	if (job_signal_stops(sig) || sig == SIGCONT)
 		set_due(l, DUE_SPACE, 0);
-	return terminal_is_stop(sig) || sig == SIGCONT;
+	return job_signal_stops(sig) || sig == SIGCONT;
 }
 
 static void on_signal(struct loop *l)
@@ -371,9 +372,9 @@ static void on_signal(struct loop *l)
 			continue;
 		if (has_command(l))
 			terminal_signal(l->terminal, &signal);
-		else if (terminal_is_end(signal.number))
+		else if (job_signal_ends(signal.number))
 			stop(l);
-		else if (terminal_is_stop(signal.number))
+		else if (job_signal_stops(signal.number))
 			(void)sys_raise_default(signal.number);
 	}
 }

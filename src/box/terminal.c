@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/terminal.h"
 
+#include "box/job_signals.h"
 #include "box/lead.h"
 #include "box/pty.h"
 #include "sys/proc.h"
@@ -93,21 +94,10 @@ void terminal_started(struct terminal *t, pid_t command)
 	t->early = 0;
 }
 
-bool terminal_is_end(int sig)
-{
-	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT ||
-	       sig == SIGTERM;
-}
-
-bool terminal_is_stop(int sig)
-{
-	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
 /* Not the stops: the command cannot stop before it is one. */
 static void keep_early(struct terminal *t, int sig)
 {
-	if (terminal_is_end(sig) || sig == SIGUSR1 || sig == SIGUSR2)
+	if (job_signal_ends(sig) || sig == SIGUSR1 || sig == SIGUSR2)
 		t->early |= 1ULL << sig;
 }
 

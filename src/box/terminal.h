@@ -84,10 +84,6 @@ void terminal_look(struct terminal *t);
 /* The same for one that did not come by a signal of ours. */
 void terminal_pass_on(const struct terminal *t, int sig);
 
-/* Signals by which one asks a process to end, or to stop. */
-bool terminal_is_end(int sig);
-bool terminal_is_stop(int sig);
-
 /*
  * The end: the terminal is ours again, as it was.  `signals` as for pty_end().
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/things.h"
+
 #include "base/auto.h"
 #include "box/dest.h"
 #include "box/mounts.h"

@@ -5,6 +5,7 @@
 #include "box/box.h"
 #include "box/host.h"
 #include "plan/bwrap.h"
+#include "plan/env.h"
 #include "plan/plan.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "changes/filter.h"
+
 #include "base/glob.h"
 #include "changes/changes.h"
 

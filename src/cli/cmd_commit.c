@@ -385,7 +385,7 @@ static int run(struct commit *c, struct hb_error *err)
 	return report(c, &result, err);
 }
 
-int commit_run(struct commit *c, struct hb_error *err)
+int cmd_commit_run(struct commit *c, struct hb_error *err)
 {
 	int r = run(c, err);
 
@@ -404,7 +404,7 @@ static int commit_session(const struct cmd_call *call,
 
 	(void)rest;
 	(void)ctx;
-	return commit_run(&c, err);
+	return cmd_commit_run(&c, err);
 }
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)

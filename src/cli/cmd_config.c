@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/doc.h"
 #include "cli/table.h"
+#include "cli/table_run.h"
 #include "holdback/holdback.h"
 
 #include <string.h>

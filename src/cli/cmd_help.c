@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/option_complete.h"
 #include "base/option_help.h"
 #include "cli/cmd.h"
 #include "cli/table.h"

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "cli/cmd.h"
 #include "cli/table.h"
+#include "cli/table_run.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>

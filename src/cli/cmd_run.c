@@ -7,6 +7,7 @@
 #include "cli/hand_over.h"
 #include "cli/say.h"
 #include "cli/table.h"
+#include "cli/table_run.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@ static int sync_session(const struct cmd_call *call, struct hb_session *session,
 
 	(void)rest;
 	(void)ctx;
-	return commit_run(&c, err);
+	return cmd_commit_run(&c, err);
 }
 
 int cmd_sync(const struct cmd_call *call, struct hb_error *err)

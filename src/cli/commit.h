@@ -31,6 +31,6 @@ struct commit {
 };
 
 /* The exit status, or a negated code. */
-int commit_run(struct commit *c, struct hb_error *err);
+int cmd_commit_run(struct commit *c, struct hb_error *err);
 
 #endif

@@ -84,12 +84,4 @@ extern const struct option create_options[], exec_options[], keep_options[],
 /* The options of `run`: table_run.c. */
 extern const struct option run_options[];
 
-/* One of those, into values->settings. */
-int cli_add_setting(void *values, const struct option *option, const char *arg,
-		    struct hb_error *err);
-
-/* The options of `run` as hb_run() takes them; `argv` is the command. */
-void cli_run_options(const struct cli_values *values, char *const *argv,
-		     char *const *envp, struct hb_run_options *ret_options);
-
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/table_run.h"
+
 #include "base/error.h"
 #include "cli/table.h"
 

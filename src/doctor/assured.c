@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "holdback/session.h"
 #include "host/look.h"
+#include "plan/profile.h"
 #include "plan/settings.h"
 #include "sys/file.h"
 #include "sys/proc.h"

@@ -21,8 +21,4 @@ typedef void (*assured_fn)(void *context, const struct hb_check *check);
 int assured_tell(const char *dir, char *const *envp, bool can_run,
 		 assured_fn tell, void *context);
 
-/* The same for the file system that `dir` lies on, and for the sessions. */
-void assured_storage(const char *dir, char *const *envp, assured_fn tell,
-		     void *context);
-
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "doctor/assured_storage.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "box/limits.h"

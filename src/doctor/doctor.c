@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "box/probe.h"
 #include "doctor/assured.h"
+#include "doctor/assured_storage.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
 #include "sys/file.h"

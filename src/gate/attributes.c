@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/attributes.h"
+
 #include "base/buf.h"
 #include "gate/items.h"
 

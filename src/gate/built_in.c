@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/built_in.h"
+
 #include "base/error.h"
 #include "gate/rules.h"
 

@@ -2,6 +2,7 @@
 #ifndef HB_GATE_GATE_H
 #define HB_GATE_GATE_H
 
+#include "changes/filter.h"
 #include "gate/class.h"
 #include "gate/severity.h"
 

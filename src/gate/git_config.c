@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/git_config.h"
+
 #include "base/gitconfig.h"
 #include "gate/items.h"
 

@@ -60,28 +60,7 @@ bool items_know(const struct items *items, const char *name);
  * of that format, -E2BIG: too much, -ENOMEM.
  */
 
-/* By the reader that the rule names. */
-int items_read(struct items *items, const char *text, size_t n);
-
 /* How long the byte order mark is that the text begins with; 0: none. */
 size_t items_skip_mark(const char *text, size_t n);
-
-/* git-config(1): SECTION.KEY and SECTION.SUBSECTION.KEY. */
-int items_read_git_config(struct items *items, const char *text, size_t n);
-
-/* gitattributes(5): ATTRIBUTE.VALUE, the value is the line. */
-int items_read_attributes(struct items *items, const char *text, size_t n);
-
-/* One JSON object: NAME.NAME of each member, at any depth. */
-int items_read_json(struct items *items, const char *text, size_t n);
-
-/* The same with comments and commas before a closing bracket. */
-int items_read_jsonc(struct items *items, const char *text, size_t n);
-
-/* Each line, without the blanks around it, that does not begin with '#'. */
-int items_read_lines(struct items *items, const char *text, size_t n);
-
-/* Of a lock file: the host of each URL that something is fetched from. */
-int items_read_hosts(struct items *items, const char *text, size_t n);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/json_items.h"
+
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/json_keys.h"

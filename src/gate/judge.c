@@ -9,10 +9,12 @@
 #include "gate/gate.h"
 #include "gate/group.h"
 #include "gate/index.h"
+#include "gate/item_readers.h"
 #include "gate/items.h"
 #include "gate/refs.h"
 #include "gate/rules.h"
 #include "gate/scan.h"
+#include "gate/scan_change.h"
 #include "gate/tests.h"
 
 #include <assert.h>

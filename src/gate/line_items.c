@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/line_items.h"
+
 #include "gate/items.h"
 
 #include <string.h>

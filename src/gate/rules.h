@@ -103,9 +103,6 @@ struct gate_rules {
 	struct gate_index *index; /* of their paths, once they are complete */
 };
 
-/* The built-in ones. */
-int gate_rules_new(struct gate_rules **ret_rules, struct hb_error *err);
-
 /* None, for tests and for the program that builds them in. */
 struct gate_rules *gate_rules_empty(void);
 void gate_rules_free(struct gate_rules *rules);

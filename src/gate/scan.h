@@ -70,17 +70,6 @@ int scan_fd(struct scan *scan, int fd, scan_found_fn found, void *ctx,
 	    struct hb_error *err);
 
 /*
- * Tells each secret in `new_fd` that is not in `old_fd`, which may be -1 for a
- * file that is new and is read only if there is something to look for: a secret
- * that moves, or whose surroundings change, is no news.  One that is there
- * several times is told once.  Of more than SCAN_NEWS_MAX in one file the
- * others are told whether or not they are news.
- */
-#define SCAN_NEWS_MAX 256
-int scan_change(struct scan *scan, int new_fd, int old_fd, scan_found_fn found,
-		void *ctx, struct hb_error *err);
-
-/*
  * The same for bytes that are not in a file: begin, add and skip in any order
  * and in parts of any size, end.  What was found is told at the latest by
  * scan_end().  After a failure only scan_begin() makes sense.

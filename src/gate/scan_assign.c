@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/scan_assign.h"
+
 #include "gate/scan_check.h"
 
 #include <string.h>

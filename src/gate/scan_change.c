@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/scan_change.h"
 #include "gate/scan.h"
 
 #include "base/auto.h"

@@ -31,15 +31,4 @@ unsigned entropy_of(const uint8_t *bytes, size_t n);
  */
 bool is_typed(const uint8_t *bytes, size_t n);
 
-/*
- * Whether the keyword, which ends at `at`, is given a value: up to where that
- * begins.  A yes writes `ret_value`, and `ret_quote`, 0 for none.
- */
-enum scan_answer assign_value(const struct scan_text *t, size_t at,
-			      size_t *ret_value, uint8_t *ret_quote);
-
-/* Whether a value in these quotes ends at `at`. */
-enum scan_answer assign_ends(const struct scan_text *t, size_t at,
-			     uint8_t quote);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/kv.h"
+#include "gate/scan_assign.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/path.h"
 #include "plan/view.h"
+#include "plan/view_place.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/proc.h"

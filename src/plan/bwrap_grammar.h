@@ -28,7 +28,9 @@ struct bwrap_state {
 	unsigned ns, ns_try; /* enum plan_ns, as asked for by name */
 	size_t n_words;	     /* counted against BWRAP_MAX_ARGS */
 	bool in_file;	     /* the words come from --args */
-	int seccomp_fd;	     /* of --seccomp, -1 without */
+	bool has_args;	     /* --args was met: args_fd is to be read */
+	int args_fd;
+	int seccomp_fd; /* of --seccomp, -1 without */
 	bool has_hostname;
 
 	/* What the option after a modifier consumes. */
@@ -54,15 +56,5 @@ struct bwrap_option {
 
 /* The option of that name, NULL if there is none. */
 const struct bwrap_option *bwrap_option_find(const char *name);
-
-/*
- * Applies the options in `words` up to the command or the end, and returns in
- * *ret_used how many words they were, with a "--".  1 as in apply().
- */
-int bwrap_parse_words(struct bwrap_state *s, size_t n, char *const *words,
-		      size_t *ret_used, struct hb_error *err);
-
-/* `--args FD`: the words behind a descriptor, in this place. */
-int bwrap_parse_file(struct bwrap_state *s, int fd, struct hb_error *err);
 
 #endif

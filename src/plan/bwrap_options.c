@@ -105,7 +105,10 @@ static int read_args(struct bwrap_state *s, const struct bwrap_option *o,
 	r = parse_fd(words[0], &fd, err);
 	if (r < 0)
 		return r;
-	return bwrap_parse_file(s, fd, err);
+	/* The parser reads it, right behind this option. */
+	s->args_fd = fd;
+	s->has_args = true;
+	return 0;
 }
 
 static int set_argv0(struct bwrap_state *s, const struct bwrap_option *o,

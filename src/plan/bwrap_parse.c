@@ -59,8 +59,10 @@ static int check_modifiers(const struct bwrap_state *s, const char *name,
 	return 0;
 }
 
-int bwrap_parse_words(struct bwrap_state *s, size_t n, char *const *words,
-		      size_t *ret_used, struct hb_error *err)
+static int parse_file(struct bwrap_state *s, int fd, struct hb_error *err);
+
+static int parse_words(struct bwrap_state *s, size_t n, char *const *words,
+		       size_t *ret_used, struct hb_error *err)
 {
 	size_t i = 0;
 	int r;
@@ -75,6 +77,10 @@ int bwrap_parse_words(struct bwrap_state *s, size_t n, char *const *words,
 			return hb_fail(err, -HB_E_USAGE, "%s takes %s", o->name,
 				       arities[o->arity].words);
 		r = o->apply(s, o, words + i + 1, err);
+		if (r == 0 && s->has_args) {
+			s->has_args = false;
+			r = parse_file(s, s->args_fd, err);
+		}
 		if (r != 0)
 			return r;
 		r = check_modifiers(s, o->name, err);
@@ -98,7 +104,7 @@ static size_t count_strings(const char *data, size_t len)
 	return n;
 }
 
-int bwrap_parse_file(struct bwrap_state *s, int fd, struct hb_error *err)
+static int parse_file(struct bwrap_state *s, int fd, struct hb_error *err)
 {
 	auto_free char **words = NULL;
 	char *data = NULL;
@@ -125,7 +131,7 @@ int bwrap_parse_file(struct bwrap_state *s, int fd, struct hb_error *err)
 		words[i++] = data + at;
 
 	s->in_file = true;
-	r = bwrap_parse_words(s, n, words, &used, err);
+	r = parse_words(s, n, words, &used, err);
 	s->in_file = false;
 	return r;
 }
@@ -278,7 +284,7 @@ int bwrap_parse(int argc, char *const argv[], const struct bwrap_world *world,
 	r = check_count(s.n_words, err);
 	if (r < 0)
 		return r;
-	r = bwrap_parse_words(&s, s.n_words, argv + 1, &used, err);
+	r = parse_words(&s, s.n_words, argv + 1, &used, err);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	return finish(&s, argv + 1 + used, err);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/env.h"
+
 #include "base/error.h"
 #include "plan/plan.h"
 

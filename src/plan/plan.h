@@ -271,21 +271,4 @@ void plan_sort_by_dest(struct plan *plan);
 /* Takes `ptr`, which came from malloc, also when it fails. */
 int plan_keep(struct plan *plan, void *ptr, struct hb_error *err);
 
-/*
- * The environment `base` with the plan's changes applied, as one allocation
- * that the caller frees with free().  `base` and the plan must outlive it.
- */
-int plan_environment(const struct plan *plan, char *const *base,
-		     char ***ret_env, struct hb_error *err);
-
-/* The plan as text, one operation or setting a line, names quoted. */
-int plan_print(const struct plan *plan, struct buf *out, struct hb_error *err);
-
-/* The plan as one JSON object. */
-int plan_print_json(const struct plan *plan, struct buf *out,
-		    struct hb_error *err);
-
-/* The name of an operation as plan_print() writes it; for tables and tests. */
-const char *plan_op_name(enum plan_op_kind kind);
-
 #endif

@@ -10,6 +10,8 @@
  * Names are always quoted, because any byte may stand in one.  The plan does
  * not tell what the environment outside is, so that is not printed.
  */
+#include "plan/plan_print.h"
+
 #include "plan/plan.h"
 
 #include "base/buf.h"

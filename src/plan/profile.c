@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/profile.h"
+
 #include "plan/settings.h"
 
 #include "profile_table.h"

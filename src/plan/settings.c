@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "plan/plan.h"
+#include "plan/profile.h"
 
 #include <errno.h>
 #include <inttypes.h>

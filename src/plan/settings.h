@@ -198,8 +198,4 @@ struct profile {
 #define PROFILE_BASE	"base"
 #define PROFILE_GENERIC "generic"
 
-/* All, by name; NULL at the end. */
-const struct profile *profile_at(size_t i);
-const struct profile *profile_find(const char *name);
-
 #endif

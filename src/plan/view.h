@@ -103,35 +103,4 @@ void view_terminal(const struct settings *s, struct plan *plan);
 /* The limits that were asked for. */
 void view_limits(const struct settings *s, struct plan *plan);
 
-/*
- * Whether a host path shows the same object in a view.  Links that the view
- * itself makes are followed, others are not known.
- */
-bool view_has(const struct plan *plan, const char *path);
-
-/*
- * The operation that decides what is seen at `path`, which is normalised; NULL
- * if nothing does.  Links of the view are followed; `ret_path` (PATH_MAX) gets
- * where that led to.
- */
-const struct plan_op *view_find(const struct plan *plan, const char *path,
-				char *ret_path);
-
-/*
- * The path inside of what lies at the host path `path`, into `ret` (PATH_MAX):
- * another one only below a resource that is not at its own.
- */
-int view_inside(const struct view_request *request, const char *path,
-		char *ret);
-
-/* Whether `path` is `dir` or lies below it; both are normalised. */
-bool view_lies_in(const char *path, const char *dir);
-
-/*
- * A place that may not be a workspace, because the view puts something of its
- * own there: returns what to say about it, NULL if there is nothing.  The home
- * directory itself is not among them.
- */
-const char *view_refuses_workspace(const char *path, const char *home);
-
 #endif

@@ -5,6 +5,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_env.h"
+#include "plan/view_place.h"
 
 #include <string.h>
 

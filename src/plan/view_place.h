@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+struct view_request;
+struct plan_op;
 struct view_entry;
 
 /* What the files of the view share, and nobody else includes. */
@@ -39,5 +41,36 @@ const char *view_work_dir(const struct plan *plan);
  */
 int view_follow(const char *link, const char *target, const char *rest,
 		char *ret);
+
+/*
+ * Whether a host path shows the same object in a view.  Links that the view
+ * itself makes are followed, others are not known.
+ */
+bool view_has(const struct plan *plan, const char *path);
+
+/*
+ * The operation that decides what is seen at `path`, which is normalised; NULL
+ * if nothing does.  Links of the view are followed; `ret_path` (PATH_MAX) gets
+ * where that led to.
+ */
+const struct plan_op *view_find(const struct plan *plan, const char *path,
+				char *ret_path);
+
+/*
+ * The path inside of what lies at the host path `path`, into `ret` (PATH_MAX):
+ * another one only below a resource that is not at its own.
+ */
+int view_inside(const struct view_request *request, const char *path,
+		char *ret);
+
+/* Whether `path` is `dir` or lies below it; both are normalised. */
+bool view_lies_in(const char *path, const char *dir);
+
+/*
+ * A place that may not be a workspace, because the view puts something of its
+ * own there: returns what to say about it, NULL if there is nothing.  The home
+ * directory itself is not among them.
+ */
+const char *view_refuses_workspace(const char *path, const char *home);
 
 #endif

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "review/changeset.h"
+
 #include "changes/changes.h"
+#include "changes/filter.h"
+#include "review/find.h"
+#include "session/alike_notes.h"
+#include "session/open.h"
+#include "session/settle.h"
 
 #include "base/auto.h"
 #include "base/buf.h"

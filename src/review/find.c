@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "review/find.h"
+
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"

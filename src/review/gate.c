@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/gate.h"
+#include "review/changeset.h"
+#include "session/open.h"
 
 #include "base/error.h"
 #include "base/path.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "review/changeset.h"
 #include "session/session.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/salvage.h"
+#include "session/open.h"
 
 #include "base/auto.h"
 #include "base/error.h"

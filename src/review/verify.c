@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "store/progress.h"

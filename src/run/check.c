@@ -4,6 +4,7 @@
 #include "holdback/holdback.h"
 #include "host/look.h"
 #include "plan/settings.h"
+#include "session/fork.h"
 #include "session/gc.h"
 #include "session/session.h"
 #include "store/store.h"

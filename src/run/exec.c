@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "run/exec.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -6,6 +8,7 @@
 #include "box/box.h"
 #include "box/stage.h"
 #include "host/look.h"
+#include "plan/env.h"
 #include "plan/plan.h"
 #include "plan/view.h"
 #include "plan/view_exec.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/join.h"
+#include "run/exec.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -10,6 +10,7 @@
 #include "session/session.h"
 #include "store/store.h"
 #include "view/entries.h"
+#include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <errno.h>

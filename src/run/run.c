@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -8,8 +9,12 @@
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 #include "host/look.h"
+#include "plan/view_place.h"
+#include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/ladder.h"
+#include "session/cleanup.h"
+#include "session/create.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "sys/signal.h"
@@ -304,53 +309,6 @@ static void tell_start(const struct run *run, const char *session,
 		"the repository of this worktree is not shown: '.git': %s",
 		run->worktree_why);
 	tell(listener, HB_NOTICE_START, text);
-}
-
-/* The command could not be executed: the number tells which way. */
-static int explain_exec(const struct run *run, struct hb_error *err)
-{
-	int code = err->code == ENOENT ? HB_E_NOT_FOUND : HB_E_NOT_EXECUTABLE;
-	struct hb_error own = { .stage = err->stage };
-	char shown[QUOTE_SHOWN];
-
-	(void)quote_shown(run->argv[0], shown, sizeof(shown));
-	if (code == HB_E_NOT_FOUND) {
-		(void)hb_fail(&own, -code,
-			      "the interpreter of '%s' is not in the view",
-			      shown);
-		hb_fix(&own,
-		       "--ro DIR, with the directory of the program that its first line names");
-	} else {
-		(void)hb_fail(&own, -code, "cannot execute '%s': %s", shown,
-			      hb_strerror(err->code));
-	}
-	*err = own;
-	return -code;
-}
-
-int run_explain(const struct run *run, int r, struct hb_error *err)
-{
-	char mount[PATH_MAX], shown[QUOTE_SHOWN];
-
-	if (err->stage == STAGE_EXEC)
-		return explain_exec(run, err);
-	if (err->stage == STAGE_CWD) {
-		err->code = HB_E_USAGE;
-		hb_fix(err, "--chdir DIR, with a directory of the view");
-		return -HB_E_USAGE;
-	}
-	/* The kernel says no more than EINVAL. */
-	if (err->stage == STAGE_MOUNTS && err->code == EINVAL &&
-	    look_mount_below(run->workspace, mount, sizeof(mount))) {
-		hb_fix(err,
-		       "start in a directory without mounts below it, or unmount '%s'",
-		       quote_shown(mount, shown, sizeof(shown)));
-		return hb_fail(err, r, "something is mounted at '%s'", shown);
-	}
-	if (err->stage != 0)
-		hb_fix(err,
-		       "'holdback doctor' tries what this host can do, and says how to mend it");
-	return r;
 }
 
 static void fill_result(const struct run *run, const struct box_result *result,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/alike_notes.h"
+
 #include "changes/alike.h"
+#include "session/open.h"
 
 #include "base/auto.h"
 #include "base/error.h"

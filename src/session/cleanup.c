@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/cleanup.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/gc.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
+#include "session/state.h"
 #include "store/berth.h"
 #include "store/layout.h"
 #include "store/live.h"

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/create.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/cleanup.h"
 #include "session/fallback.h"
 #include "session/groups.h"
 #include "session/layers.h"
 #include "session/on_disk.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "store/berth.h"

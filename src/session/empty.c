@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/empty.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
+#include "session/settle.h"
 #include "session/shown.h"
+#include "session/state.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/file.h"

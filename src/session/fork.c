@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/fork.h"
+
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/create.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "store/resource.h"

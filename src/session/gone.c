@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "session/layers.h"
+#include "session/open.h"
+#include "session/settle.h"
 #include "store/berth.h"
 #include "store/layout.h"
 #include "store/resource.h"

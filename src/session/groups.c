@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "changes/walk.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "sys/attr.h"

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct hb_session;
 struct hb_error;
 struct record_resource;
 struct session_resource;
@@ -51,5 +52,12 @@ int groups_prepare(const struct session_resource *resource,
 /* Removes the entries that nobody touched.  No box is mounted. */
 int groups_settle(const struct session_resource *resource,
 		  struct hb_error *err);
+
+/* Whether the layers have to be prepared for the sake of groups. */
+bool session_has_groups(const struct hb_session *s);
+
+/* What groups.h does, for all resources that need it. */
+int session_prepare_groups(struct hb_session *s, struct hb_error *err);
+int session_settle_groups(struct hb_session *s, struct hb_error *err);
 
 #endif

@@ -106,7 +106,4 @@ void session_unlock_family(struct hb_session *s);
 /* Writes the record and syncs its directory as well. */
 int session_save_durably(struct hb_session *s, struct hb_error *err);
 
-/* A new id for a session or a layer. */
-int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/place.h"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/open.h"
+
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
+#include "session/empty.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
+#include "session/settle.h"
 #include "store/berth.h"
 #include "store/resource.h"
 #include "store/store.h"

@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/attr.h"

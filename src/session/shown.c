@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "store/progress.h"

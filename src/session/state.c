@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "session/state.h"
+
 #include "base/error.h"
 #include "session/session.h"
 #include "store/store.h"

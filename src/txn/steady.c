@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/steady.h"
+#include "changes/filter.h"
 
 #include "base/error.h"
 #include "base/quote.h"

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "changes/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "changes/changes.h"
+#include "changes/filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>

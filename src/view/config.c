@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
+#include "plan/profile.h"
 #include "plan/settings.h"
 #include "store/store.h"
 #include "sys/file.h"

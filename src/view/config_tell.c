@@ -4,6 +4,7 @@
 #include "base/quote.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
+#include "plan/profile.h"
 #include "plan/settings.h"
 #include "view/config.h"
 #include "view/prepare.h"

@@ -2,6 +2,7 @@
 #include "view/gate_files.h"
 
 #include "base/error.h"
+#include "gate/built_in.h"
 #include "gate/rules.h"
 #include "host/look.h"
 #include "view/config.h"

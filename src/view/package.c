@@ -10,8 +10,10 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "plan/view_place.h"
 #include "sys/file.h"
 #include "view/entries.h"
+#include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <errno.h>

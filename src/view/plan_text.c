@@ -5,6 +5,7 @@
 #include "holdback/holdback.h"
 #include "plan/bwrap.h"
 #include "plan/plan.h"
+#include "plan/plan_print.h"
 #include "sys/proc.h"
 #include "view/prepare.h"
 

@@ -7,6 +7,7 @@
 #include "holdback/holdback.h"
 #include "plan/settings.h"
 #include "view/entries.h"
+#include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <errno.h>

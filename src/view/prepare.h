@@ -110,10 +110,4 @@ int run_hold_berths(struct run *run, struct hb_error *err);
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);
 void run_done(struct run *run);
 
-/*
- * Puts what box_run() said, which is in `err`, into words that help, and
- * returns the code.
- */
-int run_explain(const struct run *run, int r, struct hb_error *err);
-
 #endif

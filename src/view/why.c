@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
+#include "plan/view_place.h"
 #include "sys/file.h"
 #include "view/prepare.h"
 

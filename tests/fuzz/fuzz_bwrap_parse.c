@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "fuzz.h"
 #include "plan/bwrap.h"
+#include "plan/env.h"
 #include "plan/plan.h"
+#include "plan/plan_print.h"
 
 #include <errno.h>
 #include <stdint.h>

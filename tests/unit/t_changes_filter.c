@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "changes/changes.h"
+#include "changes/filter.h"
 
 #include "tap.h"
 

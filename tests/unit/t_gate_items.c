@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/attributes.h"
+#include "gate/built_in.h"
+#include "gate/git_config.h"
 #include "gate/items.h"
+#include "gate/json_items.h"
+#include "gate/line_items.h"
 
 #include "tap.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gate/built_in.h"
 #include "gate/rules.h"
 
 #include "base/buf.h"

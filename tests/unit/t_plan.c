@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/env.h"
 #include "plan/plan.h"
+#include "plan/plan_print.h"
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/scan.h"
+#include "gate/scan_change.h"
 
 #include "base/error.h"
 #include "gate/scan_pattern.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/profile.h"
 #include "plan/settings.h"
 
 #include "base/error.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/env.h"
 #include "plan/view.h"
+#include "plan/view_place.h"
 
 #include "base/error.h"
 #include "base/path.h"

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_BINDS_H
+#define HB_BOX_BINDS_H
+
+struct box;
+struct hb_error;
+struct plan_op;
+
+/* Of type op_fn. */
+int op_bind(struct box *box, const struct plan_op *op, struct hb_error *err);
+int op_bind_fd(struct box *box, const struct plan_op *op, struct hb_error *err);
+
+#endif

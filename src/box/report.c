@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "box/state.h"
+#include "sys/sock.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The way of news out of the box, and the words of two front ends. */
+
+void report_send(int fd, enum report_kind kind, int value)
+{
+	struct report report;
+
+	/* Whole, because uninitialized bytes would cross to the outside. */
+	memset(&report, 0, sizeof(report));
+	report.kind = kind;
+	report.value = value;
+	(void)sys_send_record(fd, &report, sizeof(report));
+}
+
+void report_error(int fd, const struct hb_error *err)
+{
+	struct report report;
+
+	memset(&report, 0, sizeof(report));
+	report.kind = REPORT_ERROR;
+	report.error = *err;
+	(void)sys_send_record(fd, &report, sizeof(report));
+}
+
+static const struct {
+	const char *before, *after;
+} words[][2] = {
+	[WORD_NO_SOURCE] = { { "cannot find '", "'" },
+			     { "Can't find source path ", "" } },
+	[WORD_CHDIR] = { { "cannot enter '", "'" }, { "Can't chdir to ", "" } },
+	[WORD_EXEC] = { { "cannot execute '", "'" }, { "execvp ", "" } },
+	[WORD_DEST] = { { "cannot make '", "'" }, { "Can't mkdir ", "" } },
+	[WORD_FILE] = { { "cannot make the file '", "'" },
+			{ "Can't create file at ", "" } },
+};
+
+static_assert(sizeof(words) / sizeof(words[0]) == WORD_END,
+	      "every failure has both its wordings");
+
+int box_fail(const struct box *box, struct hb_error *err, int r,
+	     enum box_word word, const char *object)
+{
+	int kind = is_set(box, PLAN_BWRAP_WORDS);
+
+	return hb_fail(err, r, "%s%s%s", words[word][kind].before, object,
+		       words[word][kind].after);
+}

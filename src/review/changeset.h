@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_REVIEW_CHANGESET_H
+#define HB_REVIEW_CHANGESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct changes;
+struct changes_filter;
+struct found;
+struct hb_changes;
+struct hb_changes_options;
+struct hb_error;
+struct hb_filter;
+struct hb_session;
+
+/*
+ * What the change set goes by; -HB_E_USAGE for a pattern that is malformed and
+ * for a directory that is no resource.  Borrows the words, and `chosen`, which
+ * has room for every resource.
+ */
+int session_make_filter(const struct hb_session *s,
+			const struct hb_filter *filter, bool *chosen,
+			struct changes_filter *ret, struct hb_error *err);
+
+/* The change set of one resource; NULL: it is one of `since`. */
+struct changes *session_changes_of(struct hb_changes *changes, size_t resource);
+
+/* What the gate has found in it, which hb_session_gate() fills. */
+struct found *session_changes_found(struct hb_changes *changes);
+
+/*
+ * The change sets of all resources as a transaction with this filter may take
+ * them for reviewed, and their hash; false: it may not.
+ */
+bool session_changes_review(struct hb_changes *changes,
+			    const struct changes_filter *filter,
+			    struct changes *const **ret_changes,
+			    const char **ret_hash);
+
+/* The filter that a change set was made with. */
+const struct changes_filter *
+session_changes_filter(const struct hb_changes *changes);
+
+/* hb_session_changes() without another try where a command moves names. */
+int session_look_once(struct hb_session *session,
+		      const struct hb_changes_options *options,
+		      struct hb_changes **ret_changes, struct hb_error *err);
+
+#endif

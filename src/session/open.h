@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_OPEN_H
+#define HB_SESSION_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+struct hb_session;
+struct seen;
+struct session_resource;
+struct timespec;
+struct txn;
+
+/*
+ * Opens every resource and its store, and verifies that the real directory is
+ * the one the session was made for; gone.h has what is opened where one is not
+ * and others are.  Does nothing the second time.
+ */
+int session_open_resources(struct hb_session *s, struct hb_error *err);
+void session_close_resources(struct hb_session *s);
+
+/* The store of one resource: rN, or .holdback-ID in the real directory. */
+int session_open_store(const struct hb_session *s, size_t number,
+		       struct hb_error *err);
+
+/*
+ * A command may leave the view's root closed to its owner, and what it wrote
+ * could not be read any more: opens the upper's as far as that needs.
+ */
+int session_open_top(const struct session_resource *resource);
+
+/* A transaction on the session, which owns it; opens the resources. */
+int session_txn(struct hb_session *s, struct txn **ret_txn,
+		struct hb_error *err);
+
+/* The path of a resource's store, for what can only be told by path. */
+int session_store_path(const struct hb_session *s, size_t number,
+		       const char *below, char *ret, size_t size,
+		       struct hb_error *err);
+
+/*
+ * The time on each resource's file system: what changes from now on has a ctime
+ * that is not before it.  `ret_times` has room for all resources.
+ */
+int session_clock(struct hb_session *s, struct timespec *ret_times,
+		  struct hb_error *err);
+
+/*
+ * Remembers what a transaction applied: begins before it, is told by
+ * session_applied() meanwhile, and ends after it.  With `drop_older` all that
+ * was remembered before is forgotten.
+ */
+void session_remember(struct hb_session *s);
+int session_applying(void *ctx, size_t resource, uint64_t n_paths,
+		     struct hb_error *err);
+int session_applied(void *ctx, size_t resource, const struct seen *seen,
+		    struct hb_error *err);
+int session_remembered(struct hb_session *s, bool drop_older,
+		       struct hb_error *err);
+
+#endif

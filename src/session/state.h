@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_STATE_H
+#define HB_SESSION_STATE_H
+
+struct hb_error;
+struct hb_session;
+
+/*
+ * The transitions between states, one function each.  Each checks the table,
+ * writes the record and only then changes what is in memory.
+ */
+int session_begin(struct hb_session *s, struct hb_error *err);
+int session_end(struct hb_session *s, struct hb_error *err);
+int session_break(struct hb_session *s, struct hb_error *err);
+int session_mend(struct hb_session *s, struct hb_error *err);
+int session_retire(struct hb_session *s, struct hb_error *err);
+
+/* Writes the record as it is: no transition. */
+int session_save(struct hb_session *s, struct hb_error *err);
+
+#endif

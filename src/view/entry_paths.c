@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/entry_paths.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "host/look.h"
+#include "plan/settings.h"
+#include "plan/view_place.h"
+#include "view/prepare.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Start-up is measured in microseconds: what the host is asked about each row
+ * of a profile is one question where that is enough, and none at all for a
+ * secret that nothing shows.
+ */
+
+int entries_fail(const struct setting_item *item, struct hb_error *err,
+		 const char *fmt, ...)
+{
+	char where[QUOTE_SHOWN + 32], words[HB_TEXT_SIZE];
+	bool is_option = item->origin.source == SETTING_OPTION;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	(void)setting_origin_words(&item->origin, item->key, where,
+				   sizeof(where));
+	if (is_option)
+		return hb_fail(err, -HB_E_USAGE, "%s: %s", where, words);
+	return hb_fail(err, -HB_E_CONFIG, "%s: key '%s': %s", where,
+		       setting_name(item->key), words);
+}
+
+static bool is_home_path(const char *value)
+{
+	return value[0] == '~' && (value[1] == '/' || value[1] == '\0');
+}
+
+int entries_path(const struct run *run, const struct setting_item *item,
+		 const char *value, char *ret, struct hb_error *err)
+{
+	enum setting_source source = item->origin.source;
+	char joined[PATH_MAX], shown[QUOTE_SHOWN];
+	const char *from = NULL, *rest = value;
+	int r;
+
+	if (source != SETTING_OPTION && is_home_path(value)) {
+		from = run->host.home;
+		rest = value + 1;
+		if (!from)
+			return -ENOENT;
+	} else if (path_is_absolute(value)) {
+		from = "/";
+	} else if (source == SETTING_OPTION || source == SETTING_ENVIRONMENT) {
+		from = run->cwd;
+	} else if (source == SETTING_WORKSPACE || item->key == KEY_EXPORT) {
+		from = run->workspace;
+	}
+	if (!from || !value[0])
+		return entries_fail(item, err,
+				    "'%s' is neither absolute nor below '~/'",
+				    quote_shown(value, shown, sizeof(shown)));
+	r = path_join(from, rest, joined, sizeof(joined));
+	if (r >= 0)
+		r = path_normalise(joined, PATH_DOTS_FOLD, ret, PATH_MAX);
+	if (r < 0)
+		return entries_fail(item, err, "'%s' is too long",
+				    quote_shown(value, shown, sizeof(shown)));
+	return 0;
+}
+
+bool entries_may_exist(const struct run *run, const char *path)
+{
+	return !run->host.home ||
+	       roster_may_have(&run->home_names, run->host.home, path);
+}
+
+bool entries_would_hide(const struct run *run, const char *dir)
+{
+	const struct settings *s = &run->settings;
+	char path[PATH_MAX], real[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct setting_item *item = &s->items[i];
+
+		if (item->key != KEY_HIDE ||
+		    entries_path(run, item, item->value, path, NULL) < 0)
+			continue;
+		if (view_lies_in(path, dir) || view_lies_in(dir, path))
+			return true;
+		if (entries_may_exist(run, path) &&
+		    look_real(path, real) >= 0 &&
+		    (view_lies_in(real, dir) || view_lies_in(dir, real)))
+			return true;
+	}
+	return false;
+}

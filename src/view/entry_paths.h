@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_VIEW_ENTRY_PATHS_H
+#define HB_VIEW_ENTRY_PATHS_H
+
+#include <stdbool.h>
+
+struct hb_error;
+struct run;
+struct setting_item;
+
+/* Fails with what an item says: its place before the words. */
+int entries_fail(const struct setting_item *item, struct hb_error *err,
+		 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * The path that an item names, absolute and normalised, into `ret`, which has
+ * room for PATH_MAX: "~/" is the home directory, and what is relative is so to
+ * the working directory for an option, to the workspace for its own file, and
+ * an error elsewhere.  Returns -ENOENT without words for "~/" if there is no
+ * home directory.
+ */
+int entries_path(const struct run *run, const struct setting_item *item,
+		 const char *value, char *ret, struct hb_error *err);
+
+/*
+ * Whether a path may be there, as far as one look at the home directory tells:
+ * without it nothing has to be looked for.
+ */
+bool entries_may_exist(const struct run *run, const char *path);
+
+/* Whether something that is to be hidden lies in `dir`, or `dir` in it. */
+bool entries_would_hide(const struct run *run, const char *dir);
+
+#endif
