@@ -32,9 +32,9 @@ class Times:
         self.median, self.p25, self.minimum, self.gone = map(float, fields)
 
 
-def measure_commands(stand, rounds, commands):
+def measure_commands(stand, rounds, commands, at_terminal=False):
     """{name: Times} of {name: argv}, run side by side by the user."""
-    words = [stand.path("spawn"), str(rounds)]
+    words = [stand.path("spawn"), *(["-t"] if at_terminal else []), str(rounds)]
     for name, argv in commands.items():
         words += ["---", name, *argv]
     times = {}
@@ -66,12 +66,12 @@ def measure_start(stand, rounds, payload):
     return measure_pair(stand, rounds, start_commands(stand, payload), "ours")
 
 
-def measure_pair(stand, rounds, commands, name):
+def measure_pair(stand, rounds, commands, name, at_terminal=False):
     """The times, of the try whose two equal commands, `name` and `name again`,
     differ least."""
     best, least = None, None
     for _ in range(TRIES):
-        times = measure_commands(stand, rounds, commands)
+        times = measure_commands(stand, rounds, commands, at_terminal)
         noise = abs(times[name + " again"].median / times[name].median - 1)
         if least is None or noise < least:
             best, least = times, noise

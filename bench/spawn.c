@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 /*
- * usage: spawn ROUNDS --- NAME COMMAND... [--- NAME COMMAND...]...
+ * usage: spawn [-t] ROUNDS --- NAME COMMAND... [--- NAME COMMAND...]...
  *
- * How long commands take from vfork() to the end, side by side.
+ * How long commands take from vfork() to the end, side by side.  With -t they
+ * are at a terminal, of which a thread of ours reads everything, and in front.
  *
  *	(a) Every round runs every command once, in a new order: what one
  *	    leaves to the kernel to clean up disturbs all others alike.
@@ -49,6 +52,9 @@ struct run {
 	size_t rounds;
 	uint64_t seed;
 	int null;
+	bool has_terminal;
+	int master; /* the other side of the commands' terminal */
+	int tty;    /* their side */
 	sigset_t child_set;
 };
 
@@ -104,7 +110,11 @@ static pid_t start(const struct run *run, const struct command *command)
 	if (pid != 0)
 		return pid;
 	(void)sigprocmask(SIG_UNBLOCK, &run->child_set, NULL);
-	(void)dup2(run->null, 0);
+	(void)dup2(run->has_terminal ? run->tty : run->null, 0);
+	if (run->has_terminal) {
+		(void)dup2(run->tty, 1);
+		(void)dup2(run->tty, 2);
+	}
 	(void)execve(command->argv[0], command->argv, environ);
 	_exit(127);
 }
@@ -192,6 +202,9 @@ static int parse(struct run *run, int argc, char **argv)
 {
 	char *end;
 
+	run->has_terminal = argc > 1 && strcmp(argv[1], "-t") == 0;
+	if (run->has_terminal)
+		argv++, argc--;
 	if (argc < 5)
 		return -1;
 	run->rounds = strtoul(argv[1], &end, 10);
@@ -209,6 +222,36 @@ static int parse(struct run *run, int argc, char **argv)
 	return run->n > 0 ? 0 : -1;
 }
 
+/* A terminal that takes what it is given as fast as it can. */
+static void *drain(void *data)
+{
+	const struct run *run = data;
+	static char bytes[1 << 16];
+
+	while (read(run->master, bytes, sizeof(bytes)) > 0)
+		;
+	return NULL;
+}
+
+/* Ours by being the leader of a session of its own, and so in front. */
+static int make_terminal(struct run *run)
+{
+	const int flags = O_RDWR | O_CLOEXEC;
+	const struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	pthread_t thread;
+
+	run->master = posix_openpt(flags | O_NOCTTY);
+	if (run->master < 0 || grantpt(run->master) < 0 ||
+	    unlockpt(run->master) < 0 || setsid() < 0)
+		return -1;
+	run->tty = open(ptsname(run->master), flags);
+	if (run->tty < 0 || ioctl(run->tty, TIOCSCTTY, 0) < 0 ||
+	    ioctl(run->tty, TIOCSWINSZ, &size) < 0)
+		return -1;
+	errno = pthread_create(&thread, NULL, drain, run);
+	return errno ? -1 : 0;
+}
+
 static int prepare(struct run *run)
 {
 	for (size_t i = 0; i < run->n; i++) {
@@ -224,7 +267,9 @@ static int prepare(struct run *run)
 		return -1;
 	(void)sigemptyset(&run->child_set);
 	(void)sigaddset(&run->child_set, SIGCHLD);
-	return sigprocmask(SIG_BLOCK, &run->child_set, NULL);
+	if (sigprocmask(SIG_BLOCK, &run->child_set, NULL) < 0)
+		return -1;
+	return run->has_terminal ? make_terminal(run) : 0;
 }
 
 static void done(struct run *run)
@@ -237,11 +282,11 @@ static void done(struct run *run)
 
 int main(int argc, char **argv)
 {
-	struct run run = { .seed = 0x9e3779b97f4a7c15, .null = -1 };
+	struct run run = { .seed = 0x9e3779b97f4a7c15, .null = -1, .tty = -1 };
 	int r;
 
 	if (parse(&run, argc, argv) < 0) {
-		(void)fputs("usage: spawn ROUNDS --- NAME COMMAND... "
+		(void)fputs("usage: spawn [-t] ROUNDS --- NAME COMMAND... "
 			    "[--- NAME COMMAND...]...\n",
 			    stderr);
 		return 2;

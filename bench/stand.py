@@ -88,7 +88,7 @@ class Stand:
         for name in PROGRAMS:
             command = [
                 shutil.which("musl-gcc") or "gcc", "-std=gnu17", "-D_GNU_SOURCE",
-                "-O2", "-Wall", "-Wextra", "-Werror", "-static",
+                "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
                 "-iquote", os.path.join(SOURCE, "src"), "-I", table,
                 "-o", self.path(name), os.path.join(HERE, name + ".c"),
             ]  # fmt: skip

@@ -53,6 +53,12 @@ LIVE = {
     "bwrap": "Debian's bwrap, a new sandbox",
     "kept": "holdback keep, without a command",
 }
+TERMINAL = {
+    "bare": "no sandbox",
+    "own": "holdback run, a terminal of its own",
+    "own again": "the same again (A/A)",
+    "real": "holdback run --tty real",
+}
 PAYLOADS = ("dynamic", "static")
 AT_LEAST, AT_MOST = ">=", "<="
 
@@ -95,6 +101,7 @@ def goals_of(figures):
     goals = sandbox_goals(figures) if "start" in figures else []
     goals += run_goals(figures["run"]) if "run" in figures else []
     goals += live_goals(figures["live"]) if "live" in figures else []
+    goals += terminal_goals(figures["terminal"]) if "terminal" in figures else []
     goals += scan_goals(figures["scan"]) if "scan" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
 
@@ -121,6 +128,45 @@ def live_goals(live):
         Goal("live, exec / the bare command", join / bare, AT_MOST, 1.6),
         Goal("PSS of a kept session / bwrap", memory["kept"].pss / memory["bwrap"].pss, AT_MOST, 0.6),
     ]  # fmt: skip
+
+
+def terminal_goals(found):
+    def more(times):
+        return (times["own"].median - times["real"].median) / 1000
+
+    return [
+        *(
+            Goal(f"terminal, {how}, own - --tty real, ms", more(times), AT_MOST, 0.3)
+            for how, times in found["start"].items()
+        ),
+        *(
+            Goal(f"terminal, speed of {text} output, own / bare",
+                 times["bare"].median / times["own"].median, AT_LEAST, 0.7)
+            for text, times in found["shown"].items()
+        ),
+    ]  # fmt: skip
+
+
+def terminal_tables(found):
+    tables = []
+    for how, times in found["start"].items():
+        rows = [
+            [TERMINAL[name], *(f"{t:.0f}" for t in (one.median, one.p25, one.minimum))]
+            for name, one in times.items()
+        ]
+        tables.append(aligned([f"at a terminal, {how}", "us", "p25", "min"], rows))
+    for text, times in found["shown"].items():
+        rows = [
+            [
+                TERMINAL[name],
+                *(f"{t / 1000:.0f}" for t in (one.median, one.p25, one.minimum)),
+                f"{times['bare'].median / one.median:.2f}",
+            ]
+            for name, one in times.items()
+        ]
+        header = [f"cat of 100 MB, {text}", "ms", "p25", "min", "speed / bare"]
+        tables.append(aligned(header, rows))
+    return tables
 
 
 def scan_goals(seconds):
@@ -313,6 +359,8 @@ def document(figures, options):
         parts.append(aligned(["runs with sessions, and work in them", "ms"], rows))
     if "live" in figures:
         parts += live_tables(figures["live"], options)
+    if "terminal" in figures:
+        parts += terminal_tables(figures["terminal"])
     if "scan" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["scan"].items()]
         parts.append(aligned(["secrets in /usr/include", "ms"], rows))

@@ -42,6 +42,8 @@
 #define LAST_BYTES_MS 100
 /* A process that stays behind in a box that was joined could write forever. */
 #define LAST_MS 2000
+/* How often output is passed on before anything else is looked at. */
+#define RELAY_TIMES 16
 /* What a terminal has to answer a question of ours, as others before it. */
 #define ANSWER_MS  100
 #define ASK_DEVICE "\033[c"
@@ -285,28 +287,21 @@ static void pass_in(struct pty *p)
 /* 1: there was something; 0: not now; <0: no more. */
 static int take_out(struct pty *p)
 {
-	size_t n_taken = 0;
-	ssize_t n = 0;
+	ssize_t n;
 
 	if (p->master < 0)
 		return -EIO;
 	if (p->n_shown > 0)
 		return 0;
-	while (n_taken < sizeof(p->taken)) {
-		n = sys_read(p->master, p->taken + n_taken,
-			     sizeof(p->taken) - n_taken);
-		if (n <= 0)
-			break;
-		n_taken += (size_t)n;
-	}
-	/* An answer goes to whoever reads the user's terminal. */
-	p->filter.is_silent = !p->is_raw;
-	p->n_shown = screen_filter(&p->filter, p->taken, n_taken, p->shown);
-	if (n_taken > 0)
-		return 1;
+	n = sys_read(p->master, p->taken, sizeof(p->taken));
 	if (n == -EAGAIN)
 		return 0;
-	return n < 0 ? (int)n : -EIO;
+	if (n <= 0)
+		return n < 0 ? (int)n : -EIO;
+	/* An answer goes to whoever reads the user's terminal. */
+	p->filter.is_silent = !p->is_raw;
+	p->n_shown = screen_filter(&p->filter, p->taken, (size_t)n, p->shown);
+	return 1;
 }
 
 /* stty tostop: who writes from the background is stopped. */
@@ -347,6 +342,23 @@ static void pass_out(struct pty *p)
 		p->at_shown = p->n_shown = 0;
 }
 
+/*
+ * More has mostly come while we wrote.  Not for long: keys and signals wait.
+ */
+static void relay_out(struct pty *p)
+{
+	int r = 1;
+
+	for (int i = 0; r > 0 && p->n_shown == 0 && i < RELAY_TIMES; i++) {
+		r = take_out(p);
+		if (r > 0)
+			pass_out(p);
+	}
+	/* Nobody works at it any more: the end is near. */
+	if (r < 0 && p->n_shown == 0)
+		fd_closep(&p->master);
+}
+
 void pty_serve(struct pty *p, const struct pollfd fds[PTY_FDS])
 {
 	if (fds[0].fd >= 0 && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) {
@@ -358,15 +370,8 @@ void pty_serve(struct pty *p, const struct pollfd fds[PTY_FDS])
 	pass_in(p);
 	if (p->n_shown > 0)
 		pass_out(p);
-	if (fds[1].revents & (POLLIN | POLLHUP | POLLERR)) {
-		int r = take_out(p);
-
-		if (r > 0)
-			pass_out(p);
-		/* Nobody works at it any more: the end is near. */
-		else if (r < 0 && p->n_shown == 0)
-			fd_closep(&p->master);
-	}
+	if (fds[1].revents & (POLLIN | POLLHUP | POLLERR))
+		relay_out(p);
 }
 
 /* Where in CSI ? ... c, which is the answer to ASK_DEVICE. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/screen_filter.h"
 
+#include "box/screen_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -697,20 +699,34 @@ static void feed(struct screen_filter *f, unsigned char c, struct out *out)
 	}
 }
 
+/* Between two sequences: what passes as it is, which is nearly all. */
+static size_t pass_text(struct screen_filter *f, const char *in, size_t n,
+			struct out *out)
+{
+	bool has_paint = false;
+	size_t length = screen_text_length(in, n, &has_paint);
+
+	if (length > 0)
+		memcpy(out->at, in, length);
+	out->at += length;
+	if (has_paint) {
+		f->has_escape = true;
+		f->is_open = false;
+	}
+	return length;
+}
+
 size_t screen_filter(struct screen_filter *f, const char *in, size_t n,
 		     char *out)
 {
 	struct out o = { out };
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)in[i];
-
-		/* The way of nearly all bytes. */
-		if (f->state == SCREEN_GROUND && !f->is_lead && f->need == 0 &&
-		    c >= ' ' && c < 0x80)
-			*o.at++ = (char)c;
-		else
-			feed(f, c, &o);
+	while (i < n) {
+		if (f->state == SCREEN_GROUND && !f->is_lead && f->need == 0)
+			i += pass_text(f, in + i, n - i, &o);
+		if (i < n)
+			feed(f, (unsigned char)in[i++], &o);
 	}
 	return (size_t)(o.at - out);
 }

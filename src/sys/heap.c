@@ -32,6 +32,8 @@ static_assert(sizeof(struct block) == ALIGNMENT, "blocks stay aligned");
 
 static char area[AREA_SIZE] __attribute__((aligned(ALIGNMENT)));
 static size_t used;
+/* Nothing above has been taken yet: it is as the kernel gave it, zero. */
+static size_t touched;
 
 /* libc declares these with attributes of its own; ours are plain. */
 void *malloc(size_t size);
@@ -58,10 +60,12 @@ static size_t round_up(size_t size)
 	return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static void *take(size_t size)
+/* *ret_dirty: how many bytes at its beginning need not be zero. */
+static void *take(size_t size, size_t *ret_dirty)
 {
 	struct block *b;
 
+	*ret_dirty = 0;
 	if (size > PTRDIFF_MAX - 2 * ALIGNMENT) {
 		errno = ENOMEM;
 		return NULL;
@@ -70,7 +74,13 @@ static void *take(size_t size)
 	if (size <= AREA_SIZE - sizeof(*b) &&
 	    used <= AREA_SIZE - sizeof(*b) - size) {
 		b = (struct block *)(void *)(area + used);
-		used += sizeof(*b) + size;
+		used += sizeof(*b);
+		if (touched > used)
+			*ret_dirty =
+				touched - used < size ? touched - used : size;
+		used += size;
+		if (touched < used)
+			touched = used;
 	} else {
 		b = mmap(NULL, sizeof(*b) + size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -83,21 +93,23 @@ static void *take(size_t size)
 
 void *malloc(size_t size)
 {
-	return take(size);
+	size_t dirty;
+
+	return take(size, &dirty);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	size_t bytes;
+	size_t bytes, dirty;
 	void *ptr;
 
 	if (__builtin_mul_overflow(n, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	ptr = take(bytes);
-	/* A block that was given back and taken again is not clean. */
-	return ptr ? memset(ptr, 0, bytes) : NULL;
+	ptr = take(bytes, &dirty);
+	/* Pages that are not touched cost nothing, and a terminal has many. */
+	return ptr ? memset(ptr, 0, dirty) : NULL;
 }
 
 void free(void *ptr)
@@ -108,11 +120,11 @@ void free(void *ptr)
 
 void *realloc(void *ptr, size_t size)
 {
-	size_t old;
+	size_t old, dirty;
 	void *to;
 
 	if (!ptr)
-		return take(size);
+		return take(size, &dirty);
 	old = block_of(ptr)->size;
 	if (size <= old)
 		return ptr;
@@ -120,9 +132,11 @@ void *realloc(void *ptr, size_t size)
 	    round_up(size) - old <= AREA_SIZE - used) {
 		size = round_up(size);
 		used += size - old;
+		if (touched < used)
+			touched = used;
 		block_of(ptr)->size = size;
 		return ptr;
 	}
-	to = take(size);
+	to = take(size, &dirty);
 	return to ? memcpy(to, ptr, old) : NULL;
 }

@@ -67,6 +67,21 @@ static void zeroed_also_where_something_was(void)
 	heap_free(b);
 }
 
+/* The last bytes of it were never taken, the first ones by two blocks. */
+static void zeroed_also_where_only_a_part_was(void)
+{
+	char *a = heap_malloc(64), *b = heap_realloc(a, 4096), *c;
+
+	CHECK(b == a);
+	memset(b, 0xff, 4096);
+	heap_free(b);
+	c = heap_calloc(1, 8192);
+	CHECK(c == a);
+	for (int i = 0; i < 8192; i++)
+		CHECK_INT(c[i], 0);
+	heap_free(c);
+}
+
 static void what_does_not_fit_comes_from_the_kernel(void)
 {
 	char *big = heap_malloc(AREA_SIZE), *grown;
@@ -122,7 +137,7 @@ static void too_much_is_refused(void)
 
 TESTS(T(blocks_are_aligned_and_apart), T(the_newest_grows_in_place),
       T(an_older_one_moves_with_what_it_holds),
-      T(zeroed_also_where_something_was),
+      T(zeroed_also_where_something_was), T(zeroed_also_where_only_a_part_was),
       T(what_does_not_fit_comes_from_the_kernel),
       T(the_block_at_the_end_does_not_grow_past_it),
       T(a_full_area_is_not_overrun), T(too_much_is_refused))

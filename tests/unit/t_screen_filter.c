@@ -62,6 +62,85 @@ static void all_else_passes(void)
 		becomes(rows[i], rows[i]);
 }
 
+/* Bytes of `parts` in an order that is the same in every run. */
+static size_t mix(unsigned seed, char *in, size_t size)
+{
+	static const char *const parts[] = {
+		"plain text of some length, longer than a word\r\n",
+		"\033[1;32m",
+		"\033[K",
+		"\033[",
+		"\033",
+		"m",
+		"H",
+		"\005",
+		"\016",
+		"\302",
+		"\303\274",
+		"\233",
+		"\233 1;2m",
+		"\033[21t",
+		"\033[?2004h",
+		"\033[?25l",
+		"\033[6n",
+		"\033]0;t",
+		"\007",
+		"\033[1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17;18;19;20;21m",
+		"\033P",
+		"\033\\",
+		"\030",
+		"1234567",
+		"x",
+	};
+	size_t n = 0;
+
+	while (size - n >= 80) {
+		const char *part;
+
+		seed = seed * 1103515245 + 12345;
+		part = parts[seed / 65536 % (sizeof(parts) / sizeof(parts[0]))];
+		memcpy(in + n, part, strlen(part));
+		n += strlen(part);
+	}
+	return n;
+}
+
+static void many_bytes_at_once_are_as_one_by_one(void)
+{
+	static char in[1000], one_by_one[8000], other[SCREEN_HELD_MAX];
+
+	for (unsigned seed = 1; seed <= 3000; seed++) {
+		struct screen_filter a, b;
+		size_t n = mix(seed, in, 100 + seed % 900), n_a, n_b;
+
+		screen_filter_init(&a, held, SCREEN_HELD_MAX, false);
+		screen_filter_init(&b, other, SCREEN_HELD_MAX, false);
+		n_a = pass(&a, in, n, 1);
+		memcpy(one_by_one, out, n_a);
+		n_b = pass(&b, in, n, 1 + seed % n);
+		CHECK_INT(n_b, n_a);
+		CHECK(memcmp(out, one_by_one, n_a) == 0);
+		CHECK_INT(b.state, a.state);
+		CHECK_INT(b.has_escape, a.has_escape);
+		CHECK_INT(b.has_asked, a.has_asked);
+		CHECK_INT(b.is_open, a.is_open);
+		CHECK_INT(b.modes, a.modes);
+		CHECK_INT(b.marks, a.marks);
+		CHECK_INT(b.n_held, a.n_held);
+	}
+}
+
+/* It is put back at the end: terminals have another set of characters then. */
+static void a_shift_in_the_middle_of_text_is_noticed(void)
+{
+	static const char in[] = "0123456\01678901234567890";
+	struct screen_filter f;
+
+	screen_filter_init(&f, held, SCREEN_HELD_MAX, false);
+	CHECK_INT(screen_filter(&f, in, sizeof(in), out), sizeof(in));
+	CHECK(f.has_escape);
+}
+
 static void questions_for_text_are_dropped(void)
 {
 	static const char *const rows[] = {
@@ -215,7 +294,8 @@ static void the_end_of_everything_fits(void)
 	CHECK(screen_filter_end(&f, end) < SCREEN_END_MAX);
 }
 
-TESTS(T(all_else_passes), T(questions_for_text_are_dropped),
-      T(nothing_is_asked_without_an_answer),
+TESTS(T(all_else_passes), T(many_bytes_at_once_are_as_one_by_one),
+      T(a_shift_in_the_middle_of_text_is_noticed),
+      T(questions_for_text_are_dropped), T(nothing_is_asked_without_an_answer),
       T(clipboard_is_set_if_allowed_and_small), T(too_long_is_dropped),
       T(the_end_puts_back_what_was_changed), T(the_end_of_everything_fits))
