@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each row of the tables of names and keys that no view shows. */
 #include "base/buf.h"
+#include "plan/profile.h"
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_git.h"
+#include "plan/view_place.h"
 #include "tap.h"
 
 #include <stdbool.h>
