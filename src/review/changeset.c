@@ -5,8 +5,9 @@
 #include "changes/filter.h"
 #include "review/find.h"
 #include "session/alike_notes.h"
+#include "session/interruption.h"
 #include "session/open.h"
-#include "session/settle.h"
+#include "store/boot.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
@@ -188,7 +189,7 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 		r = session_txn(s, &txn, err);
 	progress_begin(&progress, s->store, "looking for changes");
 	if (r >= 0)
-		r = session_boot_id(boot, err);
+		r = boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
 		const struct txn_resource *resource = &txn->resources[i];
 		const struct changes_request request = {

@@ -4,6 +4,7 @@
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
+#include "session/state.h"
 
 #include <stdint.h>
 

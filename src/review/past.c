@@ -2,7 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/layers.h"
-#include "session/open.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
 #include "txn/history.h"
 #include "txn/journal.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/salvage.h"
-#include "session/open.h"
+#include "session/resource_dirs.h"
+#include "session/state.h"
 
 #include "base/auto.h"
 #include "base/error.h"

@@ -3,9 +3,9 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "session/freeze.h"
 #include "session/layers.h"
-#include "store/store.h"
-#include "sys/file.h"
+#include "session/state.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 

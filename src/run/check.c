@@ -7,6 +7,7 @@
 #include "session/fork.h"
 #include "session/gc.h"
 #include "session/session.h"
+#include "session/state.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"

@@ -15,6 +15,7 @@
 #include "session/groups.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/settle.h"
 #include "session/shown.h"
@@ -25,7 +26,6 @@
 #include "store/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "sys/place.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,23 +3,18 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "session/gc.h"
-#include "session/gone.h"
-#include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "store/berth.h"
+#include "store/family.h"
 #include "store/layout.h"
-#include "store/live.h"
 #include "store/progress.h"
 #include "store/resource.h"
 #include "store/store.h"
-#include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "tree/overlay.h"
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -82,61 +77,6 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 		return hb_fail(err, r, "cannot remove all of the session");
 	}
 	return 0;
-}
-
-/*
- * Whether a directory has extended attributes that are not the overlay's own.
- * The mount itself leaves one of those on the top of a layer.
- */
-static bool has_xattrs(int fd)
-{
-	char names[512];
-	ssize_t n = sys_list_xattrs(fd, names, sizeof(names));
-
-	if (n < 0)
-		return true;
-	for (ssize_t at = 0; at < n; at += (ssize_t)strlen(names + at) + 1)
-		if (!overlay_is_mark(names + at))
-			return true;
-	return false;
-}
-
-/*
- * Whether the top of a resource may have been changed: its own attributes.
- * Extended ones are compared where all of the changes are; a value tells, and
- * here nothing is read.
- */
-static bool has_other_top(const struct hb_session *s)
-{
-	for (size_t i = 0; i < s->record.n_resources; i++) {
-		const struct session_resource *resource = &s->resources[i];
-		auto_fd int top =
-			sys_openat(resource->dir, RESOURCE_TOP,
-				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-		struct sys_attr was, is;
-
-		if (top < 0 || sys_attr_at(top, "", &was) < 0 ||
-		    sys_attr_at(resource->upper, "", &is) < 0 ||
-		    was.mode != is.mode || was.uid != is.uid ||
-		    was.gid != is.gid || has_xattrs(top) ||
-		    has_xattrs(resource->upper))
-			return true;
-	}
-	return false;
-}
-
-int session_is_void(struct hb_session *s, struct hb_error *err)
-{
-	uint64_t last = 0;
-	int r;
-
-	if (!s->record.is_passing || s->record.n_layers > 0)
-		return 0;
-	r = session_last_done(s, &last, err);
-	if (r < 0 || last > 0)
-		return r < 0 ? r : 0;
-	r = session_has_upper(s, err);
-	return r < 0 ? r : !r && !session_has_gone(s) && !has_other_top(s);
 }
 
 /*
@@ -288,102 +228,4 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	r = session_remove_gone(store, gone, NULL, err);
 	/* Which family it was of is not known any more. */
 	return r < 0 ? r : layers_collect_all(store, false, &freed, err);
-}
-
-struct stale {
-	struct hb_store *store;
-	bool dry_run;
-	uint64_t n;
-};
-
-static int remove_rest(void *ctx, const char *name, struct hb_error *err)
-{
-	auto_record struct session_record record = { 0 };
-	struct stale *stale = ctx;
-	auto_fd int dir = -1;
-	auto_fd int lock = -1;
-	bool has_record;
-
-	if (strncmp(name, STORE_NEW, sizeof(STORE_NEW) - 1) != 0 &&
-	    strncmp(name, STORE_GONE, sizeof(STORE_GONE) - 1) != 0)
-		return 0;
-	dir = store_open_own(stale->store->sessions, name, NULL);
-	if (dir < 0)
-		return 0;
-	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	if (lock < 0 || sys_flock(lock) < 0 ||
-	    !store_leads_to(stale->store, name, dir))
-		return 0;
-	stale->n++;
-	if (stale->dry_run)
-		return 0;
-	live_remove(dir);
-	has_record = record_read(dir, &record, NULL) >= 0;
-	return session_remove_gone(stale->store, name,
-				   has_record ? &record : NULL, err);
-}
-
-static bool is_orphan(const struct hb_store *store, const char *name)
-{
-	auto_record struct session_record record = { 0 };
-	auto_fd int dir = store_open_session(store, name, NULL);
-
-	if (dir < 0 || record_read(dir, &record, NULL) < 0)
-		return false;
-	for (size_t i = 0; i < record.n_resources; i++) {
-		auto_fd int base = resource_open(&record.resources[i], NULL);
-
-		if (base != -HB_E_STATE)
-			return false;
-	}
-	return true;
-}
-
-static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
-			void *ctx, struct hb_error *err)
-{
-	struct hb_session_info info = { .name = name, .state = "orphan" };
-	bool is_empty = false;
-	int r;
-
-	if (!stale->dry_run)
-		live_tidy(stale->store, name);
-	if (gc_is_stale_check(stale->store, name, NULL)) {
-		info.state = "check";
-	} else if (!is_orphan(stale->store, name)) {
-		if (!gc_has_crashed(stale->store, name, &is_empty) || !is_empty)
-			return 0;
-		info.state = "crashed";
-	}
-	stale->n++;
-	r = fn(ctx, &info, err);
-	if (r < 0 || stale->dry_run)
-		return r;
-	r = gc_remove_session(stale->store, name, is_empty, err);
-	/* Somebody has begun to use it. */
-	return r == -HB_E_BUSY ? 0 : r;
-}
-
-int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
-			 void *ctx, uint64_t *ret_n, struct hb_error *err)
-{
-	struct stale stale = { .store = store, .dry_run = dry_run };
-	struct layers_freed layers = { 0 };
-	char **names = NULL;
-	size_t n = 0;
-	int r = 0;
-
-	if (store->sessions >= 0)
-		r = store_each_name(store->sessions, remove_rest, &stale, err);
-	if (r >= 0)
-		r = store_names(store, &names, &n, err);
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = remove_stale(&stale, names[i], fn, ctx, err);
-	store_free_names(names, n);
-	if (r >= 0)
-		r = layers_collect_all(store, dry_run, &layers, err);
-	if (r < 0)
-		return r;
-	*ret_n = stale.n + layers.n;
-	return 0;
 }

@@ -23,12 +23,6 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 int session_drop(struct hb_session *s, struct hb_error *err);
 
 /*
- * Whether nothing would be missed if the session were gone: `run` made it,
- * nothing is pending in it and nothing was committed from it.
- */
-int session_is_void(struct hb_session *s, struct hb_error *err);
-
-/*
  * Removes what of the session lies in berths: by its record, and by the notes
  * in its directory `gone` of the store.
  */

@@ -7,12 +7,13 @@
 #include "session/cleanup.h"
 #include "session/fallback.h"
 #include "session/groups.h"
-#include "session/layers.h"
 #include "session/on_disk.h"
 #include "session/open.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "store/berth.h"
+#include "store/boot.h"
 #include "store/layout.h"
 #include "store/live.h"
 #include "store/resource.h"
@@ -38,19 +39,6 @@
  * and sync it before.  A run waits for no disk before its command: it syncs its
  * session when that has ended, before it says that there is one.
  */
-
-int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err)
-{
-	unsigned char bytes[(RECORD_ID_SIZE - 1) / 2];
-	int r;
-
-	r = sys_random(bytes, sizeof(bytes));
-	if (r < 0)
-		return hb_fail(err, r, "cannot make an id");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		(void)snprintf(ret + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
 
 /*
  * The top of the view has the attributes of the upper's.  The picture is made
@@ -256,7 +244,7 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 	r = lock < 0 ? lock : sys_flock(lock);
 	if (r < 0)
 		return hb_fail(err, r, "cannot lock the new session");
-	r = session_boot_id(record->boot, err);
+	r = boot_id(record->boot, err);
 	if (r >= 0 && !record->is_passing)
 		r = record_write(dir, record, false, err);
 	if (r < 0)
@@ -417,7 +405,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	__attribute__((cleanup(made_done))) struct made made = { -1, -1, -1 };
 	int r;
 
-	r = session_new_id(record->id, err);
+	r = layout_new_id(record->id, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(making, sizeof(making), STORE_NEW "%s", record->id);

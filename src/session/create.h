@@ -12,9 +12,6 @@ struct hb_session;
 struct hb_store;
 struct session_record;
 
-/* A new id for a session or a layer. */
-int session_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err);
-
 /* -HB_E_STATE if there is a session of that name, -HB_E_USAGE if none may be.
  */
 int session_check_new(const struct hb_store *store, const char *name,

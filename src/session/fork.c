@@ -4,15 +4,15 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/create.h"
+#include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
+#include "session/state.h"
 #include "store/berth.h"
 #include "store/resource.h"
-#include "store/store.h"
-#include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 
 #include <errno.h>

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "session/cleanup.h"
+#include "session/freeze.h"
 #include "session/gone.h"
+#include "session/interruption.h"
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
@@ -18,7 +20,6 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
-#include "tree/tree.h"
 #include "txn/history.h"
 #include "txn/late.h"
 

@@ -60,50 +60,8 @@ int session_open_layers(struct hb_session *s, size_t number,
 int session_layer_paths(const struct hb_session *s, size_t number,
 			char ***ret_paths, size_t *ret_n, struct hb_error *err);
 
-/* Whether the upper of some resource has something in it. */
-int session_has_upper(struct hb_session *s, struct hb_error *err);
-
-/*
- * Makes the upper of every resource the newest layer, with this mark ("" for
- * none), and an empty one in its place.  Durable when it returns.  What is
- * interrupted is finished by session_finish_freeze(), when the session is
- * opened next.  Descriptors of the uppers are those of the layer afterwards:
- * close the resources before anything else asks for an upper.
- */
-int session_freeze(struct hb_session *s, const char *mark,
-		   struct hb_error *err);
-int session_finish_freeze(struct hb_session *s, struct hb_error *err);
-
-/*
- * Makes empty directories for one more layer of every resource, with the
- * attributes of the upper, and returns its id and a descriptor each.  No
- * record names it yet.
- */
-int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
-		       int *ret_dirs, struct hb_error *err);
-
-/*
- * Forgets what the record says about transactions that are no more: those that
- * were undone and will not be redone.  Changes memory alone.  True: a redo
- * would have needed it.
- */
-bool session_drop_undone(struct hb_session *s, uint64_t last_done);
-
-/*
- * An empty directory in `dir` that is to be an upper, with the attributes of
- * the directory `like`.  Not synced.
- */
-int layers_make_upper(int dir, const char *name, int like,
-		      struct hb_error *err);
-
-/*
- * The lock of the session's family, which it founds if it has none.  Whoever
- * has it twice gives it back twice.
- */
-int session_lock_family(struct hb_session *s, struct hb_error *err);
-void session_unlock_family(struct hb_session *s);
-
-/* Writes the record and syncs its directory as well. */
-int session_save_durably(struct hb_session *s, struct hb_error *err);
+/* The directory of a layer, in which the resources have one each. */
+int layers_open(const struct hb_session *s, const char *layer,
+		struct hb_error *err);
 
 #endif

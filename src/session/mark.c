@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
 #include "base/error.h"
-#include "base/quote.h"
+#include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
-#include "store/store.h"
+#include "session/state.h"
 #include "sys/place.h"
 
 #include <errno.h>

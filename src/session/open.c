@@ -3,21 +3,21 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/path.h"
+#include "base/quote.h"
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
 #include "session/empty.h"
 #include "session/gone.h"
+#include "session/interruption.h"
 #include "session/layers.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
-#include "session/settle.h"
 #include "store/berth.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
-#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,32 +30,8 @@
  * about them.
  */
 
-#define USER_ENTER 0500
-
 /* Two commits to one base take turns. */
 #define LOCK_WAIT 10000 /* ms */
-
-int session_open_store(const struct hb_session *s, size_t number,
-		       struct hb_error *err)
-{
-	auto_fd int base = resource_open(&s->record.resources[number], err);
-
-	if (base < 0)
-		return base;
-	return berth_open(&s->record, number, s->dir, base, err);
-}
-
-int session_open_top(const struct session_resource *resource)
-{
-	auto_fd int fd = sys_openat(resource->dir, "upper",
-				    O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
-	struct sys_attr attr;
-	int r = fd < 0 ? fd : sys_attr_at(fd, "", &attr);
-
-	if (r < 0 || (attr.mode & USER_ENTER) == USER_ENTER)
-		return r;
-	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_ENTER);
-}
 
 static int fail_emptying(const struct hb_session *s, struct hb_error *err)
 {
@@ -226,6 +202,28 @@ static struct timespec believable_t0(const struct session_resource *resource,
 	return t0;
 }
 
+void session_left(void *ctx, const struct txn_left *left)
+{
+	struct hb_session *s = ctx;
+	char shown[QUOTE_SHOWN], below[64], path[PATH_MAX] = "nowhere";
+
+	(void)quote_shown(left->path, shown, sizeof(shown));
+	(void)snprintf(below, sizeof(below), "undo/%llu/%llu",
+		       (unsigned long long)left->id,
+		       (unsigned long long)left->slot);
+	if (left->has_old)
+		(void)session_store_path(s, left->resource, below, path,
+					 sizeof(path), NULL);
+	store_say(
+		s->store,
+		"session '%s': %s in %s was changed by somebody else and is "
+		"left as it is; the session's version: %s; the one before: %s",
+		s->record.name, shown,
+		s->record.resources[left->resource].source,
+		left->has_new ? "pending" : "what he changed or replaced",
+		path);
+}
+
 int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err)
 {
@@ -292,14 +290,6 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 	};
 	*ret_txn = &s->txn;
 	return 0;
-}
-
-int session_store_path(const struct hb_session *s, size_t number,
-		       const char *below, char *ret, size_t size,
-		       struct hb_error *err)
-{
-	return berth_path(&s->record, number, s->store->path, below, ret, size,
-			  err);
 }
 
 int session_clock(struct hb_session *s, struct timespec *ret_times,

@@ -12,6 +12,7 @@ struct seen;
 struct session_resource;
 struct timespec;
 struct txn;
+struct txn_left;
 
 /*
  * Opens every resource and its store, and verifies that the real directory is
@@ -21,24 +22,9 @@ struct txn;
 int session_open_resources(struct hb_session *s, struct hb_error *err);
 void session_close_resources(struct hb_session *s);
 
-/* The store of one resource: rN, or .holdback-ID in the real directory. */
-int session_open_store(const struct hb_session *s, size_t number,
-		       struct hb_error *err);
-
-/*
- * A command may leave the view's root closed to its owner, and what it wrote
- * could not be read any more: opens the upper's as far as that needs.
- */
-int session_open_top(const struct session_resource *resource);
-
 /* A transaction on the session, which owns it; opens the resources. */
 int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err);
-
-/* The path of a resource's store, for what can only be told by path. */
-int session_store_path(const struct hb_session *s, size_t number,
-		       const char *below, char *ret, size_t size,
-		       struct hb_error *err);
 
 /*
  * The time on each resource's file system: what changes from now on has a ctime
@@ -59,5 +45,8 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err);
 int session_remembered(struct hb_session *s, bool drop_older,
 		       struct hb_error *err);
+
+/* Of type txn_left_fn: says which, and where the version before is. */
+void session_left(void *ctx, const struct txn_left *left);
 
 #endif

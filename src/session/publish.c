@@ -9,15 +9,10 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "host/look.h"
-#include "plan/plan.h"
-#include "plan/settings.h"
-#include "plan/view.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 
@@ -31,7 +26,7 @@
 
 #define LIST	"publish"
 #define HOME	PUBLISH_HOME
-#define PENDING "pending"
+#define PENDING PUBLISH_PENDING
 #define KEPT	".kept" /* behind the name of one that was not published */
 
 #define FILE_MAX_BYTES ((size_t)16 << 20)
@@ -477,42 +472,4 @@ int publish_settle(struct hb_session *s, struct hb_error *err)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
 			  why.text, hb_strerror(why.code));
 	return 0;
-}
-
-static int publish_of(void *ctx, const char *name, struct hb_error *err)
-{
-	struct hb_store *store = ctx;
-	struct hb_session *session = NULL;
-	char ref[RECORD_NAME_MAX + 2];
-	auto_fd int dir = -1;
-	auto_fd int lock = -1;
-
-	(void)err;
-	dir = store_open_session(store, name, NULL);
-	if (dir == -HB_E_NO_SESSION) {
-		auto_fd int pending = store_open_own(store->dir, PENDING, NULL);
-
-		(void)sys_unlinkat(pending, name, 0);
-		return 0;
-	}
-	/* Somebody is at work there: he will do it. */
-	lock = dir < 0 ? dir : sys_openat(dir, "lock", O_RDWR | O_NOFOLLOW, 0);
-	if (lock < 0 || sys_flock(lock) < 0)
-		return 0;
-	fd_closep(&lock);
-	(void)snprintf(ref, sizeof(ref), "@%s", name);
-	if (hb_session_open(store, ref, HB_OPEN_CHANGE, &session, NULL) >= 0)
-		(void)publish_settle(session, NULL);
-	hb_session_free(session);
-	return 0;
-}
-
-void publish_pending(struct hb_store *store)
-{
-	auto_fd int dir = store_open_own(store->dir, PENDING, NULL);
-
-	if (dir >= 0 && store->sessions >= 0)
-		(void)store_each_name(dir, publish_of, store, NULL);
-	if (dir >= 0)
-		(void)sys_unlinkat(store->dir, PENDING, AT_REMOVEDIR);
 }

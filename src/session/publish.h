@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define PUBLISH_KEYS_SIZE 1024
+#define PUBLISH_PENDING	  "pending" /* in the state directory */
 
 struct hb_error;
 struct hb_session;
@@ -70,8 +71,5 @@ int publish_make_home(const struct hb_session *s, struct hb_error *err);
  * where it has to be tried again.
  */
 int publish_settle(struct hb_session *s, struct hb_error *err);
-
-/* The same for every session that nobody works on. */
-void publish_pending(struct hb_store *store);
 
 #endif

@@ -4,16 +4,16 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "base/quote.h"
+#include "session/freeze.h"
 #include "session/gone.h"
 #include "session/groups.h"
-#include "session/layers.h"
+#include "session/interruption.h"
 #include "session/open.h"
 #include "session/publish.h"
 #include "session/settle.h"
 #include "session/shown.h"
+#include "session/state.h"
 #include "store/live.h"
-#include "store/resource.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -36,53 +36,10 @@
  */
 
 #define LOCK_FILE "lock"
-#define BOOT_ID	  "/proc/sys/kernel/random/boot_id"
 
 /* A command that only looks or commits is waited for; a box is not. */
 #define LOCK_TRIES 250
 #define LOCK_PAUSE 20 /* ms */
-
-int hb_store_open(const struct hb_store_options *options, bool create,
-		  struct hb_store **ret_store, struct hb_error *err)
-{
-	int r = store_open(options, create, ret_store, err);
-
-	if (r < 0)
-		return r;
-	publish_pending(*ret_store);
-	return 0;
-}
-
-int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err)
-{
-	ssize_t n;
-
-	n = sys_read_file_at(AT_FDCWD, BOOT_ID, ret, RECORD_BOOT_SIZE);
-	/* A box inside a box may not see it: one that is always the same. */
-	if (n == -ENOENT || n == -EACCES) {
-		(void)snprintf(ret, RECORD_BOOT_SIZE, "unknown");
-		return 0;
-	}
-	if (n < 0)
-		return hb_fail(err, (int)n, "cannot read the boot id");
-	ret[strcspn(ret, "\n")] = '\0';
-	return 0;
-}
-
-int session_needs_lock(const struct hb_session *s, struct hb_error *err)
-{
-	if (s->has_lock)
-		return 0;
-	if (s->record.state == SESSION_ACTIVE) {
-		hb_fix(err, "holdback stop @%s", s->record.name);
-		return hb_fail(err, -HB_E_BUSY,
-			       "session '%s' is live: process %lld runs in it",
-			       s->record.name, (long long)s->record.pid);
-	}
-	hb_fix(err, "try again when it has ended");
-	return hb_fail(err, -HB_E_BUSY, "another command works on session '%s'",
-		       s->record.name);
-}
 
 static int check_identity(struct hb_session *s, const char *name,
 			  struct hb_error *err)

@@ -65,9 +65,6 @@ struct hb_session {
 	bool *gones; /* info.gones, once the resources were open */
 };
 
-/* -HB_E_BUSY unless we hold the lock. */
-int session_needs_lock(const struct hb_session *s, struct hb_error *err);
-
 /*
  * The object of a session of which directory and lock are open: takes both, and
  * what the record owns, which is zero afterwards.  On failure takes nothing.
@@ -81,8 +78,5 @@ int session_adopt(const struct hb_store *store, struct session_record *record,
  * leaves to the program behind it.
  */
 bool session_needs_more(const struct hb_session *s);
-
-/* The id of this boot. */
-int session_boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err);
 
 #endif

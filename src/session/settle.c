@@ -3,18 +3,20 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/quote.h"
 #include "session/alike_notes.h"
-#include "session/cleanup.h"
+#include "session/freeze.h"
 #include "session/groups.h"
-#include "session/layers.h"
+#include "session/interruption.h"
 #include "session/on_disk.h"
 #include "session/open.h"
 #include "session/publish.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/shown.h"
 #include "session/state.h"
+#include "session/void.h"
 #include "store/berth.h"
+#include "store/boot.h"
 #include "store/progress.h"
 #include "store/resource.h"
 #include "store/store.h"
@@ -39,9 +41,8 @@
  * down meanwhile is known by its boot id.
  */
 
-#define WORK	"work"
-#define TRASH	"trash"
-#define JOURNAL "journal"
+#define WORK  "work"
+#define TRASH "trash"
 
 /*
  * Up to this many files are written back one by one; syncing the whole file
@@ -167,7 +168,7 @@ static int note_lost(struct hb_session *s, bool *ret_lost, struct hb_error *err)
 	char boot[RECORD_BOOT_SIZE];
 	int r;
 
-	r = session_boot_id(boot, err);
+	r = boot_id(boot, err);
 	if (r < 0)
 		return r;
 	*ret_lost = strcmp(boot, s->record.boot) != 0;
@@ -282,28 +283,6 @@ void session_leave(struct hb_session *s, struct hb_error *err)
 	       s->record.name);
 }
 
-void session_left(void *ctx, const struct txn_left *left)
-{
-	struct hb_session *s = ctx;
-	char shown[QUOTE_SHOWN], below[64], path[PATH_MAX] = "nowhere";
-
-	(void)quote_shown(left->path, shown, sizeof(shown));
-	(void)snprintf(below, sizeof(below), "undo/%llu/%llu",
-		       (unsigned long long)left->id,
-		       (unsigned long long)left->slot);
-	if (left->has_old)
-		(void)session_store_path(s, left->resource, below, path,
-					 sizeof(path), NULL);
-	store_say(
-		s->store,
-		"session '%s': %s in %s was changed by somebody else and is "
-		"left as it is; the session's version: %s; the one before: %s",
-		s->record.name, shown,
-		s->record.resources[left->resource].source,
-		left->has_new ? "pending" : "what he changed or replaced",
-		path);
-}
-
 bool session_finish(struct hb_session *s, const char *in_place)
 {
 	struct hb_error why = s->txn.unfinished;
@@ -321,71 +300,6 @@ bool session_finish(struct hb_session *s, const char *in_place)
 		  s->record.name, in_place, s->record.name, why.text,
 		  hb_strerror(why.code));
 	return false;
-}
-
-bool session_has_journal(const struct hb_session *s)
-{
-	return sys_faccessat(s->dir, JOURNAL, F_OK) != -ENOENT;
-}
-
-/* By kind: what it is called, and on which side its end is. */
-static const struct {
-	const char *name;
-	bool is_forward; /* its end is the session's version */
-} kinds[JOURNAL_KINDS] = {
-	[JOURNAL_COMMIT] = { "commit", true },
-	[JOURNAL_UNDO] = { "undo", false },
-	[JOURNAL_REDO] = { "redo", true },
-	[JOURNAL_ROLLBACK] = { "rollback", false },
-};
-
-/* What is in flight; a damaged one has no head that could be believed. */
-static enum journal_kind kind_in_flight(const struct hb_session *s,
-					bool *ret_damaged)
-{
-	struct journal *journal = NULL;
-	enum journal_kind kind = JOURNAL_COMMIT;
-
-	*ret_damaged = journal_open(s->dir, JOURNAL, &journal, NULL) < 0;
-	if (!*ret_damaged)
-		kind = journal_head(journal)->kind;
-	journal_free(journal);
-	return kind;
-}
-
-const char *session_interrupted(const struct hb_session *s, bool *ret_damaged)
-{
-	*ret_damaged = false;
-	return session_has_journal(s)
-		       ? kinds[kind_in_flight(s, ret_damaged)].name
-		       : NULL;
-}
-
-bool session_goes_back(const struct hb_session *s)
-{
-	bool is_damaged;
-
-	return session_has_journal(s) &&
-	       kinds[kind_in_flight(s, &is_damaged)].is_forward;
-}
-
-int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)
-{
-	const char *name = s->record.name;
-
-	if (s->info.is_damaged)
-		hb_fix(err,
-		       "put 'journal' in %s/sessions/%s back as it was; "
-		       "holdback recover --list @%s names the files that it "
-		       "replaced",
-		       s->store->path, name, name);
-	else
-		hb_fix(err,
-		       "holdback recover @%s finishes it; "
-		       "holdback recover --back @%s takes it back",
-		       name, name);
-	return hb_fail(err, -HB_E_STATE, "session '%s': %s interrupted", name,
-		       s->info.interrupted);
 }
 
 int session_settle_journal(struct hb_session *s, bool back,

@@ -10,21 +10,6 @@ struct hb_error;
 struct hb_session;
 struct txn_left;
 
-/* Whether a change may have been interrupted. */
-bool session_has_journal(const struct hb_session *s);
-
-/* What was, by its name, or NULL; damaged: it cannot be finished as it is. */
-const char *session_interrupted(const struct hb_session *s, bool *ret_damaged);
-
-/*
- * Whether who throws changes away has to reverse it: its end would bring them
- * to the real directory.
- */
-bool session_goes_back(const struct hb_session *s);
-
-/* -HB_E_STATE, for who was to look at it. */
-int session_fail_interrupted(const struct hb_session *s, struct hb_error *err);
-
 /*
  * Finishes or reverses what a crash interrupted, and says so.  With `back`
  * reverses.
@@ -44,9 +29,6 @@ bool session_finish(struct hb_session *s, const char *in_place);
  * is not overlooked, and says what mends it.
  */
 void session_leave(struct hb_session *s, struct hb_error *err);
-
-/* Of type txn_left_fn: says which, and where the version before is. */
-void session_left(void *ctx, const struct txn_left *left);
 
 /* How a box came to its end. */
 enum settle_how {

@@ -8,11 +8,11 @@
 #include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
+#include "store/boot.h"
 #include "store/progress.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/attr.h"
-#include "sys/place.h"
 
 #include <assert.h>
 #include <time.h>
@@ -151,7 +151,7 @@ static int take_steps(struct shown *shown, struct hb_error *err)
 	char boot[RECORD_BOOT_SIZE];
 	int r;
 
-	r = session_boot_id(boot, err);
+	r = boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
 		/* A copy of nothing is shown to nobody. */
 		if (s->resources && s->resources[i].is_gone)

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "session/session.h"
-#include "store/store.h"
+#include "store/boot.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "sys/proc.h"
@@ -67,7 +67,7 @@ int session_save(struct hb_session *s, struct hb_error *err)
 	int r;
 
 	/* What was made by this process has it. */
-	r = s->is_fresh ? 0 : session_boot_id(s->record.boot, err);
+	r = s->is_fresh ? 0 : boot_id(s->record.boot, err);
 	if (r < 0)
 		return r;
 	return record_write(s->dir, &s->record, !s->is_fresh, err);
@@ -110,4 +110,31 @@ int session_mend(struct hb_session *s, struct hb_error *err)
 int session_retire(struct hb_session *s, struct hb_error *err)
 {
 	return move_to(s, SESSION_GONE, 0, err);
+}
+
+int session_needs_lock(const struct hb_session *s, struct hb_error *err)
+{
+	if (s->has_lock)
+		return 0;
+	if (s->record.state == SESSION_ACTIVE) {
+		hb_fix(err, "holdback stop @%s", s->record.name);
+		return hb_fail(err, -HB_E_BUSY,
+			       "session '%s' is live: process %lld runs in it",
+			       s->record.name, (long long)s->record.pid);
+	}
+	hb_fix(err, "try again when it has ended");
+	return hb_fail(err, -HB_E_BUSY, "another command works on session '%s'",
+		       s->record.name);
+}
+
+/* The record is the only thing that knows: it has to be there before. */
+int session_save_durably(struct hb_session *s, struct hb_error *err)
+{
+	int r;
+
+	r = session_save(s, err);
+	if (r < 0)
+		return r;
+	r = sys_fsync(s->dir);
+	return r < 0 ? hb_fail(err, r, "cannot sync the session") : 0;
 }

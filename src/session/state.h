@@ -18,4 +18,10 @@ int session_retire(struct hb_session *s, struct hb_error *err);
 /* Writes the record as it is: no transition. */
 int session_save(struct hb_session *s, struct hb_error *err);
 
+/* -HB_E_BUSY unless we hold the lock. */
+int session_needs_lock(const struct hb_session *s, struct hb_error *err);
+
+/* Writes the record and syncs its directory as well. */
+int session_save_durably(struct hb_session *s, struct hb_error *err);
+
 #endif

@@ -15,4 +15,7 @@ void layout_resource_dir(size_t number, char ret[LAYOUT_RESOURCE_SIZE]);
 #define LAYOUT_IN_BASE	    ".holdback-"
 #define LAYOUT_IN_BASE_SIZE (sizeof(LAYOUT_IN_BASE) + RECORD_ID_SIZE)
 
+/* A new id for a session or a layer. */
+int layout_new_id(char ret[RECORD_ID_SIZE], struct hb_error *err);
+
 #endif

@@ -85,15 +85,6 @@ void run_unlock(struct run_locks *locks)
 	*locks = (struct run_locks){ .n = 0 };
 }
 
-struct conflict_rule run_rule(const struct txn *txn, size_t resource)
-{
-	return (struct conflict_rule){
-		.t0 = txn->resources[resource].t0,
-		.seen = txn->seen,
-		.seen_ctx = txn->seen_ctx ? txn->seen_ctx[resource] : NULL,
-	};
-}
-
 int run_check_idle(struct txn *txn, struct hb_error *err)
 {
 	struct sys_attr a;

@@ -24,7 +24,15 @@ int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err);
 void run_unlock(struct run_locks *locks);
 
 /* What tells others' changes to the base from ours; not the kind of base. */
-struct conflict_rule run_rule(const struct txn *txn, size_t resource);
+static inline struct conflict_rule run_rule(const struct txn *txn,
+					    size_t resource)
+{
+	return (struct conflict_rule){
+		.t0 = txn->resources[resource].t0,
+		.seen = txn->seen,
+		.seen_ctx = txn->seen_ctx ? txn->seen_ctx[resource] : NULL,
+	};
+}
 
 /* -HB_E_STATE: a journal is in flight, and txn_recover() comes first. */
 int run_check_idle(struct txn *txn, struct hb_error *err);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/resource_dirs.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "session/session.h"
+#include "store/berth.h"
+#include "store/resource.h"
+#include "store/store.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "tree/carry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define USER_ENTER 0500
+
+int session_open_store(const struct hb_session *s, size_t number,
+		       struct hb_error *err)
+{
+	auto_fd int base = resource_open(&s->record.resources[number], err);
+
+	if (base < 0)
+		return base;
+	return berth_open(&s->record, number, s->dir, base, err);
+}
+
+int session_open_top(const struct session_resource *resource)
+{
+	auto_fd int fd = sys_openat(resource->dir, "upper",
+				    O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	struct sys_attr attr;
+	int r = fd < 0 ? fd : sys_attr_at(fd, "", &attr);
+
+	if (r < 0 || (attr.mode & USER_ENTER) == USER_ENTER)
+		return r;
+	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_ENTER);
+}
+
+int session_store_path(const struct hb_session *s, size_t number,
+		       const char *below, char *ret, size_t size,
+		       struct hb_error *err)
+{
+	return berth_path(&s->record, number, s->store->path, below, ret, size,
+			  err);
+}
+
+int layers_make_upper(int dir, const char *name, int like, struct hb_error *err)
+{
+	/* Marks of the overlay stay behind; so does nothing else. */
+	struct entry root;
+	struct carry carry = {
+		.from = like,
+		.name = ".",
+		.entry = &root,
+		.flags = CARRY_FROM_LAYER,
+	};
+	int r;
+
+	r = entry_read_fd(like, true, &root, err);
+	if (r < 0)
+		return r;
+	carry.mode = root.mode;
+	carry.uid = root.uid;
+	carry.gid = root.gid;
+	r = carry_copy(&carry, dir, name, err);
+	return r < 0 ? hb_fail(err, r, "cannot make a layer") : 0;
+}

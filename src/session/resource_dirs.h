@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_RESOURCE_DIRS_H
+#define HB_SESSION_RESOURCE_DIRS_H
+
+#include <stddef.h>
+
+struct hb_error;
+struct hb_session;
+struct session_resource;
+
+/* The store of one resource: rN, or .holdback-ID in the real directory. */
+int session_open_store(const struct hb_session *s, size_t number,
+		       struct hb_error *err);
+
+/*
+ * A command may leave the view's root closed to its owner, and what it wrote
+ * could not be read any more: opens the upper's as far as that needs.
+ */
+int session_open_top(const struct session_resource *resource);
+
+/* The path of a resource's store, for what can only be told by path. */
+int session_store_path(const struct hb_session *s, size_t number,
+		       const char *below, char *ret, size_t size,
+		       struct hb_error *err);
+
+/*
+ * An empty directory in `dir` that is to be an upper, with the attributes of
+ * the directory `like`.  Not synced.
+ */
+int layers_make_upper(int dir, const char *name, int like,
+		      struct hb_error *err);
+
+#endif
