@@ -38,113 +38,41 @@
 static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
-static const char *const nets[] = { "none", "host", NULL };
-static const char *const ttys[] = { "own", "real", NULL };
-static const char *const clipboards[] = { "no", "write", NULL };
+const char *const key_nets[] = { "none", "host", NULL };
+const char *const key_ttys[] = { "own", "real", NULL };
+const char *const key_clipboards[] = { "no", "write", NULL };
 
-#define AT(field) offsetof(struct settings, field)
-#define LIST(word)                                                            \
-	{                                                                     \
-		.name = (word), .kind = OPTION_CALL,                          \
-		.arg = OPTION_ARG_REQUIRED, .call = add_item, .help = (word), \
-	}
+/* How a kind of key is read into its member. */
+#define READ_SET(member_, max_) \
+	.kind = OPTION_SET, .offset = offsetof(struct settings, member_)
+#define READ_STRING(member_, max_) \
+	.kind = OPTION_STRING, .offset = offsetof(struct settings, member_)
+#define READ_SIZE(member_, max_) \
+	.kind = OPTION_SIZE, .offset = offsetof(struct settings, member_)
+#define READ_DECIMAL(member_, max_) \
+	.kind = OPTION_DECIMAL, .offset = offsetof(struct settings, member_)
+#define READ_DURATION(member_, max_) \
+	.kind = OPTION_DURATION, .offset = offsetof(struct settings, member_)
+#define READ_INT(member_, max_)                                           \
+	.kind = OPTION_INT, .offset = offsetof(struct settings, member_), \
+	.max = (max_)
+#define READ_LIST(member_, max_) \
+	.kind = OPTION_CALL, .arg = OPTION_ARG_REQUIRED, .call = add_item
 
-const struct option settings_table[SETTING_KEYS + 1] = {
-	[KEY_PROFILE] = { .name = "profile",
-			  .kind = OPTION_STRING,
-			  .offset = AT(profile) },
-	[KEY_SESSION] = { .name = "session",
-			  .kind = OPTION_STRING,
-			  .offset = AT(session) },
-	[KEY_DIRECT] = { .name = "direct",
-			 .kind = OPTION_SET,
-			 .offset = AT(is_direct) },
-	[KEY_CODE] = { .name = "code",
-		       .kind = OPTION_STRING,
-		       .offset = AT(code) },
-	[KEY_EPHEMERAL] = { .name = "ephemeral",
-			    .kind = OPTION_SET,
-			    .offset = AT(is_ephemeral) },
-	[KEY_SIZE] = { .name = "size",
-		       .kind = OPTION_SIZE,
-		       .offset = AT(size) },
-	[KEY_MEMORY] = { .name = "memory",
-			 .kind = OPTION_SIZE,
-			 .offset = AT(memory) },
-	[KEY_CPUS] = { .name = "cpus",
-		       .kind = OPTION_DECIMAL,
-		       .offset = AT(cpus) },
-	[KEY_PIDS] = { .name = "pids",
-		       .kind = OPTION_INT,
-		       .min = 0,
-		       .max = PIDS_MAX,
-		       .offset = AT(pids) },
-	[KEY_TIMEOUT] = { .name = "timeout",
-			  .kind = OPTION_DURATION,
-			  .offset = AT(timeout) },
-	[KEY_MIN_FREE] = { .name = "min-free",
-			   .kind = OPTION_SIZE,
-			   .offset = AT(min_free) },
-	[KEY_INODES] = { .name = "inodes",
-			 .kind = OPTION_INT,
-			 .min = 0,
-			 .max = INODES_MAX,
-			 .offset = AT(inodes) },
-	[KEY_INOTIFY] = { .name = "inotify",
-			  .kind = OPTION_INT,
-			  .min = 0,
-			  .max = INT32_MAX,
-			  .offset = AT(inotify) },
-	[KEY_SHOW] = LIST("show"),
-	[KEY_HIDE] = LIST("hide"),
-	[KEY_RO] = LIST("ro"),
-	[KEY_RW] = LIST("rw"),
-	[KEY_COW] = LIST("cow"),
-	[KEY_CACHE] = LIST("cache"),
-	[KEY_STATE] = LIST("state"),
-	[KEY_DATA] = LIST("data"),
-	[KEY_PUBLISH] = LIST("publish"),
-	[KEY_EXPORT] = LIST("export"),
-	[KEY_SOCKET] = LIST("socket"),
-	[KEY_ENV] = LIST("env"),
-	[KEY_AT] = { .name = "at", .kind = OPTION_STRING, .offset = AT(at) },
-	[KEY_NET] = { .name = "net",
-		      .kind = OPTION_STRING,
-		      .choices = nets,
-		      .offset = AT(net) },
-	[KEY_CHDIR] = { .name = "chdir",
-			.kind = OPTION_STRING,
-			.offset = AT(chdir) },
-	[KEY_NO_PTRACE] = { .name = "no-ptrace",
-			    .kind = OPTION_SET,
-			    .offset = AT(no_ptrace) },
-	[KEY_TTY] = { .name = "tty",
-		      .kind = OPTION_STRING,
-		      .choices = ttys,
-		      .offset = AT(tty) },
-	[KEY_CLIPBOARD] = { .name = "clipboard",
-			    .kind = OPTION_STRING,
-			    .choices = clipboards,
-			    .offset = AT(clipboard) },
-	[KEY_PTY] = { .name = "pty",
-		      .kind = OPTION_SET,
-		      .offset = AT(has_own_terminal) },
-	[KEY_ALLOW_NESTED] = { .name = "allow-nested",
-			       .kind = OPTION_SET,
-			       .offset = AT(allow_nested) },
-	[KEY_REQUIRE] = { .name = "require",
-			  .kind = OPTION_SET,
-			  .offset = AT(is_required) },
-	[KEY_ALLOW_DEGRADED] = { .name = "allow-degraded",
-				 .kind = OPTION_SET,
-				 .offset = AT(allow_degraded) },
-	[KEY_GATE_RUN] = { .name = "gate-run",
-			   .kind = OPTION_STRING,
-			   .offset = AT(gate_run) },
-	[KEY_QUIET] = { .name = "quiet",
-			.kind = OPTION_SET,
-			.offset = AT(is_quiet) },
-};
+/* clang-format off */
+#define READER(id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
+	[KEY_##id_] = { .name = (name_), READ_##kind_(member_, max_), .choices = (choices_) },
+#define TIGHTER(id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
+	[KEY_##id_] = { RULE_##rule_, (word_) },
+#define SCOPE(id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
+	[KEY_##id_] = FOR_##scope_,
+#define TIME(id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
+	[KEY_##id_] = TIME_##time_,
+/* clang-format on */
+#define TIME_LASTS true
+#define TIME_ONCE  false
+
+const struct option settings_table[SETTING_KEYS + 1] = { RUN_KEYS(READER) };
 
 /* What a file in the workspace may say. */
 enum rule {
@@ -157,35 +85,16 @@ enum rule {
 static const struct {
 	enum rule rule;
 	const char *word;
-} tighter[SETTING_KEYS] = {
-	[KEY_SIZE] = { RULE_LESS, NULL },
-	[KEY_MEMORY] = { RULE_LESS, NULL },
-	[KEY_CPUS] = { RULE_LESS, NULL },
-	[KEY_PIDS] = { RULE_LESS, NULL },
-	[KEY_TIMEOUT] = { RULE_LESS, NULL },
-	[KEY_INODES] = { RULE_LESS, NULL },
-	[KEY_HIDE] = { RULE_PATH, NULL },
-	[KEY_NET] = { RULE_WORD, "none" },
-	[KEY_NO_PTRACE] = { RULE_WORD, "yes" },
-	[KEY_TTY] = { RULE_WORD, "own" },
-	[KEY_PTY] = { RULE_WORD, "yes" },
-	[KEY_CLIPBOARD] = { RULE_WORD, "no" },
-	[KEY_ALLOW_NESTED] = { RULE_WORD, "no" },
-	[KEY_REQUIRE] = { RULE_WORD, "yes" },
-	[KEY_ALLOW_DEGRADED] = { RULE_WORD, "no" },
-};
+} tighter[SETTING_KEYS] = { RUN_KEYS(TIGHTER) };
 
 /* What is about one run: no file can mean it, or not even a variable. */
 static const enum {
 	FOR_ANY,
 	FOR_ONE_RUN,
 	FOR_ONE_CALL,
-} meant[SETTING_KEYS] = {
-	[KEY_PROFILE] = FOR_ONE_RUN,
-	[KEY_SESSION] = FOR_ONE_RUN,
-	/* It stands for the command. */
-	[KEY_CODE] = FOR_ONE_CALL,
-};
+} meant[SETTING_KEYS] = { RUN_KEYS(SCOPE) };
+
+static const bool lasting[SETTING_KEYS] = { RUN_KEYS(TIME) };
 
 static const char *const source_names[SETTING_SOURCES] = {
 	[SETTING_DEFAULT] = "default",
@@ -205,9 +114,9 @@ void settings_init(struct settings *s)
 				.min_free = PLAN_MIN_FREE_USUAL,
 				.inodes = PLAN_USUAL,
 				.inotify = PLAN_USUAL,
-				.net = nets[0],
-				.tty = ttys[0],
-				.clipboard = clipboards[0] };
+				.net = key_nets[0],
+				.tty = key_ttys[0],
+				.clipboard = key_clipboards[0] };
 }
 
 void settings_done(struct settings *s)
@@ -219,6 +128,11 @@ void settings_done(struct settings *s)
 	*s = (struct settings){ 0 };
 }
 
+bool settings_share_net(const struct settings *s)
+{
+	return strcmp(s->net, key_nets[1]) == 0;
+}
+
 const char *setting_name(enum setting_key key)
 {
 	return settings_table[key].name;
@@ -227,6 +141,11 @@ const char *setting_name(enum setting_key key)
 bool setting_is_list(enum setting_key key)
 {
 	return settings_table[key].kind == OPTION_CALL;
+}
+
+bool setting_lasts(enum setting_key key)
+{
+	return lasting[key];
 }
 
 bool setting_is_path(enum setting_key key)
@@ -559,7 +478,7 @@ int settings_profile(struct settings *s, const char *name, struct hb_error *err)
 
 const char *settings_tty(const struct settings *s)
 {
-	return s->has_own_terminal ? ttys[0] : s->tty;
+	return s->has_own_terminal ? key_ttys[0] : s->tty;
 }
 
 const char *settings_text(const struct settings *s, enum setting_key key,

@@ -3,6 +3,7 @@
 #define HB_PLAN_SETTINGS_H
 
 #include "base/option.h"
+#include "plan/keys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,46 +22,11 @@ struct hb_error;
  * last and may only take away.
  */
 
+#define SETTING_ID(id, ...) KEY_##id,
 enum setting_key {
-	KEY_PROFILE,
-	KEY_SESSION,
-	KEY_EPHEMERAL,
-	KEY_DIRECT,
-	KEY_CODE,
-	KEY_SIZE,
-	KEY_MEMORY,
-	KEY_CPUS,
-	KEY_PIDS,
-	KEY_TIMEOUT,
-	KEY_MIN_FREE,
-	KEY_INODES,
-	KEY_INOTIFY,
-	KEY_SHOW, /* from here lists */
-	KEY_HIDE,
-	KEY_RO,
-	KEY_RW,
-	KEY_COW,
-	KEY_CACHE,
-	KEY_STATE,
-	KEY_DATA,
-	KEY_PUBLISH,
-	KEY_EXPORT,
-	KEY_SOCKET,
-	KEY_ENV, /* to here */
-	KEY_AT,
-	KEY_NET,
-	KEY_CHDIR,
-	KEY_NO_PTRACE,
-	KEY_TTY,
-	KEY_PTY, /* the older word for KEY_TTY own */
-	KEY_CLIPBOARD,
-	KEY_ALLOW_NESTED,
-	KEY_REQUIRE,
-	KEY_ALLOW_DEGRADED,
-	KEY_GATE_RUN,
-	KEY_QUIET,
-	SETTING_KEYS
+	RUN_KEYS(SETTING_ID) SETTING_KEYS
 };
+#undef SETTING_ID
 
 enum setting_source {
 	SETTING_DEFAULT,
@@ -136,8 +102,14 @@ void settings_done(struct settings *s);
 /* The table of keys, in the order of enum setting_key. */
 extern const struct option settings_table[SETTING_KEYS + 1];
 
+/* Whether the box has the network of the host. */
+bool settings_share_net(const struct settings *s);
+
 const char *setting_name(enum setting_key key);
 bool setting_is_list(enum setting_key key);
+
+/* Whether it holds for every run in the session, not for this one alone. */
+bool setting_lasts(enum setting_key key);
 bool setting_is_path(enum setting_key key); /* "~/" may stand in it */
 
 /* One word for a source: "built-in", "user". */

@@ -568,7 +568,7 @@ static void set_settings(const struct builder *b)
 
 	plan->ns = PLAN_NS_USER | PLAN_NS_IPC | PLAN_NS_PID | PLAN_NS_UTS |
 		   PLAN_NS_CGROUP;
-	if (strcmp(s->net, "host") != 0)
+	if (!settings_share_net(s))
 		plan->ns |= PLAN_NS_NET;
 	plan->settings = PLAN_FILTER | PLAN_JOBS | PLAN_CLOSE_FDS |
 			 PLAN_WAIT_ALL | PLAN_PROVE | PLAN_LIMITS |

@@ -88,7 +88,7 @@ static void set_settings(const struct view_request *request, struct plan *plan)
 	view_terminal(s, plan);
 	if (s->no_ptrace)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
-	if (strcmp(s->net, "host") != 0)
+	if (!settings_share_net(s))
 		plan->settings |= PLAN_NO_SOCKETS;
 	plan->chdir = request->cwd;
 	view_limits(s, plan);

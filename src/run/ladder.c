@@ -40,7 +40,7 @@ static bool is_bare(const struct world *w)
 
 static bool has_net(const struct world *w)
 {
-	return strcmp(w->run->settings.net, "host") == 0;
+	return settings_share_net(&w->run->settings);
 }
 
 static bool lacks_landlock(const struct world *w)

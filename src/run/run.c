@@ -130,7 +130,7 @@ static void tell_sockets(const struct run *run,
 
 static bool has_net(const struct run *run)
 {
-	return strcmp(run->settings.net, "host") == 0;
+	return settings_share_net(&run->settings);
 }
 
 /* Who hears what only calls of functions tell. */

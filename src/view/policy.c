@@ -16,23 +16,6 @@
 
 #define LINE_MAX_BYTES ((size_t)64 << 10)
 
-/* What is about a session and not about one call. */
-static const bool is_lasting[SETTING_KEYS] = {
-	[KEY_SIZE] = true,	[KEY_SHOW] = true,
-	[KEY_HIDE] = true,	[KEY_RO] = true,
-	[KEY_RW] = true,	[KEY_CACHE] = true,
-	[KEY_EXPORT] = true,	[KEY_SOCKET] = true,
-	[KEY_ENV] = true,	[KEY_DATA] = true,
-	[KEY_PUBLISH] = true,	[KEY_NET] = true,
-	[KEY_NO_PTRACE] = true, [KEY_ALLOW_NESTED] = true,
-	[KEY_MEMORY] = true,	[KEY_CPUS] = true,
-	[KEY_PIDS] = true,	[KEY_TIMEOUT] = true,
-	[KEY_REQUIRE] = true,	[KEY_ALLOW_DEGRADED] = true,
-	[KEY_GATE_RUN] = true,	[KEY_TTY] = true,
-	[KEY_CLIPBOARD] = true, [KEY_MIN_FREE] = true,
-	[KEY_INODES] = true,	[KEY_INOTIFY] = true,
-};
-
 static int add(struct session_record *record, const char *key,
 	       const char *value, struct hb_error *err)
 {
@@ -108,7 +91,7 @@ int policy_record(const struct run *run, struct session_record *record,
 	for (int key = 0; r >= 0 && key < SETTING_KEYS; key++) {
 		char text[32];
 
-		if (!is_lasting[key])
+		if (!setting_lasts(key))
 			continue;
 		if (setting_is_list(key))
 			r = add_list(run, key, record, err);

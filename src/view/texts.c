@@ -113,7 +113,7 @@ static void write_resolver(const struct run *run, struct buf *out)
 {
 	char text[RESOLVER_SIZE];
 
-	if (strcmp(run->settings.net, "host") != 0 ||
+	if (!settings_share_net(&run->settings) ||
 	    sys_read_file_at(AT_FDCWD, "/etc/resolv.conf", text, sizeof(text)) <
 		    0) {
 		(void)buf_add_str(out, "# no network\n");

@@ -18,10 +18,10 @@ value() {
 	"$HB_BIN" config "$@" | sed -n "s/^$value_key = //p" | tr -s ' '
 }
 
-# The table of options and the table of keys are the same.
+# Options and keys come from one table.
 keys() {
-	sed -n '/^const struct option settings_table/,/^};/s/.*\(\.name = \|LIST(\)"\([a-z-]*\)".*/\2/p' \
-		"$HB_SOURCE/src/plan/settings.c" | sort
+	sed -n 's/^	ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' \
+		"$HB_SOURCE/src/plan/keys.h" | sort
 }
 is 'every key is an option of run, and every option a key' "$(keys)" \
 	"$("$HB_BIN" help --list | awk -F '\t' '$1 == "run" && $2 ~ /^--/ {
@@ -130,7 +130,7 @@ like 'profile lists them' "$("$HB_BIN" profile)" \
 printf 'net = host\n' >"$conf/mine.conf"
 like 'profile lists the profiles of the user' "$("$HB_BIN" profile)" "*mine	$conf/mine.conf"
 like 'profile shows one' "$("$HB_BIN" profile claude | tr -s ' ')" \
-	"*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*net = host*"
+	"*net = host*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*"
 is 'also of the user' "$("$HB_BIN" profile mine | tr -s ' ')" \
 	"net = host # $conf/mine.conf:1"
 check 'profile prints one of the user as JSON' sh -c '"$1" profile --json mine | python3 -m json.tool' \

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_KEYS_H
+#define HB_PLAN_KEYS_H
+
+/*
+ * The keys of a run, one row each, in the order of the help.  A key is a long
+ * option of `run`, a line of profiles and configuration files, and a variable.
+ * The parser, the help, the completion, the record of a session and the rule
+ * for files in the workspace are all made from these rows.
+ *
+ *	id, name, letter, argument, offer	on the command line
+ *	kind, member, largest, choices		in struct settings
+ *	rule, word	a file in the workspace may say: nothing (NO), this word
+ *			(WORD), a smaller number (LESS), a path of its own
+ *(PATH) scope		may stand in files and variables (ANY), in variables
+ *			alone (ONE_RUN), or is an option alone (ONE_CALL)
+ *	time		holds for all runs in the session (LASTS), or ONCE
+ *	help
+ */
+/* The words of keys that take one of a few, in the order of their meaning. */
+extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
+
+/* clang-format off */
+#define RUN_KEYS(ROW) \
+	ROW(SESSION, "session", 's', "NAME", OFFER_NOTHING, \
+	    STRING, session, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
+	    "make a session of this name, or go on in it") \
+	ROW(EPHEMERAL, "ephemeral", 0, NULL, OFFER_NOTHING, \
+	    SET, is_ephemeral, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "keep what is written in memory, and nothing at the end") \
+	ROW(SIZE, "size", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, size, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "how much that may be; 1G by default") \
+	ROW(MEMORY, "memory", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, memory, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "memory of all processes together, such as 2G") \
+	ROW(CPUS, "cpus", 0, "N", OFFER_NOTHING, \
+	    DECIMAL, cpus, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "processors they may use, such as 1.5") \
+	ROW(PIDS, "pids", 0, "N", OFFER_NOTHING, \
+	    INT, pids, PIDS_MAX, NULL, LESS, NULL, ANY, LASTS, \
+	    "how many processes and threads there may be") \
+	ROW(TIMEOUT, "timeout", 0, "TIME", OFFER_NOTHING, \
+	    DURATION, timeout, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "end the command after so long, such as 10m") \
+	ROW(MIN_FREE, "min-free", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, min_free, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "stop the command while the disk has less than this left") \
+	ROW(INODES, "inodes", 0, "N", OFFER_NOTHING, \
+	    INT, inodes, INODES_MAX, NULL, LESS, NULL, ANY, LASTS, \
+	    "how many files each place in memory may have") \
+	ROW(INOTIFY, "inotify", 0, "N", OFFER_NOTHING, \
+	    INT, inotify, INT32_MAX, NULL, NO, NULL, ANY, LASTS, \
+	    "how many inotify instances there may be") \
+	ROW(DIRECT, "direct", 0, NULL, OFFER_NOTHING, \
+	    SET, is_direct, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "hold nothing back: writes in the workspace are real") \
+	ROW(CODE, "code", 0, "FILE", OFFER_FILES, \
+	    STRING, code, 0, NULL, NO, NULL, ONE_CALL, ONCE, \
+	    "run this file, read-only and without network") \
+	ROW(RO, "ro", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "show this directory or file too, read-only; may repeat") \
+	ROW(RW, "rw", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let writes reach this real directory; may repeat") \
+	ROW(COW, "cow", 0, "DIR[:INSIDE]", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "hold changes to this directory back, too; may repeat") \
+	ROW(EXPORT, "export", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let writes reach this directory of the workspace; may repeat") \
+	ROW(AT, "at", 0, "PATH", OFFER_NOTHING, \
+	    STRING, at, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "have the workspace at this path inside") \
+	ROW(CACHE, "cache", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "as --cow, if it is there, and never kept; may repeat") \
+	ROW(STATE, "state", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "as --cow, if it is there: what an agent keeps; may repeat") \
+	ROW(DATA, "data", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "as --rw, if it is there: an agent's mere data; may repeat") \
+	ROW(PUBLISH, "publish", 0, "FILE[:KEYS]", OFFER_FILES, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let this file of an agent reach the host at the end; may repeat") \
+	ROW(SOCKET, "socket", 0, "PATH", OFFER_FILES, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let the command talk to this socket; may repeat") \
+	ROW(SHOW, "show", 0, "DIR", OFFER_DIRS, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "as --ro, if it is there; may repeat") \
+	ROW(HIDE, "hide", 0, "PATH", OFFER_FILES, \
+	    LIST, items, 0, NULL, PATH, NULL, ANY, LASTS, \
+	    "show nothing at this path; may repeat") \
+	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
+	    STRING, net, 0, key_nets, WORD, "none", ANY, LASTS, \
+	    "the network: none (the default) or host") \
+	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "pass this variable on, or set it; may repeat") \
+	ROW(CHDIR, "chdir", 0, "DIR", OFFER_DIRS, \
+	    STRING, chdir, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "start in this directory of the view") \
+	ROW(NO_PTRACE, "no-ptrace", 0, NULL, OFFER_NOTHING, \
+	    SET, no_ptrace, 0, NULL, WORD, "yes", ANY, LASTS, \
+	    "let no process trace another") \
+	ROW(TTY, "tty", 0, "TTY", OFFER_NOTHING, \
+	    STRING, tty, 0, key_ttys, WORD, "own", ANY, LASTS, \
+	    "the command's terminal: own (the default), or real: yours") \
+	ROW(PTY, "pty", 0, NULL, OFFER_NOTHING, \
+	    SET, has_own_terminal, 0, NULL, WORD, "yes", ANY, ONCE, \
+	    "as --tty own") \
+	ROW(CLIPBOARD, "clipboard", 0, "HOW", OFFER_NOTHING, \
+	    STRING, clipboard, 0, key_clipboards, WORD, "no", ANY, LASTS, \
+	    "whether the command may set the clipboard: no or write") \
+	ROW(ALLOW_NESTED, "allow-nested", 0, NULL, OFFER_NOTHING, \
+	    SET, allow_nested, 0, NULL, WORD, "no", ANY, LASTS, \
+	    "let the command make sandboxes of its own") \
+	ROW(REQUIRE, "require", 0, NULL, OFFER_NOTHING, \
+	    SET, is_required, 0, NULL, WORD, "yes", ANY, LASTS, \
+	    "run nothing if the host lacks anything") \
+	ROW(ALLOW_DEGRADED, "allow-degraded", 0, NULL, OFFER_NOTHING, \
+	    SET, allow_degraded, 0, NULL, WORD, "no", ANY, LASTS, \
+	    "run without namespaces where there are none: weaker") \
+	ROW(GATE_RUN, "gate-run", 0, "COMMAND", OFFER_NOTHING, \
+	    STRING, gate_run, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "have each commit run this on a fork of the session first") \
+	ROW(PROFILE, "profile", 0, "NAME", OFFER_NOTHING, \
+	    STRING, profile, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
+	    "use this profile instead of the command's own") \
+	ROW(QUIET, "quiet", 'q', NULL, OFFER_NOTHING, \
+	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "say nothing but errors and what is weakened")
+/* clang-format on */
+
+#endif
