@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct buf;
+struct cmd_call;
 struct hb_error;
 struct option;
 
@@ -108,10 +109,10 @@ struct command {
 	int operands_max; /* OPERANDS_ANY */
 	enum option_offer offer;
 	/*
-	 * Called by whoever owns the table, with what option_parse() filled.
-	 * Returns the exit status or a negated code.
+	 * What carries it out, for the owner of the table, whose struct that
+	 * is; NULL: another program does.  The exit status or a negated code.
 	 */
-	int (*run)(void *values, int n, char **operands, struct hb_error *err);
+	int (*run)(const struct cmd_call *call, struct hb_error *err);
 };
 
 struct program {

@@ -14,34 +14,41 @@ struct cmd_call {
 	char *const *envp;
 };
 
-/* The commands.  Return the exit status, or a negated code with words. */
-int cmd_help(const struct cmd_call *call, struct hb_error *err);
-int cmd_completion(const struct cmd_call *call, struct hb_error *err);
-int cmd_plan(const struct cmd_call *call, struct hb_error *err);
-int cmd_config(const struct cmd_call *call, struct hb_error *err);
-int cmd_profile(const struct cmd_call *call, struct hb_error *err);
-int cmd_why(const struct cmd_call *call, struct hb_error *err);
-int cmd_caps(const struct cmd_call *call, struct hb_error *err);
-int cmd_doctor(const struct cmd_call *call, struct hb_error *err);
+/*
+ * The commands, for the table.  Return the exit status, or a negated code with
+ * words.  The table is in every executable, and a command in one of them alone:
+ * elsewhere its name is NULL.
+ */
+#define CMD(name)                                                         \
+	int cmd_##name(const struct cmd_call *call, struct hb_error *err) \
+		__attribute__((weak))
 
-int cmd_create(const struct cmd_call *call, struct hb_error *err);
-int cmd_ls(const struct cmd_call *call, struct hb_error *err);
-int cmd_status(const struct cmd_call *call, struct hb_error *err);
-int cmd_diff(const struct cmd_call *call, struct hb_error *err);
-int cmd_gate(const struct cmd_call *call, struct hb_error *err);
-int cmd_commit(const struct cmd_call *call, struct hb_error *err);
-int cmd_sync(const struct cmd_call *call, struct hb_error *err);
-int cmd_undo(const struct cmd_call *call, struct hb_error *err);
-int cmd_redo(const struct cmd_call *call, struct hb_error *err);
-int cmd_mark(const struct cmd_call *call, struct hb_error *err);
-int cmd_fork(const struct cmd_call *call, struct hb_error *err);
-int cmd_gc(const struct cmd_call *call, struct hb_error *err);
-int cmd_verify(const struct cmd_call *call, struct hb_error *err);
-int cmd_rollback(const struct cmd_call *call, struct hb_error *err);
-int cmd_recover(const struct cmd_call *call, struct hb_error *err);
-int cmd_stop(const struct cmd_call *call, struct hb_error *err);
-int cmd_resume(const struct cmd_call *call, struct hb_error *err);
-int cmd_cleanup(const struct cmd_call *call, struct hb_error *err);
+CMD(help);
+CMD(completion);
+CMD(plan);
+CMD(config);
+CMD(profile);
+CMD(why);
+CMD(caps);
+CMD(doctor);
+CMD(create);
+CMD(ls);
+CMD(status);
+CMD(diff);
+CMD(gate);
+CMD(commit);
+CMD(sync);
+CMD(undo);
+CMD(redo);
+CMD(mark);
+CMD(fork);
+CMD(gc);
+CMD(verify);
+CMD(rollback);
+CMD(recover);
+CMD(stop);
+CMD(resume);
+CMD(cleanup);
 
 /*
  * What words after a command say about a run: nothing, "COMMAND…", or

@@ -18,53 +18,18 @@
  * Executed by `holdback` with the words that it was given.
  */
 
-static const struct {
-	const char *name;
-	int (*run)(const struct cmd_call *call, struct hb_error *err);
-} commands[] = {
-	{ "plan", cmd_plan },
-	{ "config", cmd_config },
-	{ "profile", cmd_profile },
-	{ "why", cmd_why },
-	{ "caps", cmd_caps },
-	{ "doctor", cmd_doctor },
-	{ "create", cmd_create },
-	{ "ls", cmd_ls },
-	{ "status", cmd_status },
-	{ "diff", cmd_diff },
-	{ "gate", cmd_gate },
-	{ "commit", cmd_commit },
-	{ "sync", cmd_sync },
-	{ "undo", cmd_undo },
-	{ "redo", cmd_redo },
-	{ "mark", cmd_mark },
-	{ "fork", cmd_fork },
-	{ "gc", cmd_gc },
-	{ "verify", cmd_verify },
-	{ "rollback", cmd_rollback },
-	{ "recover", cmd_recover },
-	{ "stop", cmd_stop },
-	{ "resume", cmd_resume },
-	{ "cleanup", cmd_cleanup },
-	{ "completion", cmd_completion },
-	{ "help", cmd_help },
-};
-
 static int dispatch(const struct command *c, const struct cmd_call *call,
 		    struct hb_error *err)
 {
 	int r;
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, c->name) != 0)
-			continue;
-		r = commands[i].run(call, err);
-		if (r < 0 && call->values->json)
-			doc_error(c->name, err);
-		return r;
-	}
-	return hb_fail(err, -HB_E_USAGE, "'%s' is not done by this program",
-		       c->name);
+	if (!c->run)
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%s' is not done by this program", c->name);
+	r = c->run(call, err);
+	if (r < 0 && call->values->json)
+		doc_error(c->name, err);
+	return r;
 }
 
 static int print_version(struct hb_error *err)
