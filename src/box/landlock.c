@@ -47,15 +47,9 @@ static const struct {
 
 static uint64_t op_rights(const struct plan_op *op)
 {
-	static const bool is_writable[OP_END] = {
-		[OP_BIND] = true,      [OP_BIND_FD] = true, [OP_OVERLAY] = true,
-		[OP_DEV] = true,       [OP_TMPFS] = true,   [OP_MQUEUE] = true,
-		[OP_BIND_DATA] = true,
-	};
-
 	if (op->kind == OP_PROC)
 		return FS_READ | K_LANDLOCK_WRITE_FILE | K_LANDLOCK_TRUNCATE;
-	if (!is_writable[op->kind] ||
+	if (!(plan_kinds[op->kind].traits & OP_IS_WRITABLE) ||
 	    op->flags & (PLAN_RO | PLAN_OVERLAY_RO | PLAN_COVER))
 		return op->kind == OP_DEV ? FS_READ | FS_DEVICE : 0;
 	return ~0ULL;

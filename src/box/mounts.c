@@ -100,16 +100,14 @@ static bool is_root_path(const char *path)
 	return path[0] != '\0' && path[strspn(path, "/")] == '\0';
 }
 
+static bool has_trait(const struct plan_op *op, unsigned trait)
+{
+	return plan_kinds[op->kind].traits & trait;
+}
+
 bool mounts_begin_with_root(const struct plan *plan)
 {
-	static const bool mounts_a_tree[OP_END] = {
-		[OP_BIND] = true,
-		[OP_BIND_FD] = true,
-		[OP_OVERLAY] = true,
-		[OP_TMPFS] = true,
-	};
-
-	return plan->n_ops > 0 && mounts_a_tree[plan->ops[0].kind] &&
+	return plan->n_ops > 0 && has_trait(&plan->ops[0], OP_IS_TREE) &&
 	       !(plan->ops[0].flags & PLAN_TRY) &&
 	       is_root_path(plan->ops[0].dest);
 }
@@ -133,15 +131,10 @@ static int become_root(struct box *box, int mount, struct hb_error *err)
 /* Whether an operation still to come clones a host tree with all below it. */
 static bool has_clones(const struct plan *plan)
 {
-	static const bool clones[OP_END] = {
-		[OP_BIND] = true,
-		[OP_BIND_FD] = true,
-	};
-
 	for (size_t i = 1; i < plan->n_ops; i++)
-		if (clones[plan->ops[i].kind])
+		if (has_trait(&plan->ops[i], OP_IS_CLONE))
 			return true;
-	return plan->n_ops > 0 && clones[plan->ops[0].kind] &&
+	return plan->n_ops > 0 && has_trait(&plan->ops[0], OP_IS_CLONE) &&
 	       !mounts_begin_with_root(plan);
 }
 

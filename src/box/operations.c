@@ -13,34 +13,16 @@
 #include "sys/mount.h"
 #include "sys/proc.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 /* The operations of a plan, in their order. */
 
-static const op_fn op_table[] = {
-	[OP_BIND] = op_bind,
-	[OP_BIND_FD] = op_bind_fd,
-	[OP_REMOUNT_RO] = op_remount_ro,
-	[OP_OVERLAY] = op_overlay,
-	[OP_PROC] = op_proc,
-	[OP_DEV] = op_dev,
-	[OP_TMPFS] = op_tmpfs,
-	[OP_MQUEUE] = op_mqueue,
-	[OP_DIR] = op_dir,
-	[OP_FILE] = op_file,
-	[OP_BIND_DATA] = op_bind_data,
-	[OP_MASK] = op_mask,
-	[OP_SYMLINK] = op_symlink,
-	[OP_CHMOD] = op_chmod,
-	[OP_HOLD] = op_hold,
-	[OP_HOSTNAME] = op_hostname,
-};
+#define FUNCTION(id_, name_, members_, traits_, perms_, function_) \
+	[OP_##id_] = op_##function_,
 
-static_assert(sizeof(op_table) / sizeof(op_table[0]) == OP_END,
-	      "every operation has a function");
+static const op_fn op_table[OP_END] = { PLAN_OPS(FUNCTION) };
 
 /*
  * Before the first operation, because an operation may create a mount point on

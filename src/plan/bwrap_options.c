@@ -294,17 +294,9 @@ static int add_at(struct bwrap_state *s, const struct bwrap_option *o,
 	return 0;
 }
 
-/* Modes that bubblewrap gives where no --perms came before. */
-static const mode_t default_perms[OP_END] = {
-	[OP_TMPFS] = 0755,
-	[OP_DIR] = 0755,
-	[OP_FILE] = 0666,
-	[OP_BIND_DATA] = 0600,
-};
-
 static void take_perms(struct bwrap_state *s, struct plan_op *op)
 {
-	op->perms = default_perms[op->kind];
+	op->perms = plan_kinds[op->kind].perms;
 	if (s->perms >= 0) {
 		op->perms = (mode_t)s->perms;
 		op->flags |= PLAN_HAS_PERMS;

@@ -2,6 +2,8 @@
 #ifndef HB_PLAN_PLAN_H
 #define HB_PLAN_PLAN_H
 
+#include "plan/op_kinds.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,28 +32,6 @@ struct setting_item;
  * Carried out strictly in the order of the list, each inside the root that the
  * ones before it made; a later mount covers an earlier one.
  */
-enum plan_op_kind {
-	OP_BIND = 1,   /* source at dest, with everything mounted below it */
-	OP_BIND_FD,    /* the same for the object behind `fd` */
-	OP_REMOUNT_RO, /* that mount alone becomes read-only */
-	OP_OVERLAY,    /* layers, and an upper unless PLAN_OVERLAY_RO; perms of
-			* one in memory */
-	OP_PROC,       /* procfs of the box's pid namespace, else the host's */
-	OP_DEV,	       /* a minimal /dev */
-	OP_TMPFS,      /* perms, size (0: no limit) */
-	OP_MQUEUE,
-	OP_DIR,	      /* perms; an existing directory is left alone */
-	OP_FILE,      /* content of `fd` or of `source`, perms */
-	OP_BIND_DATA, /* the same, as a file of its own mounted at dest */
-	OP_MASK,      /* the same, part of what is bound at `base` */
-	OP_SYMLINK,   /* source is the target's text, dest the link */
-	OP_CHMOD,     /* perms; dest must exist */
-	OP_HOLD,      /* the directory at dest cannot be renamed or removed; a
-		       * missing one is no error */
-	OP_HOSTNAME,  /* source is the name; needs PLAN_NS_UTS */
-	OP_END	      /* one past the last */
-};
-
 enum plan_op_flag {
 	PLAN_RO = 1 << 0,      /* binds: read-only, recursively */
 	PLAN_DEVICES = 1 << 1, /* binds: device nodes work */

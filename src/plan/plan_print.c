@@ -23,39 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which members of struct plan_op a kind uses. */
-enum {
-	HAS_SOURCE = 1 << 0,
-	HAS_DEST = 1 << 1,
-	HAS_FD = 1 << 2,
-	HAS_PERMS = 1 << 3,
-	HAS_SIZE = 1 << 4,
-	HAS_LAYERS = 1 << 5,
-	HAS_CONTENT = 1 << 6, /* source with PLAN_TEXT, fd without */
-};
-
-static const struct {
-	const char *name;
-	unsigned has;
-} kinds[OP_END] = {
-	[OP_BIND] = { "bind", HAS_SOURCE | HAS_DEST },
-	[OP_BIND_FD] = { "bind-fd", HAS_FD | HAS_DEST },
-	[OP_REMOUNT_RO] = { "remount-ro", HAS_DEST },
-	[OP_OVERLAY] = { "overlay", HAS_LAYERS | HAS_DEST },
-	[OP_PROC] = { "proc", HAS_DEST },
-	[OP_DEV] = { "dev", HAS_DEST },
-	[OP_TMPFS] = { "tmpfs", HAS_DEST | HAS_PERMS | HAS_SIZE },
-	[OP_MQUEUE] = { "mqueue", HAS_DEST },
-	[OP_DIR] = { "dir", HAS_DEST | HAS_PERMS },
-	[OP_FILE] = { "file", HAS_CONTENT | HAS_DEST | HAS_PERMS },
-	[OP_BIND_DATA] = { "bind-data", HAS_CONTENT | HAS_DEST | HAS_PERMS },
-	[OP_MASK] = { "mask", HAS_CONTENT | HAS_DEST | HAS_PERMS },
-	[OP_SYMLINK] = { "symlink", HAS_SOURCE | HAS_DEST },
-	[OP_CHMOD] = { "chmod", HAS_DEST | HAS_PERMS },
-	[OP_HOLD] = { "hold", HAS_DEST },
-	[OP_HOSTNAME] = { "hostname", HAS_SOURCE },
-};
-
 /* A bit without a name is printed as a number, never left out. */
 struct bit_name {
 	unsigned bit;
@@ -137,7 +104,7 @@ struct writer {
 
 const char *plan_op_name(enum plan_op_kind kind)
 {
-	return kind > 0 && kind < OP_END ? kinds[kind].name : NULL;
+	return kind > 0 && kind < OP_END ? plan_kinds[kind].name : NULL;
 }
 
 /* A list of records follows, or ends. */
@@ -320,12 +287,12 @@ static void caps_field(struct writer *w, const char *key, uint64_t caps)
 static void write_op(struct writer *w, const struct plan *plan,
 		     const struct plan_op *op)
 {
-	unsigned has = kinds[op->kind].has;
+	unsigned has = plan_kinds[op->kind].members;
 
 	if (has & HAS_CONTENT)
 		has |= op->flags & PLAN_TEXT ? HAS_SOURCE : HAS_FD;
 
-	begin_record(w, kinds[op->kind].name);
+	begin_record(w, plan_kinds[op->kind].name);
 	if (has & HAS_LAYERS) {
 		strings_field(w, "layers", plan->layers + op->first_layer,
 			      op->n_layers);

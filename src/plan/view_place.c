@@ -111,17 +111,14 @@ const struct plan_op *view_find(const struct plan *plan, const char *path,
 
 bool view_has(const struct plan *plan, const char *path)
 {
-	static const bool shows_the_host[OP_END] = {
-		[OP_BIND] = true,
-		[OP_OVERLAY] = true,
-	};
 	char now[PATH_MAX], found[PATH_MAX];
 	const struct plan_op *op;
 
 	if (path_normalise(path, PATH_DOTS_REFUSE, now, sizeof(now)) < 0)
 		return false;
 	op = view_find(plan, now, found);
-	return op && shows_the_host[op->kind] && !(op->flags & PLAN_OURS);
+	return op && plan_kinds[op->kind].traits & OP_IS_HOST &&
+	       !(op->flags & PLAN_OURS);
 }
 
 int view_inside(const struct view_request *request, const char *path, char *ret)
