@@ -505,6 +505,21 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 	return r < 0 ? r : 0;
 }
 
+/* Whether all that lies below the directory is in conflict because of it. */
+static int doubt_below(struct scan *scan, struct sighting *s,
+		       struct hb_error *err)
+{
+	int r;
+
+	s->doubt_below = conflict_below(&scan->rule, s);
+	if (s->doubt_below != CONFLICT_MOVED)
+		return 0;
+	r = explained_by_layers(scan->request, s, err);
+	if (r > 0)
+		s->doubt_below = CONFLICT_PLACED;
+	return r;
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
@@ -519,14 +534,9 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	};
 	int r;
 
-	s->doubt_below = conflict_below(&scan->rule, s);
-	if (s->doubt_below == CONFLICT_MOVED) {
-		r = explained_by_layers(scan->request, s, err);
-		if (r < 0)
-			return r;
-		if (r > 0)
-			s->doubt_below = CONFLICT_PLACED;
-	}
+	r = doubt_below(scan, s, err);
+	if (r < 0)
+		return r;
 	if (conflict_is_committed(&scan->rule, s)) {
 		if (!is_lost_dir(s))
 			return WALK_SKIP;

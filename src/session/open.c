@@ -224,6 +224,44 @@ void session_left(void *ctx, const struct txn_left *left)
 		path);
 }
 
+/* One resource as a transaction sees it. */
+static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
+{
+	struct session_resource *resource = &s->resources[i];
+	int r;
+
+	r = load_seen(resource, err);
+	if (r >= 0)
+		r = session_open_layers(s, i, err);
+	if (r < 0)
+		return r;
+	if (resource->git.git < 0 && !resource->is_gone)
+		(void)worktree_open(s->record.resources[i].source,
+				    &resource->git.git, &resource->git.common);
+	peers_done(&resource->peers);
+	peers_init(&resource->peers, s, i);
+	s->txn_resources[i] = (struct txn_resource){
+		.source = s->record.resources[i].source,
+		.base = resource->base,
+		.dir = resource->dir,
+		.spot = resource->dir,
+		.layers = resource->layers,
+		.n_layers = resource->n_layers,
+		.is_shared = resource->is_shared,
+		.top = resource->top >= 0 ? &resource->top : NULL,
+		.peers = resource->is_gone ? NULL : &resource->peers.ask,
+		.is_gone = resource->is_gone,
+		.git = resource->git.git >= 0 ? &resource->git : NULL,
+		.is_git = strcmp(s->record.resources[i].role,
+				 role_name(VIEW_GIT)) == 0,
+		.same_mount = s->record.resources[i].same_mount,
+		.store_name = BERTH,
+		.t0 = believable_t0(resource, s->record.resources[i].t0),
+	};
+	s->seen_ctx[i] = &resource->seen;
+	return 0;
+}
+
 int session_txn(struct hb_session *s, struct txn **ret_txn,
 		struct hb_error *err)
 {
@@ -240,40 +278,9 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 	if (!s->txn_resources || !s->seen_ctx)
 		return hb_fail(err, -ENOMEM, "cannot begin a transaction");
 	for (size_t i = 0; i < n; i++) {
-		struct session_resource *resource = &s->resources[i];
-
-		r = load_seen(resource, err);
-		if (r >= 0)
-			r = session_open_layers(s, i, err);
+		r = open_for_txn(s, i, err);
 		if (r < 0)
 			return r;
-		if (resource->git.git < 0 && !resource->is_gone)
-			(void)worktree_open(s->record.resources[i].source,
-					    &resource->git.git,
-					    &resource->git.common);
-		peers_done(&resource->peers);
-		peers_init(&resource->peers, s, i);
-		s->txn_resources[i] = (struct txn_resource){
-			.source = s->record.resources[i].source,
-			.base = resource->base,
-			.dir = resource->dir,
-			.spot = resource->dir,
-			.layers = resource->layers,
-			.n_layers = resource->n_layers,
-			.is_shared = resource->is_shared,
-			.top = resource->top >= 0 ? &resource->top : NULL,
-			.peers =
-				resource->is_gone ? NULL : &resource->peers.ask,
-			.is_gone = resource->is_gone,
-			.git = resource->git.git >= 0 ? &resource->git : NULL,
-			.is_git = strcmp(s->record.resources[i].role,
-					 role_name(VIEW_GIT)) == 0,
-			.same_mount = s->record.resources[i].same_mount,
-			.store_name = BERTH,
-			.t0 = believable_t0(resource,
-					    s->record.resources[i].t0),
-		};
-		s->seen_ctx[i] = &resource->seen;
 	}
 	s->txn = (struct txn){
 		.session = s->dir,

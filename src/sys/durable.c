@@ -161,7 +161,8 @@ int sys_space(int fd, struct sys_space *ret)
 					       : (uint64_t)fs.f_bavail *
 							 (uint64_t)fs.f_bsize,
 		.size_bytes = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize,
-		.is_overlay = fs.f_type == K_OVERLAY_MAGIC,
+		.is_overlay =
+			fs.f_type == K_OVERLAY_MAGIC || fault_is_overlay(),
 	};
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "sys/durable.h"
+#include "sys/fault.h"
 #include "sys/file.h"
 #include "tree/tree.h"
 #include "txn/dress.h"
@@ -19,7 +20,8 @@
  * nothing, the old object, the new one or another.  What they hold is the whole
  * state; the table below says what to do next in either direction, until it
  * says that there is nothing left to do.  A process that dies between two calls
- * leaves one of the rows, so going on after a crash is going on.
+ * leaves one of the rows, so going on after a crash is going on.  t_crash
+ * visits every row.
  *
  * (a) An object is moved out of the base only if it is the planned one and
  *     nobody has written to it since; what came is looked at again, because
@@ -40,9 +42,17 @@ enum holds {
 	H_OTHER,
 };
 
+enum {
+	AT_BASE,
+	AT_SOURCE,
+	AT_UNDO,
+	PLACES
+};
+
 enum action {
 	A_STATE = 0, /* not one of ours */
 	A_DONE,
+	A_LEFT, /* done, and then somebody put his own object there */
 	A_CONFLICT,
 	A_SWAP,	    /* base <-> source, or what stands for it */
 	A_PARK,	    /* source -> undo */
@@ -62,58 +72,107 @@ enum action {
 	A_WRONG_RETURN, /* likewise from the undo slot */
 };
 
+/* The call that an action is. */
+enum way {
+	W_NONE,
+	W_MOVE,
+	W_KEEP, /* a move to where nothing may be */
+	W_SWAP,
+	W_UNPARK, /* a move, or what stands for a swap */
+	W_EXCHANGE,
+	W_DROP,
+	W_REMOVE,
+	W_STORE,
+};
+
+static const struct {
+	enum way way;
+	int from, to;
+	bool takes; /* the base's object leaves, or that is its first step */
+	bool puts;  /* the base gets a name that it does not have */
+} actions[] = {
+	[A_SWAP] = { W_SWAP, .takes = true },
+	[A_PARK] = { W_MOVE, AT_SOURCE, AT_UNDO },
+	[A_UNPARK] = { W_UNPARK, AT_UNDO, AT_SOURCE, .takes = true },
+	[A_ENTER] = { W_KEEP, AT_SOURCE, AT_BASE, .puts = true },
+	[A_RETURN] = { W_KEEP, AT_UNDO, AT_BASE, .puts = true },
+	[A_GIVE] = { W_MOVE, AT_BASE, AT_SOURCE, .takes = true },
+	[A_TAKE] = { W_MOVE, AT_BASE, AT_UNDO, .takes = true },
+	[A_OVER_NEW] = { W_MOVE, AT_SOURCE, AT_BASE, .takes = true },
+	[A_OVER_OLD] = { W_MOVE, AT_UNDO, AT_BASE, .takes = true },
+	[A_REMOVE] = { W_REMOVE },
+	[A_STORE] = { W_STORE },
+	[A_DROP_BASE] = { W_DROP, AT_BASE },
+	[A_DROP_SOURCE] = { W_DROP, AT_SOURCE },
+	[A_DROP_UNDO] = { W_DROP, AT_UNDO },
+	[A_WRONG_SWAP] = { W_EXCHANGE, AT_BASE, AT_SOURCE },
+	[A_WRONG_RETURN] = { W_KEEP, AT_UNDO, AT_BASE, .puts = true },
+};
+
+/* What else a row asks about the objects. */
+enum guard {
+	/* A directory cannot be renamed over what is a second name. */
+	G_OLD_DIR = 1 << 0,
+	G_NEW_DIR = 1 << 1,
+	/* Killed between moving the old object and looking at it again. */
+	G_WRITTEN = 1 << 2,
+	/* Killed between storing a directory and looking into it: store(). */
+	G_FILLED = 1 << 3,
+};
+
 struct row {
 	enum op_kind kind;
 	enum holds base, source, undo;
+	unsigned needs, forbids; /* enum guard */
 	enum action forward, back;
 };
 
+/* clang-format off */
 static const struct row rows[] = {
-	{ OP_REPLACE, H_OLD, H_NEW, H_NONE, A_SWAP, A_DONE },
-	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, A_PARK, A_SWAP },
-	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, A_DONE, A_UNPARK },
-	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, A_OVER_NEW, A_DROP_UNDO },
-	{ OP_REPLACE, H_NONE, H_NEW, H_OLD, A_ENTER, A_RETURN },
-	{ OP_REPLACE, H_NEW, H_NEW, H_OLD, A_DROP_SOURCE, A_OVER_OLD },
-	{ OP_REPLACE, H_NEW, H_OTHER, H_NONE, A_WRONG_SWAP, A_WRONG_SWAP },
-	{ OP_REPLACE, H_OLD, H_OTHER, H_NONE, A_STATE, A_WRONG_SWAP },
-	{ OP_REPLACE, H_OTHER, H_NEW, H_NONE, A_CONFLICT, A_DONE },
-	{ OP_REPLACE, H_NONE, H_NEW, H_NONE, A_CONFLICT, A_DONE },
-	{ OP_REPLACE, H_OTHER, H_OLD, H_NONE, A_PARK, A_CONFLICT },
-	{ OP_REPLACE, H_OTHER, H_NONE, H_OLD, A_DONE, A_CONFLICT },
-	{ OP_REPLACE, H_NONE, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+	{ OP_REPLACE, H_OLD, H_NEW, H_NONE, 0, 0, A_SWAP, A_DONE },
+	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, 0, G_WRITTEN, A_PARK, A_SWAP },
+	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, G_WRITTEN, 0, A_WRONG_SWAP, A_SWAP },
+	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, 0, 0, A_DONE, A_UNPARK },
+	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, 0, G_NEW_DIR, A_OVER_NEW, A_DROP_UNDO },
+	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, G_NEW_DIR, 0, A_DROP_BASE, A_DROP_UNDO },
+	{ OP_REPLACE, H_NONE, H_NEW, H_OLD, 0, 0, A_ENTER, A_RETURN },
+	{ OP_REPLACE, H_NEW, H_NEW, H_OLD, 0, G_OLD_DIR, A_DROP_SOURCE, A_OVER_OLD },
+	{ OP_REPLACE, H_NEW, H_NEW, H_OLD, G_OLD_DIR, 0, A_DROP_SOURCE, A_DROP_BASE },
+	{ OP_REPLACE, H_NEW, H_OTHER, H_NONE, 0, 0, A_WRONG_SWAP, A_WRONG_SWAP },
+	{ OP_REPLACE, H_OLD, H_OTHER, H_NONE, 0, 0, A_STATE, A_WRONG_SWAP },
+	{ OP_REPLACE, H_OTHER, H_NEW, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+	{ OP_REPLACE, H_NONE, H_NEW, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+	{ OP_REPLACE, H_OTHER, H_OLD, H_NONE, 0, 0, A_PARK, A_CONFLICT },
+	{ OP_REPLACE, H_OTHER, H_NONE, H_OLD, 0, 0, A_LEFT, A_CONFLICT },
+	{ OP_REPLACE, H_NONE, H_NONE, H_OLD, 0, 0, A_DONE, A_CONFLICT },
 
-	{ OP_ADD, H_NONE, H_NEW, H_NONE, A_ENTER, A_DONE },
-	{ OP_ADD, H_NEW, H_NONE, H_NONE, A_DONE, A_GIVE },
-	{ OP_ADD, H_NEW, H_NEW, H_NONE, A_DROP_SOURCE, A_DROP_BASE },
-	{ OP_ADD, H_OTHER, H_NEW, H_NONE, A_CONFLICT, A_DONE },
-	{ OP_ADD, H_OTHER, H_NONE, H_NONE, A_DONE, A_CONFLICT },
+	{ OP_ADD, H_NONE, H_NEW, H_NONE, 0, 0, A_ENTER, A_DONE },
+	{ OP_ADD, H_NEW, H_NONE, H_NONE, 0, 0, A_DONE, A_GIVE },
+	{ OP_ADD, H_NEW, H_NEW, H_NONE, 0, 0, A_DROP_SOURCE, A_DROP_BASE },
+	{ OP_ADD, H_OTHER, H_NEW, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+	{ OP_ADD, H_OTHER, H_NONE, H_NONE, 0, 0, A_LEFT, A_CONFLICT },
 
-	{ OP_DELETE, H_OLD, H_NONE, H_NONE, A_TAKE, A_DONE },
-	{ OP_DELETE, H_NONE, H_NONE, H_OLD, A_DONE, A_RETURN },
-	{ OP_DELETE, H_OLD, H_NONE, H_OLD, A_DROP_BASE, A_DROP_UNDO },
-	{ OP_DELETE, H_NONE, H_NONE, H_OTHER, A_WRONG_RETURN, A_WRONG_RETURN },
-	{ OP_DELETE, H_OTHER, H_NONE, H_NONE, A_CONFLICT, A_DONE },
-	{ OP_DELETE, H_NONE, H_NONE, H_NONE, A_CONFLICT, A_DONE },
-	{ OP_DELETE, H_OTHER, H_NONE, H_OLD, A_DONE, A_CONFLICT },
+	{ OP_DELETE, H_OLD, H_NONE, H_NONE, 0, 0, A_TAKE, A_DONE },
+	{ OP_DELETE, H_NONE, H_NONE, H_OLD, 0, 0, A_DONE, A_RETURN },
+	{ OP_DELETE, H_OLD, H_NONE, H_OLD, 0, 0, A_DROP_BASE, A_DROP_UNDO },
+	{ OP_DELETE, H_NONE, H_NONE, H_OTHER, 0, 0, A_WRONG_RETURN, A_WRONG_RETURN },
+	{ OP_DELETE, H_OTHER, H_NONE, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+	{ OP_DELETE, H_NONE, H_NONE, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+	{ OP_DELETE, H_OTHER, H_NONE, H_OLD, 0, 0, A_LEFT, A_CONFLICT },
 
-	{ OP_REMOVE, H_OLD, H_NEW, H_NONE, A_REMOVE, A_DONE },
-	{ OP_REMOVE, H_NONE, H_NEW, H_NONE, A_DONE, A_ENTER },
-	{ OP_REMOVE, H_NEW, H_NONE, H_NONE, A_STORE, A_DONE },
-	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, A_DONE, A_CONFLICT },
-	{ OP_REMOVE, H_OTHER, H_NONE, H_NONE, A_CONFLICT, A_DONE },
+	{ OP_REMOVE, H_OLD, H_NEW, H_NONE, 0, 0, A_REMOVE, A_DONE },
+	{ OP_REMOVE, H_NONE, H_NEW, H_NONE, 0, G_FILLED, A_DONE, A_ENTER },
+	{ OP_REMOVE, H_NONE, H_NEW, H_NONE, G_FILLED, 0, A_CONFLICT, A_ENTER },
+	{ OP_REMOVE, H_NEW, H_NONE, H_NONE, 0, 0, A_STORE, A_DONE },
+	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, 0, G_FILLED, A_DONE, A_CONFLICT },
+	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, G_FILLED, 0, A_CONFLICT, A_CONFLICT },
+	{ OP_REMOVE, H_OTHER, H_NONE, H_NONE, 0, 0, A_CONFLICT, A_DONE },
 };
+/* clang-format on */
 
 /* More than any way through the table. */
 #define STEPS_MAX  16
 #define USER_WRITE 0200
-
-enum {
-	AT_BASE,
-	AT_SOURCE,
-	AT_UNDO,
-	PLACES
-};
 
 struct view {
 	struct place place[PLACES];
@@ -160,17 +219,74 @@ static int look(struct step *s, const struct op *op, struct view *v,
 	return 0;
 }
 
-static enum action choose(const struct op *op, const struct view *v, bool back)
+/* 1: the guard holds.  G_FILLED is asked on the way forward alone. */
+static int holds_guard(const struct op *op, const struct view *v, bool back,
+		       unsigned guard, struct hb_error *err)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct row *row = &rows[i];
+	const struct place *source = &v->place[AT_SOURCE];
+	int r;
 
-		if (row->kind == op->kind && row->base == v->holds[AT_BASE] &&
-		    row->source == v->holds[AT_SOURCE] &&
-		    row->undo == v->holds[AT_UNDO])
-			return back ? row->back : row->forward;
+	switch (guard) {
+	case G_OLD_DIR:
+		return op->old.type == ENTRY_DIR;
+	case G_NEW_DIR:
+		return op->new.type == ENTRY_DIR;
+	case G_WRITTEN:
+		return !op_is_old_unchanged(op, &v->object[AT_SOURCE]);
+	case G_FILLED:
+		if (back)
+			return 0;
+		r = tree_is_empty(source->dir, source->name, TREE_OURS, err);
+		return r < 0 ? r : !r;
+	default:
+		return 0;
 	}
-	return A_STATE;
+}
+
+/* 1: the row is about what lies there. */
+static int fits(const struct row *row, const struct op *op,
+		const struct view *v, bool back, struct hb_error *err)
+{
+	int r;
+
+	if (row->kind != op->kind || row->base != v->holds[AT_BASE] ||
+	    row->source != v->holds[AT_SOURCE] ||
+	    row->undo != v->holds[AT_UNDO])
+		return 0;
+	if (!row->needs && !row->forbids)
+		return 1;
+	r = holds_guard(op, v, back, row->needs | row->forbids, err);
+	return r < 0 ? r : r == (row->needs != 0);
+}
+
+/* The row, or NULL where none fits. */
+static int choose(const struct op *op, const struct view *v, bool back,
+		  const struct row **ret_row, struct hb_error *err)
+{
+	*ret_row = NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int r = fits(&rows[i], op, v, back, err);
+
+		if (r < 0)
+			return r;
+		if (r == 1) {
+			*ret_row = &rows[i];
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static enum action action_of(const struct row *row, bool back)
+{
+	if (!row)
+		return A_STATE;
+	return back ? row->back : row->forward;
+}
+
+size_t step_rows(void)
+{
+	return sizeof(rows) / sizeof(rows[0]);
 }
 
 static bool is_flag_unknown(int r)
@@ -284,65 +400,33 @@ static int make_movable(struct step *s, struct view *v, struct hb_error *err)
 static int act(struct step *s, const struct view *v, enum action action,
 	       bool back)
 {
-	switch (action) {
-	case A_SWAP:
+	int from = actions[action].from, to = actions[action].to;
+	int r;
+
+	switch (actions[action].way) {
+	case W_MOVE:
+		return move(v, from, to, 0);
+	case W_KEEP:
+		return move_keep(s, v, from, to);
+	case W_SWAP:
 		return swap(s, v, back);
-	case A_PARK:
-		return move(v, AT_SOURCE, AT_UNDO, 0);
-	case A_UNPARK:
-		return s->is_plain ? swap(s, v, back)
-				   : move(v, AT_UNDO, AT_SOURCE, 0);
-	case A_ENTER:
-		return move_keep(s, v, AT_SOURCE, AT_BASE);
-	case A_RETURN:
-		return move_keep(s, v, AT_UNDO, AT_BASE);
-	case A_GIVE:
-		return move(v, AT_BASE, AT_SOURCE, 0);
-	case A_TAKE:
-		return move(v, AT_BASE, AT_UNDO, 0);
-	case A_OVER_NEW:
-		return move(v, AT_SOURCE, AT_BASE, 0);
-	case A_OVER_OLD:
-		return move(v, AT_UNDO, AT_BASE, 0);
-	case A_REMOVE:
+	case W_UNPARK:
+		return s->is_plain ? swap(s, v, back) : move(v, from, to, 0);
+	case W_EXCHANGE:
+		/* Without the flag it was not we who left this. */
+		r = move(v, from, to, RENAME_SWAP);
+		return is_flag_unknown(r) ? -HB_E_STATE : r;
+	case W_DROP:
+		return drop(v, from);
+	case W_REMOVE:
 		return sys_unlinkat(v->place[AT_BASE].dir,
 				    v->place[AT_BASE].name, AT_REMOVEDIR);
-	case A_STORE:
+	case W_STORE:
 		return store(s, v);
-	case A_DROP_BASE:
-		return drop(v, AT_BASE);
-	case A_DROP_SOURCE:
-		return drop(v, AT_SOURCE);
-	case A_DROP_UNDO:
-		return drop(v, AT_UNDO);
-	case A_WRONG_SWAP:
-		return move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
-	case A_WRONG_RETURN:
-		return move_keep(s, v, AT_UNDO, AT_BASE);
-	case A_STATE:
-	case A_DONE:
-	case A_CONFLICT:
+	case W_NONE:
 	default:
 		return -EINVAL;
 	}
-}
-
-/*
- * Whether the action moves what is in the base away from there, or is the first
- * step to it.
- */
-static bool takes_from_base(enum action action)
-{
-	return action == A_SWAP || action == A_GIVE || action == A_TAKE ||
-	       action == A_OVER_NEW || action == A_OVER_OLD ||
-	       action == A_UNPARK;
-}
-
-/* Whether it gives the base a name that it does not have. */
-static bool puts_into_base(enum action action)
-{
-	return action == A_ENTER || action == A_RETURN ||
-	       action == A_WRONG_RETURN;
 }
 
 static bool is_as_planned(const struct op *op, enum holds h,
@@ -446,82 +530,94 @@ static int conflict(const struct op *op, struct hb_error *err)
 	return fail_for(op, -HB_E_CONFLICT, "meanwhile changed:", err);
 }
 
-/* One action.  1: go on, 0: done. */
-static int advance(struct step *s, const struct op *op, bool back,
-		   struct hb_error *err)
+/* What stands against the action, before anything is touched. */
+static int refuse(const struct step *s, const struct op *op,
+		  const struct view *v, enum action action,
+		  struct hb_error *err)
 {
-	enum action action;
-	struct view v;
-	bool changed;
-	int r;
+	bool changed = action == A_CONFLICT ||
+		       (actions[action].takes && is_written_to(op, v)) ||
+		       /* What it lay in is gone. */
+		       (actions[action].puts && v->place[AT_BASE].dir < 0);
 
-	r = look(s, op, &v, err);
-	if (r < 0)
-		return r;
-	action = choose(op, &v, back);
-	/* A directory cannot be renamed over what is a second name here. */
-	if ((action == A_OVER_NEW && op->new.type == ENTRY_DIR) ||
-	    (action == A_OVER_OLD && op->old.type == ENTRY_DIR))
-		action = A_DROP_BASE;
-	/* Killed between storing it and looking into it: see store(). */
-	if (action == A_DONE && op->kind == OP_REMOVE && !back &&
-	    v.holds[AT_SOURCE] == H_NEW) {
-		r = tree_is_empty(v.place[AT_SOURCE].dir,
-				  v.place[AT_SOURCE].name, TREE_OURS, err);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			action = A_CONFLICT;
-	}
-	if (action == A_DONE) {
-		/* Somebody's own object lies where ours was put. */
-		s->is_left = s->is_recovery && !back &&
-			     v.holds[AT_BASE] == H_OTHER &&
-			     op->kind != OP_REMOVE;
-		r = settle(s, op, &v, back, err);
-		return r < 0 ? r : 0;
-	}
-	changed = action == A_CONFLICT ||
-		  (takes_from_base(action) && is_written_to(op, &v)) ||
-		  /* What it lay in is gone. */
-		  (puts_into_base(action) && v.place[AT_BASE].dir < 0);
 	/* After a crash nobody can say any more who came first. */
 	if (action == A_STATE || (s->is_recovery && changed))
 		return fail_for(op, -HB_E_STATE,
 				"neither as before nor as after:", err);
-	if (changed)
-		return conflict(op, err);
-	/* Seen after a crash between moving and looking again. */
-	if (action == A_PARK && !back && v.holds[AT_BASE] == H_NEW &&
-	    !op_is_old_unchanged(op, &v.object[AT_SOURCE]))
-		action = A_WRONG_SWAP;
-	r = make_movable(s, &v, err);
-	if (r == 0 && !back && v.holds[AT_SOURCE] == H_NEW &&
-	    action != A_DROP_SOURCE)
-		r = dress_for_base(s->site, op, &v.place[AT_SOURCE],
-				   &v.object[AT_SOURCE], &v.place[AT_BASE],
-				   err);
-	if (r < 0)
+	return changed ? conflict(op, err) : 0;
+}
+
+/* What the objects need before they can move. */
+static int prepare(struct step *s, const struct op *op, struct view *v,
+		   enum action action, bool back, struct hb_error *err)
+{
+	int r = make_movable(s, v, err);
+
+	if (r < 0 || back || v->holds[AT_SOURCE] != H_NEW ||
+	    action == A_DROP_SOURCE)
 		return r;
+	r = dress_for_base(s->site, op, &v->place[AT_SOURCE],
+			   &v->object[AT_SOURCE], &v->place[AT_BASE], err);
 	s->is_dressed = s->is_dressed || r > 0;
-	r = act(s, &v, action, back);
-	/* Between looking and moving somebody put one there, or took it. */
-	if (r == -EEXIST || r == -ENOENT || r == -ENOTEMPTY)
-		return conflict(op, err);
-	if (r < 0)
-		return fail_for(op, r, "cannot move", err);
+	return r;
+}
+
+/* After an action.  1: go on, 0: done. */
+static int follow(struct step *s, const struct op *op, enum action did,
+		  struct view *v, bool back, struct hb_error *err)
+{
+	int r;
+
 	if (op->kind == OP_REMOVE) {
 		/* What lay in it is looked for in another one from now on. */
 		site_forget(s->site);
 		return 1;
 	}
 	/* Going back, that is where it was to come from. */
-	if (action == A_WRONG_SWAP || action == A_WRONG_RETURN)
+	if (did == A_WRONG_SWAP || did == A_WRONG_RETURN)
 		return back ? 1 : conflict(op, err);
-	r = check_arrival(s, op, action, &v, back, err);
-	if (r != 0)
-		return r == 1 ? conflict(op, err) : r;
-	return finish_at_once(s, op, action, &v, back, err);
+	r = check_arrival(s, op, did, v, back, err);
+	if (r < 0)
+		return r;
+	return r == 1 ? conflict(op, err)
+		      : finish_at_once(s, op, did, v, back, err);
+}
+
+/* One action.  1: go on, 0: done. */
+static int advance(struct step *s, const struct op *op, bool back,
+		   struct hb_error *err)
+{
+	const struct row *row;
+	enum action action;
+	struct view v;
+	int r;
+
+	r = look(s, op, &v, err);
+	if (r < 0)
+		return r;
+	r = choose(op, &v, back, &row, err);
+	if (r < 0)
+		return r;
+	if (row)
+		fault_row((size_t)(row - rows), back);
+	action = action_of(row, back);
+	if (action == A_DONE || action == A_LEFT) {
+		s->is_left = s->is_recovery && action == A_LEFT;
+		return settle(s, op, &v, back, err);
+	}
+	r = refuse(s, op, &v, action, err);
+	if (r < 0)
+		return r;
+	r = prepare(s, op, &v, action, back, err);
+	if (r < 0)
+		return r;
+	r = act(s, &v, action, back);
+	/* Between looking and moving somebody put one there, or took it. */
+	if (r == -EEXIST || r == -ENOENT || r == -ENOTEMPTY)
+		return conflict(op, err);
+	if (r < 0)
+		return fail_for(op, r, "cannot move", err);
+	return follow(s, op, action, &v, back, err);
 }
 
 /* The whiteout, or the original of a copy, leaves the upper or returns. */
@@ -633,6 +729,7 @@ static bool is_there(const struct view *v, bool back)
 int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err)
 {
+	const struct row *row = NULL;
 	enum action action;
 	struct object o = { 0 };
 	struct place p = { .dir = -1 };
@@ -645,7 +742,12 @@ int step_check(struct step *s, const struct op *op, bool back,
 	if ((op->flags & OP_SHARES) && v.holds[AT_BASE] == H_OTHER)
 		v.holds[AT_BASE] = H_NONE;
 	if (op->kind != OP_LAYER) {
-		action = choose(op, &v, back);
+		r = choose(op, &v, back, &row, err);
+		if (r < 0)
+			return r;
+		action = action_of(row, back);
+		if (action == A_LEFT)
+			action = A_DONE;
 		if (action == A_DONE && is_there(&v, back))
 			return 1;
 		if (action == A_STATE || action == A_CONFLICT ||

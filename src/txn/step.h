@@ -6,6 +6,7 @@
 #include "txn/site.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hb_error;
 
@@ -48,5 +49,8 @@ int step_leave(struct step *s, const struct op *op, bool back,
  */
 int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err);
+
+/* How many rows the table of steps has, for a test that visits all. */
+size_t step_rows(void);
 
 #endif

@@ -102,6 +102,11 @@ b
 one
 more
 none'
+}
+
+# A commit of some files, then of the others, and both undone.
+parts() {
+	where="$strategy, store ${inside:-outside}"
 
 	out=$(on_overlay 'create
 		box "echo more >>a; rm b; rm d/1 k/other; echo more >>k/keep"
@@ -299,11 +304,13 @@ his'
 
 strategy=overlay inside=
 files
+parts
 directories
 shared_directories
 refused
 strategy=copy_on_write inside=inside
 files
+parts
 directories
 shared_directories
 refused

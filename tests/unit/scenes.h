@@ -3,6 +3,7 @@
 #define HB_TEST_SCENES_H
 
 #include "changes/alike.h"
+#include "sys/fault.h"
 #include "world.h"
 
 /*
@@ -17,7 +18,8 @@ struct scene {
 	void (*build)(struct world *w);
 	const char *only; /* a glob, or NULL */
 	const char *except;
-	bool is_swept; /* what is alike goes after a commit */
+	bool is_swept;	 /* what is alike goes after a commit */
+	bool is_overlay; /* no directory of the base can be moved */
 };
 
 static inline void lay_whiteout(int dir, const char *path)
@@ -341,6 +343,24 @@ static inline void scene_emptied(struct world *w)
 	}
 }
 
+/* A directory that goes, and one that a file takes the place of. */
+static inline void scene_fixed(struct world *w)
+{
+	int b = w->base[0], u = w->upper[0];
+
+	put_dir(b, "gone");
+	put_dir(b, "gone/in");
+	lay_file(b, "gone/in/f", "f", 0644, WORLD_OLD);
+	lay_file(b, "gone/g", "g", 0600, WORLD_OLD);
+	set_mtime(b, "gone/in", WORLD_OLD);
+	set_mtime(b, "gone", WORLD_OLD);
+	lay_whiteout(u, "gone");
+	put_dir(b, "shared");
+	lay_file(b, "shared/f", "f", 0644, WORLD_OLD);
+	set_mtime(b, "shared", WORLD_OLD);
+	lay_file(u, "shared", "a file", 0644, WORLD_NEW);
+}
+
 static const struct scene scenes[] = {
 	{ "one entry", 1, .build = scene_one },
 	{ "types 4x4", 1, .build = scene_types },
@@ -373,6 +393,8 @@ static const struct scene scenes[] = {
 	{ "emptied directories", 1, .build = scene_emptied, .is_swept = true },
 	{ "emptied directories, another file system", 1, true,
 	  .build = scene_emptied, .is_swept = true },
+	{ "directories that cannot move", 1, .build = scene_fixed,
+	  .is_overlay = true },
 };
 
 #define N_SCENES (sizeof(scenes) / sizeof(scenes[0]))
@@ -380,6 +402,7 @@ static const struct scene scenes[] = {
 static inline void scene_open(const struct scene *s, struct world *w)
 {
 	world_init(w, s->n_resources, s->is_far);
+	fault_overlay(s->is_overlay);
 	s->build(w);
 	for (size_t i = 0; i < w->n; i++) {
 		set_mtime(w->base[i], ".", WORLD_OLD);

@@ -15,9 +15,10 @@
  */
 #include "txn/txn.h"
 
-#include "scenes.h"
+#include "meddle.h"
 #include "sys/fault.h"
 #include "txn/check.h"
+#include "txn/step.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -52,8 +53,12 @@ static struct told *told; /* by the child */
 static unsigned long long faults;
 
 /* How often a kill has left each row of check.h. */
-#define ROWS_MAX 32
+#define ROWS_MAX 64
 static unsigned long long rows_left[ROWS_MAX];
+
+/* How often each row of step.c has decided, forward and back; by children too.
+ */
+static unsigned (*steps_taken)[2];
 
 static bool is_soak(void)
 {
@@ -359,7 +364,8 @@ static void kills(struct loop *l, unsigned n, enum fault_mode mode, bool back)
 				m % 2 ? FAULT_KILL : FAULT_KILL_AFTER, m);
 			check_row(l, &w, "recovery killed", n);
 		}
-		r = recover(l->scene, &w, back, &err);
+		/* Of a recovery that was killed the next may turn round. */
+		r = recover(l->scene, &w, m % 4 > 1 ? !back : back, &err);
 		if (r < 0)
 			printf("# %s, %s killed at %u: recover: %s\n",
 			       l->scene->name, deed_names[l->deed], n,
@@ -592,6 +598,92 @@ static void interrupted_and_short_calls_go_on(void)
 	       faults - before);
 }
 
+static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
+			      bool back)
+{
+	struct txn_state state = { 0 };
+	struct hb_error err = { 0 };
+	enum txn_recovered what;
+	struct world w;
+	int r;
+
+	prepare(l->scene, l->deed, &w);
+	CHECK(act_in_child(l, false, false, &w, FAULT_KILL_AFTER, n));
+	meddle(&w, how);
+	world_reopen(&w);
+	r = txn_recover(&w.txn, back, &what, &err);
+	if (r != 0 && r != -HB_E_STATE)
+		printf("# %s, %s, %s %u, meddled %d: %d: %s\n", l->scene->name,
+		       deed_names[l->deed], l->only, n, (int)how, r, err.text);
+	CHECK(r == 0 || r == -HB_E_STATE);
+	/* All is done but what is his, unless he spoilt what is ours. */
+	if (how != MEDDLE_SOURCE && how != MEDDLE_UNDO) {
+		CHECK(r == 0 || w.txn.n_left > 0);
+		CHECK_INT(txn_check(&w.txn, &state, &err), 0);
+		CHECK_INT(state.flight, FLIGHT_NONE);
+	}
+	CHECK(how != MEDDLE_OTHER || meddle_is_kept(&w));
+	world_done(&w);
+}
+
+/* At each call that moves something; in the fast set in one direction each. */
+static void meddle_scene(const struct scene *s, enum deed deed)
+{
+	static const char *const calls[] = { "renameat2", "linkat",
+					     "unlinkat" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct loop l = { .scene = s, .deed = deed, .only = calls[i] };
+
+		learn(&l);
+		for (unsigned n = 1; n <= l.n_calls; n++)
+			for (int how = 0; how < MEDDLINGS; how++) {
+				bool back = (n + (unsigned)how / 2) % 2;
+
+				meddle_after_kill(&l, n, (enum meddling)how,
+						  back);
+				if (is_soak())
+					meddle_after_kill(&l, n,
+							  (enum meddling)how,
+							  !back);
+			}
+		picture_done(&l.old);
+		picture_done(&l.new);
+	}
+}
+
+static void what_somebody_else_wrote_after_a_kill_stays(void)
+{
+	static const struct scene all[] = {
+		{ "one of each", 1, .build = scene_meddled },
+		{ "one of each, no flags for rename", 1, false, true,
+		  .build = scene_meddled },
+		{ "one of each, directories that cannot move", 1,
+		  .build = scene_meddled, .is_overlay = true },
+	};
+	unsigned long long before = faults;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		for (enum deed deed = COMMIT; deed <= REDO; deed++)
+			meddle_scene(&all[i], deed);
+	fault_overlay(0);
+	printf("# meddled: %llu faults injected\n", faults - before);
+}
+
+static void every_row_of_the_steps_was_taken(void)
+{
+	size_t n = step_rows();
+	int missed = 0;
+
+	CHECK(n <= ROWS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		printf("# row %zu of step.c: %u forward, %u back\n", i,
+		       steps_taken[i][0], steps_taken[i][1]);
+		missed += steps_taken[i][0] == 0 && steps_taken[i][1] == 0;
+	}
+	CHECK_INT(missed, 0);
+}
+
 /* A row that no kill leaves would be one that nobody needs. */
 static void every_row_but_a_damaged_journal_was_left(void)
 {
@@ -609,6 +701,11 @@ static void set_up(void)
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(told != MAP_FAILED);
+	steps_taken =
+		mmap(NULL, ROWS_MAX * sizeof(*steps_taken),
+		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(steps_taken != MAP_FAILED);
+	fault_count_rows(&steps_taken[0][0], 2 * ROWS_MAX);
 	world_mount();
 }
 
@@ -621,4 +718,6 @@ static void tear_down(void)
 TESTS(T(set_up), T(commit_survives), T(undo_survives), T(redo_survives),
       T(rollback_survives), T(rollback_of_paths_survives),
       T(a_thousand_entries_survive), T(interrupted_and_short_calls_go_on),
+      T(what_somebody_else_wrote_after_a_kill_stays),
+      T(every_row_of_the_steps_was_taken),
       T(every_row_but_a_damaged_journal_was_left), T(tear_down))

@@ -138,68 +138,69 @@ static void what_is_not_understood_is_refused(void)
 }
 
 /* Each key, with a value that weakens and, where there is one, with another. */
+static const struct {
+	enum setting_key key;
+	const char *weaker, *tighter;
+} keys[SETTING_KEYS] = {
+	[KEY_PROFILE] = { KEY_PROFILE, "claude", NULL },
+	[KEY_SESSION] = { KEY_SESSION, "other", NULL },
+	[KEY_EPHEMERAL] = { KEY_EPHEMERAL, "yes", NULL },
+	[KEY_DIRECT] = { KEY_DIRECT, "yes", NULL },
+	[KEY_CODE] = { KEY_CODE, "x.py", NULL },
+	[KEY_SIZE] = { KEY_SIZE, "2G", "1M" },
+	[KEY_MEMORY] = { KEY_MEMORY, "0", "1M" },
+	[KEY_CPUS] = { KEY_CPUS, "0", "1.5" },
+	[KEY_PIDS] = { KEY_PIDS, "0", "10" },
+	[KEY_TIMEOUT] = { KEY_TIMEOUT, "0", "10m" },
+	[KEY_MIN_FREE] = { KEY_MIN_FREE, "0", NULL },
+	/* More than fit into the default size. */
+	[KEY_INODES] = { KEY_INODES, "262145", "262144" },
+	[KEY_INOTIFY] = { KEY_INOTIFY, "1", NULL },
+	[KEY_SHOW] = { KEY_SHOW, "/home", NULL },
+	[KEY_HIDE] = { KEY_HIDE, "/usr", "secret/keys" },
+	[KEY_RO] = { KEY_RO, "inside", NULL },
+	[KEY_RW] = { KEY_RW, "/home", NULL },
+	[KEY_COW] = { KEY_COW, "/home", NULL },
+	[KEY_CACHE] = { KEY_CACHE, "/home", NULL },
+	[KEY_STATE] = { KEY_STATE, "/home", NULL },
+	[KEY_DATA] = { KEY_DATA, "/home", NULL },
+	[KEY_PUBLISH] = { KEY_PUBLISH, "/home/x", NULL },
+	[KEY_EXPORT] = { KEY_EXPORT, "out", NULL },
+	[KEY_SOCKET] = { KEY_SOCKET, "/run/docker.sock", NULL },
+	[KEY_AT] = { KEY_AT, "/x", NULL },
+	[KEY_ENV] = { KEY_ENV, "SSH_AUTH_SOCK", NULL },
+	[KEY_NET] = { KEY_NET, "host", "none" },
+	[KEY_CHDIR] = { KEY_CHDIR, "/", NULL },
+	[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
+	[KEY_TTY] = { KEY_TTY, "real", "own" },
+	[KEY_PTY] = { KEY_PTY, "no", "yes" },
+	[KEY_CLIPBOARD] = { KEY_CLIPBOARD, "write", "no" },
+	[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
+	[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
+	[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
+	[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
+	[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
+};
+
 static void a_workspace_only_tightens(void)
 {
-	static const struct {
-		enum setting_key key;
-		const char *weaker, *tighter;
-	} rows[SETTING_KEYS] = {
-		[KEY_PROFILE] = { KEY_PROFILE, "claude", NULL },
-		[KEY_SESSION] = { KEY_SESSION, "other", NULL },
-		[KEY_EPHEMERAL] = { KEY_EPHEMERAL, "yes", NULL },
-		[KEY_DIRECT] = { KEY_DIRECT, "yes", NULL },
-		[KEY_CODE] = { KEY_CODE, "x.py", NULL },
-		[KEY_SIZE] = { KEY_SIZE, "2G", "1M" },
-		[KEY_MEMORY] = { KEY_MEMORY, "0", "1M" },
-		[KEY_CPUS] = { KEY_CPUS, "0", "1.5" },
-		[KEY_PIDS] = { KEY_PIDS, "0", "10" },
-		[KEY_TIMEOUT] = { KEY_TIMEOUT, "0", "10m" },
-		[KEY_MIN_FREE] = { KEY_MIN_FREE, "0", NULL },
-		/* More than fit into the default size. */
-		[KEY_INODES] = { KEY_INODES, "262145", "262144" },
-		[KEY_INOTIFY] = { KEY_INOTIFY, "1", NULL },
-		[KEY_SHOW] = { KEY_SHOW, "/home", NULL },
-		[KEY_HIDE] = { KEY_HIDE, "/usr", "secret/keys" },
-		[KEY_RO] = { KEY_RO, "inside", NULL },
-		[KEY_RW] = { KEY_RW, "/home", NULL },
-		[KEY_COW] = { KEY_COW, "/home", NULL },
-		[KEY_CACHE] = { KEY_CACHE, "/home", NULL },
-		[KEY_STATE] = { KEY_STATE, "/home", NULL },
-		[KEY_DATA] = { KEY_DATA, "/home", NULL },
-		[KEY_PUBLISH] = { KEY_PUBLISH, "/home/x", NULL },
-		[KEY_EXPORT] = { KEY_EXPORT, "out", NULL },
-		[KEY_SOCKET] = { KEY_SOCKET, "/run/docker.sock", NULL },
-		[KEY_AT] = { KEY_AT, "/x", NULL },
-		[KEY_ENV] = { KEY_ENV, "SSH_AUTH_SOCK", NULL },
-		[KEY_NET] = { KEY_NET, "host", "none" },
-		[KEY_CHDIR] = { KEY_CHDIR, "/", NULL },
-		[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
-		[KEY_TTY] = { KEY_TTY, "real", "own" },
-		[KEY_PTY] = { KEY_PTY, "no", "yes" },
-		[KEY_CLIPBOARD] = { KEY_CLIPBOARD, "write", "no" },
-		[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
-		[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
-		[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
-		[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
-		[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
-	};
 	struct settings s;
 	char text[64];
 
 	for (int i = 0; i < SETTING_KEYS; i++) {
-		CHECK(rows[i].weaker != NULL);
+		CHECK(keys[i].weaker != NULL);
 		(void)snprintf(text, sizeof(text), "%s = %s",
-			       setting_name(rows[i].key), rows[i].weaker);
+			       setting_name(keys[i].key), keys[i].weaker);
 		refuses(SETTING_WORKSPACE, text, "may only tighten",
 			"~/.config/holdback/config");
 		/* Nor is anything forgotten. */
 		(void)snprintf(text, sizeof(text),
-			       "%s =", setting_name(rows[i].key));
+			       "%s =", setting_name(keys[i].key));
 		refuses(SETTING_WORKSPACE, text, "may only tighten", "");
-		if (!rows[i].tighter)
+		if (!keys[i].tighter)
 			continue;
 		(void)snprintf(text, sizeof(text), "%s = %s",
-			       setting_name(rows[i].key), rows[i].tighter);
+			       setting_name(keys[i].key), keys[i].tighter);
 		settings_init(&s);
 		CHECK_INT(read_text(&s, SETTING_WORKSPACE, text, NULL), 0);
 		settings_done(&s);
