@@ -49,11 +49,4 @@ int apply_tell_left(const struct apply *a, struct hb_error *err);
 /* Makes what was moved durable. */
 int apply_sync(struct apply *a, struct hb_error *err);
 
-/*
- * Tells `applied` of every path; see txn_applied_fn.  With `back` only of what
- * is as it was before.
- */
-int apply_report(struct apply *a, bool back, txn_applied_fn applied,
-		 void *applied_ctx, struct hb_error *err);
-
 #endif

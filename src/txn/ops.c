@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/ops.h"
 
+#include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "sys/attr.h"
-#include "txn/movable.h"
-#include "txn/planner.h"
+#include "txn/levels.h"
 #include "txn/preflight.h"
 
 #include <errno.h>
@@ -25,22 +25,14 @@
  *	vanishes, in part	what is wanted, and it stays
  *	opaque, in part		it stays, and what is wanted in it
  *
- * An object is moved out of the upper, unless that would change what the rest
- * of the upper means or something of the object would be lost on its way back:
- * then a copy is staged.  That is so
- *	- on another file system, in a shared layer or one of several,
- *	- below an opaque directory that stays, which would hide what arrived,
- *	- for an inode of which some name stays,
- *	- for what movable.c names.
- * The original of a copy leaves the upper as well, where that is allowed.
+ * way.c says how an object gets there, levels.c has the directories above it.
  *
  * Every directory in which names change is an operation of its own, before
  * them, because it may have to be opened up and gets its times back.
  *
- * A base that is an overlay itself lets nobody move a directory of its lower
- * layer, and nobody can tell which those are.  There one that vanishes goes
- * entry by entry, and then itself (planner_remove()); one that is replaced by
- * another stays and is changed.
+ * A directory that cannot be moved (way_is_remade()) goes entry by entry if it
+ * vanishes, and then itself; one that is replaced by another stays and is
+ * changed.
  */
 
 #define PATH_SIZE ((size_t)256 << 20)
@@ -57,7 +49,7 @@ static bool is_below_new(const struct planner *p)
 static bool keeps_groups(const struct planner *p, const struct change *c)
 {
 	return !(c->new.mode &S_ISGID) ||
-	       planner_group(planner_parent(p), c) == c->new.gid;
+	       levels_group(levels_parent(p), c) == c->new.gid;
 }
 
 static int skip_below(struct planner *p, const char *path, struct hb_error *err)
@@ -67,19 +59,6 @@ static int skip_below(struct planner *p, const char *path, struct hb_error *err)
 	buf_cut(&p->skip, 0);
 	r = buf_add_str(&p->skip, path);
 	return r < 0 ? hb_fail(err, r, "cannot keep a path") : 0;
-}
-
-/* From the upper, with all that is in it. */
-static int write_moved(struct planner *p, const struct change *c, struct op *op,
-		       struct hb_error *err)
-{
-	op->source = SOURCE_LAYER;
-	op->new = object_of(&c->new);
-	if (c->new.is_opaque)
-		op->flags |= OP_OPAQUE;
-	if (c->new.has_origin)
-		op->flags |= OP_ORIGIN;
-	return planner_write_op(p, op, err);
 }
 
 static struct op new_op(struct planner *p, const struct change *c)
@@ -102,14 +81,35 @@ static struct op new_op(struct planner *p, const struct change *c)
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;
 	if (op.kind != OP_DELETE)
-		planner_set_final(planner_parent(p), c, &op);
+		levels_set_final(levels_parent(p), c, &op);
 	return op;
 }
 
 static bool is_fixed_dir(const struct planner *p, const struct change *c)
 {
-	return p->site->is_overlay && c->old.type == ENTRY_DIR &&
-	       !is_below_new(p);
+	return way_is_remade(&p->way, c) && !is_below_new(p);
+}
+
+/*
+ * A level that ends with the OP_REMOVE of the directory, and then with what
+ * takes its place: end_removed().
+ */
+static int remove_dir(struct planner *p, const struct change *c,
+		      struct hb_error *err)
+{
+	struct level level = { .len = strlen(c->path),
+			       .is_removed = true,
+			       .slot = p->slot++,
+			       .change = *c };
+	int r;
+
+	r = levels_need_parent(p, c->path, err);
+	if (r == 0)
+		r = way_remake(&p->way, c, level.slot, &level.staged, err);
+	if (r == 0)
+		r = levels_push(p, &level, err);
+	return r < 0 ? r
+		     : levels_write_dir(p, &p->levels[p->depth - 1], NULL, err);
 }
 
 static int plan_deletion(struct planner *p, const struct change *c,
@@ -122,14 +122,14 @@ static int plan_deletion(struct planner *p, const struct change *c,
 	if (is_partial)
 		return 0;
 	if (is_fixed_dir(p, c))
-		return planner_remove(p, c, err);
-	r = planner_need_parent(p, c->path, err);
+		return remove_dir(p, c, err);
+	r = levels_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
 	op = new_op(p, c);
-	r = planner_set_layer(p, &op, err);
+	r = levels_clear_upper(p, &op, err);
 	if (r == 0)
-		r = planner_write_op(p, &op, err);
+		r = levels_write_op(p, &op, err);
 	if (r < 0 || c->old.type != ENTRY_DIR)
 		return r;
 	return skip_below(p, c->path, err);
@@ -138,9 +138,6 @@ static int plan_deletion(struct planner *p, const struct change *c,
 static int plan_object(struct planner *p, const struct change *c,
 		       bool is_partial, struct hb_error *err)
 {
-	struct movable_request m = { .site = p->site,
-				     .syncer = p->q->syncer,
-				     .change = c };
 	struct op op;
 	int r;
 
@@ -148,24 +145,24 @@ static int plan_object(struct planner *p, const struct change *c,
 	if (is_partial && c->old.type == ENTRY_DIR)
 		return 0;
 	if (is_fixed_dir(p, c))
-		return planner_remove(p, c, err);
-	r = planner_need_parent(p, c->path, err);
+		return remove_dir(p, c, err);
+	r = levels_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
 	op = new_op(p, c);
-	r = planner_is_copied(p) || c->new.is_stand_in ||
-			    !survey_has_all_links(p->q->survey, c)
-		    ? 0
-		    : movable_check(&m, err);
-	if (r == 1) {
-		r = write_moved(p, c, &op, err);
-	} else if (r == 0) {
-		r = planner_stage(p, c, &op, err);
+	r = levels_is_copied(p) ? WAY_COPY : way_choose(&p->way, c, err);
+	if (r < 0)
+		return r;
+	if (r == WAY_MOVE) {
+		way_move(c, &op);
+	} else {
+		r = way_copy(&p->way, c, &op, err);
 		if (r == 0)
-			r = planner_set_layer(p, &op, err);
-		if (r == 0)
-			r = planner_write_op(p, &op, err);
+			r = levels_clear_upper(p, &op, err);
+		if (r < 0)
+			return r;
 	}
+	r = levels_write_op(p, &op, err);
 	if (r < 0 || c->old.type != ENTRY_DIR)
 		return r;
 	return skip_below(p, c->path, err);
@@ -182,10 +179,10 @@ static int plan_both_dirs(struct planner *p, const struct change *c, bool takes,
 		level.is_copied = true;
 		level.keeps_layer = true;
 	}
-	r = planner_push(p, &level, err);
+	r = levels_push(p, &level, err);
 	if (r < 0 || !takes)
 		return r;
-	return planner_write_dir(p, &p->levels[p->depth - 1], c, err);
+	return levels_write_dir(p, &p->levels[p->depth - 1], c, err);
 }
 
 /* Opaque, wholly wanted, and not to be moved: in place, by what is in it. */
@@ -198,10 +195,10 @@ static int plan_opaque_copy(struct planner *p, const struct change *c,
 			 .path = c->path };
 	int r;
 
-	r = planner_set_layer(p, &op, err);
+	r = levels_clear_upper(p, &op, err);
 	if (r == 0 && (op.flags & OP_LAYER_MOVES)) {
 		/* The likeness above it loses a name. */
-		r = planner_need_parent(p, c->path, err);
+		r = levels_need_parent(p, c->path, err);
 		if (r == 0)
 			r = journal_add(p->q->writer, &op, err);
 	}
@@ -213,8 +210,7 @@ static int plan_new_dir(struct planner *p, const struct change *c, bool takes,
 			bool is_partial, struct hb_error *err)
 {
 	struct level level = { .len = strlen(c->path), .change = *c };
-	bool is_left =
-		!is_partial && (c->new.is_opaque || planner_is_copied(p));
+	bool is_left = !is_partial && (c->new.is_opaque || levels_is_copied(p));
 	struct op op;
 	int r;
 
@@ -223,30 +219,27 @@ static int plan_new_dir(struct planner *p, const struct change *c, bool takes,
 	/* Opaque, it would hide what arrived below it. */
 	level.is_copied = c->new.is_opaque || is_left;
 	level.keeps_layer = level.is_copied;
-	r = takes ? planner_need_parent(p, c->path, err) : 0;
+	r = takes ? levels_need_parent(p, c->path, err) : 0;
 	if (r < 0)
 		return r;
 	op = (struct op){ .resource = p->q->resource, .path = c->path };
-	if (is_left && planner_can_leave(p)) {
+	if (is_left && levels_can_leave(p)) {
 		/* All of the original goes at once. */
 		op.kind = OP_LAYER;
 		op.slot = p->slot++;
-		r = planner_set_layer(p, &op, err);
+		r = levels_clear_upper(p, &op, err);
 		if (r == 0 && (op.flags & OP_LAYER_MOVES))
 			r = journal_add(p->q->writer, &op, err);
 	}
 	if (r == 0)
-		r = planner_push(p, &level, err);
-	return r < 0 || !takes ? r : planner_make_level(p, p->depth - 1, err);
+		r = levels_push(p, &level, err);
+	return r < 0 || !takes ? r : levels_make(p, p->depth - 1, err);
 }
 
 static int plan_dir(struct planner *p, const struct change *c, bool takes,
 		    bool is_partial, struct hb_error *err)
 {
 	bool is_opaque = c->flags & CHANGE_OPAQUE;
-	struct movable_request m = { .site = p->site,
-				     .syncer = p->q->syncer,
-				     .change = c };
 	struct op op;
 	int r;
 
@@ -254,22 +247,23 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 		return is_opaque ? plan_both_dirs(p, c, takes, err)
 				 : plan_new_dir(p, c, takes, is_partial, err);
 	/* Which group it gets is known from then on. */
-	r = is_opaque ? 0 : planner_need_parent(p, c->path, err);
+	r = is_opaque ? 0 : levels_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
-	r = planner_is_copied(p) || !keeps_groups(p, c) || is_fixed_dir(p, c)
-		    ? 0
-		    : movable_check(&m, err);
+	r = levels_is_copied(p) || !keeps_groups(p, c) || is_fixed_dir(p, c)
+		    ? WAY_COPY
+		    : way_choose(&p->way, c, err);
 	if (r < 0)
 		return r;
-	if (r == 0)
+	if (r == WAY_COPY)
 		return is_opaque ? plan_opaque_copy(p, c, err)
 				 : plan_new_dir(p, c, takes, false, err);
-	r = planner_need_parent(p, c->path, err);
+	r = levels_need_parent(p, c->path, err);
 	if (r < 0)
 		return r;
 	op = new_op(p, c);
-	r = write_moved(p, c, &op, err);
+	way_move(c, &op);
+	r = levels_write_op(p, &op, err);
 	return r < 0 ? r : skip_below(p, c->path, err);
 }
 
@@ -289,6 +283,65 @@ static int plan_change(struct planner *p, const struct change *c,
 					 : plan_object(p, c, is_partial, err);
 }
 
+/* The directory that was there is no change of its own any more. */
+static int plan_successor(struct planner *p, const struct change *c,
+			  struct hb_error *err)
+{
+	struct change alone = *c;
+	int r;
+
+	alone.old = (struct entry){ .type = ENTRY_NONE };
+	alone.flags &= ~(unsigned)CHANGE_OLD_LINKED;
+	p->is_successor = true;
+	r = plan_object(p, &alone, false, err);
+	p->is_successor = false;
+	return r;
+}
+
+/* All that was in the directory has its operation: now it has. */
+static int end_removed(struct planner *p, const struct level *level,
+		       struct hb_error *err)
+{
+	auto_free char *path = strndup(buf_str(&p->path), level->len);
+	struct change c = level->change;
+	bool is_shared = c.new.type != ENTRY_NONE;
+	struct op op = { .kind = OP_REMOVE,
+			 .source = SOURCE_STAGED,
+			 .flags = site_rises(p->site, 1) |
+				  (is_shared ? OP_SHARES : 0),
+			 .resource = p->q->resource,
+			 .slot = level->slot,
+			 .path = path,
+			 .old = object_of(&c.old),
+			 .new = level->staged,
+			 .mode = level->staged.mode,
+			 .uid = c.old.uid,
+			 .gid = c.old.gid,
+			 .accepted = (enum conflict)c.conflict };
+	int r;
+
+	if (!path)
+		return hb_fail(err, -ENOMEM, "cannot keep a path");
+	c.path = path;
+	r = is_shared ? 0 : levels_clear_upper(p, &op, err);
+	if (r == 0)
+		r = levels_write_op(p, &op, err);
+	return r < 0 || !is_shared ? r : plan_successor(p, &c, err);
+}
+
+static int leave(struct planner *p, const char *path, struct hb_error *err)
+{
+	struct level level;
+
+	while (levels_leave(p, path, &level)) {
+		int r = level.is_removed ? end_removed(p, &level, err) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int plan_one(struct planner *p, const struct change *change,
 		    struct hb_error *err)
 {
@@ -306,10 +359,10 @@ static int plan_one(struct planner *p, const struct change *change,
 		p->number++;
 	}
 	if (p->skip.len > 0 &&
-	    planner_is_below(c->path, buf_str(&p->skip), p->skip.len))
+	    levels_is_below(c->path, buf_str(&p->skip), p->skip.len))
 		return preflight_inside(&c->old, c->path, err);
 	buf_cut(&p->skip, 0);
-	r = planner_leave(p, c->path, err);
+	r = leave(p, c->path, err);
 	if (r < 0)
 		return r;
 	buf_cut(&p->path, 0);
@@ -317,21 +370,6 @@ static int plan_one(struct planner *p, const struct change *change,
 	if (r < 0)
 		return hb_fail(err, r, "cannot keep a path");
 	return plan_change(p, c, is_partial, err);
-}
-
-/* The directory that was there is no change of its own any more. */
-static int plan_successor(struct planner *p, const struct change *c,
-			  struct hb_error *err)
-{
-	struct change alone = *c;
-	int r;
-
-	alone.old = (struct entry){ .type = ENTRY_NONE };
-	alone.flags &= ~(unsigned)CHANGE_OLD_LINKED;
-	p->is_successor = true;
-	r = plan_object(p, &alone, false, err);
-	p->is_successor = false;
-	return r;
 }
 
 /* The root's times are carried as any directory's, unless it is shown. */
@@ -352,10 +390,10 @@ static int plan_top(struct planner *p, const struct change *c,
 			       "the directory '.' is somebody else's: cannot "
 			       "change its attributes");
 	}
-	r = planner_push(p, &level, err);
+	r = levels_push(p, &level, err);
 	return r < 0 ? r
-		     : planner_write_dir(p, &p->levels[0], takes ? c : NULL,
-					 err);
+		     : levels_write_dir(p, &p->levels[0], takes ? c : NULL,
+					err);
 }
 
 static int plan_all(struct planner *p, struct hb_error *err)
@@ -371,7 +409,7 @@ static int plan_all(struct planner *p, struct hb_error *err)
 		if (r >= 0 && !change_is_top(&c))
 			r = plan_one(p, &c, err);
 	}
-	return r < 0 ? r : planner_leave(p, NULL, err);
+	return r < 0 ? r : leave(p, NULL, err);
 }
 
 int ops_write(const struct ops_request *request, uint64_t *ret_slot,
@@ -379,25 +417,30 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 {
 	const struct txn_resource *res = request->site->resource;
 	struct planner p = {
-		.plan_successor = plan_successor,
 		.q = request,
 		.site = request->site,
 		.slot = request->first_slot,
 		.path = BUF_INIT(PATH_SIZE),
 		.skip = BUF_INIT(PATH_SIZE),
-		.linked = { request->site->dirs[SITE_SPOT_TXN], 'g', false },
+		.way = {
+			.site = request->site,
+			.syncer = request->syncer,
+			.survey = request->survey,
+			.linked = { request->site->dirs[SITE_SPOT_TXN], 'g',
+				    false },
+		},
 	};
 	int r;
 
-	p.can_leave =
+	p.way.can_leave =
 		res->n_layers == 1 && !(res->is_shared && res->is_shared[0]);
-	p.can_move = p.can_leave && res->same_mount;
+	p.way.can_move = p.way.can_leave && res->same_mount;
 	r = preflight_space(request->site,
-			    p.can_move ? 0 : request->survey->bytes, err);
+			    p.way.can_move ? 0 : request->survey->bytes, err);
 	if (r == 0)
 		r = plan_all(&p, err);
 	if (r == 0)
-		r = linked_end(&p.linked, err);
+		r = linked_end(&p.way.linked, err);
 	if (r == 0)
 		syncer_add(request->syncer, request->site->dirs[SITE_SPOT_TXN],
 			   ".", false);

@@ -12,6 +12,7 @@
 #include "txn/held.h"
 #include "txn/history.h"
 #include "txn/late.h"
+#include "txn/outcome.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,7 +157,7 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 	 * somebody else.  Where that cannot be kept it will; a full disk is
 	 * what we may be here for.
 	 */
-	(void)apply_report(a, !back, run->applied, run->applied_ctx, NULL);
+	(void)outcome_report(a, !back, run->applied, run->applied_ctx, NULL);
 	r = apply_sync(a, err);
 	return r < 0 ? r : history_abandon(a, err);
 }
@@ -176,7 +177,8 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 	if (r == 0)
 		r = held_check(a, back, err);
 	if (r == 0)
-		r = apply_report(a, back, run->applied, run->applied_ctx, err);
+		r = outcome_report(a, back, run->applied, run->applied_ctx,
+				   err);
 	if (r == 0)
 		r = apply_sync(a, err);
 	return r;

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/outcome.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/event.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "tree/content.h"
+#include "tree/tree.h"
+#include "txn/apply.h"
+#include "txn/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/*
+ * What a transaction has left in the base, told path by path to the session,
+ * which remembers it as seen: what differs from that later is somebody else's
+ * change.
+ */
+
+struct report {
+	struct apply *a;
+	txn_applied_fn applied;
+	void *ctx;
+	size_t resource;
+	const char *top; /* path of the directory that is walked */
+	bool back;
+	struct buf path;
+};
+
+static int tell(struct report *rep, const char *path,
+		const struct sys_attr *base, const struct sys_attr *layer,
+		struct hb_error *err)
+{
+	struct seen seen = { .path = path };
+
+	if (base) {
+		seen.base_ino = base->ino;
+		seen.base_ctime = base->ctime;
+	}
+	/*
+	 * After an undo it is pending, not seen.  So it is where the changes
+	 * come from layers below the upper: what that has is newer.
+	 */
+	if (layer && !rep->back &&
+	    rep->a->txn->resources[rep->resource].n_layers <= 1) {
+		seen.layer_ino = layer->ino;
+		seen.layer_ctime = layer->ctime;
+	}
+	if (!rep->applied)
+		return 0;
+	return rep->applied(rep->ctx, rep->resource, &seen, err);
+}
+
+/*
+ * What was accepted in spite of a conflict is in conflict again when it is
+ * taken back, even where nothing in the base shows it any more.
+ */
+static int tell_disputed(struct report *rep, const struct op *op,
+			 struct hb_error *err)
+{
+	const struct seen seen = {
+		.path = op->path,
+		.base_ctime = journal_head(rep->a->journal)->since,
+		.conflict = op->accepted,
+	};
+
+	if (!rep->applied)
+		return 0;
+	return rep->applied(rep->ctx, op->resource, &seen, err);
+}
+
+static int tell_inside(void *ctx, const struct tree_visit *v,
+		       struct hb_error *err)
+{
+	struct report *rep = ctx;
+	int r;
+
+	if (v->when == TREE_LEAVE)
+		return 0;
+	buf_cut(&rep->path, 0);
+	(void)buf_add_str(&rep->path, rep->top);
+	(void)buf_add_char(&rep->path, '/');
+	r = buf_add_str(&rep->path, v->path);
+	if (r < 0)
+		return hb_fail(err, r, "cannot keep a path");
+	return tell(rep, buf_str(&rep->path), &v->attr, NULL, err);
+}
+
+static int find(const struct place *p, struct sys_attr *ret)
+{
+	return p->dir >= 0 ? sys_attr_at(p->dir, p->name, ret) : -ENOENT;
+}
+
+/* Also in a directory of the layer that is closed to its owner. */
+static bool is_in_upper(struct site *s, const struct op *op,
+			struct sys_attr *ret)
+{
+	const struct content_place in = { .root = s->resource->layers[0],
+					  .in_layer = true,
+					  .path = op->path };
+	struct content_dir dir = { .fd = -1 };
+	struct place at = { .dir = -1 };
+	int r = site_upper(s, op, &at, NULL);
+
+	if (r == 0)
+		r = at.dir < 0 ? -ENOENT : sys_attr_at(at.dir, at.name, ret);
+	if (r != -EACCES)
+		return r == 0;
+	r = content_enter(&in, &dir, &at.name, NULL);
+	if (r == 0)
+		r = sys_attr_at(dir.fd, at.name, ret);
+	return content_leave(&dir, NULL) == 0 && r == 0;
+}
+
+/* Whether the directory must not be known, because it is not ours alone. */
+static bool is_others_too(const struct report *rep, const struct op *op)
+{
+	const struct txn *txn = rep->a->txn;
+	const struct conflict_rule rule = run_rule(txn, rep->resource);
+
+	if (op->flags & OP_IN_NEW)
+		return false;
+	return (op->flags & OP_KEEP_TIME) ||
+	       conflict_is_others_too(&rule, op->path, op->old.mtime);
+}
+
+/* Whether changes of then are still pending. */
+static bool has_rest(const struct report *rep)
+{
+	return journal_head(rep->a->journal)->flags & JOURNAL_HAS_REST;
+}
+
+static int report_dir(struct report *rep, struct site *s, const struct op *op,
+		      struct hb_error *err)
+{
+	struct sys_attr base, layer;
+	auto_fd int b = site_open_base_dir(s, op->path, NULL);
+	auto_fd int l = site_open_upper_dir(s, op->path, NULL);
+	bool has_base = b >= 0 && sys_attr_at(b, "", &base) == 0;
+	bool has_layer = l >= 0 && sys_attr_at(l, "", &layer) == 0;
+
+	if (rep->back && op->accepted == CONFLICT_DIR)
+		return tell_disputed(rep, op, err);
+	/* Going back, what the commit told of the layer is wrong by now. */
+	if (is_others_too(rep, op) ||
+	    (op->accepted != CONFLICT_NONE && (rep->back || has_rest(rep))))
+		return rep->back ? tell(rep, op->path, NULL, NULL, err) : 0;
+	return tell(rep, op->path, has_base ? &base : NULL,
+		    has_layer ? &layer : NULL, err);
+}
+
+/*
+ * Taken back, it is what it was before.  If it is not, that is somebody's
+ * change, and the session has to find it.
+ */
+static bool is_as_before(const struct op *op, const struct place *p)
+{
+	struct object now;
+
+	if (place_read(p, &now, NULL) < 0)
+		return false;
+	if (op->old.type == ENTRY_NONE)
+		return now.type == ENTRY_NONE;
+	return op_is_old_unchanged(op, &now) && now.mode == op->old.mode &&
+	       now.uid == op->old.uid && now.gid == op->old.gid;
+}
+
+/* What was in the base, wherever it is now, for the sake of its other names. */
+static int report_inode(struct report *rep, struct site *s, const struct op *op,
+			struct hb_error *err)
+{
+	struct place at = { .dir = -1 };
+	char path[SEEN_INODE_SIZE];
+	struct sys_attr a;
+	int r = 0;
+
+	if (!(op->flags & OP_LINKED))
+		return 0;
+	if (rep->back)
+		r = site_base(s, op, &at, err);
+	else
+		site_undo(s, op, &at);
+	if (r < 0 || find(&at, &a) < 0 || !is_as_before(op, &at))
+		return r;
+	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
+		       (unsigned long long)a.ino);
+	return tell(rep, path, &a, NULL, err);
+}
+
+/*
+ * What we may not look at now, in a directory that is closed to its owner, a
+ * later look cannot compare either.
+ */
+static int untold(int r, const struct hb_error *why, struct hb_error *err)
+{
+	if (r == -EACCES)
+		return 0;
+	if (err)
+		*err = *why;
+	return r;
+}
+
+static int report_one(struct report *rep, const struct op *op,
+		      struct hb_error *err)
+{
+	struct site *s = &rep->a->sites[op->resource];
+	struct event e = { .kind = EVENT_CHANGED, .path = op->path };
+	struct sys_attr base, layer;
+	struct hb_error why = { 0 };
+	struct place at_base = { .dir = -1 };
+	bool has_base, has_layer;
+	int found, r;
+
+	if ((op->flags & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
+		return 0;
+	rep->resource = op->resource;
+	/* Of a new one that is taken back, what it took the place of was told.
+	 */
+	if (op->kind == OP_DIRECTORY)
+		return rep->back && (op->flags & OP_IN_NEW)
+			       ? 0
+			       : report_dir(rep, s, op, err);
+	r = site_base(s, op, &at_base, &why);
+	if (r < 0)
+		return untold(r, &why, err);
+	if (rep->back && op->accepted != CONFLICT_NONE)
+		return tell_disputed(rep, op, err);
+	if (rep->back && !is_as_before(op, &at_base))
+		return 0;
+	found = find(&at_base, &base);
+	/* Nobody can tell: the directory is closed to its owner. */
+	if (found == -EACCES)
+		return 0;
+	has_base = found == 0;
+	has_layer = is_in_upper(s, op, &layer);
+	event_report(rep->a->txn->events, &e);
+	r = tell(rep, op->path, has_base ? &base : NULL,
+		 has_layer ? &layer : NULL, err);
+	if (r == 0)
+		r = report_inode(rep, s, op, err);
+	if (r < 0 || rep->back || op->source != SOURCE_LAYER ||
+	    op->new.type != ENTRY_DIR || !has_base || !rep->applied)
+		return r;
+	rep->top = op->path;
+	r = tree_walk(at_base.dir, at_base.name, 0, tell_inside, rep, &why);
+	return r < 0 ? untold(r, &why, err) : r;
+}
+
+int outcome_report(struct apply *a, bool back, txn_applied_fn applied,
+		   void *applied_ctx, struct hb_error *err)
+{
+	struct report rep = { .a = a,
+			      .applied = applied,
+			      .ctx = applied_ctx,
+			      .back = back,
+			      .path = BUF_INIT(JOURNAL_RECORD_MAX) };
+	struct op op;
+	int r;
+
+	for (size_t i = 0; i < a->txn->n_resources; i++)
+		site_forget(&a->sites[i]);
+	journal_to_start(a->journal);
+	while ((r = journal_next(a->journal, &op, err)) == 1) {
+		r = report_one(&rep, &op, err);
+		if (r < 0)
+			break;
+	}
+	buf_done(&rep.path);
+	if (r == 0 && applied)
+		r = applied(applied_ctx, 0, NULL, err);
+	return r;
+}
