@@ -283,6 +283,10 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 			op->flags &= ~(unsigned)OP_LINKED;
 		is_followed = follow_index(v, op);
 		r = make_room(v, op, err);
+		/* The layer keeps the newer version: nothing is left of it. */
+		if (r == 0 && op->kind == OP_LAYER &&
+		    !(op->flags & OP_LAYER_MOVES))
+			return 0;
 		if (r == 0)
 			r = step_check(step, op, v->back, &why);
 		if (r == 0 && !(v->back && is_followed))

@@ -76,4 +76,19 @@ check 'undo' hb undo @s
 check_exit 'brings both back' 5 hb commit -y --theirs d/b @s
 is 'as they were' "$(cat "$project/d/a" "$project/d/b")" "$(printf 'x\ny')"
 
+# A rollback of a path, and then a commit of the same path; both are undone.
+new_session 'echo base >f; echo base >g'
+in_box 'echo first >f; echo first >g'
+check 'a path is rolled back' hb rollback -y @s f
+in_box 'echo second >f'
+check 'the same path is committed' hb commit -y @s
+check 'the commit after a rollback of its path is undone' hb undo @s
+check 'the rollback before it is undone as well' hb undo @s
+is 'the newest version of the path is pending' "$(hb exec @s -- cat f)" second
+is 'the real file is the old one after both undos' "$(cat "$project/f")" base
+check 'verify finds the session whole' hb verify @s
+check 'the rollback is redone' hb redo @s
+check 'the commit is redone' hb redo @s
+is 'the real file is the committed one after both redos' "$(cat "$project/f" "$project/g")" 'second
+first'
 finish
