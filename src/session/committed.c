@@ -55,7 +55,7 @@ static int load_one(void *ctx, uint64_t id, struct hb_error *err)
 	journal_to_start(journal);
 	while (r >= 0 && journal_next(journal, &op, NULL) == 1)
 		if (op.resource == load->resource &&
-		    !(op.flags & (OP_UPPER | OP_IN_UPPER)) &&
+		    !(op.effect & (OP_UPPER | OP_IN_UPPER)) &&
 		    op.kind != OP_LAYER)
 			r = add(load->c, &op, id);
 	return r;

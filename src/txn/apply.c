@@ -259,7 +259,7 @@ static int sync_site(struct apply *a, uint32_t which)
 			continue;
 		all = ++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
 		      op.uid != op.old.uid || op.gid != op.old.gid ||
-		      (op.flags & OP_XATTRS);
+		      (op.effect & OP_XATTRS);
 		if (!all)
 			r = sync_below(s->resource->base, op.path);
 		if (!all && r == 0 && s->upper.root >= 0)

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 /*
  * A row says which names are there and which may be; any other name has to be

@@ -323,11 +323,11 @@ int dress_for_layer(const struct op *op, const struct place *source,
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
-	r = op->flags & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op) : 0;
-	if (r == 0 && (op->flags & OP_OPAQUE) &&
+	r = op->effect & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op) : 0;
+	if (r == 0 && (op->effect & OP_OPAQUE) &&
 	    sys_get_xattr(fd, OVERLAY_PREFIX "opaque", NULL, 0) < 0)
 		r = put_mark(fd, OVERLAY_PREFIX "opaque", "y");
-	if (r == 0 && (op->flags & OP_ORIGIN) &&
+	if (r == 0 && (op->effect & OP_ORIGIN) &&
 	    sys_get_xattr(fd, OVERLAY_PREFIX "origin", NULL, 0) < 0)
 		r = put_mark(fd, OVERLAY_PREFIX "origin", "");
 	if (r < 0)
@@ -397,7 +397,7 @@ int dress_has_attributes(const struct op *op, int fd, const struct object *now,
 	    (op->gid != op->old.gid &&
 	     now->gid != (after ? op->gid : op->old.gid)))
 		return 0;
-	if (!(op->flags & OP_XATTRS))
+	if (!(op->effect & OP_XATTRS))
 		return 1;
 	return carry_has_xattrs(fd, after ? &op->new_xattrs : &op->old_xattrs);
 }
@@ -410,12 +410,12 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	struct place p;
 	int r;
 
-	if (op->flags & OP_IN_UPPER)
+	if (op->effect & OP_IN_UPPER)
 		return dress_likeness(s, op, true, err);
 	fd = site_open_base_dir(s, op->path, NULL);
 	/* One that is new need not be there yet, or any more. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return op->flags & (OP_IN_NEW | OP_REMADE)
+		return (op->effect & OP_IN_NEW) || (op->identity & OP_REMADE)
 			       ? dress_likeness(s, op, true, err)
 			       : fail_conflict(op->path, err);
 	if (fd < 0)
@@ -426,8 +426,8 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 		return r;
 	/* Of a type change the other side may still be there. */
 	if (!op_is_old(op, &now))
-		return op->flags & OP_IN_NEW ? dress_likeness(s, op, true, err)
-					     : fail_conflict(op->path, err);
+		return op->effect & OP_IN_NEW ? dress_likeness(s, op, true, err)
+					      : fail_conflict(op->path, err);
 	r = is_first ? dress_has_attributes(op, fd, &now, false) : 1;
 	if (r <= 0)
 		return r < 0 ? fail_at("look at", op->path, r, err)
@@ -455,7 +455,7 @@ static int dress_top(struct site *s, const struct op *op, bool back,
 		return 0;
 	p = place_of(*res->top);
 	r = place_read(&p, &now, err);
-	if (r == 0 && (op->flags & OP_XATTRS)) {
+	if (r == 0 && (op->effect & OP_XATTRS)) {
 		r = open_up(*res->top, &now, op->path, err);
 		if (r == 0)
 			r = carry_set_xattrs(*res->top, back ? &op->old_xattrs
@@ -483,7 +483,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	int r;
 
 	r = dress_likeness(s, op, false, err);
-	if (r < 0 || (op->flags & OP_IN_UPPER))
+	if (r < 0 || (op->effect & OP_IN_UPPER))
 		return r;
 	fd = site_open_base_dir(s, op->path, NULL);
 	/* Going back, one that we had added is gone again. */
@@ -495,7 +495,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	r = place_read(&p, &now, err);
 	if (r < 0 || !op_is_old(op, &now))
 		return r;
-	if (op->flags & OP_XATTRS) {
+	if (op->effect & OP_XATTRS) {
 		r = carry_set_xattrs(fd,
 				     back ? &op->old_xattrs : &op->new_xattrs);
 		if (r < 0)
@@ -504,7 +504,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	}
 	r = set_owner(&p, &now, back ? op->old.uid : op->uid,
 		      back ? op->old.gid : op->gid, err);
-	if (r == 0 && !(op->flags & OP_KEEP_TIME))
+	if (r == 0 && !(op->effect & OP_KEEP_TIME))
 		r = set_dir_time(&p, to->mtime, err);
 	if (r == 0)
 		r = place_read(&p, &now, err);

@@ -66,7 +66,7 @@ int held_check_base(struct site *s, const struct op *op, struct hb_error *err)
 	struct place p;
 	int r;
 
-	if (op->flags & (OP_UPPER | OP_IN_UPPER))
+	if (op->effect & (OP_UPPER | OP_IN_UPPER))
 		return 0;
 	r = site_base(s, op, &p, NULL);
 	if (r < 0 || p.dir < 0)
@@ -135,7 +135,7 @@ int held_check(struct apply *a, bool back, struct hb_error *err)
 		struct site *s = &a->sites[op.resource];
 		struct place p;
 
-		if ((op.flags & (OP_UPPER | OP_IN_UPPER)) ||
+		if ((op.effect & (OP_UPPER | OP_IN_UPPER)) ||
 		    (op.kind != OP_ADD && op.kind != OP_REPLACE &&
 		     op.kind != OP_DELETE))
 			continue;

@@ -129,6 +129,10 @@ int journal_add(struct journal_writer *w, const struct op *op,
 	uint8_t before[8], behind[4];
 	int r;
 
+	/* Nobody could read it again, and the session would be lost. */
+	if (!op_is_legal(op))
+		return hb_fail(err, -EINVAL,
+			       "the plan has an operation of no known form");
 	buf_cut(&w->record, 0);
 	r = record_encode(op, &w->record);
 	if (r == -E2BIG)

@@ -53,7 +53,10 @@ struct journal_writer;
 int journal_begin(int dir, struct journal_writer **ret_writer,
 		  struct hb_error *err);
 
-/* -EMSGSIZE: the operation does not fit into a record. */
+/*
+ * -EMSGSIZE: the operation does not fit into a record; -EINVAL: it is none that
+ * op_is_legal().
+ */
 int journal_add(struct journal_writer *w, const struct op *op,
 		struct hb_error *err);
 

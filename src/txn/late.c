@@ -183,9 +183,8 @@ int late_was_written(struct txn *txn, enum history which, uint64_t id,
 		return r;
 	r = apply_init(&a, txn, journal, err);
 	while (r == 0 && (r = journal_next(a.journal, &op, err)) == 1)
-		r = (op.kind == OP_REPLACE || op.kind == OP_DELETE ||
-		     op.kind == OP_REMOVE) &&
-				    !(op.flags & OP_UPPER)
+		r = (op_keeps_old(&op) || op.kind == OP_REMOVE) &&
+				    !(op.effect & OP_UPPER)
 			    ? was_written(&a, &op, filed, err)
 			    : 0;
 	apply_done(&a);
@@ -202,8 +201,8 @@ int late_check(struct apply *a, struct hb_error *err)
 		return 0;
 	journal_to_start(a->journal);
 	while ((r = journal_next(a->journal, &op, err)) == 1) {
-		if ((op.kind != OP_REPLACE && op.kind != OP_DELETE) ||
-		    op.old.type != ENTRY_DIR || (op.flags & OP_UPPER))
+		if (!op_keeps_old(&op) || op.old.type != ENTRY_DIR ||
+		    (op.effect & OP_UPPER))
 			continue;
 		r = check_one(a, &op, since, err);
 		if (r < 0)

@@ -137,7 +137,7 @@ static int add_dir_xattrs(const struct planner *p, const struct change *c,
 				      err);
 	if (r < 0)
 		return r;
-	op->flags |= OP_XATTRS;
+	op->effect |= OP_XATTRS;
 	op->old_xattrs = (struct xattr_list){ buf_str(list[0]), list[0]->len };
 	op->new_xattrs = (struct xattr_list){ buf_str(list[1]), list[1]->len };
 	return 0;
@@ -172,7 +172,7 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 
 	if (level->is_new) {
 		op->old = level->staged;
-		op->flags |= OP_IN_NEW;
+		op->effect |= OP_IN_NEW;
 		return 0;
 	}
 	fd = access_open_below(p->site->resource->base, op->path, level->len,
@@ -183,7 +183,7 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 	if (fd < 0)
 		return way_fail(op->path, fd, "cannot open the directory", err);
 	*ret_fd = fd;
-	op->flags |= site_rises(p->site, 1);
+	op->identity |= site_rises(p->site, 1);
 	r = sys_attr_at(fd, "", &a);
 	if (r < 0)
 		return way_fail(op->path, r, "cannot look at", err);
@@ -216,7 +216,7 @@ int levels_write_dir(struct planner *p, struct level *level,
 	if (level->is_removed) {
 		op.new.ino = level->staged.ino;
 		op.new.btime = level->staged.btime;
-		op.flags |= OP_REMADE;
+		op.identity |= OP_REMADE;
 	}
 	op.mode = op.old.mode;
 	op.uid = op.old.uid;
@@ -293,7 +293,7 @@ int levels_make(struct planner *p, size_t i, struct hb_error *err)
 	auto_free char *path = strndup(buf_str(&p->path), level->len);
 	struct change c = level->change;
 	struct op op = { .kind = c.old.type == ENTRY_NONE ? OP_ADD : OP_REPLACE,
-			 .flags = site_rises(p->site, c.old.nlink),
+			 .identity = site_rises(p->site, c.old.nlink),
 			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = path,

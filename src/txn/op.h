@@ -38,7 +38,30 @@ enum op_source {
 	SOURCES	       /* one past the last */
 };
 
-enum op_flag {
+/*
+ * Which object is the operation's: what may stand for the one that the plan
+ * saw.  One word of a record with enum op_effect, so no bit is in both.
+ */
+enum op_identity {
+	/*
+	 * The base is an overlay.  Moving what lies in its lower layer, or a
+	 * name in a directory there, copies it up, and that is a birth; one of
+	 * several names then has another inode number as well.
+	 */
+	OP_RISES = 1 << 9,
+	OP_RISES_APART = 1 << 10,
+	/* OP_DIRECTORY: of one with an OP_REMOVE, and `new` stands in for it */
+	OP_REMADE = 1 << 11,
+	/*
+	 * OP_REMOVE and OP_ADD of one path: what the other one has there is
+	 * gone when it is this one's turn.
+	 */
+	OP_SHARES = 1 << 12,
+	OP_IDENTITY_ALL = 0xf << 9
+};
+
+/* What is done besides moving the objects. */
+enum op_effect {
 	/*
 	 * What lies at the path in the upper, a whiteout or the original of a
 	 * copy, goes to undo/ID/L<SLOT> of the resource's directory.
@@ -58,21 +81,7 @@ enum op_flag {
 	 * it: that these have another ctime afterwards is our doing.
 	 */
 	OP_LINKED = 1 << 8,
-	/*
-	 * The base is an overlay.  Moving what lies in its lower layer, or a
-	 * name in a directory there, copies it up, and that is a birth; one of
-	 * several names then has another inode number as well.
-	 */
-	OP_RISES = 1 << 9,
-	OP_RISES_APART = 1 << 10,
-	/* OP_DIRECTORY: of one with an OP_REMOVE, and `new` stands in for it */
-	OP_REMADE = 1 << 11,
-	/*
-	 * OP_REMOVE and OP_ADD of one path: what the other one has there is
-	 * gone when it is this one's turn.
-	 */
-	OP_SHARES = 1 << 12,
-	OP_FLAGS_ALL = (1 << 13) - 1
+	OP_EFFECT_ALL = (1 << 9) - 1
 };
 
 /* What identifies an object after a reboot, and its attributes. */
@@ -89,7 +98,8 @@ struct object {
 struct op {
 	enum op_kind kind;
 	enum op_source source;
-	unsigned flags; /* enum op_flag */
+	unsigned identity; /* enum op_identity */
+	unsigned effect;   /* enum op_effect */
 	uint32_t resource;
 	uint64_t slot;
 	const char *path; /* below the base, "" is its root */
@@ -108,6 +118,15 @@ struct op {
 	/* OP_XATTRS: all of the directory's that we carry, before and after. */
 	struct xattr_list old_xattrs, new_xattrs;
 };
+
+/*
+ * Whether a plan makes such an operation: objects, source, identity and effects
+ * of its kind, by one table.  The journal has no other.
+ */
+bool op_is_legal(const struct op *op);
+
+/* Whether the old object goes to the undo slot. */
+bool op_keeps_old(const struct op *op);
 
 /* Moved or not, the same object, whatever was written to it since. */
 bool object_is(const struct object *a, const struct object *b);

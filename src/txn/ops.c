@@ -63,7 +63,7 @@ static int skip_below(struct planner *p, const char *path, struct hb_error *err)
 
 static struct op new_op(struct planner *p, const struct change *c)
 {
-	struct op op = { .flags = site_rises(p->site, c->old.nlink),
+	struct op op = { .identity = site_rises(p->site, c->old.nlink),
 			 .resource = p->q->resource,
 			 .slot = p->slot++,
 			 .path = c->path,
@@ -74,9 +74,9 @@ static struct op new_op(struct planner *p, const struct change *c)
 	if (is_below_new(p))
 		op.old = (struct object){ .type = ENTRY_NONE };
 	else if (c->flags & CHANGE_OLD_LINKED)
-		op.flags |= OP_LINKED;
+		op.effect |= OP_LINKED;
 	if (p->is_successor)
-		op.flags |= OP_SHARES;
+		op.identity |= OP_SHARES;
 	op.kind = c->new.type == ENTRY_NONE   ? OP_DELETE
 		  : op.old.type == ENTRY_NONE ? OP_ADD
 					      : OP_REPLACE;
@@ -196,7 +196,7 @@ static int plan_opaque_copy(struct planner *p, const struct change *c,
 	int r;
 
 	r = levels_clear_upper(p, &op, err);
-	if (r == 0 && (op.flags & OP_LAYER_MOVES)) {
+	if (r == 0 && (op.effect & OP_LAYER_MOVES)) {
 		/* The likeness above it loses a name. */
 		r = levels_need_parent(p, c->path, err);
 		if (r == 0)
@@ -228,7 +228,7 @@ static int plan_new_dir(struct planner *p, const struct change *c, bool takes,
 		op.kind = OP_LAYER;
 		op.slot = p->slot++;
 		r = levels_clear_upper(p, &op, err);
-		if (r == 0 && (op.flags & OP_LAYER_MOVES))
+		if (r == 0 && (op.effect & OP_LAYER_MOVES))
 			r = journal_add(p->q->writer, &op, err);
 	}
 	if (r == 0)
@@ -307,8 +307,8 @@ static int end_removed(struct planner *p, const struct level *level,
 	bool is_shared = c.new.type != ENTRY_NONE;
 	struct op op = { .kind = OP_REMOVE,
 			 .source = SOURCE_STAGED,
-			 .flags = site_rises(p->site, 1) |
-				  (is_shared ? OP_SHARES : 0),
+			 .identity = site_rises(p->site, 1) |
+				     (is_shared ? OP_SHARES : 0),
 			 .resource = p->q->resource,
 			 .slot = level->slot,
 			 .path = path,

@@ -122,9 +122,9 @@ static bool is_others_too(const struct report *rep, const struct op *op)
 	const struct txn *txn = rep->a->txn;
 	const struct conflict_rule rule = run_rule(txn, rep->resource);
 
-	if (op->flags & OP_IN_NEW)
+	if (op->effect & OP_IN_NEW)
 		return false;
-	return (op->flags & OP_KEEP_TIME) ||
+	return (op->effect & OP_KEEP_TIME) ||
 	       conflict_is_others_too(&rule, op->path, op->old.mtime);
 }
 
@@ -178,7 +178,7 @@ static int report_inode(struct report *rep, struct site *s, const struct op *op,
 	struct sys_attr a;
 	int r = 0;
 
-	if (!(op->flags & OP_LINKED))
+	if (!(op->effect & OP_LINKED))
 		return 0;
 	if (rep->back)
 		r = site_base(s, op, &at, err);
@@ -215,13 +215,13 @@ static int report_one(struct report *rep, const struct op *op,
 	bool has_base, has_layer;
 	int found, r;
 
-	if ((op->flags & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
+	if ((op->effect & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
 		return 0;
 	rep->resource = op->resource;
 	/* Of a new one that is taken back, what it took the place of was told.
 	 */
 	if (op->kind == OP_DIRECTORY)
-		return rep->back && (op->flags & OP_IN_NEW)
+		return rep->back && (op->effect & OP_IN_NEW)
 			       ? 0
 			       : report_dir(rep, s, op, err);
 	r = site_base(s, op, &at_base, &why);

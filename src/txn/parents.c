@@ -264,7 +264,7 @@ static bool needs_itself(const struct op *op)
 static bool needs_parent(const struct op *op)
 {
 	return op->kind != OP_DIRECTORY &&
-	       (op->source == SOURCE_LAYER || (op->flags & OP_LAYER_MOVES));
+	       (op->source == SOURCE_LAYER || (op->effect & OP_LAYER_MOVES));
 }
 
 void parents_done(struct parents *p)
@@ -287,7 +287,7 @@ static int note_away(struct parents *p, const struct op *op,
 {
 	int r;
 
-	if (!(op->flags & OP_LAYER_MOVES) || op->layer.type != ENTRY_DIR)
+	if (!(op->effect & OP_LAYER_MOVES) || op->layer.type != ENTRY_DIR)
 		return 0;
 	buf_cut(&p->away, 0);
 	p->resource = op->resource;
@@ -316,7 +316,7 @@ int parents_need(struct parents *p, struct site *s, const struct op *op,
 	size_t at = 0;
 	int r = 1;
 
-	if ((op->flags & OP_UPPER) || s->upper.root < 0 || is_away(p, op))
+	if ((op->effect & OP_UPPER) || s->upper.root < 0 || is_away(p, op))
 		return 0;
 	if (!needs_itself(op) && !(needs_parent(op) && slash))
 		return note_away(p, op, err);

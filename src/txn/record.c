@@ -68,7 +68,7 @@ int record_encode(const struct op *op, struct buf *out)
 
 	bytes_put32(p, (uint32_t)op->kind);
 	bytes_put32(p + 4, (uint32_t)op->source);
-	bytes_put32(p + 8, op->flags);
+	bytes_put32(p + 8, op->identity | op->effect);
 	bytes_put32(p + 12, op->resource);
 	bytes_put64(p + 16, op->slot);
 	bytes_put32(p + 24, op->mode);
@@ -130,51 +130,6 @@ static bool is_list_fine(const struct xattr_list *list)
 	return r == 0;
 }
 
-/* Which objects and which source each kind has. */
-static bool is_shape_fine(const struct op *op)
-{
-	bool has_old = op->old.type != ENTRY_NONE;
-	bool has_new = op->new.type != ENTRY_NONE;
-	bool has_source = op->source != SOURCE_NONE;
-
-	if ((op->flags & OP_LAYER_MOVES) && op->layer.type == ENTRY_NONE)
-		return false;
-	/* These do nothing to the base. */
-	if (op->accepted != CONFLICT_NONE &&
-	    (op->kind == OP_LAYER || (op->flags & (OP_UPPER | OP_IN_UPPER))))
-		return false;
-	if ((op->flags & OP_IN_UPPER) &&
-	    (op->kind != OP_DIRECTORY || op->layer.type != ENTRY_DIR))
-		return false;
-	if ((op->flags & OP_UPPER) &&
-	    (op->kind != OP_REPLACE || op->path[0] != '\0'))
-		return false;
-	/* The root is never moved. */
-	if (op->path[0] == '\0' && op->kind != OP_DIRECTORY &&
-	    !(op->flags & OP_UPPER))
-		return false;
-	switch (op->kind) {
-	case OP_ADD:
-		return !has_old && has_new && has_source;
-	case OP_REPLACE:
-		return has_old && has_new && has_source;
-	case OP_DELETE:
-		return has_old && !has_new && !has_source;
-	case OP_DIRECTORY:
-		return op->old.type == ENTRY_DIR && op->new.type == ENTRY_DIR &&
-		       !has_source && !(op->flags & OP_LAYER_MOVES);
-	case OP_LAYER:
-		return !has_old && !has_new && !has_source &&
-		       (op->flags & OP_LAYER_MOVES);
-	case OP_REMOVE:
-		return op->old.type == ENTRY_DIR && op->new.type == ENTRY_DIR &&
-		       op->source == SOURCE_STAGED;
-	case OP_KINDS:
-	default:
-		return false;
-	}
-}
-
 int record_decode(const void *payload, size_t size, uint32_t n_resources,
 		  struct op *ret_op)
 {
@@ -193,7 +148,8 @@ int record_decode(const void *payload, size_t size, uint32_t n_resources,
 		return -EBADMSG;
 	op.kind = (enum op_kind)bytes_get32(p);
 	op.source = (enum op_source)bytes_get32(p + 4);
-	op.flags = bytes_get32(p + 8);
+	op.identity = bytes_get32(p + 8) & OP_IDENTITY_ALL;
+	op.effect = bytes_get32(p + 8) & ~(uint32_t)OP_IDENTITY_ALL;
 	op.resource = bytes_get32(p + 12);
 	op.slot = bytes_get64(p + 16);
 	op.mode = bytes_get32(p + 24);
@@ -205,14 +161,13 @@ int record_decode(const void *payload, size_t size, uint32_t n_resources,
 	op.old_xattrs.size = (size_t)xattrs[0];
 	op.new_xattrs.data = p + FIXED_SIZE + path + 1 + xattrs[0];
 	op.new_xattrs.size = (size_t)xattrs[1];
-	if (op.source >= SOURCES || (op.flags & ~(unsigned)OP_FLAGS_ALL) ||
-	    op.resource >= n_resources || op.mode > 07777 ||
+	if (op.resource >= n_resources || op.mode > 07777 ||
 	    !is_path_fine(op.path, (size_t)path) ||
 	    get_object(p + 32, &op.old) < 0 ||
 	    get_object(p + 32 + OBJECT_SIZE, &op.new) < 0 ||
 	    get_object(p + 32 + 2 * OBJECT_SIZE, &op.layer) < 0 ||
 	    !is_list_fine(&op.old_xattrs) || !is_list_fine(&op.new_xattrs) ||
-	    !is_shape_fine(&op))
+	    !op_is_legal(&op))
 		return -EBADMSG;
 	*ret_op = op;
 	return 0;

@@ -69,7 +69,7 @@ static int plan_one(struct site *s, uint32_t resource, struct journal_writer *w,
 {
 	struct op op = { .kind = OP_REPLACE,
 			 .source = SOURCE_STAGED,
-			 .flags = OP_UPPER,
+			 .effect = OP_UPPER,
 			 .resource = resource,
 			 .slot = 1,
 			 .path = "" };
@@ -116,7 +116,7 @@ static int plan_dir(struct site *s, const struct txn_path *path, size_t len,
 {
 	auto_free char *dir = strndup(path->path, len);
 	struct op op = { .kind = OP_DIRECTORY,
-			 .flags = OP_IN_UPPER | OP_KEEP_TIME,
+			 .effect = OP_IN_UPPER | OP_KEEP_TIME,
 			 .resource = (uint32_t)path->resource,
 			 .path = dir };
 	struct sys_attr a;
@@ -159,7 +159,7 @@ static int plan_path(struct site *s, const struct txn_path *path, uint64_t slot,
 		     struct journal_writer *w, struct hb_error *err)
 {
 	struct op op = { .kind = OP_LAYER,
-			 .flags = OP_LAYER_MOVES,
+			 .effect = OP_LAYER_MOVES,
 			 .resource = (uint32_t)path->resource,
 			 .slot = slot,
 			 .path = path->path };

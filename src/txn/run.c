@@ -117,7 +117,7 @@ int run_id_is_free(const struct txn_resource *resource, uint64_t id,
 		   struct hb_error *err)
 {
 	struct site s;
-	struct op op = { .flags = OP_UPPER };
+	struct op op = { .effect = OP_UPPER };
 	struct place trash;
 	struct object o;
 	int r;

@@ -187,7 +187,7 @@ static int tell_op(struct salvage *s, const struct op *op, struct hb_error *err)
 {
 	int r = 0;
 
-	if (op->resource >= s->n || (op->flags & OP_UPPER) ||
+	if (op->resource >= s->n || (op->effect & OP_UPPER) ||
 	    op->kind == OP_DIRECTORY)
 		return 0;
 	for (size_t i = 0; r >= 0 && i < s->n_ids; i++)

@@ -270,7 +270,7 @@ static int find(struct cursor *c, const struct op *op, struct place *ret,
 int site_base(struct site *s, const struct op *op, struct place *ret,
 	      struct hb_error *err)
 {
-	if (op->flags & OP_UPPER) {
+	if (op->effect & OP_UPPER) {
 		*ret = (struct place){ .dir = s->resource->dir,
 				       .name = "upper" };
 		return 0;
@@ -327,7 +327,7 @@ int site_source(struct site *s, const struct op *op, struct place *ret,
 		return site_upper(s, op, ret, err);
 	if (op->source == SOURCE_NONE)
 		*ret = (struct place){ .dir = -1, .name = "" };
-	else if (op->flags & OP_UPPER)
+	else if (op->effect & OP_UPPER)
 		slot_in(ret, s->dirs[SITE_DIR_TXN], "", op->slot);
 	else
 		slot_in(ret, s->dirs[SITE_SPOT_TXN], "", op->slot);
@@ -336,7 +336,7 @@ int site_source(struct site *s, const struct op *op, struct place *ret,
 
 void site_undo(struct site *s, const struct op *op, struct place *ret)
 {
-	if (op->flags & OP_UPPER)
+	if (op->effect & OP_UPPER)
 		slot_in(ret, s->dirs[SITE_DIR_TRASH], "", s->id);
 	else
 		slot_in(ret, s->dirs[SITE_SPOT_UNDO], "", op->slot);

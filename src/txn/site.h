@@ -89,8 +89,8 @@ void site_undo(struct site *s, const struct op *op, struct place *ret);
 void site_layer_undo(struct site *s, const struct op *op, struct place *ret);
 
 /*
- * The flags OP_RISES of an operation whose old object has that many names: how
- * it may look once it has moved.
+ * The identity OP_RISES of an operation whose old object has that many names:
+ * how it may look once it has moved.
  */
 unsigned site_rises(const struct site *s, uint64_t nlink);
 

@@ -184,7 +184,7 @@ static int fail_for(const struct op *op, int r, const char *what,
 		    struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
-	const char *path = op->flags & OP_UPPER ? "upper" : op->path;
+	const char *path = op->effect & OP_UPPER ? "upper" : op->path;
 
 	return hb_fail(err, r, "%s %s", what,
 		       quote_shown(path, shown, sizeof(shown)));
@@ -629,7 +629,7 @@ static int move_layer(struct step *s, const struct op *op, bool back,
 	int from = back ? 1 : 0, to = back ? 0 : 1;
 	int r;
 
-	if (!(op->flags & OP_LAYER_MOVES))
+	if (!(op->effect & OP_LAYER_MOVES))
 		return 0;
 	r = site_upper(s->site, op, &p[0], err);
 	if (r < 0)
@@ -739,7 +739,7 @@ int step_check(struct step *s, const struct op *op, bool back,
 	r = op->kind == OP_LAYER ? 0 : look(s, op, &v, err);
 	if (r < 0)
 		return r;
-	if ((op->flags & OP_SHARES) && v.holds[AT_BASE] == H_OTHER)
+	if ((op->identity & OP_SHARES) && v.holds[AT_BASE] == H_OTHER)
 		v.holds[AT_BASE] = H_NONE;
 	if (op->kind != OP_LAYER) {
 		r = choose(op, &v, back, &row, err);
@@ -757,7 +757,7 @@ int step_check(struct step *s, const struct op *op, bool back,
 		if (op->source != SOURCE_NONE && v.place[AT_SOURCE].dir < 0)
 			return conflict(op, err);
 	}
-	if (!(op->flags & OP_LAYER_MOVES))
+	if (!(op->effect & OP_LAYER_MOVES))
 		return 0;
 	r = site_upper(s->site, op, &p, err);
 	if (r == 0)

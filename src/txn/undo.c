@@ -102,7 +102,7 @@ static int check_moved(struct reversal *v, const struct op *op,
 	r = v->back ? site_base(s, op, &p, err) : site_source(s, op, &p, err);
 	if (r < 0)
 		return r;
-	if (op->flags & OP_UPPER)
+	if (op->effect & OP_UPPER)
 		return v->back ? tree_walk(p.dir, p.name, TREE_FLAT,
 					   check_empty, NULL, err)
 			       : 0;
@@ -134,11 +134,11 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	struct object now = { 0 };
 	struct sys_attr a;
 
-	op->flags &= ~(unsigned)OP_KEEP_TIME;
+	op->effect &= ~(unsigned)OP_KEEP_TIME;
 	op->layer = (struct object){ 0 };
 	if (upper >= 0 && sys_attr_at(upper, "", &a) == 0)
 		op->layer = object_of_attr(&a);
-	if (op->flags & OP_IN_UPPER)
+	if (op->effect & OP_IN_UPPER)
 		return op->layer.type == ENTRY_DIR
 			       ? 0
 			       : fail_changed(op->path, err);
@@ -149,10 +149,10 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 		now = object_of_attr(&a);
 	if (!op_is_old(op, &now)) {
 		/* Before a redo it is not there yet. */
-		if (!v->back && (op->flags & OP_IN_NEW))
+		if (!v->back && (op->effect & OP_IN_NEW))
 			return 0;
 		/* The operation that makes it again looks at the place. */
-		if (v->back && (op->flags & OP_REMADE) &&
+		if (v->back && (op->identity & OP_REMADE) &&
 		    now.type == ENTRY_NONE)
 			return 0;
 		return fail_changed(op->path, err);
@@ -161,7 +161,7 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 		return fail_changed(op->path, err);
 	if (now.mtime.tv_sec != left->tv_sec ||
 	    now.mtime.tv_nsec != left->tv_nsec)
-		op->flags |= OP_KEEP_TIME;
+		op->effect |= OP_KEEP_TIME;
 	return 0;
 }
 
@@ -181,16 +181,16 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 	int r;
 
 	if ((op->new.type == ENTRY_DIR && op->kind != OP_REMOVE) ||
-	    (op->flags & OP_UPPER))
+	    (op->effect & OP_UPPER))
 		return 0;
-	if (op->source != SOURCE_LAYER && !(op->flags & OP_LAYER_MOVES))
+	if (op->source != SOURCE_LAYER && !(op->effect & OP_LAYER_MOVES))
 		return 0;
 	r = site_upper(&v->apply.sites[op->resource], op, &upper, err);
 	if (r < 0 || !is_put_back(v, &upper))
 		return r;
 	if (op->source == SOURCE_LAYER)
 		op->source = SOURCE_STAGED;
-	op->flags &= ~(unsigned)OP_LAYER_MOVES;
+	op->effect &= ~(unsigned)OP_LAYER_MOVES;
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static bool stays(const struct reversal *v, const struct op *op)
 {
 	enum git_place root = site_git_root(&v->apply.sites[op->resource]);
 	bool is_new = op->kind == OP_ADD ||
-		      (op->kind == OP_DIRECTORY && (op->flags & OP_IN_NEW));
+		      (op->kind == OP_DIRECTORY && (op->effect & OP_IN_NEW));
 
 	return v->back && is_new && git_is_object_path(root, op->path);
 }
@@ -275,17 +275,17 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 
 	if (op->kind == OP_DIRECTORY) {
 		v->n += op->mode != op->old.mode || op->uid != op->old.uid ||
-			op->gid != op->old.gid || (op->flags & OP_XATTRS);
+			op->gid != op->old.gid || (op->effect & OP_XATTRS);
 		r = check_dir(v, op, err);
 	} else {
 		v->n++;
-		if ((op->flags & OP_LINKED) && !is_inode_seen(v, op))
-			op->flags &= ~(unsigned)OP_LINKED;
+		if ((op->effect & OP_LINKED) && !is_inode_seen(v, op))
+			op->effect &= ~(unsigned)OP_LINKED;
 		is_followed = follow_index(v, op);
 		r = make_room(v, op, err);
 		/* The layer keeps the newer version: nothing is left of it. */
 		if (r == 0 && op->kind == OP_LAYER &&
-		    !(op->flags & OP_LAYER_MOVES))
+		    !(op->effect & OP_LAYER_MOVES))
 			return 0;
 		if (r == 0)
 			r = step_check(step, op, v->back, &why);

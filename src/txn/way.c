@@ -68,9 +68,9 @@ void way_move(const struct change *c, struct op *op)
 	op->source = SOURCE_LAYER;
 	op->new = object_of(&c->new);
 	if (c->new.is_opaque)
-		op->flags |= OP_OPAQUE;
+		op->effect |= OP_OPAQUE;
 	if (c->new.has_origin)
-		op->flags |= OP_ORIGIN;
+		op->effect |= OP_ORIGIN;
 }
 
 static int fail_real(const char *path, const char *real, int r,
@@ -239,7 +239,7 @@ int way_clear_upper(struct way *w, struct op *op, struct hb_error *err)
 	int r = site_read_upper(w->site, op, &op->layer, err);
 
 	if (r == 0 && op->layer.type != ENTRY_NONE)
-		op->flags |= OP_LAYER_MOVES;
+		op->effect |= OP_LAYER_MOVES;
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #include "txn/journal.h"
 
 #include "base/auto.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "sys/fault.h"
@@ -66,7 +67,7 @@ static struct op sample(int i)
 	static const char xattrs[] = "\7\0\0\0\3\0\0\0user.a\0abc";
 	struct op op = { .kind = OP_REPLACE,
 			 .source = SOURCE_LAYER,
-			 .flags = OP_ORIGIN,
+			 .effect = OP_ORIGIN,
 			 .resource = 1,
 			 .slot = (uint64_t)i,
 			 .path = "a\n\xff/b",
@@ -79,7 +80,7 @@ static struct op sample(int i)
 		op.accepted = CONFLICT_NONE;
 		op.kind = OP_DIRECTORY;
 		op.source = SOURCE_NONE;
-		op.flags = OP_XATTRS;
+		op.effect = OP_XATTRS;
 		op.path = "";
 		op.old.type = op.new.type = ENTRY_DIR;
 		op.new_xattrs =
@@ -115,7 +116,8 @@ static void check_sample(const struct op *op, int i)
 
 	CHECK_INT(op->kind, want.kind);
 	CHECK_INT(op->source, want.source);
-	CHECK_INT(op->flags, want.flags);
+	CHECK_INT(op->effect, want.effect);
+	CHECK_INT(op->identity, want.identity);
 	CHECK_INT(op->resource, 1);
 	CHECK_INT(op->slot, i);
 	CHECK_INT(op->mode, 0600);
@@ -304,21 +306,49 @@ static void somebody_elses_is_refused(void)
 	CHECK_INT(try_open(dir), -HB_E_CORRUPT);
 }
 
-/* Operations that no plan makes. */
-static void hostile_operations(void)
+/* A journal with this operation, whatever it is, and with the right sums. */
+static void write_raw(int dir, const struct op *op)
+{
+	struct buf record = BUF_INIT(4096);
+	uint8_t bytes[8192];
+	struct sha256 h;
+	size_t n = 64;
+	uint8_t *tail;
+
+	write_sample(dir, 1);
+	CHECK(slurp(dir, bytes, sizeof(bytes)) > 64);
+	CHECK_INT(record_encode(op, &record), 0);
+	bytes_put32(bytes + n, (uint32_t)record.len);
+	bytes_put32(bytes + n + 4, record_sum(record.data, record.len));
+	memcpy(bytes + n + 8, record.data, record.len);
+	bytes_put32(bytes + n + 8 + record.len, (uint32_t)record.len);
+	n += 12 + record.len;
+	tail = bytes + n;
+	memset(tail, 0, 56);
+	memcpy(tail, "HBJTAIL\n", 8);
+	bytes_put64(tail + 8, n - 64);
+	sha256_init(&h);
+	sha256_add(&h, bytes + 64, n - 64);
+	sha256_add(&h, bytes, 64);
+	sha256_end(&h, tail + 16);
+	bytes_put32(tail + 52, record_sum(tail, 52));
+	spill(dir, bytes, n + 56);
+	buf_done(&record);
+}
+
+/* Operations that no plan makes: not read, nor written where we can tell. */
+static void operations_that_no_plan_makes_are_damage(void)
 {
 	static const char *const paths[] = { "/abs", "a//b", "a/../b", "..",
 					     ".",    "a/.",  "a/" };
 	auto_scratch int dir = scratch();
+	struct journal_writer *w = NULL;
+	struct op op = sample(0);
 
+	write_raw(dir, &op);
+	CHECK_INT(try_open(dir), 0);
 	for (size_t i = 0; i < 13; i++) {
-		const struct journal_head head = { .kind = JOURNAL_COMMIT,
-						   .n_resources = 2,
-						   .id = 1 };
-		struct journal_writer *w = NULL;
-		struct op op = sample(0);
-		bool uncertain;
-
+		op = sample(0);
 		if (i < 7)
 			op.path = paths[i];
 		else if (i == 7)
@@ -332,12 +362,83 @@ static void hostile_operations(void)
 		else if (i == 12)
 			op.accepted = CONFLICT_END;
 		else
-			op.flags |= OP_UPPER;
-		CHECK_INT(journal_begin(dir, &w, NULL), 0);
-		CHECK_INT(journal_add(w, &op, NULL), 0);
-		CHECK_INT(journal_publish(w, &head, &uncertain, NULL), 0);
-		journal_writer_free(w);
+			op.effect |= OP_UPPER;
+		write_raw(dir, &op);
 		CHECK_INT(try_open(dir), -HB_E_CORRUPT);
+		if (i < 7 || i == 8 || i == 12)
+			continue;
+		CHECK_INT(journal_begin(dir, &w, NULL), 0);
+		CHECK_INT(journal_add(w, &op, NULL), -EINVAL);
+		journal_writer_free(w);
+	}
+}
+
+/* Written out: the bits of a record that each kind may have. */
+static const struct {
+	enum op_kind kind;
+	enum op_source source;
+	enum entry_type old, new;
+	unsigned bits;
+} kinds[] = {
+	{ OP_ADD, SOURCE_LAYER, ENTRY_NONE, ENTRY_FILE, 0x1607 },
+	{ OP_REPLACE, SOURCE_LAYER, ENTRY_FILE, ENTRY_FILE, 0x0707 },
+	{ OP_DELETE, SOURCE_NONE, ENTRY_FILE, ENTRY_NONE, 0x0701 },
+	{ OP_DIRECTORY, SOURCE_NONE, ENTRY_DIR, ENTRY_DIR, 0x0ab8 },
+	{ OP_LAYER, SOURCE_NONE, ENTRY_NONE, ENTRY_NONE, 0x0001 },
+	{ OP_REMOVE, SOURCE_STAGED, ENTRY_DIR, ENTRY_DIR, 0x1201 },
+};
+
+static void each_kind_has_its_own_flags_alone(void)
+{
+	for (size_t i = 0; i < 6; i++)
+		for (unsigned bit = 0; bit < 32; bit++) {
+			struct buf record = BUF_INIT(4096);
+			unsigned bits = 1U << bit;
+			struct op op = sample(0), back;
+
+			op.kind = kinds[i].kind;
+			op.source = kinds[i].source;
+			op.old.type = kinds[i].old;
+			op.new.type = kinds[i].new;
+			op.layer = object(7);
+			op.layer.type = ENTRY_DIR;
+			op.accepted = CONFLICT_NONE;
+			/* One that needs another, and the one of a kind. */
+			if (bit == 10)
+				bits |= 1U << 9;
+			if (op.kind == OP_LAYER)
+				bits |= 1;
+			op.effect = bits;
+			CHECK_INT(record_encode(&op, &record), 0);
+			CHECK_INT(record_decode(record.data, record.len, 2,
+						&back),
+				  (kinds[i].bits >> bit) & 1 ? 0 : -EBADMSG);
+			buf_done(&record);
+		}
+}
+
+/* A pair that is legal by each of its flags. */
+static void flags_that_exclude_each_other_are_damage(void)
+{
+	static const unsigned pairs[] = {
+		1U << 10,	    /* apart, and does not rise */
+		1U << 11 | 1U << 3, /* remade, and new */
+		1U << 7 | 1U << 3,  /* in the upper alone, and new */
+		1U << 7 | 1U << 5,  /* with attributes of the base */
+		1U << 7 | 1U << 11, /* and remade */
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct buf record = BUF_INIT(4096);
+		struct op op = sample(i == 0 ? 0 : 1), back;
+
+		op.layer = object(7);
+		op.layer.type = ENTRY_DIR;
+		op.effect = pairs[i];
+		CHECK_INT(record_encode(&op, &record), 0);
+		CHECK_INT(record_decode(record.data, record.len, 2, &back),
+			  -EBADMSG);
+		buf_done(&record);
 	}
 }
 
@@ -388,5 +489,7 @@ static void every_failure_leaves_none(void)
 TESTS(T(what_is_written_is_read_both_ways), T(many_are_read_backwards),
       T(syncs_before_it_tells), T(every_cut), T(every_flip),
       T(a_newer_version_is_named), T(an_older_version_is_read),
-      T(somebody_elses_is_refused), T(hostile_operations),
-      T(done_names_its_journal), T(every_failure_leaves_none))
+      T(somebody_elses_is_refused), T(operations_that_no_plan_makes_are_damage),
+      T(each_kind_has_its_own_flags_alone),
+      T(flags_that_exclude_each_other_are_damage), T(done_names_its_journal),
+      T(every_failure_leaves_none))
