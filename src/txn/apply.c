@@ -93,9 +93,10 @@ static int leave(struct apply *a, const struct op *op, bool back,
 	struct txn_left left;
 	int r = step_leave(&a->steps[op->resource], op, back, &left, err);
 
-	if (r == 0)
-		note_left(a, &left);
-	return r;
+	if (r < 0)
+		return r;
+	note_left(a, &left);
+	return 0;
 }
 
 static bool is_misfit(int r)

@@ -193,10 +193,12 @@ static int set_attributes(const struct place *p, uid_t uid, gid_t gid,
 	int r;
 
 	r = place_read(p, &now, err);
-	if (r == 0)
-		r = set_owner(p, &now, uid, gid, err);
-	if (r == 0)
-		r = place_read(p, &now, err);
+	if (r < 0)
+		return r;
+	r = set_owner(p, &now, uid, gid, err);
+	if (r < 0)
+		return r;
+	r = place_read(p, &now, err);
 	return r < 0 ? r : dress_mode(p, &now, mode, err);
 }
 
@@ -262,6 +264,28 @@ static int label_copy(struct site *s, const struct op *op,
 	return r < 0 ? r : 1;
 }
 
+/* Marks go and labels come, for all that lies below as well. */
+static int strip_all(const struct op *op, const struct place *source, int fd,
+		     struct label *label, struct hb_error *err)
+{
+	int r = make_writable(fd, op);
+
+	if (r < 0)
+		return r;
+	r = strip(fd, op->path, err);
+	if (r < 0)
+		return r;
+	r = set_label(fd, label, op->path, err);
+	if (r < 0 || op->new.type != ENTRY_DIR)
+		return r;
+	/* Without it nothing below can be reached, nor can it move. */
+	if ((op->new.mode &USER_ALL) != USER_ALL)
+		r = sys_chmod_fd(fd, op->new.mode | USER_ALL);
+	if (r < 0)
+		return r;
+	return tree_walk(source->dir, source->name, 0, strip_one, label, err);
+}
+
 int dress_for_base(struct site *s, const struct op *op,
 		   const struct place *source, const struct object *now,
 		   const struct place *base, struct hb_error *err)
@@ -280,20 +304,8 @@ int dress_for_base(struct site *s, const struct op *op,
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
-	r = make_writable(fd, op);
-	if (r == 0)
-		r = strip(fd, op->path, err);
-	if (r == 0)
-		r = set_label(fd, &label, op->path, err);
-	if (r == 0 && is_dir) {
-		/* Without it nothing below can be reached, nor can it move. */
-		if ((op->new.mode &USER_ALL) != USER_ALL)
-			r = sys_chmod_fd(fd, op->new.mode | USER_ALL);
-		if (r == 0)
-			r = tree_walk(source->dir, source->name, 0, strip_one,
-				      &label, err);
-	}
-	if (r == 0)
+	r = strip_all(op, source, fd, &label, err);
+	if (r >= 0)
 		r = set_attributes(source, op->uid, op->gid,
 				   is_dir ? op->mode | USER_ALL : op->mode,
 				   err);
@@ -303,9 +315,28 @@ int dress_for_base(struct site *s, const struct op *op,
 	return r < 0 ? r : 1;
 }
 
+/* Unless it is there: what was put back before a crash stays. */
 static int put_mark(int fd, const char *name, const char *value)
 {
-	return sys_set_xattr(fd, name, value, strlen(value));
+	return sys_get_xattr(fd, name, NULL, 0) >= 0
+		       ? 0
+		       : sys_set_xattr(fd, name, value, strlen(value));
+}
+
+static int put_marks(int fd, const struct op *op)
+{
+	int r = op->effect & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op)
+						     : 0;
+
+	if (r < 0)
+		return r;
+	r = op->effect & OP_OPAQUE ? put_mark(fd, OVERLAY_PREFIX "opaque", "y")
+				   : 0;
+	if (r < 0)
+		return r;
+	return op->effect & OP_ORIGIN
+		       ? put_mark(fd, OVERLAY_PREFIX "origin", "")
+		       : 0;
 }
 
 int dress_for_layer(const struct op *op, const struct place *source,
@@ -323,13 +354,7 @@ int dress_for_layer(const struct op *op, const struct place *source,
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return fail_at("open", op->path, fd, err);
-	r = op->effect & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op) : 0;
-	if (r == 0 && (op->effect & OP_OPAQUE) &&
-	    sys_get_xattr(fd, OVERLAY_PREFIX "opaque", NULL, 0) < 0)
-		r = put_mark(fd, OVERLAY_PREFIX "opaque", "y");
-	if (r == 0 && (op->effect & OP_ORIGIN) &&
-	    sys_get_xattr(fd, OVERLAY_PREFIX "origin", NULL, 0) < 0)
-		r = put_mark(fd, OVERLAY_PREFIX "origin", "");
+	r = put_marks(fd, op);
 	if (r < 0)
 		return fail_at("put the marks back on", op->path, r, err);
 	r = set_attributes(source, op->new.uid, op->new.gid, op->new.mode, err);
@@ -440,10 +465,9 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
  * The root's picture follows in what the operation changes: from then on it is
  * that which a change of the root is told from.
  */
-static int dress_top(struct site *s, const struct op *op, bool back,
-		     struct hb_error *err)
+static int follow_top(struct site *s, const struct op *op, bool back,
+		      struct hb_error *err)
 {
-	const struct txn_resource *res = s->resource;
 	uid_t uid = back ? op->old.uid : op->uid;
 	gid_t gid = back ? op->old.gid : op->gid;
 	mode_t mode = back ? op->old.mode : op->mode;
@@ -451,25 +475,36 @@ static int dress_top(struct site *s, const struct op *op, bool back,
 	struct place p;
 	int r;
 
-	if (*op->path != '\0' || !res->top)
-		return 0;
-	p = place_of(*res->top);
+	p = place_of(*s->resource->top);
 	r = place_read(&p, &now, err);
-	if (r == 0 && (op->effect & OP_XATTRS)) {
-		r = open_up(*res->top, &now, op->path, err);
-		if (r == 0)
-			r = carry_set_xattrs(*res->top, back ? &op->old_xattrs
-							     : &op->new_xattrs);
+	if (r < 0)
+		return r;
+	if (op->effect & OP_XATTRS) {
+		r = open_up(p.dir, &now, op->path, err);
+		if (r < 0)
+			return r;
+		r = carry_set_xattrs(p.dir,
+				     back ? &op->old_xattrs : &op->new_xattrs);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0)
-		r = set_owner(&p, &now, op->uid != op->old.uid ? uid : now.uid,
-			      op->gid != op->old.gid ? gid : now.gid, err);
+	r = set_owner(&p, &now, op->uid != op->old.uid ? uid : now.uid,
+		      op->gid != op->old.gid ? gid : now.gid, err);
+	if (r < 0)
+		return r;
 	if (op->mode == op->old.mode)
 		mode = now.mode;
-	if (r == 0)
-		r = place_read(&p, &now, err);
-	if (r == 0)
-		r = dress_mode(&p, &now, mode, err);
+	r = place_read(&p, &now, err);
+	return r < 0 ? r : dress_mode(&p, &now, mode, err);
+}
+
+static int dress_top(struct site *s, const struct op *op, bool back,
+		     struct hb_error *err)
+{
+	int r = *op->path == '\0' && s->resource->top
+			? follow_top(s, op, back, err)
+			: 0;
+
 	return r < 0 ? fail_at("remember the attributes of", ".", r, err) : 0;
 }
 
@@ -504,10 +539,12 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	}
 	r = set_owner(&p, &now, back ? op->old.uid : op->uid,
 		      back ? op->old.gid : op->gid, err);
-	if (r == 0 && !(op->effect & OP_KEEP_TIME))
-		r = set_dir_time(&p, to->mtime, err);
-	if (r == 0)
-		r = place_read(&p, &now, err);
+	if (r < 0)
+		return r;
+	r = op->effect & OP_KEEP_TIME ? 0 : set_dir_time(&p, to->mtime, err);
+	if (r < 0)
+		return r;
+	r = place_read(&p, &now, err);
 	if (r < 0)
 		return r;
 	r = dress_mode(&p, &now, back ? op->old.mode : op->mode, err);

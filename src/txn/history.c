@@ -164,6 +164,13 @@ static bool is_later(struct timespec a, struct timespec b)
 				    : a.tv_nsec > b.tv_nsec;
 }
 
+static int touch(int fd, struct sys_attr *ret)
+{
+	int r = sys_touch(fd);
+
+	return r < 0 ? r : sys_attr_at(fd, "", ret);
+}
+
 /*
  * Waits until the clock that stamps files has moved on: a file's time that was
  * looked at makes the kernel use a finer clock, and an old one ticks.
@@ -180,18 +187,18 @@ static int pass_a_tick(int dir, const char *name)
 
 	if (fd < 0)
 		return fd;
-	r = sys_touch(fd);
-	if (r == 0)
-		r = sys_attr_at(fd, "", &first);
-	for (int i = 0; r == 0 && i < TICK_TRIES; i++) {
-		r = sys_touch(fd);
-		if (r == 0)
-			r = sys_attr_at(fd, "", &now);
-		if (r == 0 && is_later(now.ctime, first.ctime))
+	r = touch(fd, &first);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < TICK_TRIES; i++) {
+		r = touch(fd, &now);
+		if (r < 0)
+			return r;
+		if (is_later(now.ctime, first.ctime))
 			return 0;
 		sys_pause(TICK_PAUSE);
 	}
-	return r;
+	return 0;
 }
 
 static int unlink_if_there(int dir, const char *name)
@@ -199,6 +206,13 @@ static int unlink_if_there(int dir, const char *name)
 	int r = sys_unlinkat(dir, name, 0);
 
 	return r == -ENOENT ? 0 : r;
+}
+
+static int unlink_durably(int dir, const char *name)
+{
+	int r = unlink_if_there(dir, name);
+
+	return r < 0 ? r : sys_fsync(dir);
 }
 
 static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
@@ -239,18 +253,17 @@ static int file_journal(struct apply *a, bool back)
 
 	if (new < 0)
 		return new;
-	r = old < 0 ? 0 : unlink_if_there(old, id.s);
-	if (r == 0 && old >= 0)
-		r = sys_fsync(old);
-	if (r == 0)
-		r = pass_a_tick(session, "journal");
-	if (r == 0)
-		r = sys_renameat(session, "journal", new, id.s);
-	if (r == 0)
-		r = sys_fsync(new);
-	if (r == 0)
-		r = sys_fsync(session);
-	return r;
+	r = old < 0 ? 0 : unlink_durably(old, id.s);
+	if (r < 0)
+		return r;
+	r = pass_a_tick(session, "journal");
+	if (r < 0)
+		return r;
+	r = sys_renameat(session, "journal", new, id.s);
+	if (r < 0)
+		return r;
+	r = sys_fsync(new);
+	return r < 0 ? r : sys_fsync(session);
 }
 
 /* Whether what was undone before it can be redone no more. */
@@ -296,24 +309,27 @@ static int restamp(struct apply *a)
 	return dir < 0 ? dir : pass_a_tick(dir, name_of(head->id).s);
 }
 
-int history_abandon(struct apply *a, struct hb_error *err)
+static int remove_journal(struct apply *a, bool is_filed)
 {
 	int session = a->txn->session;
-	enum journal_kind kind = journal_head(a->journal)->kind;
-	int r;
+	int r = unlink_if_there(session, "journal.done");
 
-	r = unlink_if_there(session, "journal.done");
+	if (r < 0)
+		return r;
 	/* Before the journal goes: it would not be done any more. */
-	if (r == 0 && (kind == JOURNAL_UNDO || kind == JOURNAL_REDO))
-		r = restamp(a);
-	if (r == 0)
-		r = unlink_if_there(session, "journal");
-	if (r == 0)
-		r = sys_fsync(session);
+	r = is_filed ? restamp(a) : 0;
+	return r < 0 ? r : unlink_durably(session, "journal");
+}
+
+int history_abandon(struct apply *a, struct hb_error *err)
+{
+	bool is_filed = !ends_redo(journal_head(a->journal)->kind);
+	int r = remove_journal(a, is_filed);
+
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove the journal");
 	/* Those of the transaction that was to be undone are still needed. */
-	if (kind == JOURNAL_UNDO || kind == JOURNAL_REDO)
+	if (is_filed)
 		return 0;
 	for (size_t i = 0; i < a->txn->n_resources; i++) {
 		(void)site_remove_staged(&a->sites[i], NULL);
@@ -351,10 +367,8 @@ int history_drop(int session, enum history which, uint64_t id,
 		 struct hb_error *err)
 {
 	auto_fd int dir = open_dir(session, which, false);
-	int r = dir < 0 ? dir : unlink_if_there(dir, name_of(id).s);
+	int r = dir < 0 ? dir : unlink_durably(dir, name_of(id).s);
 
-	if (r == 0)
-		r = sys_fsync(dir);
 	return r < 0 ? hb_fail(err, r, "cannot forget a transaction") : 0;
 }
 
@@ -370,7 +384,7 @@ static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
 	if (r < 0)
 		return r;
 	r = site_remove_staged(&site, err);
-	if (r == 0)
+	if (r >= 0)
 		r = site_remove_empty(&site, err);
 	site_close(&site);
 	return r;
@@ -380,7 +394,7 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 {
 	int r = unlink_if_there(txn->session, "journal.new");
 
-	if (r == 0)
+	if (r >= 0)
 		r = unlink_if_there(txn->session, "journal.done.new");
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove an unfinished journal");
@@ -390,8 +404,9 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 		struct ids ids = { .each = sweep_id, .ctx = &w };
 
 		r = each_id(res->spot, "txn", &ids, err);
-		if (r == 0)
-			r = each_id(res->dir, "txn", &ids, err);
+		if (r < 0)
+			return r;
+		r = each_id(res->dir, "txn", &ids, err);
 		if (r < 0)
 			return r;
 	}

@@ -188,6 +188,20 @@ static int publish_at(int dir, const char *from, const char *to,
 	return r;
 }
 
+/* The head comes last: without it the file is no journal. */
+static int publish(struct journal_writer *w, const uint8_t head[HEAD_SIZE],
+		   bool *ret_uncertain)
+{
+	int r = sys_pwrite_all(w->fd, head, HEAD_SIZE, 0);
+
+	if (r < 0)
+		return r;
+	r = sys_fsync(w->fd);
+	if (r < 0)
+		return r;
+	return publish_at(w->dir, "journal.new", "journal", ret_uncertain);
+}
+
 int journal_publish(struct journal_writer *w, const struct journal_head *head,
 		    bool *ret_uncertain, struct hb_error *err)
 {
@@ -206,11 +220,7 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 	if (r < 0)
 		return r;
 
-	r = sys_pwrite_all(w->fd, first, sizeof(first), 0);
-	if (r == 0)
-		r = sys_fsync(w->fd);
-	if (r == 0)
-		r = publish_at(w->dir, "journal.new", "journal", ret_uncertain);
+	r = publish(w, first, ret_uncertain);
 	if (r < 0 && *ret_uncertain) {
 		hb_fix(err, "holdback recover, which finishes it, or "
 			    "holdback recover --back");
@@ -287,6 +297,18 @@ static int read_record(struct journal *j, uint64_t at, uint64_t *ret_len,
 	return 0;
 }
 
+static int read_op(struct journal *j, uint64_t at, uint64_t *ret_len,
+		   struct op *ret_op)
+{
+	const uint8_t *payload;
+	int r = read_record(j, at, ret_len, &payload);
+
+	if (r < 0)
+		return r;
+	return record_decode(payload, (size_t)*ret_len, j->head.n_resources,
+			     ret_op);
+}
+
 static int fail_read(int r, struct hb_error *err)
 {
 	if (r == -EBADMSG)
@@ -296,16 +318,12 @@ static int fail_read(int r, struct hb_error *err)
 
 int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err)
 {
-	const uint8_t *payload;
 	uint64_t len;
 	int r;
 
 	if (j->at >= j->end)
 		return 0;
-	r = read_record(j, j->at, &len, &payload);
-	if (r == 0)
-		r = record_decode(payload, (size_t)len, j->head.n_resources,
-				  ret_op);
+	r = read_op(j, j->at, &len, ret_op);
 	if (r < 0)
 		return fail_read(r, err);
 	j->at += len + AROUND;
@@ -329,9 +347,7 @@ int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err)
 	if (len > JOURNAL_RECORD_MAX || len + AROUND > j->at - HEAD_SIZE)
 		return fail_read(-EBADMSG, err);
 	start = j->at - len - AROUND;
-	r = read_record(j, start, &len, &p);
-	if (r == 0)
-		r = record_decode(p, (size_t)len, j->head.n_resources, ret_op);
+	r = read_op(j, start, &len, ret_op);
 	if (r < 0)
 		return fail_read(r, err);
 	j->at = start;
@@ -602,7 +618,6 @@ static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
 int journal_next_whole(struct journal *j, struct op *ret_op,
 		       struct hb_error *err)
 {
-	const uint8_t *payload;
 	uint64_t read;
 	uint32_t len;
 	int r = 0;
@@ -617,11 +632,8 @@ int journal_next_whole(struct journal *j, struct op *ret_op,
 		if (len > j->search)
 			return 0;
 		j->search -= len;
-		r = read_record(j, j->at, &read, &payload);
-		if (r == 0)
-			r = record_decode(payload, len, j->head.n_resources,
-					  ret_op);
-		if (r == 0) {
+		r = read_op(j, j->at, &read, ret_op);
+		if (r >= 0) {
 			j->at += len + AROUND;
 			return 1;
 		}
@@ -643,32 +655,38 @@ void journal_free(struct journal *j)
 	free(j);
 }
 
+static int write_done(int dir, const uint8_t bytes[DONE_SIZE])
+{
+	bool uncertain = false;
+	auto_fd int fd = -1;
+	int r;
+
+	fd = sys_openat(dir, "journal.done.new",
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fd;
+	r = sys_write_all(fd, bytes, DONE_SIZE);
+	if (r < 0)
+		return r;
+	r = sys_fsync(fd);
+	if (r < 0)
+		return r;
+	/* Uncertain or not: recovery finds every step done and says it again.
+	 */
+	return publish_at(dir, "journal.done.new", "journal.done", &uncertain);
+}
+
 int journal_write_done(int dir, const uint8_t hash[32], struct hb_error *err)
 {
 	uint8_t bytes[DONE_SIZE] = { 0 };
-	bool uncertain = false;
-	auto_fd int fd = -1;
 	int r;
 
 	memcpy(bytes, done_magic, sizeof(done_magic));
 	bytes_put32(bytes + 8, JOURNAL_VERSION);
 	memcpy(bytes + 12, hash, SHA256_SIZE);
 	bytes_put32(bytes + 44, record_sum(bytes, 44));
-	fd = sys_openat(dir, "journal.done.new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return hb_fail(err, fd, "cannot say that it is done");
-	r = sys_write_all(fd, bytes, sizeof(bytes));
-	if (r == 0)
-		r = sys_fsync(fd);
-	/* Uncertain or not: recovery finds every step done and says it again.
-	 */
-	if (r == 0)
-		r = publish_at(dir, "journal.done.new", "journal.done",
-			       &uncertain);
-	if (r < 0)
-		return hb_fail(err, r, "cannot say that it is done");
-	return 0;
+	r = write_done(dir, bytes);
+	return r < 0 ? hb_fail(err, r, "cannot say that it is done") : 0;
 }
 
 int journal_is_done(int dir, const uint8_t hash[32], struct hb_error *err)

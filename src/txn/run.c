@@ -170,18 +170,18 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 	int r;
 
 	r = apply_run(a, how, err);
-	if (r == 0 && a->n_left > 0)
+	if (r >= 0 && a->n_left > 0)
 		r = apply_run(a, how | APPLY_PAST, err);
-	if (r == 0 && !back)
-		r = late_check(a, err);
-	if (r == 0)
-		r = held_check(a, back, err);
-	if (r == 0)
-		r = outcome_report(a, back, run->applied, run->applied_ctx,
-				   err);
-	if (r == 0)
-		r = apply_sync(a, err);
-	return r;
+	if (r < 0)
+		return r;
+	r = back ? 0 : late_check(a, err);
+	if (r < 0)
+		return r;
+	r = held_check(a, back, err);
+	if (r < 0)
+		return r;
+	r = outcome_report(a, back, run->applied, run->applied_ctx, err);
+	return r < 0 ? r : apply_sync(a, err);
 }
 
 static bool goes_back(const struct journal_head *head)
@@ -268,7 +268,7 @@ int run_journal(struct run_request *run, struct hb_error *err)
 	if (r < 0)
 		return r;
 	r = apply_init(&a, run->txn, journal, err);
-	if (r == 0)
+	if (r >= 0)
 		r = run_opened(run, &a, err);
 	apply_done(&a);
 	return r;

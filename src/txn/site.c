@@ -92,16 +92,18 @@ static bool is_one_dir(int a, int b)
 
 int site_sync(const struct site *s)
 {
-	int r = 0;
-
-	for (int i = 0; i < SITE_DIRS && r == 0; i++) {
+	for (int i = 0; i < SITE_DIRS; i++) {
 		bool is_synced = s->is_one && layout[i].is_numbered &&
 				 !layout[i].is_in_spot;
+		int r;
 
-		if (s->dirs[i] >= 0 && !is_synced)
-			r = sys_fsync(s->dirs[i]);
+		if (s->dirs[i] < 0 || is_synced)
+			continue;
+		r = sys_fsync(s->dirs[i]);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 ? r : sys_fsync(s->resource->dir);
+	return sys_fsync(s->resource->dir);
 }
 
 int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
@@ -144,7 +146,7 @@ int site_make(struct site *s, struct hb_error *err)
 				return r;
 		}
 	r = sys_fsync(s->resource->dir);
-	if (r == 0 && !s->is_one)
+	if (r >= 0 && !s->is_one)
 		r = sys_fsync(s->resource->spot);
 	return r < 0 ? hb_fail(err, r, "cannot sync the session's directory")
 		     : 0;
@@ -298,7 +300,7 @@ int site_read_upper(struct site *s, const struct op *op, struct object *ret,
 	int left, r;
 
 	r = site_upper(s, op, &place, &why);
-	if (r == 0)
+	if (r >= 0)
 		r = place_read(&place, ret, &why);
 	if (r != -EACCES) {
 		if (r < 0 && err)
@@ -307,7 +309,7 @@ int site_read_upper(struct site *s, const struct op *op, struct object *ret,
 	}
 	r = content_enter(&at, &dir, &place.name, err);
 	place.dir = dir.fd;
-	if (r == 0)
+	if (r >= 0)
 		r = place_read(&place, ret, err);
 	left = content_leave(&dir, r < 0 ? NULL : err);
 	return r < 0 ? r : left;

@@ -205,8 +205,9 @@ static int look(struct step *s, const struct op *op, struct view *v,
 	int r;
 
 	r = site_base(s->site, op, &v->place[AT_BASE], err);
-	if (r == 0)
-		r = site_source(s->site, op, &v->place[AT_SOURCE], err);
+	if (r < 0)
+		return r;
+	r = site_source(s->site, op, &v->place[AT_SOURCE], err);
 	if (r < 0)
 		return r;
 	site_undo(s->site, op, &v->place[AT_UNDO]);
@@ -449,10 +450,9 @@ static bool is_written_to(const struct op *op, const struct view *v)
 static int settle(struct step *s, const struct op *op, struct view *v,
 		  bool back, struct hb_error *err)
 {
-	int r = 0;
-
-	for (int i = 0; i < PLACES && r == 0; i++) {
+	for (int i = 0; i < PLACES; i++) {
 		const struct object *o = &v->object[i];
+		int r = 0;
 
 		/* What returns to it is still to come, and its own attributes.
 		 */
@@ -466,13 +466,12 @@ static int settle(struct step *s, const struct op *op, struct view *v,
 					op->new.mtime, err);
 		else if (v->holds[i] == H_NEW && i == AT_SOURCE && back)
 			r = dress_for_layer(op, &v->place[i], err);
-		if (r > 0) {
-			s->is_dressed = true;
-			r = 0;
-		}
+		s->is_dressed = s->is_dressed || r > 0;
+		if (r < 0)
+			return fail_for(op, r, "cannot finish", err);
 	}
 	s->is_dressed = s->is_dressed || (back && op->source == SOURCE_LAYER);
-	return r < 0 ? fail_for(op, r, "cannot finish", err) : 0;
+	return 0;
 }
 
 /*
@@ -620,6 +619,21 @@ static int advance(struct step *s, const struct op *op, bool back,
 	return follow(s, op, action, &v, back, err);
 }
 
+/* A directory that changes its parent has to be writable itself. */
+static int move_open(const struct place *from, const struct object *o,
+		     const struct place *to, struct object *ret,
+		     struct hb_error *err)
+{
+	int r = 0;
+
+	if (o->type == ENTRY_DIR && !(o->mode & USER_WRITE))
+		r = dress_mode(from, o, o->mode | USER_WRITE, err);
+	if (r < 0)
+		return r;
+	r = sys_renameat2(from->dir, from->name, to->dir, to->name, 0);
+	return r < 0 ? r : place_read(to, ret, err);
+}
+
 /* The whiteout, or the original of a copy, leaves the upper or returns. */
 static int move_layer(struct step *s, const struct op *op, bool back,
 		      struct hb_error *err)
@@ -645,14 +659,7 @@ static int move_layer(struct step *s, const struct op *op, bool back,
 		    o[to].type != ENTRY_NONE || p[to].dir < 0)
 			return fail_for(op, -HB_E_STATE,
 					"not where it was in the layer:", err);
-		if (o[from].type == ENTRY_DIR && !(o[from].mode & USER_WRITE))
-			r = dress_mode(&p[from], &o[from],
-				       o[from].mode | USER_WRITE, err);
-		if (r == 0)
-			r = sys_renameat2(p[from].dir, p[from].name, p[to].dir,
-					  p[to].name, 0);
-		if (r == 0)
-			r = place_read(&p[to], &o[to], err);
+		r = move_open(&p[from], &o[from], &p[to], &o[to], err);
 		if (r < 0)
 			return fail_for(op, r, "cannot move in the layer", err);
 	}
@@ -693,18 +700,20 @@ int step_leave(struct step *s, const struct op *op, bool back,
 		if (r < 0)
 			return fail_for(op, r, "cannot move", err);
 		r = look(s, op, &v, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0)
-		r = settle(s, op, &v, back, err);
-	if (r == 0 && back)
-		r = move_layer(s, op, true, NULL);
+	r = settle(s, op, &v, back, err);
+	if (r < 0)
+		return r;
+	r = back ? move_layer(s, op, true, NULL) : 0;
 	/* Then it was not there, or somebody else has its place. */
-	if (r == -HB_E_STATE)
-		r = 0;
-	if (r == 0)
-		r = site_upper(s->site, op, &p, err);
-	if (r == 0)
-		r = place_read(&p, &o, err);
+	if (r < 0 && r != -HB_E_STATE)
+		return r;
+	r = site_upper(s->site, op, &p, err);
+	if (r < 0)
+		return r;
+	r = place_read(&p, &o, err);
 	if (r < 0)
 		return r;
 	*ret_left = (struct txn_left){
@@ -760,8 +769,9 @@ int step_check(struct step *s, const struct op *op, bool back,
 	if (!(op->effect & OP_LAYER_MOVES))
 		return 0;
 	r = site_upper(s->site, op, &p, err);
-	if (r == 0)
-		r = place_read(&p, &o, err);
+	if (r < 0)
+		return r;
+	r = place_read(&p, &o, err);
 	if (r < 0)
 		return r;
 	/* A mark may have frozen what was there. */
