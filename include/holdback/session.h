@@ -47,11 +47,27 @@ int hb_store_open(const struct hb_store_options *options, bool create,
 		  struct hb_store **ret_store, struct hb_error *err);
 void hb_store_free(struct hb_store *store);
 
+/* The state of a session, for a look from outside. */
+enum hb_state {
+	HB_STATE_IDLE,
+	HB_STATE_LIVE,	     /* a command runs in it */
+	HB_STATE_BUSY,	     /* another command of holdback works on it */
+	HB_STATE_CRASHED,    /* its command was killed */
+	HB_STATE_BROKEN,     /* entries were left to the owner: see recover */
+	HB_STATE_UNREADABLE, /* its record cannot be read */
+	HB_STATE_ORPHAN,     /* all of its directories are gone */
+	HB_STATE_CHECK,	     /* a fork for a check that was cut short */
+	HB_STATES
+};
+
+/* As status and --json say it. */
+const char *hb_state_name(enum hb_state state);
+
 /* What is known of a session without its lock. */
 struct hb_session_info {
 	const char *name;
 	const char *id;
-	const char *state; /* "idle", "live", "busy", "broken", "unreadable" */
+	enum hb_state state;
 	int64_t created, used;
 	bool is_durable;
 	bool is_unsynced; /* the last box's writes were not synced */
@@ -743,8 +759,8 @@ int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
  * Removes what interrupted creations and removals left, layers that no session
  * names, the sessions all of whose resources are gone, and those in which a
  * command was killed and nothing is pending, and forks of checks of the gate
- * that were killed; their names go to `fn`, with the state "orphan", "crashed"
- * or "check", and with `dry_run` nothing else happens.
+ * that were killed; their names go to `fn`, with HB_STATE_ORPHAN, _CRASHED
+ * or _CHECK, and with `dry_run` nothing else happens.
  */
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 			 void *ctx, uint64_t *ret_n, struct hb_error *err);

@@ -240,19 +240,21 @@ static int name_stale(void *ctx, const struct hb_session_info *info,
 		      struct hb_error *err)
 {
 	static const struct {
-		const char *state, *before, *after;
+		enum hb_state state;
+		const char *before, *after;
 	} table[] = {
-		{ "crashed", "session ",
+		{ HB_STATE_CRASHED, "session ",
 		  " crashed, and nothing is pending in it" },
-		{ "check", "session ", " is of a check that was cut short" },
-		{ "orphan", "the directories of session ", " are gone" },
+		{ HB_STATE_CHECK, "session ",
+		  " is of a check that was cut short" },
+		{ HB_STATE_ORPHAN, "the directories of session ", " are gone" },
 	};
 	char line[HB_TEXT_SIZE];
 
 	(void)ctx;
 	(void)err;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (strcmp(info->state, table[i].state) != 0)
+		if (info->state != table[i].state)
 			continue;
 		(void)snprintf(line, sizeof(line), "%s%s%s", table[i].before,
 			       info->name, table[i].after);

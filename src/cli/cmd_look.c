@@ -59,7 +59,8 @@ static int list_one(void *ctx, const struct hb_session_info *info,
 		json_end(&doc->json);
 		return doc_flow(doc, err);
 	}
-	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name, info->state);
+	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name,
+			  hb_state_name(info->state));
 	for (size_t i = 0; i < info->n_resources; i++) {
 		if (i > 0)
 			(void)buf_add_char(&doc->out, ' ');
@@ -138,7 +139,8 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 		json_end(&doc->json);
 		return;
 	}
-	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name, info->state);
+	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name,
+			  hb_state_name(info->state));
 	for (size_t i = 0; i < info->n_resources; i++) {
 		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
 		(void)quote_name(info->sources[i], strlen(info->sources[i]),
@@ -314,7 +316,7 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	} else if (!look->is_plain) {
 		(void)show_summary(&look->summary, &doc.out);
 		/* By now there may be more. */
-		if (strcmp(info->state, "live") == 0)
+		if (info->state == HB_STATE_LIVE)
 			(void)buf_add_str(&doc.out, " · live");
 		(void)buf_add_char(&doc.out, '\n');
 	}

@@ -43,7 +43,7 @@ static int show_place(void *ctx, const struct hb_place *place,
 static void add_state(const struct hb_session_info *info,
 		      const struct hb_summary *summary, struct buf *out)
 {
-	bool is_live = strcmp(info->state, "live") == 0;
+	bool is_live = info->state == HB_STATE_LIVE;
 
 	for (size_t i = 0; i < info->n_resources; i++)
 		if (i == 0 ||

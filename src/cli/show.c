@@ -203,7 +203,7 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 
 	doc_str(doc, "name", info->name);
 	doc_str(doc, "id", info->id);
-	doc_str(doc, "state", info->state);
+	doc_str(doc, "state", hb_state_name(info->state));
 	json_key(j, "created");
 	json_int(j, info->created);
 	json_key(j, "used");

@@ -109,8 +109,8 @@ static int count_stale(void *ctx, const struct hb_session_info *info,
 static int count_broken(void *ctx, const struct hb_session_info *info,
 			struct hb_error *err)
 {
-	if (strcmp(info->state, "broken") != 0 &&
-	    strcmp(info->state, "unreadable") != 0)
+	if (info->state != HB_STATE_BROKEN &&
+	    info->state != HB_STATE_UNREADABLE)
 		return 0;
 	return count_stale(ctx, info, err);
 }

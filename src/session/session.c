@@ -119,7 +119,6 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 static int fill_info(struct hb_session *s, struct hb_error *err)
 {
 	const struct session_record *record = &s->record;
-	const char *state = session_state_name(record->state);
 	size_t n = record->n_resources;
 	bool is_damaged = false;
 
@@ -136,17 +135,13 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		s->strategies[i] = record->resources[i].strategy;
 		s->effectives[i] = record->resources[i].effective;
 	}
-	if (!s->has_lock)
-		state = record->state == SESSION_ACTIVE ? "live" : "busy";
-	else if (record->state == SESSION_ACTIVE)
-		state = "crashed";
 	s->info = (struct hb_session_info){
 		.interrupted = s->has_lock ? session_interrupted(s, &is_damaged)
 					   : NULL,
 		.is_damaged = is_damaged,
 		.name = record->name,
 		.id = record->id,
-		.state = state,
+		.state = session_shown_state(s),
 		.created = record->created,
 		.used = record->used.tv_sec,
 		.is_durable = record->is_durable,
@@ -379,7 +374,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	};
 	struct hb_session_info unreadable = { .name = name,
 					      .id = "",
-					      .state = "unreadable" };
+					      .state = HB_STATE_UNREADABLE };
 	int r;
 
 	s.dir = store_open_session(store, name, NULL);

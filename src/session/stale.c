@@ -71,18 +71,19 @@ static bool is_orphan(const struct hb_store *store, const char *name)
 static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 			void *ctx, struct hb_error *err)
 {
-	struct hb_session_info info = { .name = name, .state = "orphan" };
+	struct hb_session_info info = { .name = name,
+					.state = HB_STATE_ORPHAN };
 	bool is_empty = false;
 	int r;
 
 	if (!stale->dry_run)
 		live_tidy(stale->store, name);
 	if (gc_is_stale_check(stale->store, name, NULL)) {
-		info.state = "check";
+		info.state = HB_STATE_CHECK;
 	} else if (!is_orphan(stale->store, name)) {
 		if (!gc_has_crashed(stale->store, name, &is_empty) || !is_empty)
 			return 0;
-		info.state = "crashed";
+		info.state = HB_STATE_CRASHED;
 	}
 	stale->n++;
 	r = fn(ctx, &info, err);

@@ -8,6 +8,35 @@
 #include "sys/place.h"
 #include "sys/proc.h"
 
+static const char *const shown_names[HB_STATES] = {
+	[HB_STATE_IDLE] = "idle",     [HB_STATE_LIVE] = "live",
+	[HB_STATE_BUSY] = "busy",     [HB_STATE_CRASHED] = "crashed",
+	[HB_STATE_BROKEN] = "broken", [HB_STATE_UNREADABLE] = "unreadable",
+	[HB_STATE_ORPHAN] = "orphan", [HB_STATE_CHECK] = "check",
+};
+
+const char *hb_state_name(enum hb_state state)
+{
+	return shown_names[state];
+}
+
+/* By what the record says; a live session alone has no lock for others. */
+static const struct {
+	enum hb_state with_lock, without;
+} shown[SESSION_STATES] = {
+	[SESSION_CREATED] = { HB_STATE_BUSY, HB_STATE_BUSY },
+	[SESSION_IDLE] = { HB_STATE_IDLE, HB_STATE_BUSY },
+	[SESSION_ACTIVE] = { HB_STATE_CRASHED, HB_STATE_LIVE },
+	[SESSION_BROKEN] = { HB_STATE_BROKEN, HB_STATE_BUSY },
+	[SESSION_GONE] = { HB_STATE_BUSY, HB_STATE_BUSY },
+};
+
+enum hb_state session_shown_state(const struct hb_session *s)
+{
+	return s->has_lock ? shown[s->record.state].with_lock
+			   : shown[s->record.state].without;
+}
+
 /*
  * The states of a session.
  *

@@ -2,6 +2,8 @@
 #ifndef HB_SESSION_STATE_H
 #define HB_SESSION_STATE_H
 
+#include "holdback/session.h"
+
 struct hb_error;
 struct hb_session;
 
@@ -23,5 +25,8 @@ int session_needs_lock(const struct hb_session *s, struct hb_error *err);
 
 /* Writes the record and syncs its directory as well. */
 int session_save_durably(struct hb_session *s, struct hb_error *err);
+
+/* For hb_session_info. */
+enum hb_state session_shown_state(const struct hb_session *s);
 
 #endif
