@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 
 #include "scan_tree.h"
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 TREE = "/usr/include"
-# What src/gate/scan_assign.c knows, without types.
+# What src/gate/scan/scan_assign.c knows, without types.
 ASSIGNED = r"""[0-9A-Za-z_.-]{0,40}["'`)]{0,3}[ ]{0,16}(=|:|:=|=>|>)[ ]{0,16}["'`]?"""
 
 

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "box/box.h"
 #include "box/host.h"
-#include "plan/bwrap.h"
+#include "plan/bwrap/bwrap.h"
 #include "plan/env.h"
 #include "plan/plan.h"
 

@@ -13,8 +13,8 @@
 #include "gate/items.h"
 #include "gate/refs.h"
 #include "gate/rules.h"
-#include "gate/scan.h"
-#include "gate/scan_change.h"
+#include "gate/scan/scan.h"
+#include "gate/scan/scan_change.h"
 #include "gate/tests.h"
 
 #include <assert.h>

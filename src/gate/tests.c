@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 #include "sys/attr.h"
 
 #include <limits.h>

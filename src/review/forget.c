@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/cleanup.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/remove/cleanup.h"
 #include "session/session.h"
 #include "session/state.h"
 

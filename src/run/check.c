@@ -5,7 +5,7 @@
 #include "host/look.h"
 #include "plan/settings.h"
 #include "session/fork.h"
-#include "session/gc.h"
+#include "session/remove/gc.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "store/store.h"

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "plan/view.h"
 #include "plan/view_place.h"
-#include "session/publish.h"
+#include "session/publish/publish.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "view/entries.h"

@@ -13,12 +13,12 @@
 #include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/ladder.h"
-#include "session/cleanup.h"
 #include "session/create.h"
+#include "session/remove/cleanup.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "sys/signal.h"
-#include "view/direct.h"
+#include "view/direct/direct.h"
 #include "view/prepare.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/alike_notes.h"
 
-#include "changes/alike.h"
+#include "changes/alike/alike.h"
 #include "session/open.h"
 
 #include "base/auto.h"

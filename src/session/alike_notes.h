@@ -8,8 +8,8 @@ struct hb_error;
 struct hb_session;
 
 /*
- * What changes/alike.h does, for all resources; nothing may be mounted.  Noting
- * is as good as it can be: what is not noted is a conflict later on.
+ * What changes/alike/alike.h does, for all resources; nothing may be mounted.
+ * Noting is as good as it can be: what is not noted is a conflict later on.
  */
 void session_note_alike(struct hb_session *s, bool is_committed);
 int session_drop_alike(struct hb_session *s, struct hb_error *err);

@@ -12,7 +12,7 @@
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "view/closed.h"
-#include "view/direct.h"
+#include "view/direct/direct.h"
 #include "view/entry_paths.h"
 #include "view/gitfiles.h"
 #include "view/package.h"

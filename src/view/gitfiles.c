@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 #include "host/look.h"
 #include "plan/plan.h"
 #include "plan/view.h"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "box/host.h"
 #include "holdback/holdback.h"
-#include "plan/bwrap.h"
+#include "plan/bwrap/bwrap.h"
 #include "plan/plan.h"
 #include "plan/plan_print.h"
 #include "sys/proc.h"

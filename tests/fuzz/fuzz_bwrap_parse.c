@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "fuzz.h"
-#include "plan/bwrap.h"
+#include "plan/bwrap/bwrap.h"
 #include "plan/env.h"
 #include "plan/plan.h"
 #include "plan/plan_print.h"

@@ -8,7 +8,7 @@
  */
 #include "base/error.h"
 #include "fuzz.h"
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 #include "sys/result.h"
 #include "tree/entry.h"
 

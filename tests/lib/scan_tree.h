@@ -2,7 +2,7 @@
 #ifndef HB_TEST_SCAN_TREE_H
 #define HB_TEST_SCAN_TREE_H
 
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 
 #include <fcntl.h>
 #include <fts.h>

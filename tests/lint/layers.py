@@ -8,6 +8,8 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^#include "(([a-z_0-9]+)/[^"]+)"')
+FOLDER_LINES = 5000
+LARGE = ("box", "txn")  # one subject each, which no cut makes simpler
 PICTURE_ROW = re.compile(r"^\| (\w+) \| `(\w+)` \| .* \| ([^|]*) \|$")
 
 
@@ -50,6 +52,19 @@ def unknown_folders(tree, rows):
         yield f"src/{folder} is in the table alone"
 
 
+def large_folders(tree):
+    """Yields the folders with too many lines; a folder below counts by itself."""
+    top = os.path.join(tree, "src")
+    for where, _, names in os.walk(top):
+        folder, count = os.path.relpath(where, top), 0
+        for name in names:
+            if name.endswith((".c", ".h")):
+                with open(os.path.join(where, name), encoding="utf-8") as file:
+                    count += file.read().count("\n")
+        if count > FOLDER_LINES and folder not in LARGE:
+            yield f"src/{folder}: {count} lines, at most {FOLDER_LINES}"
+
+
 def wrong_picture(text, rows):
     """Compares the rows of ARCHITECTURE's table with those of the file."""
     shown = {}
@@ -68,7 +83,9 @@ def fixture(top):
         "src/box/a.c": '#include "txn/plan.h"\n',
         "src/box/deep/b.h": '#include "session/store.h"\n#include "box/a.h"\n',
         "src/sys/c.c": '#include "base/error.h"\n#include "holdback/holdback.h"\n',
-        "src/odd/d.c": "",
+        "src/odd/d.c": "\n" * 4000,
+        "src/odd/e.h": "\n" * 1001,
+        "src/odd/below/f.c": "\n" * 4000,
         "layers": "# floor\nground sys raw base\nbox box banned base sys plan\nbox plan banned base\n",
     }
     for name, text in texts.items():
@@ -98,8 +115,10 @@ def check_fixture(top):
     found = list(unknown_folders(top, rows))
     good &= report(2, found == ["src/odd is not in the table", "src/plan is in the table alone"],
                    "a folder outside of the table is found, and a row without a folder", found)
+    found = list(large_folders(top))
+    good &= report(3, found == ["src/odd: 5001 lines, at most 5000"], "a folder with too many lines is found", found)
     found = list(wrong_picture("| ground | `sys` | calls | base tree |\n| box | `box` | x | base sys plan |", rows))
-    good &= report(3, len(found) == 2 and "on plan" in found[0] and "on sys" in found[1],
+    good &= report(4, len(found) == 2 and "on plan" in found[0] and "on sys" in found[1],
                    "a picture that differs from the table is found", found)
     return good
 
@@ -114,12 +133,13 @@ def main():
     checks = [
         (wrong_includes(tree, rows), "every include is allowed"),
         (unknown_folders(tree, rows), "the table has every folder"),
+        (large_folders(tree), "every folder can be read in a day"),
         (wrong_picture(text, rows), "ARCHITECTURE shows the table"),
     ]
-    for number, (found, name) in enumerate(checks, 4):
+    for number, (found, name) in enumerate(checks, 5):
         lines = list(found)
         good &= report(number, not lines, name, lines)
-    print(f"1..{3 + len(checks)}")
+    print(f"1..{4 + len(checks)}")
     return 0 if good else 1
 
 

@@ -26,11 +26,11 @@ PAIRS = {
 # Headers without a .c file: the face of several files.
 FACES = {
     "box/state.h": "the stages of stage.c and the state that they share",
-    "cli/cmd.h": "the functions that the table of commands names",
-    "cli/commit.h": "the commit of two commands",
+    "cli/commands/cmd.h": "the functions that the table of commands names",
+    "cli/commands/commit.h": "the commit of two commands",
     "gate/gate.h": "the gate",
-    "plan/bwrap.h": "the grammar of bubblewrap",
-    "plan/bwrap_grammar.h": "the option table and its parser",
+    "plan/bwrap/bwrap.h": "the grammar of bubblewrap",
+    "plan/bwrap/bwrap_grammar.h": "the option table and its parser",
     "strategy/copy.h": "the two halves of copy_on_write",
     "txn/txn.h": "a transaction",
 }

@@ -2,7 +2,7 @@
 #ifndef HB_TEST_BWRAP_PARSED_H
 #define HB_TEST_BWRAP_PARSED_H
 
-#include "plan/bwrap.h"
+#include "plan/bwrap/bwrap.h"
 
 #include "base/error.h"
 #include "plan/plan.h"

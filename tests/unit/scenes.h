@@ -2,7 +2,7 @@
 #ifndef HB_TEST_SCENES_H
 #define HB_TEST_SCENES_H
 
-#include "changes/alike.h"
+#include "changes/alike/alike.h"
 #include "sys/fault.h"
 #include "world.h"
 

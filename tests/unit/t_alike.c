@@ -5,9 +5,9 @@
  * What is alike in upper and base: which of it goes, which is noted, and that
  * neither a crash nor a damaged list changes what the view shows.
  */
-#include "changes/alike.h"
+#include "changes/alike/alike.h"
 
-#include "changes/alike_list.h"
+#include "changes/alike/alike_list.h"
 #include "sys/fault.h"
 #include "world.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/scan.h"
-#include "gate/scan_change.h"
+#include "gate/scan/scan.h"
+#include "gate/scan/scan_change.h"
 
 #include "base/error.h"
-#include "gate/scan_pattern.h"
+#include "gate/scan/scan_pattern.h"
 #include "secrets.h"
 #include "tap.h"
 

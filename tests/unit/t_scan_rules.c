@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 
 #include "base/error.h"
-#include "gate/scan_check.h"
+#include "gate/scan/scan_check.h"
 #include "tap.h"
 
 #include <string.h>

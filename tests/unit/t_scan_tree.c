@@ -5,7 +5,7 @@
  * Source code that people wrote has no secrets: the files of this machine's
  * packages, or those below HB_SCAN_TREE.
  */
-#include "gate/scan.h"
+#include "gate/scan/scan.h"
 
 #include "scan_tree.h"
 #include "tap.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "cli/cmd_session.h"
+#include "cli/commands/cmd_session.h"
 #include "cli/diff/ended.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/git_settings.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/patch.h"
 #include "cli/diff/tally.h"
-#include "cli/doc.h"
-#include "cli/say.h"
-#include "cli/show.h"
-#include "cli/table.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+#include "cli/show/say.h"
+#include "cli/show/show.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "cli/table.h"
+#include "cli/front/table.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 

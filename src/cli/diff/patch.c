@@ -8,7 +8,7 @@
 #include "cli/diff/lines.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/remarks.h"
-#include "cli/show.h"
+#include "cli/show/show.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/quote.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/patch.h"
-#include "cli/show.h"
+#include "cli/show/show.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef HB_CLI_DIFF_TALLY_H
 #define HB_CLI_DIFF_TALLY_H
 
-#include "cli/show.h"
+#include "cli/show/show.h"
 #include "holdback/session.h"
 
 #include <stdbool.h>

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "changes/alike/alike.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "changes/alike/alike_list.h"
+#include "changes/alike/alike_sweep.h"
+#include "changes/alike/below.h"
+#include "changes/changes.h"
+#include "changes/database.h"
+#include "changes/differs.h"
+#include "changes/known.h"
+#include "changes/walk.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "tree/overlay.h"
+#include "tree/tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Noting, each before the next:
+ *
+ *	walk	over upper and base; the list, with what goes	[alike.new]
+ *	sweep	what goes is removed
+ *	keep	the list has its name				[alike]
+ *
+ * Who finds an `alike.new` that is whole knows that the sweep was interrupted,
+ * gives the directories their times back and begins again.
+ */
+
+#define LIST	 ALIKE_LIST
+#define LIST_NEW ALIKE_LIST_NEW
+
+#define USER_READ  0400
+#define USER_WRITE 0200
+#define USER_ENTER 0500
+
+/* What differs in these is a change of the session, whatever the base does. */
+#define CHANGED_ATTRIBUTES                                               \
+	(CHANGED_MODE | CHANGED_OWNER | CHANGED_XATTRS | CHANGED_LINKS | \
+	 CHANGED_MAYBE_XATTRS)
+
+struct noting {
+	const struct alike_place *place;
+	struct known before;
+	struct spill list;
+	uint64_t n, n_going, n_useful;
+	uint64_t bytes; /* that may still be compared */
+	bool is_committed;
+	bool has_marks; /* the layer can have them */
+};
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static int add(struct noting *n, struct spilled *record, struct hb_error *err)
+{
+	const struct change *c = &record->change;
+
+	if (n->n++ >= ALIKE_MAX)
+		return 0;
+	if (c->flags & ALIKE_GOES)
+		n->n_going++;
+	else if (c->kind == ALIKE_SAME || c->new.type == ENTRY_FILE)
+		n->n_useful++;
+	return spill_add(&n->list, record, err);
+}
+
+static int what_differs(const struct sighting *s, const struct below *below,
+			struct hb_error *err)
+{
+	const struct pair pair = {
+		.new = { .dir = s->layer_dir,
+			 .name = s->name,
+			 .entry = &s->new,
+			 .in_layer = true },
+		.old = { .dir = below->dir,
+			 .name = s->name,
+			 .entry = &below->entry,
+			 .in_layer = below->in_layer },
+		.git = s->git,
+	};
+	struct xattrs xattrs;
+	int r = side_xattrs(&pair.new, &xattrs, err);
+
+	/* No change, and yet all that the view knows of it. */
+	if (r >= 0 && xattrs.has_reserved)
+		return CHANGED_XATTRS;
+	return r < 0 ? r : pair_differs(&pair, &xattrs, true, err);
+}
+
+/*
+ * One without the mark was made in a box: an undo could not tell it from one
+ * that was copied, which the user may have removed.  One that its owner may not
+ * write to cannot be put in its place again.
+ */
+static bool can_go(const struct noting *n, const struct entry *e)
+{
+	return (e->has_origin || !n->has_marks) && (e->mode & USER_WRITE);
+}
+
+static int note_dir(struct noting *n, const struct sighting *s,
+		    const struct below *below, struct hb_error *err)
+{
+	struct spilled record = { .change = { .kind = ALIKE_OTHER,
+					      .path = s->path,
+					      .old = below->entry,
+					      .new = s->new } };
+	int what = what_differs(s, below, NULL);
+
+	if (what >= 0 && !(what & CHANGED_ATTRIBUTES)) {
+		if (!below->in_layer)
+			record.change.kind = ALIKE_SAME;
+		if ((what == 0 || n->is_committed) && can_go(n, &s->new))
+			record.change.flags = ALIKE_GOES;
+	}
+	return add(n, &record, err);
+}
+
+/* Whether the bytes of both may be read this time. */
+static bool may_compare(struct noting *n, const struct sighting *s,
+			const struct below *below)
+{
+	uint64_t stored = s->new.stored > below->entry.stored
+				  ? s->new.stored
+				  : below->entry.stored;
+
+	if (s->new.size != below->entry.size && !git_is_index(s->git, s->name))
+		return false;
+	if (stored > n->bytes)
+		return false;
+	n->bytes -= stored;
+	return true;
+}
+
+/* What was found out before, and still holds. */
+static bool is_noted(const struct spilled *before, const struct sighting *s,
+		     const struct below *below)
+{
+	const struct change *c = &before->change;
+
+	if (c->new.type != ENTRY_FILE || c->new.ino != s->new.ino ||
+	    !is_same_time(c->new.ctime, s->new.ctime) ||
+	    (c->flags & ALIKE_GOES))
+		return false;
+	return c->kind == ALIKE_SAME ||
+	       entry_is_untouched(&c->old, &below->entry);
+}
+
+/*
+ * A database and its side files are one unit, also where only one of them has
+ * changed.  By name: what is no database loses nothing by it.
+ */
+static bool has_side_files(const struct sighting *s)
+{
+	size_t len;
+	enum database_part own = database_part_of_name(s->name, &len);
+	char name[NAME_MAX + 16];
+	struct sys_attr a;
+
+	for (int i = DATABASE_MAIN; i <= DATABASE_INDEX; i++) {
+		if (i == (int)own)
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s%s", (int)len, s->name,
+			       database_endings[i]);
+		if (sys_attr_at(s->layer_dir, name, &a) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* One that is alike is not, if it is part of something that is not. */
+static int add_file(struct noting *n, const struct sighting *s,
+		    struct spilled *record, struct hb_error *err)
+{
+	if ((record->change.kind == ALIKE_SAME || record->change.flags) &&
+	    has_side_files(s)) {
+		record->change.kind = ALIKE_OTHER;
+		record->change.flags = 0;
+	}
+	return add(n, record, err);
+}
+
+static int note_file(struct noting *n, const struct sighting *s,
+		     const struct below *below, const struct spilled *before,
+		     struct hb_error *err)
+{
+	struct spilled record = { .change = { .kind = ALIKE_OTHER,
+					      .path = s->path,
+					      .old = below->entry,
+					      .new = s->new } };
+	struct entry now;
+	int what;
+
+	if (before && is_noted(before, s, below)) {
+		record.change.kind = before->change.kind;
+		record.change.old = before->change.old;
+		return add_file(n, s, &record, err);
+	}
+	if (!may_compare(n, s, below))
+		return 0;
+	what = what_differs(s, below, NULL);
+	if (what < 0)
+		return 0;
+	/* Whoever writes meanwhile has not been compared. */
+	if (!below->in_layer &&
+	    (entry_read_base(below->dir, s->name, &now, NULL) < 0 ||
+	     !entry_is_untouched(&now, &below->entry)))
+		return 0;
+	if (!(what & (CHANGED_ATTRIBUTES | CHANGED_CONTENT))) {
+		if (!below->in_layer)
+			record.change.kind = ALIKE_SAME;
+		if (is_same_time(s->new.mtime, below->entry.mtime) &&
+		    !git_is_index(s->git, s->name))
+			record.change.flags = ALIKE_GOES;
+	}
+	return add_file(n, s, &record, err);
+}
+
+static int note_one(void *ctx, struct sighting *s, struct hb_error *err)
+{
+	struct noting *n = ctx;
+	const struct spilled *before = known_find(&n->before, s->path);
+	auto_below struct below below = BELOW_NONE;
+	mode_t wanted = s->new.type == ENTRY_DIR ? USER_ENTER : USER_READ;
+	int r;
+
+	if (s->new.type != ENTRY_FILE && s->new.type != ENTRY_DIR)
+		return WALK_PAST;
+	/* To read it would take another mode for a while, and that a ctime. */
+	if ((s->new.mode &wanted) != wanted)
+		return WALK_PAST;
+	/* Nothing below shines through. */
+	if (s->new.is_opaque)
+		return WALK_PAST;
+	r = below_find(n->place->layers + 1, n->place->n_layers - 1, s, &below);
+	if (r < 0 || below.entry.type != s->new.type)
+		return WALK_PAST;
+	r = s->new.type == ENTRY_DIR ? note_dir(n, s, &below, err)
+				     : note_file(n, s, &below, before, err);
+	return r < 0 ? r : WALK_ON;
+}
+
+static int note_top(struct noting *n, struct hb_error *err)
+{
+	struct spilled record = { .change = { .kind = ALIKE_OTHER,
+					      .path = "." } };
+	int r = entry_read_fd(n->place->layers[0], true, &record.change.new,
+			      err);
+
+	/* It says nothing by itself. */
+	return r < 0 ? r : spill_add(&n->list, &record, err);
+}
+
+static int walk(struct noting *n, struct hb_error *err)
+{
+	const struct walk_request request = {
+		.base = n->place->base,
+		.layers = n->place->layers,
+		.n_layers = 1,
+		.spill_dir = n->place->dir,
+		.store_name = n->place->store_name,
+		.sight = note_one,
+		.ctx = n,
+	};
+	int r = note_top(n, err);
+
+	return r < 0 ? r : walk_run(&request, err);
+}
+
+static void open_before(struct noting *n)
+{
+	uint64_t size;
+	int fd = alike_list_open(n->place->dir, LIST, &size);
+
+	n->before.spill.file = -1;
+	if (fd < 0)
+		return;
+	known_begin(&n->before, fd, size);
+	/* "." is not where a walk would have it. */
+	known_skip(&n->before);
+}
+
+static bool may_go_at_once(const struct spilled *record)
+{
+	return record->change.flags & ALIKE_GOES;
+}
+
+static bool goes_at_once(const struct spilled *record,
+			 const struct sys_attr *base)
+{
+	/* Whatever the base has by now, the upper's is not missed. */
+	(void)record;
+	(void)base;
+	return true;
+}
+
+static int drop_name(const struct alike_place *place, const char *name,
+		     struct hb_error *err)
+{
+	int r = sys_unlinkat(place->dir, name, 0);
+
+	return r < 0 && r != -ENOENT
+		       ? hb_fail(err, r, "cannot remove '%s'", name)
+		       : 0;
+}
+
+/* A sweep that was interrupted: see above. */
+static int make_up(const struct alike_place *place, struct hb_error *err)
+{
+	uint64_t size;
+	int fd = alike_list_open(place->dir, LIST_NEW, &size);
+	struct spill list;
+	int r;
+
+	if (fd < 0)
+		return 0;
+	spill_resume(&list, fd, size);
+	r = sweep_restore_times(place, &list, err);
+	spill_done(&list);
+	return r < 0 ? r : drop_name(place, LIST_NEW, err);
+}
+
+static int keep(struct noting *n, struct hb_error *err)
+{
+	const struct sweep_request sweep = {
+		.place = n->place,
+		.list = &n->list,
+		.may_go = may_go_at_once,
+		.goes = goes_at_once,
+	};
+	uint64_t n_gone;
+	int r = 0;
+
+	if (n->n_going + n->n_useful > 0)
+		r = alike_list_end(&n->list, err);
+	if (r >= 0 && n->n_going > 0)
+		r = sweep_run(&sweep, &n_gone, err);
+	if (r < 0)
+		return r;
+	if (n->n_going + n->n_useful == 0) {
+		r = drop_name(n->place, LIST_NEW, err);
+		return r < 0 ? r : drop_name(n->place, LIST, err);
+	}
+	r = sys_renameat(n->place->dir, LIST_NEW, n->place->dir, LIST);
+	return r < 0 ? hb_fail(err, r, "cannot note what is alike") : 0;
+}
+
+static bool can_have_marks(int dir)
+{
+	return sys_get_xattr(dir, OVERLAY_PREFIX "origin", NULL, 0) !=
+	       -EOPNOTSUPP;
+}
+
+int alike_note(const struct alike_place *place, bool is_committed,
+	       struct hb_error *err)
+{
+	struct noting n = {
+		.place = place,
+		.bytes = ALIKE_BYTES_MAX,
+		.is_committed = is_committed,
+	};
+	int r;
+
+	r = make_up(place, err);
+	if (r >= 0)
+		r = tree_is_empty(place->layers[0], ".", TREE_OURS, err);
+	if (r == 1)
+		return alike_forget(place, err);
+	if (r >= 0)
+		r = alike_list_begin(&n.list, place->dir, LIST_NEW, err);
+	if (r < 0)
+		return r;
+	n.has_marks = can_have_marks(place->layers[0]);
+	open_before(&n);
+	r = walk(&n, err);
+	if (r >= 0)
+		r = keep(&n, err);
+	if (r < 0)
+		(void)make_up(place, NULL);
+	known_done(&n.before);
+	spill_done(&n.list);
+	return r;
+}
+
+static bool may_be_stale(const struct spilled *record)
+{
+	return record->change.kind == ALIKE_SAME;
+}
+
+/* The base has another one, and the upper, which was asked before, has not. */
+static bool is_stale(const struct spilled *record, const struct sys_attr *base)
+{
+	const struct change *c = &record->change;
+
+	return !base || base->ino != c->old.ino ||
+	       (base->mode & S_IFMT) !=
+		       (c->old.type == ENTRY_DIR ? S_IFDIR : S_IFREG) ||
+	       !is_same_time(base->ctime, c->old.ctime);
+}
+
+static int find_newest(struct spill *list, struct timespec *newest,
+		       struct hb_error *err)
+{
+	struct spilled record;
+	int r;
+
+	*newest = (struct timespec){ 0 };
+	r = spill_rewind(list, err);
+	while (r >= 0 && (r = spill_next(list, &record, err)) == 1) {
+		const struct timespec t = record.change.new.ctime;
+
+		if (record.change.new.type == ENTRY_FILE &&
+		    (t.tv_sec > newest->tv_sec ||
+		     (t.tv_sec == newest->tv_sec &&
+		      t.tv_nsec > newest->tv_nsec)))
+			*newest = t;
+	}
+	return r;
+}
+
+int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
+	       struct hb_error *err)
+{
+	struct spill list;
+	const struct sweep_request sweep = {
+		.place = place,
+		.list = &list,
+		.may_go = may_be_stale,
+		.goes = is_stale,
+		.is_durable = true,
+	};
+	uint64_t n_gone, size;
+	int fd, r;
+
+	if (ret_newest)
+		*ret_newest = (struct timespec){ 0 };
+	r = make_up(place, err);
+	if (r < 0)
+		return r;
+	fd = alike_list_open(place->dir, LIST, &size);
+	if (fd < 0)
+		return 0;
+	spill_resume(&list, fd, size);
+	r = sweep_run(&sweep, &n_gone, err);
+	if (r >= 0 && ret_newest)
+		r = find_newest(&list, ret_newest, err);
+	spill_done(&list);
+	return r;
+}
+
+int alike_forget(const struct alike_place *place, struct hb_error *err)
+{
+	int r = drop_name(place, LIST_NEW, err);
+
+	return r < 0 ? r : drop_name(place, LIST, err);
+}

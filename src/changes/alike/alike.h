@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CHANGES_ALIKE_ALIKE_H
+#define HB_CHANGES_ALIKE_ALIKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+struct hb_error;
+
+/*
+ * What a box has copied to the upper and left as it was: `touch`, `git status`,
+ * a file that is written with the content that it had.  Such a copy says
+ * nothing that the user has to be asked about, and must not hide what he writes
+ * later.
+ *
+ * When no box is mounted, alike_note() compares.  What equals below in
+ * everything goes; so does an empty directory that does.  What holds the same
+ * and has other times stays, because a program may go by them, and is noted
+ * with the identities of both sides, inode and ctime.  alike_drop() removes it
+ * once the base has another one and the upper has not.
+ *
+ * (a) Nothing goes that differs from below in content, mode, owner, extended
+ *     attributes or links, nothing opaque, and nothing that another one has
+ *     taken the place of since it was noted.
+ * (b) "Below" are the frozen layers and then the base.  Where a layer decides,
+ *     nothing is noted: the user's edit would not be seen anyway.
+ * (c) Killed at any call, the view is the same in everything: times of
+ *     directories are in the list before the first name goes.
+ * (d) No note, or one that cannot be read, costs a conflict and no change.
+ * (e) Bytes are compared once for each object, at most ALIKE_BYTES_MAX at a
+ *     time; what is beyond that has its turn the next time.
+ */
+#define ALIKE_BYTES_MAX ((uint64_t)1 << 28)
+
+struct alike_place {
+	int base;	   /* the resource's root, verified */
+	int dir;	   /* its directory in the store: `alike` lies there */
+	const int *layers; /* the topmost first; [0] is the upper */
+	size_t n_layers;
+	const char *store_name; /* as struct changes_request has it */
+};
+
+/*
+ * With `is_committed` all that was pending is in the base, so that times of a
+ * directory are none that are still to come.  Can be killed and called again.
+ * A failure may leave things that could have gone, and no more.
+ */
+int alike_note(const struct alike_place *place, bool is_committed,
+	       struct hb_error *err);
+
+/*
+ * Durable when it returns.  `ret_newest`, which may be NULL, is the latest
+ * ctime in the upper that is noted, or zero: what is written in the next box
+ * has to be later.
+ */
+int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
+	       struct hb_error *err);
+
+/* Forgets all notes: for whoever gives what is in the upper other attributes.
+ */
+int alike_forget(const struct alike_place *place, struct hb_error *err);
+
+#endif

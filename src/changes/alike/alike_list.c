@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "changes/alike/alike_list.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAGIC	   "holdback alike 1"
+#define CHUNK_SIZE ((size_t)64 << 10)
+
+/* More than so many records of a common length take. */
+#define BYTES_MAX ((uint64_t)1 << 30)
+
+struct head {
+	char magic[24];
+	uint64_t size; /* of the file */
+	uint8_t digest[SHA256_SIZE];
+};
+
+static_assert(sizeof(struct head) == SPILL_HEAD, "the head has its place");
+
+static int name_bytes(int fd, uint64_t size, uint8_t digest[SHA256_SIZE])
+{
+	auto_free char *chunk = malloc(CHUNK_SIZE);
+	struct sha256 h;
+
+	if (!chunk)
+		return -ENOMEM;
+	sha256_init(&h);
+	for (uint64_t at = SPILL_HEAD; at < size;) {
+		uint64_t left = size - at;
+		size_t want = left < CHUNK_SIZE ? (size_t)left : CHUNK_SIZE;
+		ssize_t n = sys_pread_full(fd, chunk, want, at);
+
+		if (n < 0 || (size_t)n != want)
+			return n < 0 ? (int)n : -EBADMSG;
+		sha256_add(&h, chunk, want);
+		at += want;
+	}
+	sha256_end(&h, digest);
+	return 0;
+}
+
+static bool is_whole(int fd, uint64_t size)
+{
+	static const char magic[sizeof(((struct head *)NULL)->magic)] = MAGIC;
+	uint8_t digest[SHA256_SIZE];
+	struct head head;
+
+	return size >= SPILL_HEAD && size <= BYTES_MAX &&
+	       sys_pread_full(fd, &head, sizeof(head), 0) ==
+		       (ssize_t)sizeof(head) &&
+	       memcmp(head.magic, magic, sizeof(magic)) == 0 &&
+	       head.size == size && name_bytes(fd, size, digest) == 0 &&
+	       memcmp(digest, head.digest, sizeof(digest)) == 0;
+}
+
+int alike_list_open(int dir, const char *name, uint64_t *ret_size)
+{
+	auto_fd int fd =
+		sys_openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct sys_attr a;
+
+	if (fd < 0 || sys_attr_at(fd, "", &a) < 0 || !S_ISREG(a.mode) ||
+	    !is_whole(fd, a.size))
+		return -ENOENT;
+	*ret_size = a.size;
+	return take_fd(&fd);
+}
+
+int alike_list_begin(struct spill *list, int dir, const char *name,
+		     struct hb_error *err)
+{
+	int fd = sys_openat(dir, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
+			    0600);
+
+	if (fd < 0)
+		return hb_fail(err, fd, "cannot note what is alike");
+	spill_resume(list, fd, SPILL_HEAD);
+	return 0;
+}
+
+int alike_list_end(struct spill *list, struct hb_error *err)
+{
+	struct head head = { .magic = MAGIC };
+	int r;
+
+	r = spill_rewind(list, err);
+	if (r < 0)
+		return r;
+	head.size = list->end;
+	r = head.size > BYTES_MAX
+		    ? -EFBIG
+		    : name_bytes(list->file, list->end, head.digest);
+	if (r >= 0)
+		r = sys_pwrite_all(list->file, &head, sizeof(head), 0);
+	return r < 0 ? hb_fail(err, r, "cannot note what is alike") : 0;
+}

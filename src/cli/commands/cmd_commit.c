@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "cli/commands/cmd_session.h"
+#include "cli/commands/commit.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+#include "cli/show/say.h"
+#include "cli/show/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback commit`, undo and redo. */
+
+/* Beyond this a hint says how much undo holds. */
+#define UNDO_HINT (1ULL << 30)
+
+static void fill_options(struct commit *c)
+{
+	const struct cli_values *v = c->call->values;
+
+	c->said.info = hb_session_info(c->session);
+	c->options = (struct hb_commit_options){
+		.filter = cmd_filter(c->call),
+		.ours = v->ours.words,
+		.n_ours = v->ours.n,
+		.theirs = v->theirs.words,
+		.n_theirs = v->theirs.n,
+		.expect = v->expect,
+		.dry_run = v->dry_run,
+		.with_special = v->special,
+		.with_setid = v->setid,
+		.with_ignored = v->ignored,
+		.gate = { .allow = v->allow.words,
+			  .n_allow = v->allow.n,
+			  .found = findings_say,
+			  .found_ctx = &c->said,
+			  .run = v->gate_run },
+		.without_gate = v->no_gate,
+	};
+}
+
+static bool can_ask(const struct commit *c)
+{
+	return !c->is_silent && !c->options.dry_run &&
+	       questions_can_ask(c->call);
+}
+
+/* The gate before the question: what it asks is answered first. */
+static int ask_gate(struct commit *c, struct hb_changes *changes,
+		    struct hb_error *err)
+{
+	const struct cli_values *v = c->call->values;
+	const char *given[CLI_MAX_LIST + 2];
+	struct hb_gate_options options = { .found = questions_note,
+					   .found_ctx = &c->questions };
+	struct hb_gate_result result = { 0 };
+	size_t n = v->allow.n;
+	int r;
+
+	memcpy(given, v->allow.words, n * sizeof(given[0]));
+	if (v->special)
+		given[n++] = "special";
+	if (v->setid)
+		given[n++] = "setid";
+	questions_done(&c->questions);
+	r = questions_init(&c->questions, c->call, c->session, &c->said, given,
+			   n, err);
+	options.allow = given;
+	options.n_allow = n;
+	c->questions.is_asking = can_ask(c);
+	if (r >= 0)
+		r = hb_session_gate(c->session, changes, &options, &result,
+				    err);
+	if (r < 0)
+		return r;
+	/* What was said need not be said again by the commit. */
+	c->has_gate = true;
+	c->options.gate.found = NULL;
+	c->is_refused = result.n_denied > 0 ||
+			(result.n_asked > 0 && !c->questions.is_asking);
+	if (result.n_asked == 0 || c->is_refused)
+		return 0;
+	findings_say_rest(&c->said);
+	r = questions_ask(&c->questions, err);
+	if (r == 0)
+		return hb_fail(err, -HB_E_DENIED,
+			       "what the gate asks was not allowed");
+	c->options.gate.allow = (const char *const *)c->questions.allow;
+	c->options.gate.n_allow = c->questions.n_allow;
+	return r < 0 ? r : 0;
+}
+
+static int show_preview(const struct commit *c, struct hb_changes *changes,
+			struct hb_error *err)
+{
+	const struct hb_session_info *info = hb_session_info(c->session);
+	auto_doc struct doc doc = { 0 };
+	struct hb_change change;
+	struct show_walk walk;
+	int r;
+
+	doc_begin(&doc, false, c->command);
+	show_walk_init(&walk, changes, true);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		(void)show_sized(info, &change, &doc.out);
+		r = doc_flow(&doc, err);
+		if (r < 0)
+			break;
+	}
+	show_walk_done(&walk);
+	if (r >= 0)
+		r = show_ignored(info, changes, &doc, err);
+	return r < 0 ? r : doc_end(&doc, err);
+}
+
+/* What is asked about is what is committed: by its hash. */
+static int review(struct commit *c, bool with_gate, struct hb_error *err)
+{
+	const struct hb_changes_options options = {
+		.filter = c->options.filter,
+		.with_ignored = c->options.with_ignored,
+	};
+	struct hb_changes *changes = NULL;
+	int r;
+
+	hb_changes_free(c->reviewed);
+	c->reviewed = c->options.reviewed = NULL;
+	r = hb_session_changes(c->session, &options, &changes, err);
+	if (r < 0)
+		return r;
+	c->reviewed = changes;
+	c->summary = *hb_changes_summary(changes);
+	c->has_summary = true;
+	if (!c->options.expect)
+		c->options.expect = c->summary.hash;
+	if (with_gate && !c->options.without_gate)
+		r = ask_gate(c, changes, err);
+	if (r >= 0 && c->has_preview && !c->call->values->json)
+		r = show_preview(c, changes, err);
+	if (r < 0)
+		return r;
+	c->options.reviewed = changes;
+	return 0;
+}
+
+/* 1: go on, 0: the user does not want to. */
+static int ask(struct commit *c, struct hb_error *err)
+{
+	auto_buf struct buf words = BUF_INIT(4096);
+
+	if (c->call->values->yes || c->call->values->dry_run)
+		return 1;
+	(void)show_summary(&c->summary, &words);
+	(void)buf_add_str(&words, "\ncommit?");
+	if (words.error)
+		return hb_fail(err, words.error, "cannot ask");
+	return cmd_ask(c->call, buf_str(&words), err);
+}
+
+/* "conflict: PATH: why, with both times", on a line of its own. */
+static bool say_conflict(const struct commit *c, const struct hb_change *change,
+			 struct buf *line)
+{
+	(void)c;
+	if (!change->has_conflict || change->is_firm)
+		return false;
+	(void)show_conflict(change, line);
+	return true;
+}
+
+static bool say_firm(const struct commit *c, const struct hb_change *change,
+		     struct buf *line)
+{
+	(void)c;
+	if (!change->is_firm)
+		return false;
+	(void)show_conflict(change, line);
+	return true;
+}
+
+/* A refusal without words of the gate: it was not asked, or it did not know. */
+static bool say_denied(const struct commit *c, const struct hb_change *change,
+		       struct buf *line)
+{
+	if (change->asks == HB_ASKS_NOTHING ||
+	    (change->asks == HB_ASKS_SPECIAL && c->options.with_special) ||
+	    (change->asks == HB_ASKS_SETID && c->options.with_setid))
+		return false;
+	(void)buf_add_str(line, show_asks(change));
+	return true;
+}
+
+/* What a refusal is called, which paths it is about, and what can be done. */
+struct refusal {
+	const char *word;
+	bool (*say)(const struct commit *c, const struct hb_change *change,
+		    struct buf *line);
+	size_t n_lists; /* of --except, --ours, --theirs: which settle it */
+	const char *fix;
+};
+
+static const struct refusal conflicts = {
+	"conflict", say_conflict, 3,
+	"--ours GLOB keeps the real version, --theirs GLOB takes the "
+	"session's, --except GLOB leaves it out"
+};
+static const struct refusal firm_conflicts = {
+	"conflict", say_firm, 2,
+	"end the program that uses the database, if it is one; --ours GLOB "
+	"keeps the real version; --theirs GLOB cannot take the session's"
+};
+static const struct refusal denials = {
+	"denied", say_denied, 1,
+	"the option named above, or --except GLOB leaves it out"
+};
+
+/* Every path that stands against it; how many there are. */
+static size_t list_refused(const struct commit *c,
+			   const struct refusal *refusal)
+{
+	const struct cli_values *v = c->call->values;
+	const struct hb_session_info *info = hb_session_info(c->session);
+	const char *except[3 * CLI_MAX_LIST];
+	struct hb_changes_options options = {
+		.filter = c->options.filter,
+		.without_hash = true,
+		.with_ignored = v->ignored,
+	};
+	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
+	struct hb_changes *changes = NULL;
+	struct hb_change change;
+	size_t n = 0;
+
+	options.filter.except = except;
+	options.filter.n_except = 0;
+	for (size_t i = 0; i < refusal->n_lists; i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			except[options.filter.n_except++] = lists[i]->words[k];
+	if (hb_session_changes(c->session, &options, &changes, NULL) < 0)
+		return 0;
+	while (hb_changes_next(changes, &change, NULL) == 1) {
+		auto_buf struct buf line = BUF_INIT(1U << 22);
+
+		(void)buf_add_fmt(&line, "%s: ", refusal->word);
+		(void)show_path(info, &change, change.path, &line);
+		(void)buf_add_str(&line, ": ");
+		if (!refusal->say(c, &change, &line))
+			continue;
+		(void)fprintf(stderr, "%s\n", buf_str(&line));
+		n++;
+	}
+	hb_changes_free(changes);
+	return n;
+}
+
+static void explain(const struct commit *c, int r, struct hb_error *err)
+{
+	const uint64_t *said = c->said.n_said;
+
+	if (r == -HB_E_DENIED && said[HB_SEVERITY_DENY] > 0)
+		hb_fix(err, "--except GLOB leaves it out; holdback-gate(1) "
+			    "says who may change a rule");
+	if (r == -HB_E_DENIED && said[HB_SEVERITY_ASK] > 0)
+		hb_fix(err, "look at it; --allow RULE lets it pass, --except "
+			    "GLOB leaves it out");
+	if (r == -HB_E_DENIED &&
+	    said[HB_SEVERITY_ASK] + said[HB_SEVERITY_DENY] > 0)
+		return;
+	if (r != -HB_E_CONFLICT) {
+		(void)list_refused(c, &denials);
+		hb_fix(err, "%s", denials.fix);
+		return;
+	}
+	if (list_refused(c, &firm_conflicts) > 0)
+		hb_fix(err, "%s", firm_conflicts.fix);
+	/* A file of the base that changed meanwhile may be the one to keep. */
+	if (list_refused(c, &conflicts) == 0)
+		hb_fix(err, "look at the changes again: holdback status");
+	hb_fix(err, "%s", conflicts.fix);
+}
+
+static int report(const struct commit *c, const struct hb_commit_result *result,
+		  struct hb_error *err)
+{
+	const struct hb_summary *summary =
+		c->has_summary ? &c->summary : &result->summary;
+	auto_doc struct doc doc = { 0 };
+
+	doc_begin(&doc, c->call->values->json, c->command);
+	if (doc.is_json) {
+		doc_bool(&doc, "committed",
+			 !c->options.dry_run && result->n_operations > 0);
+		doc_str(&doc, "name", hb_session_info(c->session)->name);
+		doc_bool(&doc, "dry_run", c->options.dry_run);
+		doc_uint(&doc, "operations", result->n_operations);
+		doc_bool(&doc, "has_rest", result->has_rest);
+		doc_uint(&doc, "undo_bytes", result->undo_bytes);
+		doc_bool(&doc, "complete", result->is_complete);
+		show_summary_json(summary, &doc);
+		findings_count_json(&result->gate, &doc);
+		return doc_end(&doc, err);
+	}
+	if (result->n_operations == 0)
+		(void)buf_add_str(&doc.out, "nothing to commit");
+	else if (c->options.dry_run)
+		(void)buf_add_str(&doc.out, "would commit ");
+	else
+		(void)buf_add_fmt(&doc.out, "committed session %s: ",
+				  hb_session_info(c->session)->name);
+	if (result->n_operations > 0)
+		(void)show_summary(summary, &doc.out);
+	else
+		(void)show_ignored_part(summary, &doc.out);
+	if (result->n_operations > 0 && result->undo_bytes > 0 &&
+	    !c->options.dry_run) {
+		(void)buf_add_str(&doc.out, " · undo ");
+		(void)show_size(result->undo_bytes, &doc.out);
+	}
+	(void)buf_add_char(&doc.out, '\n');
+	return doc_end(&doc, err);
+}
+
+/* Also a second time: nobody has answered the gate the first time. */
+static int apply(struct commit *c, struct hb_commit_result *result,
+		 struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	int r = hb_session_commit(c->session, &c->options, result, &why);
+
+	if (r == -HB_E_DENIED && !c->has_gate && can_ask(c) &&
+	    c->said.n_said[HB_SEVERITY_DENY] == 0 &&
+	    c->said.n_said[HB_SEVERITY_ASK] > 0) {
+		c->said = (struct findings_said){ .info = c->said.info,
+						  .is_silent = true };
+		r = review(c, true, err);
+		if (r < 0)
+			return r;
+		why = (struct hb_error){ 0 };
+		r = hb_session_commit(c->session, &c->options, result, &why);
+	}
+	findings_say_rest(&c->said);
+	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
+		explain(c, r, &why);
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+static int run(struct commit *c, struct hb_error *err)
+{
+	const struct cli_values *v = c->call->values;
+	struct hb_commit_result result = { 0 };
+	int r;
+
+	fill_options(c);
+	if (v->no_gate)
+		cli_say("the gate is not asked, which is recorded: --no-gate");
+	/* Without a question and a filter, commit's own walk is enough. */
+	if (!v->yes || c->has_preview || v->only.n || v->except.n ||
+	    v->resources.n || v->ours.n || v->theirs.n) {
+		r = review(c, !v->yes || c->has_preview, err);
+		if (r < 0)
+			return r;
+	}
+	if (c->is_refused && !c->options.dry_run) {
+		findings_say_rest(&c->said);
+		r = hb_fail(err, -HB_E_DENIED, "the gate does not let it pass");
+		explain(c, r, err);
+		return r;
+	}
+	r = ask(c, err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		cli_say("nothing was committed");
+		return HB_EXIT_OK;
+	}
+	r = apply(c, &result, err);
+	if (r < 0)
+		return r;
+	if (result.undo_bytes > UNDO_HINT)
+		cli_say("what undo would need is large; holdback ls shows it");
+	return report(c, &result, err);
+}
+
+int cmd_commit_run(struct commit *c, struct hb_error *err)
+{
+	int r = run(c, err);
+
+	hb_changes_free(c->reviewed);
+	questions_done(&c->questions);
+	return r;
+}
+
+static int commit_session(const struct cmd_call *call,
+			  struct hb_session *session, int rest, void *ctx,
+			  struct hb_error *err)
+{
+	struct commit c = { .command = "commit",
+			    .call = call,
+			    .session = session };
+
+	(void)rest;
+	(void)ctx;
+	return cmd_commit_run(&c, err);
+}
+
+int cmd_commit(const struct cmd_call *call, struct hb_error *err)
+{
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", false,
+				     commit_session, NULL, err);
+}
+
+/* Undo and redo: what is called, and how that is said. */
+struct reversal {
+	const char *command, *word;
+	int (*fn)(struct hb_session *session, struct hb_commit_result *result,
+		  struct hb_error *err);
+};
+
+static int reverse(const struct cmd_call *call, struct hb_session *session,
+		   int rest, void *ctx, struct hb_error *err)
+{
+	const struct reversal *reversal = ctx;
+	struct hb_commit_result result = { 0 };
+	auto_doc struct doc doc = { 0 };
+	int r = reversal->fn(session, &result, err);
+
+	(void)rest;
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, reversal->command);
+	if (doc.is_json) {
+		doc_uint(&doc, "operations", result.n_operations);
+		doc_uint(&doc, "kept_objects", result.n_kept);
+		doc_bool(&doc, "complete", result.is_complete);
+		return doc_end(&doc, err);
+	}
+	(void)buf_add_fmt(&doc.out, "%s %llu change%s", reversal->word,
+			  (unsigned long long)result.n_operations,
+			  result.n_operations == 1 ? "" : "s");
+	if (result.n_kept > 0)
+		(void)buf_add_str(
+			&doc.out,
+			" · new objects of git stay in the repository");
+	(void)buf_add_char(&doc.out, '\n');
+	return doc_end(&doc, err);
+}
+
+int cmd_undo(const struct cmd_call *call, struct hb_error *err)
+{
+	struct reversal undo = { "undo", "undid", hb_session_undo };
+
+	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &undo,
+				err);
+}
+
+int cmd_redo(const struct cmd_call *call, struct hb_error *err)
+{
+	struct reversal redo = { "redo", "redid", hb_session_redo };
+
+	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &redo,
+				err);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/commands/cmd_session.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+
+#include <stdio.h>
+
+/* `holdback mark` and fork. */
+
+static int mark(const struct cmd_call *call, struct hb_session *session,
+		int rest, void *ctx, struct hb_error *err)
+{
+	const char *given = NULL;
+	auto_doc struct doc doc = { 0 };
+	int r;
+
+	(void)ctx;
+	r = hb_session_mark(session, call->operands[rest], &given, err);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, "mark");
+	if (doc.is_json) {
+		doc_str(&doc, "name", hb_session_info(session)->name);
+		doc_str(&doc, "mark", given);
+	} else {
+		(void)buf_add_fmt(&doc.out, "marked session %s as %s\n",
+				  hb_session_info(session)->name, given);
+	}
+	return doc_end(&doc, err);
+}
+
+int cmd_mark(const struct cmd_call *call, struct hb_error *err)
+{
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, true, &ref, &rest, err);
+	if (r >= 0 && call->n_operands > rest + 1)
+		r = hb_fail(err, -HB_E_USAGE, "a mark has one name");
+	return r < 0 ? r
+		     : cmd_with_session(call, HB_OPEN_CHANGE, true, mark, NULL,
+					err);
+}
+
+static int fork_session(const struct cmd_call *call, struct hb_session *session,
+			int rest, void *ctx, struct hb_error *err)
+{
+	const char *of = hb_session_info(session)->name;
+	const char *name = call->operands[rest];
+	auto_doc struct doc doc = { 0 };
+	int r = hb_session_fork(session, name, call->values->from, err);
+
+	(void)ctx;
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, "fork");
+	if (doc.is_json) {
+		doc_str(&doc, "name", name);
+		doc_str(&doc, "of", of);
+	} else {
+		(void)buf_add_fmt(&doc.out, "made session %s of %s\n", name,
+				  of);
+	}
+	return doc_end(&doc, err);
+}
+
+int cmd_fork(const struct cmd_call *call, struct hb_error *err)
+{
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, true, &ref, &rest, err);
+	if (r >= 0 && call->n_operands != rest + 1) {
+		hb_fix(err, "holdback fork @SESSION NEW");
+		r = hb_fail(err, -HB_E_USAGE,
+			    "a fork needs the name of the new session");
+	}
+	return r < 0 ? r
+		     : cmd_with_session(call, HB_OPEN_CHANGE, true,
+					fork_session, NULL, err);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/quote.h"
+#include "cli/commands/cmd_session.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+#include "cli/show/live_text.h"
+#include "cli/show/say.h"
+#include "cli/show/screen.h"
+#include "cli/show/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* `holdback create`, and what only looks: ls, status, diff. */
+
+int cmd_create(const struct cmd_call *call, struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	struct hb_create_options options = {
+		.name = call->operands[0],
+		.cow = values->cow.words,
+		.n_cow = values->cow.n,
+		.read_only = values->ro.words,
+		.n_read_only = values->ro.n,
+		.is_durable = values->durable,
+		.scan_groups = values->scan_groups,
+		.strategy = values->strategy,
+		.without_fallback = values->no_fallback,
+	};
+	auto_doc struct doc doc = { 0 };
+	struct hb_store *store = NULL;
+	int r;
+
+	r = cmd_open_store(call, true, &store, err);
+	if (r >= 0)
+		r = hb_session_create(store, &options, err);
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, values->json, "create");
+	if (values->json)
+		doc_str(&doc, "name", options.name);
+	else
+		(void)buf_add_fmt(&doc.out, "created session %s\n",
+				  options.name);
+	return doc_end(&doc, err);
+}
+
+static int list_one(void *ctx, const struct hb_session_info *info,
+		    struct hb_error *err)
+{
+	struct doc *doc = ctx;
+
+	if (doc->is_json) {
+		json_object(&doc->json);
+		show_session_json(info, doc);
+		json_end(&doc->json);
+		return doc_flow(doc, err);
+	}
+	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name,
+			  hb_state_name(info->state));
+	for (size_t i = 0; i < info->n_resources; i++) {
+		if (i > 0)
+			(void)buf_add_char(&doc->out, ' ');
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+	}
+	/* Last, so that the paths of all are in one column. */
+	if (info->undo_bytes > 0) {
+		(void)buf_add_str(&doc->out, " · undo ");
+		(void)show_size(info->undo_bytes, &doc->out);
+	}
+	if (info->interrupted)
+		(void)buf_add_fmt(&doc->out, " · %s interrupted",
+				  info->interrupted);
+	(void)buf_add_char(&doc->out, '\n');
+	return doc_flow(doc, err);
+}
+
+int cmd_ls(const struct cmd_call *call, struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+	struct hb_store *store = NULL;
+	int r;
+
+	r = cmd_open_store(call, false, &store, err);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, "ls");
+	if (doc.is_json) {
+		json_key(&doc.json, "sessions");
+		json_array(&doc.json);
+	}
+	r = hb_store_list(store, list_one, &doc, err);
+	hb_store_free(store);
+	if (r < 0)
+		return r;
+	if (doc.is_json)
+		json_end(&doc.json);
+	return doc_end(&doc, err);
+}
+
+static int show_all(const struct hb_session_info *info,
+		    struct hb_changes *changes, const struct cli_values *values,
+		    struct doc *doc, struct hb_error *err)
+{
+	struct hb_change change;
+	struct show_walk walk;
+	int r;
+
+	if (doc->is_json) {
+		json_key(&doc->json, "changes");
+		json_array(&doc->json);
+	}
+	show_walk_init(&walk, changes, values->verbose);
+	while ((r = show_walk_next(&walk, &change, err)) == 1) {
+		if (doc->is_json)
+			show_change_json(info, &change, NULL, doc);
+		else
+			(void)show_change(info, &change, true, &doc->out);
+		r = doc_flow(doc, err);
+		if (r < 0)
+			break;
+	}
+	show_walk_done(&walk);
+	if (doc->is_json)
+		json_end(&doc->json);
+	return r < 0 ? r : 0;
+}
+
+static void show_state(const struct hb_session_info *info, struct doc *doc)
+{
+	if (doc->is_json) {
+		json_key(&doc->json, "session");
+		json_object(&doc->json);
+		show_session_json(info, doc);
+		json_end(&doc->json);
+		return;
+	}
+	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name,
+			  hb_state_name(info->state));
+	for (size_t i = 0; i < info->n_resources; i++) {
+		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+		if (strcmp(info->effectives[i], "overlay") == 0)
+			continue;
+		(void)buf_add_fmt(&doc->out, " (%s", info->effectives[i]);
+		if (strcmp(info->effectives[i], info->strategies[i]) != 0)
+			(void)buf_add_fmt(&doc->out, " instead of %s",
+					  info->strategies[i]);
+		(void)buf_add_char(&doc->out, ')');
+	}
+	(void)buf_add_char(&doc->out, '\n');
+	if (info->interrupted && info->is_damaged)
+		(void)buf_add_fmt(
+			&doc->out,
+			"%s interrupted, and its journal is damaged: put it back as it was; what it replaced lies in undo/ of the session's directory\n",
+			info->interrupted);
+	else if (info->interrupted)
+		(void)buf_add_fmt(
+			&doc->out,
+			"%s interrupted: holdback recover @%s finishes it, holdback recover --back @%s takes it back\n",
+			info->interrupted, info->name, info->name);
+	for (size_t i = 0; info->gones && i < info->n_resources; i++) {
+		if (!info->gones[i])
+			continue;
+		(void)buf_add_str(&doc->out, "gone: ");
+		(void)quote_name(info->sources[i], strlen(info->sources[i]),
+				 &doc->out);
+		(void)buf_add_char(&doc->out, '\n');
+	}
+	if (info->has_lost)
+		(void)buf_add_str(
+			&doc->out,
+			"the machine went down while a command ran: its last writes may be missing\n");
+	if (info->is_unsynced)
+		(void)buf_add_str(&doc->out,
+				  "the last writes are not on disk yet\n");
+}
+
+struct marks {
+	struct doc *doc;
+	size_t n;
+};
+
+static int show_mark(void *ctx, const struct hb_mark *mark,
+		     struct hb_error *err)
+{
+	struct marks *marks = ctx;
+	struct doc *doc = marks->doc;
+
+	(void)err;
+	if (doc->is_json) {
+		json_object(&doc->json);
+		doc_str(doc, "name", mark->name);
+		json_key(&doc->json, "time");
+		json_int(&doc->json, mark->time);
+		json_end(&doc->json);
+	} else {
+		(void)buf_add_fmt(&doc->out, "%s %s",
+				  marks->n > 0 ? "," : "marks:", mark->name);
+	}
+	marks->n++;
+	return 0;
+}
+
+static int show_marks(struct hb_session *session, struct doc *doc,
+		      struct hb_error *err)
+{
+	struct marks marks = { .doc = doc };
+	int r;
+
+	if (doc->is_json) {
+		json_key(&doc->json, "marks");
+		json_array(&doc->json);
+	}
+	r = hb_session_marks(session, show_mark, &marks, err);
+	if (doc->is_json)
+		json_end(&doc->json);
+	else if (marks.n > 0)
+		(void)buf_add_char(&doc->out, '\n');
+	return r;
+}
+
+/* status or diff, and what it found. */
+struct look {
+	const char *command;
+	bool is_plain;
+	struct hb_summary summary;
+};
+
+/* Half of the changes lies here and half there: none is listed. */
+static int look_interrupted(const struct cmd_call *call,
+			    struct hb_session *session, struct hb_error *err)
+{
+	const struct hb_summary none = { 0 };
+	auto_doc struct doc doc = { 0 };
+	int r;
+
+	doc_begin(&doc, call->values->json, "status");
+	show_state(hb_session_info(session), &doc);
+	r = show_marks(session, &doc, err);
+	if (r >= 0)
+		r = screen_state(session, &none, call->values->verbose, &doc,
+				 err);
+	if (r >= 0 && doc.is_json) {
+		json_key(&doc.json, "changes");
+		json_array(&doc.json);
+		json_end(&doc.json);
+		json_key(&doc.json, "ignored");
+		json_array(&doc.json);
+		json_end(&doc.json);
+	}
+	if (r >= 0)
+		r = screen_past(session, &doc, err);
+	if (r < 0)
+		return r;
+	if (doc.is_json)
+		show_summary_json(&none, &doc);
+	return doc_end(&doc, err);
+}
+
+static int look(const struct cmd_call *call, struct hb_session *session,
+		int rest, void *ctx, struct hb_error *err)
+{
+	struct look *look = ctx;
+	const struct cli_values *values = call->values;
+	const struct hb_session_info *info = hb_session_info(session);
+	const struct hb_changes_options options = {
+		.filter = cmd_filter(call),
+		.paths = (const char *const *)call->operands + rest,
+		.n_paths = (size_t)(call->n_operands - rest),
+		.without_hash = look->is_plain && !values->json,
+		.with_ignored = values->ignored,
+		.names_only = true,
+		.since = values->since,
+	};
+	auto_doc struct doc doc = { 0 };
+	struct hb_changes *changes = NULL;
+	int r;
+
+	if (info->interrupted && !look->is_plain)
+		return look_interrupted(call, session, err);
+	r = hb_session_changes(session, &options, &changes, err);
+	if (r < 0)
+		return r;
+	look->summary = *hb_changes_summary(changes);
+	doc_begin(&doc, values->json, look->command);
+	if (!look->is_plain || doc.is_json)
+		show_state(info, &doc);
+	if (!look->is_plain)
+		r = show_marks(session, &doc, err);
+	if (r >= 0 && !look->is_plain)
+		r = live_show(session, values->verbose, &doc, err);
+	if (r >= 0 && !look->is_plain)
+		r = screen_state(session, &look->summary, values->verbose, &doc,
+				 err);
+	if (r >= 0 && !look->is_plain && !doc.is_json)
+		r = screen_changes(info, changes, values->verbose, &doc, err);
+	else if (r >= 0)
+		r = show_all(info, changes, values, &doc, err);
+	if (r >= 0 && (!look->is_plain || doc.is_json))
+		r = show_ignored(info, changes, &doc, err);
+	if (r >= 0 && !look->is_plain && !values->since)
+		r = screen_gate(session, changes, &doc, err);
+	hb_changes_free(changes);
+	if (r >= 0 && !look->is_plain)
+		r = screen_past(session, &doc, err);
+	if (r < 0)
+		return r;
+	if (doc.is_json) {
+		show_summary_json(&look->summary, &doc);
+	} else if (!look->is_plain) {
+		(void)show_summary(&look->summary, &doc.out);
+		/* By now there may be more. */
+		if (info->state == HB_STATE_LIVE)
+			(void)buf_add_str(&doc.out, " · live");
+		(void)buf_add_char(&doc.out, '\n');
+	}
+	return doc_end(&doc, err);
+}
+
+int cmd_status(const struct cmd_call *call, struct hb_error *err)
+{
+	struct look status = { .command = "status" };
+
+	return cmd_with_session(call, HB_OPEN_LOOK, false, look, &status, err);
+}
+
+int cmd_diff(const struct cmd_call *call, struct hb_error *err)
+{
+	const struct cli_values *values = call->values;
+	struct look diff = { .command = "diff", .is_plain = true };
+	int r;
+
+	if (values->stat || values->binary)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--name-status, --stat and --binary exclude "
+			       "each other");
+	r = cmd_with_session(call, HB_OPEN_LOOK, true, look, &diff, err);
+	if (r < 0)
+		return r;
+	return values->exit_code &&
+			       show_has_changes(&diff.summary, values->verbose)
+		       ? HB_EXIT_DIFFERENT
+		       : HB_EXIT_OK;
+}

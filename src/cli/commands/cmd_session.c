@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands/cmd_session.h"
+
+#include "base/error.h"
+#include "base/num.h"
+#include "base/quote.h"
+#include "cli/front/choose.h"
+#include "cli/front/table.h"
+#include "cli/show/say.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_AFTER 1000 /* ms */
+
+static void say(void *ctx, const char *line)
+{
+	(void)ctx;
+	cli_say(line);
+}
+
+/* One line that is written over, and gone at the end. */
+static void show_progress(void *ctx, const char *what, uint64_t n)
+{
+	(void)ctx;
+	(void)fputs("\r\033[K", stderr);
+	if (what && n > 0)
+		(void)fprintf(stderr, "holdback: %s: %llu", what,
+			      (unsigned long long)n);
+	else if (what)
+		(void)fprintf(stderr, "holdback: %s", what);
+	(void)fflush(stderr);
+}
+
+/* Tests need not wait: they say how long nothing is shown. */
+static int64_t progress_after(char *const *envp)
+{
+	static const char name[] = "HB_TEST_PROGRESS_AFTER=";
+	int64_t ms;
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, sizeof(name) - 1) == 0 &&
+		    num_int(*envp + sizeof(name) - 1, 0, PROGRESS_AFTER, &ms) >=
+			    0)
+			return ms;
+	return PROGRESS_AFTER;
+}
+
+void cmd_store_options(const char *dir, char *const *envp,
+		       struct hb_store_options *ret)
+{
+	*ret = (struct hb_store_options){
+		.dir = dir,
+		.envp = envp,
+		.say = say,
+		.progress =
+			hb_is_terminal(STDERR_FILENO) ? show_progress : NULL,
+		.progress_after = progress_after(envp),
+	};
+}
+
+int cmd_open_store(const struct cmd_call *call, bool create,
+		   struct hb_store **ret_store, struct hb_error *err)
+{
+	struct hb_store_options options;
+
+	cmd_store_options(call->values->state_dir, call->envp, &options);
+	return hb_store_open(&options, create, ret_store, err);
+}
+
+int cmd_session_operand(const struct cmd_call *call, bool has_others,
+			const char **ret_ref, int *ret_rest,
+			struct hb_error *err)
+{
+	const char *word = call->n_operands > 0 ? call->operands[0] : NULL;
+	char shown[QUOTE_SHOWN];
+
+	*ret_ref = NULL;
+	*ret_rest = 0;
+	if (!word)
+		return 0;
+	if (word[0] == '@') {
+		*ret_ref = word;
+		*ret_rest = 1;
+		return 0;
+	}
+	if (has_others)
+		return 0;
+	(void)quote_shown(word, shown, sizeof(shown));
+	hb_fix(err, "@%s", shown);
+	return hb_fail(err, -HB_E_USAGE, "'%s' is not a session: it has no '@'",
+		       shown);
+}
+
+/* "@" alone names none. */
+static bool is_none(const char *ref)
+{
+	return !ref || strcmp(ref, "@") == 0;
+}
+
+static int with_session(const struct cmd_call *call, enum hb_open how,
+			const char *command, bool has_others, cmd_session_fn fn,
+			void *ctx, struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	struct hb_store *store = NULL;
+	const char *ref;
+	int rest, r;
+
+	r = cmd_session_operand(call, has_others, &ref, &rest, err);
+	if (r >= 0)
+		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = command && is_none(ref) ? choose_only(store, command, err)
+					    : 0;
+	if (r >= 0)
+		r = hb_session_open(store, ref, how, &session, err);
+	if (r >= 0 && is_none(ref) && how == HB_OPEN_LOOK)
+		r = choose_said(store, hb_session_info(session)->name, err);
+	if (r >= 0)
+		r = fn(call, session, rest, ctx, err);
+	if (session && how == HB_OPEN_LOOK && hb_session_is_moving(session, r))
+		r = hb_session_fail_moving(session, err);
+	hb_session_free(session);
+	hb_store_free(store);
+	return r;
+}
+
+int cmd_with_session(const struct cmd_call *call, enum hb_open how,
+		     bool has_others, cmd_session_fn fn, void *ctx,
+		     struct hb_error *err)
+{
+	return with_session(call, how, NULL, has_others, fn, ctx, err);
+}
+
+int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
+			  const char *command, bool has_others,
+			  cmd_session_fn fn, void *ctx, struct hb_error *err)
+{
+	return with_session(call, how, command, has_others, fn, ctx, err);
+}
+
+struct hb_filter cmd_filter(const struct cmd_call *call)
+{
+	const struct cli_values *v = call->values;
+
+	return (struct hb_filter){
+		.only = v->only.words,
+		.n_only = v->only.n,
+		.except = v->except.words,
+		.n_except = v->except.n,
+		.resources = v->resources.words,
+		.n_resources = v->resources.n,
+	};
+}
+
+int cmd_ask(const struct cmd_call *call, const char *question,
+	    struct hb_error *err)
+{
+	char answer[16];
+
+	if (call->values->yes)
+		return 1;
+	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO)) {
+		hb_fix(err, "-y, which answers yes");
+		return hb_fail(err, -HB_E_USAGE,
+			       "there is no terminal to ask on");
+	}
+	(void)fprintf(stderr, "%s [y/N] ", question);
+	(void)fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return 0;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}

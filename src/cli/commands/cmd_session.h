@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_COMMANDS_CMD_SESSION_H
+#define HB_CLI_COMMANDS_CMD_SESSION_H
+
+#include "cli/commands/cmd.h"
+#include "holdback/session.h"
+
+/* What the commands on sessions have in common. */
+
+/* The store that the options name; lines for the user go to stderr. */
+int cmd_open_store(const struct cmd_call *call, bool create,
+		   struct hb_store **ret_store, struct hb_error *err);
+
+/* What the store is told: where it is, and who speaks for it. */
+void cmd_store_options(const char *dir, char *const *envp,
+		       struct hb_store_options *ret);
+
+/*
+ * The operand that names the session, NULL if there is none; the others are
+ * from *ret_rest on.  -HB_E_USAGE for a word without '@' where only a session
+ * can stand.
+ */
+int cmd_session_operand(const struct cmd_call *call, bool has_others,
+			const char **ret_ref, int *ret_rest,
+			struct hb_error *err);
+
+/*
+ * What a command does with its session, which it does not free; operands that
+ * are not the session are from `rest` on.
+ */
+typedef int (*cmd_session_fn)(const struct cmd_call *call,
+			      struct hb_session *session, int rest, void *ctx,
+			      struct hb_error *err);
+
+/*
+ * Opens the session that the operands name, in the store of the options, and
+ * does that with it.  What `fn` returns, or why it was not called.  Without a
+ * name it is the one used last; a look says so if there are others here.
+ */
+int cmd_with_session(const struct cmd_call *call, enum hb_open how,
+		     bool has_others, cmd_session_fn fn, void *ctx,
+		     struct hb_error *err);
+
+/*
+ * The same, to change it, for a command that would do harm to the wrong one:
+ * without a name there must not be two here that have changes.
+ */
+int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
+			  const char *command, bool has_others,
+			  cmd_session_fn fn, void *ctx, struct hb_error *err);
+
+/* What the options choose of a change set; borrows the words. */
+struct hb_filter cmd_filter(const struct cmd_call *call);
+
+/*
+ * Asks on the terminal.  1: yes, 0: no; without a terminal -HB_E_USAGE with
+ * the option that would have answered.
+ */
+int cmd_ask(const struct cmd_call *call, const char *question,
+	    struct hb_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/commands/cmd.h"
+#include "cli/front/cmd_exec.h"
+#include "cli/front/cmd_run.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+#include "cli/show/say.h"
+#include "holdback/holdback.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * libexec/holdback/commands: every command that need not start in a moment.
+ * Executed by `holdback` with the words that it was given.
+ */
+
+static int dispatch(const struct command *c, const struct cmd_call *call,
+		    struct hb_error *err)
+{
+	int r;
+
+	if (!c->run)
+		return hb_fail(err, -HB_E_USAGE,
+			       "'%s' is not done by this program", c->name);
+	r = c->run(call, err);
+	if (r < 0 && call->values->json)
+		doc_error(c->name, err);
+	return r;
+}
+
+static int print_version(struct hb_error *err)
+{
+	if (fputs("holdback " HB_VERSION "\n", stdout) < 0 ||
+	    fflush(stdout) != 0)
+		return hb_fail(err, -errno, "cannot write the version");
+	return HB_EXIT_OK;
+}
+
+/* `words` begin with the command's name, or are options of the program. */
+static int run(char **words, struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, words[0]);
+	struct cli_values values = { 0 };
+	struct cmd_call call = { .values = &values,
+				 .operands = words + 1,
+				 .envp = environ };
+	int r;
+
+	if (!c && words[0][0] != '-')
+		return command_unknown(&cli_program, words[0], err);
+	if (!c)
+		call.operands = words;
+	r = option_parse(&cli_program, c, call.operands, &values, call.operands,
+			 err);
+	if (r < 0)
+		return r;
+	call.n_operands = r;
+	if (values.version)
+		return print_version(err);
+	if (values.help || !c)
+		return cmd_print_help(c ? c->name : NULL, err);
+	return dispatch(c, &call, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct hb_error err = { 0 };
+	int r;
+
+	if (argc < 2) {
+		hb_fix(&err, "try 'holdback --help'");
+		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
+		return cli_fail(&err);
+	}
+	if (cmd_is_exec(argv[1]))
+		return cmd_exec(argv, EXEC_BEHIND, environ);
+	if (strcmp(argv[1], "run") == 0)
+		return cmd_run(argv + 2, RUN_BEHIND, environ);
+	r = run(argv + 1, &err);
+	return r < 0 ? cli_fail(&err) : r;
+}

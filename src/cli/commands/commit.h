@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_COMMANDS_COMMIT_H
+#define HB_CLI_COMMANDS_COMMIT_H
+
+#include "cli/commands/cmd.h"
+#include "cli/show/questions.h"
+#include "holdback/session.h"
+
+#include <stdbool.h>
+
+/*
+ * What `commit` and `sync` both do: gate, question, commit, and the words for
+ * what stands against it.
+ */
+struct commit {
+	const char *command; /* "commit" or "sync" */
+	const struct cmd_call *call;
+	struct hb_session *session;
+	bool has_preview; /* everything is listed before the question */
+	bool is_silent;	  /* the gate is not answered, terminal or not */
+
+	struct hb_commit_options options;
+	struct hb_changes
+		*reviewed;	   /* owned; what was listed and asked about */
+	struct hb_summary summary; /* of what passes the filters */
+	bool has_summary;
+	struct findings_said said;
+	struct questions questions;
+	bool has_gate;	 /* it was asked before the commit */
+	bool is_refused; /* and nobody can answer it */
+};
+
+/* The exit status, or a negated code. */
+int cmd_commit_run(struct commit *c, struct hb_error *err);
+
+#endif

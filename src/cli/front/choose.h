@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_FRONT_CHOOSE_H
+#define HB_CLI_FRONT_CHOOSE_H
+
+#include <stdbool.h>
+
+struct hb_error;
+struct hb_store;
+
+/*
+ * No session was named, and several have the working directory in them.
+ *
+ * For a command that changes something: -HB_E_USAGE, with the names, if more
+ * than one of them has changes.
+ */
+int choose_only(struct hb_store *store, const char *command,
+		struct hb_error *err);
+
+/* For one that looks: says on stderr that it is `name`, if there are others. */
+int choose_said(struct hb_store *store, const char *name, struct hb_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/front/cmd_exec.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "cli/commands/cmd_session.h"
+#include "cli/front/hand_over.h"
+#include "cli/front/table.h"
+#include "cli/show/doc.h"
+#include "cli/show/say.h"
+#include "holdback/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* exec, shell and keep: in the executable that starts fast. */
+
+/* How the words after the session become a command. */
+enum takes {
+	TAKES_COMMAND, /* they are one */
+	TAKES_SHELL,   /* there are none: the user's shell */
+	TAKES_NOTHING, /* there is none: the box is held open */
+};
+
+static const struct {
+	const char *name;
+	enum takes takes;
+} kinds[] = {
+	{ "exec", TAKES_COMMAND },
+	{ "shell", TAKES_SHELL },
+	{ "keep", TAKES_NOTHING },
+};
+
+bool cmd_is_exec(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static enum takes what_takes(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(kinds[i].name, name) != 0)
+		i++;
+	return kinds[i].takes;
+}
+
+static char *find_shell(char *const *envp)
+{
+	static char usual[] = "/bin/sh";
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, "SHELL=/", 7) == 0)
+			return *envp + 6;
+	return usual;
+}
+
+static int find_command(const struct cmd_call *call, const char **ret_ref,
+			char ***ret_argv, struct hb_error *err)
+{
+	int first, r;
+
+	r = cmd_session_operand(call, true, ret_ref, &first, err);
+	if (r < 0)
+		return r;
+	/* Options ended at the session's name, so these dashes are still there.
+	 */
+	if (first > 0 && call->operands[first] &&
+	    strcmp(call->operands[first], "--") == 0)
+		first++;
+	*ret_argv = call->operands + first;
+	if (**ret_argv)
+		return 0;
+	hb_fix(err, "holdback exec @SESSION -- COMMAND");
+	return hb_fail(err, -HB_E_USAGE, "there is no command to run");
+}
+
+static void tell_end(const struct command *c, const struct cli_values *values,
+		     const struct hb_exec_result *result)
+{
+	struct doc doc = { 0 };
+
+	if (result->has_timed_out)
+		cli_say_timeout();
+	cli_say_leftover(result->n_leftover);
+	cli_say_clipboard(result->clipboard);
+	if (result->has_box_ended)
+		cli_say("the session's first command has ended, and this one with it");
+	if (!values->json)
+		return;
+	doc_begin(&doc, true, c->name);
+	doc_uint(&doc, "status", (uint64_t)result->status);
+	doc_uint(&doc, "leftover", result->n_leftover);
+	doc_bool(&doc, "joined", result->has_joined);
+	(void)doc_end(&doc, NULL);
+	doc_done(&doc);
+}
+
+static int run(const struct cmd_call *call, enum takes takes, enum hb_open how,
+	       struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	char *shell[] = { find_shell(call->envp), NULL };
+	struct hb_store *store = NULL;
+	const char *ref = NULL;
+	char **argv = NULL;
+	int rest, r;
+
+	if (takes == TAKES_COMMAND)
+		r = find_command(call, &ref, &argv, err);
+	else
+		r = cmd_session_operand(call, false, &ref, &rest, err);
+	if (takes == TAKES_SHELL)
+		argv = shell;
+	if (r >= 0)
+		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0)
+		r = hb_exec(store, ref, how, argv, call->envp,
+			    call->values->pty ? "own" : call->values->tty,
+			    ret_result, err);
+	hb_store_free(store);
+	return r;
+}
+
+int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
+{
+	const struct command *c = command_find(&cli_program, argv[1]);
+	auto_free char **words = cli_copy_words(argv + 2);
+	struct cli_values values = { 0 };
+	struct cmd_call call = { .values = &values,
+				 .operands = words,
+				 .envp = envp };
+	struct hb_exec_result result = { 0 };
+	struct hb_error err = { 0 };
+	int r;
+
+	r = words ? option_parse(&cli_program, c, words, &values, words, &err)
+		  : hb_fail(&err, -ENOMEM, "cannot keep the words");
+	if (r < 0)
+		return cli_fail_run(&err);
+	if (values.help || values.version)
+		return cli_hand_over(argv[1], &values, envp);
+	call.n_operands = r;
+	r = run(&call, what_takes(argv[1]),
+		where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
+		&result, &err);
+	/* A crash is to be made up for first. */
+	if (r == -EAGAIN && err.code == 0)
+		r = hb_exec_helper("commands", argv, envp, &err);
+	if (r < 0) {
+		if (values.json)
+			doc_error(argv[1], &err);
+		return cli_fail_run(&err);
+	}
+	tell_end(c, &values, &result);
+	return result.status;
+}

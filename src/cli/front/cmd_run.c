@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/front/cmd_run.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "cli/commands/cmd_session.h"
+#include "cli/front/hand_over.h"
+#include "cli/front/table.h"
+#include "cli/front/table_run.h"
+#include "cli/show/say.h"
+#include "holdback/holdback.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* `holdback run`: in the executable that starts fast. */
+
+static void tell(void *context, enum hb_notice notice, const char *text)
+{
+	char line[PATH_MAX];
+
+	(void)context;
+
+	if (notice == HB_NOTICE_WEAKENED) {
+		(void)snprintf(line, sizeof(line), "weakened: %s", text);
+		cli_say(line);
+		return;
+	}
+	if (hb_is_terminal(STDERR_FILENO))
+		cli_say(text);
+}
+
+static bool ask(void *context, const char *question)
+{
+	char answer[16];
+
+	(void)context;
+	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO))
+		return false;
+	(void)fprintf(stderr, "holdback: %s [y/N] ", question);
+	(void)fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return false;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* "14m02s", "3.2s", "120ms". */
+static const char *format_time(int64_t ms, char *out, size_t size)
+{
+	long long s = (long long)(ms / 1000);
+
+	if (s >= 3600)
+		(void)snprintf(out, size, "%lldh%02lldm%02llds", s / 3600,
+			       s / 60 % 60, s % 60);
+	else if (s >= 60)
+		(void)snprintf(out, size, "%lldm%02llds", s / 60, s % 60);
+	else if (s >= 1)
+		(void)snprintf(out, size, "%lld.%llds", s,
+			       (long long)(ms / 100 % 10));
+	else
+		(void)snprintf(out, size, "%lldms", (long long)ms);
+	return out;
+}
+
+/* Before anything that takes time: it is what was waited for. */
+static void tell_end(const char *command, const struct hb_run_result *result)
+{
+	const char *slash = strrchr(command, '/');
+	char line[PATH_MAX], time[32], how[64];
+
+	if (result->has_timed_out)
+		cli_say_timeout();
+	cli_say_leftover(result->n_leftover);
+	cli_say_clipboard(result->clipboard);
+	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
+		return;
+	(void)snprintf(how, sizeof(how), "exited %d", result->status);
+	(void)snprintf(line, sizeof(line), "%.64s %s after %s",
+		       slash ? slash + 1 : command, how,
+		       format_time(result->ms, time, sizeof(time)));
+	cli_say(line);
+}
+
+/*
+ * What there is to say about the changes takes memory and libraries, so that
+ * another executable says it.  It gives the status on.
+ */
+static int show_changes(const struct hb_run_result *result, char *const *envp)
+{
+	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet";
+	char session[HB_SESSION_NAME_SIZE + 1], status[16];
+	char *argv[] = {
+		name, command, session, status, result->is_quiet ? quiet : NULL,
+		NULL
+	};
+	struct hb_error err = { 0 };
+
+	(void)snprintf(session, sizeof(session), "@%s", result->session);
+	(void)snprintf(status, sizeof(status), "%d", result->status);
+	(void)fflush(stderr);
+	(void)hb_exec_helper("diff", argv, envp, &err);
+	(void)cli_fail(&err);
+	return result->status;
+}
+
+/* There is more to do than fits here: the other executable goes on. */
+static int run_behind(char **words, const struct hb_run_result *result,
+		      char *const *envp, struct hb_error *err)
+{
+	static char name[] = "holdback", command[] = "run", option[] = "-s";
+	char session[HB_SESSION_NAME_SIZE];
+	auto_free char **argv = NULL;
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	argv = calloc(n + 5, sizeof(*argv));
+	if (!argv)
+		return hb_fail(err, -ENOMEM, "cannot keep the words");
+	(void)snprintf(session, sizeof(session), "%s", result->session);
+	argv[0] = name;
+	argv[1] = command;
+	argv[2] = option;
+	argv[3] = session;
+	memcpy(argv + 4, words, n * sizeof(*words));
+	return hb_exec_helper("commands", argv, envp, err);
+}
+
+/* What an option asks for is in force, or nothing runs. */
+static int run_unprotected(const struct cli_values *values, char **operands,
+			   char *const *envp, struct hb_error *err)
+{
+	bool is_plain = operands[0];
+
+	for (size_t i = 0; i < values->n_settings; i++)
+		if (strcmp(values->settings[i].key, "quiet") != 0)
+			is_plain = false;
+	if (!is_plain) {
+		hb_fix(err, "unset " HB_SWITCH ", or give no option");
+		return hb_fail(err, -HB_E_USAGE,
+			       HB_SWITCH " is off, and takes a command alone");
+	}
+	tell(NULL, HB_NOTICE_WEAKENED,
+	     hb_is_inside(envp) ? HB_SWITCH
+		     " is off: no sandbox of its own; the one "
+		     "around it holds back and hides as before"
+				: HB_SWITCH
+		     " is off: nothing is held back, nothing is hidden");
+	return hb_exec_unprotected(operands, envp, err);
+}
+
+static int run(char **words, enum cmd_run_how how, char **operands,
+	       char *const *envp, struct hb_run_result *ret_result,
+	       struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, "run");
+	const struct hb_listener listener = { tell, ask, NULL };
+	struct cli_values values = { 0 };
+	struct hb_store_options store;
+	struct hb_run_options options;
+	const char *meant;
+	int r;
+
+	r = option_parse(&cli_program, c, operands, &values, operands, err);
+	if (r < 0)
+		return r;
+	if (values.help || values.version) {
+		ret_result->status = cli_hand_over("run", &values, envp);
+		return 0;
+	}
+	r = hb_is_switched_on(envp, err);
+	if (r == 0)
+		return run_unprotected(&values, operands, envp, err);
+	if (r < 0)
+		return r;
+	cli_run_options(&values, operands, envp, &options);
+	cmd_store_options(NULL, envp, &store);
+	options.store = &store;
+	options.is_quick = how != RUN_BEHIND;
+	r = hb_run(&options, &listener, ret_result, err);
+	/* A crash is to be made up for first, or a copy to be made. */
+	if (r == -EAGAIN && err->code == 0)
+		return run_behind(words, ret_result, envp, err);
+	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED && operands[0]) {
+		meant = command_suggest(&cli_program, operands[0]);
+		if (meant)
+			hb_fix(err, "did you mean 'holdback %s'?", meant);
+	}
+	if (r >= 0 && !ret_result->is_quiet)
+		tell_end(operands[0] ? operands[0] : "the file", ret_result);
+	return r;
+}
+
+int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
+{
+	auto_free char **operands = cli_copy_words(words);
+	struct hb_run_result result = { 0 };
+	struct hb_error err = { 0 };
+	int r;
+
+	r = operands ? run(words, how, operands, envp, &result, &err)
+		     : hb_fail(&err, -ENOMEM, "cannot keep the words");
+	if (r < 0)
+		return cli_fail_run(&err);
+	return result.session[0] ? show_changes(&result, envp) : result.status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_FRONT_HAND_OVER_H
+#define HB_CLI_FRONT_HAND_OVER_H
+
+struct cli_values;
+
+/*
+ * --help and --version of a command of the fast executable: the long texts are
+ * in the other one, which takes our place.  Returns, with an exit status, only
+ * if it is not there.
+ */
+int cli_hand_over(const char *command, const struct cli_values *values,
+		  char *const *envp);
+
+/*
+ * A list of the same words, for whoever parses a call may have to give it on as
+ * it was; the caller frees the list.  NULL: no memory.
+ */
+char **cli_copy_words(char **words);
+
+#endif

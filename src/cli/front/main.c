@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/front/cmd_exec.h"
+#include "cli/front/cmd_run.h"
+#include "cli/front/table.h"
+#include "cli/show/say.h"
+#include "holdback/holdback.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * `holdback`: the executable in front, which has to start fast.  It runs
+ * commands itself; for all else it executes one of those in libexec.
+ */
+
+static int exec_commands(char **argv)
+{
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper("commands", argv, environ, &err);
+	return cli_fail(&err);
+}
+
+static int exec_bwrap(char **argv)
+{
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper("bwrap", argv, environ, &err);
+	return cli_fail_run(&err);
+}
+
+/*
+ * Text has an executable of its own.  What cannot be parsed, and help, is for
+ * the one that knows all commands.
+ */
+static const char *who_diffs(int argc, char **argv)
+{
+	const struct command *c = command_find(&cli_program, "diff");
+	char **operands = calloc((size_t)argc + 1, sizeof(*operands));
+	struct cli_values v = { 0 };
+	struct hb_error err = { 0 };
+	int r;
+
+	if (!operands)
+		return "commands";
+	r = option_parse(&cli_program, c, argv + 2, &v, operands, &err);
+	free(operands);
+	if (r < 0 || v.help || v.version || v.name_status ||
+	    (v.json && !v.stat && !v.binary))
+		return "commands";
+	return "diff";
+}
+
+static int exec_diff(int argc, char **argv)
+{
+	struct hb_error err = { 0 };
+
+	(void)hb_exec_helper(who_diffs(argc, argv), argv, environ, &err);
+	return cli_fail(&err);
+}
+
+/* Asked of the program, not of `run`, which a call without command means. */
+static bool is_about_us(const char *word)
+{
+	return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 ||
+	       strcmp(word, "--version") == 0;
+}
+
+static int route(int argc, char **argv)
+{
+	const char *name = argv[1];
+
+	if (is_about_us(name))
+		return exec_commands(argv);
+	if (!command_find(&cli_program, name))
+		return cmd_run(argv + 1, RUN_IMPLIED, environ);
+	if (strcmp(name, "run") == 0)
+		return cmd_run(argv + 2, RUN_NAMED, environ);
+	if (cmd_is_exec(name))
+		return cmd_exec(argv, EXEC_IN_FRONT, environ);
+	if (strcmp(name, "bwrap") == 0)
+		return exec_bwrap(argv + 1);
+	if (strcmp(name, "diff") == 0)
+		return exec_diff(argc, argv);
+	return exec_commands(argv);
+}
+
+/* The last part of the name that we were called by. */
+static char *called_as(char *name)
+{
+	char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+/* A link that is named like a program runs that program, held back. */
+static bool is_stand_in(const char *name)
+{
+	return strcmp(name, "holdback") != 0 && name[0] != '-' &&
+	       hb_stands_for(name, environ);
+}
+
+int main(int argc, char **argv)
+{
+	static char own_name[] = "holdback";
+	static char *alone[] = { own_name, NULL };
+	struct hb_error err = { 0 };
+
+	if (hb_fill_stdio(&err) < 0)
+		return cli_fail_run(&err);
+	if (argc > 0 && is_stand_in(called_as(argv[0]))) {
+		argv[0] = called_as(argv[0]);
+		return cmd_run(argv, RUN_NAMED, environ);
+	}
+	return argc < 2 ? exec_commands(alone) : route(argc, argv);
+}

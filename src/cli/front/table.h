@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_FRONT_TABLE_H
+#define HB_CLI_FRONT_TABLE_H
+
+#include "base/option.h"
+#include "holdback/holdback.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The commands and their options: one table that is in both executables, so
+ * that the one in front can tell a command from a program without starting the
+ * other.
+ */
+
+#define CLI_MAX_SETTINGS 256
+#define CLI_MAX_LIST	 64
+
+/* The arguments of an option that may be given again and again. */
+struct cli_list {
+	const char *words[CLI_MAX_LIST];
+	size_t n;
+};
+
+/* What options are stored in; zero is every default. */
+struct cli_values {
+	bool help; /* of every command */
+	bool version;
+
+	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run */
+	size_t n_settings;
+
+	bool json;		 /* plan, doctor, sessions */
+	bool list;		 /* help */
+	bool inside;		 /* caps */
+	const char *inside_word; /* doctor */
+
+	const char *state_dir; /* sessions */
+	struct cli_list cow, ro;
+	bool durable;
+	bool scan_groups;
+	const char *strategy;
+	bool no_fallback;
+	bool yes;
+	bool dry_run;
+	bool back;
+	const char *take; /* recover */
+	bool stale;
+	bool name_status;
+	bool stat;
+	bool pty; /* exec, shell */
+	const char *tty;
+	bool binary;
+	bool no_pager;
+	const char *color; /* NULL: not said */
+	bool exit_code;
+	bool verbose;
+	bool special;
+	bool setid;
+	bool ignored;
+	bool automatic, reset, sync_status; /* of sync */
+	const char *expect;
+	const char *from, *to, *since; /* marks */
+	const char *older_than;	       /* gc: a duration */
+	struct cli_list only, except, ours, theirs;
+	struct cli_list resources;
+	struct cli_list allow; /* rules of the gate */
+	bool no_gate;
+	const char *gate_run;
+	bool rules;
+};
+
+extern const struct program cli_program;
+
+/* The options of the commands on sessions: table_session.c. */
+extern const struct option create_options[], exec_options[], keep_options[],
+	ls_options[], status_options[], diff_options[], gate_options[],
+	commit_options[], sync_options[], undo_options[], rollback_options[],
+	mark_options[], verify_options[], gc_options[], fork_options[],
+	recover_options[], cleanup_options[];
+
+/* The options of `run`: table_run.c. */
+extern const struct option run_options[];
+
+#endif

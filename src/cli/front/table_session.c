@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "cli/front/table.h"
+
+/* The options of the commands on sessions. */
+
+#define AT(field) offsetof(struct cli_values, field)
+
+/* The list is where the option's offset says. */
+static int add_word(void *values, const struct option *option, const char *arg,
+		    struct hb_error *err)
+{
+	struct cli_list *list =
+		(struct cli_list *)(void *)((char *)values + option->offset);
+
+	if (list->n >= CLI_MAX_LIST)
+		return hb_fail(err, -HB_E_USAGE, "given more than %d times",
+			       CLI_MAX_LIST);
+	list->words[list->n++] = arg;
+	return 0;
+}
+
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+static int set_color(void *values, const struct option *option, const char *arg,
+		     struct hb_error *err)
+{
+	struct cli_values *v = values;
+
+	(void)option;
+	(void)err;
+	v->color = arg ? arg : "always";
+	return 0;
+}
+
+/* Rows that several commands have. */
+#define ROW_JSON                                                        \
+	{                                                               \
+		.name = "json", .kind = OPTION_SET, .offset = AT(json), \
+		.help = "print one JSON document"                       \
+	}
+#define ROW_STATE_DIR                                                            \
+	{                                                                        \
+		.name = "state-dir", .kind = OPTION_STRING, .metavar = "DIR",    \
+		.offer = OFFER_DIRS, .offset = AT(state_dir),                    \
+		.help = "where sessions live; default: $XDG_STATE_HOME/holdback" \
+	}
+#define ROW_YES(what)                                             \
+	{                                                         \
+		.name = "yes", .letter = 'y', .kind = OPTION_SET, \
+		.offset = AT(yes), .help = (what)                 \
+	}
+#define ROW_LIST(word, at, what)                                               \
+	{                                                                      \
+		.name = (word), .kind = OPTION_CALL,                           \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "GLOB", .offset = (at), \
+		.call = add_word, .help = (what)                               \
+	}
+#define ROW_VERBOSE                                                      \
+	{                                                                \
+		.name = "verbose", .letter = 'v', .kind = OPTION_SET,    \
+		.offset = AT(verbose),                                   \
+		.help = "also list files of which only the time changed" \
+	}
+#define ROW_ONLY   ROW_LIST("only", AT(only), "nothing but paths that match")
+#define ROW_EXCEPT ROW_LIST("except", AT(except), "no paths that match")
+#define ROW_RESOURCE                                                \
+	{                                                           \
+		.name = "resource", .kind = OPTION_CALL,            \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "DIR",       \
+		.offer = OFFER_DIRS, .offset = AT(resources),       \
+		.call = add_word,                                   \
+		.help = "nothing but this directory of the session" \
+	}
+#define ROW_IGNORED                                                           \
+	{                                                                     \
+		.name = "ignored", .kind = OPTION_SET, .offset = AT(ignored), \
+		.help = "also what git ignores, one by one"                   \
+	}
+#define ROW_SINCE                                                           \
+	{                                                                   \
+		.name = "since", .kind = OPTION_STRING, .metavar = "MARK",  \
+		.offset = AT(since),                                        \
+		.help = "only what changed after this mark, as it was then" \
+	}
+#define ROW_ALLOW                                                     \
+	{                                                             \
+		.name = "allow", .kind = OPTION_CALL,                 \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "RULE[:GLOB]", \
+		.offset = AT(allow), .call = add_word,                \
+		.help = "let pass what this rule of the gate asks"    \
+	}
+#define ROW_GATE_RUN                                                  \
+	{                                                             \
+		.name = "gate-run", .kind = OPTION_STRING,            \
+		.metavar = "COMMAND", .offset = AT(gate_run),         \
+		.help = "run this on a fork first: it has to succeed" \
+	}
+#define ROW_END   \
+	{         \
+		0 \
+	}
+
+static const char *const ttys[] = { "own", "real", NULL };
+static const char *const strategies[] = { "overlay", "copy_on_write", NULL };
+
+const struct option create_options[] = {
+	{ .name = "cow",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_REQUIRED,
+	  .metavar = "DIR[:INSIDE]",
+	  .offer = OFFER_DIRS,
+	  .offset = AT(cow),
+	  .call = add_word,
+	  .help = "hold changes to DIR back; INSIDE is its path in the view" },
+	{ .name = "ro",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_REQUIRED,
+	  .metavar = "DIR",
+	  .offer = OFFER_DIRS,
+	  .offset = AT(ro),
+	  .call = add_word,
+	  .help = "show DIR read-only also where the view covers it" },
+	{ .name = "durable",
+	  .kind = OPTION_SET,
+	  .offset = AT(durable),
+	  .help = "let commands sync to disk themselves, which is slower" },
+	{ .name = "scan-groups",
+	  .kind = OPTION_SET,
+	  .offset = AT(scan_groups),
+	  .help = "look for files of your other groups in all of the tree" },
+	{ .name = "strategy",
+	  .kind = OPTION_STRING,
+	  .metavar = "NAME",
+	  .choices = strategies,
+	  .offset = AT(strategy),
+	  .help = "hold back by an overlay (default), or on a copy" },
+	{ .name = "no-fallback",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_fallback),
+	  .help = "fail where the strategy cannot be had" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option exec_options[] = {
+	{ .name = "tty",
+	  .kind = OPTION_STRING,
+	  .metavar = "TTY",
+	  .choices = ttys,
+	  .offset = AT(tty),
+	  .help = "the command's terminal: own, or real, which is yours" },
+	{ .name = "pty",
+	  .kind = OPTION_SET,
+	  .offset = AT(pty),
+	  .help = "as --tty own, which is the default" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option keep_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option status_options[] = {
+	ROW_SINCE,   ROW_ONLY,	    ROW_EXCEPT, ROW_RESOURCE, ROW_IGNORED,
+	ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON,	ROW_END,
+};
+
+const struct option diff_options[] = {
+	{ .name = "name-status",
+	  .kind = OPTION_SET,
+	  .offset = AT(name_status),
+	  .help = "a letter and the path, one change a line" },
+	{ .name = "stat",
+	  .kind = OPTION_SET,
+	  .offset = AT(stat),
+	  .help = "how many lines each change adds and removes" },
+	{ .name = "binary",
+	  .kind = OPTION_SET,
+	  .offset = AT(binary),
+	  .help = "all contents, whatever they are: git apply reads it" },
+	{ .name = "exit-code",
+	  .kind = OPTION_SET,
+	  .offset = AT(exit_code),
+	  .help = "exit with 1 if there are changes" },
+	ROW_SINCE,
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_RESOURCE,
+	ROW_IGNORED,
+	ROW_VERBOSE,
+	{ .name = "color",
+	  .kind = OPTION_CALL,
+	  .arg = OPTION_ARG_OPTIONAL,
+	  .metavar = "WHEN",
+	  .choices = color_choices,
+	  .call = set_color,
+	  .help = "auto, always or never; without WHEN always" },
+	{ .name = "no-pager",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_pager),
+	  .help = "write to the terminal and not through a pager" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option gate_options[] = {
+	ROW_ALLOW,
+	ROW_GATE_RUN,
+	{ .name = "rules",
+	  .kind = OPTION_SET,
+	  .offset = AT(rules),
+	  .help = "list the rules that are in force" },
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_RESOURCE,
+	ROW_IGNORED,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option commit_options[] = {
+	ROW_YES("do not ask"),
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "check everything and change nothing" },
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_RESOURCE,
+	ROW_IGNORED,
+	ROW_LIST("ours", AT(ours), "in a conflict the real version stays"),
+	ROW_LIST("theirs", AT(theirs),
+		 "in a conflict the session's version wins"),
+	{ .name = "expect",
+	  .kind = OPTION_STRING,
+	  .metavar = "HASH",
+	  .offset = AT(expect),
+	  .help = "commit only if the change set still has this hash" },
+	ROW_ALLOW,
+	ROW_GATE_RUN,
+	{ .name = "special",
+	  .kind = OPTION_SET,
+	  .offset = AT(special),
+	  .help = "commit fifos, which are refused otherwise" },
+	{ .name = "setid",
+	  .kind = OPTION_SET,
+	  .offset = AT(setid),
+	  .help = "commit setuid, setgid, capabilities, refused otherwise" },
+	{ .name = "no-gate",
+	  .kind = OPTION_SET,
+	  .offset = AT(no_gate),
+	  .help = "do not ask the gate at all, which is recorded" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option sync_options[] = {
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "check everything and change nothing" },
+	{ .name = "auto",
+	  .kind = OPTION_SET,
+	  .offset = AT(automatic),
+	  .help = "ask nothing; the gate refuses what it would ask" },
+	{ .name = "reset",
+	  .kind = OPTION_SET,
+	  .offset = AT(reset),
+	  .help = "throw all that is pending away, as rollback does" },
+	{ .name = "status",
+	  .kind = OPTION_SET,
+	  .offset = AT(sync_status),
+	  .help = "show what is pending, as status does" },
+	ROW_YES("do not ask whether to commit, or to throw away"),
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_RESOURCE,
+	ROW_IGNORED,
+	ROW_ALLOW,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option verify_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option gc_options[] = {
+	{ .name = "older-than",
+	  .kind = OPTION_STRING,
+	  .metavar = "TIME",
+	  .offset = AT(older_than),
+	  .help = "remove what undo needs after this time; 14d by default" },
+	{ .name = "dry-run",
+	  .letter = 'n',
+	  .kind = OPTION_SET,
+	  .offset = AT(dry_run),
+	  .help = "say what would go, and remove nothing" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option mark_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option fork_options[] = {
+	{ .name = "from",
+	  .kind = OPTION_STRING,
+	  .metavar = "MARK",
+	  .offset = AT(from),
+	  .help = "begin with what was pending at this mark" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option rollback_options[] = {
+	ROW_YES("do not ask"),
+	{ .name = "to",
+	  .kind = OPTION_STRING,
+	  .metavar = "MARK",
+	  .offset = AT(to),
+	  .help = "throw away only what came after this mark" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option recover_options[] = {
+	{ .name = "back",
+	  .kind = OPTION_SET,
+	  .offset = AT(back),
+	  .help = "reverse the interrupted change instead of finishing it" },
+	{ .name = "list",
+	  .kind = OPTION_SET,
+	  .offset = AT(list),
+	  .help = "only list the files that it has put aside" },
+	{ .name = "take",
+	  .kind = OPTION_STRING,
+	  .metavar = "DIR",
+	  .offer = OFFER_DIRS,
+	  .offset = AT(take),
+	  .help = "only copy the versions before it to a new directory" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option cleanup_options[] = {
+	ROW_YES("do not ask, also for a session that is broken"),
+	{ .name = "stale",
+	  .kind = OPTION_SET,
+	  .offset = AT(stale),
+	  .help = "remove what crashes left, and sessions without directories" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/show/findings.h"
+
+#include "base/quote.h"
+#include "cli/show/say.h"
+#include "cli/show/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_SIZE ((size_t)4 << 20)
+#define LINES_SHOWN   10 /* of a check command */
+
+/* By enum hb_severity; how many lines of each are enough. */
+static const struct {
+	const char *word, *rest;
+	uint64_t max;
+} severities[] = {
+	[HB_SEVERITY_WARN] = { "warn", "warnings", 20 },
+	[HB_SEVERITY_ASK] = { "ask", "questions", 100 },
+	[HB_SEVERITY_DENY] = { "deny", "refusals", 100 },
+};
+
+static const char *word_of(const struct hb_finding *finding)
+{
+	return finding->is_allowed ? "allowed"
+				   : severities[finding->severity].word;
+}
+
+/* The last lines, each by itself. */
+static void add_output(const char *text, struct buf *out)
+{
+	const char *from = text + strlen(text);
+
+	for (int i = 0; i < LINES_SHOWN && from > text; i++) {
+		do
+			from--;
+		while (from > text && from[-1] != '\n');
+	}
+	while (*from) {
+		size_t n = strcspn(from, "\n");
+
+		(void)buf_add_str(out, "\n    ");
+		if (n > 0)
+			(void)quote_name(from, n, out);
+		from += n + (from[n] == '\n');
+	}
+}
+
+int finding_show(const struct hb_session_info *info,
+		 const struct hb_finding *finding, struct buf *out)
+{
+	const struct hb_change change = { .resource = finding->resource };
+
+	(void)buf_add_fmt(out, "%s: ", word_of(finding));
+	(void)show_path(info, &change, finding->path, out);
+	if (finding->line > 0)
+		(void)buf_add_fmt(out, ":%llu",
+				  (unsigned long long)finding->line);
+	(void)buf_add_str(out, ": ");
+	(void)quote_name(finding->reason, strlen(finding->reason), out);
+	if (finding->detail) {
+		(void)buf_add_str(out, ": ");
+		(void)quote_name(finding->detail, strlen(finding->detail), out);
+	}
+	(void)buf_add_fmt(out, " [%s]", finding->rule);
+	if (finding->output)
+		add_output(finding->output, out);
+	return out->error;
+}
+
+void finding_show_json(const struct hb_session_info *info,
+		       const struct hb_finding *finding, struct doc *doc)
+{
+	json_object(&doc->json);
+	doc_str(doc, "rule", finding->rule);
+	doc_str(doc, "severity", severities[finding->severity].word);
+	doc_bool(doc, "allowed", finding->is_allowed);
+	if (finding->class)
+		doc_str(doc, "class", finding->class);
+	doc_str(doc, "source", info->sources[finding->resource]);
+	doc_str(doc, "path", finding->path);
+	if (finding->line > 0)
+		doc_uint(doc, "line", finding->line);
+	if (finding->detail)
+		doc_str(doc, "detail", finding->detail);
+	doc_str(doc, "reason", finding->reason);
+	if (finding->output)
+		doc_str(doc, "output", finding->output);
+	json_end(&doc->json);
+}
+
+int findings_say(void *ctx, const struct hb_finding *finding,
+		 struct hb_error *err)
+{
+	struct findings_said *said = ctx;
+	struct buf line = BUF_INIT(LINE_MAX_SIZE);
+
+	(void)err;
+	if (finding->is_allowed ||
+	    said->n_said[finding->severity]++ >=
+		    severities[finding->severity].max ||
+	    said->is_silent)
+		return 0;
+	if (finding_show(said->info, finding, &line) >= 0)
+		(void)fprintf(stderr, "%s\n", buf_str(&line));
+	buf_done(&line);
+	return 0;
+}
+
+void findings_say_rest(const struct findings_said *said)
+{
+	char line[96];
+
+	for (int i = HB_SEVERITY_WARN; i <= HB_SEVERITY_DENY; i++) {
+		if (said->n_said[i] <= severities[i].max || said->is_silent)
+			continue;
+		(void)snprintf(line, sizeof(line),
+			       "and %llu more %s; holdback gate has all",
+			       (unsigned long long)(said->n_said[i] -
+						    severities[i].max),
+			       severities[i].rest);
+		cli_say(line);
+	}
+}
+
+void findings_count_json(const struct hb_gate_result *result, struct doc *doc)
+{
+	json_key(&doc->json, "gate");
+	json_object(&doc->json);
+	doc_uint(doc, "warn", result->n_warnings);
+	doc_uint(doc, "ask", result->n_asked);
+	doc_uint(doc, "allowed", result->n_allowed);
+	doc_uint(doc, "deny", result->n_denied);
+	json_end(&doc->json);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_SHOW_QUESTIONS_H
+#define HB_CLI_SHOW_QUESTIONS_H
+
+#include "cli/commands/cmd.h"
+#include "cli/show/findings.h"
+#include "holdback/session.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What the gate asks, put to the user on the terminal, one rule and path at a
+ * time, with the diff of the path at hand.  Each yes becomes a word as --allow
+ * takes it, for that path alone.
+ */
+#define QUESTIONS_MAX 200
+
+struct question {
+	char *rule, *path, *text;
+	size_t resource;
+};
+
+struct questions {
+	const struct cmd_call *call;
+	struct hb_session *session;
+	struct findings_said *said;
+	struct question *list;
+	size_t n;
+	bool is_asking; /* what has to be asked is not said before that */
+	bool has_more;	/* than anybody would answer */
+	char **allow; /* what was said yes to; the caller's words come first */
+	size_t n_allow, n_given;
+};
+
+/* `given` are borrowed. */
+int questions_init(struct questions *q, const struct cmd_call *call,
+		   struct hb_session *session, struct findings_said *said,
+		   const char *const *given, size_t n_given,
+		   struct hb_error *err);
+void questions_done(struct questions *q);
+
+/* Whether there is anybody to ask. */
+bool questions_can_ask(const struct cmd_call *call);
+
+/* Of type hb_finding_fn: says everything, and keeps what has to be asked. */
+int questions_note(void *ctx, const struct hb_finding *finding,
+		   struct hb_error *err);
+
+/*
+ * Asks.  1: everything was allowed, and `allow` says so; 0: something was not.
+ */
+int questions_ask(struct questions *q, struct hb_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_PUBLISH_PUBLISH_H
+#define HB_SESSION_PUBLISH_PUBLISH_H
+
+#include "base/buf.h"
+#include "base/kv.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PUBLISH_KEYS_SIZE 1024
+#define PUBLISH_PENDING	  "pending" /* in the state directory */
+
+struct hb_error;
+struct hb_session;
+struct hb_store;
+
+/*
+ * Files of an agent that are data and have to reach the host without a commit:
+ * a login that was renewed inside makes the one outside worthless.
+ *
+ *	STATE/sessions/NAME/publish	which, and what the host's were like
+ *	STATE/sessions/NAME/home/	the home directory of the box, if such a
+ *					file lies at its top
+ *	STATE/pending/NAME		there is something to be published
+ *
+ * (a) A file reaches the host only if its name was in the settings of the run,
+ *     it is a regular file that is whole, and the host's is still the object
+ *     that it was when the box began; else the host's stays and ours is kept.
+ * (b) Of a file with keys only these come from the box; all else is the host's.
+ * (c) It is replaced by rename; what is interrupted is done again by whoever
+ *     opens the store next.
+ *
+ * tests/cli/state.sh holds these.
+ */
+
+/* One file of the settings. */
+struct publish_item {
+	char path[PATH_MAX];	      /* the host's */
+	char keys[PUBLISH_KEYS_SIZE]; /* "": all of it */
+	int64_t resource;  /* that holds it; -1: the home directory */
+	uint64_t ino;	   /* of the host's; 0: there was none */
+	int64_t sec, nsec; /* its ctime */
+};
+
+/*
+ * Before a box: publish_begin(), publish_note() for each file with path, keys
+ * and resource, publish_write(); publish_done() in any case.
+ */
+struct publish_list {
+	struct buf text;
+	struct kv_writer writer;
+	size_t n;
+};
+void publish_begin(struct publish_list *list);
+void publish_done(struct publish_list *list);
+
+/* Notes the host's version; a file at the top of the home goes to `home`. */
+void publish_note(struct publish_list *list, struct hb_session *s,
+		  struct publish_item *item, int home);
+int publish_write(struct publish_list *list, struct hb_session *s,
+		  struct hb_error *err);
+
+/* PUBLISH_HOME in the session's directory, made if it is missing: opened. */
+#define PUBLISH_HOME "home"
+int publish_make_home(const struct hb_session *s, struct hb_error *err);
+
+/*
+ * After a box, with the lock.  Says what could not be published; it fails only
+ * where it has to be tried again.
+ */
+int publish_settle(struct hb_session *s, struct hb_error *err);
+
+#endif

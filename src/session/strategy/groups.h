@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_STRATEGY_GROUPS_H
+#define HB_SESSION_STRATEGY_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct hb_session;
+struct hb_error;
+struct record_resource;
+struct session_resource;
+
+/*
+ * A user's box knows one group, the effective one.  What is the user's own and
+ * has another group cannot be copied up there: writing, renaming, chmod and
+ * making names in it end with EOVERFLOW.  Where the group is one of the user's,
+ * an entry with the box's group in the layer makes all of that work; commit
+ * takes the group from the base.
+ */
+struct groups_found {
+	gid_t gid;
+	bool is_member; /* the user is in it */
+};
+
+/*
+ * Looks at the root, at .git and at the first entries of the base for an object
+ * of the user's own whose group the box would not know.  1: found, 0: none
+ * among those.  Changes nothing.
+ */
+int groups_probe(int base, struct groups_found *ret_found,
+		 struct hb_error *err);
+
+/*
+ * Whether the whole tree has to be looked through before each mount: the user
+ * has other groups, and the root has one of them or hands its group down, or
+ * it is `asked` for.
+ */
+int groups_matter(int base, bool asked, struct hb_error *err);
+
+/* "'dev'" or "3000", for people. */
+void groups_name(gid_t gid, char *ret, size_t size);
+
+/*
+ * Puts an entry into the layer for each such object of the base that the layer
+ * does not have or hide, and notes which in the file `groups` beside it.  After
+ * a failure, or when it was interrupted, groups_settle() removes what there is.
+ */
+int groups_prepare(const struct session_resource *resource,
+		   struct hb_error *err);
+
+/* Removes the entries that nobody touched.  No box is mounted. */
+int groups_settle(const struct session_resource *resource,
+		  struct hb_error *err);
+
+/* Whether the layers have to be prepared for the sake of groups. */
+bool session_has_groups(const struct hb_session *s);
+
+/* What groups.h does, for all resources that need it. */
+int session_prepare_groups(struct hb_session *s, struct hb_error *err);
+int session_settle_groups(struct hb_session *s, struct hb_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_VIEW_DIRECT_DIRECT_H
+#define HB_VIEW_DIRECT_DIRECT_H
+
+#include <stddef.h>
+
+struct hb_error;
+struct run;
+
+/*
+ * `run --direct`: writes in the workspace are real, but for files that make
+ * programs of the user run something.  Which these are is in the rules of the
+ * gate, of which all that ask and need no more than a path count, at any depth;
+ * with them the places that git's configuration and links lead to.  Those that
+ * are there are read-only, and the directories they lie in cannot be renamed;
+ * those that appear, or are others than before, are told of.  Nothing is made
+ * on the host for that.
+ */
+
+/* The most entries that direct_protect() adds. */
+#define DIRECT_MAX 4000
+
+/*
+ * Adds to run->entries, which has room; resources and what is hidden are known.
+ * -HB_E_USAGE with a fix where there is too much to protect.
+ */
+int direct_protect(struct run *run, struct hb_error *err);
+
+/*
+ * Calls `tell` with words about each path that was not there before and is now,
+ * or is something else; a few, and how many more there are.  After the box.
+ */
+void direct_tell_new(struct run *run,
+		     void (*tell)(void *ctx, const char *words), void *ctx);
+
+#endif
