@@ -21,23 +21,25 @@
  * absent.  The reasons stand in docs/transaction.md, a line for each row.
  */
 
-/* Old and harmless, until the next sweep, undo or gc removes it. */
-#define LOOSE (FACT_LOOSE_COPIES | FACT_LOOSE_OBJECTS)
+/*
+ * Old and harmless, until the next sweep, undo or gc removes it.  In every row
+ * where a journal is in flight: a directory that was gone when the journal was
+ * begun, and is back, has what nobody could remove there.
+ */
+#define LOOSE (FACT_LOOSE_COPIES | FACT_LOOSE_OBJECTS | FACT_PARENTS)
 #define SAID  (FACT_DONE_NEW | FACT_DONE_OTHER)
 
 static const struct txn_row rows[] = {
 	{ "idle", FLIGHT_NONE, 0, FACT_LOOSE_OBJECTS },
-	{ "left over", FLIGHT_NONE, 0, SAID | LOOSE | FACT_PARENTS },
-	{ "planning", FLIGHT_NONE, FACT_JOURNAL_NEW,
-	  SAID | LOOSE | FACT_PARENTS },
-	{ "commit", FLIGHT_COMMIT, 0,
-	  SAID | FACT_LOOSE_OBJECTS | FACT_PARENTS },
+	{ "left over", FLIGHT_NONE, 0, SAID | LOOSE },
+	{ "planning", FLIGHT_NONE, FACT_JOURNAL_NEW, SAID | LOOSE },
+	{ "commit", FLIGHT_COMMIT, 0, SAID | LOOSE },
 	{ "undo", FLIGHT_UNDO, FACT_FILED_DONE, SAID | LOOSE },
 	{ "redo", FLIGHT_REDO, FACT_FILED_UNDONE, SAID | LOOSE },
-	{ "commit done", FLIGHT_COMMIT, FACT_DONE, LOOSE | FACT_PARENTS },
+	{ "commit done", FLIGHT_COMMIT, FACT_DONE, LOOSE },
 	{ "undo done", FLIGHT_UNDO, FACT_DONE, LOOSE | FACT_FILED_DONE },
 	{ "redo done", FLIGHT_REDO, FACT_DONE, LOOSE | FACT_FILED_UNDONE },
-	{ "damaged", FLIGHT_DAMAGED, 0, SAID | LOOSE | FACT_PARENTS },
+	{ "damaged", FLIGHT_DAMAGED, 0, SAID | LOOSE },
 };
 
 /* More numbers in one directory are not looked at. */
