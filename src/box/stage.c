@@ -4,76 +4,37 @@
 #include "box/state.h"
 #include "sys/sock.h"
 
-#include <string.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-static const char *const names[] = {
-	[STAGE_CLONE] = "clone",
-	[STAGE_JOIN] = "join",
-	[STAGE_PARENT] = "parent",
-	[STAGE_IDS] = "ids",
-	[STAGE_NETWORK] = "network",
-	[STAGE_PRIVATE] = "private",
-	[STAGE_STDIO] = "stdio",
-	[STAGE_MOUNTS] = "mounts",
-	[STAGE_NO_USERNS] = "no-userns",
-	[STAGE_ROOT] = "root",
-	[STAGE_NEST] = "nest",
-	[STAGE_BOUND] = "bound",
-	[STAGE_BLOCK] = "block",
-	[STAGE_DOOR] = "door",
-	[STAGE_SESSION] = "session",
-	[STAGE_INIT] = "init",
-	[STAGE_CWD] = "cwd",
-	[STAGE_LIMITS] = "limits",
-	[STAGE_CAPS] = "caps",
-	[STAGE_DEVICES] = "devices",
-	[STAGE_LANDLOCK] = "landlock",
-	[STAGE_FDS] = "fds",
-	[STAGE_SECCOMP] = "seccomp",
-	[STAGE_PROVE] = "prove",
-	[STAGE_EXEC] = "exec",
+enum stage_by {
+	BY_SUPERVISOR,
+	BY_VIEW,
+	BY_INIT,
+	BY_COMMAND,
+	BY_EXEC,
 };
 
-static_assert(sizeof(names) / sizeof(names[0]) == STAGE_END,
-	      "every stage has a name");
+/* Stages that are no step of a table. */
+#define step_nothing NULL
 
-static const struct box_step view[] = {
-	{ STAGE_PARENT, step_parent },	     { STAGE_IDS, step_ids },
-	{ STAGE_NETWORK, step_network },     { STAGE_PRIVATE, step_private },
-	{ STAGE_STDIO, step_stdio },	     { STAGE_MOUNTS, step_mounts },
-	{ STAGE_NO_USERNS, step_no_userns }, { STAGE_ROOT, step_root },
-	{ STAGE_NEST, step_nest },	     { STAGE_BOUND, step_bound },
-	{ STAGE_BLOCK, step_block },	     { STAGE_DOOR, step_door },
-	{ STAGE_SESSION, step_session },
-};
+#define IN_BARE	      true
+#define IN_NAMESPACES false
+#define STAGE(id_, name_, by_, needs_, function_) \
+	[STAGE_##id_] = { (name_), BY_##by_, IN_##needs_, step_##function_ },
 
-static const struct box_step command[] = {
-	{ STAGE_CWD, step_cwd },	   { STAGE_LIMITS, step_limits },
-	{ STAGE_CAPS, step_caps },	   { STAGE_DEVICES, step_devices },
-	{ STAGE_LANDLOCK, step_landlock }, { STAGE_FDS, step_fds },
-	{ STAGE_SECCOMP, step_seccomp },   { STAGE_PROVE, step_prove },
-};
-
-/* Without namespaces: what is left of both. */
-static const struct box_step bare_view[] = {
-	{ STAGE_PARENT, step_parent },
-	{ STAGE_BOUND, step_bound },
-	{ STAGE_BLOCK, step_block },
-	{ STAGE_SESSION, step_session },
-};
-
-static const struct box_step bare_command[] = {
-	{ STAGE_CWD, step_cwd },     { STAGE_LIMITS, step_limits },
-	{ STAGE_CAPS, step_caps },   { STAGE_LANDLOCK, step_landlock },
-	{ STAGE_FDS, step_fds },     { STAGE_SECCOMP, step_seccomp },
-	{ STAGE_PROVE, step_prove },
-};
+static const struct {
+	const char *name;
+	enum stage_by by;
+	bool is_bare; /* also without namespaces */
+	int (*run)(struct box *box, struct hb_error *err);
+} stages[STAGE_END] = { BOX_STAGES(STAGE) };
 
 const char *box_stage_name(int stage)
 {
 	if (stage <= 0 || stage >= STAGE_END)
 		return "box";
-	return names[stage];
+	return stages[stage].name;
 }
 
 int stage_fail(struct hb_error *err, int r)
@@ -84,18 +45,20 @@ int stage_fail(struct hb_error *err, int r)
 	return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
 }
 
-static int run(const struct box_step *steps, size_t n, struct box *box,
-	       struct hb_error *err)
+static int run(enum stage_by by, struct box *box, struct hb_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		int r = steps[i].run(box, err);
+	for (int i = 1; i < STAGE_END; i++) {
+		int r;
 
+		if (stages[i].by != by ||
+		    (is_set(box, PLAN_BARE) && !stages[i].is_bare))
+			continue;
+		r = stages[i].run(box, err);
 		if (r < 0) {
 			/* Sets the code even if the step forgot to. */
 			if (err->code == 0)
-				(void)hb_fail(err, r, "%s",
-					      names[steps[i].stage]);
-			err->stage = (int)steps[i].stage;
+				(void)hb_fail(err, r, "%s", stages[i].name);
+			err->stage = i;
 			return r;
 		}
 	}
@@ -104,17 +67,10 @@ static int run(const struct box_step *steps, size_t n, struct box *box,
 
 int stage_run_view(struct box *box, struct hb_error *err)
 {
-	if (is_set(box, PLAN_BARE))
-		return run(bare_view, sizeof(bare_view) / sizeof(bare_view[0]),
-			   box, err);
-	return run(view, sizeof(view) / sizeof(view[0]), box, err);
+	return run(BY_VIEW, box, err);
 }
 
 int stage_run_command(struct box *box, struct hb_error *err)
 {
-	if (is_set(box, PLAN_BARE))
-		return run(bare_command,
-			   sizeof(bare_command) / sizeof(bare_command[0]), box,
-			   err);
-	return run(command, sizeof(command) / sizeof(command[0]), box, err);
+	return run(BY_COMMAND, box, err);
 }

@@ -9,45 +9,53 @@ struct hb_error;
 
 /*
  * What happens between clone() and execve(), in this order.  The order is the
- * security argument; docs/ARCHITECTURE.md gives the reason for each place.  Add
- * a stage here, in the tables in stage.c, and there, in one commit.
+ * security argument; docs/ARCHITECTURE.md gives the reason for each place, and
+ * a lint compares the two.
+ *
+ *	id		STAGE_ID
+ *	name		for messages
+ *	by		VIEW: by init, with capabilities in the box's user
+ *			namespace; COMMAND: the restrictions, by the command
+ *			itself; others have no step
+ *	needs		NAMESPACES, or BARE: also in a box without them
+ *	function	step_FUNCTION()
  */
+/* clang-format off */
+#define BOX_STAGES(ROW) \
+	ROW(CLONE, "clone", SUPERVISOR, BARE, nothing) /* the supervisor makes namespaces and a child */ \
+	ROW(JOIN, "join", SUPERVISOR, BARE, nothing) /* or a client enters those of a box: box/join.h */ \
+	ROW(PARENT, "parent", VIEW, BARE, parent) /* die with the supervisor: before anything can hang */ \
+	ROW(IDS, "ids", VIEW, NAMESPACES, ids) /* maps, before anything has an owner */ \
+	ROW(NETWORK, "network", VIEW, NAMESPACES, network) /* loopback up */ \
+	ROW(PRIVATE, "private", VIEW, NAMESPACES, private) /* no mount event in or out, before the first mount */ \
+	ROW(STDIO, "stdio", VIEW, NAMESPACES, stdio) /* what is read, read-only: the last look by host path */ \
+	ROW(MOUNTS, "mounts", VIEW, NAMESPACES, mounts) /* build the tree: needs the host's view for sources */ \
+	ROW(NO_USERNS, "no-userns", VIEW, NAMESPACES, no_userns) /* through the host's /proc, so before it goes */ \
+	ROW(ROOT, "root", VIEW, NAMESPACES, root) /* pivot, detach the host */ \
+	ROW(NEST, "nest", VIEW, NAMESPACES, nest) /* the last user namespace, if the plan has a second */ \
+	ROW(BOUND, "bound", VIEW, BARE, bound) /* bounding set and no_new_privs: for init as well */ \
+	ROW(BLOCK, "block", VIEW, BARE, block) /* wait for the caller's byte: the view is complete */ \
+	ROW(DOOR, "door", VIEW, NAMESPACES, door) /* namespaces go to the supervisor: complete, dumpable yet */ \
+	ROW(SESSION, "session", VIEW, BARE, session) /* setsid(), before init and the command part */ \
+	ROW(INIT, "init", INIT, BARE, nothing) /* init splits off, without capabilities, undumpable */ \
+	ROW(CWD, "cwd", COMMAND, BARE, cwd) /* the working directory, inside, and PWD */ \
+	ROW(LIMITS, "limits", COMMAND, BARE, limits) /* rlimits, keyring, process group, death signal */ \
+	ROW(CAPS, "caps", COMMAND, BARE, caps) /* from here on nothing may need a capability */ \
+	ROW(DEVICES, "devices", COMMAND, NAMESPACES, devices) /* 0-2: the view's /dev/null, before landlock's rules */ \
+	ROW(LANDLOCK, "landlock", COMMAND, BARE, landlock) /* opens path descriptors, so before they are closed */ \
+	ROW(FDS, "fds", COMMAND, BARE, fds) /* nothing above 2 but what was asked for */ \
+	ROW(SECCOMP, "seccomp", COMMAND, BARE, seccomp) /* late, so that the filter need allow none of this */ \
+	ROW(PROVE, "prove", COMMAND, BARE, prove) /* try what must now fail, and stop if it works */ \
+	ROW(EXEC, "exec", EXEC, BARE, nothing)
+
+#define BOX_STAGE_ID(id, ...) STAGE_##id,
 enum box_stage {
-	STAGE_CLONE = 1, /* the supervisor makes namespaces and a child */
-	STAGE_JOIN,	 /* or somebody enters those of a box: box/join.h */
-	/* The view: by init, with capabilities in the box's user namespace. */
-	STAGE_PARENT,  /* die with the supervisor: before anything can hang */
-	STAGE_IDS,     /* maps, before anything has an owner */
-	STAGE_NETWORK, /* loopback up */
-	STAGE_PRIVATE, /* no mount event in or out, before the first mount */
-	STAGE_STDIO,   /* what is read, read-only: the last look by host path */
-	STAGE_MOUNTS,  /* build the tree: needs the host's view for sources */
-	STAGE_NO_USERNS, /* through the host's /proc, so before it goes */
-	STAGE_ROOT,	 /* pivot, detach the host */
-	STAGE_NEST,	 /* the last user namespace, if the plan has a second */
-	STAGE_BOUND,	 /* bounding set and no_new_privs: for init as well */
-	STAGE_BLOCK,	 /* wait for the caller's byte: the view is complete */
-	STAGE_DOOR, /* namespaces go to the supervisor: complete, dumpable yet
-		     */
-	STAGE_SESSION, /* setsid(), before init and the command part */
-	STAGE_INIT,    /* init splits off, without capabilities, undumpable */
-	/* The restrictions: by the command itself. */
-	STAGE_CWD,	/* the working directory, inside, and PWD */
-	STAGE_LIMITS,	/* rlimits, keyring, process group, death signal */
-	STAGE_CAPS,	/* from here on nothing may need a capability */
-	STAGE_DEVICES,	/* 0-2: the view's /dev/null, before landlock's rules */
-	STAGE_LANDLOCK, /* opens path descriptors, so before they are closed */
-	STAGE_FDS,	/* nothing above 2 but what was asked for */
-	STAGE_SECCOMP,	/* late, so that the filter need allow none of this */
-	STAGE_PROVE,	/* try what must now fail, and stop if it works */
-	STAGE_EXEC,
+	STAGE_NONE, /* no stage */
+	BOX_STAGES(BOX_STAGE_ID)
 	STAGE_END /* one past the last */
 };
-
-struct box_step {
-	enum box_stage stage;
-	int (*run)(struct box *box, struct hb_error *err);
-};
+#undef BOX_STAGE_ID
+/* clang-format on */
 
 /* "mounts", "landlock", ...; for messages. */
 const char *box_stage_name(int stage);

@@ -122,7 +122,7 @@ static void get_entry(struct cursor *c, struct entry *e)
 	if (type == ENTRY_NONE)
 		return;
 	bits = get(c, 1);
-	if (type > ENTRY_DEVICE || (bits & ~(uint64_t)BITS_KNOWN))
+	if (type >= ENTRY_TYPES || (bits & ~(uint64_t)BITS_KNOWN))
 		c->is_bad = true;
 	e->type = (enum entry_type)type;
 	e->is_whiteout = bits & BIT_WHITEOUT;

@@ -166,7 +166,7 @@ int baseline_next(struct baseline_reader *b, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (f.name_len == 0 || f.name_len > NAME_MAX || f.depth >= DEPTH_MAX ||
-	    f.type > ENTRY_DEVICE)
+	    f.type >= ENTRY_TYPES)
 		return corrupt(err);
 	r = take(b, next->name, f.name_len, err);
 	if (r < 0)

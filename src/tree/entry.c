@@ -52,7 +52,7 @@ static const struct {
 	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
 };
 
-static enum entry_type type_of(mode_t mode)
+enum entry_type entry_type_of(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -73,7 +73,7 @@ static enum entry_type type_of(mode_t mode)
 static void fill(const struct sys_attr *a, struct entry *e)
 {
 	*e = (struct entry){
-		.type = type_of(a->mode),
+		.type = entry_type_of(a->mode),
 		.mode = a->mode & 07777,
 		.uid = a->uid,
 		.gid = a->gid,

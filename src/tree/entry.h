@@ -21,7 +21,11 @@ enum entry_type {
 	ENTRY_FIFO,
 	ENTRY_SOCKET,
 	ENTRY_DEVICE,
+	ENTRY_TYPES /* one past the last */
 };
+
+/* Of the mode that stat() tells. */
+enum entry_type entry_type_of(mode_t mode);
 
 struct entry {
 	enum entry_type type;

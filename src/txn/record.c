@@ -39,7 +39,7 @@ static int get_object(const uint8_t *p, struct object *o)
 {
 	uint32_t type = bytes_get32(p), mode = bytes_get32(p + 4);
 
-	if (type > ENTRY_DEVICE || mode > 07777 ||
+	if (type >= ENTRY_TYPES || mode > 07777 ||
 	    bytes_get32(p + 48) > 999999999 ||
 	    bytes_get32(p + 52) > 999999999 ||
 	    (bytes_get64(p + 56) != 0 && type != ENTRY_FILE))

@@ -358,16 +358,8 @@ unsigned site_rises(const struct site *s, uint64_t nlink)
 
 struct object object_of_attr(const struct sys_attr *a)
 {
-	static const struct {
-		mode_t format;
-		enum entry_type type;
-	} types[] = {
-		{ S_IFREG, ENTRY_FILE },    { S_IFDIR, ENTRY_DIR },
-		{ S_IFLNK, ENTRY_LINK },    { S_IFIFO, ENTRY_FIFO },
-		{ S_IFSOCK, ENTRY_SOCKET },
-	};
 	struct object o = {
-		.type = ENTRY_DEVICE,
+		.type = entry_type_of(a->mode),
 		.mode = a->mode & 07777,
 		.uid = a->uid,
 		.gid = a->gid,
@@ -377,9 +369,6 @@ struct object object_of_attr(const struct sys_attr *a)
 		.btime = a->btime,
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if ((a->mode & S_IFMT) == types[i].format)
-			o.type = types[i].type;
 	return o;
 }
 
