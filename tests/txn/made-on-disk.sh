@@ -70,7 +70,7 @@ for time in first second; do
 done
 sessions=$state/holdback/sessions
 for path in "$sessions/sh-2" "$sessions/sh-2/r0" "$sessions/sh-2/r0/upper" "$sessions"; do
-	check "the $time run has '${path#"$state"}' on disk before its summary"$state"}' on disk before its summary" \
+	check "the $time run has '${path#"$state"}' on disk before its summary" \
 		eval 'before "is kept: " | synced "$path"'
 done
 check 'the record after it has its name' eval 'before "is kept: " |
