@@ -44,7 +44,7 @@ static void look(struct scan *scan, const uint8_t *data, size_t size,
 	memset(found, 0, sizeof(*found));
 	scan_begin(scan, note, found);
 	while (i < size) {
-		size_t part = in_parts ? data[i] % 61 + 1 : size;
+		size_t part = in_parts ? data[i] % 61U + 1 : size;
 
 		if (part > size - i)
 			part = size - i;

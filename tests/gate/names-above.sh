@@ -32,16 +32,22 @@ is "a pattern of the user's own begins at the project" "$(found "$HOME/src/a" b)
 rm -r "$HOME/.config/holdback"
 
 mkdir -p "$HOME/notes"
+echo x >"$HOME/gone"
+echo x >"$HOME/mode"
+chmod 600 "$HOME/mode"
 (cd "$HOME" && "$HB_BIN" create --state-dir "$state" s --cow "$HOME" >/dev/null &&
 	"$HB_BIN" exec --state-dir "$state" @s -- sh -c 'cd; echo x >a; echo x >notes/b
-		echo x >notes/c; echo x >.bashrc' &&
+		echo x >notes/c; echo x >.bashrc
+		rm gone; chmod 644 mode; mkdir empty; ln -s a link; mkfifo fifo' &&
 	"$HB_BIN" gate --state-dir "$state" @s) >"$work/out"
 is 'in the home directory each name at the top asks, once' \
 	"$(sed -n 's/^ask: \([^ ]*\): .* \[home\]$/\1/p' "$work/out" | sort | tr '\n' ',')" \
-	'.bashrc,a,notes,'
+	'.bashrc,a,empty,fifo,gone,link,mode,notes,'
 is 'a name that asks anywhere asks by itself in the home directory' \
 	"$(sed -n 's/^ask: \(.*\)$/\1/p' "$work/out" | grep -v 'home\]')" \
-	'.bashrc: bash runs it at log in, or when it starts [shell]'
+	'.bashrc: bash runs it at log in, or when it starts [shell]
+fifo: a fifo [special]'
 hb cleanup -y @s >/dev/null
-rm -rf "${HOME:?}/.config" "$HOME/.claude" "$HOME/.codex" "$HOME/src" "$HOME/notes"
+rm -rf "${HOME:?}/.config" "$HOME/.claude" "$HOME/.codex" "$HOME/src" "$HOME/notes" \
+	"$HOME/gone" "$HOME/mode"
 finish

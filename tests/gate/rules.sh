@@ -33,6 +33,10 @@ is 'executables and binaries are said' "$(found)" \
 	'warn a executable,warn copy executable,warn new executable,warn zero binary,'
 check 'changes that only warn are committed' hb commit -y --dry-run @s
 
+again 'mkdir -p .clinerules/hooks; echo x >.clinerules/hooks/start; echo x >.clinerules/a.md'
+is "an agent's notes are said, and its hooks among them asked about" "$(found)" \
+	'warn .clinerules/a.md agent-notes,ask .clinerules/hooks/start agent,'
+
 again 'ln -s /etc/passwd abs; ln -s ../x rel; ln -s ../../x d/rel; ln -s d/../../x mixed
 	ln -s "$PWD-other/x" beside; ln -sfn /root link'
 is 'links that lead out ask' "$(found)" 'ask abs link-out,ask beside link-out,'\

@@ -26,11 +26,22 @@ new_session "git init -q -b main . && echo x >f && git add f &&
 	git branch packed && git pack-refs --all && git branch -f loose && git branch one &&
 	echo ignore-scripts=true >.npmrc && printf '# c\nsecret\n' >.gitignore &&
 	mkdir sub && echo y >sub/.gitignore && echo z >sub/z &&
+	mkdir -p .git/worktrees/w .husky && echo x >.git/worktrees/w/gitdir &&
+	: >.git/worktrees/w/locked &&
+	echo x >.husky/pre-commit && : >.holdback.rules &&
 	echo x >.git/hooks/pre-push && chmod 755 .git/hooks/pre-push &&
 	chmod 700 .git/hooks && chmod 600 .git/config"
 
 says 'rm .git/hooks/pre-push' 'ask .git/hooks/pre-push git-hook,' 'a hook that is gone asks'
 says 'rm .npmrc' 'ask .npmrc package-config,' 'an .npmrc that is gone asks'
+says 'rm .git/worktrees/w/gitdir' 'ask .git/worktrees/w/gitdir git-worktree,' \
+	'a worktree that is none any more asks'
+says 'mkdir .git/worktrees/v; echo x >.git/worktrees/v/gitdir' \
+	'ask .git/worktrees/v/gitdir git-link,' 'a new worktree asks as a link'
+says 'rm .husky/pre-commit' 'ask .husky/pre-commit hook-manager,' \
+	"a hook manager's hook that is gone asks"
+says 'rm .holdback.rules' 'ask .holdback.rules holdback,' \
+	"a rule file of holdback that is gone asks"
 says 'rm .gitignore' 'ask .gitignore ignored-gone,' 'a .gitignore that is gone asks'
 says 'echo "# nothing" >.gitignore' 'ask .gitignore ignored-gone,' \
 	'so does one that ignores nothing any more'

@@ -201,6 +201,30 @@ static void a_rule_has_its_class(void)
 	gate_rules_free(rules);
 }
 
+static void a_rule_asks_unless_it_is_told_otherwise(void)
+{
+	static const char *const warn[] = {
+		"agent-notes",	  "binary",	  "build",
+		"build-script",	  "build-source", "executable",
+		"git-remote-new", "lock-host",	  "secret-guess",
+	};
+	struct gate_rules *rules = built_in();
+
+	for (size_t i = 0; i < rules->n; i++) {
+		const char *id = rules->rules[i].id;
+		enum gate_severity wanted =
+			strcmp(id, "device") == 0 ? GATE_DENY : GATE_ASK;
+
+		for (size_t k = 0; k < LENGTH(warn); k++)
+			if (strcmp(id, warn[k]) == 0)
+				wanted = GATE_WARN;
+		if (rules->rules[i].severity != wanted)
+			printf("# %s\n", id);
+		CHECK_INT(rules->rules[i].severity, wanted);
+	}
+	gate_rules_free(rules);
+}
+
 static void built_in_patterns_know_the_names_above(void)
 {
 	static const struct {
@@ -522,6 +546,7 @@ static void words_of_allow(void)
 TESTS(T(every_pattern_takes_its_path), T(no_pattern_takes_another_path),
       T(in_any_letter_case), T(no_path_can_go_unnoticed),
       T(a_reason_names_the_program_and_when), T(a_rule_has_its_class),
+      T(a_rule_asks_unless_it_is_told_otherwise),
       T(built_in_patterns_know_the_names_above),
       T(names_are_folded_as_file_systems_do),
       T(directories_on_the_way_are_known), T(every_key_takes_its_name),
