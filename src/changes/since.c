@@ -80,6 +80,11 @@ void since_free(struct since *since)
 	free(since);
 }
 
+uint64_t since_unjudged(const struct since *since)
+{
+	return changes_summary(since->now.changes)->n_unjudged;
+}
+
 int since_rewind(struct since *since, struct hb_error *err)
 {
 	int r = changes_rewind(since->then.changes, err);

@@ -31,6 +31,9 @@ int since_open(const struct changes_request *request, size_t above,
 	       struct since **ret_since, struct hb_error *err);
 void since_free(struct since *since);
 
+/* As of changes_summary(), in the later of the two states. */
+uint64_t since_unjudged(const struct since *since);
+
 /* As changes_rewind() and changes_next(). */
 int since_rewind(struct since *since, struct hb_error *err);
 int since_next(struct since *since, struct since_change *ret,

@@ -385,9 +385,10 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 
 	if (with_hash)
 		hash(c);
-	for (size_t i = 0; i < c->n && !c->since; i++)
+	for (size_t i = 0; i < c->n; i++)
 		c->summary.n_unjudged +=
-			changes_summary(c->resources[i])->n_unjudged;
+			c->since ? since_unjudged(c->since[i])
+				 : changes_summary(c->resources[i])->n_unjudged;
 	while ((r = next_of_all(c, &change, err)) == 1)
 		if (c->last.flags & CHANGE_LOCK)
 			c->summary.n_locks++;

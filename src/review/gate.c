@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "gate/above.h"
 #include "gate/rules.h"
 #include "host/look.h"
 #include "plan/role.h"
@@ -188,37 +189,6 @@ static const char *prefix_of(const struct record_resource *resource)
 	return last;
 }
 
-/* Where agents put work trees: the names up to there say nothing of them. */
-static const char *const worktrees[] = {
-	"/.claude/worktrees/",
-	"/.codex/worktrees/",
-	"/.cursor/worktrees/",
-};
-
-#define NAMES_ABOVE 3
-
-/*
- * The names from the home directory down to the resource, or the last few of
- * its path: a project in ~/.config/fish is what fish runs.
- */
-static const char *above_of(const char *source, const char *home)
-{
-	const char *last = source + strlen(source);
-
-	for (size_t i = 0; i < sizeof(worktrees) / sizeof(worktrees[0]); i++) {
-		const char *in = strstr(source, worktrees[i]);
-
-		if (in)
-			return in + strlen(worktrees[i]);
-	}
-	if (home && strcmp(source, home) != 0 && path_is_beneath(source, home))
-		return source + strlen(home) + 1;
-	for (int i = 0; i < NAMES_ABOVE && last > source; i++)
-		while (last > source && *--last != '/')
-			;
-	return *last == '/' ? last + 1 : last;
-}
-
 int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		      const struct txn_options *options, struct hb_error *err)
 {
@@ -239,7 +209,7 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		.inside = s->record.resources[resource].inside,
 		.prefix = prefix,
 		.above = prefix[0] ? ""
-				   : above_of(source, has_home ? home : NULL),
+				   : gate_above(source, has_home ? home : NULL),
 		.is_home = has_home && path_is_beneath(home, source),
 		.is_git = strcmp(prefix, GIT_DIR) == 0,
 	};

@@ -103,6 +103,37 @@ ln -s ../../scripts/lint .git/hooks/pre-commit
 keeps 'a script behind a link in .git/hooks' scripts/lint
 rm .git/hooks/pre-commit
 
+# Names and repositories above the directory.
+there=$PWD
+mkdir -p "$HOME/.config/fish/functions" && cd "$HOME/.config/fish" || bail 'no directory'
+put config.fish
+put functions/a.fish
+keeps 'what fish runs, in a project there,' config.fish
+keeps 'what fish runs, below the top,' functions/a.fish
+like 'direct: a new file that fish runs is told' \
+	"$(hb run -q --direct sh -c 'echo >new.fish' 2>&1)" \
+	"*new.fish' was made by the command: fish *"
+cd "$there" && rm -r "$HOME/.config"
+git init -q outer && mkdir -p outer/sub && cd outer/sub || bail 'no directory'
+put hooks/pre-commit
+put more
+printf '[core]\n\tfsmonitor = sub/watch\n' >more
+put watch
+git config core.hooksPath sub/hooks
+git config include.path ../sub/more
+keeps 'a hook of the repository above' hooks/pre-commit
+keeps 'a program of a file that it includes' watch
+direct sh -c 'echo >>more; :'
+is 'direct: a file that the repository above includes is read-only' "$(wc -l <more)" 2
+check 'direct: other files there are writable' direct sh -c 'echo >file && rm file'
+cd "$there" && rm -r outer
+mkdir -p mine/hooks && put mine/hooks/pre-push
+printf '[core]\n\thooksPath = %s/mine/hooks\n' "$PWD" >"$HOME/.gitconfig"
+keeps "a hook of the user's own configuration" mine/hooks/pre-push
+printf '[core]\n\thooksPath = mine/hooks\n' >"$HOME/.gitconfig"
+keeps 'the same by a path from the work tree' mine/hooks/pre-push
+rm -r mine "$HOME/.gitconfig"
+
 # What is hidden is not shown for being protected.
 put closed/.envrc
 is 'direct: what is hidden stays hidden' "$(direct --hide closed --hide .npmrc \
@@ -151,4 +182,14 @@ mkdir -p "$deep"
 put "${deep}.envrc"
 keeps 'a file that lies deeper than the walk goes' "${deep}.envrc"
 check 'direct: what lies less deep is writable there' direct sh -c 'echo >d/d/d/file'
+mkdir full && cd full || bail 'no directory'
+git init -q .
+seq 2100 | xargs mkdir
+seq -f %g/.envrc 2100 | xargs touch
+out=$(hb run -q --direct touch reached 2>&1)
+is 'direct: more than can be protected is a refusal' "$?" 125
+like 'direct: the refusal says how to go on' "$out" \
+	'*too many files that programs run to protect each of them*fix: leave out --direct*'
+check_fails 'direct: the command has not begun after a refusal' test -e reached
+cd .. && rm -r full
 done_testing

@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "gate/above.h"
 #include "gate/item_readers.h"
 #include "gate/items.h"
 #include "gate/rules.h"
@@ -263,6 +264,7 @@ static int seek(struct seeking *s, direct_hit_fn hit, struct hb_error *err)
 		.source = resource->source,
 		.rules = s->run->rules,
 		.prefix = is_git ? ".git" : "",
+		.above = gate_above(resource->source, s->run->host.home),
 		.is_closed = is_closed,
 		.hit = hit,
 		.ctx = s,
@@ -274,6 +276,33 @@ static int seek(struct seeking *s, direct_hit_fn hit, struct hb_error *err)
 			quote_shown(resource->source, shown, sizeof(shown)));
 	s->root = root;
 	return direct_walk(&walk, err);
+}
+
+/* The configuration of the user's own may name places in the directory. */
+static int protect_by_user(struct seeking *s, struct hb_error *err)
+{
+	static const char *const files[] = { ".gitconfig",
+					     ".config/git/config" };
+	const char *home = s->run->host.home;
+	struct direct_config config = { .source = home,
+					.home = home,
+					.worktree = s->resource->source,
+					.rules = s->run->rules,
+					.named = protect_named,
+					.ctx = s };
+	auto_fd int root = -1;
+	int r = 0;
+
+	/* In the home directory the walk comes to them. */
+	if (!home || path_is_beneath(home, s->resource->source))
+		return 0;
+	root = sys_openat(AT_FDCWD, home, O_RDONLY | O_DIRECTORY, 0);
+	if (root < 0)
+		return 0;
+	config.root = root;
+	for (size_t i = 0; r >= 0 && i < sizeof(files) / sizeof(files[0]); i++)
+		r = direct_config_names(&config, files[i], err);
+	return r;
 }
 
 /* A mount of ours in a directory that is read-only would open it there. */
@@ -320,6 +349,8 @@ int direct_protect(struct run *run, struct hb_error *err)
 				     .resource = &run->resources[i] };
 
 		r = seek(&s, protect, err);
+		if (r >= 0)
+			r = protect_by_user(&s, err);
 	}
 	drop_covered(run, from);
 	return r;

@@ -80,12 +80,11 @@ static int tell(struct reading *g, const char *path, enum named named)
 	struct stat st;
 
 	if (look_real(path, real) < 0 || strcmp(real, config->source) == 0 ||
-	    !path_is_beneath(real, config->source) ||
 	    sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !(S_ISREG(st.st_mode) ||
 	      (named == NAMED_HOOKS && S_ISDIR(st.st_mode))))
 		return 0;
-	if (named == NAMED_INCLUDE) {
+	if (named == NAMED_INCLUDE && path_is_beneath(real, config->source)) {
 		for (size_t i = 0; i < g->n_files; i++)
 			if (strcmp(g->files[i], real) == 0)
 				return 0;
@@ -223,6 +222,9 @@ int direct_config_names(const struct direct_config *config, const char *path,
 		return hb_fail(err, -ENOMEM, "cannot read git's configuration");
 	g->config = config;
 	g->err = err;
+	if (config->worktree)
+		(void)snprintf(g->worktree, sizeof(g->worktree), "%s",
+			       config->worktree);
 	if (path_join(config->source, path, g->files[0], PATH_MAX) >= 0)
 		g->n_files = 1;
 	for (; r >= 0 && g->at < g->n_files; g->at++)

@@ -12,15 +12,17 @@ struct direct_config {
 	int root;	    /* the directory that it lies in, at some depth */
 	const char *source; /* the path of that */
 	const char *home;   /* may be NULL */
+	/* The work tree, if it does not say so itself; or NULL. */
+	const char *worktree;
 	const struct gate_rules *rules;
 	direct_named_fn named;
 	void *ctx;
 };
 
 /*
- * Calls `named` with each place in the directory that the git configuration at
- * `path` names for git to run or to read: the directory of core.hooksPath,
- * files that are included, which are read as well, and files in the values of
+ * Calls `named` with each place, anywhere, that the git configuration at `path`
+ * names for git to run or to read: the directory of core.hooksPath, files that
+ * are included, which are read as well in the directory, and files in values of
  * other keys that the gate asks about.  A relative path is tried from each
  * directory that it could be meant from.
  */

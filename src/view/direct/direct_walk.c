@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +28,10 @@
 
 /*
  * A directory whose path is longer than half of PATH_MAX is not entered, and a
- * link is followed once: so this has room for what rules take for a path.
+ * link is followed once: so this has room for what rules take for a path, with
+ * the names above it.
  */
-#define MATCH_MAX ((size_t)2 * PATH_MAX)
+#define MATCH_MAX ((size_t)3 * PATH_MAX)
 
 /* A directory that is still to be looked at. */
 struct ahead {
@@ -49,7 +49,9 @@ struct pass {
 	struct ahead *ahead;
 	size_t n_ahead, room;
 	size_t n_names;
+	size_t above; /* where the names above end in what rules take */
 	struct gate_seen *seen;
+	bool has_seen; /* any rule */
 	struct buf folded;
 	char path[MATCH_MAX], as[MATCH_MAX]; /* of the name at hand */
 	char any[MATCH_MAX];		     /* a name in it */
@@ -64,10 +66,13 @@ static int no_memory(struct hb_error *err)
 /* "DIR/NAME", or NAME in the root. */
 static void join(const char *dir, const char *name, char ret[MATCH_MAX])
 {
-	int n = snprintf(ret, MATCH_MAX, "%s%s%s", dir, *dir ? "/" : "", name);
+	size_t n = strlen(dir), k = strlen(name);
 
-	assert(n >= 0 && (size_t)n < MATCH_MAX);
-	(void)n;
+	assert(n + 1 + k < MATCH_MAX);
+	memcpy(ret, dir, n);
+	if (n > 0)
+		ret[n++] = '/';
+	memcpy(ret + n, name, k + 1);
 }
 
 static int add_ahead(struct pass *p, const struct ahead *like,
@@ -108,16 +113,17 @@ static int find_rules(struct pass *p, const char *as, struct hb_error *err)
 	const struct gate_rules *rules = p->walk->rules;
 
 	memset(p->seen, 0, rules->n * sizeof(*p->seen));
-	for (const char *s = as; *s; s++) {
+	for (const char *s = as + p->above; *s; s++) {
 		if ((unsigned char)*s < 0x80)
 			continue;
 		buf_cut(&p->folded, 0);
-		if (gate_fold(&p->folded, as) < 0)
+		(void)buf_add(&p->folded, as, p->above);
+		if (gate_fold(&p->folded, as + p->above) < 0)
 			return no_memory(err);
 		as = buf_str(&p->folded);
 		break;
 	}
-	(void)gate_index_find(rules->index, as, 0, p->seen);
+	p->has_seen = gate_index_find(rules->index, as, p->above, p->seen);
 	return 0;
 }
 
@@ -144,11 +150,11 @@ static const struct gate_rule *asked(const struct pass *p, const char *as,
 	const struct gate_rules *rules = p->walk->rules;
 	const struct gate_rule *read = NULL;
 
-	for (size_t i = 0; i < rules->n; i++) {
+	for (size_t i = 0; p->has_seen && i < rules->n; i++) {
 		const struct gate_rule *rule = &rules->rules[i];
 
 		if (!(p->seen[i].hits & hits) || !is_asked(rule, is_package) ||
-		    is_excepted(rule, as))
+		    is_excepted(rule, as + p->above))
 			continue;
 		if (rule->content == GATE_CONTENT_NONE)
 			return rule;
@@ -391,7 +397,10 @@ static int look_in(struct pass *p, struct ahead *in, struct hb_error *err)
 
 int direct_walk(const struct direct_walk *walk, struct hb_error *err)
 {
-	const struct ahead root = { .path = "", .as = walk->prefix };
+	const bool has_above = !walk->prefix[0] && walk->above[0];
+	const struct ahead root = { .path = "",
+				    .as = has_above ? walk->above
+						    : walk->prefix };
 	auto_free struct pass *p = calloc(1, sizeof(*p));
 	auto_free struct gate_seen *seen =
 		calloc(walk->rules->n + 1, sizeof(*seen));
@@ -401,6 +410,7 @@ int direct_walk(const struct direct_walk *walk, struct hb_error *err)
 		return no_memory(err);
 	p->walk = walk;
 	p->seen = seen;
+	p->above = has_above ? strlen(walk->above) + 1 : 0;
 	buf_init(&p->folded, MATCH_MAX);
 	r = add_ahead(p, &root, err);
 	while (r >= 0 && p->n_ahead > 0) {

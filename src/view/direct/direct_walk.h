@@ -38,6 +38,7 @@ struct direct_walk {
 	const char *source; /* its path, without links */
 	const struct gate_rules *rules;
 	const char *prefix; /* what rules take for the path above it, or "" */
+	const char *above;  /* names that built-in rules know besides, or "" */
 	/* Whether the walk stays out of a directory; `path` as in a hit. */
 	bool (*is_closed)(void *ctx, const char *path);
 	direct_hit_fn hit;
