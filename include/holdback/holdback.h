@@ -96,6 +96,7 @@ struct hb_run_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
+	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
 	bool is_quiet;	     /* the user asked for nothing but errors */
 	int64_t ms;	     /* how long it ran */
 	/*

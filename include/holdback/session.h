@@ -170,6 +170,7 @@ struct hb_exec_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
+	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
 	bool has_joined;     /* it ran in a box that was there */
 	bool has_box_ended;  /* and which ended first, and ended it */
 	enum hb_clipboard clipboard;

@@ -404,6 +404,8 @@ int box_run(const struct plan *plan, char *const *envp,
 		r = is_set(&box, PLAN_JOBS)
 			    ? run_with_jobs(&box, events, &result, err)
 			    : run_simply(&box, &result, err);
+	if (box.has_group_pids && cgroup_refused_pids(&box.cgroup) > 0)
+		result.full_pids = box.pids;
 	close_all(&box);
 	/* bubblewrap has no stages. */
 	if (r < 0)

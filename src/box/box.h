@@ -3,6 +3,7 @@
 #define HB_BOX_BOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct event_sink;
@@ -32,6 +33,7 @@ struct box_result {
 	bool was_started;    /* false: set-up or exec failed, see the error */
 	unsigned n_leftover; /* processes that outlived the command */
 	bool has_timed_out;  /* it was ended because its time was up */
+	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
 	enum box_clipboard clipboard;
 };
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -257,6 +258,24 @@ int cgroup_enter(const struct cgroup *cgroup, pid_t pid, struct hb_error *err)
 				  sizeof(text));
 	if (r < 0 || !strstr(text, "populated 1"))
 		return refuse(err, "the box is not in it", "");
+	return 0;
+}
+
+uint64_t cgroup_refused_pids(const struct cgroup *cgroup)
+{
+	char text[TEXT_SIZE];
+
+	/* Of all below: version 6.11 counts where the limit is, older in BOX.
+	 */
+	for (int i = 0; i < 2 && cgroup->dir >= 0; i++) {
+		const char *file = i == 0 ? "pids.events" : BOX "/pids.events";
+
+		if (sys_read_file_at(cgroup->dir, file, text, sizeof(text)) >
+			    0 &&
+		    strncmp(text, "max ", 4) == 0 &&
+		    strtoull(text + 4, NULL, 10))
+			return strtoull(text + 4, NULL, 10);
+	}
 	return 0;
 }
 

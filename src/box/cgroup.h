@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct hb_error;
@@ -42,6 +43,9 @@ int cgroup_make(const struct cgroup_limit *limits, size_t n,
 
 /* Puts a process into it, which has no other threads yet. */
 int cgroup_enter(const struct cgroup *cgroup, pid_t pid, struct hb_error *err);
+
+/* How often a process was refused for the limit `pids.max`. */
+uint64_t cgroup_refused_pids(const struct cgroup *cgroup);
 
 /* After its last process has ended.  Also takes CGROUP_NONE. */
 void cgroup_remove(struct cgroup *cgroup);

@@ -41,6 +41,10 @@
 #define KEEP_OTHERS  4
 #define POLL_FOREVER (-1)
 
+/* When it is looked whether the processes are too many, and then twice that. */
+#define LOOK_FIRST_MS 500
+#define LOOK_LAST_MS  4000
+
 static int start_command(void *arg)
 {
 	command_main(arg);
@@ -125,8 +129,38 @@ struct watch {
 	bool has_ended;
 	bool is_told; /* the supervisor has nothing more to say: end it */
 	int n_leftover;
+	int64_t look_ms; /* until the next look_for_room(); 0: there is none */
 	struct lead lead;
 };
+
+/*
+ * The kernel counts no process that the limit of the user namespace refused, so
+ * it is tried from time to time whether there could be one more, with the
+ * command's limit.  Who has too many for a shorter time is not seen.
+ */
+static void prepare_look(struct watch *w)
+{
+	uint64_t n = w->box->pids + 1;
+
+	if (w->box->pids > 0 && !w->box->has_group_pids &&
+	    !is_set(w->box, PLAN_BARE) && sys_limit_processes(n, n) >= 0)
+		w->look_ms = LOOK_FIRST_MS;
+}
+
+static void look_for_room(struct watch *w)
+{
+	pid_t pid = sys_clone(0, NULL);
+
+	if (pid == 0)
+		sys_exit(0);
+	if (pid > 0)
+		(void)sys_waitpid(pid, NULL, 0);
+	w->look_ms = w->look_ms < LOOK_LAST_MS ? 2 * w->look_ms : LOOK_LAST_MS;
+	if (pid != -EAGAIN)
+		return;
+	w->look_ms = 0;
+	report_send(w->box->report, REPORT_CROWDED, 0);
+}
 
 /* Takes in every change of state there is.  0: nobody is left. */
 static int take_changes(struct watch *w)
@@ -278,8 +312,14 @@ static void end_leftovers(struct watch *w)
 
 _Noreturn static void reap_and_tell(struct watch *w)
 {
+	int r;
+
 	while (!w->has_ended) {
-		if (await_change(w, POLL_FOREVER) < 0) {
+		r = await_change(w, w->look_ms > 0 ? (int)w->look_ms
+						   : POLL_FOREVER);
+		if (r == -ETIME) {
+			look_for_room(w);
+		} else if (r < 0) {
 			/* In a pid namespace our end is everybody's. */
 			if (is_set(w->box, PLAN_BARE))
 				end_children(w);
@@ -378,5 +418,6 @@ void init_main(struct box *box)
 		report_send(box->report, REPORT_STARTED, 0);
 	if (!tells)
 		reap_simply(box, w.command);
+	prepare_look(&w);
 	reap_and_tell(&w);
 }

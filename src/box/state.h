@@ -118,6 +118,7 @@ enum report_kind {
 	REPORT_CONTINUED,
 	REPORT_EXITED,	 /* value: wait status of the command */
 	REPORT_LEFTOVER, /* value: how many processes were ended */
+	REPORT_CROWDED,	 /* there are as many processes as may be */
 	/*
 	 * With the descriptors of the view's root and of the namespaces, of
 	 * which value (enum plan_ns) says those after the mounts'.

@@ -335,6 +335,9 @@ static void on_report(struct loop *l)
 	case REPORT_LEFTOVER:
 		l->result->n_leftover = (unsigned)report.value;
 		break;
+	case REPORT_CROWDED:
+		l->result->full_pids = l->box->pids;
+		break;
 	case REPORT_CONTINUED:
 	case REPORT_DOOR:
 		break;

@@ -188,6 +188,7 @@ static int run(struct exec *e, char *const *argv, char *const *envp,
 		return explain(e->session, argv, envp, r, err);
 	ret_result->status = result.status;
 	ret_result->n_leftover = result.n_leftover;
+	ret_result->full_pids = result.full_pids;
 	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
 	return 0;
 }

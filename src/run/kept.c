@@ -327,6 +327,7 @@ int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 		result.has_timed_out ? HB_EXIT_TIMEOUT : result.status;
 	ret_result->has_timed_out = result.has_timed_out;
 	ret_result->n_leftover = result.n_leftover;
+	ret_result->full_pids = result.full_pids;
 	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
 	return 0;
 }

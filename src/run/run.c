@@ -317,6 +317,7 @@ static void fill_result(const struct run *run, const struct box_result *result,
 	ret->status = result->has_timed_out ? HB_EXIT_TIMEOUT : result->status;
 	ret->has_timed_out = result->has_timed_out;
 	ret->n_leftover = result->n_leftover;
+	ret->full_pids = result->full_pids;
 	ret->clipboard = (enum hb_clipboard)result->clipboard;
 	ret->is_quiet = run->settings.is_quiet;
 }

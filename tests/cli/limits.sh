@@ -109,6 +109,13 @@ if [ $can_pids = yes ]; then
 	says 'a fork bomb ends when its time is up' 124 '*time is up*' \
 		prlimit --nproc=3000 "$HB_BIN" run --ephemeral --pids 30 \
 		--timeout 2 python3 bomb.py
+	says 'the end says that the limit of processes was reached' 124 \
+		'*limit of processes was reached: there are at most 30 at a time*' \
+		prlimit --nproc=3000 "$HB_BIN" run --ephemeral --pids 30 \
+		--timeout 2 python3 bomb.py
+	unlike 'the end says nothing of a limit that was not reached' \
+		"$("$HB_BIN" run --ephemeral --pids 30 sleep 1.2 2>&1)" \
+		'*limit of processes*'
 	check 'the session has it' "$HB_BIN" run -q -s few --pids 20 true
 	prints 'also for what comes later' \
 		'19 Resource temporarily unavailable' \

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -44,6 +46,11 @@ static int write_to(const char *dir, const char *file, const char *text)
 		return -1;
 	r = fputs(text, f);
 	return fclose(f) == 0 && r >= 0 ? 0 : -1;
+}
+
+static int write_new(const char *dir, const char *text)
+{
+	return write_to(dir, "pids.events", text);
 }
 
 static bool hands_down(const char *controller)
@@ -248,6 +255,40 @@ static void what_a_kill_left_is_used_again(void)
 	cgroup_remove(&b);
 }
 
+/* Files as a kernel with the controller has them, which this one need not be.
+ */
+static void a_refused_process_is_read_where_the_kernel_counts_it(void)
+{
+	static const struct {
+		const char *above, *below;
+		uint64_t want;
+	} rows[] = {
+		{ "max 0\n", "max 0\n", 0 },
+		{ "max 3\nother 4\n", "max 0\n", 3 },
+		{ "max 0\n", "max 12\n", 12 },
+		{ "other 4\n", "", 0 },
+	};
+	struct cgroup c = CGROUP_NONE;
+	char top[] = "/tmp/t_cgroup.XXXXXX", below[sizeof(top) + 8];
+
+	CHECK_INT(cgroup_refused_pids(&c), 0);
+	CHECK(mkdtemp(top));
+	(void)snprintf(below, sizeof(below), "%s/box", top);
+	CHECK_INT(mkdir(below, 0700), 0);
+	c.dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK_INT(cgroup_refused_pids(&c), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK_INT(write_new(top, rows[i].above), 0);
+		CHECK_INT(write_new(below, rows[i].below), 0);
+		CHECK_INT(cgroup_refused_pids(&c), rows[i].want);
+	}
+	CHECK_INT(unlinkat(c.dir, "box/pids.events", 0), 0);
+	CHECK_INT(unlinkat(c.dir, "pids.events", 0), 0);
+	CHECK_INT(rmdir(below), 0);
+	CHECK_INT(rmdir(top), 0);
+	(void)close(c.dir);
+}
+
 static void nobody_enters_what_is_gone(void)
 {
 	struct cgroup c = CGROUP_NONE, gone;
@@ -266,4 +307,5 @@ static void nobody_enters_what_is_gone(void)
 TESTS(T(what_no_kernel_has_is_refused), T(find_one),
       T(a_process_is_in_it_until_it_ends), T(each_has_its_own),
       T(what_a_kill_left_is_used_again), T(nobody_enters_what_is_gone),
+      T(a_refused_process_is_read_where_the_kernel_counts_it),
       T(nothing_is_left))

@@ -87,6 +87,7 @@ static void tell_end(const struct command *c, const struct cli_values *values,
 
 	if (result->has_timed_out)
 		cli_say_timeout();
+	cli_say_crowd(result->full_pids);
 	cli_say_leftover(result->n_leftover);
 	cli_say_clipboard(result->clipboard);
 	if (result->has_box_ended)

@@ -73,6 +73,7 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 
 	if (result->has_timed_out)
 		cli_say_timeout();
+	cli_say_crowd(result->full_pids);
 	cli_say_leftover(result->n_leftover);
 	cli_say_clipboard(result->clipboard);
 	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))

@@ -5,6 +5,7 @@
 #include "cli/show/exit.h"
 #include "holdback/holdback.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +40,20 @@ void cli_say_leftover(unsigned n)
 	(void)snprintf(line, sizeof(line),
 		       "ended %u process%s that the command left behind", n,
 		       n == 1 ? "" : "es");
+	cli_say(line);
+}
+
+void cli_say_crowd(uint64_t most)
+{
+	char line[120];
+
+	if (most == 0)
+		return;
+	(void)snprintf(
+		line, sizeof(line),
+		"the limit of processes was reached: there are at most %" PRIu64
+		" at a time (--pids)",
+		most);
 	cli_say(line);
 }
 

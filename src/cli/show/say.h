@@ -2,6 +2,8 @@
 #ifndef HB_CLI_SHOW_SAY_H
 #define HB_CLI_SHOW_SAY_H
 
+#include <stdint.h>
+
 struct hb_error;
 
 /* What is said on stderr, and the numbers that go with it. */
@@ -11,6 +13,9 @@ void cli_say(const char *words);
 
 /* How many processes outlived the command and were ended; 0: nothing. */
 void cli_say_leftover(unsigned n);
+
+/* Processes were refused, with a limit of so many; 0: none was. */
+void cli_say_crowd(uint64_t most);
 
 /* What became of the clipboard (enum hb_clipboard); nothing: nothing. */
 void cli_say_clipboard(int clipboard);
