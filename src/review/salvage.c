@@ -57,6 +57,7 @@ static const char *type_of(const struct entry *e)
 	case ENTRY_FIFO:
 	case ENTRY_SOCKET:
 	case ENTRY_DEVICE:
+	case ENTRY_TYPES:
 	default:
 		return "special";
 	}

@@ -347,6 +347,7 @@ static int make(const struct carry *c, int to, const char *name,
 		break;
 	case ENTRY_NONE:
 	case ENTRY_DEVICE:
+	case ENTRY_TYPES:
 	default:
 		r = -EINVAL;
 		break;
