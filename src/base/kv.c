@@ -106,7 +106,7 @@ static int read_entry(struct kv_reader *k, struct span t, struct kv_entry *ret,
 	value = trim(
 		(struct span){ equals + 1, t.n - (size_t)(equals - t.s) - 1 });
 	if (!is_key(key))
-		return refuse(k, err, "what is before '=' is no key");
+		return refuse(k, err, "the text before '=' is no key");
 	if (k->count >= KV_COUNT_MAX)
 		return refuse(k, err, "there are too many entries");
 

@@ -159,8 +159,9 @@ int explain_clone(struct hb_error *err, int r, unsigned long flags)
 			continue;
 		if (kinds[i].fix)
 			hb_fix(err, "%s", kinds[i].fix);
-		hb_fix(err,
-		       "raise what 'sysctl -a --pattern user.max_' shows as 0; in docker: --security-opt seccomp=unconfined");
+		hb_fix(err, "raise the limits that 'sysctl -a --pattern "
+			    "user.max_' shows as 0; in docker: --security-opt "
+			    "seccomp=unconfined");
 		return hb_fail(err, r, "there is no %s namespace to be had",
 			       kinds[i].name);
 	}

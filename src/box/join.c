@@ -109,18 +109,22 @@ static int await_word(int fd, unsigned looks, struct hb_error *err)
 
 	r = sys_peer(fd, &peer);
 	if (r < 0)
-		return hb_fail(err, r, "cannot tell who holds the session");
-	if (peer.uid != sys_geteuid())
+		return hb_fail(err, r, "cannot identify the supervisor");
+	if (peer.uid != sys_geteuid()) {
+		hb_fix(err, "join the session as user %u", (unsigned)peer.uid);
 		return hb_fail(err, -HB_E_STATE,
-			       "user %u listens for who joins the session",
+			       "the supervisor of the session belongs to user "
+			       "%u, not to you",
 			       (unsigned)peer.uid);
+	}
 	while ((r = sys_poll(&word, 1, SILENCE_MS)) == 0) {
 		r = is_silent(peer.pid, err);
 		if (r < 0)
 			return r;
 		if (looks > 0 && --looks == 0)
 			return hb_fail(err, -HB_E_BUSY,
-				       "who holds the session does not answer");
+				       "the supervisor of the session does not "
+				       "answer");
 	}
 	return r < 0 ? hb_fail(err, r, "cannot wait for the box") : 0;
 }
@@ -632,7 +636,9 @@ static int ask(int fd, enum door_word word, unsigned looks,
 	r = sys_send_record(fd, &request, sizeof(request));
 	if (r == -EPIPE || r == -ECONNRESET)
 		return -EAGAIN;
-	return r < 0 ? hb_fail(err, r, "cannot ask who holds the session") : 0;
+	return r < 0 ? hb_fail(err, r,
+			       "cannot ask the supervisor of the session")
+		     : 0;
 }
 
 static int ask_status(int fd, enum door_word word,
@@ -648,9 +654,12 @@ static int ask_status(int fd, enum door_word word,
 	r = sys_recv_record(fd, ret_status, sizeof(*ret_status), NULL);
 	if (r == 0 || r == -ECONNRESET)
 		return -EAGAIN;
-	if (r < 0 || ret_status->magic != DOOR_MAGIC)
+	if (r < 0 || ret_status->magic != DOOR_MAGIC) {
+		hb_fix(err, "end the session's first command");
 		return hb_fail(err, r < 0 ? r : -HB_E_STATE,
-			       "cannot hear from who holds the session");
+			       "the supervisor of the session gave no answer "
+			       "that this version understands");
+	}
 	return 0;
 }
 

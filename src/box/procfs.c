@@ -97,7 +97,7 @@ static int make_closed(const struct box *box, struct hb_error *err)
 		r = sys_mkdirat(box->scratch, CLOSED_DIR, 0);
 	}
 	return r < 0 && r != -EEXIST
-		       ? hb_fail(err, r, "cannot make what covers /proc")
+		       ? hb_fail(err, r, "cannot make the covers of /proc")
 		       : 0;
 }
 

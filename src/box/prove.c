@@ -68,7 +68,8 @@ static int prove_root(const struct box *box, struct hb_error *err)
 	root = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
 	above = sys_openat(AT_FDCWD, "/..", O_PATH | O_DIRECTORY, 0);
 	if (root < 0 || sys_place(root, &a) < 0 || !is_same(&a, made))
-		return hb_fail(err, -EPERM, "'/' is not what was made for it");
+		return hb_fail(err, -EPERM,
+			       "'/' is not the root that was made for it");
 	if (above < 0 || sys_place(above, &b) < 0 || !is_same(&b, made))
 		return hb_fail(err, -EPERM, "there is something above '/'");
 	/* All that is read-only became so in the same way. */

@@ -76,7 +76,7 @@ static int open_again(int fd, int flags, const struct stat *want)
 static int cannot_keep(int fd, int r, struct hb_error *err)
 {
 	return hb_fail(err, r,
-		       "cannot keep what is descriptor %d from being changed",
+		       "cannot protect the file at descriptor %d from changes",
 		       fd);
 }
 

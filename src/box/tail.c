@@ -128,7 +128,7 @@ int tail_make(const struct plan *plan, size_t *ret_size, struct hb_error *err)
 	if (r >= 0)
 		r = sys_sealed_file(all.data, all.len);
 	if (r < 0)
-		return hb_fail(err, r, "cannot write what who joins is told");
+		return hb_fail(err, r, "cannot write the greeting of the box");
 	*ret_size = all.len;
 	return r;
 }
@@ -201,6 +201,7 @@ static int read_lists(struct reader *r, const struct head *head,
 
 static int corrupt(struct hb_error *err)
 {
+	hb_fix(err, "holdback stop, and start it again");
 	return hb_fail(err, -HB_E_CORRUPT,
 		       "the box says something that makes no sense");
 }
@@ -238,7 +239,8 @@ int tail_read(int fd, size_t size, struct plan *plan, struct hb_error *err)
 		return corrupt(err);
 	head = calloc(1, size + sizeof(*head));
 	if (!head)
-		return hb_fail(err, -ENOMEM, "cannot read what the box says");
+		return hb_fail(err, -ENOMEM,
+			       "cannot read the greeting of the box");
 	n = sys_pread_full(fd, head, size, 0);
 	r = n < 0 ? hb_fail(err, (int)n, "cannot hear from the box")
 	    : (size_t)n != size ? corrupt(err)

@@ -24,7 +24,7 @@ static const char *const words[CONFLICT_END] = {
 	[CONFLICT_UNREAD] =
 		"the real file may not be read, and the session wrote another",
 	[CONFLICT_STAND_IN] =
-		"the real file may not be read, and the session changed or moved what stands for it",
+		"the real file may not be read, and the session changed or moved its stand-in",
 	[CONFLICT_CLOCK] =
 		"the clock was set back since the session began, so a change of it in the base cannot be ruled out",
 	[CONFLICT_BELOW] = "something in it was changed in the base",

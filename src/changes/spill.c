@@ -305,6 +305,14 @@ int spill_rewind(struct spill *spill, struct hb_error *err)
 	return spill->out.len > 0 ? flush(spill, err) : 0;
 }
 
+/* The list is made anew for each look, so the session itself is whole. */
+static int fail_damaged(struct hb_error *err)
+{
+	hb_fix(err, "try again; if it stays so, the disk or the memory fails: "
+		    "look at the kernel's log");
+	return hb_fail(err, -HB_E_CORRUPT, "the list of changes is damaged");
+}
+
 static int read_block(struct spill *spill, size_t want, struct hb_error *err)
 {
 	size_t size = want > SPILL_BLOCK ? want : SPILL_BLOCK;
@@ -313,8 +321,7 @@ static int read_block(struct spill *spill, size_t want, struct hb_error *err)
 	ssize_t n;
 
 	if (want > left)
-		return hb_fail(err, -HB_E_CORRUPT,
-			       "the list of changes is cut");
+		return fail_damaged(err);
 	block = realloc(spill->block, size);
 	if (!block)
 		return hb_fail(err, -ENOMEM, "cannot read the changes");
@@ -322,9 +329,10 @@ static int read_block(struct spill *spill, size_t want, struct hb_error *err)
 	if (size > left)
 		size = (size_t)left;
 	n = sys_pread_full(spill->file, block, size, spill->next);
-	if (n < 0 || (size_t)n != size)
-		return hb_fail(err, n < 0 ? (int)n : -HB_E_CORRUPT,
-			       "cannot read the changes");
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read the changes");
+	if ((size_t)n != size)
+		return fail_damaged(err);
 	spill->at = spill->next;
 	spill->n_block = size;
 	return 0;
@@ -355,16 +363,14 @@ int spill_next(struct spill *spill, struct spilled *ret, struct hb_error *err)
 			     .left = 4 };
 	len = (size_t)get(&c, 4) + 4;
 	if (len > SPILL_PATH_MAX + FIXED_MAX)
-		return hb_fail(err, -HB_E_CORRUPT,
-			       "the list of changes is damaged");
+		return fail_damaged(err);
 	r = need(spill, len, err);
 	if (r < 0)
 		return r;
 	n = spill_decode(spill->block + (spill->next - spill->at), len,
 			 &spill->path, ret);
 	if (n < 0)
-		return hb_fail(err, -HB_E_CORRUPT,
-			       "the list of changes is damaged");
+		return fail_damaged(err);
 	spill->next += (uint64_t)n;
 	return 1;
 }

@@ -53,7 +53,7 @@ static const struct {
 } rows[] = {
 	{ BAD_NET, true, "no-network", "a run that reaches no network",
 	  "a run reaches the host's network",
-	  "what a command reads can be sent anywhere, and services of this machine be talked to",
+	  "a command can send its files anywhere, and talk to services of this machine",
 	  "net = none; 'holdback config' says which line set it" },
 	{ BAD_PARENT, false, "ends-with-us",
 	  "a run that ends when holdback is killed",
@@ -61,10 +61,10 @@ static const struct {
 	  "commands can outlive their session", "" },
 	{ BAD_WORKSPACE, true, "workspace-held",
 	  "writes that do not reach the real files",
-	  "what was written is in the real directory",
+	  "its changes are in the real directory",
 	  "there is nothing to review, commit or undo",
 	  "direct = no; 'holdback config' says which line set it" },
-	{ BAD_TMP, true, "private-tmp", "a /tmp that nobody else sees",
+	{ BAD_TMP, true, "private-tmp", "a private /tmp",
 	  "a file made in /tmp is in the host's",
 	  "sockets and files of other programs are in reach",
 	  "leave out 'rw = /tmp'; 'holdback config' says which line set it" },
@@ -320,7 +320,7 @@ static void tell_agent(struct trial *t, const char *name, const char *path,
 		.name = name,
 		.was_tried = true,
 		.used_for = "an agent that is installed, with its profile",
-		.lost = "what it reads can be sent anywhere, and services of this machine be talked to",
+		.lost = "it can send its files anywhere, and talk to services of this machine",
 	};
 	struct hb_error err = { 0 };
 	unsigned bad = 0;

@@ -84,7 +84,7 @@ static const struct {
 	  look_xattrs },
 	{ { .name = "space",
 	    .was_tried = true,
-	    .used_for = "room for what commands write",
+	    .used_for = "room for the changes of commands",
 	    .lost = "commands find the disk full" },
 	  look_space },
 };
@@ -121,7 +121,7 @@ static void tell_sessions(char *const *envp, assured_fn tell, void *context)
 	struct hb_check check = {
 		.name = "sessions",
 		.was_tried = true,
-		.used_for = "what commands changed and is not committed",
+		.used_for = "changes of commands that are not committed",
 		.lost = "they take room, or wait for an answer",
 	};
 	struct count broken = { 0 }, stale = { 0 };
@@ -145,7 +145,7 @@ static void tell_sessions(char *const *envp, assured_fn tell, void *context)
 	} else if (stale.n > 0) {
 		check.verdict = HB_VERDICT_WARN;
 		(void)snprintf(check.found, sizeof(check.found),
-			       "%zu left by what was interrupted, such as '%s'",
+			       "%zu left by interrupted commands, such as '%s'",
 			       stale.n, stale.first);
 		(void)snprintf(check.fix, sizeof(check.fix),
 			       "holdback cleanup --stale");

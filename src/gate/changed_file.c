@@ -100,7 +100,7 @@ int look_text(struct look *look, enum look_side side, char **ret_text,
 		return -E2BIG;
 	text = malloc(size + 1);
 	if (!text)
-		return hb_fail(err, -ENOMEM, "cannot read what changed");
+		return hb_fail(err, -ENOMEM, "cannot read the changes");
 	n = sys_pread_full(fd, text, size, 0);
 	if (n < 0)
 		return (int)n;

@@ -142,7 +142,7 @@ static int look_into(struct pass *p, const struct gate_rule *rule,
 		}
 	}
 	if (r == -ENOMEM)
-		return hb_fail(err, r, "cannot read what changed");
+		return hb_fail(err, r, "cannot read the changes");
 	for (size_t i = 0; r >= 0 && i < new.n; i++)
 		if (items_news(&old, &new.items[i]) & rule->key_on)
 			r = tell(p, rule, new.items[i].line, new.items[i].name,

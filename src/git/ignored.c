@@ -117,7 +117,7 @@ void ignored_free(struct ignored *x)
 
 static int no_memory(struct hb_error *err)
 {
-	return hb_fail(err, -ENOMEM, "cannot tell what is ignored");
+	return hb_fail(err, -ENOMEM, "cannot tell which files are ignored");
 }
 
 /* A list of patterns; what cannot be read says nothing. */

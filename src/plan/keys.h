@@ -27,7 +27,7 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	    "make a session of this name, or go on in it") \
 	ROW(EPHEMERAL, "ephemeral", 0, NULL, OFFER_NOTHING, \
 	    SET, is_ephemeral, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "keep what is written in memory, and nothing at the end") \
+	    "keep changes in memory, and discard them at the end") \
 	ROW(SIZE, "size", 0, "SIZE", OFFER_NOTHING, \
 	    SIZE, size, 0, NULL, LESS, NULL, ANY, LASTS, \
 	    "how much that may be; 1G by default") \
@@ -78,7 +78,7 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	    "as --cow, if it is there, and never kept; may repeat") \
 	ROW(STATE, "state", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "as --cow, if it is there: what an agent keeps; may repeat") \
+	    "as --cow, if it is there: state of an agent; may repeat") \
 	ROW(DATA, "data", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "as --rw, if it is there: an agent's mere data; may repeat") \
@@ -132,7 +132,7 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	    "use this profile instead of the command's own") \
 	ROW(QUIET, "quiet", 'q', NULL, OFFER_NOTHING, \
 	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "say nothing but errors and what is weakened")
+	    "print only errors and weakenings")
 /* clang-format on */
 
 #endif

@@ -114,7 +114,7 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 	int r = write_parts(allowed, id);
 
 	if (r < 0)
-		return hb_fail(err, r, "cannot record what is allowed");
+		return hb_fail(err, r, "cannot record the allowed changes");
 	return allowed->publishing
 		       ? allowed->publishing(allowed->publishing_ctx, id,
 					     has_rest, err)

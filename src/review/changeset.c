@@ -85,7 +85,7 @@ static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
 			if (err && err->code == HB_E_CONFIG)
 				err->code = HB_E_USAGE;
 			hb_fix(err,
-			       "a backslash before what stands for itself");
+			       "put a backslash before an ordinary character");
 			return hb_fail(
 				err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
 				"'%s'",
@@ -703,7 +703,7 @@ static int add_to_fold(struct fold *f, const struct change *last,
 			(struct hb_ignored){ .resource = change->resource };
 		if (buf_add(&f->path, change->path, top) < 0)
 			return hb_fail(err, f->path.error,
-				       "cannot list what is ignored");
+				       "cannot list the ignored files");
 		f->ignored.is_directory =
 			change->is_directory || change->path[top] == '/';
 	}
@@ -794,5 +794,5 @@ ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
 	if (*fd < 0)
 		return *fd;
 	n = sys_pread_full(*fd, buf, size, offset);
-	return n < 0 ? hb_fail(err, (int)n, "cannot read what changed") : n;
+	return n < 0 ? hb_fail(err, (int)n, "cannot read the changes") : n;
 }

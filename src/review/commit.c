@@ -76,8 +76,9 @@ static void say_unrecorded(const struct hb_session *s,
 			   const struct hb_error *why)
 {
 	store_say(s->store,
-		  "session '%s': " IN_PLACE "; what is known of them could not "
-		  "be written (%s: %s), and some may show as conflicts",
+		  "session '%s': " IN_PLACE
+		  "; the record of them could not be written (%s: %s), "
+		  "and some may show as conflicts",
 		  s->record.name, why->text, hb_strerror(why->code));
 }
 

@@ -34,8 +34,8 @@ int hb_session_fail_moving(const struct hb_session *session,
 		*err = (struct hb_error){ 0 };
 	hb_fix(err, "try again, or: holdback stop @%s", session->record.name);
 	return hb_fail(err, -HB_E_BUSY,
-		       "session '%s' is live, and what runs in it changes "
-		       "names faster than they can be looked at",
+		       "session '%s' is live, and its commands change names "
+		       "faster than they can be looked at",
 		       session->record.name);
 }
 

@@ -31,7 +31,7 @@
  * transaction, which undo can reverse.
  */
 
-#define AWAY "the changes are thrown away"
+#define AWAY "the changes are discarded"
 
 /* Everything above the layer with the id `keep`; NULL: everything. */
 static int roll_back(struct hb_session *s, const char *keep,
@@ -176,11 +176,15 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 
 		if (fd < 0 || sys_attr_at(fd, path_basename(path).s, &attr) < 0)
 			continue;
-		hb_fix(err, "holdback rollback --to MARK @%s", s->record.name);
-		return hb_fail(err, -HB_E_STATE,
-			       "'%s' was changed before a mark, and what is "
-			       "marked is not taken apart",
-			       quote_shown(path, shown, sizeof(shown)));
+		hb_fix(err,
+		       "holdback rollback @%s discards all changes, with --to "
+		       "MARK those since a mark",
+		       s->record.name);
+		return hb_fail(
+			err, -HB_E_STATE,
+			"'%s' was changed before a mark, and a mark is not "
+			"taken apart",
+			quote_shown(path, shown, sizeof(shown)));
 	}
 	return r;
 }
@@ -202,7 +206,7 @@ static int find_path(struct hb_session *s, const char *path,
 			       "'%s' is the whole of a resource", path);
 	}
 	r = s->resources[number].is_gone
-		    ? gone_refuse(s, "what is pending in it stays", err)
+		    ? gone_refuse(s, "its pending changes stay", err)
 		    : check_frozen(s, number, rest, err);
 	if (r >= 0)
 		r = check_above(&s->resources[number], rest, err);

@@ -167,7 +167,8 @@ static int open_take(const char *take, const int *dirs, size_t n,
 	if (r < 0)
 		return r;
 	if (r == 0) {
-		hb_fix(err, "--take DIR, with one that is not there yet");
+		hb_fix(err,
+		       "--take DIR, with a directory that does not exist yet");
 		return hb_fail(err, -HB_E_USAGE,
 			       "%s is there, and is no empty directory", shown);
 	}
@@ -175,12 +176,13 @@ static int open_take(const char *take, const int *dirs, size_t n,
 	if (r != 0 && made == 0)
 		(void)sys_unlinkat(AT_FDCWD, take, AT_REMOVEDIR);
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at what is above %s",
+		return hb_fail(err, r,
+			       "cannot look at the directories above %s",
 			       shown);
 	if (r > 0) {
 		hb_fix(err, "--take DIR, with one outside of it");
 		return hb_fail(err, -HB_E_USAGE,
-			       "%s lies in what the session keeps", shown);
+			       "%s lies in the session's own directory", shown);
 	}
 	return take_fd(&fd);
 }

@@ -173,10 +173,12 @@ int stack_check_undo(struct hb_session *s, struct hb_error *err)
 	hb_fix(err, "holdback commit, then undo twice");
 	/* A fork freezes the upper without a name for it. */
 	if (later->mark[0] == '\0')
-		return hb_fail(err, -HB_E_STATE,
-			       "a fork was made after what undo would take "
-			       "back");
+		return hb_fail(
+			err, -HB_E_STATE,
+			"a fork was made after the commit that undo would "
+			"take back");
 	return hb_fail(err, -HB_E_STATE,
-		       "mark '%s' was made after what undo would take back",
+		       "mark '%s' was made after the commit that undo would "
+		       "take back",
 		       later->mark);
 }

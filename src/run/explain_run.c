@@ -53,6 +53,6 @@ int run_explain(const struct run *run, int r, struct hb_error *err)
 	}
 	if (err->stage != 0)
 		hb_fix(err,
-		       "'holdback doctor' tries what this host can do, and says how to mend it");
+		       "'holdback doctor' tries the features of this host, and says how to mend them");
 	return r;
 }

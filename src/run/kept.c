@@ -111,7 +111,7 @@ static int make_numbered(const struct run *run, const struct hb_store *store,
 		*err = why;
 		return r;
 	}
-	hb_fix(err, "holdback ls, and commit or rollback what is there");
+	hb_fix(err, "holdback ls, then commit or rollback some of them");
 	return hb_fail(err, -HB_E_STATE, "there are %d sessions of '%s'",
 		       NUMBER_MAX, stem);
 }

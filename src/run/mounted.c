@@ -324,8 +324,9 @@ static int run_box(struct mounted *m, struct ladder *ladder, int door,
 	int r;
 
 	if (!m->plan->argv && listener < 0)
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "nobody could join what would be held open");
+		return hb_fail(
+			err, -HB_E_UNSUPPORTED,
+			"cannot keep the session open: no control socket");
 	m->plan->fds[PLAN_FD_DOOR] = listener;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_overlays;
@@ -368,7 +369,8 @@ int mounted_run(struct mounted *m, char *const *envp,
 		return r;
 	}
 	if (ending.code != 0)
-		store_say(s->store, "nobody can join this session: %s: %s",
+		store_say(s->store,
+			  "no other command can join this session: %s: %s",
 			  ending.text, hb_strerror(ending.code));
 	ending = (struct hb_error){ 0 };
 	/* From here on a crash is made up for. */

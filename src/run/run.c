@@ -72,8 +72,7 @@ static void tell_entries(const struct run *run,
 		(void)quote_shown(e->path, shown, sizeof(shown));
 		if (e->class == VIEW_RW)
 			(void)snprintf(text, sizeof(text),
-				       "what is written in '%s' is real",
-				       shown);
+				       "writes in '%s' are real", shown);
 		else if (e->class == VIEW_SOCKET)
 			(void)snprintf(text, sizeof(text),
 				       "the command can talk to '%s'%s", shown,
@@ -120,10 +119,9 @@ static void tell_sockets(const struct run *run,
 		if ((e->class != VIEW_RO && e->class != VIEW_RW) ||
 		    e->found != VIEW_DIR || !has_sockets(e->path))
 			continue;
-		(void)snprintf(
-			text, sizeof(text),
-			"the command can talk to whoever listens in '%s'",
-			quote_shown(e->path, shown, sizeof(shown)));
+		(void)snprintf(text, sizeof(text),
+			       "the command can talk to the services in '%s'",
+			       quote_shown(e->path, shown, sizeof(shown)));
 		tell(listener, HB_NOTICE_WEAKENED, text);
 	}
 }
@@ -158,7 +156,7 @@ static void tell_weakenings(const struct run *run,
 
 	if (s->is_direct)
 		tell(listener, HB_NOTICE_WEAKENED,
-		     "nothing is held back: what is written in the workspace is real");
+		     "nothing is held back: writes in the workspace are real");
 	if (has_net(run) && !is_usual)
 		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
 	tell_entries(run, listener);

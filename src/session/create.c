@@ -108,18 +108,18 @@ static int look_for_groups(const struct hb_store *store, int base,
 	groups_name(found.gid, name, sizeof(name));
 	if (!found.is_member)
 		store_say(store,
-			  "you are not in group %s: what has it cannot be "
-			  "changed inside",
+			  "you are not in group %s: its files are read-only "
+			  "inside",
 			  name);
 	else if (resource->has_groups)
 		store_say(store,
-			  "group %s is unknown inside: what has it is copied "
+			  "group %s is unknown inside: its files are copied "
 			  "before each command",
 			  name);
 	else
 		store_say(store,
-			  "group %s is unknown inside: what has it cannot be "
-			  "changed there without --scan-groups",
+			  "files of group %s are read-only inside; use "
+			  "--scan-groups",
 			  name);
 	return 0;
 }
@@ -176,7 +176,7 @@ void session_say_inside(const struct hb_store *store,
 		    berth_path_itself(record, i, path, sizeof(path), NULL) < 0)
 			continue;
 		store_say(store,
-			  "what is pending is kept in '%s', which git and "
+			  "pending changes are kept in '%s', which git and "
 			  "commands do not see: the directory is on another "
 			  "file system than the sessions",
 			  quote_shown(path, shown, sizeof(shown)));
@@ -197,6 +197,8 @@ static int make_resource(const struct hb_store *store, int session,
 	int r;
 
 	base = resource_open(resource, err);
+	if (base == -HB_E_STATE)
+		hb_fix(err, "put it back, and try again");
 	if (base < 0)
 		return base;
 	layout_resource_dir(number, name);

@@ -58,7 +58,7 @@ static int copy_seen(int from, int to, struct hb_error *err)
 		r = sys_write_all(out, block, (size_t)n);
 	if (r >= 0)
 		r = n < 0 ? (int)n : sys_fsync(out);
-	return r < 0 ? hb_fail(err, r, "cannot copy what was committed") : 0;
+	return r < 0 ? hb_fail(err, r, "cannot copy the record of commits") : 0;
 }
 
 static int fill(void *ctx, size_t number, int dir,

@@ -234,10 +234,11 @@ static int check_place(const struct hb_session *s, struct hb_error *err)
 		       "a session with --state-dir DIR, on the same mount as "
 		       "'%s' and not in it",
 		       quote_shown(resource->source, shown, sizeof(shown)));
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "what is pending in '%s' lies inside of it or "
-			       "beside it, and there no layers can be stacked",
-			       shown);
+		return hb_fail(
+			err, -HB_E_UNSUPPORTED,
+			"the pending changes of '%s' lie inside of it or "
+			"beside it, and there no layers can be stacked",
+			shown);
 	}
 	return 0;
 }
@@ -255,7 +256,8 @@ static int freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (n >= LAYERS_DEEP) {
-		hb_fix(err, "commit what is pending, or roll back to a mark");
+		hb_fix(err,
+		       "commit the pending changes, or roll back to a mark");
 		return hb_fail(
 			err, -HB_E_STATE,
 			"session '%s' has %d layers, and no more can lie "

@@ -102,6 +102,18 @@ static int make(const struct hb_session *s, size_t number, const char *name,
 		     : 0;
 }
 
+void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	hb_fix(err,
+	       "put '%s' back; or holdback cleanup -y @%s, which discards the "
+	       "session",
+	       quote_shown(s->record.resources[number].source, shown,
+			   sizeof(shown)),
+	       s->record.name);
+}
+
 int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	       struct hb_error *err)
 {
@@ -129,6 +141,8 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 		r = is_kept ? 0 : make(s, number, name, err);
 		return r < 0 ? r : 1;
 	}
+	if (base == -HB_E_STATE)
+		gone_fix(s, number, &why);
 	if (err)
 		*err = why;
 	return base;
@@ -167,20 +181,16 @@ bool session_has_gone(const struct hb_session *s)
 	return false;
 }
 
-/* What brings the rest of a session on. */
 static int fail_gone(const struct hb_session *s, size_t number,
 		     const char *what, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
 
-	(void)quote_shown(s->record.resources[number].source, shown,
-			  sizeof(shown));
-	hb_fix(err,
-	       "put '%s' back; or holdback cleanup @%s, which drops the "
-	       "session",
-	       shown, s->record.name);
+	gone_fix(s, number, err);
 	return hb_fail(err, -HB_E_STATE, "the directory '%s' is gone: %s",
-		       shown, what);
+		       quote_shown(s->record.resources[number].source, shown,
+				   sizeof(shown)),
+		       what);
 }
 
 int gone_refuse(const struct hb_session *s, const char *what,
@@ -303,10 +313,10 @@ int gone_check_layers(struct hb_session *s, const char *keep,
 {
 	for (size_t i = 0; s->resources && i < s->record.n_resources; i++)
 		if (s->resources[i].is_gone && count_layers(s, i, keep) > 0)
-			return fail_gone(s, i,
-					 "what is marked in it cannot be "
-					 "parted from the rest",
-					 err);
+			return fail_gone(
+				s, i,
+				"its marked changes cannot be parted from the rest",
+				err);
 	return 0;
 }
 
@@ -315,8 +325,7 @@ int gone_check_mark(struct hb_session *s, struct hb_error *err)
 	for (size_t i = 0; s->resources && i < s->record.n_resources; i++)
 		if (s->resources[i].is_gone && count_upper(s, i) > 0)
 			return fail_gone(s, i,
-					 "what is pending in it cannot be "
-					 "marked",
+					 "its pending changes cannot be marked",
 					 err);
 	return 0;
 }
@@ -344,9 +353,7 @@ int gone_check_last(struct hb_session *s, bool is_undone, struct hb_error *err)
 		if (op.resource < s->record.n_resources &&
 		    s->resources[op.resource].is_gone)
 			return fail_gone(s, op.resource,
-					 "what was done in it cannot be "
-					 "changed",
-					 err);
+					 "its commits cannot be changed", err);
 	return r;
 }
 
@@ -358,8 +365,8 @@ void gone_say_hidden(const struct hb_session *s)
 		if (s->resources[i].is_gone)
 			store_say(
 				s->store,
-				"the directory '%s' is gone: it is not shown, "
-				"and what is pending in it stays",
+				"the directory '%s' is gone: it is not shown, and its "
+				"pending changes stay",
 				quote_shown(s->record.resources[i].source,
 					    shown, sizeof(shown)));
 	}

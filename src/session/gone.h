@@ -22,6 +22,9 @@
  * tests/txn/gone.sh holds these.
  */
 
+/* How to bring the session on whose directory `number` is gone. */
+void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err);
+
 /*
  * Opens the directory of resource `number`; 1: a stand-in has to do, and is
  * there.  Removes one that is not needed any more.

@@ -47,7 +47,7 @@ static int choose_mark(const struct hb_session *s, const char *name,
 	}
 	if (!has_mark(s, done, ret))
 		return 0;
-	hb_fix(err, "another name");
+	hb_fix(err, "holdback mark @%s, which chooses a name", s->record.name);
 	return hb_fail(err, -HB_E_STATE, "session '%s' has a mark '%s' already",
 		       s->record.name, ret);
 }

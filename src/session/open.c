@@ -214,14 +214,13 @@ void session_left(void *ctx, const struct txn_left *left)
 	if (left->has_old)
 		(void)session_store_path(s, left->resource, below, path,
 					 sizeof(path), NULL);
-	store_say(
-		s->store,
-		"session '%s': %s in %s was changed by somebody else and is "
-		"left as it is; the session's version: %s; the one before: %s",
-		s->record.name, shown,
-		s->record.resources[left->resource].source,
-		left->has_new ? "pending" : "what he changed or replaced",
-		path);
+	store_say(s->store,
+		  "session '%s': %s in %s was changed from outside and "
+		  "is left as it is; the session's version: %s; the "
+		  "version before: %s",
+		  s->record.name, shown,
+		  s->record.resources[left->resource].source,
+		  left->has_new ? "pending" : "the changed file itself", path);
 }
 
 /* One resource as a transaction sees it. */

@@ -22,6 +22,11 @@ int session_open_store(const struct hb_session *s, size_t number,
 {
 	auto_fd int base = resource_open(&s->record.resources[number], err);
 
+	if (base == -HB_E_STATE)
+		hb_fix(err,
+		       "put it back; or holdback cleanup -y @%s, which "
+		       "discards the session",
+		       s->record.name);
 	if (base < 0)
 		return base;
 	return berth_open(&s->record, number, s->dir, base, err);

@@ -54,8 +54,8 @@ static int check_identity(struct hb_session *s, const char *name,
 		return 0;
 	hb_fix(err, "put the original back; a copy cannot be used");
 	return hb_fail(err, -HB_E_STATE,
-		       "the directory of session '%s' is not the one that was "
-		       "made for it",
+		       "the directory of session '%s' is a copy of the "
+		       "original",
 		       name);
 }
 
@@ -70,7 +70,7 @@ static int read_record(struct hb_session *s, const char *name,
 	if (r == -HB_E_CORRUPT || r == -ENOENT) {
 		hb_fix(err,
 		       "restore the file 'session' in its directory, or "
-		       "holdback cleanup -y @%s, which drops its changes",
+		       "holdback cleanup -y @%s, which discards its changes",
 		       name);
 		if (err && err->code == ENOENT)
 			err->code = HB_E_CORRUPT;
@@ -210,7 +210,7 @@ static void settle_to_look(struct hb_session *s)
 
 	if (settle_rest(s, &why) < 0)
 		store_say(s->store,
-			  "session '%s': what the last command has left is "
+			  "session '%s': the changes of the last command are "
 			  "not settled: %s: %s",
 			  s->record.name, why.text, hb_strerror(why.code));
 	session_close_resources(s);

@@ -262,8 +262,8 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	r = session_end(s, err);
 	if (r >= 0 && how == SETTLE_CRASHED && !is_lost)
 		store_say(s->store,
-			  "session '%s': the command in it was ended from "
-			  "outside; what it wrote is kept",
+			  "session '%s': its command was ended from outside; "
+			  "its changes are kept",
 			  s->record.name);
 	if (r >= 0 && s->record.is_unsynced)
 		r = session_settle_sync(s, err);
@@ -279,7 +279,7 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 void session_leave(struct hb_session *s, struct hb_error *err)
 {
 	(void)session_break(s, NULL);
-	hb_fix(err, "look at what is named above, then: holdback recover @%s",
+	hb_fix(err, "look at the files named above, then: holdback recover @%s",
 	       s->record.name);
 }
 

@@ -73,11 +73,14 @@ static int move_to(struct hb_session *s, enum session_state to, int64_t pid,
 	int64_t old_pid = s->record.pid;
 	int r;
 
-	if (!is_allowed[from][to])
+	if (!is_allowed[from][to]) {
+		hb_fix(err, "holdback recover @%s, and try again",
+		       s->record.name);
 		return hb_fail(err, -HB_E_STATE,
 			       "session '%s' is %s and cannot become %s",
 			       s->record.name, session_state_name(from),
 			       session_state_name(to));
+	}
 	r = session_needs_lock(s, err);
 	if (r < 0)
 		return r;

@@ -98,7 +98,8 @@ int live_open(const struct live_place *place, int runtime, struct hb_error *err)
 	r = listen_in(place, runtime);
 	if (r < 0)
 		r = sys_listen_at(place->dir, OWN_NAME);
-	return r < 0 ? hb_fail(err, r, "cannot listen for who joins") : r;
+	return r < 0 ? hb_fail(err, r, "cannot listen for commands that join")
+		     : r;
 }
 
 void live_remove(int dir)
@@ -157,5 +158,6 @@ int live_find(const struct hb_store *store, const char *ref, char *ret_name,
 	r = live_connect(dir);
 	if (r >= 0 || r == -ENOENT || r == -ECONNREFUSED)
 		return r;
-	return hb_fail(err, r, "cannot reach who has session '%s'", ret_name);
+	return hb_fail(err, r, "cannot reach the supervisor of session '%s'",
+		       ret_name);
 }

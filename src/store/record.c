@@ -156,7 +156,7 @@ int record_add_layer(struct session_record *record,
 	struct record_layer *grown;
 
 	if (record->n_layers >= RECORD_LAYERS_MAX) {
-		hb_fix(err, "holdback gc, or commit what is pending");
+		hb_fix(err, "holdback gc, or commit the pending changes");
 		return hb_fail(err, -E2BIG, "more than %d layers",
 			       RECORD_LAYERS_MAX);
 	}
@@ -585,7 +585,7 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 			       "the session file is empty or no file");
 	if (st.st_uid != sys_effective_uid())
 		return hb_fail(err, -HB_E_CORRUPT,
-			       "the session file belongs to somebody else");
+			       "the session file belongs to another user");
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return hb_fail(err, -ENOMEM, "cannot read the session file");

@@ -87,7 +87,7 @@ static int open_given(const char *path, char *real, size_t size, bool dir_only,
 			       shown);
 	}
 	if (fd == -ENOENT || fd == -ENOTDIR) {
-		hb_fix(err, "make it first, or name one that is there");
+		hb_fix(err, "make it first, or name an existing directory");
 		return hb_fail(err, -HB_E_USAGE, "there is no '%s'", shown);
 	}
 	if (fd < 0)
@@ -260,11 +260,9 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 	(void)quote_shown(resource->source, shown, sizeof(shown));
 	fd = sys_openat2(AT_FDCWD, resource->source, O_RDONLY | O_DIRECTORY, 0,
 			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) {
-		hb_fix(err, "put '%s' back, or holdback cleanup", shown);
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
 		return hb_fail(err, -HB_E_STATE, "the directory '%s' is gone",
 			       shown);
-	}
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'", shown);
 	r = sys_attr_at(fd, "", &attr);
@@ -272,14 +270,11 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 		return hb_fail(err, r, "cannot look at '%s'", shown);
 	if (attr.ino != resource->ino ||
 	    attr.btime.tv_sec != resource->btime.tv_sec ||
-	    attr.btime.tv_nsec != resource->btime.tv_nsec) {
-		hb_fix(err, "put the old '%s' back, or holdback cleanup",
-		       shown);
+	    attr.btime.tv_nsec != resource->btime.tv_nsec)
 		return hb_fail(err, -HB_E_STATE,
 			       "'%s' is not the directory that the session "
 			       "was made for",
 			       shown);
-	}
 	return take_fd(&fd);
 }
 

@@ -216,8 +216,7 @@ int seen_open(int dir, struct seen_file *seen, struct hb_error *err)
 	r = seen->fd < 0 ? seen->fd : check_magic(seen);
 	if (r < 0) {
 		seen_done(seen);
-		return hb_fail(err, r,
-			       "cannot read the record of what was committed");
+		return hb_fail(err, r, "cannot read the record of commits");
 	}
 	return 0;
 }
@@ -317,7 +316,8 @@ int seen_log_open(struct seen_log *log, uint64_t n_paths, struct hb_error *err)
 	if (r == -EOPNOTSUPP)
 		r = 0;
 	log->has_room = true;
-	return r < 0 ? hb_fail(err, r, "cannot record what is committed") : 0;
+	return r < 0 ? hb_fail(err, r, "cannot write the record of commits")
+		     : 0;
 }
 
 /* Gives back what is left of it, which is worth no failure. */
@@ -382,7 +382,7 @@ int seen_log_add(struct seen_log *log, const struct seen *seen,
 	if (r >= 0 && log->block.len >= CHUNK_SIZE)
 		r = flush(log);
 	if (r < 0)
-		return hb_fail(err, r, "cannot record what is committed");
+		return hb_fail(err, r, "cannot write the record of commits");
 	return 0;
 }
 
@@ -433,7 +433,7 @@ int seen_log_sync(struct seen_log *log, struct hb_error *err)
 	if (r >= 0)
 		r = sys_fsync(log->dir);
 	if (r < 0)
-		return hb_fail(err, r, "cannot record what is committed");
+		return hb_fail(err, r, "cannot write the record of commits");
 	return 0;
 }
 
@@ -456,7 +456,7 @@ int seen_log_end(struct seen_log *log, bool drop_older, struct hb_error *err)
 		r = sys_fsync(log->fd);
 	seen_log_done(log);
 	if (r < 0)
-		return hb_fail(err, r, "cannot record what is committed");
+		return hb_fail(err, r, "cannot write the record of commits");
 	return 0;
 }
 

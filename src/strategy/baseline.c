@@ -41,7 +41,7 @@ static_assert(sizeof(struct head) == 56, "no holes that would be written");
 
 static int corrupt(struct hb_error *err)
 {
-	hb_fix(err, "holdback cleanup, after copying what is of use from it");
+	hb_fix(err, "copy useful files out of it, then holdback cleanup");
 	return hb_fail(err, -HB_E_CORRUPT, "the baseline of a copy is damaged");
 }
 

@@ -267,7 +267,7 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 		return copy;
 	r = baseline_open(place->dir, place->boot, &d.old, err);
 	if (r < 0)
-		return hb_fail(err, r, "cannot tell what was changed");
+		return hb_fail(err, r, "cannot tell which files changed");
 	r = held_read(place, &d.held, err);
 	if (r >= 0)
 		r = baseline_begin(place->dir, &d.new, err);
@@ -278,5 +278,5 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 	baseline_drop(&d.new);
 	baseline_close(&d.old);
 	held_done(&d.held);
-	return r < 0 ? hb_fail(err, r, "cannot tell what was changed") : 0;
+	return r < 0 ? hb_fail(err, r, "cannot tell which files changed") : 0;
 }

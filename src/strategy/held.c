@@ -57,7 +57,7 @@ static int add(const struct strategy_place *place, struct held_files *held,
 	if (!held->files)
 		held->files = calloc(HELD_FILES_MAX, sizeof(*held->files));
 	if (!held->files)
-		return hb_fail(err, -ENOMEM, "cannot tell what was changed");
+		return hb_fail(err, -ENOMEM, "cannot tell which files changed");
 	file = &held->files[held->n++];
 	*file = (struct held_file){
 		.ino = record->ino,
@@ -68,7 +68,8 @@ static int add(const struct strategy_place *place, struct held_files *held,
 	};
 	return file->path && file->real
 		       ? 0
-		       : hb_fail(err, -ENOMEM, "cannot tell what was changed");
+		       : hb_fail(err, -ENOMEM,
+				 "cannot tell which files changed");
 }
 
 int held_read(const struct strategy_place *place, struct held_files *ret,

@@ -317,7 +317,7 @@ static int copy_file(struct refresh *f, struct wanted *w,
 	else
 		r = copy_first(f, w, from, is_shared, &why);
 	if (r < 0 && !w->is_layer && !is_still(w)) {
-		hb_fix(err, "try again when nobody writes there");
+		hb_fix(err, "try again when no program writes there");
 		return hb_fail(err, -HB_E_BUSY,
 			       "a file changes while it is "
 			       "copied");

@@ -295,7 +295,7 @@ static int mark_stand_in(int dir, const struct upper_source *source,
 	if (r < 0)
 		hb_fix(err, "holdback rollback or cleanup; the real file is "
 			    "as it was");
-	return r < 0 ? fail_at("keep what may not be read at", source->path, r,
+	return r < 0 ? fail_at("keep the unreadable file at", source->path, r,
 			       err)
 		     : 0;
 }

@@ -215,7 +215,7 @@ int apply_tell_left(const struct apply *a, struct hb_error *err)
 	if (a->n_left == 0)
 		return 0;
 	return hb_fail(err, -HB_E_STATE,
-		       "changed by somebody else and left as it is: %s%s",
+		       "changed from outside and left as it is: %s%s",
 		       buf_str(&a->left),
 		       a->left.len > LEFT_MAX - QUOTE_SHOWN ? ", and others"
 							    : "");

@@ -324,7 +324,8 @@ static int plan(struct commit *c, struct journal_writer *w,
 		if (r == 0 && !res->same_mount && syncers[i].is_all)
 			r = syncer_wait(&syncers[i], res->dir);
 		if (r < 0)
-			return hb_fail(err, r, "cannot sync what will move");
+			return hb_fail(err, r,
+				       "cannot sync the files that will move");
 	}
 	return 0;
 }

@@ -220,7 +220,9 @@ static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
 	const int *dir = ctx;
 	int r = unlink_if_there(*dir, name_of(id).s);
 
-	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
+	return r < 0 ? hb_fail(err, r,
+			       "cannot remove the record of undone commits")
+		     : 0;
 }
 
 int history_forget_undone(int session, struct hb_error *err)
@@ -238,7 +240,9 @@ int history_forget_undone(int session, struct hb_error *err)
 	if (r < 0 || ids.highest == 0)
 		return r;
 	r = sys_fsync(dir);
-	return r < 0 ? hb_fail(err, r, "cannot forget what was undone") : 0;
+	return r < 0 ? hb_fail(err, r,
+			       "cannot remove the record of undone commits")
+		     : 0;
 }
 
 static int file_journal(struct apply *a, bool back)

@@ -470,7 +470,7 @@ static int check_owner(int fd, uint64_t *ret_size, struct hb_error *err)
 		return hb_fail(err, r, "cannot look at the journal");
 	if (!S_ISREG(a.mode) || a.uid != sys_effective_uid())
 		return hb_fail(err, -HB_E_CORRUPT,
-			       "the journal belongs to somebody else");
+			       "the journal belongs to another user");
 	*ret_size = a.size;
 	return 0;
 }

@@ -179,7 +179,7 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 			       O_PATH, NULL);
 	if (fd == -ENOENT || fd == -ENOTDIR)
 		return way_fail(op->path, -HB_E_CONFLICT,
-				"somebody has just removed the directory", err);
+				"the directory was removed meanwhile", err);
 	if (fd < 0)
 		return way_fail(op->path, fd, "cannot open the directory", err);
 	*ret_fd = fd;
@@ -355,7 +355,7 @@ int levels_need_parent(struct planner *p, const char *path,
 		if (p->levels[i].is_blocked) {
 			hb_fix(err, "commit the directory above it as well");
 			return way_fail(path, -HB_E_USAGE,
-					"not without what it lies in:", err);
+					"not without its directory:", err);
 		}
 		if (!p->levels[i].is_pending)
 			continue;

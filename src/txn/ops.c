@@ -386,9 +386,10 @@ static int plan_top(struct planner *p, const struct change *c,
 	if (takes && sys_effective_uid() != 0 &&
 	    sys_effective_uid() != c->old.uid) {
 		hb_fix(err, "holdback commit --except .");
-		return hb_fail(err, -EPERM,
-			       "the directory '.' is somebody else's: cannot "
-			       "change its attributes");
+		return hb_fail(
+			err, -EPERM,
+			"the directory '.' belongs to another user: cannot "
+			"change its attributes");
 	}
 	r = levels_push(p, &level, err);
 	return r < 0 ? r

@@ -66,7 +66,8 @@ int preflight_dir(const struct site *s, int fd, const struct object *dir,
 	if (r == -EACCES)
 		hb_fix(err, "make %s writable for you, or --except it", shown);
 	if (r < 0)
-		return hb_fail(err, r, "cannot change what is in %s", shown);
+		return hb_fail(err, r, "cannot change the entries of %s",
+			       shown);
 	if (here.mount != spot.mount || here.dev != spot.dev) {
 		hb_fix(err, "a session with a --state-dir on the file system "
 			    "of the resource");
@@ -97,10 +98,11 @@ int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 	if (r < 0)
 		return r;
 	if ((dir->mode & S_ISVTX) && !is_ours(dir) && !is_ours(&op->old))
-		return hb_fail(err, -EPERM,
-			       "%s belongs to somebody else, in a directory "
-			       "where only its owner may move it",
-			       shown);
+		return hb_fail(
+			err, -EPERM,
+			"%s belongs to another user, in a directory where "
+			"only its owner may move it",
+			shown);
 	if (op->old.type != ENTRY_DIR || op->kind == OP_REMOVE)
 		return 0;
 	if (!(op->old.mode & USER_WRITE) && !is_ours(&op->old))

@@ -55,7 +55,7 @@ static int fail_at(const char *path, int r, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
 
-	return hb_fail(err, r, "cannot keep what is left out: %s",
+	return hb_fail(err, r, "cannot keep the changes that are left out: %s",
 		       quote_shown(path, shown, sizeof(shown)));
 }
 
@@ -300,7 +300,8 @@ int rest_write(const struct rest_request *request, struct hb_error *err)
 
 	r = sys_attr_at(*request->resource->rest, "", &top);
 	if (r < 0)
-		return hb_fail(err, r, "cannot keep what is left out");
+		return hb_fail(err, r,
+			       "cannot keep the changes that are left out");
 	r = changes_rewind(request->changes, err);
 	while (r >= 0 && (r = changes_next(request->changes, &c, err)) == 1)
 		r = see(&t, &c, err);
@@ -313,7 +314,9 @@ int rest_write(const struct rest_request *request, struct hb_error *err)
 			   false);
 		r = sys_set_mtime_at(*request->resource->rest, "", top.mtime);
 		if (r < 0)
-			(void)hb_fail(err, r, "cannot keep what is left out");
+			(void)hb_fail(
+				err, r,
+				"cannot keep the changes that are left out");
 	}
 	free(t.levels);
 	buf_done(&t.path);

@@ -83,7 +83,7 @@ static int check_empty(void *ctx, const struct tree_visit *visit,
 {
 	(void)ctx;
 	(void)visit;
-	hb_fix(err, "commit or roll back what is pending");
+	hb_fix(err, "commit or roll back the pending changes");
 	return hb_fail(err, -HB_E_CONFLICT, "other changes are pending");
 }
 
@@ -405,9 +405,14 @@ static int reverse(struct txn *txn, bool back, struct txn_result *ret_result,
 		r = history_last(txn->session,
 				 back ? HISTORY_DONE : HISTORY_UNDONE, &id,
 				 err);
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
+		hb_fix(err, back ? "holdback status lists the commits that "
+				   "can be undone"
+				 : "holdback commit; redo is possible right "
+				   "after undo");
 		return hb_fail(err, -HB_E_STATE, "there is nothing to %s",
 			       back ? "undo" : "redo");
+	}
 	if (r == 0)
 		r = prepare(&v, txn, id, err);
 	if (r == 0)

@@ -118,7 +118,7 @@ static int check_owner(int fd, const char *path, struct hb_error *err)
 		return 0;
 	hb_fix(err, "make it a file of your own: chmod go-w %s", shown);
 	return hb_fail(err, -HB_E_CONFIG,
-		       "%s: somebody else can write this file", shown);
+		       "%s: another user can write this file", shown);
 }
 
 /* 1: read; 0: there is no such file. */

@@ -167,13 +167,13 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 		return 0;
 	r = look_real(path, real);
 	if (r < 0)
-		return entries_fail(item, err, "cannot find what to hide: %s",
+		return entries_fail(item, err,
+				    "cannot find the files to hide: %s",
 				    hb_strerror(-r));
 	/* It could take away what restrains the command elsewhere. */
 	if (item->origin.source == SETTING_WORKSPACE &&
 	    !view_lies_in(real, run->workspace)) {
-		hb_fix(err,
-		       "hide what it leads to in ~/.config/holdback/config");
+		hb_fix(err, "hide its target in ~/.config/holdback/config");
 		return entries_fail(
 			item, err, "'%s' leads out of the workspace",
 			quote_shown(item->value, shown, sizeof(shown)));

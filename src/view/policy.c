@@ -117,9 +117,14 @@ static int set_line(const struct session_record *record, const char *line,
 	size_t n = equals ? (size_t)(equals - line) : 0;
 	int r;
 
-	if (!equals || n >= sizeof(key))
+	if (!equals || n >= sizeof(key)) {
+		hb_fix(err,
+		       "restore the file 'session' in its directory, or "
+		       "holdback cleanup -y @%s, which discards its changes",
+		       record->name);
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the session file has a setting without a key");
+	}
 	memcpy(key, line, n);
 	key[n] = '\0';
 	if (strcmp(key, setting_name(KEY_PROFILE)) != 0)

@@ -278,8 +278,7 @@ static int hold_berth(struct run *run, const struct view_resource *resource,
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
-		return hb_fail(err, fd,
-			       "cannot cover what sessions have in '%s'",
+		return hb_fail(err, fd, "cannot cover the store in '%s'",
 			       resource->source);
 	berths = reallocarray(run->berths, run->n_berths + 1, sizeof(*berths));
 	if (!berths) {

@@ -43,7 +43,7 @@ static const struct {
 	[WHAT_READ_ONLY] = { "read-only", "the real one can be read" },
 	[WHAT_UNREADABLE] = { "unreadable",
 			      "it is shown, and its mode lets this user not read it" },
-	[WHAT_REAL] = { "real", "what is written there is written" },
+	[WHAT_REAL] = { "real", "writes there are real" },
 	[WHAT_HELD_BACK] = { "held-back",
 			     "it can be changed, and changes are held back" },
 	[WHAT_CACHE] = { "cache",
@@ -51,7 +51,7 @@ static const struct {
 	[WHAT_HIDDEN] = { "hidden", "something empty is there instead" },
 	[WHAT_OWN] = { "own", "the view has its own instead of the host's" },
 	[WHAT_PRIVATE] = { "private",
-			   "in memory, and what the host has there is not shown" },
+			   "in memory, and the host's files there are not shown" },
 	[WHAT_SOCKET] = { "socket", "the command can connect to it" },
 };
 

@@ -177,7 +177,7 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 	if (run->settings.is_direct) {
 		hb_fix(err, "leave one of --direct and --session out");
 		return hb_fail(err, -HB_E_USAGE,
-			       "what a session holds back cannot be direct");
+			       "a directory of a session cannot be direct");
 	}
 	r = make_room(run, err);
 	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",

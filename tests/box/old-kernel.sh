@@ -43,7 +43,7 @@ overlay_works 'before 6.8, layers in one string' 'fsconfig:2~lowerdir+' EINVAL -
 like 'before 6.8 what is shown is bound, which is said' \
 	"$(denying 'fsconfig:2~lowerdir+' EINVAL -- "$HB_BIN" run --ephemeral -q \
 		--ro low -- cat low/both 2>&1)" \
-	'*weakened: no overlay can be had of what is shown: sockets *low'
+	'*weakened: no overlay of the shown directories is possible: sockets *low'
 
 # Names that would need quoting in that string.
 odd='a:b,c\d e'

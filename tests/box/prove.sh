@@ -52,7 +52,7 @@ wait_until sh -c "'$HB_BIN' status --state-dir '$work/state' @s | grep -q 'kept 
 	bail "it is not live: $(cat kept)"
 lies
 lying setns:1=131072 'V4 a mount namespace that is not entered' \
-	"'/' is not what was made for it"
+	"'/' is not the root that was made for it"
 says 'the box is none the worse' ran "$HB_BIN" exec --state-dir "$work/state" @s -- echo ran
 check 'stop' "$HB_BIN" stop --state-dir "$work/state" @s
 wait $kept

@@ -164,7 +164,7 @@ wrong 'bytes for a terminal' "$(printf 'x\033[2J = 1')" \
 echo 'net = none' >"$conf/config"
 chmod 666 "$conf/config"
 says 'a file that others can write' 125 \
-	"holdback: \[3\] $conf/config: somebody else can write this file${nl}fix: *chmod go-w*" \
+	"holdback: \[3\] $conf/config: another user can write this file${nl}fix: *chmod go-w*" \
 	run touch ran
 rm "$conf/config"
 mkfifo "$conf/config"

@@ -166,7 +166,7 @@ finds 'V4 a network that is shared' 0 no-network \
 	"warn *found: a run reaches the host's network*fix: net = none*" \
 	configured 'net = host'
 finds 'a workspace that is real' 0 workspace-held \
-	'warn *found: what was written is in the real directory*' \
+	'warn *found: its changes are in the real directory*' \
 	configured 'direct = yes'
 finds 'a /tmp that is shared' 0 private-tmp \
 	"warn *found: a file made in /tmp is in the host's*" \

@@ -123,7 +123,7 @@ says 'modes that exclude each other' 125 \
 # --direct.
 mkdir -p .git/hooks .vscode && echo '{}' >.vscode/tasks.json
 says '--direct writes through, and says so' 0 \
-	'holdback: weakened: nothing is held back: what is written in the workspace is real' \
+	'holdback: weakened: nothing is held back: writes in the workspace are real' \
 	hb run -q --direct sh -c 'echo real >file; test ! -e "$HOME/.x"'
 is 'it is real' "$(cat file)" real
 check 'no whiteout is made, which would hide a name later' hb run -q --direct sh -c '

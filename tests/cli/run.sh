@@ -94,7 +94,7 @@ ln -s tree "$work/alias"
 prints '--ro of a link has both names' "data${nl}data" \
 	run --ro "$work/alias" cat "$work/tree/data" "$work/alias/data"
 says '--rw is a weakening' 0 \
-	"holdback: weakened: what is written in '$work/tree' is real" \
+	"holdback: weakened: writes in '$work/tree' are real" \
 	run -q --rw "$work/tree" sh -c 'echo x >"$1/new"' sh "$work/tree"
 is 'a write below --rw is real' "$(cat "$work/tree/new")" x
 says '--ro of the home directory is a weakening' 0 \
@@ -102,7 +102,7 @@ says '--ro of the home directory is a weakening' 0 \
 	run --ro "$HOME" true
 for place in /run /run/lock; do
 	says "--ro $place is a weakening: sockets" 0 \
-		"holdback: weakened: the command can talk to whoever listens in '$place'" \
+		"holdback: weakened: the command can talk to the services in '$place'" \
 		run -q --ro $place true
 done
 says '--net host is a weakening' 0 \

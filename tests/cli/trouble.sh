@@ -39,7 +39,7 @@ out=$(in_mounts '
 like 'a full disk: the session is kept, the place and the fix are named' "$out" \
 	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}status 5${nl}*"
 like 'status of a session on a full disk works, and says that it is not settled' "$out" \
-	'*is not settled: *No space left*status 0*'
+	'*not settled: *No space left*status 0*'
 like 'a session on a full disk goes on once there is room' "$out" "*status 0${nl}M	f${nl}y${nl}f"
 
 out=$(in_mounts '

@@ -97,7 +97,7 @@ done
 
 mkdir logs
 says '--export is said' 0 \
-	"holdback: weakened: what is written in '$work/project/logs' is real" \
+	"holdback: weakened: writes in '$work/project/logs' are real" \
 	run -q --export logs sh -c 'echo x >logs/out; echo x >not'
 is 'what is written there is real' "$(cat logs/out)" x
 check '--export lets only its directory through' test ! -e not

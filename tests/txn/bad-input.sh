@@ -105,7 +105,7 @@ refuses 'a session that others can read' 10 '*others have rights*fix: *' \
 	hb status @s
 chmod 700 "$state/sessions/s"
 cp -rp "$state/sessions/s" "$state/sessions/copy"
-refuses 'a copy of a session' 10 '*not the one*' hb status @copy
+refuses 'a copy of a session' 10 '*is a copy of the original*' hb status @copy
 rm -rf "$state/sessions/copy"
 
 mv "$project" "$project.away"

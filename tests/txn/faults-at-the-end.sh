@@ -87,8 +87,8 @@ unlike 'nothing is said then' "$tap_output" '*in place*'
 prepare
 check 'a rollback whose end cannot be recorded is no failure' \
 	faulty "$done_new" openat EIO 1+ rollback -y @s
-like 'it says that the changes are thrown away' "$tap_output" \
-	'*the changes are thrown away; the next command completes the record*'
+like 'rollback says that the changes are discarded' "$tap_output" \
+	'*the changes are discarded; the next command completes the record*'
 hb recover @s >/dev/null 2>&1
 is 'nothing is pending' "$(names)" ''
 

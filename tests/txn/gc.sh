@@ -67,8 +67,8 @@ in_box 'echo later >later'
 check 'gc leaves what is young' hb gc
 check 'undo works after gc of older things' hb undo @s
 check 'redo' hb redo @s
-like 'it tells how much would go' "$(hb gc -n --older-than 0)" '*s: what undo needs*would free 4 B'
-like 'gc tells how much has gone' "$(hb gc --older-than 0s)" '*s: what undo needs*freed 4 B'
+like 'it tells how much would go' "$(hb gc -n --older-than 0)" '*s: undo data*would free 4 B'
+like 'gc tells how much has gone' "$(hb gc --older-than 0s)" '*s: undo data*freed 4 B'
 check_exit 'then there is nothing to undo' 10 hb undo @s
 is 'gc of undo leaves nothing in its place' "$(find "$state/sessions/s/r0/undo" "$state/sessions/s/r0/txn" \
 	"$state/sessions/s/done" -mindepth 1)" ''
@@ -91,7 +91,7 @@ check 'commit under an open file' hb commit -y @s
 wait_until sh -c "echo late >&8; [ \"\$(find '$state/sessions/s/r0/undo' -name '[0-9]*' -type f \
 	-newer '$state/sessions/s/done/'* | wc -l)\" = 1 ]"
 exec 8>&-
-like 'it is kept and told' "$(hb gc --older-than 0)" '*kept: s: what undo needs, written to*'
+like 'it is kept and told' "$(hb gc --older-than 0)" '*kept: s: undo data, written to*'
 is 'there it is' "$(cat "$state"/sessions/s/r0/undo/*/* | tail -n 1)" late
 hb cleanup -y @s >/dev/null
 
@@ -99,14 +99,14 @@ hb cleanup -y @s >/dev/null
 new_session 'echo one >f; touch -d 2040-01-01 f'
 in_box 'echo new >f'
 check 'commit over a file of the future' hb commit -y @s
-like 'gc frees it' "$(hb gc --older-than 0)" '*s: what undo needs*freed 4 B'
+like 'gc frees it' "$(hb gc --older-than 0)" '*s: undo data*freed 4 B'
 in_box 'echo newer >f'
 check 'commit over another' hb commit -y @s
 set -- "$state"/sessions/s/r0/undo/*/*
 touch -r "$1" "$work/time"
 echo old >"$1"
 touch -r "$work/time" "$1"
-like 'what was written keeps it' "$(hb gc --older-than 0)" '*kept: s: what undo needs, written to*'
+like 'what was written keeps it' "$(hb gc --older-than 0)" '*kept: s: undo data, written to*'
 hb cleanup -y @s >/dev/null
 
 # The numbers of what has gone are given again, and marks know of them.

@@ -122,7 +122,7 @@ rm -f "$work/go"
 script="mkdir d; echo 1 >d/one; echo 2 >two; chgrp $other d/one"
 prepare "$script"
 like 'without being asked it says so' "$created" \
-	"*group $other is unknown inside: *without --scan-groups*"
+	"*files of group $other are read-only inside; use --scan-groups*"
 check_fails 'a file of another group cannot be changed without --scan-groups' in_box 'echo x >>d/one'
 prepare "$script" --scan-groups
 check 'with --scan-groups it can' in_box 'echo x >>d/one'
@@ -148,7 +148,7 @@ prepare 'echo 1 >one; echo 2 >two'
 chgrp "$foreign" "$project/one"
 created=$(hb create t --cow "$project" --scan-groups 2>&1)
 like 'a group one is not in is told' "$created" \
-	"*not in group $foreign: *cannot be changed*"
+	"*not in group $foreign: its files are read-only*"
 # run WORDS...: a run in the project, with its own store.
 run() {
 	(cd "$project" && as_user "$HB_BIN" "$@" 2>&1)

@@ -68,12 +68,12 @@ static void faults_name_their_line(void)
 {
 	static const struct fault all[] = {
 		{ "novalue", "f:2: there is no '='" },
-		{ "= x", "f:2: what is before '=' is no key" },
-		{ "Key = x", "f:2: what is before '=' is no key" },
-		{ "0key = x", "f:2: what is before '=' is no key" },
-		{ "a_b = x", "f:2: what is before '=' is no key" },
-		{ "a b = x", "f:2: what is before '=' is no key" },
-		{ "\"a\" = x", "f:2: what is before '=' is no key" },
+		{ "= x", "f:2: the text before '=' is no key" },
+		{ "Key = x", "f:2: the text before '=' is no key" },
+		{ "0key = x", "f:2: the text before '=' is no key" },
+		{ "a_b = x", "f:2: the text before '=' is no key" },
+		{ "a b = x", "f:2: the text before '=' is no key" },
+		{ "\"a\" = x", "f:2: the text before '=' is no key" },
 		{ "a = \"x", "f:2: the quoted value is malformed" },
 		{ "a = \"x\" # no", "f:2: the quoted value is malformed" },
 		{ "a = \"\\q\"", "f:2: the quoted value is malformed" },

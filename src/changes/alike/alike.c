@@ -351,7 +351,8 @@ static int keep(struct noting *n, struct hb_error *err)
 		return r < 0 ? r : drop_name(n->place, LIST, err);
 	}
 	r = sys_renameat(n->place->dir, LIST_NEW, n->place->dir, LIST);
-	return r < 0 ? hb_fail(err, r, "cannot note what is alike") : 0;
+	return r < 0 ? hb_fail(err, r, "cannot note the copies without changes")
+		     : 0;
 }
 
 static bool can_have_marks(int dir)

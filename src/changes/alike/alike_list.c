@@ -84,7 +84,8 @@ int alike_list_begin(struct spill *list, int dir, const char *name,
 			    0600);
 
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot note what is alike");
+		return hb_fail(err, fd,
+			       "cannot note the copies without changes");
 	spill_resume(list, fd, SPILL_HEAD);
 	return 0;
 }
@@ -103,5 +104,6 @@ int alike_list_end(struct spill *list, struct hb_error *err)
 		    : name_bytes(list->file, list->end, head.digest);
 	if (r >= 0)
 		r = sys_pwrite_all(list->file, &head, sizeof(head), 0);
-	return r < 0 ? hb_fail(err, r, "cannot note what is alike") : 0;
+	return r < 0 ? hb_fail(err, r, "cannot note the copies without changes")
+		     : 0;
 }

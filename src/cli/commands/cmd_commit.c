@@ -85,8 +85,9 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 	findings_say_rest(&c->said);
 	r = questions_ask(&c->questions, err);
 	if (r == 0)
-		return hb_fail(err, -HB_E_DENIED,
-			       "what the gate asks was not allowed");
+		return hb_fail(
+			err, -HB_E_DENIED,
+			"the changes that the gate asks about were not allowed");
 	c->options.gate.allow = (const char *const *)c->questions.allow;
 	c->options.gate.n_allow = c->questions.n_allow;
 	return r < 0 ? r : 0;
@@ -260,8 +261,9 @@ static void explain(const struct commit *c, int r, struct hb_error *err)
 	const uint64_t *said = c->said.n_said;
 
 	if (r == -HB_E_DENIED && said[HB_SEVERITY_DENY] > 0)
-		hb_fix(err, "--except GLOB leaves it out; holdback-gate(1) "
-			    "says who may change a rule");
+		hb_fix(err,
+		       "--except GLOB leaves it out; holdback-gate(1) says "
+		       "where rules are changed");
 	if (r == -HB_E_DENIED && said[HB_SEVERITY_ASK] > 0)
 		hb_fix(err, "look at it; --allow RULE lets it pass, --except "
 			    "GLOB leaves it out");
@@ -381,7 +383,7 @@ static int run(struct commit *c, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (result.undo_bytes > UNDO_HINT)
-		cli_say("what undo would need is large; holdback ls shows it");
+		cli_say("undo would need much room; holdback ls shows it");
 	return report(c, &result, err);
 }
 

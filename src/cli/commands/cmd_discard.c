@@ -39,8 +39,8 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	if (call->values->to && call->n_operands > first)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--to is about all paths: it takes none");
-	(void)snprintf(line, sizeof(line), "throw %s of session %s away?",
-		       call->values->to		  ? "what came after the mark"
+	(void)snprintf(line, sizeof(line), "discard %s of session %s?",
+		       call->values->to		  ? "the changes after the mark"
 		       : call->n_operands > first ? "these changes"
 						  : "all changes",
 		       name);
@@ -81,7 +81,7 @@ static int empty(const struct cmd_call *call, struct hb_session *session,
 	(void)rest;
 	(void)ctx;
 	r = cmd_ask(call,
-		    "the disk is full: throw them away for good, without undo?",
+		    "the disk is full: discard them for good, without undo?",
 		    err);
 	if (r < 0)
 		return r;
@@ -284,7 +284,7 @@ static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 		r = hb_store_clean_stale(store, true, name_stale, NULL, &n,
 					 err);
 	if (r >= 0 && n > 0)
-		r = cmd_ask(call, "remove what is stale?", err);
+		r = cmd_ask(call, "remove all stale sessions?", err);
 	if (r > 0 || (r == 0 && n == 0))
 		r = hb_store_clean_stale(store, false, no_name, NULL, &n, err);
 	else if (r == 0)
@@ -329,7 +329,7 @@ static int clean(const struct cmd_call *call, const char *ref,
 			       hb_session_info(session)->name);
 		(void)snprintf(
 			line, sizeof(line),
-			"remove session %s with its changes and what undo needs?",
+			"remove session %s with its changes and its undo?",
 			name);
 		r = cmd_ask(call, line, err);
 		if (r > 0)

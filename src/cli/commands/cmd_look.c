@@ -157,7 +157,7 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 	if (info->interrupted && info->is_damaged)
 		(void)buf_add_fmt(
 			&doc->out,
-			"%s interrupted, and its journal is damaged: put it back as it was; what it replaced lies in undo/ of the session's directory\n",
+			"%s interrupted, and its journal is damaged: restore the journal; the files that it replaced lie in undo/ of the session's directory\n",
 			info->interrupted);
 	else if (info->interrupted)
 		(void)buf_add_fmt(

@@ -99,6 +99,21 @@ static bool is_none(const char *ref)
 	return !ref || strcmp(ref, "@") == 0;
 }
 
+/* The session's name in the fix, if the error itself brought none. */
+static void fix_session(const char *name, int r, struct hb_error *err)
+{
+	if (r == -HB_E_CORRUPT)
+		hb_fix(err,
+		       "restore the damaged file, or holdback cleanup -y @%s, "
+		       "which discards the session's changes",
+		       name);
+	if (r == -HB_E_STATE)
+		hb_fix(err,
+		       "holdback status @%s lists the pending changes; "
+		       "holdback recover @%s finishes an interrupted one",
+		       name, name);
+}
+
 static int with_session(const struct cmd_call *call, enum hb_open how,
 			const char *command, bool has_others, cmd_session_fn fn,
 			void *ctx, struct hb_error *err)
@@ -122,6 +137,8 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 		r = fn(call, session, rest, ctx, err);
 	if (session && how == HB_OPEN_LOOK && hb_session_is_moving(session, r))
 		r = hb_session_fail_moving(session, err);
+	if (session && r < 0)
+		fix_session(hb_session_info(session)->name, r, err);
 	hb_session_free(session);
 	hb_store_free(store);
 	return r;

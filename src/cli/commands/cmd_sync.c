@@ -37,7 +37,7 @@ int cmd_sync(const struct cmd_call *call, struct hb_error *err)
 	if (v->sync_status)
 		return cmd_status(call, err);
 	if (v->reset && v->only.n + v->except.n + v->resources.n > 0) {
-		hb_fix(err, "holdback rollback PATH throws a part away");
+		hb_fix(err, "holdback rollback PATH discards a part");
 		return hb_fail(err, -HB_E_USAGE,
 			       "--reset is about all that is pending");
 	}

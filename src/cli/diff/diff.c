@@ -49,7 +49,8 @@ static int paint_ignored(void *ctx, const struct hb_ignored *ignored,
 	auto_buf struct buf words = BUF_INIT(WORDS_MAX);
 
 	if (show_ignored_words(list->info, ignored, &words) < 0)
-		return hb_fail(err, words.error, "cannot name what is ignored");
+		return hb_fail(err, words.error,
+			       "cannot name the ignored files");
 	paint_words(list->paint, PAINT_META, "# ignored: %s", buf_str(&words));
 	return paint_flow(list->paint, err);
 }

@@ -81,8 +81,7 @@ int choose_only(struct hb_store *store, const char *command,
 	}
 	if (n < 2)
 		return 0;
-	hb_fix(err, "name the one that is meant: holdback %s @%s", command,
-	       first);
+	hb_fix(err, "name the session: holdback %s @%s", command, first);
 	return hb_fail(err, -HB_E_USAGE,
 		       "%zu sessions have changes in this directory: %.400s", n,
 		       buf_str(&list));

@@ -75,20 +75,19 @@ static int set_color(void *values, const struct option *option, const char *arg,
 #define ROW_IGNORED                                                           \
 	{                                                                     \
 		.name = "ignored", .kind = OPTION_SET, .offset = AT(ignored), \
-		.help = "also what git ignores, one by one"                   \
+		.help = "also files that git ignores, one by one"             \
 	}
 #define ROW_SINCE                                                           \
 	{                                                                   \
 		.name = "since", .kind = OPTION_STRING, .metavar = "MARK",  \
-		.offset = AT(since),                                        \
-		.help = "only what changed after this mark, as it was then" \
+		.offset = AT(since), .help = "only changes after this mark" \
 	}
-#define ROW_ALLOW                                                     \
-	{                                                             \
-		.name = "allow", .kind = OPTION_CALL,                 \
-		.arg = OPTION_ARG_REQUIRED, .metavar = "RULE[:GLOB]", \
-		.offset = AT(allow), .call = add_word,                \
-		.help = "let pass what this rule of the gate asks"    \
+#define ROW_ALLOW                                                                 \
+	{                                                                         \
+		.name = "allow", .kind = OPTION_CALL,                             \
+		.arg = OPTION_ARG_REQUIRED, .metavar = "RULE[:GLOB]",             \
+		.offset = AT(allow), .call = add_word,                            \
+		.help = "allow the changes that this rule of the gate asks about" \
 	}
 #define ROW_GATE_RUN                                                  \
 	{                                                             \
@@ -181,7 +180,7 @@ const struct option diff_options[] = {
 	{ .name = "binary",
 	  .kind = OPTION_SET,
 	  .offset = AT(binary),
-	  .help = "all contents, whatever they are: git apply reads it" },
+	  .help = "the contents of all files, in a form that git apply reads" },
 	{ .name = "exit-code",
 	  .kind = OPTION_SET,
 	  .offset = AT(exit_code),
@@ -271,16 +270,16 @@ const struct option sync_options[] = {
 	{ .name = "auto",
 	  .kind = OPTION_SET,
 	  .offset = AT(automatic),
-	  .help = "ask nothing; the gate refuses what it would ask" },
+	  .help = "ask nothing; the gate refuses each change that it would ask about" },
 	{ .name = "reset",
 	  .kind = OPTION_SET,
 	  .offset = AT(reset),
-	  .help = "throw all that is pending away, as rollback does" },
+	  .help = "discard all pending changes, as rollback does" },
 	{ .name = "status",
 	  .kind = OPTION_SET,
 	  .offset = AT(sync_status),
-	  .help = "show what is pending, as status does" },
-	ROW_YES("do not ask whether to commit, or to throw away"),
+	  .help = "show the pending changes, as status does" },
+	ROW_YES("do not ask whether to commit, or to discard"),
 	ROW_ONLY,
 	ROW_EXCEPT,
 	ROW_RESOURCE,
@@ -300,12 +299,12 @@ const struct option gc_options[] = {
 	  .kind = OPTION_STRING,
 	  .metavar = "TIME",
 	  .offset = AT(older_than),
-	  .help = "remove what undo needs after this time; 14d by default" },
+	  .help = "remove undo data after this time; 14d by default" },
 	{ .name = "dry-run",
 	  .letter = 'n',
 	  .kind = OPTION_SET,
 	  .offset = AT(dry_run),
-	  .help = "say what would go, and remove nothing" },
+	  .help = "list the data that would go, and remove nothing" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -318,7 +317,7 @@ const struct option fork_options[] = {
 	  .kind = OPTION_STRING,
 	  .metavar = "MARK",
 	  .offset = AT(from),
-	  .help = "begin with what was pending at this mark" },
+	  .help = "begin with the changes pending at this mark" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -330,7 +329,7 @@ const struct option rollback_options[] = {
 	  .kind = OPTION_STRING,
 	  .metavar = "MARK",
 	  .offset = AT(to),
-	  .help = "throw away only what came after this mark" },
+	  .help = "discard only changes after this mark" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -361,7 +360,7 @@ const struct option cleanup_options[] = {
 	{ .name = "stale",
 	  .kind = OPTION_SET,
 	  .offset = AT(stale),
-	  .help = "remove what crashes left, and sessions without directories" },
+	  .help = "remove leftovers of crashes, and sessions without directories" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

@@ -7,7 +7,7 @@
 static const struct {
 	int code;
 	enum hb_exit exit;
-	const char *fix; /* where nobody nearer to the cause knew one */
+	const char *fix; /* where the error has no fix of its own */
 } exits[] = {
 	{ HB_E_USAGE, HB_EXIT_USAGE, NULL },
 	{ HB_E_CONFIG, HB_EXIT_CONFIG, NULL },
@@ -17,11 +17,11 @@ static const struct {
 	{ HB_E_BUSY, HB_EXIT_BUSY, NULL },
 	{ HB_E_NO_SESSION, HB_EXIT_NO_SESSION, NULL },
 	{ HB_E_STATE, HB_EXIT_STATE,
-	  "holdback status says what is pending; holdback recover, if a change "
-	  "was interrupted" },
+	  "holdback status lists the pending changes; holdback "
+	  "recover finishes an interrupted one" },
 	{ HB_E_CORRUPT, HB_EXIT_STATE,
-	  "put back what was damaged; holdback cleanup -y @SESSION gives the "
-	  "session up" },
+	  "restore the file from a backup, or remove the session: holdback ls, "
+	  "then holdback cleanup -y @SESSION" },
 	/* The real directory does not let itself be changed, or be read. */
 	{ EACCES, HB_EXIT_STATE,
 	  "give yourself permission there, and try again" },
@@ -30,7 +30,7 @@ static const struct {
 	  "try again" },
 	{ EROFS, HB_EXIT_STATE, "mount it writable, and try again" },
 	{ EXDEV, HB_EXIT_STATE,
-	  "unmount what is mounted in the directory, and try again" },
+	  "unmount the file systems in the directory, and try again" },
 	{ HB_E_NOT_FOUND, HB_EXIT_USAGE, NULL },
 	{ HB_E_NOT_EXECUTABLE, HB_EXIT_USAGE, NULL },
 	{ ENOSPC, HB_EXIT_NO_SPACE, "make room there, and try again" },
@@ -41,7 +41,14 @@ static const struct {
 	{ ENOMEM, HB_EXIT_INTERNAL, "free some memory, and try again" },
 	{ EMFILE, HB_EXIT_INTERNAL,
 	  "allow more open files (ulimit -n), and try again" },
-	{ ENFILE, HB_EXIT_INTERNAL, "end what has many files open" },
+	{ ENFILE, HB_EXIT_INTERNAL, "end programs that have many files open" },
+	{ EAGAIN, HB_EXIT_INTERNAL,
+	  "end some processes, or allow more (ulimit -u), and try again" },
+	{ EFBIG, HB_EXIT_INTERNAL,
+	  "allow larger files (ulimit -f), and try again" },
+	{ ENAMETOOLONG, HB_EXIT_INTERNAL, "shorten the path, and try again" },
+	{ HB_E_CHILD, HB_EXIT_INTERNAL,
+	  "free some memory, and try again; the kernel's log says why it died" },
 };
 
 enum hb_exit cli_exit_of(const struct hb_error *err)
@@ -62,7 +69,7 @@ const char *cli_fix_of(const struct hb_error *err)
 	for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
 		if (exits[i].code == err->code && exits[i].fix)
 			return exits[i].fix;
-	/* Nobody foresaw it: what finds out most without changing anything. */
+	/* Not foreseen: the doctor finds out most, and changes nothing. */
 	if (cli_exit_of(err) == HB_EXIT_INTERNAL)
 		return "try again; if it stays so: holdback doctor";
 	return "";

@@ -50,7 +50,7 @@ static void add_all(const struct hb_live *live, struct buf *out)
 		(void)buf_add_fmt(out, "  … and %llu more\n",
 				  (unsigned long long)live->n_joined - n_named);
 	if (!live->has_mounts)
-		(void)buf_add_str(out, "  what is mounted cannot be read\n");
+		(void)buf_add_str(out, "  the mounts cannot be read\n");
 	for (size_t i = 0; i < live->n_mounts; i++) {
 		const struct hb_mount *mount = &live->mounts[i];
 

@@ -20,7 +20,7 @@
 #define HELP                                                  \
 	"y  let it pass, this time and for this path alone\n" \
 	"n  do not; then nothing is committed\n"              \
-	"d  show what changes there\n"                        \
+	"d  show the change\n"                                \
 	"q  the same as n\n"
 
 static int no_memory(struct hb_error *err)

@@ -97,7 +97,8 @@ static int parse_number(struct parser *in, uint16_t *ret, struct hb_error *err)
 	for (; *in->at >= '0' && *in->at <= '9' && n <= REPEAT_MAX; in->at++)
 		n = n * 10 + (unsigned)(*in->at - '0');
 	if (in->at == begin || n > REPEAT_MAX)
-		return fail(in, err, "no number, or one that is too large");
+		return fail(in, err,
+			    "no number, or a number that is too large");
 	*ret = (uint16_t)n;
 	return 0;
 }

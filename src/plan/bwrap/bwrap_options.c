@@ -537,7 +537,7 @@ static const struct bwrap_option options[] = {
 	{ "--tmpfs", AN, add_tmpfs, OP_TMPFS, 0, "DEST", "empty tmpfs at DEST" },
 	{ "--mqueue", AN, add_at, OP_MQUEUE, 0, "DEST", "message queues at DEST" },
 	{ "--dir", AN, add_dir, OP_DIR, 0, "DEST", "a directory at DEST" },
-	{ "--file", TWO, add_data, OP_FILE, 0, "FD DEST", "a file at DEST with what FD holds" },
+	{ "--file", TWO, add_data, OP_FILE, 0, "FD DEST", "a file at DEST with the data of FD" },
 	{ "--bind-data", TWO, add_data, OP_BIND_DATA, 0, "FD DEST", "the same, as a file mounted at DEST" },
 	{ "--ro-bind-data", TWO, add_data, OP_BIND_DATA, PLAN_RO, "FD DEST", "the same, read-only" },
 	{ "--symlink", TWO, add_bind, OP_SYMLINK, 0, "SRC DEST", "a symbolic link to SRC at DEST" },
@@ -552,7 +552,7 @@ static const struct bwrap_option options[] = {
 	{ "--as-pid-1", NONE, set_setting, PLAN_AS_PID_1, 0, "", "COMMAND itself is process 1 (needs --unshare-pid)" },
 	{ "--cap-add", AN, fold_cap, 1, 0, "CAP", "let COMMAND have the capability CAP, or ALL" },
 	{ "--cap-drop", AN, fold_cap, 0, 0, "CAP", "take the capability CAP, or ALL, from COMMAND" },
-	{ "--perms", AN, set_perms, 0, 0, "OCTAL", "mode of what the next option makes" },
+	{ "--perms", AN, set_perms, 0, 0, "OCTAL", "mode of the next option's file" },
 	{ "--size", AN, set_size, 0, 0, "BYTES", "size limit of the --tmpfs that follows" },
 	{ "--chmod", TWO, add_chmod, OP_CHMOD, 0, "OCTAL PATH", "set the mode of PATH, which must exist" },
 };

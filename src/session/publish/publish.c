@@ -217,7 +217,7 @@ static int note_pending(const struct hb_session *s, struct hb_error *err)
 		return dir;
 	fd = sys_openat(dir, s->record.name, O_WRONLY | O_CREAT | O_NOFOLLOW,
 			0600);
-	return fd < 0 ? hb_fail(err, fd, "cannot note what is to be published")
+	return fd < 0 ? hb_fail(err, fd, "cannot note the files to publish")
 		      : 0;
 }
 
@@ -266,8 +266,7 @@ int publish_write(struct publish_list *list, struct hb_session *s,
 		return r;
 	r = write_new(s->dir, LIST, list->text.data, list->text.len, 0600,
 		      false);
-	return r < 0 ? hb_fail(err, r, "cannot note what is to be published")
-		     : 0;
+	return r < 0 ? hb_fail(err, r, "cannot note the files to publish") : 0;
 }
 
 static bool is_json(const char *path)
@@ -427,9 +426,9 @@ static int publish_all(struct hb_session *s, const char *list, size_t n,
 			(void)snprintf(item.path, sizeof(item.path), "%s",
 				       e.value);
 		} else if (read_entry(&e, &item) < 0) {
-			return hb_fail(err, -HB_E_CORRUPT,
-				       "the list of what is to be published "
-				       "makes no sense");
+			return hb_fail(
+				err, -HB_E_CORRUPT,
+				"the list of files to publish is damaged");
 		}
 		/* The last of its lines. */
 		if (strcmp(e.key, "nsec") != 0 || item.path[0] != '/')

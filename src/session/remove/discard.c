@@ -24,14 +24,14 @@ int hb_session_empty(struct hb_session *session, struct hb_error *err)
 	if (session_has_journal(session))
 		return session_fail_interrupted(session, err);
 	if (n_layers > 0)
-		return hb_fail(err, -ENOSPC,
-			       "what is marked cannot be thrown away without "
-			       "room");
+		return hb_fail(
+			err, -ENOSPC,
+			"marked changes cannot be discarded without room");
 	/* It would be carried to the layer again. */
 	if (session->record.state == SESSION_ACTIVE && shown_has_trees(session))
-		return hb_fail(err, -ENOSPC,
-			       "what a command has left in a copy cannot be "
-			       "thrown away without room");
+		return hb_fail(
+			err, -ENOSPC,
+			"changes in a copy cannot be discarded without room");
 	session_close_resources(session);
 	r = session_finish_emptying(session, err);
 	if (r < 0)

@@ -116,8 +116,8 @@ static int collect_rest(void *ctx, const char *name, struct hb_error *err)
 	}
 	if (r < 0)
 		return r;
-	return tell(gc, NULL, "what an interrupted command left", &freed, false,
-		    err);
+	return tell(gc, NULL, "leftovers of an interrupted command", &freed,
+		    false, err);
 }
 
 /* What a box did to a copy is not in the upper yet. */
@@ -398,13 +398,12 @@ static int collect_undo(struct gc *gc, struct hb_session *s, enum history which,
 	free(undo.ids);
 	if (r >= 0)
 		r = tell(gc, s->record.name,
-			 which == HISTORY_DONE ? "what undo needs"
-					       : "what redo needs",
+			 which == HISTORY_DONE ? "undo data" : "redo data",
 			 &undo.freed, false, err);
 	if (r >= 0)
 		r = tell(gc, s->record.name,
-			 "what undo needs, written to after the commit", &kept,
-			 true, err);
+			 "undo data, written to after the commit", &kept, true,
+			 err);
 	return r;
 }
 
