@@ -17,10 +17,19 @@ DOCUMENTS = {
     "docs/ARCHITECTURE.md": False,
     "docs/man/holdback-tutorial.7.scd": True,
     "docs/man/holdback.conf.5.scd": True,
+    "docs/man/holdback.1.scd": True,
 }
+# Of the pages of commands, those whose sentences are short.
+PAGES = """
+    cleanup commit config exec fork gate gc keep ls mark plan profile recover redo resume
+    rollback shell stop sync undo verify why
+""".split()
+DOCUMENTS.update({f"docs/man/holdback-{name}.1.scd": True for name in PAGES})
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
-BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t))")
+BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")
 CODE = re.compile(r"`[^`]*`|\[([^\]]*)\]\([^)]*\)")
+# A pronoun in the place of a thing that has a name.
+PRONOUN = re.compile(r"\b(?:nobody|somebody|whoever|whatever|one that|one who)\b", re.I)
 END = re.compile(r"(?<=[.?!])(?:\*\*)?\s+(?=[A-Z`*_\[])")
 
 
@@ -51,6 +60,8 @@ def faults_of(text, has_sentences):
     if has_sentences:
         for sentence in long_sentences(text):
             yield f"{len(sentence.split())} words: {sentence}"
+        for found in PRONOUN.finditer(CODE.sub("code", FENCE.sub("", text))):
+            yield f"'{found[0]}' names nothing"
 
 
 def main():
@@ -67,6 +78,8 @@ def main():
     word = "word "
     found = list(faults_of("A " + word * 30 + "end.\n", True))
     point("a line and a sentence that are too long are found", [] if len(found) == 2 else found)
+    found = list(faults_of("Nobody can tell.\n", True))
+    point("a pronoun in the place of a name is found", [] if len(found) == 1 else ["none"])
     found = list(faults_of("- One `a b c` two.\n  Three.\n" + ("Four. " + word) * 9 + "\n", True))
     point("short lines and sentences are no fault", found)
     for name, has_sentences in DOCUMENTS.items():
