@@ -21,8 +21,8 @@ DOCUMENTS = {
 }
 # Of the pages of commands, those whose sentences are short.
 PAGES = """
-    cleanup commit config exec fork gate gc keep ls mark plan profile recover redo resume
-    rollback shell stop sync undo verify why
+    cleanup commit config create diff exec fork gate gc keep ls mark plan profile recover redo resume
+    rollback run shell stop sync undo verify why
 """.split()
 DOCUMENTS.update({f"docs/man/holdback-{name}.1.scd": True for name in PAGES})
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
