@@ -42,7 +42,7 @@ for path in "$new" "$new/session" "$new/r0" "$new/r0/upper" "$new/r0/top"; do
 		eval 'before "created session" | synced "$state/a/b/sessions/$path"'
 done
 for path in "$state/a/b/sessions" "$state/a/b" "$state/a" "$state" "$TMPDIR"; do
-	check "create syncs '${path#"$TMPDIR"}' of the directories that lead there"$TMPDIR"}' of the directories that lead there" \
+	check "create syncs '${path#"$TMPDIR"}' of the directories that lead there" \
 		eval 'before "created session" | synced "$path"'
 done
 check 'its name after it has it' eval \
