@@ -33,6 +33,7 @@ static void advance(struct known *known)
 	/* A record that is damaged ends it, and what follows is not known. */
 	known->has_record =
 		spill_next(&known->spill, &known->record, NULL) == 1;
+	known->n_read += known->has_record;
 }
 
 void known_begin(struct known *known, int file, uint64_t size)

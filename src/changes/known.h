@@ -22,6 +22,7 @@ struct known {
 	struct spill spill;
 	struct spilled record; /* the next one in the stream */
 	bool has_record;
+	uint64_t n_read; /* records, with the next one */
 };
 
 /* What cannot be read is not known: there is no failure. */

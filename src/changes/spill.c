@@ -20,7 +20,7 @@
  */
 #define OUT_SIZE    ((size_t)64 << 10)
 #define SPILL_BLOCK ((size_t)64 << 10)
-#define FIXED_MAX   512
+#define FIXED_MAX   512 /* all of a record but its path */
 
 enum entry_bit {
 	BIT_WHITEOUT = 1 << 0,
@@ -149,27 +149,31 @@ static void get_entry(struct cursor *c, struct entry *e)
 int spill_encode(const struct spilled *record, size_t shared, struct buf *out)
 {
 	const struct change *c = &record->change;
-	auto_buf struct buf body = BUF_INIT(FIXED_MAX);
-	size_t n = strlen(c->path) - shared;
+	size_t start = out->len;
+	uint32_t len;
 
-	put(&body, (unsigned char)c->kind, 1);
-	put(&body, c->what, 2);
-	put(&body, c->flags, 2);
-	put(&body, record->conflict, 1);
-	put(&body, c->layer, 4);
-	put(&body, c->link_group, 8);
-	put_entry(&body, &c->old);
-	put_entry(&body, &c->new);
+	/* Its length, once that is known: a buffer of its own would be one for
+	 * each record in the run path, where nothing is given back. */
+	put(out, 0, sizeof(len));
+	put(out, (unsigned char)c->kind, 1);
+	put(out, c->what, 2);
+	put(out, c->flags, 2);
+	put(out, record->conflict, 1);
+	put(out, c->layer, 4);
+	put(out, c->link_group, 8);
+	put_entry(out, &c->old);
+	put_entry(out, &c->new);
 	if (c->flags & CHANGE_IGNORED)
-		put(&body, c->ignored_top, 4);
+		put(out, c->ignored_top, 4);
 	if (c->flags & CHANGE_FIRM)
-		put(&body, (uint64_t)c->holder, 4);
-	put(&body, shared, 4);
-	if (body.error < 0)
-		return buf_fail(out, body.error);
-	put(out, body.len + n, 4);
-	(void)buf_add(out, body.data, body.len);
-	return buf_add(out, c->path + shared, n);
+		put(out, (uint64_t)c->holder, 4);
+	put(out, shared, 4);
+	(void)buf_add_str(out, c->path + shared);
+	if (out->error < 0)
+		return out->error;
+	len = (uint32_t)(out->len - start - sizeof(len));
+	memcpy(out->data + start, &len, sizeof(len));
+	return 0;
 }
 
 static bool is_sound(const struct spilled *s)

@@ -525,6 +525,18 @@ static int show(struct walk *w, struct sighting *s, struct child *c,
 	return r < 0 ? fail_here(w, r, err) : 0;
 }
 
+static int ask_settled(const struct walk *w, const char *path,
+		       const struct child *c, struct hb_error *err)
+{
+	const struct walk_request *q = w->request;
+
+	if (!q->settled || !c->is_touched || c->top.type != ENTRY_FILE)
+		return 0;
+	return q->settled(q->ctx, path,
+			  w->frames[w->n - 1].sources[c->layer].fd, &c->top,
+			  err);
+}
+
 static int visit(struct walk *w, const char *name, struct hb_error *err)
 {
 	const struct frame *f = top_of(w);
@@ -547,6 +559,10 @@ static int visit(struct walk *w, const char *name, struct hb_error *err)
 	s.name = s.path + at;
 
 	r = ask_layers(w, s.path, s.name, &c, err);
+	if (r >= 0)
+		r = ask_settled(w, s.path, &c, err);
+	if (r == 1)
+		return 0;
 	if (r >= 0)
 		r = ask_base(w, s.name, &s, &c, err);
 	if (r < 0)

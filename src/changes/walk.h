@@ -79,6 +79,13 @@ struct walk_request {
 	 */
 	const struct entry *(*known)(void *ctx, const char *path,
 				     size_t *ret_layer);
+	/*
+	 * 1: all is known of this file of the topmost layer that has one there,
+	 * in `dir`; the base is not asked, and nothing is shown.  0: it is not.
+	 * May be NULL.
+	 */
+	int (*settled)(void *ctx, const char *path, int dir,
+		       const struct entry *file, struct hb_error *err);
 	void *ctx;
 	void (*progress)(void *ctx, uint64_t n);
 	void *progress_ctx;

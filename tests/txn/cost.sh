@@ -64,6 +64,15 @@ is 'diff looks at an unchanged file in 2 calls' "$(each again)" 2
 # Two of these are the gate's and the last look before the commit point.
 check 'commit looks 12 times at a file, or less' [ "$(each commit)" -le 12 ]
 
+# Before the box in the base, after it in the layer; the directory is listed.
+for n in 300 400; do
+	new_session "mkdir d; for i in \$(seq $n); do echo old >d/\$i; done"
+	in_box 'touch d/*'
+	in_box true
+	calls all exec @s -- true >"$TMPDIR/diff.touched.$n"
+done
+is 'a later command looks twice at a file that was touched' "$(each touched)" 2
+
 rm -f "$TMPDIR"/diff.*
 rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
 finish

@@ -124,6 +124,39 @@ for HB_STRATEGY in overlay copy_on_write; do
 	check_exit 'a file beside a changed one is a conflict' 5 hb commit -y @s
 done
 
+# A later command: what was noted is looked at anew if the command wrote to it, or
+# to a side file, and stays noted if not.
+for HB_STRATEGY in overlay copy_on_write; do
+	new_session 'for f in a b c d; do echo old >$f; done; mkdir e; echo old >e/f; echo x >e/x'
+	in_box 'touch a b d e/f; echo new >c'
+	in_box 'true'
+	in_box 'echo new >a; touch b; echo old >c; echo w >d-wal; echo more >>e/x'
+	for f in a b c d e/f; do edit $f edited; done
+	is "only what still holds the same shows the edit ($HB_STRATEGY)" \
+		"$(in_box 'cat a b c d e/f' | tr '\n' ' ')" 'new edited edited old edited '
+	is 'all else is pending' "$(names)" 'M a,M d,A d-wal,M e/x,'
+	check_exit 'and a conflict' 5 hb commit -y @s
+	check 'of two files' hb commit -y --except a --except 'd*' @s
+	is 'the edits are there' "$(cd "$project" && cat a b c d e/f e/x | tr '\n' ' ')" \
+		'edited edited edited edited edited x more '
+done
+
+# An edit while a later command runs that does not touch the file.
+for HB_STRATEGY in overlay copy_on_write; do
+	new_session 'echo old >f; echo g >g'
+	in_box 'touch f'
+	mkfifo "$TMPDIR/go" "$TMPDIR/ready"
+	in_box 'echo ready; read line; echo more >g' <"$TMPDIR/go" >"$TMPDIR/ready" &
+	exec 7>"$TMPDIR/go"
+	read -r _ <"$TMPDIR/ready"
+	edit f edited
+	exec 7>&-
+	wait
+	rm "$TMPDIR/go" "$TMPDIR/ready"
+	is "what was noted before stays noted ($HB_STRATEGY)" "$(in_box 'cat f')" edited
+	check 'and is no conflict' hb commit -y @s
+done
+
 # What hides all that lies below it is made by the session, whatever it holds.
 HB_STRATEGY=overlay
 new_session 'mkdir d; echo in >d/f'

@@ -12,12 +12,15 @@
 #include "changes/known.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
+#include "sys/dir.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "sys/kernel.h"
 #include "tree/overlay.h"
 #include "tree/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +40,8 @@
 #define LIST	 ALIKE_LIST
 #define LIST_NEW ALIKE_LIST_NEW
 
+#define LISTED_SIZE 4096
+
 #define USER_READ  0400
 #define USER_WRITE 0200
 #define USER_ENTER 0500
@@ -46,12 +51,24 @@
 	(CHANGED_MODE | CHANGED_OWNER | CHANGED_XATTRS | CHANGED_LINKS | \
 	 CHANGED_MAYBE_XATTRS)
 
+/* Deeper than that each file is asked for its side files. */
+#define LEVELS 64
+
+/* Whether a directory has names that are side files of a database. */
+enum sides {
+	SIDES_UNKNOWN = 0,
+	SIDES_NONE,
+	SIDES_SOME,
+};
+
 struct noting {
 	const struct alike_place *place;
 	struct known before;
+	enum sides sides[LEVELS]; /* of the directory at hand, by depth */
 	struct spill list;
 	uint64_t n, n_going, n_useful;
-	uint64_t bytes; /* that may still be compared */
+	uint64_t n_same; /* of these, as they were noted before */
+	uint64_t bytes;	 /* that may still be compared */
 	bool is_committed;
 	bool has_marks; /* the layer can have them */
 };
@@ -61,12 +78,37 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+static size_t depth_of(const char *path)
+{
+	size_t n = 0;
+
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+		n++;
+	return n;
+}
+
+static bool is_same_entry(const struct entry *a, const struct entry *b)
+{
+	return a->type == b->type && a->ino == b->ino &&
+	       is_same_time(a->ctime, b->ctime);
+}
+
+static bool is_same_note(const struct change *a, const struct change *b)
+{
+	return a->kind == b->kind && a->flags == b->flags &&
+	       is_same_entry(&a->old, &b->old) &&
+	       is_same_entry(&a->new, &b->new);
+}
+
 static int add(struct noting *n, struct spilled *record, struct hb_error *err)
 {
 	const struct change *c = &record->change;
+	const struct spilled *before = known_find(&n->before, c->path);
 
 	if (n->n++ >= ALIKE_MAX)
 		return 0;
+	if (before && is_same_note(&before->change, c))
+		n->n_same++;
 	if (c->flags & ALIKE_GOES)
 		n->n_going++;
 	else if (c->kind == ALIKE_SAME || c->new.type == ENTRY_FILE)
@@ -110,12 +152,15 @@ static bool can_go(const struct noting *n, const struct entry *e)
 static int note_dir(struct noting *n, const struct sighting *s,
 		    const struct below *below, struct hb_error *err)
 {
+	size_t depth = depth_of(s->path) + 1;
 	struct spilled record = { .change = { .kind = ALIKE_OTHER,
 					      .path = s->path,
 					      .old = below->entry,
 					      .new = s->new } };
 	int what = what_differs(s, below, NULL);
 
+	if (depth < LEVELS)
+		n->sides[depth] = SIDES_UNKNOWN;
 	if (what >= 0 && !(what & CHANGED_ATTRIBUTES)) {
 		if (!below->in_layer)
 			record.change.kind = ALIKE_SAME;
@@ -141,40 +186,115 @@ static bool may_compare(struct noting *n, const struct sighting *s,
 	return true;
 }
 
+/* Nobody has written to the upper's since. */
+static bool is_still_noted(const struct spilled *before,
+			   const struct entry *file)
+{
+	const struct change *c = &before->change;
+
+	return c->new.type == ENTRY_FILE &&
+	       c->new.ino ==
+		       file->ino &&is_same_time(c->new.ctime, file->ctime) &&
+	       !(c->flags & ALIKE_GOES);
+}
+
 /* What was found out before, and still holds. */
 static bool is_noted(const struct spilled *before, const struct sighting *s,
 		     const struct below *below)
 {
 	const struct change *c = &before->change;
 
-	if (c->new.type != ENTRY_FILE || c->new.ino != s->new.ino ||
-	    !is_same_time(c->new.ctime, s->new.ctime) ||
-	    (c->flags & ALIKE_GOES))
-		return false;
-	return c->kind == ALIKE_SAME ||
-	       entry_is_untouched(&c->old, &below->entry);
+	return is_still_noted(before, &s->new) &&
+	       (c->kind == ALIKE_SAME ||
+		entry_is_untouched(&c->old, &below->entry));
+}
+
+static const struct entry *known_file(void *ctx, const char *path,
+				      size_t *ret_layer)
+{
+	struct noting *n = ctx;
+	const struct spilled *before = known_find(&n->before, path);
+
+	*ret_layer = 0;
+	return before ? &before->change.new : NULL;
+}
+
+static enum sides list_sides(int upper)
+{
+	auto_fd int dir = sys_openat(upper, ".", O_RDONLY | O_DIRECTORY, 0);
+	char block[LISTED_SIZE] __attribute__((aligned(8)));
+	ssize_t n = dir;
+	size_t len;
+
+	while (n >= 0 && (n = sys_getdents(dir, block, sizeof(block))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct k_dirent *e = (const void *)(block + at);
+
+			if (database_part_of_name(e->name, &len) !=
+			    DATABASE_MAIN)
+				return SIDES_SOME;
+			at += e->reclen;
+		}
+	return n < 0 ? SIDES_SOME : SIDES_NONE;
+}
+
+/* `dir` is the upper's directory that has the path. */
+static bool may_have_sides(struct noting *n, const char *path, int dir)
+{
+	size_t depth = depth_of(path);
+
+	if (depth >= LEVELS)
+		return true;
+	if (n->sides[depth] == SIDES_UNKNOWN)
+		n->sides[depth] = list_sides(dir);
+	return n->sides[depth] == SIDES_SOME;
 }
 
 /*
  * A database and its side files are one unit, also where only one of them has
  * changed.  By name: what is no database loses nothing by it.
  */
-static bool has_side_files(const struct sighting *s)
+static bool has_side_files(struct noting *n, const char *path, int dir)
 {
+	const char *slash = strrchr(path, '/');
 	size_t len;
-	enum database_part own = database_part_of_name(s->name, &len);
+	enum database_part own =
+		database_part_of_name(slash ? slash + 1 : path, &len);
 	char name[NAME_MAX + 16];
 	struct sys_attr a;
 
+	if (!may_have_sides(n, path, dir))
+		return false;
 	for (int i = DATABASE_MAIN; i <= DATABASE_INDEX; i++) {
 		if (i == (int)own)
 			continue;
-		(void)snprintf(name, sizeof(name), "%.*s%s", (int)len, s->name,
-			       database_endings[i]);
-		if (sys_attr_at(s->layer_dir, name, &a) >= 0)
+		(void)snprintf(name, sizeof(name), "%.*s%s", (int)len,
+			       slash ? slash + 1 : path, database_endings[i]);
+		if (sys_attr_at(dir, name, &a) >= 0)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Whatever the base has by now, a file that was the same as the base's stays
+ * noted as long as it is the one that was compared.
+ */
+static int pass_noted(void *ctx, const char *path, int dir,
+		      const struct entry *file, struct hb_error *err)
+{
+	struct noting *n = ctx;
+	const struct spilled *before = known_find(&n->before, path);
+	struct spilled record;
+	int r;
+
+	if (!before || before->change.kind != ALIKE_SAME ||
+	    !is_still_noted(before, file) || has_side_files(n, path, dir))
+		return 0;
+	record = *before;
+	record.change.path = path;
+	r = add(n, &record, err);
+	return r < 0 ? r : 1;
 }
 
 /* One that is alike is not, if it is part of something that is not. */
@@ -182,7 +302,7 @@ static int add_file(struct noting *n, const struct sighting *s,
 		    struct spilled *record, struct hb_error *err)
 {
 	if ((record->change.kind == ALIKE_SAME || record->change.flags) &&
-	    has_side_files(s)) {
+	    has_side_files(n, s->path, s->layer_dir)) {
 		record->change.kind = ALIKE_OTHER;
 		record->change.flags = 0;
 	}
@@ -269,6 +389,8 @@ static int walk(struct noting *n, struct hb_error *err)
 		.spill_dir = n->place->dir,
 		.store_name = n->place->store_name,
 		.sight = note_one,
+		.known = known_file,
+		.settled = pass_noted,
 		.ctx = n,
 	};
 	int r = note_top(n, err);
@@ -329,6 +451,15 @@ static int make_up(const struct alike_place *place, struct hb_error *err)
 	return r < 0 ? r : drop_name(place, LIST_NEW, err);
 }
 
+/* What could go from it then could not, and cannot now. */
+static bool is_as_before(const struct noting *n)
+{
+	const struct spill *before = &n->before.spill;
+
+	return n->n_same == n->n && before->next == before->end &&
+	       n->before.n_read == n->n + 1;
+}
+
 static int keep(struct noting *n, struct hb_error *err)
 {
 	const struct sweep_request sweep = {
@@ -340,6 +471,8 @@ static int keep(struct noting *n, struct hb_error *err)
 	uint64_t n_gone;
 	int r = 0;
 
+	if (is_as_before(n))
+		return drop_name(n->place, LIST_NEW, err);
 	if (n->n_going + n->n_useful > 0)
 		r = alike_list_end(&n->list, err);
 	if (r >= 0 && n->n_going > 0)
@@ -397,7 +530,7 @@ static bool may_be_stale(const struct spilled *record)
 	return record->change.kind == ALIKE_SAME;
 }
 
-/* The base has another one, and the upper, which was asked before, has not. */
+/* The base has another one; that the upper has not is asked next. */
 static bool is_stale(const struct spilled *record, const struct sys_attr *base)
 {
 	const struct change *c = &record->change;
@@ -406,26 +539,6 @@ static bool is_stale(const struct spilled *record, const struct sys_attr *base)
 	       (base->mode & S_IFMT) !=
 		       (c->old.type == ENTRY_DIR ? S_IFDIR : S_IFREG) ||
 	       !is_same_time(base->ctime, c->old.ctime);
-}
-
-static int find_newest(struct spill *list, struct timespec *newest,
-		       struct hb_error *err)
-{
-	struct spilled record;
-	int r;
-
-	*newest = (struct timespec){ 0 };
-	r = spill_rewind(list, err);
-	while (r >= 0 && (r = spill_next(list, &record, err)) == 1) {
-		const struct timespec t = record.change.new.ctime;
-
-		if (record.change.new.type == ENTRY_FILE &&
-		    (t.tv_sec > newest->tv_sec ||
-		     (t.tv_sec == newest->tv_sec &&
-		      t.tv_nsec > newest->tv_nsec)))
-			*newest = t;
-	}
-	return r;
 }
 
 int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
@@ -437,6 +550,7 @@ int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
 		.list = &list,
 		.may_go = may_be_stale,
 		.goes = is_stale,
+		.newest = ret_newest,
 		.is_durable = true,
 	};
 	uint64_t n_gone, size;
@@ -452,8 +566,6 @@ int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
 		return 0;
 	spill_resume(&list, fd, size);
 	r = sweep_run(&sweep, &n_gone, err);
-	if (r >= 0 && ret_newest)
-		r = find_newest(&list, ret_newest, err);
 	spill_done(&list);
 	return r;
 }

@@ -28,7 +28,9 @@ struct hb_error;
  * (c) Killed at any call, the view is the same in everything: times of
  *     directories are in the list before the first name goes.
  * (d) No note, or one that cannot be read, costs a conflict and no change.
- * (e) Bytes are compared once for each object, at most ALIKE_BYTES_MAX at a
+ * (e) Where nothing has changed, a file that is noted is looked at once before
+ *     a box, in the base, and once after it, in the upper.
+ * (f) Bytes are compared once for each object, at most ALIKE_BYTES_MAX at a
  *     time; what is beyond that has its turn the next time.
  */
 #define ALIKE_BYTES_MAX ((uint64_t)1 << 28)

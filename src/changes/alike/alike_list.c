@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/siphash.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAGIC	   "holdback alike 1"
+#define MAGIC	   "holdback alike 2"
 #define CHUNK_SIZE ((size_t)64 << 10)
 
 /* More than so many records of a common length take. */
@@ -23,19 +23,24 @@
 struct head {
 	char magic[24];
 	uint64_t size; /* of the file */
-	uint8_t digest[SHA256_SIZE];
+	uint64_t sum;  /* see sum_up() */
+	char unused[24];
 };
 
 static_assert(sizeof(struct head) == SPILL_HEAD, "the head has its place");
 
-static int name_bytes(int fd, uint64_t size, uint8_t digest[SHA256_SIZE])
+/*
+ * Of all that follows the head, by chunks; the key of each is the sum of those
+ * before.  It tells a list that is torn, and is no proof against who forges
+ * one: he could remove the upper as well.
+ */
+static int sum_up(int fd, uint64_t size, uint64_t *ret)
 {
 	auto_free char *chunk = malloc(CHUNK_SIZE);
-	struct sha256 h;
+	struct siphash_key key = { .k1 = size };
 
 	if (!chunk)
 		return -ENOMEM;
-	sha256_init(&h);
 	for (uint64_t at = SPILL_HEAD; at < size;) {
 		uint64_t left = size - at;
 		size_t want = left < CHUNK_SIZE ? (size_t)left : CHUNK_SIZE;
@@ -43,25 +48,26 @@ static int name_bytes(int fd, uint64_t size, uint8_t digest[SHA256_SIZE])
 
 		if (n < 0 || (size_t)n != want)
 			return n < 0 ? (int)n : -EBADMSG;
-		sha256_add(&h, chunk, want);
+		key.k0 = siphash(&key, chunk, want);
 		at += want;
 	}
-	sha256_end(&h, digest);
+	*ret = key.k0;
 	return 0;
 }
 
 static bool is_whole(int fd, uint64_t size)
 {
-	static const char magic[sizeof(((struct head *)NULL)->magic)] = MAGIC;
-	uint8_t digest[SHA256_SIZE];
+	static const struct head empty = { .magic = MAGIC };
 	struct head head;
+	uint64_t sum = 0;
 
 	return size >= SPILL_HEAD && size <= BYTES_MAX &&
 	       sys_pread_full(fd, &head, sizeof(head), 0) ==
 		       (ssize_t)sizeof(head) &&
-	       memcmp(head.magic, magic, sizeof(magic)) == 0 &&
-	       head.size == size && name_bytes(fd, size, digest) == 0 &&
-	       memcmp(digest, head.digest, sizeof(digest)) == 0;
+	       memcmp(head.magic, empty.magic, sizeof(empty.magic)) == 0 &&
+	       memcmp(head.unused, empty.unused, sizeof(empty.unused)) == 0 &&
+	       head.size == size && sum_up(fd, size, &sum) == 0 &&
+	       sum == head.sum;
 }
 
 int alike_list_open(int dir, const char *name, uint64_t *ret_size)
@@ -99,9 +105,8 @@ int alike_list_end(struct spill *list, struct hb_error *err)
 	if (r < 0)
 		return r;
 	head.size = list->end;
-	r = head.size > BYTES_MAX
-		    ? -EFBIG
-		    : name_bytes(list->file, list->end, head.digest);
+	r = head.size > BYTES_MAX ? -EFBIG
+				  : sum_up(list->file, list->end, &head.sum);
 	if (r >= 0)
 		r = sys_pwrite_all(list->file, &head, sizeof(head), 0);
 	return r < 0 ? hb_fail(err, r, "cannot note the copies without changes")

@@ -204,11 +204,20 @@ static bool is_to_go(struct sweep *s, const struct spilled *record,
 	if (!s->q->may_go(record))
 		return false;
 	open_top(s);
-	if (s->upper < 0 || sys_attr_at(s->upper, name, &now) < 0 ||
-	    !is_it(&record->change.new, &now))
+	if (s->upper < 0)
 		return false;
 	has_base = s->base >= 0 && sys_attr_at(s->base, name, &base) >= 0;
-	return s->q->goes(record, has_base ? &base : NULL);
+	return s->q->goes(record, has_base ? &base : NULL) &&
+	       sys_attr_at(s->upper, name, &now) >= 0 &&
+	       is_it(&record->change.new, &now);
+}
+
+static void keep_newest(struct timespec *newest, struct timespec t)
+{
+	if (newest &&
+	    (t.tv_sec > newest->tv_sec ||
+	     (t.tv_sec == newest->tv_sec && t.tv_nsec > newest->tv_nsec)))
+		*newest = t;
 }
 
 static int sweep_one(struct sweep *s, const struct spilled *record,
@@ -244,9 +253,11 @@ int sweep_run(const struct sweep_request *request, uint64_t *ret_n,
 	int r;
 
 	r = spill_rewind(request->list, err);
-	while (r >= 0 && (r = spill_next(request->list, &record, err)) == 1)
+	while (r >= 0 && (r = spill_next(request->list, &record, err)) == 1) {
+		keep_newest(request->newest, record.change.new.ctime);
 		r = s.n == 0 ? enter(&s, "", false, err)
 			     : sweep_one(&s, &record, err);
+	}
 	while (r >= 0 && s.n > 0)
 		r = leave(&s, err);
 	close_top(&s);

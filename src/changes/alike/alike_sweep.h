@@ -11,11 +11,12 @@ struct hb_error;
 /*
  * Removes from the upper what a list is about.
  *
- * `may_go` is asked about each record, `goes` about those of which the object
- * is still the one of the list: by inode and ctime, of a directory by inode,
- * mode and owner.  `base` is what the base has there, NULL: nothing that could
- * be looked at.  A directory goes after what is in it, and only if that leaves
- * it empty; the others keep their times.
+ * `may_go` is asked about each record, then `goes`.  `base` is what the base
+ * has there, NULL: nothing that could be looked at.  What goes has to be the
+ * object of the list still: by inode and ctime, of a directory by inode, mode
+ * and owner.  That is looked at last, because most do not go.  A directory goes
+ * after what is in it, and only if that leaves it empty; the others keep their
+ * times.
  */
 typedef bool (*sweep_may_fn)(const struct spilled *record);
 typedef bool (*sweep_fn)(const struct spilled *record,
@@ -26,7 +27,8 @@ struct sweep_request {
 	struct spill *list;
 	sweep_may_fn may_go;
 	sweep_fn goes;
-	bool is_durable; /* what is gone stays so when it returns */
+	struct timespec *newest; /* the latest ctime of the list; may be NULL */
+	bool is_durable;	 /* what is gone stays so when it returns */
 };
 
 /* How many are gone. */
