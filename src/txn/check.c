@@ -270,15 +270,15 @@ static int look_at_resource(struct look *l, const struct txn_resource *res,
 			    struct hb_error *err)
 {
 	const struct {
-		int at;
 		const char *dir;
+		int at;
 		unsigned loose;
 	} all[] = {
-		{ res->spot, "txn", FACT_LOOSE_COPIES },
-		{ res->spot, "undo", FACT_LOOSE_OBJECTS },
-		{ res->dir, "txn", FACT_LOOSE_COPIES },
-		{ res->dir, "undo", FACT_LOOSE_OBJECTS },
-		{ res->dir, "trash", FACT_LOOSE_OBJECTS },
+		{ "txn", res->spot, FACT_LOOSE_COPIES },
+		{ "undo", res->spot, FACT_LOOSE_OBJECTS },
+		{ "txn", res->dir, FACT_LOOSE_COPIES },
+		{ "undo", res->dir, FACT_LOOSE_OBJECTS },
+		{ "trash", res->dir, FACT_LOOSE_OBJECTS },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

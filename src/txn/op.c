@@ -39,7 +39,7 @@ enum has {
 	[kind] = { old, new, sources, identity, may, needs, keeps },
 #define OR_IDENTITY(kind, old, new, sources, identity, may, needs, keeps) | (identity)
 #define OR_EFFECT(kind, old, new, sources, identity, may, needs, keeps) | (may) | (needs)
-#define PLUS_ONE(kind, old, new, sources, identity, may, needs, keeps) + 1
+#define OR_KIND(kind, old, new, sources, identity, may, needs, keeps) | (1 << (kind))
 /* clang-format on */
 
 static const struct kind {
@@ -50,7 +50,7 @@ static const struct kind {
 	bool keeps_old;
 } kinds[OP_KINDS] = { KINDS(ROW) };
 
-static_assert((0 KINDS(PLUS_ONE)) == OP_KINDS - 1, "each kind has a row");
+static_assert((0 KINDS(OR_KIND)) == (1 << OP_KINDS) - 2, "each kind has a row");
 static_assert((0 KINDS(OR_IDENTITY)) == OP_IDENTITY_ALL,
 	      "each identity has a kind");
 static_assert((0 KINDS(OR_EFFECT)) == OP_EFFECT_ALL, "each effect has a kind");

@@ -57,8 +57,8 @@ static void plant_done(struct world *w)
 struct plot {
 	const char *row; /* NULL: in none */
 	enum journal_kind kind;
-	uint64_t id; /* 0: no journal */
 	bool is_done;
+	uint64_t id; /* 0: no journal */
 	const char *names[4];
 	const char *told; /* among the names of the failure */
 };
@@ -66,52 +66,52 @@ struct plot {
 #define NONE JOURNAL_KINDS
 
 static const struct plot plots[] = {
-	{ "idle", NONE, 0, false, { NULL }, NULL },
-	{ "idle", NONE, 0, false, { "done/1", "undone/2" }, NULL },
-	{ "idle", NONE, 0, false, { "done/1", "r0/undo/1", "r0/txn/1" }, NULL },
-	{ "idle", NONE, 0, false, { "r0/undo/1" }, NULL },
-	{ "idle", NONE, 0, false, { "r0/trash/3", "seen" }, NULL },
-	{ "left over", NONE, 0, false, { "journal.done", "undone/7" }, NULL },
-	{ "left over", NONE, 0, false, { "r0/txn/4", "done/3" }, NULL },
-	{ "left over", NONE, 0, false, { "r0/parents.new" }, NULL },
-	{ "planning", NONE, 0, false, { "journal.new", "r0/txn/4" }, NULL },
-	{ "commit", JOURNAL_COMMIT, 4, false, { "done/3", "r0/txn/4" }, NULL },
-	{ "commit", JOURNAL_ROLLBACK, 4, false, { "undone/3" }, NULL },
-	{ "commit", JOURNAL_COMMIT, 4, false, { "journal.done" }, NULL },
-	{ "commit", JOURNAL_COMMIT, 4, false, { "r0/txn/3" }, NULL },
-	{ "undo", JOURNAL_UNDO, 4, false, { "done/4", "undone/5" }, NULL },
+	{ "idle", NONE, false, 0, { NULL }, NULL },
+	{ "idle", NONE, false, 0, { "done/1", "undone/2" }, NULL },
+	{ "idle", NONE, false, 0, { "done/1", "r0/undo/1", "r0/txn/1" }, NULL },
+	{ "idle", NONE, false, 0, { "r0/undo/1" }, NULL },
+	{ "idle", NONE, false, 0, { "r0/trash/3", "seen" }, NULL },
+	{ "left over", NONE, false, 0, { "journal.done", "undone/7" }, NULL },
+	{ "left over", NONE, false, 0, { "r0/txn/4", "done/3" }, NULL },
+	{ "left over", NONE, false, 0, { "r0/parents.new" }, NULL },
+	{ "planning", NONE, false, 0, { "journal.new", "r0/txn/4" }, NULL },
+	{ "commit", JOURNAL_COMMIT, false, 4, { "done/3", "r0/txn/4" }, NULL },
+	{ "commit", JOURNAL_ROLLBACK, false, 4, { "undone/3" }, NULL },
+	{ "commit", JOURNAL_COMMIT, false, 4, { "journal.done" }, NULL },
+	{ "commit", JOURNAL_COMMIT, false, 4, { "r0/txn/3" }, NULL },
+	{ "undo", JOURNAL_UNDO, false, 4, { "done/4", "undone/5" }, NULL },
 	{ "undo",
 	  JOURNAL_UNDO,
-	  4,
 	  false,
+	  4,
 	  { "done/4", "r0/parents.new" },
 	  NULL },
-	{ "redo", JOURNAL_REDO, 4, false, { "done/3", "undone/4" }, NULL },
-	{ "commit done", JOURNAL_COMMIT, 4, true, { "undone/3" }, NULL },
-	{ "undo done", JOURNAL_UNDO, 4, true, { "done/4" }, NULL },
-	{ "undo done", JOURNAL_UNDO, 4, true, { "undone/5" }, NULL },
-	{ "redo done", JOURNAL_REDO, 4, true, { "undone/4" }, NULL },
-	{ "damaged", NONE, 0, false, { "journal", "r0/undo/1" }, NULL },
+	{ "redo", JOURNAL_REDO, false, 4, { "done/3", "undone/4" }, NULL },
+	{ "commit done", JOURNAL_COMMIT, true, 4, { "undone/3" }, NULL },
+	{ "undo done", JOURNAL_UNDO, true, 4, { "done/4" }, NULL },
+	{ "undo done", JOURNAL_UNDO, true, 4, { "undone/5" }, NULL },
+	{ "redo done", JOURNAL_REDO, true, 4, { "undone/4" }, NULL },
+	{ "damaged", NONE, false, 0, { "journal", "r0/undo/1" }, NULL },
 
-	{ NULL, JOURNAL_COMMIT, 4, false, { "journal.new" }, "journal.new" },
-	{ NULL, NONE, 0, false, { "journal", "journal.new" }, "journal.new" },
-	{ NULL, NONE, 0, false, { "done/7", "undone/7" }, "undone/7" },
-	{ NULL, NONE, 0, false, { "done/7", "undone/6" }, "undone/6" },
-	{ NULL, JOURNAL_COMMIT, 4, false, { "done/4" }, "done/4" },
-	{ NULL, JOURNAL_COMMIT, 4, false, { "done/5" }, "done/5" },
-	{ NULL, JOURNAL_COMMIT, 4, false, { "undone/5" }, "undone/5" },
-	{ NULL, JOURNAL_UNDO, 4, false, { NULL }, "journal" },
-	{ NULL, JOURNAL_UNDO, 4, false, { "undone/4" }, "undone/4" },
-	{ NULL, JOURNAL_UNDO, 4, false, { "done/4", "done/5" }, "done/5" },
-	{ NULL, JOURNAL_UNDO, 4, true, { "undone/4" }, "undone/4" },
+	{ NULL, JOURNAL_COMMIT, false, 4, { "journal.new" }, "journal.new" },
+	{ NULL, NONE, false, 0, { "journal", "journal.new" }, "journal.new" },
+	{ NULL, NONE, false, 0, { "done/7", "undone/7" }, "undone/7" },
+	{ NULL, NONE, false, 0, { "done/7", "undone/6" }, "undone/6" },
+	{ NULL, JOURNAL_COMMIT, false, 4, { "done/4" }, "done/4" },
+	{ NULL, JOURNAL_COMMIT, false, 4, { "done/5" }, "done/5" },
+	{ NULL, JOURNAL_COMMIT, false, 4, { "undone/5" }, "undone/5" },
+	{ NULL, JOURNAL_UNDO, false, 4, { NULL }, "journal" },
+	{ NULL, JOURNAL_UNDO, false, 4, { "undone/4" }, "undone/4" },
+	{ NULL, JOURNAL_UNDO, false, 4, { "done/4", "done/5" }, "done/5" },
+	{ NULL, JOURNAL_UNDO, true, 4, { "undone/4" }, "undone/4" },
 	{ NULL,
 	  JOURNAL_REDO,
-	  4,
 	  false,
+	  4,
 	  { "undone/4", "undone/3" },
 	  "undone/3" },
-	{ NULL, JOURNAL_REDO, 4, true, { "done/4" }, "done/4" },
-	{ NULL, JOURNAL_REDO, 4, true, { "journal.done.new" }, ".done.new" },
+	{ NULL, JOURNAL_REDO, true, 4, { "done/4" }, "done/4" },
+	{ NULL, JOURNAL_REDO, true, 4, { "journal.done.new" }, ".done.new" },
 };
 
 #define N_PLOTS (sizeof(plots) / sizeof(plots[0]))
@@ -127,37 +127,40 @@ static void build(const struct plot *p, struct world *w)
 		plant(w, p->names[i]);
 }
 
+static void check_plot(const struct plot *p, size_t i)
+{
+	struct txn_state state = { 0 };
+	struct hb_error err = { 0 };
+	struct world w;
+	int r;
+
+	build(p, &w);
+	r = txn_check(&w.txn, &state, &err);
+	if (r < 0 && p->row)
+		printf("# %zu: %s\n", i, err.text);
+	if (r == 0 && !p->row)
+		printf("# %zu: in '%s'\n", i, state.row->name);
+	CHECK_INT(r, p->row ? 0 : -HB_E_STATE);
+	if (p->row) {
+		CHECK(strcmp(state.row->name, p->row) == 0);
+	} else {
+		CHECK(strstr(err.text, p->told) != NULL);
+		CHECK(err.fix[0] != '\0');
+	}
+	world_done(&w);
+}
+
 static void each_combination_is_in_its_row_or_in_none(void)
 {
-	for (size_t i = 0; i < N_PLOTS; i++) {
-		const struct plot *p = &plots[i];
-		struct txn_state state = { 0 };
-		struct hb_error err = { 0 };
-		struct world w;
-		int r;
-
-		build(p, &w);
-		r = txn_check(&w.txn, &state, &err);
-		if (r < 0 && p->row)
-			printf("# %zu: %s\n", i, err.text);
-		if (r == 0 && !p->row)
-			printf("# %zu: in '%s'\n", i, state.row->name);
-		CHECK_INT(r, p->row ? 0 : -HB_E_STATE);
-		if (p->row) {
-			CHECK(strcmp(state.row->name, p->row) == 0);
-		} else {
-			CHECK(strstr(err.text, p->told) != NULL);
-			CHECK(err.fix[0] != '\0');
-		}
-		world_done(&w);
-	}
+	for (size_t i = 0; i < N_PLOTS; i++)
+		check_plot(&plots[i], i);
 }
 
 /* The sweep would have removed the plan, and the journal have been run. */
 static void recovery_touches_nothing_that_is_in_no_row(void)
 {
-	static const struct plot plot = { NULL,	 JOURNAL_COMMIT,    4,
-					  false, { "journal.new" }, NULL };
+	static const struct plot plot = { NULL, JOURNAL_COMMIT,	   false,
+					  4,	{ "journal.new" }, NULL };
 	enum txn_recovered what;
 	struct hb_error err = { 0 };
 	struct world w;
