@@ -74,6 +74,7 @@ struct hb_session_info {
 	bool has_lost;	  /* the machine went down while a box ran */
 	uint64_t undo_bytes;
 	bool has_workspace; /* `run` made it: the first is the project */
+	const char *view;   /* "run", or "host": all of it can be read */
 	/*
 	 * "commit", "undo", "redo" or "rollback", which was interrupted and
 	 * waits to be finished or taken back; else NULL.
@@ -104,10 +105,12 @@ int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,
 
 struct hb_create_options {
 	const char *name;
-	const char *const *cow; /* DIR or DIR:INSIDE */
-	size_t n_cow;
-	const char *const *read_only;
-	size_t n_read_only;
+	/*
+	 * What describes the view, with keys of `run`; "cow", DIR or
+	 * DIR:INSIDE, names what is held back, the workspace first.
+	 */
+	const struct hb_setting *settings;
+	size_t n_settings;
 	bool is_durable;
 	/* Looks for groups that the box does not know in all of the tree. */
 	bool scan_groups;

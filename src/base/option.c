@@ -217,12 +217,16 @@ static int store_given(struct parse *x, const struct option *o, const char *arg)
 	return 0;
 }
 
-/* The table of the command, then the table of all. */
+/* The tables of the command, then the table of all. */
+#define TABLES 3
+
 static const struct option *table_of(const struct parse *x, int i)
 {
-	if (i == 1)
+	if (i == TABLES - 1)
 		return x->program->options;
-	return x->command ? x->command->options : NULL;
+	if (!x->command)
+		return NULL;
+	return i == 0 ? x->command->options : x->command->shared;
 }
 
 static int fail_unknown(struct parse *x, const char *word, const char *name)
@@ -231,7 +235,7 @@ static int fail_unknown(struct parse *x, const char *word, const char *name)
 	struct suggestion s;
 
 	suggestion_init(&s, name ? name : "");
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < TABLES; i++)
 		for (const struct option *o = table_of(x, i); o && o->name; o++)
 			if (!o->is_hidden)
 				suggestion_offer(&s, o->name);
@@ -269,7 +273,7 @@ static int parse_long(struct parse *x, const char *word)
 		return fail_unknown(x, word, NULL);
 	memcpy(name, word + 2, n);
 	name[n] = '\0';
-	for (int i = 0; i < 2 && !o; i++)
+	for (int i = 0; i < TABLES && !o; i++)
 		o = option_find(table_of(x, i), name);
 	if (!o)
 		return fail_unknown(x, word, name);
@@ -286,7 +290,7 @@ static int parse_long(struct parse *x, const char *word)
 
 static const struct option *find_letter(const struct parse *x, char letter)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < TABLES; i++)
 		for (const struct option *o = table_of(x, i); o && o->name; o++)
 			if (o->letter == letter)
 				return o;
@@ -316,7 +320,7 @@ static int parse_letters(struct parse *x, const char *word)
 
 static const struct option *find_sigil(const struct parse *x, char c)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < TABLES; i++)
 		for (const struct option *o = table_of(x, i); o && o->name; o++)
 			if (o->sigil && o->sigil == c)
 				return o;

@@ -105,6 +105,8 @@ struct command {
 	const char *group;    /* a heading in the list before this row */
 	unsigned int flags;
 	const struct option *options; /* may be NULL */
+	/* What several commands have in common; may be NULL. */
+	const struct option *shared;
 	int operands_min;
 	int operands_max; /* OPERANDS_ANY */
 	enum option_offer offer;

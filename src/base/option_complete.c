@@ -153,8 +153,10 @@ static void bash_scan(struct buf *out, const struct program *p)
 			       "\t\tcase $cmd:$w in\n");
 	bash_takers(out, "", p->options);
 	for (const struct command *c = first_command(p); c;
-	     c = next_command(c + 1))
+	     c = next_command(c + 1)) {
 		bash_takers(out, plain(c->name), c->options);
+		bash_takers(out, plain(c->name), c->shared);
+	}
 	(void)buf_add_str(out, "\t\t*:--) rest=1; break ;;\n"
 			       "\t\t*:-*) ;;\n");
 	for (const struct command *c = first_command(p); c;
@@ -162,8 +164,10 @@ static void bash_scan(struct buf *out, const struct program *p)
 		(void)buf_add_fmt(out, "\t\t:%s) cmd=$w ;;\n", c->name);
 	bash_sigils(out, "*", p->options);
 	for (const struct command *c = first_command(p); c;
-	     c = next_command(c + 1))
+	     c = next_command(c + 1)) {
 		bash_sigils(out, c->name, c->options);
+		bash_sigils(out, c->name, c->shared);
+	}
 	(void)buf_add_str(out, "\t\t:*) rest=2; break ;;\n");
 	for (const struct command *c = first_command(p); c;
 	     c = next_command(c + 1))
@@ -179,8 +183,10 @@ static void bash_answers(struct buf *out, const struct program *p)
 			       "\t\t[[ $cur == = ]] && cur=\n"
 			       "\t\tcase $cmd:$takes in\n");
 	for (const struct command *c = first_command(p); c;
-	     c = next_command(c + 1))
+	     c = next_command(c + 1)) {
 		bash_arguments(out, c->name, c->options);
+		bash_arguments(out, c->name, c->shared);
+	}
 	bash_arguments(out, "", p->options);
 	(void)buf_add_fmt(out,
 			  "\t\tesac\n"
@@ -193,6 +199,7 @@ static void bash_answers(struct buf *out, const struct program *p)
 	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t%s) words=$'", c->name);
 		bash_option_words(out, c->options);
+		bash_option_words(out, c->shared);
 		bash_option_words(out, p->options);
 		(void)buf_add_str(out, "' ;;\n");
 	}
@@ -334,6 +341,7 @@ static void add_zsh(struct buf *out, const struct program *p)
 		(void)buf_add_fmt(out, "\t\t%s) _arguments%s", c->name,
 				  c->flags & COMMAND_STOPS ? " -S" : "");
 		zsh_options(out, c->options);
+		zsh_options(out, c->shared);
 		zsh_options(out, p->options);
 		if (c->flags & COMMAND_STOPS)
 			(void)buf_add_fmt(out,
@@ -428,6 +436,7 @@ static void add_fish(struct buf *out, const struct program *p)
 		fish_sentence(out, c->summary);
 		(void)buf_add_char(out, '\n');
 		fish_options(out, p, c, c->options);
+		fish_options(out, p, c, c->shared);
 		if (fish_operands[c->offer]) {
 			fish_start(out, p, c);
 			(void)buf_add_fmt(out, "%s\n", fish_operands[c->offer]);

@@ -139,6 +139,8 @@ int option_help(const struct program *p, const struct command *c,
 		add_paragraphs(out, c->about);
 	if (c)
 		add_options(out, c->options, "Options");
+	if (c)
+		add_options(out, c->shared, "Options of the view");
 	else
 		add_commands(out, p);
 	add_options(out, p->options,
@@ -176,6 +178,7 @@ int option_list(const struct program *p, struct buf *out)
 			continue;
 		(void)buf_add_fmt(out, "%s\t-\t-\t-\n", c->name);
 		list_options(out, c->name, c->options);
+		list_options(out, c->name, c->shared);
 	}
 	return out->error;
 }

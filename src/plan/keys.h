@@ -11,23 +11,44 @@
  *	id, name, letter, argument, offer	on the command line
  *	kind, member, largest, choices		in struct settings
  *	rule, word	a file in the workspace may say: nothing (NO), this word
- *			(WORD), a smaller number (LESS), a path of its own
- *(PATH) scope		may stand in files and variables (ANY), in variables
- *			alone (ONE_RUN), or is an option alone (ONE_CALL)
+ *			(WORD), a smaller number (LESS), a path (PATH)
+ *	scope		may stand in files and variables (ANY), but in no
+ *			profile (NO_PROFILE), in variables alone (ONE_RUN), or
+ *			is an option alone (ONE_CALL)
  *	time		holds for all runs in the session (LASTS), or ONCE
  *	help
  */
 /* The words of keys that take one of a few, in the order of their meaning. */
-extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
+extern const char *const key_views[],
+	*const key_nets[], *const key_ttys[], *const key_clipboards[];
 
+/* What is about one call. */
 /* clang-format off */
-#define RUN_KEYS(ROW) \
+#define CALL_KEYS(ROW) \
 	ROW(SESSION, "session", 's', "NAME", OFFER_NOTHING, \
 	    STRING, session, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
 	    "make a session of this name, or go on in it") \
 	ROW(EPHEMERAL, "ephemeral", 0, NULL, OFFER_NOTHING, \
 	    SET, is_ephemeral, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "keep changes in memory, and discard them at the end") \
+	ROW(DIRECT, "direct", 0, NULL, OFFER_NOTHING, \
+	    SET, is_direct, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "hold nothing back: writes in the workspace are real") \
+	ROW(CODE, "code", 0, "FILE", OFFER_FILES, \
+	    STRING, code, 0, NULL, NO, NULL, ONE_CALL, ONCE, \
+	    "run this file, read-only and without network") \
+	ROW(AT, "at", 0, "PATH", OFFER_NOTHING, \
+	    STRING, at, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "have the workspace at this path inside") \
+	ROW(CHDIR, "chdir", 0, "DIR", OFFER_DIRS, \
+	    STRING, chdir, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "start in this directory of the view") \
+	ROW(QUIET, "quiet", 'q', NULL, OFFER_NOTHING, \
+	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "print only errors and weakenings")
+
+/* What is about the view, which `create` is told as well. */
+#define VIEW_KEYS(ROW) \
 	ROW(SIZE, "size", 0, "SIZE", OFFER_NOTHING, \
 	    SIZE, size, 0, NULL, LESS, NULL, ANY, LASTS, \
 	    "how much that may be; 1G by default") \
@@ -52,12 +73,6 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	ROW(INOTIFY, "inotify", 0, "N", OFFER_NOTHING, \
 	    INT, inotify, INT32_MAX, NULL, NO, NULL, ANY, LASTS, \
 	    "how many inotify instances there may be") \
-	ROW(DIRECT, "direct", 0, NULL, OFFER_NOTHING, \
-	    SET, is_direct, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "hold nothing back: writes in the workspace are real") \
-	ROW(CODE, "code", 0, "FILE", OFFER_FILES, \
-	    STRING, code, 0, NULL, NO, NULL, ONE_CALL, ONCE, \
-	    "run this file, read-only and without network") \
 	ROW(RO, "ro", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "show this directory or file too, read-only; may repeat") \
@@ -70,9 +85,6 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	ROW(EXPORT, "export", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "let writes reach this directory of the workspace; may repeat") \
-	ROW(AT, "at", 0, "PATH", OFFER_NOTHING, \
-	    STRING, at, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "have the workspace at this path inside") \
 	ROW(CACHE, "cache", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "as --cow, if it is there, and never kept; may repeat") \
@@ -94,15 +106,15 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	ROW(HIDE, "hide", 0, "PATH", OFFER_FILES, \
 	    LIST, items, 0, NULL, PATH, NULL, ANY, LASTS, \
 	    "show nothing at this path; may repeat") \
+	ROW(VIEW, "view", 0, "VIEW", OFFER_NOTHING, \
+	    STRING, view, 0, key_views, NO, NULL, NO_PROFILE, LASTS, \
+	    "what is shown: run (the default), or all of the host, read-only") \
 	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
 	    STRING, net, 0, key_nets, WORD, "none", ANY, LASTS, \
 	    "the network: none (the default) or host") \
 	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "pass this variable on, or set it; may repeat") \
-	ROW(CHDIR, "chdir", 0, "DIR", OFFER_DIRS, \
-	    STRING, chdir, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "start in this directory of the view") \
 	ROW(NO_PTRACE, "no-ptrace", 0, NULL, OFFER_NOTHING, \
 	    SET, no_ptrace, 0, NULL, WORD, "yes", ANY, LASTS, \
 	    "let no process trace another") \
@@ -129,10 +141,9 @@ extern const char *const key_nets[], *const key_ttys[], *const key_clipboards[];
 	    "have each commit run this on a fork of the session first") \
 	ROW(PROFILE, "profile", 0, "NAME", OFFER_NOTHING, \
 	    STRING, profile, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
-	    "use this profile instead of the command's own") \
-	ROW(QUIET, "quiet", 'q', NULL, OFFER_NOTHING, \
-	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
-	    "print only errors and weakenings")
+	    "use this profile instead of the command's own")
+
+#define RUN_KEYS(ROW) CALL_KEYS(ROW) VIEW_KEYS(ROW)
 /* clang-format on */
 
 #endif

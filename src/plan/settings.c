@@ -38,6 +38,7 @@
 static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
+const char *const key_views[] = { "run", "host", NULL };
 const char *const key_nets[] = { "none", "host", NULL };
 const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
@@ -90,6 +91,7 @@ static const struct {
 /* What is about one run: no file can mean it, or not even a variable. */
 static const enum {
 	FOR_ANY,
+	FOR_NO_PROFILE,
 	FOR_ONE_RUN,
 	FOR_ONE_CALL,
 } meant[SETTING_KEYS] = { RUN_KEYS(SCOPE) };
@@ -114,6 +116,7 @@ void settings_init(struct settings *s)
 				.min_free = PLAN_MIN_FREE_USUAL,
 				.inodes = PLAN_USUAL,
 				.inotify = PLAN_USUAL,
+				.view = key_views[0],
 				.net = key_nets[0],
 				.tty = key_ttys[0],
 				.clipboard = key_clipboards[0] };
@@ -126,6 +129,11 @@ void settings_done(struct settings *s)
 	free(s->kept);
 	free(s->items);
 	*s = (struct settings){ 0 };
+}
+
+bool settings_shows_host(const struct settings *s)
+{
+	return strcmp(s->view, key_views[1]) == 0;
 }
 
 bool settings_share_net(const struct settings *s)
@@ -315,6 +323,23 @@ static bool is_tighter(const struct settings *s, enum setting_key key,
 	return false;
 }
 
+/*
+ * A profile is found by the command's name, which whoever made the command
+ * chose; the user's own ones are files of that name.
+ */
+static bool is_profile(const struct setting_origin *origin)
+{
+	static const char suffix[] = ".conf";
+	size_t n = origin->file ? strlen(origin->file) : 0;
+
+	if (origin->source == SETTING_BUILT_IN)
+		return true;
+	return (origin->source == SETTING_SYSTEM ||
+		origin->source == SETTING_USER) &&
+	       n >= sizeof(suffix) &&
+	       strcmp(origin->file + n - sizeof(suffix) + 1, suffix) == 0;
+}
+
 static int check_source(const struct settings *s, const char *value,
 			struct hb_error *err)
 {
@@ -332,6 +357,12 @@ static int check_source(const struct settings *s, const char *value,
 	if (meant[s->now.key] == FOR_ANY || origin->source == SETTING_OPTION ||
 	    origin->source == SETTING_SESSION)
 		return 0;
+	if (meant[s->now.key] == FOR_NO_PROFILE)
+		return is_profile(origin)
+			       ? hb_fail(err, -HB_E_CONFIG,
+					 "a profile cannot choose the %s",
+					 setting_name(s->now.key))
+			       : 0;
 	if (origin->source != SETTING_ENVIRONMENT)
 		return hb_fail(err, -HB_E_CONFIG, "a file cannot choose the %s",
 			       setting_name(s->now.key));

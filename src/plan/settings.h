@@ -73,6 +73,7 @@ struct settings {
 	/* PLAN_USUAL; 0: what the host allows */
 	uint64_t inodes;  /* files in each place in memory */
 	uint64_t inotify; /* instances */
+	const char *view; /* "run", or "host": all of it, read-only */
 	const char *net;  /* "none" or "host" */
 	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
@@ -104,6 +105,9 @@ extern const struct option settings_table[SETTING_KEYS + 1];
 
 /* Whether the box has the network of the host. */
 bool settings_share_net(const struct settings *s);
+
+/* Whether the whole host is shown. */
+bool settings_shows_host(const struct settings *s);
 
 const char *setting_name(enum setting_key key);
 bool setting_is_list(enum setting_key key);

@@ -24,8 +24,9 @@
  *	    lies inside of something comes after it; of two at one place the
  *	    later one is what was asked for, the earlier one is ours.
  *	(c) What is to be hidden is covered wherever something shows it.
+ *	(d) With the whole host below it, everything of (a) to (c) still holds.
  *
- * tests/unit/t_view.c holds all three.
+ * tests/unit/t_view.c and t_view_host.c hold all of them.
  */
 
 #define VAR_TMP "/var/tmp"
@@ -132,10 +133,14 @@ static bool is_held_back(const struct builder *b, const char *path)
 	return false;
 }
 
-/* What the host has and a session removed needs no cover, and gets no file. */
+/*
+ * What the host has and a session removed needs no cover, and gets no file; nor
+ * does what the whole host does not have.
+ */
 static unsigned cover_flags(const struct builder *b, const char *path)
 {
-	return PLAN_COVER | (is_held_back(b, path) ? PLAN_TRY : 0);
+	return PLAN_COVER |
+	       (b->request->host || is_held_back(b, path) ? PLAN_TRY : 0);
 }
 
 static bool has_hold(const struct builder *b, const char *path)
@@ -217,6 +222,19 @@ static unsigned place_flags(const struct builder *b, const struct view_place *p)
 	return p->flags;
 }
 
+/* The bottom of the view, if all of the host was asked for. */
+static int add_host(struct builder *b)
+{
+	int r;
+
+	if (!b->request->host)
+		return 0;
+	r = add(b, OP_BIND, "/", "/", PLAN_RO);
+	if (r >= 0)
+		last_op(b)->origin = b->request->host;
+	return r;
+}
+
 static int add_private(struct builder *b)
 {
 	const struct view_request *q = b->request;
@@ -236,8 +254,10 @@ static int add_private(struct builder *b)
 		if (view_is_asked(&q->entries[i]) &&
 		    view_lies_in(VAR_TMP, q->entries[i].path))
 			return 0;
+	if (is_in_resource(b, VAR_TMP))
+		return 0;
 	/* A link costs less, but what lies below it would get another path. */
-	if (is_used(b, VAR_TMP))
+	if (q->host || is_used(b, VAR_TMP))
 		return add_memory(b, VAR_TMP, 01777);
 	return add(b, OP_SYMLINK, "/tmp", VAR_TMP, 0);
 }
@@ -275,6 +295,10 @@ static int add_shown(struct builder *b, const struct view_entry *e)
 	/* A resource shows its own part of the host. */
 	if (is_in_resource(b, e->path))
 		return 0;
+	/* The host's own link is there, unless it is one of the home's. */
+	if (b->request->host && e->found == VIEW_LINK &&
+	    !(b->host->home && view_lies_in(e->path, b->host->home)))
+		return 0;
 	if (e->found == VIEW_LINK &&
 	    view_follow(e->path, e->target, "", target) >= 0 &&
 	    is_in_shown(b->request, target))
@@ -284,14 +308,18 @@ static int add_shown(struct builder *b, const struct view_entry *e)
 	return add(b, OP_BIND, e->source, e->path, PLAN_RO | PLAN_TRY);
 }
 
-/* The bind of a directory that shows `path`, from now on masked; or NULL. */
+/*
+ * The bind of a directory that shows `path`, from now on masked; or NULL.  The
+ * root has other mounts in it, and no layer lies on top of those.
+ */
 static const char *find_base(const struct builder *b, const char *path)
 {
 	char found[PATH_MAX];
 	const struct plan_op *op = view_find(b->plan, path, found);
 
 	if (!op || op->kind != OP_BIND || !(op->flags & PLAN_RO) ||
-	    strcmp(found, path) != 0 || strcmp(op->dest, path) == 0)
+	    strcmp(found, path) != 0 || strcmp(op->dest, path) == 0 ||
+	    strcmp(op->dest, "/") == 0)
 		return NULL;
 	b->plan->ops[op - b->plan->ops].flags |= PLAN_MASKED;
 	return op->dest;
@@ -593,8 +621,11 @@ int view_build(const struct view_request *request, const struct view_host *host,
 	struct builder b = { request, host, plan, err };
 	int r;
 
-	r = add_private(&b);
-	if (r >= 0 && host->home && !is_taken(&b, host->home))
+	r = add_host(&b);
+	if (r >= 0)
+		r = add_private(&b);
+	if (r >= 0 && host->home && !is_taken(&b, host->home) &&
+	    !is_in_resource(&b, host->home))
 		r = host->home_dir ? add(&b, OP_BIND, host->home_dir,
 					 host->home, PLAN_OURS)
 				   : add_memory(&b, host->home, 0700);

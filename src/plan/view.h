@@ -88,6 +88,8 @@ struct view_request {
 	const char *const *covered;
 	size_t n_covered;
 	bool is_volatile; /* resources with an upper need not sync */
+	/* Who asked for the whole host; NULL: nobody did. */
+	const struct setting_item *host;
 };
 
 /*

@@ -43,9 +43,13 @@ static int find_command(struct hb_session *s, struct settings *settings,
 	const struct hb_run_options options = { .envp = s->store->envp };
 	char home[PATH_MAX];
 	bool has_home;
+	int r = policy_load(&s->record, &options, settings, err);
 
-	if (policy_is_recorded(&s->record))
-		return policy_load(&s->record, &options, settings, err);
+	if (r < 0 || settings->gate_run)
+		return r;
+	/* What the files ask for since then counts as well. */
+	settings_done(settings);
+	settings_init(settings);
 	has_home = look_home(s->store->envp, home) != NULL;
 	return config_load(settings, &options, NULL, has_home ? home : NULL,
 			   err);

@@ -17,6 +17,12 @@ static int explain_exec(const struct run *run, struct hb_error *err)
 	struct hb_error own = { .stage = err->stage };
 	char shown[QUOTE_SHOWN];
 
+	/* Neither the host has it nor the session. */
+	if (run->lack.code != 0) {
+		*err = run->lack;
+		err->stage = own.stage;
+		return -err->code;
+	}
 	(void)quote_shown(run->argv[0], shown, sizeof(shown));
 	if (code == HB_E_NOT_FOUND) {
 		(void)hb_fail(&own, -code,
@@ -44,8 +50,12 @@ int run_explain(const struct run *run, int r, struct hb_error *err)
 		return -HB_E_USAGE;
 	}
 	/* The kernel says no more than EINVAL. */
-	if (err->stage == STAGE_MOUNTS && err->code == EINVAL &&
-	    look_mount_below(run->workspace, mount, sizeof(mount))) {
+	for (size_t i = 0; err->stage == STAGE_MOUNTS && err->code == EINVAL &&
+			   i < run->n_resources;
+	     i++) {
+		if (!look_mount_below(run->resources[i].source, mount,
+				      sizeof(mount)))
+			continue;
 		hb_fix(err,
 		       "start in a directory without mounts below it, or unmount '%s'",
 		       quote_shown(mount, shown, sizeof(shown)));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/join.h"
-#include "run/exec.h"
-
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/quote.h"
+#include "box/join.h"
 #include "box/stage.h"
+#include "host/look.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -13,7 +13,9 @@
 #include "sys/signal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <string.h>
 
 /*
  * Commands in sessions that may be live.
@@ -50,6 +52,30 @@ static bool waits(struct wait *w, int door)
 	return true;
 }
 
+/*
+ * A directory of PATH that may not be searched makes what is nowhere look like
+ * something that cannot be executed; the host knows better.
+ */
+static int explain_exec(char *const *argv, char *const *envp,
+			struct hb_error *err)
+{
+	char name[PATH_MAX], real[PATH_MAX], shown[QUOTE_SHOWN];
+	struct hb_error why = { 0 };
+	int code = err->code == ENOENT ? HB_E_NOT_FOUND : HB_E_NOT_EXECUTABLE;
+
+	if (!strchr(argv[0], '/') &&
+	    look_command(argv[0], look_env(envp, "PATH"), "/", name, real,
+			 &why) == -HB_E_NOT_FOUND)
+		code = HB_E_NOT_FOUND;
+	(void)quote_shown(argv[0], shown, sizeof(shown));
+	why = *err;
+	*err = (struct hb_error){ .stage = STAGE_EXEC };
+	if (code == HB_E_NOT_FOUND)
+		return hb_fail(err, -code, "there is no command '%s'", shown);
+	return hb_fail(err, -code, "cannot execute '%s': %s", shown,
+		       hb_strerror(why.code));
+}
+
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
 		char *const *envp, const char *tty,
@@ -65,7 +91,7 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 		return fd;
 	r = join_run(fd, argv, envp, tty, &result, err);
 	if (r < 0 && err->stage == STAGE_EXEC)
-		return session_explain_exec(argv, envp, err);
+		return explain_exec(argv, envp, err);
 	if (r < 0)
 		return r;
 	ret_result->status = result.status;

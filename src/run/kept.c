@@ -47,8 +47,8 @@
 /* Room for "-" and such a number. */
 #define STEM_MAX (RECORD_NAME_MAX - 8)
 
-static int fill_record(const struct run *run, const struct hb_store *store,
-		       struct session_record *record, struct hb_error *err)
+int kept_fill(const struct run *run, const struct hb_store *store,
+	      struct session_record *record, struct hb_error *err)
 {
 	struct record_resource *resource = NULL;
 	int r = 0;
@@ -61,8 +61,10 @@ static int fill_record(const struct run *run, const struct hb_store *store,
 				 &resource, err);
 		if (r < 0)
 			break;
-		(void)snprintf(resource->role, sizeof(resource->role), "%s",
-			       role_name(from->role));
+		/* Those that somebody named have none: see role_of(). */
+		if (!run->chosen || i >= run->chosen->n_resources)
+			(void)snprintf(resource->role, sizeof(resource->role),
+				       "%s", role_name(from->role));
 		if (run->is_bare)
 			(void)snprintf(resource->effective,
 				       sizeof(resource->effective), "%s",
@@ -127,7 +129,7 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	auto_record struct session_record record = { 0 };
 	int r;
 
-	r = fill_record(run, store, &record, err);
+	r = kept_fill(run, store, &record, err);
 	if (r < 0)
 		return r;
 	record.is_passing = !run->settings.session;
@@ -213,7 +215,8 @@ int kept_describe(struct hb_session *session, struct run_session *ret,
 	if (r < 0)
 		return r;
 	/* Settings and the rest of the view go by the project. */
-	if (session->resources[0].is_gone)
+	if (session->resources[0].is_gone &&
+	    session->record.resources[0].role[0])
 		return gone_refuse(session, "no command can run without it",
 				   err);
 	for (size_t i = 0; i < session->record.n_resources; i++)
@@ -284,16 +287,23 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 	return r;
 }
 
-/* Less than usual is said each time. */
+/* Less than usual is said each time, and so is more to be seen. */
 static void tell_losses(struct kept_box *box)
 {
+	const struct session_record *record = &box->session->record;
+
 	if (box->run->is_bare)
 		ladder_tell(box->run, ladder_say, box->session);
+	if (settings_shows_host(&box->run->settings))
+		store_say(box->session->store,
+			  "session '%s'%s: view: the whole host, read-only",
+			  record->name,
+			  record->is_earlier ? ", of an earlier version" : "");
 }
 
-int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      const char *tty, struct hb_exec_result *ret_result,
-	      struct hb_error *err)
+int hb_session_exec(struct hb_session *session, char *const *argv,
+		    char *const *envp, const char *tty,
+		    struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	const struct hb_setting setting = { "tty", tty };
 	const struct hb_run_options options = { .argv = argv,
@@ -309,8 +319,11 @@ int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
 				.session = session,
 				.start = tell_losses,
 				.explain = run_explain };
+	struct hb_error local = { 0 };
 	int r;
 
+	if (!err)
+		err = &local;
 	r = kept_describe(session, &of, err);
 	if (r < 0)
 		return r;

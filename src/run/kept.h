@@ -6,11 +6,11 @@
 
 struct box_result;
 struct hb_error;
-struct hb_exec_result;
 struct hb_session;
 struct hb_store;
 struct run;
 struct run_session;
+struct session_record;
 
 /*
  * Runs whose changes are kept in a session.
@@ -28,7 +28,7 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 
 /*
  * The session as run_prepare() needs it; opens its resources.  `ret` borrows.
- * -HB_E_STATE: its first directory, the project, is not there any more.
+ * -HB_E_STATE: the project that `run` made it for is not there any more.
  */
 int kept_describe(struct hb_session *session, struct run_session *ret,
 		  struct hb_error *err);
@@ -49,9 +49,11 @@ struct kept_box {
 int kept_run(struct kept_box *box, struct box_result *ret_result,
 	     struct hb_error *err);
 
-/* hb_session_exec() of a session that `run` made. */
-int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      const char *tty, struct hb_exec_result *ret_result,
-	      struct hb_error *err);
+/*
+ * What the record of a new session says of its directories and of its view, as
+ * the run that is prepared has them.
+ */
+int kept_fill(const struct run *run, const struct hb_store *store,
+	      struct session_record *record, struct hb_error *err);
 
 #endif

@@ -2,8 +2,6 @@
 #ifndef HB_RUN_MOUNTED_H
 #define HB_RUN_MOUNTED_H
 
-#include "plan/view_exec.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +20,21 @@ struct plan;
  *	mounted_done()		in any case
  */
 struct ladder;
+
+/* A directory that is held back. */
+struct view_overlay {
+	const char *source; /* the real one */
+	const char *inside;
+	const char *const *layers; /* frozen ones, the lowest first */
+	size_t n_layers;
+	const char *upper, *work;
+	const char *tree; /* NULL; or what is shown instead, and written to */
+};
+
+/* Something of the host's that is shown as it is, read-only. */
+struct view_held {
+	const char *source, *inside;
+};
 
 struct mounted {
 	struct hb_session *session;    /* borrowed, with its lock */

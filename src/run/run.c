@@ -17,6 +17,7 @@
 #include "session/remove/cleanup.h"
 #include "session/session.h"
 #include "store/live.h"
+#include "sys/file.h"
 #include "sys/signal.h"
 #include "view/direct/direct.h"
 #include "view/prepare.h"
@@ -157,6 +158,9 @@ static void tell_weakenings(const struct run *run,
 	if (s->is_direct)
 		tell(listener, HB_NOTICE_WEAKENED,
 		     "nothing is held back: writes in the workspace are real");
+	if (settings_shows_host(s))
+		tell(listener, HB_NOTICE_WEAKENED,
+		     "the whole host can be read, but for the home directory");
 	if (has_net(run) && !is_usual)
 		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
 	tell_entries(run, listener);
@@ -293,6 +297,9 @@ static void tell_start(const struct run *run, const char *session,
 		       "%s · network: %s · home hidden but for %zu tool%s",
 		       what, has_net(run) ? "host" : "none", n_tools,
 		       n_tools == 1 ? "" : "s");
+	if (settings_shows_host(&run->settings))
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			       " · view: the whole host, read-only");
 	add_limits(&run->settings, text, sizeof(text));
 	if (strcmp(settings_tty(&run->settings), "real") == 0)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
@@ -482,6 +489,24 @@ static bool keeps(const struct run *run)
 	return !run->settings.is_ephemeral && run->n_kept > 0;
 }
 
+/* Whether the whole host shows where sessions live: only what is there can be
+ * covered. */
+static bool shows_store(const struct run *run)
+{
+	return run->request.host && run->store[0] &&
+	       !(run->host.home && view_lies_in(run->store, run->host.home));
+}
+
+/* What others put there later is covered as well. */
+static void make_runtime(const struct hb_store *store)
+{
+	char path[PATH_MAX];
+	int fd = live_runtime(store, path);
+
+	if (fd >= 0)
+		sys_close(fd);
+}
+
 static int run_once(const struct hb_run_options *options,
 		    const struct hb_listener *listener, struct kept *kept,
 		    bool trusts, struct hb_run_result *ret_result,
@@ -503,8 +528,11 @@ static int run_once(const struct hb_run_options *options,
 	if (r >= 0)
 		r = check_modes(&run, err);
 	/* Only what is there is covered. */
-	if (r >= 0 && run.covered && !kept->store && keeps(&run))
+	if (r >= 0 && run.covered && !kept->store &&
+	    (keeps(&run) || shows_store(&run)))
 		r = open_store(kept, options, err);
+	if (r >= 0 && run.request.host && kept->store)
+		make_runtime(kept->store);
 	if (r >= 0)
 		r = ladder_begin(&run, err);
 	if (r >= 0)

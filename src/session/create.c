@@ -141,18 +141,6 @@ static int make_shown(const struct hb_store *store, int dir,
 	return r;
 }
 
-static void set_strategy(struct session_record *record, const char *name)
-{
-	for (size_t i = 0; name && i < record->n_resources; i++) {
-		struct record_resource *resource = &record->resources[i];
-
-		(void)snprintf(resource->strategy, sizeof(resource->strategy),
-			       "%s", name);
-		(void)snprintf(resource->effective, sizeof(resource->effective),
-			       "%s", name);
-	}
-}
-
 /* Sooner than the commit that will be refused. */
 static void say_no_place(const struct hb_store *store,
 			 const struct record_resource *resource)
@@ -439,28 +427,4 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	(*ret_session)->is_fresh = true;
 	(*ret_session)->door = take_fd(&made.door);
 	return 0;
-}
-
-int hb_session_create(struct hb_store *store,
-		      const struct hb_create_options *options,
-		      struct hb_error *err)
-{
-	auto_record struct session_record record = { 0 };
-	int r;
-
-	r = session_check_new(store, options->name, err);
-	if (r < 0)
-		return r;
-	if (options->strategy && !strategy_find(options->strategy))
-		return hb_fail(err, -HB_E_USAGE, "there is no strategy '%.80s'",
-			       options->strategy);
-	(void)snprintf(record.name, sizeof(record.name), "%s", options->name);
-	record.is_durable = options->is_durable;
-	r = resource_choose(store, options->cow, options->n_cow,
-			    options->read_only, options->n_read_only, &record,
-			    err);
-	if (r >= 0)
-		set_strategy(&record, options->strategy);
-	return r < 0 ? r
-		     : session_make(store, &record, NULL, options, NULL, err);
 }

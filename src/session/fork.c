@@ -105,8 +105,7 @@ static int copy_record(const struct session_record *from, const char *name,
 	memcpy(ret->family, from->family, sizeof(ret->family));
 	ret->is_durable = from->is_durable;
 	ret->has_lost = from->has_lost;
-	for (size_t i = 0; r >= 0 && i < from->n_read_only; i++)
-		r = record_add_read_only(ret, from->read_only[i], err);
+	ret->is_earlier = from->is_earlier;
 	for (size_t i = 0; r >= 0 && i < from->n_policy; i++)
 		r = record_add_policy(ret, from->policy[i], err);
 	for (size_t i = 0; r >= 0 && i < from->n_resources; i++) {

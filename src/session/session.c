@@ -76,6 +76,8 @@ static int read_record(struct hb_session *s, const char *name,
 			err->code = HB_E_CORRUPT;
 		r = -HB_E_CORRUPT;
 	}
+	if (r >= 0)
+		r = record_adopt(&s->record, err);
 	if (r < 0)
 		return hb_fail(err, r, "session '%s'", name);
 	return check_identity(s, name, err);
@@ -145,7 +147,8 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.created = record->created,
 		.used = record->used.tv_sec,
 		.is_durable = record->is_durable,
-		.has_workspace = record->n_policy > 0,
+		.has_workspace = record->resources[0].role[0],
+		.view = record_shows_host(record) ? "host" : "run",
 		.is_unsynced = record->is_unsynced,
 		.has_lost = record->has_lost,
 		.undo_bytes = record->undo_bytes,

@@ -19,7 +19,6 @@
 
 #define LINK	 "door"
 #define OWN_NAME "socket" /* in the session's directory */
-#define BELOW	 "holdback"
 
 /* Room for the session's name, a part of its id and what is between. */
 #define SOCKET_NAME_SIZE (RECORD_NAME_MAX + 16)
@@ -37,10 +36,10 @@ int live_runtime(const struct hb_store *store, char *ret_path)
 	above = store_open_own(AT_FDCWD, path, NULL);
 	if (above < 0)
 		return above;
-	r = sys_mkdirat(above, BELOW, 0700);
+	r = sys_mkdirat(above, LIVE_RUNTIME, 0700);
 	if (r < 0 && r != -EEXIST)
 		return r;
-	dir = store_open_own(above, BELOW, NULL);
+	dir = store_open_own(above, LIVE_RUNTIME, NULL);
 	if (dir < 0)
 		return dir;
 	n = sys_fd_path(dir, ret_path, PATH_MAX);

@@ -18,6 +18,9 @@ struct session_record;
  * session is active until after: active without it cannot be joined.
  */
 
+/* In $XDG_RUNTIME_DIR. */
+#define LIVE_RUNTIME "holdback"
+
 /*
  * The directory for sockets, made if need be, and its path without links into
  * `ret_path` (PATH_MAX).  A negated errno, and no words: there is none.

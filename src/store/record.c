@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,9 @@
 #define FILE_NAME "session"
 #define FILE_NEW  "session.new"
 #define SUM_KEY	  "sum"
+
+/* As view/policy.c writes it. */
+#define SHOWS_HOST "view=host"
 
 static const char *const state_names[SESSION_STATES] = {
 	[SESSION_CREATED] = "created", [SESSION_IDLE] = "idle",
@@ -150,6 +154,34 @@ int record_add_policy(struct session_record *record, const char *words,
 			words, err);
 }
 
+int record_adopt(struct session_record *record, struct hb_error *err)
+{
+	int r;
+
+	if (record->n_policy > 0)
+		return 0;
+	record->is_earlier = true;
+	r = record_add_policy(record, "profile=generic", err);
+	if (r >= 0)
+		r = record_add_policy(record, SHOWS_HOST, err);
+	for (size_t i = 0; r >= 0 && i < record->n_read_only; i++) {
+		auto_free char *line = NULL;
+
+		r = asprintf(&line, "ro=%s", record->read_only[i]);
+		r = r < 0 ? hb_fail(err, -ENOMEM, "cannot keep the session")
+			  : record_add_policy(record, line, err);
+	}
+	return r;
+}
+
+bool record_shows_host(const struct session_record *record)
+{
+	for (size_t i = 0; i < record->n_policy; i++)
+		if (strcmp(record->policy[i], SHOWS_HOST) == 0)
+			return true;
+	return record->n_policy == 0;
+}
+
 int record_add_layer(struct session_record *record,
 		     const struct record_layer *layer, struct hb_error *err)
 {
@@ -229,6 +261,7 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("freezing", FIELD_BOOL, is_freezing),
 	SESSION_FIELD("passing", FIELD_BOOL, is_passing),
 	SESSION_FIELD("checks", FIELD_TEXT, checks),
+	SESSION_FIELD("earlier", FIELD_BOOL, is_earlier),
 };
 #define N_SESSION_FIELDS (sizeof(session_fields) / sizeof(session_fields[0]))
 

@@ -91,7 +91,7 @@ struct session_record {
 	size_t n_layers;
 	struct record_resource *resources;
 	size_t n_resources;
-	char **read_only; /* host paths that the view shows read-only */
+	char **read_only; /* of an earlier version: record_adopt() */
 	size_t n_read_only;
 	bool is_passing; /* `run` made it: removed if it ends without changes */
 	/*
@@ -99,6 +99,7 @@ struct session_record {
 	 * once that is not locked; "": it is not.
 	 */
 	char checks[RECORD_ID_SIZE];
+	bool is_earlier; /* `create` made it when it had a view of its own */
 	/* What its boxes are told: KEY=VALUE, see view/policy.h; owned. */
 	char **policy;
 	size_t n_policy;
@@ -117,6 +118,16 @@ const char *session_state_name(enum session_state state);
  * -HB_E_USAGE with words.
  */
 int record_check_name(const char *what, const char *name, struct hb_error *err);
+
+/*
+ * Gives a session that `create` of an earlier version made, and that has no
+ * settings of its own, the ones that show what its commands saw: the whole
+ * host, read-only.  Any other is left as it is.
+ */
+int record_adopt(struct session_record *record, struct hb_error *err);
+
+/* Whether its boxes show the whole host. */
+bool record_shows_host(const struct session_record *record);
 
 /* 16 hexadecimal digits. */
 bool record_is_id(const char *text);

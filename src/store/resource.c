@@ -71,7 +71,7 @@ static int split(const char *word, char *dir, char *inside, size_t size,
 	return 0;
 }
 
-static int open_given(const char *path, char *real, size_t size, bool dir_only,
+static int open_given(const char *path, char *real, size_t size,
 		      struct hb_error *err)
 {
 	auto_fd int fd = -1;
@@ -79,8 +79,7 @@ static int open_given(const char *path, char *real, size_t size, bool dir_only,
 	int r;
 
 	(void)quote_shown(path, shown, sizeof(shown));
-	fd = sys_openat(AT_FDCWD, path,
-			dir_only ? O_RDONLY | O_DIRECTORY : O_PATH, 0);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
 	if (fd == -ENOTDIR && sys_faccessat(AT_FDCWD, path, F_OK) == 0) {
 		hb_fix(err, "name the directory it lies in");
 		return hb_fail(err, -HB_E_USAGE, "'%s' is not a directory",
@@ -98,25 +97,12 @@ static int open_given(const char *path, char *real, size_t size, bool dir_only,
 	return take_fd(&fd);
 }
 
-static int check_inside(const struct hb_store *store, const char *inside,
-			struct hb_error *err)
+static int check_inside(const char *inside, struct hb_error *err)
 {
-	const char *home = look_env(store->envp, "HOME");
-	struct stat st;
-
 	if (is_owned(inside))
 		return hb_fail(err, -HB_E_USAGE, "'%s' is the box's own inside",
 			       inside);
-	if (is_covered(inside))
-		return 0;
-	if (home && path_is_beneath(inside, home))
-		return 0;
-	if (sys_fstatat(AT_FDCWD, inside, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
-	    S_ISDIR(st.st_mode))
-		return 0;
-	hb_fix(err, "a path below /run or /tmp, or of a directory that exists");
-	return hb_fail(err, -HB_E_USAGE, "there is no directory '%s' to put it",
-		       inside);
+	return 0;
 }
 
 static int check_source(const struct hb_store *store, const char *source,
@@ -207,12 +193,12 @@ static int choose_one(const struct hb_store *store, const char *word,
 	r = split(word, dir, inside, sizeof(dir), err);
 	if (r < 0)
 		return r;
-	fd = open_given(dir, source, sizeof(source), true, err);
+	fd = open_given(dir, source, sizeof(source), err);
 	if (fd < 0)
 		return fd;
 	r = check_source(store, source, err);
 	if (r >= 0 && inside[0] != '\0')
-		r = check_inside(store, inside, err);
+		r = check_inside(inside, err);
 	if (r < 0)
 		return r;
 	return add_opened(store, fd, source, inside[0] ? inside : source,
@@ -220,11 +206,9 @@ static int choose_one(const struct hb_store *store, const char *word,
 }
 
 int resource_choose(const struct hb_store *store, const char *const *cow,
-		    size_t n_cow, const char *const *read_only,
-		    size_t n_read_only, struct session_record *record,
+		    size_t n_cow, struct session_record *record,
 		    struct hb_error *err)
 {
-	char real[PATH_MAX];
 	int r;
 
 	if (n_cow == 0) {
@@ -234,16 +218,6 @@ int resource_choose(const struct hb_store *store, const char *const *cow,
 	}
 	for (size_t i = 0; i < n_cow; i++) {
 		r = choose_one(store, cow[i], record, err);
-		if (r < 0)
-			return r;
-	}
-	for (size_t i = 0; i < n_read_only; i++) {
-		auto_fd int fd = open_given(read_only[i], real, sizeof(real),
-					    false, err);
-
-		if (fd < 0)
-			return fd;
-		r = record_add_read_only(record, real, err);
 		if (r < 0)
 			return r;
 	}

@@ -17,12 +17,11 @@ struct hb_store;
 
 /*
  * Fills the record with the resources that the words `cow` (DIR or DIR:INSIDE)
- * and `read_only` name.  Refuses what cannot be one: missing, no directory,
+ * name.  Refuses what cannot be one: missing, no directory,
  * '/', overlapping, the store itself.
  */
 int resource_choose(const struct hb_store *store, const char *const *cow,
-		    size_t n_cow, const char *const *read_only,
-		    size_t n_read_only, struct session_record *record,
+		    size_t n_cow, struct session_record *record,
 		    struct hb_error *err);
 
 /*

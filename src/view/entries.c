@@ -370,7 +370,7 @@ int entries_find(struct run *run, struct hb_error *err)
 	return r;
 }
 
-int entries_hide(struct run *run, struct hb_error *err)
+static int hide_all(struct run *run, struct hb_error *err)
 {
 	int r = find_all(run, PASS_HIDE, err);
 
@@ -384,6 +384,14 @@ int entries_hide(struct run *run, struct hb_error *err)
 		r = direct_protect(run, err);
 	if (r >= 0)
 		r = closed_find(run, err);
+	return r;
+}
+
+int entries_hide(struct run *run, struct hb_error *err)
+{
+	/* While a session is only made there is nobody to hide it from. */
+	int r = run->chosen ? 0 : hide_all(run, err);
+
 	if (r < 0)
 		return r;
 	run->request.entries = run->entries;

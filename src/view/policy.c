@@ -102,11 +102,6 @@ int policy_record(const struct run *run, struct session_record *record,
 	return r;
 }
 
-bool policy_is_recorded(const struct session_record *record)
-{
-	return record->n_policy > 0;
-}
-
 static int set_line(const struct session_record *record, const char *line,
 		    struct settings *s, struct hb_error *err)
 {

@@ -20,9 +20,6 @@ struct settings;
 int policy_record(const struct run *run, struct session_record *record,
 		  struct hb_error *err);
 
-/* Whether the session was made by a run. */
-bool policy_is_recorded(const struct session_record *record);
-
 /*
  * The settings as recorded, and over them the options of this call.  Strings
  * of both are borrowed.

@@ -12,6 +12,7 @@
 #include "plan/view_bare.h"
 #include "plan/view_place.h"
 #include "store/berth.h"
+#include "store/live.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -90,9 +91,13 @@ static void find_home(struct run *run)
 
 int run_find_workspace(struct run *run, struct hb_error *err)
 {
-	int r = run->session ? workspace_of_session(run, err)
-			     : workspace_find(run, err);
+	int r;
 
+	if (run->session)
+		r = workspace_of_session(run, err);
+	else
+		r = run->chosen ? workspace_chosen(run, err)
+				: workspace_find(run, err);
 	if (r < 0)
 		return r;
 	return config_load_workspace(&run->settings, run->workspace, err);
@@ -113,7 +118,7 @@ static int find_inside(struct run *run, struct hb_error *err)
 	if (run->request.cwd != run->cwd)
 		return 0;
 	/* A session can be gone on with from anywhere. */
-	if (run->session && !is_at_work(run)) {
+	if ((run->session || run->chosen) && !is_at_work(run)) {
 		run->request.cwd = run->resources[0].inside;
 		run->request.cwd_name = NULL;
 		return 0;
@@ -133,6 +138,8 @@ static bool may_show_store(const struct run *run, const char *path)
 {
 	const struct settings *s = &run->settings;
 
+	if (run->request.host)
+		return true;
 	for (size_t i = 0; i < run->n_resources; i++)
 		if (view_lies_in(path, run->resources[i].source))
 			return true;
@@ -193,6 +200,33 @@ static int cover(struct run *run, const char *path, struct hb_error *err)
 	return 0;
 }
 
+/* A copy of it, which lives as long as the plan. */
+static int cover_kept(struct run *run, const char *dir, const char *name,
+		      struct hb_error *err)
+{
+	size_t size = strlen(dir) + strlen(name) + 2;
+	char *path = malloc(size);
+	int r;
+
+	if (!path)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	(void)path_join(dir, name, path, size);
+	r = plan_keep(&run->plan, path, err);
+	return r < 0 ? r : cover(run, path, err);
+}
+
+/* The doors of sessions: a socket is talked to through any bind. */
+static int cover_doors(struct run *run, struct hb_error *err)
+{
+	const char *dir = look_env(run->host.envp, "XDG_RUNTIME_DIR");
+	char real[PATH_MAX];
+
+	if (!run->request.host || !dir || !path_is_absolute(dir) ||
+	    look_real(dir, real) < 0)
+		return 0;
+	return cover_kept(run, real, LIVE_RUNTIME, err);
+}
+
 static int cover_store(struct run *run, struct hb_error *err)
 {
 	int r;
@@ -209,7 +243,7 @@ static int cover_store(struct run *run, struct hb_error *err)
 	if (r >= 0 &&
 	    view_inside(&run->request, run->store, run->store_inside) >= 0)
 		r = cover(run, run->store_inside, err);
-	return r;
+	return r < 0 ? r : cover_doors(run, err);
 }
 
 /* A directory of the host, and where it is seen. */
@@ -217,21 +251,6 @@ struct real_dir {
 	struct run *run;
 	const char *inside;
 };
-
-/* A copy of it, which lives as long as the plan. */
-static int cover_kept(struct run *run, const char *dir, const char *name,
-		      struct hb_error *err)
-{
-	size_t size = strlen(dir) + strlen(name) + 2;
-	char *path = malloc(size);
-	int r;
-
-	if (!path)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	(void)path_join(dir, name, path, size);
-	r = plan_keep(&run->plan, path, err);
-	return r < 0 ? r : cover(run, path, err);
-}
 
 static int cover_in_base(void *ctx, const char *name, struct hb_error *err)
 {
@@ -343,6 +362,10 @@ static int set_command(struct run *run, struct hb_error *err)
 	if (!run->argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
 	memcpy(run->argv, o->argv, n * sizeof(*run->argv));
+	run->plan.argv = run->argv;
+	run->plan.argv0 = o->argv[0];
+	if (!name[0])
+		return 0;
 	if (view_inside(&run->request, name, path) >= 0)
 		memcpy(name, path, strlen(path) + 1);
 	if (view_inside(&run->request, real, path) >= 0)
@@ -353,8 +376,6 @@ static int set_command(struct run *run, struct hb_error *err)
 	else if (!strchr(o->argv[0], '/') ||
 		 (path_is_absolute(o->argv[0]) && run->settings.at))
 		run->argv[0] = name;
-	run->plan.argv = run->argv;
-	run->plan.argv0 = o->argv[0];
 	return 0;
 }
 
@@ -454,13 +475,20 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 		options = run->options = &run->code.options;
 	find_home(run);
 	find_program(run);
-	r = session && policy_is_recorded(session->record)
-		    ? policy_load(session->record, options, &run->settings, err)
+	r = session ? policy_load(session->record, options, &run->settings, err)
 		    : config_load(&run->settings, options, run->program,
 				  run->host.home, err);
 	if (r >= 0)
 		r = find_chdir(run, err);
-	return r;
+	if (r < 0 || !settings_shows_host(&run->settings))
+		return r;
+	run->view_item = (struct setting_item){
+		.key = KEY_VIEW,
+		.value = run->settings.view,
+		.origin = run->settings.origins[KEY_VIEW],
+	};
+	run->request.host = &run->view_item;
+	return 0;
 }
 
 static int look_at_command(struct run *run,
@@ -505,6 +533,27 @@ int run_look(struct run *run, const struct hb_listener *listener,
 	return r < 0 ? r : cover_stores(run, err);
 }
 
+/*
+ * What a session holds back may have a command that the host has not: then the
+ * box looks for it.
+ */
+static int find_command(struct run *run, struct hb_error *err)
+{
+	const struct hb_run_options *o = run->options;
+	int r;
+
+	r = look_command(o->argv[0], look_env(o->envp, "PATH"),
+			 run->request.cwd, run->command, run->command_real,
+			 &run->lack);
+	if (r >= 0)
+		return 0;
+	run->command[0] = '\0';
+	if (run->session)
+		return 0;
+	*err = run->lack;
+	return r;
+}
+
 int run_prepare(struct run *run, const struct hb_run_options *options,
 		const struct run_session *session,
 		const struct hb_listener *listener, struct hb_error *err)
@@ -520,12 +569,8 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 		return hb_fail(err, -HB_E_USAGE, "there is no command to run");
 	}
 	if (r >= 0)
-		r = look_command(
-			options->argv[0], look_env(options->envp, "PATH"),
-			run->request.cwd, run->command, run->command_real, err);
-	if (r < 0)
-		return r;
-	return run_look(run, listener, err);
+		r = find_command(run, err);
+	return r < 0 ? r : run_look(run, listener, err);
 }
 
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)

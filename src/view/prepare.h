@@ -2,6 +2,7 @@
 #ifndef HB_VIEW_PREPARE_H
 #define HB_VIEW_PREPARE_H
 
+#include "base/error.h"
 #include "host/roster.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
@@ -14,7 +15,6 @@
 #include <time.h>
 
 struct gate_rules;
-struct hb_error;
 struct hb_listener;
 struct hb_run_options;
 struct ladder;
@@ -46,7 +46,10 @@ struct run {
 	const struct hb_run_options *options; /* the caller's, or code's */
 	struct code code;
 	const char *program; /* whose profile the command has; or NULL */
-	const struct run_session *session;  /* goes on in it; or NULL */
+	const struct run_session *session; /* goes on in it; or NULL */
+	/* What is held back instead of the workspace around us; or NULL. */
+	const struct session_record *chosen;
+	struct setting_item view_item;	    /* the request's `host` */
 	const struct hb_listener *listener; /* may be NULL */
 	struct settings settings;
 	struct view_request request;
@@ -87,6 +90,7 @@ struct run {
 	size_t n_git_keys, n_git_files;
 	size_t n_closed_whole; /* directories of /etc: closed_find() */
 	bool may_lack_command; /* it is not going to be executed */
+	struct hb_error lack;  /* the host has no such command: its words */
 };
 
 /*

@@ -180,17 +180,32 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 			       "a directory of a session cannot be direct");
 	}
 	r = make_room(run, err);
-	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
-		       record->resources[0].source);
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
 		if (run->session->gone[i])
 			continue;
+		if (run->n_resources == 0)
+			(void)snprintf(run->workspace, sizeof(run->workspace),
+				       "%s", record->resources[i].source);
 		r = add_resource(run, role_of(record, i),
 				 record->resources[i].source,
 				 record->resources[i].inside, NULL, err);
 		if (r >= 0 && run->n_kept > 0)
 			run->numbers[run->n_kept - 1] = i;
 	}
+	return r;
+}
+
+int workspace_chosen(struct run *run, struct hb_error *err)
+{
+	const struct session_record *record = run->chosen;
+	int r = make_room(run, err);
+
+	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
+		       record->resources[0].source);
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
+		r = add_resource(run, role_of(record, i),
+				 record->resources[i].source,
+				 record->resources[i].inside, NULL, err);
 	return r;
 }
 
@@ -320,7 +335,9 @@ int workspace_find_more(struct run *run, struct hb_error *err)
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
-		if (s->items[i].key == KEY_COW && !run->session)
+		if (s->items[i].key == KEY_COW && !run->session &&
+		    !(run->chosen &&
+		      s->items[i].origin.source == SETTING_OPTION))
 			r = add_cow(run, &s->items[i], err);
 	/* The kept ones first: see run.n_kept. */
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)

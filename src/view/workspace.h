@@ -17,6 +17,11 @@ struct run;
  */
 int workspace_find(struct run *run, struct hb_error *err);
 
+/*
+ * The same for a session that is made for no command: what run->chosen has.
+ */
+int workspace_chosen(struct run *run, struct hb_error *err);
+
 /* The same for a run that goes on in a session: what its record says. */
 int workspace_of_session(struct run *run, struct hb_error *err);
 int workspace_find_more(struct run *run, struct hb_error *err);

@@ -71,7 +71,9 @@ rm bin/claude && cp ../tools/claude bin
 "$HB_BIN" create named --cow . --ro "$work/tools" >/dev/null
 is 'exec: a command of the session gets no variables by its name' \
 	"$(CLAUDE_KEY=key PATH=$PWD/bin:$PATH "$HB_BIN" exec @named -- claude)" .
-is 'exec: one that lies elsewhere does' "$(CLAUDE_KEY=key \
+"$HB_BIN" cleanup -y @named >/dev/null
+"$HB_BIN" create named --profile claude --cow . --ro "$work/tools" >/dev/null
+is 'exec: a session that was made with the profile passes its variables' "$(CLAUDE_KEY=key \
 	PATH=$work/tools:$PATH "$HB_BIN" exec @named -- claude)" key.
 "$HB_BIN" cleanup -y @named >/dev/null
 cd .. || bail 'no directory'

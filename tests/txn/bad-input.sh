@@ -45,7 +45,9 @@ refuses 'the same twice' 2 '*overlap*' hb create s --cow . --cow .
 refuses 'overlapping inside' 2 '*overlap*' \
 	hb create s --cow sub:/tmp/a --cow "$TMPDIR:/tmp/a/b"
 refuses 'nothing to put it on' 2 '*no directory*' \
-	hb create s --cow sub:/there/is/no/such
+	hb create s --cow sub:/usr/there/is/no/such
+refuses 'nothing to put it on where the view is the host' 2 '*no directory*' \
+	hb create s --view host --cow sub:/there/is/no/such
 refuses 'a read-only path that is missing' 2 '*' hb create s --cow . --ro nothing
 refuses 'the state directory itself' 2 '*' hb create s --cow "$state/sessions"
 refuses 'an unknown option' 2 '*' hb create s --cow . --nonsense

@@ -169,6 +169,7 @@ static const struct {
 	[KEY_SOCKET] = { KEY_SOCKET, "/run/docker.sock", NULL },
 	[KEY_AT] = { KEY_AT, "/x", NULL },
 	[KEY_ENV] = { KEY_ENV, "SSH_AUTH_SOCK", NULL },
+	[KEY_VIEW] = { KEY_VIEW, "host", NULL },
 	[KEY_NET] = { KEY_NET, "host", "none" },
 	[KEY_CHDIR] = { KEY_CHDIR, "/", NULL },
 	[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
@@ -208,6 +209,38 @@ static void a_workspace_only_tightens(void)
 	refuses(SETTING_WORKSPACE, "hide = ../x", "may only tighten", "");
 	refuses(SETTING_WORKSPACE, "hide = ~/x", "may only tighten", "");
 	refuses(SETTING_WORKSPACE, "size = 0", "may only tighten", "");
+}
+
+static void no_profile_chooses_the_view(void)
+{
+	static const struct {
+		enum setting_source source;
+		const char *file;
+		int r;
+	} rows[] = {
+		{ SETTING_BUILT_IN, "host", -HB_E_CONFIG },
+		{ SETTING_SYSTEM, "/etc/holdback/make.conf", -HB_E_CONFIG },
+		{ SETTING_USER, "/h/.config/holdback/make.conf", -HB_E_CONFIG },
+		{ SETTING_WORKSPACE, "/p/.holdback.conf", -HB_E_CONFIG },
+		{ SETTING_SYSTEM, "/etc/holdback/config", 0 },
+		{ SETTING_USER, "/h/.config/holdback/config", 0 },
+		{ SETTING_ENVIRONMENT, "HOLDBACK_VIEW", 0 },
+		{ SETTING_OPTION, NULL, 0 },
+		{ SETTING_SESSION, "s", 0 },
+	};
+	struct settings s;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct setting_origin origin = { rows[i].source,
+						       rows[i].file, 1 };
+
+		settings_init(&s);
+		CHECK(!settings_shows_host(&s));
+		CHECK_INT(settings_set(&s, "view", "host", &origin, NULL),
+			  rows[i].r);
+		CHECK_INT(settings_shows_host(&s), rows[i].r == 0);
+		settings_done(&s);
+	}
 }
 
 static void variables_are_keys(void)
@@ -250,4 +283,5 @@ static void there_are_limits(void)
 
 TESTS(T(every_key_has_a_row), T(every_profile_is_understood),
       T(later_wins_and_lists_grow), T(what_is_not_understood_is_refused),
-      T(a_workspace_only_tightens), T(variables_are_keys), T(there_are_limits))
+      T(a_workspace_only_tightens), T(no_profile_chooses_the_view),
+      T(variables_are_keys), T(there_are_limits))

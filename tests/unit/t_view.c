@@ -699,8 +699,37 @@ static void some_places_are_no_workspace(void)
 	CHECK(!view_refuses_workspace("/srv", NULL));
 }
 
-TESTS(T(the_host_is_read_only_and_in_order), T(what_is_absent_stays_absent),
-      T(secrets_are_covered), T(links_stay_links_if_they_lead_into_the_view),
+static void layers_are_in_order(void)
+{
+	static const char *const layers[] = { "/l/1", "/l/2" };
+	const struct plan_op *op;
+	struct world w;
+
+	begin(&w);
+	w.resources[0].layers = layers;
+	w.resources[0].n_layers = 2;
+	w.resources[0].upper = "/s/upper";
+	w.resources[1] = (struct view_resource){ .source = "/srv/q",
+						 .inside = "/srv/q",
+						 .upper = "/u" };
+	w.request.n_resources = 2;
+	build(&w);
+	op = at(&w, "/home/u/project");
+	CHECK_INT(op->n_layers, 3);
+	CHECK_STR(w.plan.layers[op->first_layer], "/home/u/project");
+	CHECK_STR(w.plan.layers[op->first_layer + 2], "/l/2");
+	/* A durable session syncs. */
+	CHECK(!(op->flags & PLAN_VOLATILE));
+	op = at(&w, "/srv/q");
+	CHECK_INT(op->n_layers, 1);
+	CHECK_STR(w.plan.layers[op->first_layer], "/srv/q");
+	CHECK_STR(op->upper, "/u");
+	end(&w);
+}
+
+TESTS(T(layers_are_in_order), T(the_host_is_read_only_and_in_order),
+      T(what_is_absent_stays_absent), T(secrets_are_covered),
+      T(links_stay_links_if_they_lead_into_the_view),
       T(the_workspace_is_at_its_own_path), T(temporary_files_are_private),
       T(trees_are_as_asked), T(other_names_lead_to_the_same),
       T(without_a_home_there_is_none), T(the_environment_is_an_allow_list),

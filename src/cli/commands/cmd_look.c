@@ -20,10 +20,8 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 	const struct cli_values *values = call->values;
 	struct hb_create_options options = {
 		.name = call->operands[0],
-		.cow = values->cow.words,
-		.n_cow = values->cow.n,
-		.read_only = values->ro.words,
-		.n_read_only = values->ro.n,
+		.settings = values->settings,
+		.n_settings = values->n_settings,
 		.is_durable = values->durable,
 		.scan_groups = values->scan_groups,
 		.strategy = values->strategy,

@@ -80,6 +80,7 @@ static const struct command commands[] = {
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS,
 	  .options = run_options,
+	  .shared = view_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_COMMANDS },
 	{ .name = "bwrap",
@@ -146,7 +147,11 @@ static const struct command commands[] = {
 	  .group = "Sessions",
 	  .synopsis = "NAME --cow DIR[:INSIDE]… [OPTIONS]",
 	  .summary = "make a session that holds back changes to directories",
+	  .about =
+		  "The directories are copy-on-write at their own paths, or at INSIDE. The rest of the view is that of run, and is kept with the session: exec, shell and keep have it.\n"
+		  "The first directory is the workspace. A profile is not chosen by a command's name, because there is none yet.",
 	  .options = create_options,
+	  .shared = view_options,
 	  .operands_min = 1,
 	  .operands_max = 1 },
 	{ .name = "exec",
@@ -154,7 +159,7 @@ static const struct command commands[] = {
 	  .summary = "run a command on a session's view of the files",
 	  .about =
 		  "In a live session the command joins the box that is there, is held to the same as its first command, and ends with that. Otherwise it gets a box of its own.\n"
-		  "The host is read-only, the session's directories are copy-on-write at their own paths, /run, /tmp, /var/tmp, /dev/shm and the rest of the home directory are private and empty, and there is no network.\n"
+		  "The view is the one that the session was made with, by run or create.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS,
 	  .options = exec_options,

@@ -29,7 +29,7 @@ struct cli_values {
 	bool help; /* of every command */
 	bool version;
 
-	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run */
+	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run, create */
 	size_t n_settings;
 
 	bool json;		 /* plan, doctor, sessions */
@@ -38,7 +38,6 @@ struct cli_values {
 	const char *inside_word; /* doctor */
 
 	const char *state_dir; /* sessions */
-	struct cli_list cow, ro;
 	bool durable;
 	bool scan_groups;
 	const char *strategy;
@@ -81,7 +80,7 @@ extern const struct option create_options[], exec_options[], keep_options[],
 	mark_options[], verify_options[], gc_options[], fork_options[],
 	recover_options[], cleanup_options[];
 
-/* The options of `run`: table_run.c. */
-extern const struct option run_options[];
+/* The options of `run`, and those of a view: table_run.c. */
+extern const struct option run_options[], view_options[];
 
 #endif

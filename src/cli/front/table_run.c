@@ -34,7 +34,8 @@ int cli_add_setting(void *values, const struct option *option, const char *arg,
 	  .call = cli_add_setting, .help = (help_) },
 /* clang-format on */
 
-const struct option run_options[] = { RUN_KEYS(RUN_OPTION){ 0 } };
+const struct option run_options[] = { CALL_KEYS(RUN_OPTION){ 0 } };
+const struct option view_options[] = { VIEW_KEYS(RUN_OPTION){ 0 } };
 
 void cli_run_options(const struct cli_values *values, char *const *argv,
 		     char *const *envp, struct hb_run_options *ret_options)

@@ -58,7 +58,10 @@ static void add_state(const struct hb_session_info *info,
 	}
 	(void)buf_add_str(out, " · ");
 	(void)show_size(summary->bytes + summary->ignored_bytes, out);
-	(void)buf_add_str(out, " held back\n");
+	(void)buf_add_str(out, " held back");
+	if (info->view && strcmp(info->view, "host") == 0)
+		(void)buf_add_str(out, " · view: the whole host, read-only");
+	(void)buf_add_char(out, '\n');
 }
 
 int screen_state(struct hb_session *session, const struct hb_summary *summary,

@@ -208,6 +208,8 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	json_int(j, info->created);
 	json_key(j, "used");
 	json_int(j, info->used);
+	if (info->view)
+		doc_str(doc, "view", info->view);
 	doc_bool(doc, "durable", info->is_durable);
 	doc_bool(doc, "unsynced", info->is_unsynced);
 	doc_bool(doc, "lost", info->has_lost);
