@@ -588,11 +588,15 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 			size_t n_paths, struct hb_error *err);
 
 /*
- * The same for all of them where the disk is full: needs no room, and undo
- * cannot bring them back.  HB_OPEN_GIVE_UP is enough.  -ENOSPC: there are
- * marks.
+ * The same where the disk is full: needs no room, and undo cannot bring them
+ * back.  All of them, those that came after a mark, or with the second one
+ * those at and below some paths, one path after the other.  HB_OPEN_GIVE_UP is
+ * enough.
  */
-int hb_session_empty(struct hb_session *session, struct hb_error *err);
+int hb_session_empty(struct hb_session *session, const char *mark,
+		     struct hb_error *err);
+int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
+			   size_t n_paths, struct hb_error *err);
 
 /*
  * Freezes what is pending under a name, in a time that does not depend on how

@@ -9,13 +9,19 @@
 #include "session/interruption.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/settle.h"
+#include "session/shown.h"
 #include "session/state.h"
 #include "store/store.h"
+#include "strategy/strategy.h"
 #include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
 #include "sys/place.h"
 #include "tree/content.h"
+#include "tree/tree.h"
 #include "txn/txn.h"
 
 #include <errno.h>
@@ -25,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * Throwing pending changes away, all of them or those at some paths: one
@@ -32,6 +39,9 @@
  */
 
 #define AWAY "the changes are discarded"
+
+/* In a resource's store: one path that goes for good. */
+#define PATH_GONE "path.gone"
 
 /* Everything above the layer with the id `keep`; NULL: everything. */
 static int roll_back(struct hb_session *s, const char *keep,
@@ -264,8 +274,108 @@ static int roll_found_back(struct hb_session *s, struct txn_path *found,
 	return r;
 }
 
-static int roll_some_back(struct hb_session *s, const char *const *paths,
+/*
+ * Of one path in a layer or in a copy, by one rename to `dir`; 0: there is
+ * nothing.  The directory above keeps its time.
+ */
+static int take_away(int root, const char *path, int dir, struct hb_error *err)
+{
+	const struct content_place place = { .root = root,
+					     .in_layer = true,
+					     .path = path };
+	struct content_dir above = { .fd = -1 };
+	struct sys_attr was = { 0 }, is = { 0 };
+	const char *name = NULL;
+	int left, r;
+
+	r = tree_remove(dir, PATH_GONE, err);
+	if (r < 0)
+		return r;
+	r = content_enter(&place, &above, &name, err);
+	if (r >= 0)
+		r = sys_attr_at(above.fd, "", &was);
+	if (r >= 0)
+		r = sys_attr_at(above.fd, name, &is);
+	if (r >= 0)
+		r = S_ISDIR(is.mode)
+			    ? layers_move_dir(above.fd, name, dir, PATH_GONE,
+					      is.mode & 07777)
+			    : sys_renameat(above.fd, name, dir, PATH_GONE);
+	if (r >= 0)
+		(void)sys_set_mtime_at(above.fd, "", was.mtime);
+	left = content_leave(&above, NULL);
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+		return 0;
+	if (r >= 0)
+		r = left;
+	if (r < 0)
+		return hb_fail(err, r, "cannot take '%s' away", path);
+	r = tree_remove(dir, PATH_GONE, err);
+	return r < 0 ? r : 1;
+}
+
+/*
+ * What a command left in a copy goes from there, which makes room for the rest
+ * of it to be carried to the layer.
+ */
+static int settle_without(struct hb_session *s, const struct txn_path *found,
 			  size_t n, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		const struct strategy *strategy = NULL;
+		size_t number = found[i].resource;
+		auto_fd int copy = -1;
+		int dir = s->resources[number].dir;
+
+		r = shown_strategy(&s->record.resources[number], &strategy,
+				   err);
+		if (r < 0 || !strategy->shown)
+			continue;
+		copy = sys_openat(dir, strategy->shown,
+				  O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		r = copy < 0 ? hb_fail(err, copy, "cannot open the copy")
+			     : take_away(copy, found[i].path, dir, err);
+	}
+	if (r < 0)
+		return r;
+	r = session_settle_box(s, SETTLE_CRASHED, err);
+	if (r < 0)
+		return hb_fail(err, r,
+			       "these are gone from the copy; the rest of it "
+			       "needs more room");
+	return session_open_resources(s, err);
+}
+
+/* For good: nothing has to be made, and each path goes by itself. */
+static int drop_found(struct hb_session *s, struct txn_path *found, size_t n,
+		      struct hb_error *err)
+{
+	bool is_left = s->record.state == SESSION_ACTIVE && shown_has_trees(s);
+	int r = 0;
+
+	if (is_left)
+		r = settle_without(s, found, n, err);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		const struct session_resource *resource =
+			&s->resources[found[i].resource];
+
+		r = take_away(resource->upper, found[i].path, resource->dir,
+			      err);
+		/* What was in the copy alone was pending, and is gone. */
+		if (r == 0 && !is_left)
+			return nothing_at(found[i].path, err);
+	}
+	session_close_resources(s);
+	return r < 0 ? r : 0;
+}
+
+typedef int (*roll_fn)(struct hb_session *s, struct txn_path *found, size_t n,
+		       struct hb_error *err);
+
+static int roll_some_back(struct hb_session *s, const char *const *paths,
+			  size_t n, roll_fn roll, struct hb_error *err)
 {
 	struct txn_path *found = calloc(n, sizeof(*found));
 	int r = 0;
@@ -275,7 +385,7 @@ static int roll_some_back(struct hb_session *s, const char *const *paths,
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = find_path(s, paths[i], &found[i], err);
 	if (r == 0)
-		r = roll_found_back(s, found, n, err);
+		r = roll(s, found, n, err);
 	for (size_t i = 0; i < n; i++)
 		free((void *)(uintptr_t)found[i].path);
 	free(found);
@@ -311,5 +421,21 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 	if (r < 0)
 		return r;
 	return n_paths == 0 ? roll_all_back(session, err)
-			    : roll_some_back(session, paths, n_paths, err);
+			    : roll_some_back(session, paths, n_paths,
+					     roll_found_back, err);
+}
+
+int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
+			   size_t n_paths, struct hb_error *err)
+{
+	int r;
+
+	r = session_needs_lock(session, err);
+	if (r < 0)
+		return r;
+	if (session_has_journal(session))
+		return session_fail_interrupted(session, err);
+	r = session_open_resources(session, err);
+	return r < 0 ? r
+		     : roll_some_back(session, paths, n_paths, drop_found, err);
 }

@@ -322,6 +322,8 @@ static int fill(const struct hb_store *store, const char *making,
 		begin_run(store, made->dir, record, &made->door);
 	r = record->is_passing ? record_create(made->dir, record, err)
 			       : record_write(made->dir, record, false, err);
+	if (r >= 0 && record->n_layers > 0)
+		record_keep_room(made->dir, record);
 	return r;
 }
 

@@ -42,11 +42,9 @@
  * changes as for one.
  */
 
-#define UPPER	   "upper"
-#define UPPER_TMP  "upper.tmp"
-#define UPPER_NEW  "upper.new"
-#define USER_WRITE 0200
-
+#define UPPER	  "upper"
+#define UPPER_TMP "upper.tmp"
+#define UPPER_NEW "upper.new"
 static int make_layer_dir(const struct hb_session *s, const char *layer,
 			  struct hb_error *err)
 {
@@ -90,27 +88,6 @@ int session_has_upper(struct hb_session *s, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot look at the changes") : 0;
 }
 
-/* A directory cannot change its parent without its owner's write permission. */
-static int move_dir(int from, const char *old, int to, const char *name,
-		    mode_t mode)
-{
-	auto_fd int fd = -1;
-	int r = 0;
-
-	fd = sys_openat(from, old, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return fd;
-	if (!(mode & USER_WRITE))
-		r = sys_chmod_fd(fd, mode | USER_WRITE);
-	if (r >= 0)
-		r = sys_renameat2(from, old, to, name, RENAME_KEEP);
-	if (r == -EINVAL || r == -ENOSYS)
-		r = sys_renameat(from, old, to, name);
-	if (r >= 0 && !(mode & USER_WRITE))
-		r = sys_chmod_fd(fd, mode);
-	return r;
-}
-
 static bool is_there(int dir, const char *name)
 {
 	struct sys_attr attr;
@@ -152,8 +129,8 @@ static int freeze_one(struct hb_session *s, size_t number, const char *layer,
 	if (!is_there(place, name)) {
 		r = sys_attr_at(resource->dir, UPPER_NEW, &attr);
 		if (r >= 0)
-			r = move_dir(resource->dir, UPPER, place, name,
-				     attr.mode & 07777);
+			r = layers_move_dir(resource->dir, UPPER, place, name,
+					    attr.mode & 07777);
 	} else if (sys_attr_at(resource->dir, UPPER_NEW, &attr) >= 0) {
 		auto_fd int fd = sys_openat(
 			place, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -288,6 +265,9 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 	int r;
 
 	r = check_place(s, err);
+	/* Whoever throws marks away may find the disk full. */
+	if (r >= 0)
+		record_keep_room(s->dir, &s->record);
 	/* From then on nothing is dropped from it. */
 	if (r >= 0)
 		r = session_drop_alike(s, err);
@@ -307,6 +287,9 @@ int session_finish_freeze(struct hb_session *s, struct hb_error *err)
 	if (!s->record.is_freezing || s->record.n_layers == 0)
 		return 0;
 	r = session_open_resources(s, err);
+	/* A rollback on a full disk that was interrupted has ended it. */
+	if (r >= 0 && !s->record.is_freezing)
+		return 0;
 	if (r >= 0)
 		r = session_lock_family(s, err);
 	if (r >= 0) {
@@ -343,23 +326,4 @@ int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 			return hb_fail(err, r, "cannot make a layer");
 	}
 	return r < 0 ? r : 0;
-}
-
-bool session_drop_undone(struct hb_session *s, uint64_t last_done)
-{
-	bool has_dropped = false;
-
-	for (size_t i = s->record.n_layers; i > 0; i--) {
-		struct record_layer *layer = &s->record.layers[i - 1];
-
-		has_dropped = has_dropped || layer->until > last_done ||
-			      layer->from > last_done;
-		if (layer->until > last_done)
-			layer->until = 0;
-		if (layer->after > last_done)
-			layer->after = last_done;
-		if (layer->from > last_done)
-			record_remove_layer(&s->record, i - 1);
-	}
-	return has_dropped;
 }

@@ -39,11 +39,4 @@ int session_finish_freeze(struct hb_session *s, struct hb_error *err);
 int session_make_layer(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 		       int *ret_dirs, struct hb_error *err);
 
-/*
- * Forgets what the record says about transactions that are no more: those that
- * were undone and will not be redone.  Changes memory alone.  True: a redo
- * would have needed it.
- */
-bool session_drop_undone(struct hb_session *s, uint64_t last_done);
-
 #endif

@@ -187,3 +187,22 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 	*ret_paths = paths;
 	return 0;
 }
+
+bool session_drop_undone(struct hb_session *s, uint64_t last_done)
+{
+	bool has_dropped = false;
+
+	for (size_t i = s->record.n_layers; i > 0; i--) {
+		struct record_layer *layer = &s->record.layers[i - 1];
+
+		has_dropped = has_dropped || layer->until > last_done ||
+			      layer->from > last_done;
+		if (layer->until > last_done)
+			layer->until = 0;
+		if (layer->after > last_done)
+			layer->after = last_done;
+		if (layer->from > last_done)
+			record_remove_layer(&s->record, i - 1);
+	}
+	return has_dropped;
+}

@@ -64,4 +64,11 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 int layers_open(const struct hb_session *s, const char *layer,
 		struct hb_error *err);
 
+/*
+ * Forgets what the record says about transactions that are no more: those that
+ * were undone and will not be redone.  Changes memory alone.  True: a redo
+ * would have needed it.
+ */
+bool session_drop_undone(struct hb_session *s, uint64_t last_done);
+
 #endif

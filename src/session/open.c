@@ -82,8 +82,10 @@ static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
 			       "cannot open the changes of '%s'",
 			       s->record.resources[number].source);
 	if (!s->is_fresh) {
-		r = resource_make_dirs(resource->dir, s->is_look ? NULL : err);
-		if (r < 0 && !s->is_look)
+		bool is_needed = !s->is_look && !s->is_given_up;
+
+		r = resource_make_dirs(resource->dir, is_needed ? err : NULL);
+		if (r < 0 && is_needed)
 			return r;
 	}
 	/* Sessions of an earlier version have none. */

@@ -3,6 +3,7 @@
 #define HB_SESSION_RESOURCE_DIRS_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct hb_error;
 struct hb_session;
@@ -29,5 +30,16 @@ int session_store_path(const struct hb_session *s, size_t number,
  */
 int layers_make_upper(int dir, const char *name, int like,
 		      struct hb_error *err);
+
+/* Gives these attributes to one that is there. */
+int layers_dress_upper(int dir, const char *name, int like,
+		       struct hb_error *err);
+
+/*
+ * Renames the directory at `old`.  One whose mode is `mode` cannot change its
+ * parent without its owner's write permission, which it has meanwhile.
+ */
+int layers_move_dir(int from, const char *old, int to, const char *name,
+		    mode_t mode);
 
 #endif

@@ -255,6 +255,7 @@ static int open_session(struct hb_session *s, const char *name,
 	int r;
 
 	s->is_look = how == HB_OPEN_LOOK;
+	s->is_given_up = how == HB_OPEN_GIVE_UP;
 	s->dir = store_open_session(s->store, name, err);
 	if (s->dir < 0)
 		return s->dir;

@@ -43,7 +43,8 @@ struct hb_session {
 	int dir;
 	int lock;
 	bool has_lock;
-	bool is_look; /* nothing has to be made for it */
+	bool is_look;	  /* nothing has to be made for it */
+	bool is_given_up; /* HB_OPEN_GIVE_UP: the same */
 	/*
 	 * A run has made it a moment ago: nothing is in it that a power cut
 	 * could take, and so its record need not be on disk before the box.

@@ -31,6 +31,10 @@
 
 #define FILE_NAME "session"
 #define FILE_NEW  "session.new"
+#define FILE_ROOM "session.room"
+
+/* Beyond what the record has now: a few lines are added meanwhile. */
+#define ROOM_MORE 4096
 #define SUM_KEY	  "sum"
 
 /* As view/policy.c writes it. */
@@ -694,11 +698,60 @@ int record_create(int dir, const struct session_record *record,
 	return write_record(dir, FILE_NAME, record, false, err);
 }
 
+void record_keep_room(int dir, const struct session_record *record)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX + ROOM_MORE);
+	int r = record_format(record, &text, NULL);
+
+	/* Written, not only set aside: then it is there on all file systems. */
+	for (size_t i = 0; r >= 0 && i < ROOM_MORE; i++)
+		r = buf_add_char(&text, '\n');
+	if (r >= 0)
+		r = write_text(dir, FILE_ROOM, &text, false);
+	if (r < 0)
+		(void)sys_unlinkat(dir, FILE_ROOM, 0);
+}
+
+/* Where there is no other: what was kept gets the bytes, then the name. */
+static int write_in_room(int dir, const struct session_record *record,
+			 struct hb_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
+	auto_fd int fd = -1;
+	int r = record_format(record, &text, err);
+
+	if (r < 0)
+		return r;
+	r = sys_renameat(dir, FILE_ROOM, dir, FILE_NEW);
+	if (r >= 0)
+		r = fd = sys_openat(dir, FILE_NEW, O_WRONLY | O_NOFOLLOW, 0);
+	if (r >= 0)
+		r = sys_write_all(fd, text.data, text.len);
+	if (r >= 0)
+		r = sys_truncate(fd, text.len);
+	if (r >= 0)
+		r = sys_fsync(fd);
+	if (r < 0)
+		return r;
+	/* The room of the one before is what is kept from now on. */
+	r = sys_renameat2(dir, FILE_NEW, dir, FILE_NAME, RENAME_SWAP);
+	if (r < 0)
+		return sys_renameat(dir, FILE_NEW, dir, FILE_NAME);
+	(void)sys_renameat(dir, FILE_NEW, dir, FILE_ROOM);
+	return 0;
+}
+
 int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err)
 {
-	int r = write_record(dir, FILE_NEW, record, sync, err);
+	struct hb_error why = { 0 };
+	int r = write_record(dir, FILE_NEW, record, sync, &why);
 
+	if ((r == -ENOSPC || r == -EDQUOT) &&
+	    write_in_room(dir, record, NULL) >= 0)
+		return 0;
+	if (r < 0 && err)
+		*err = why;
 	if (r < 0)
 		return r;
 	r = put_in_place(dir, !sync && record->is_passing);

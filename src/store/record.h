@@ -165,6 +165,12 @@ int record_write(int dir, const struct session_record *record, bool sync,
 		 struct hb_error *err);
 
 /*
+ * Keeps room for one more: record_write() takes it where the disk is full.
+ * Without room nothing is kept.
+ */
+void record_keep_room(int dir, const struct session_record *record);
+
+/*
  * The first one of a session that is not there under its name yet: written in
  * place and without a sync, because nobody reads it before it is whole.
  */

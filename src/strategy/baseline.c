@@ -337,3 +337,18 @@ void baseline_drop(struct baseline_writer *w)
 	w->fd = -1;
 	buf_done(&w->block);
 }
+
+int baseline_remove(int dir, struct hb_error *err)
+{
+	int r = sys_unlinkat(dir, FILE_NAME, 0);
+
+	if (r < 0 && r != -ENOENT)
+		return hb_fail(err, r, "cannot remove the baseline");
+	(void)sys_unlinkat(dir, NEW_NAME, 0);
+	return 0;
+}
+
+bool baseline_is_there(int dir)
+{
+	return sys_faccessat(dir, FILE_NAME, F_OK) != -ENOENT;
+}

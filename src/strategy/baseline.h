@@ -101,6 +101,10 @@ int baseline_amend(struct baseline_writer *w, uint64_t offset,
 int baseline_publish(struct baseline_writer *w, const char *boot,
 		     struct hb_error *err);
 
+/* Nothing is there afterwards; is_there: something is. */
+int baseline_remove(int dir, struct hb_error *err);
+bool baseline_is_there(int dir);
+
 /* Drops what was not published. */
 void baseline_drop(struct baseline_writer *w);
 

@@ -22,4 +22,7 @@ int copy_refresh(const struct strategy_place *place, struct hb_error *err);
 /* strategy.after_box */
 int copy_distill(const struct strategy_place *place, struct hb_error *err);
 
+/* strategy.drop */
+int copy_drop(int dir, struct hb_error *err);
+
 #endif

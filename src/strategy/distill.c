@@ -12,10 +12,12 @@
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/compare.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Finding out what a box did to the copy, and writing it to the upper layer.
@@ -262,6 +264,10 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 	auto_fd int copy = -1;
 	int r;
 
+	/* copy_drop() was here. */
+	if (sys_faccessat(place->dir, COPY_DIR, F_OK) == -ENOENT &&
+	    !baseline_is_there(place->dir))
+		return 0;
 	copy = place_open_copy(place->dir, err);
 	if (copy < 0)
 		return copy;
@@ -279,4 +285,12 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 	baseline_close(&d.old);
 	held_done(&d.held);
 	return r < 0 ? hb_fail(err, r, "cannot tell which files changed") : 0;
+}
+
+/* Nobody takes what is left of a copy for one that a box has cleared. */
+int copy_drop(int dir, struct hb_error *err)
+{
+	int r = baseline_remove(dir, err);
+
+	return r < 0 ? r : tree_remove(dir, COPY_DIR, err);
 }

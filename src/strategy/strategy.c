@@ -10,7 +10,8 @@ static const struct strategy strategies[] = {
 	{ .name = STRATEGY_COPY,
 	  .shown = COPY_DIR,
 	  .before_box = copy_refresh,
-	  .after_box = copy_distill },
+	  .after_box = copy_distill,
+	  .drop = copy_drop },
 };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))

@@ -62,6 +62,12 @@ struct strategy {
 	 */
 	int (*after_box)(const struct strategy_place *place,
 			 struct hb_error *err);
+	/*
+	 * Removes what is shown from `dir`, with what a box did to it; needs no
+	 * room.  after_box() has nothing to do then, and before_box() makes it
+	 * again.  Can be repeated.
+	 */
+	int (*drop)(int dir, struct hb_error *err);
 };
 
 /* NULL: there is none of that name. */

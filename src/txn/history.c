@@ -318,6 +318,8 @@ static int remove_journal(struct apply *a, bool is_filed)
 	int session = a->txn->session;
 	int r = unlink_if_there(session, "journal.done");
 
+	if (r >= 0)
+		r = unlink_if_there(session, "journal.done.new");
 	if (r < 0)
 		return r;
 	/* Before the journal goes: it would not be done any more. */

@@ -32,6 +32,7 @@
 #define HEAD_SIZE    64
 #define TAIL_SIZE    56
 #define DONE_SIZE    48
+#define DONE_NEW     "journal.done.new"
 #define AROUND	     12 /* length and checksum before, length behind */
 #define WINDOW	     ((size_t)256 << 10)
 #define WRITE_SIZE   ((size_t)256 << 10)
@@ -188,6 +189,24 @@ static int publish_at(int dir, const char *from, const char *to,
 	return r;
 }
 
+/*
+ * What its end needs, before there is no way back: a disk that is full by then
+ * would leave it in flight for ever.
+ */
+static int keep_room(int dir, enum journal_kind kind)
+{
+	const uint8_t bytes[DONE_SIZE] = { 0 };
+	auto_fd int fd = -1;
+	int r;
+
+	r = sys_mkdirat(dir, kind == JOURNAL_UNDO ? "undone" : "done", 0700);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fd = sys_openat(dir, DONE_NEW,
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	return fd < 0 ? fd : sys_write_all(fd, bytes, sizeof(bytes));
+}
+
 /* The head comes last: without it the file is no journal. */
 static int publish(struct journal_writer *w, const uint8_t head[HEAD_SIZE],
 		   bool *ret_uncertain)
@@ -220,7 +239,9 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 	if (r < 0)
 		return r;
 
-	r = publish(w, first, ret_uncertain);
+	r = keep_room(w->dir, head->kind);
+	if (r >= 0)
+		r = publish(w, first, ret_uncertain);
 	if (r < 0 && *ret_uncertain) {
 		hb_fix(err, "holdback recover, which finishes it, or "
 			    "holdback recover --back");
@@ -661,8 +682,8 @@ static int write_done(int dir, const uint8_t bytes[DONE_SIZE])
 	auto_fd int fd = -1;
 	int r;
 
-	fd = sys_openat(dir, "journal.done.new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	/* Without O_TRUNC: keep_room() has made it as long as it will be. */
+	fd = sys_openat(dir, DONE_NEW, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return fd;
 	r = sys_write_all(fd, bytes, DONE_SIZE);
@@ -673,7 +694,7 @@ static int write_done(int dir, const uint8_t bytes[DONE_SIZE])
 		return r;
 	/* Uncertain or not: recovery finds every step done and says it again.
 	 */
-	return publish_at(dir, "journal.done.new", "journal.done", &uncertain);
+	return publish_at(dir, DONE_NEW, "journal.done", &uncertain);
 }
 
 int journal_write_done(int dir, const uint8_t hash[32], struct hb_error *err)

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TESTS, "lib"))
@@ -45,9 +46,25 @@ COMMANDS = {
 # To look, to throw away and to remove is always possible.
 NEEDS_NO_ROOM = {"cleanup", "rollback", "status", "diff", "ls"}
 
-# What a command that fills the disk itself leaves: first, these go on with it.
-FILL = "echo more >>f; head -c 8M /dev/zero >zeroes; for i in $(seq 400); do : >n$i; done"
-AFTER = ("status", "diff", "ls", "rollback", "cleanup")
+# A command that fills the disk itself, and what is asked of its session then.
+FILL = "echo more >>f; head -c 8M /dev/zero >zeroes; for i in $(seq 100); do true >n$i; done"
+BEFORE = "echo a >a; echo more >>f"
+STRATEGIES = ("overlay", "copy_on_write")
+ENDS = ("ended", "killed")
+AFTER = {
+    "status": ["status", "@s"],
+    "diff": ["diff", "@s"],
+    "ls": ["ls"],
+    "rollback": ["rollback", "-y", "@s"],
+    "rollback of a path": ["rollback", "-y", "@s", "zeroes"],
+    "rollback of two paths": ["rollback", "-y", "@s", "zeroes", "f"],
+    "cleanup": ["cleanup", "-y", "@s"],
+    "rollback of marks": ["rollback", "-y", "@s"],
+    "rollback to a mark": ["rollback", "-y", "--to", "m", "@s"],
+    "rollback to the first of two marks": ["rollback", "-y", "--to", "m", "@s"],
+    "rollback of what a fork has as well": ["rollback", "-y", "@s"],
+    "cleanup of marks": ["cleanup", "-y", "@s"],
+}
 
 
 class Fault(Exception):
@@ -147,28 +164,106 @@ def play(top, place, way, command):
     print(f"# {command}: {'refused' if failed else 'done'}", file=sys.stderr)
 
 
-def play_filled(top, place, command):
-    """The command in the session has filled the disk; by exec or by run."""
-    world = World(top, place)
-    tree = world.tree()
-    world.must("create")
-    done = subprocess.run(
-        [HOLDBACK, "exec", "--state-dir", world.state, "@s", "--", "sh", "-c",
-         f"cd '{world.base}'; {FILL}"],
-        cwd=world.base, stdin=subprocess.DEVNULL, capture_output=True, check=False,
-    )  # fmt: skip
-    world.fill("names")
-    status, said = world.run(command)
-    if status != 0:
-        raise Fault(f"{command}: exit status {status}: {said}")
-    if world.tree() != tree:
-        raise Fault(f"the base is another one after: {said}")
-    if command == "rollback":
-        world.make_room()
-        if world.run("diff") != (0, ""):
-            raise Fault(f"something is pending: {world.run('diff')}")
-        if "undo cannot bring" not in said and world.run("undo")[0] != 0:
-            raise Fault(f"it cannot be undone, and nothing was said: {said}")
+class Filled(World):
+    """A session whose command has filled the disk: as it is without room."""
+
+    def __init__(self, top, strategy, end, asked):
+        super().__init__(top, "both")
+        self.old = self.tree()
+        self.asked = asked
+        self.told("create", "s", "--cow", self.base, "--strategy", strategy)
+        if "mark" in asked or "fork" in asked:
+            self.inside(BEFORE)
+            self.told("mark", "@s", "m")
+        if "first of two" in asked:
+            self.inside("echo b >b")
+            self.told("mark", "@s", "m2")
+        if "fork" in asked:
+            self.told("fork", "@s", "t")
+        self.fork = self.names("@t") if "fork" in asked else None
+        if end == "killed":
+            self.kill_inside(FILL)
+        else:
+            self.inside(FILL, may_fail=True)
+        # What is kept of a copy has to be carried to the layer: that needs names.
+        self.fill("bytes" if strategy != "overlay" and "path" in asked else "names")
+
+    def call(self, *words):
+        return subprocess.run(
+            [HOLDBACK, words[0], "--state-dir", self.state, *words[1:]], cwd=self.base,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def told(self, *words):
+        done = self.call(*words)
+        if done.returncode != 0:
+            raise Fault(f"{words[0]}: exit status {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def inside(self, script, may_fail=False):
+        done = self.call("exec", "@s", "--", "sh", "-c", f"cd '{self.base}'; {script}")
+        if done.returncode != 0 and not may_fail:
+            raise Fault(f"exec: exit status {done.returncode}: {done.stderr}")
+
+    def kill_inside(self, script):
+        """Its supervisor is killed, and so it is."""
+        words = [HOLDBACK, "exec", "--state-dir", self.state, "@s", "--", "sh", "-c"]
+        with subprocess.Popen(
+            [*words, f"cd '{self.base}'; {script}; echo ready; exec sleep 600"], cwd=self.base,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        ) as child:  # fmt: skip
+            if child.stdout.readline() != b"ready\n":
+                raise Fault("the command is not ready")
+            child.kill()
+        while "live" in self.told("ls"):
+            time.sleep(0.05)
+
+    def names(self, session="@s"):
+        return self.told("diff", "--name-status", session)
+
+    def check(self, said):
+        if self.tree() != self.old:
+            raise Fault(f"the base is another one after: {said}")
+        if "rollback" not in self.asked:
+            return
+        names = self.names().replace(self.base + "/", "").splitlines()
+        if self.asked == "rollback of a path":
+            is_right = "M\tf" in names and "A\tn1" in names and "A\tzeroes" not in names
+        elif self.asked == "rollback of two paths":
+            is_right = "A\tn1" in names and not {"M\tf", "A\tzeroes"} & set(names)
+        elif "to" in self.asked.split():
+            is_right = names == ["A\ta", "M\tf"]
+        else:
+            is_right = not names
+        if not is_right:
+            raise Fault(f"pending is: {names[:5]}, after: {said}")
+        if self.fork is not None and self.names("@t") != self.fork:
+            raise Fault(f"the fork is another one: {self.names('@t')}")
+
+
+def play_filled(top, strategy, end, asked):
+    world = Filled(top, strategy, end, asked)
+    done = world.call(*AFTER[asked])
+    said = done.stdout + done.stderr
+    if done.returncode != 0:
+        raise Fault(f"exit status {done.returncode}: {said}")
+    if asked.startswith("cleanup") and "s " in world.told("ls"):
+        raise Fault("the session is there")
+    world.make_room()
+    if "holdback recover @s" in said:
+        world.told("recover", "@s")
+    world.check(said)
+    if asked.startswith("rollback") and "undo cannot bring" not in said:
+        done = world.call("undo", "@s")
+        if done.returncode not in (0, NO_SPACE):
+            raise Fault(f"undo: exit status {done.returncode}: {done.stderr}")
+    if "rollback" not in asked:
+        return
+    # It works on, also if undo has brought all of it back.
+    world.told("rollback", "-y", "@s")
+    world.told("gc", "--older-than", "0s")
+    world.inside("echo after >after")
+    world.told("commit", "-y", "@s")
 
 
 def play_alone(*words):
@@ -205,13 +300,18 @@ def main():
                 for line in (why or "").splitlines()[:12]:
                     print(f"# {line}")
                 sys.stdout.flush()
-    for command in AFTER:
-        number += 1
-        why = play_alone(top, "both", "filled", command)
-        subprocess.run(["rm", "-rf", top], check=True)
-        print(f"{'not ok' if why else 'ok'} {number} - {command} after a command filled the disk")
-        for line in (why or "").splitlines()[:12]:
-            print(f"# {line}")
+    for strategy in STRATEGIES:
+        for end in ENDS:
+            for asked in AFTER:
+                number += 1
+                why = play_alone(top, "filled", strategy, end, asked)
+                subprocess.run(["rm", "-rf", top], check=True)
+                remove_berth(os.path.dirname(top))
+                name = f"{asked} after a command that filled the disk was {end} ({strategy})"
+                print(f"{'not ok' if why else 'ok'} {number} - {name}")
+                for line in (why or "").splitlines()[:12]:
+                    print(f"# {line}")
+                sys.stdout.flush()
     print(f"1..{number}")
     return 0
 
@@ -219,8 +319,8 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--alone"]:
         try:
-            if sys.argv[4] == "filled":
-                play_filled(sys.argv[2], sys.argv[3], sys.argv[5])
+            if sys.argv[3] == "filled":
+                play_filled(sys.argv[2], *sys.argv[4:])
             else:
                 play(*sys.argv[2:])
         except (Fault, OSError, subprocess.CalledProcessError) as fault:

@@ -28,6 +28,15 @@ static int report(const struct cmd_call *call, const char *command,
 	return doc_end(&doc, err);
 }
 
+static int check_words(const struct cmd_call *call, int first,
+		       struct hb_error *err)
+{
+	if (!call->values->to || call->n_operands <= first)
+		return 0;
+	return hb_fail(err, -HB_E_USAGE,
+		       "--to is about all paths: it takes none");
+}
+
 static int rollback(const struct cmd_call *call, struct hb_session *session,
 		    int first, void *ctx, struct hb_error *err)
 {
@@ -36,9 +45,9 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	int r;
 
 	(void)ctx;
-	if (call->values->to && call->n_operands > first)
-		return hb_fail(err, -HB_E_USAGE,
-			       "--to is about all paths: it takes none");
+	r = check_words(call, first, err);
+	if (r < 0)
+		return r;
 	(void)snprintf(line, sizeof(line), "discard %s of session %s?",
 		       call->values->to		  ? "the changes after the mark"
 		       : call->n_operands > first ? "these changes"
@@ -75,11 +84,14 @@ static int empty(const struct cmd_call *call, struct hb_session *session,
 		 int rest, void *ctx, struct hb_error *err)
 {
 	const char *name = hb_session_info(session)->name;
+	bool is_part = call->n_operands > rest;
 	char line[HB_TEXT_SIZE];
 	int r;
 
-	(void)rest;
 	(void)ctx;
+	r = check_words(call, rest, err);
+	if (r < 0)
+		return r;
 	r = cmd_ask(call,
 		    "the disk is full: discard them for good, without undo?",
 		    err);
@@ -89,27 +101,30 @@ static int empty(const struct cmd_call *call, struct hb_session *session,
 		cli_say("nothing was rolled back");
 		return HB_EXIT_OK;
 	}
-	r = hb_session_empty(session, err);
+	r = is_part ? hb_session_empty_paths(
+			      session,
+			      (const char *const *)call->operands + rest,
+			      (size_t)(call->n_operands - rest), err)
+		    : hb_session_empty(session, call->values->to, err);
 	if (r < 0)
 		return r;
 	cli_say("the disk is full: undo cannot bring these changes back");
-	(void)snprintf(line, sizeof(line), "rolled session %s back", name);
+	(void)snprintf(line, sizeof(line), "rolled session %s back%s%s", name,
+		       call->values->to ? " to " : "",
+		       call->values->to ? call->values->to : "");
 	return report(call, "rollback", "name", name, line, err);
 }
 
 int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
 {
 	struct hb_error first = { 0 };
-	const char *ref;
-	int rest, r;
+	int r;
 
 	r = cmd_with_only_session(call, HB_OPEN_BACK, "rollback", true,
 				  rollback, NULL, &first);
 	if (r >= 0)
 		return r;
-	if (is_full(r) && !call->values->to &&
-	    cmd_session_operand(call, true, &ref, &rest, NULL) >= 0 &&
-	    call->n_operands == rest)
+	if (is_full(r))
 		return cmd_with_only_session(call, HB_OPEN_GIVE_UP, "rollback",
 					     true, empty, NULL, err);
 	if (err)
