@@ -311,6 +311,27 @@ int session_adopt(const struct hb_store *store, struct session_record *record,
 	return 0;
 }
 
+int session_open_unsettled(const struct hb_store *store, const char *name,
+			   struct hb_session **ret_session,
+			   struct hb_error *err)
+{
+	struct hb_session *s = new_session(store, err);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->is_look = true;
+	r = s->dir = store_open_session(store, name, err);
+	if (r >= 0)
+		r = take_lock(s, name, HB_OPEN_LOOK, err);
+	if (r < 0) {
+		hb_session_free(s);
+		return r;
+	}
+	*ret_session = s;
+	return 0;
+}
+
 int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err)
 {

@@ -67,6 +67,14 @@ struct hb_session {
 };
 
 /*
+ * Opens a session as it is, for who settles and recovers nothing: has_lock says
+ * whether another process works on it.
+ */
+int session_open_unsettled(const struct hb_store *store, const char *name,
+			   struct hb_session **ret_session,
+			   struct hb_error *err);
+
+/*
  * The object of a session of which directory and lock are open: takes both, and
  * what the record owns, which is zero afterwards.  On failure takes nothing.
  */

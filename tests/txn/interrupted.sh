@@ -68,6 +68,19 @@ fix: holdback recover @s finishes it; holdback recover --back @s takes it back"
 done
 is 'none of them has changed anything' "$(digest "$work" && find "$state" | sort)" "$before"
 
+# One that has a file to be published as well: that waits for its end.
+mkdir -m 700 "$state/pending"
+: >"$state/pending/s"
+: >"$state/sessions/s/publish"
+before=$(digest "$work" && find "$state" | sort)
+for command in ls 'status @s' 'diff @s' 'gate @s'; do
+	# shellcheck disable=SC2086 # words
+	unlike "$command recovers nothing where a file waits to be published" "$(hb $command 2>&1)" '*finished*'
+done
+is 'a look publishes nothing of a session that was interrupted' \
+	"$(digest "$work" && find "$state" | sort)" "$before"
+rm -r "$state/pending" "$state/sessions/s/publish"
+
 for command in 'exec @s -- true' 'commit -y @s' 'recover @s'; do
 	interrupt
 	# shellcheck disable=SC2086 # words
