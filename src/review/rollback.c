@@ -12,10 +12,9 @@
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/settle.h"
-#include "session/shown.h"
 #include "session/state.h"
+#include "session/strategy/shown.h"
 #include "store/store.h"
-#include "strategy/strategy.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -324,17 +323,15 @@ static int settle_without(struct hb_session *s, const struct txn_path *found,
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		const struct strategy *strategy = NULL;
 		size_t number = found[i].resource;
+		const char *tree = shown_tree(&s->record.resources[number]);
 		auto_fd int copy = -1;
 		int dir = s->resources[number].dir;
 
-		r = shown_strategy(&s->record.resources[number], &strategy,
-				   err);
-		if (r < 0 || !strategy->shown)
+		if (!tree)
 			continue;
-		copy = sys_openat(dir, strategy->shown,
-				  O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+		copy = sys_openat(dir, tree, O_PATH | O_DIRECTORY | O_NOFOLLOW,
+				  0);
 		r = copy < 0 ? hb_fail(err, copy, "cannot open the copy")
 			     : take_away(copy, found[i].path, dir, err);
 	}

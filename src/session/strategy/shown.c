@@ -43,6 +43,13 @@ int shown_strategy(const struct record_resource *resource,
 	return 0;
 }
 
+const char *shown_tree(const struct record_resource *resource)
+{
+	const struct strategy *strategy = strategy_find(resource->effective);
+
+	return strategy ? strategy->shown : NULL;
+}
+
 bool shown_has_trees(const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++) {

@@ -23,6 +23,9 @@ int shown_strategy(const struct record_resource *resource,
 /* Whether a resource needs more than a mount: then exec is not quick. */
 bool shown_has_trees(const struct hb_session *s);
 
+/* The name in a resource's store of the tree that a box is shown, or NULL. */
+const char *shown_tree(const struct record_resource *resource);
+
 /* Called with each path that the box has to show as it is. */
 typedef int (*shown_held_fn)(void *ctx, size_t resource, const char *path,
 			     struct hb_error *err);
