@@ -179,9 +179,8 @@ static void syncs_before_it_tells(void)
 
 	fault_arm(FAULT_NONE, 0);
 	write_sample(dir, 1);
-	CHECK(strcmp(fault_trace(),
-		     "openat write mkdirat openat write "
-		     "pwrite fsync renameat fsync") == 0);
+	CHECK(strcmp(fault_trace(), "openat write mkdirat openat write "
+				    "pwrite fsync renameat fsync") == 0);
 }
 
 static size_t slurp(int dir, uint8_t *bytes, size_t room)
