@@ -108,7 +108,7 @@ extern const char *const key_views[],
 	    "show nothing at this path; may repeat") \
 	ROW(VIEW, "view", 0, "VIEW", OFFER_NOTHING, \
 	    STRING, view, 0, key_views, NO, NULL, NO_PROFILE, LASTS, \
-	    "what is shown: run (the default), or all of the host, read-only") \
+	    "the files in view: run (the default), or all of the host, read-only") \
 	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
 	    STRING, net, 0, key_nets, WORD, "none", ANY, LASTS, \
 	    "the network: none (the default) or host") \

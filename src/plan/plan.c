@@ -176,3 +176,17 @@ int plan_keep(struct plan *plan, void *ptr, struct hb_error *err)
 	plan->kept[plan->n_kept++] = ptr;
 	return 0;
 }
+
+int plan_keep_text(struct plan *plan, const char *text, const char **ret_copy,
+		   struct hb_error *err)
+{
+	char *copy = strdup(text);
+	int r;
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	r = plan_keep(plan, copy, err);
+	if (r >= 0)
+		*ret_copy = copy;
+	return r;
+}

@@ -251,4 +251,8 @@ void plan_sort_by_dest(struct plan *plan);
 /* Takes `ptr`, which came from malloc, also when it fails. */
 int plan_keep(struct plan *plan, void *ptr, struct hb_error *err);
 
+/* A copy of `text` that lives as long as the plan. */
+int plan_keep_text(struct plan *plan, const char *text, const char **ret_copy,
+		   struct hb_error *err);
+
 #endif

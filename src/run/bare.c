@@ -191,7 +191,6 @@ static int make_tmp(struct run *run, const struct hb_session *s,
 		    struct hb_error *err)
 {
 	char path[PATH_MAX];
-	char *copy;
 	int r;
 
 	r = tree_remove(s->dir, TMP, err);
@@ -202,18 +201,15 @@ static int make_tmp(struct run *run, const struct hb_session *s,
 		return hb_fail(err, r, "cannot make '" TMP "'");
 	r = snprintf(path, sizeof(path), "%s/sessions/%s/" TMP, s->store->path,
 		     s->record.name);
-	copy = r > 0 && r < (int)sizeof(path) ? strdup(path) : NULL;
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	run->tmp = copy;
-	return plan_keep(&run->plan, copy, err);
+	if (r < 0 || r >= (int)sizeof(path))
+		return hb_fail(err, -ENAMETOOLONG, "cannot keep a path");
+	return plan_keep_text(&run->plan, path, &run->tmp, err);
 }
 
 /* From now on a resource is where its copy lies. */
 static int move_resources(struct run *run, struct hb_error *err)
 {
 	char path[PATH_MAX], shown[QUOTE_SHOWN];
-	char *copy;
 
 	for (size_t i = 0; i < run->n_resources; i++) {
 		struct view_resource *resource = &run->resources[i];
@@ -233,12 +229,8 @@ static int move_resources(struct run *run, struct hb_error *err)
 	if (view_inside(&run->request, run->request.cwd, path) < 0)
 		return hb_fail(err, -HB_E_USAGE,
 			       "the working directory's name is too long");
-	copy = strdup(path);
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	run->request.cwd = copy;
 	run->request.cwd_name = NULL;
-	return plan_keep(&run->plan, copy, err);
+	return plan_keep_text(&run->plan, path, &run->request.cwd, err);
 }
 
 int bare_prepare(struct run *run, struct hb_session *s, struct hb_error *err)

@@ -160,18 +160,15 @@ static int add_covers(struct run *run, const struct mounted *m,
 		covered[n++] = run->request.covered[i];
 	for (size_t i = 0; i < m->n_hidden; i++) {
 		char inside[PATH_MAX];
-		char *copy;
 		int r;
 
 		if (view_inside(&run->request, m->hidden[i], inside) < 0)
 			return hb_fail(err, -ENAMETOOLONG,
 				       "the path of the store is too long");
-		copy = strdup(inside);
-		r = copy ? plan_keep(&run->plan, copy, err)
-			 : hb_fail(err, -ENOMEM, "cannot make the view");
+		r = plan_keep_text(&run->plan, inside, &covered[n], err);
 		if (r < 0)
 			return r;
-		covered[n++] = copy;
+		n++;
 		covered[n++] = m->hidden[i];
 	}
 	run->request.covered = covered;

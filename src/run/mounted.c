@@ -48,18 +48,6 @@
 /* Less than this is nothing. */
 #define FULL_BYTES ((uint64_t)64 << 10)
 
-/* A copy that lives as long as the plan. */
-static int keep(struct mounted *m, const char *text, const char **ret,
-		struct hb_error *err)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	*ret = copy;
-	return plan_keep(m->plan, copy, err);
-}
-
 /* Of type berth_fn: the view covers it. */
 static int hide(void *ctx, const char *path, struct hb_error *err)
 {
@@ -73,7 +61,7 @@ static int hide(void *ctx, const char *path, struct hb_error *err)
 	if (!hidden)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	m->hidden = hidden;
-	return keep(m, path, &m->hidden[m->n_hidden++], err);
+	return plan_keep_text(m->plan, path, &m->hidden[m->n_hidden++], err);
 }
 
 /* The next one, of the resource `i`. */
@@ -101,17 +89,17 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 		r = session_store_path(m->session, i, strategy->shown, path,
 				       sizeof(path), err);
 	if (r >= 0 && strategy->shown)
-		r = keep(m, path, &overlay->tree, err);
+		r = plan_keep_text(m->plan, path, &overlay->tree, err);
 	if (r >= 0)
 		r = session_store_path(m->session, i, "upper", path,
 				       sizeof(path), err);
 	if (r >= 0)
-		r = keep(m, path, &overlay->upper, err);
+		r = plan_keep_text(m->plan, path, &overlay->upper, err);
 	if (r >= 0)
 		r = session_store_path(m->session, i, WORK, path, sizeof(path),
 				       err);
 	if (r >= 0)
-		r = keep(m, path, &overlay->work, err);
+		r = plan_keep_text(m->plan, path, &overlay->work, err);
 	if (r < 0 || !berth_is_used(resource))
 		return r;
 	r = berth_path_itself(&m->session->record, i, path, sizeof(path), err);
@@ -139,9 +127,9 @@ static int add_held(void *ctx, size_t number, const char *path,
 		r = path_join(resource->inside, path, inside, sizeof(inside));
 	if (r < 0)
 		return hb_fail(err, r, "cannot show '%s'", path);
-	r = keep(m, source, &held->source, err);
+	r = plan_keep_text(m->plan, source, &held->source, err);
 	if (r >= 0)
-		r = keep(m, inside, &held->inside, err);
+		r = plan_keep_text(m->plan, inside, &held->inside, err);
 	if (r >= 0)
 		m->n_held++;
 	return r;

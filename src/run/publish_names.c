@@ -58,18 +58,16 @@ int publish_home(struct run *run, struct hb_session *s, struct hb_error *err)
 {
 	char path[PATH_MAX];
 	auto_fd int fd = publish_make_home(s, err);
-	char *copy;
 	int r;
 
 	if (fd < 0)
 		return fd;
 	r = snprintf(path, sizeof(path), "%s/sessions/%s/" PUBLISH_HOME,
 		     s->store->path, s->record.name);
-	copy = r > 0 && r < (int)sizeof(path) ? strdup(path) : NULL;
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot make a home directory");
-	run->host.home_dir = copy;
-	r = plan_keep(&run->plan, copy, err);
+	if (r < 0 || r >= (int)sizeof(path))
+		return hb_fail(err, -ENAMETOOLONG,
+			       "cannot make a home directory");
+	r = plan_keep_text(&run->plan, path, &run->host.home_dir, err);
 	return r < 0 ? r : take_fd(&fd);
 }
 

@@ -29,18 +29,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A copy that lives as long as the plan. */
-static int keep(struct run *run, const char *text, const char **ret,
-		struct hb_error *err)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	*ret = copy;
-	return plan_keep(&run->plan, copy, err);
-}
-
 static struct view_entry *new_entry(struct run *run,
 				    const struct setting_item *item,
 				    enum view_class class)
@@ -67,10 +55,10 @@ static int find_shown(struct run *run, const struct setting_item *item,
 		return 0;
 	e = new_entry(run, item, VIEW_SHOW);
 	e->found = n < 0 ? VIEW_DIR : VIEW_LINK;
-	r = keep(run, path, &e->path, err);
+	r = plan_keep_text(&run->plan, path, &e->path, err);
 	e->source = e->path;
 	if (r >= 0 && n >= 0)
-		r = keep(run, target, &e->target, err);
+		r = plan_keep_text(&run->plan, target, &e->target, err);
 	return r;
 }
 
@@ -93,7 +81,7 @@ static int hide_at(struct run *run, const struct setting_item *item,
 	struct view_entry *e = new_entry(run, item, VIEW_HIDE);
 
 	e->found = is_dir ? VIEW_DIR : VIEW_FILE;
-	return keep(run, path, &e->path, err);
+	return plan_keep_text(&run->plan, path, &e->path, err);
 }
 
 /* Where a resource has it, and where something else may show the host's. */
@@ -223,9 +211,9 @@ static int find_asked(struct run *run, const struct setting_item *item,
 			"the root directory is not put into the view");
 	e = new_entry(run, item, item->key == KEY_RW ? VIEW_RW : VIEW_RO);
 	e->found = VIEW_DIR;
-	r = keep(run, real, &e->path, err);
+	r = plan_keep_text(&run->plan, real, &e->path, err);
 	if (r >= 0 && strcmp(real, path) != 0)
-		r = keep(run, path, &e->name, err);
+		r = plan_keep_text(&run->plan, path, &e->name, err);
 	e->source = e->path;
 	e->is_real = true;
 	return r;
@@ -247,7 +235,7 @@ static int find_data(struct run *run, const struct setting_item *item,
 		return 0;
 	e = new_entry(run, item, VIEW_RW);
 	e->found = VIEW_DIR;
-	r = keep(run, path, &e->path, err);
+	r = plan_keep_text(&run->plan, path, &e->path, err);
 	e->source = e->path;
 	e->is_real = true;
 	return r;
@@ -283,8 +271,8 @@ static int find_exported(struct run *run, const struct setting_item *item,
 	e = new_entry(run, item, VIEW_RW);
 	e->found = VIEW_DIR;
 	e->is_real = true;
-	r = keep(run, real, &e->source, err);
-	return r < 0 ? r : keep(run, inside, &e->path, err);
+	r = plan_keep_text(&run->plan, real, &e->source, err);
+	return r < 0 ? r : plan_keep_text(&run->plan, inside, &e->path, err);
 }
 
 static int find_socket(struct run *run, const struct setting_item *item,
@@ -305,9 +293,9 @@ static int find_socket(struct run *run, const struct setting_item *item,
 			quote_shown(item->value, shown, sizeof(shown)));
 	e = new_entry(run, item, VIEW_SOCKET);
 	e->found = VIEW_FILE;
-	r = keep(run, real, &e->path, err);
+	r = plan_keep_text(&run->plan, real, &e->path, err);
 	if (r >= 0 && strcmp(real, path) != 0)
-		r = keep(run, path, &e->name, err);
+		r = plan_keep_text(&run->plan, path, &e->name, err);
 	e->source = e->path;
 	e->is_real = true;
 	return r;

@@ -197,12 +197,9 @@ static bool find_package(const struct run *run, const struct executed *p,
 
 static int add_package(struct run *run, const char *dir, struct hb_error *err)
 {
-	char *copy = strdup(dir);
-	int r;
+	const char *copy;
+	int r = plan_keep_text(&run->plan, dir, &copy, err);
 
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	r = plan_keep(&run->plan, copy, err);
 	if (r < 0)
 		return r;
 	run->entries[run->n_entries++] = (struct view_entry){

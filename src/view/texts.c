@@ -161,15 +161,13 @@ static int find_place(const char *path, char *ret)
 static int add_text(struct run *run, size_t i, struct hb_error *err)
 {
 	auto_buf struct buf out = BUF_INIT(TEXT_LIMIT);
-	char place[PATH_MAX], *path, *text = NULL;
+	char place[PATH_MAX], *text = NULL;
+	const char *path;
 	int r;
 
 	if (find_place(texts[i].path, place) < 0)
 		return 0;
-	path = strdup(place);
-	if (!path)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	r = plan_keep(&run->plan, path, err);
+	r = plan_keep_text(&run->plan, place, &path, err);
 	if (r < 0)
 		return r;
 	texts[i].write(run, &out);

@@ -63,16 +63,14 @@ static int keep_one(void *ctx, const char *name, struct hb_error *err)
 {
 	struct keeping *k = ctx;
 	struct run *run = k->run;
-	char place[PATH_MAX], *path;
+	char place[PATH_MAX];
+	const char *path;
 	int r;
 
 	if (k->n == WORKTREES_MAX || strlen(name) > NAME_MAX ||
 	    !read_place(k->dir, name, place))
 		return 0;
-	path = strdup(place);
-	if (!path)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	r = plan_keep(&run->plan, path, err);
+	r = plan_keep_text(&run->plan, place, &path, err);
 	if (r < 0)
 		return r;
 	k->n++;

@@ -7,6 +7,9 @@ import re
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points, write_tree  # noqa: E402
+
 INCLUDE = re.compile(r'^#include "(([a-z_0-9]+)/[^"]+)"')
 FOLDER_LINES = 5000
 LARGE = ("box", "txn")  # one subject each, which no cut makes simpler
@@ -88,59 +91,39 @@ def fixture(top):
         "src/odd/below/f.c": "\n" * 4000,
         "layers": "# floor\nground sys raw base\nbox box banned base sys plan\nbox plan banned base\n",
     }
-    for name, text in texts.items():
-        path = os.path.join(top, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    write_tree(top, texts)
     return read_table(os.path.join(top, "layers"))
 
 
-def report(number, good, name, lines):
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    if not good:
-        for line in lines:
-            print("# " + line)
-    return good
-
-
-def check_fixture(top):
+def check_fixture(top, points):
     rows = fixture(top)
-    found = list(wrong_includes(top, rows))
-    good = report(1, found == [
+    points.expect("an include of a folder above is found", wrong_includes(top, rows), [
         "src/box/a.c:1: box/ may not include txn/plan.h",
         "src/box/deep/b.h:1: box/ may not include session/store.h",
         "src/sys/c.c:2: sys/ may not include holdback/holdback.h",
-    ], "an include of a folder above is found", found)
-    found = list(unknown_folders(top, rows))
-    good &= report(2, found == ["src/odd is not in the table", "src/plan is in the table alone"],
-                   "a folder outside of the table is found, and a row without a folder", found)
-    found = list(large_folders(top))
-    good &= report(3, found == ["src/odd: 5001 lines, at most 5000"], "a folder with too many lines is found", found)
-    found = list(wrong_picture("| ground | `sys` | calls | base tree |\n| box | `box` | x | base sys plan |", rows))
-    good &= report(4, len(found) == 2 and "on plan" in found[0] and "on sys" in found[1],
-                   "a picture that differs from the table is found", found)
-    return good
+    ])
+    points.expect("a folder outside of the table is found, and a row without a folder",
+                  unknown_folders(top, rows), ["src/odd is not in the table", "src/plan is in the table alone"])
+    points.expect("a folder with too many lines is found", large_folders(top), ["src/odd: 5001 lines, at most 5000"])
+    shown = "| ground | `sys` | calls | base tree |\n| box | `box` | x | base sys plan |"
+    points.expect("a picture that differs from the table is found",
+                  (line.split(":")[0] for line in wrong_picture(shown, rows)),
+                  ["ARCHITECTURE.md on plan", "ARCHITECTURE.md on sys"])
 
 
 def main():
+    points = Points()
     with tempfile.TemporaryDirectory() as top:
-        good = check_fixture(top)
+        check_fixture(top, points)
     tree = os.environ["HB_SOURCE"]
     rows = read_table(os.path.join(tree, "tests/lint/layers"))
     with open(os.path.join(tree, "docs/ARCHITECTURE.md"), encoding="utf-8") as file:
         text = file.read()
-    checks = [
-        (wrong_includes(tree, rows), "every include is allowed"),
-        (unknown_folders(tree, rows), "the table has every folder"),
-        (large_folders(tree), "every folder can be read in a day"),
-        (wrong_picture(text, rows), "ARCHITECTURE shows the table"),
-    ]
-    for number, (found, name) in enumerate(checks, 5):
-        lines = list(found)
-        good &= report(number, not lines, name, lines)
-    print(f"1..{4 + len(checks)}")
-    return 0 if good else 1
+    points.add("every include is allowed", list(wrong_includes(tree, rows)))
+    points.add("the table has every folder", list(unknown_folders(tree, rows)))
+    points.add("every folder can be read in a day", list(large_folders(tree)))
+    points.add("ARCHITECTURE shows the table", list(wrong_picture(text, rows)))
+    return points.end()
 
 
 if __name__ == "__main__":

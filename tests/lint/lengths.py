@@ -8,6 +8,9 @@ import re
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points, write_tree  # noqa: E402
+
 FILE_LINES = 800
 FUNCTION_LINES = 60
 NESTING = 4
@@ -106,11 +109,7 @@ def fixture(top):
         "tests/long.py": "def f():\n" + "    x()\n" * 60,
         "tests/long.sh": "f() {\n" + "\tx\n" * 59 + "}\n",
     }
-    for name, text in texts.items():
-        path = os.path.join(top, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    write_tree(top, texts)
     return [
         "src/big.h: 801 lines, at most 800",
         "src/deep.c:2: 5 levels of nesting, at most 4",
@@ -120,23 +119,13 @@ def fixture(top):
     ]
 
 
-def report(number, good, name, lines):
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    if not good:
-        for line in lines:
-            print("# " + line)
-    return good
-
-
 def main():
+    points = Points()
     with tempfile.TemporaryDirectory() as top:
         expected = fixture(top)
-        found = sorted(offences(top))
-    real = sorted(offences(os.environ["HB_SOURCE"]))
-    good = report(1, found == expected, "too much of each kind is found", found)
-    good &= report(2, not real, "every file can be read in one go", real)
-    print("1..2")
-    return 0 if good else 1
+        points.expect("too much of each kind is found", sorted(offences(top)), expected)
+    points.add("every file can be read in one go", sorted(offences(os.environ["HB_SOURCE"])))
+    return points.end()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points  # noqa: E402
+
 SOURCE = os.path.join(os.environ["HB_SOURCE"], "src")
 PRONOUN = re.compile(
     r"\b(?:what|who|whom|whoever|whatever|nobody|somebody|one that|one who)\b", re.I
@@ -36,9 +39,9 @@ def unnamed(text):
 
 def main():
     sample = 'f("cannot tell who "\n  "holds it"); g("nobody"); /* "what is" */ h("whose file");\n'
-    found = unnamed(sample)
-    good = [words for _, words in found] == ["cannot tell who holds it"]
-    print(f"{'ok' if good else 'not ok'} 1 - a message that names nothing is found")
+    points = Points()
+    points.expect("a message that names nothing is found", (words for _, words in unnamed(sample)),
+                  ["cannot tell who holds it"])
     faults, seen = [], 0
     for folder, _, names in sorted(os.walk(SOURCE)):
         for name in sorted(names):
@@ -50,12 +53,9 @@ def main():
             seen += sum(1 for _ in messages(text))
             for number, words in unnamed(text):
                 faults.append(f"{os.path.relpath(path, SOURCE)}:{number}: {words}")
-    print(f"{'not ok' if faults else 'ok'} 2 - every message names its things")
-    for fault in faults:
-        print(f"# {fault}")
-    print(f"{'ok' if seen > 1000 else 'not ok'} 3 - more than a thousand messages were read")
-    print("1..3")
-    return 0 if good and not faults and seen > 1000 else 1
+    points.add("every message names its things", faults)
+    points.add("more than a thousand messages were read", [] if seen > 1000 else [str(seen)])
+    return points.end()
 
 
 sys.exit(main())

@@ -7,6 +7,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points  # noqa: E402
+
 TESTS = os.path.join(os.environ["HB_SOURCE"], "tests")
 # After the marks of requirements and attacks, such as V23 or F4.
 LEAN = re.compile(r"(?:[A-Z]\d+ )*(?:and|nor|which|but|so|or)\b")
@@ -60,16 +63,8 @@ def files():
 
 
 def main():
-    count, failed = 0, 0
-
-    def point(name, faults):
-        nonlocal count, failed
-        count += 1
-        failed += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} {count} - {name}")
-        for fault in faults:
-            print(f"# {fault}")
-
+    points = Points()
+    point = points.add
     samples = {
         ".sh": "\tis 'V5 nor the store' a b\ncheck_fails \"and $x stays\" true\nis 'sort' a\n",
         ".py": "tap.test('and so does sync', f)\ntap.test('sort', f)\n",
@@ -89,8 +84,7 @@ def main():
     point("every name of a test point stands alone", faults)
     point("the names of more than two thousand test points were read",
           [] if seen > 2000 else [str(seen)])  # fmt: skip
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return points.end()
 
 
 sys.exit(main())

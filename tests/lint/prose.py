@@ -6,6 +6,9 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points  # noqa: E402
+
 SOURCE = os.environ["HB_SOURCE"]
 COLUMNS = 100
 WORDS = 25
@@ -65,16 +68,8 @@ def faults_of(text, has_sentences):
 
 
 def main():
-    count, failed = 0, 0
-
-    def point(name, faults):
-        nonlocal count, failed
-        count += 1
-        failed += bool(faults)
-        print(f"{'not ok' if faults else 'ok'} {count} - {name}")
-        for fault in faults:
-            print(f"# {fault}")
-
+    points = Points()
+    point = points.add
     word = "word "
     found = list(faults_of("A " + word * 30 + "end.\n", True))
     point("a line and a sentence that are too long are found", [] if len(found) == 2 else found)
@@ -86,8 +81,7 @@ def main():
         with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
             faults = list(faults_of(file.read(), has_sentences))
         point(f"{name} has short lines" + (" and sentences" if has_sentences else ""), faults)
-    print(f"1..{count}")
-    return 1 if failed else 0
+    return points.end()
 
 
 sys.exit(main())

@@ -9,6 +9,9 @@ import re
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points, write_tree  # noqa: E402
+
 # Two files may share a name where one is the use of the other.
 PAIRS = {
     "caps.c": "box uses the calls of sys",
@@ -131,45 +134,26 @@ def fixture(top):
         "b/four.h": "int four(void);\nint three(void);\n",
         "c/four.c": "",
     }
-    for name, text in files.items():
-        path = os.path.join(top, "src", name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    write_tree(os.path.join(top, "src"), files)
     return read_sources(top)
 
 
-def report(number, good, name, lines):
-    print(f"{'ok' if good else 'not ok'} {number} - {name}")
-    if not good:
-        for line in lines:
-            print("# " + line)
-    return good
-
-
 def main():
+    points = Points()
     with tempfile.TemporaryDirectory() as top:
         texts = fixture(top)
-    found = list(circles(calls(texts)))
-    good = report(1, found == ["a circle: a/one.c a/two.c b/three.c"], "a circle of calls is found", found)
-    found = list(foreign_declarations(texts))
-    good &= report(2, found == ["src/b/four.h declares three(), which src/b/four.c does not define"],
-                   "a declaration in the wrong header is found", found)
-    found = [line for line in twins(texts) if line.startswith("one name")]
-    good &= report(3, found == ["one name: b/four.c c/four.c"], "a second file of one name is found", found)
+    points.expect("a circle of calls is found", circles(calls(texts)), ["a circle: a/one.c a/two.c b/three.c"])
+    points.expect("a declaration in the wrong header is found", foreign_declarations(texts),
+                  ["src/b/four.h declares three(), which src/b/four.c does not define"])
+    points.expect("a second file of one name is found",
+                  (line for line in twins(texts) if line.startswith("one name")), ["one name: b/four.c c/four.c"])
 
     texts = read_sources(os.environ["HB_SOURCE"])
-    checks = [
-        (circles(calls(texts)), "no .c files call each other in a circle"),
-        (foreign_declarations(texts), "a header declares the functions of its own .c file"),
-        (needless_faces(texts), "every face is a header without a .c file"),
-        (twins(texts), "no two .c files have one name"),
-    ]
-    for number, (lines, name) in enumerate(checks, 4):
-        lines = list(lines)
-        good &= report(number, not lines, name, lines)
-    print(f"1..{3 + len(checks)}")
-    return 0 if good else 1
+    points.add("no .c files call each other in a circle", list(circles(calls(texts))))
+    points.add("a header declares the functions of its own .c file", list(foreign_declarations(texts)))
+    points.add("every face is a header without a .c file", list(needless_faces(texts)))
+    points.add("no two .c files have one name", list(twins(texts)))
+    return points.end()
 
 
 if __name__ == "__main__":

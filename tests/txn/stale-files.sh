@@ -135,8 +135,8 @@ for HB_STRATEGY in overlay copy_on_write; do
 	is "only what still holds the same shows the edit ($HB_STRATEGY)" \
 		"$(in_box 'cat a b c d e/f' | tr '\n' ' ')" 'new edited edited old edited '
 	is 'all else is pending' "$(names)" 'M a,M d,A d-wal,M e/x,'
-	check_exit 'and a conflict' 5 hb commit -y @s
-	check 'of two files' hb commit -y --except a --except 'd*' @s
+	check_exit 'all else is a conflict' 5 hb commit -y @s
+	check 'the rest is committed without the two files in conflict' hb commit -y --except a --except 'd*' @s
 	is 'the edits are there' "$(cd "$project" && cat a b c d e/f e/x | tr '\n' ' ')" \
 		'edited edited edited edited edited x more '
 done
@@ -154,7 +154,7 @@ for HB_STRATEGY in overlay copy_on_write; do
 	wait
 	rm "$TMPDIR/go" "$TMPDIR/ready"
 	is "what was noted before stays noted ($HB_STRATEGY)" "$(in_box 'cat f')" edited
-	check 'and is no conflict' hb commit -y @s
+	check 'an edit of a file that was noted before is no conflict' hb commit -y @s
 done
 
 # What hides all that lies below it is made by the session, whatever it holds.
