@@ -116,15 +116,15 @@ like 'direct: a new file that fish runs is told' \
 cd "$there" && rm -r "$HOME/.config"
 git init -q outer && mkdir -p outer/sub && cd outer/sub || bail 'no directory'
 put hooks/pre-commit
-put more
-printf '[core]\n\tfsmonitor = sub/watch\n' >more
+put more.conf
+printf '[core]\n\tfsmonitor = sub/watch\n' >more.conf
 put watch
 git config core.hooksPath sub/hooks
-git config include.path ../sub/more
+git config include.path ../sub/more.conf
 keeps 'a hook of the repository above' hooks/pre-commit
 keeps 'a program of a file that it includes' watch
-direct sh -c 'echo >>more; :'
-is 'direct: a file that the repository above includes is read-only' "$(wc -l <more)" 2
+direct sh -c 'echo >>more.conf; :'
+is 'direct: a file that the repository above includes is read-only' "$(wc -l <more.conf)" 2
 check 'direct: other files there are writable' direct sh -c 'echo >file && rm file'
 cd "$there" && rm -r outer
 mkdir -p mine/hooks && put mine/hooks/pre-push

@@ -140,9 +140,9 @@ is 'rules that take too much work end as not ignored, and the summary says so' \
 	"$(hb status @s | tail -1 | sed 's/: [0-9]* paths* count/: N paths count/')" \
 	'13 files: 13 added · .gitignore takes too long to read: N paths count as not ignored'
 is '--json has the number of these paths' "$(json '0 < d["summary"]["unjudged"] <= 13')" True
-check 'a mark is set beside slow rules' hb mark @s then
+check 'a mark is set beside slow rules' hb mark @s 'then'
 in_box "echo >${name}after"
-is '--json of the changes since a mark has the number of these paths' "$(hb diff --json --since then @s |
+is '--json of the changes since a mark has the number of these paths' "$(hb diff --json --since 'then' @s |
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["summary"]["unjudged"] > 0)')" True
 is 'commit takes them, and says so as well' "$(hb commit -y @s | grep -c 'takes too long to read')" 1
 check 'all of them' test -e "$project/z.o"
