@@ -131,7 +131,7 @@ static int parse_file(struct bwrap_state *s, int fd, struct hb_error *err)
 		words[i++] = data + at;
 
 	s->in_file = true;
-	r = parse_words(s, n, words, &used, err);
+	r = parse_words(s, i, words, &used, err);
 	s->in_file = false;
 	return r;
 }

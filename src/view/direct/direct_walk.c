@@ -67,12 +67,13 @@ static int no_memory(struct hb_error *err)
 static void join(const char *dir, const char *name, char ret[MATCH_MAX])
 {
 	size_t n = strlen(dir), k = strlen(name);
+	char *end;
 
 	assert(n + 1 + k < MATCH_MAX);
-	memcpy(ret, dir, n);
+	end = mempcpy(ret, dir, n);
 	if (n > 0)
-		ret[n++] = '/';
-	memcpy(ret + n, name, k + 1);
+		*end++ = '/';
+	memcpy(end, name, k + 1);
 }
 
 static int add_ahead(struct pass *p, const struct ahead *like,
