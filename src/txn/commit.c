@@ -348,7 +348,7 @@ static int write_journal(struct commit *c, struct hb_error *err)
 		return hb_fail(err, -ENOMEM, "cannot plan the commit");
 	for (size_t i = 0; i < c->n; i++)
 		syncer_init(&syncers[i]);
-	r = journal_begin(c->txn->session, &w, err);
+	r = journal_begin(c->txn->session, JOURNAL_COMMIT, &w, err);
 	if (r == 0)
 		r = plan(c, w, syncers, err);
 	for (size_t i = 0; r == 0 && c->txn->applying && i < c->n; i++)

@@ -73,8 +73,27 @@ static void drop_new(struct journal_writer *w)
 	(void)sys_unlinkat(w->dir, "journal.new", 0);
 }
 
-int journal_begin(int dir, struct journal_writer **ret_writer,
-		  struct hb_error *err)
+/*
+ * The names that its end needs.  A disk that is full by then would leave it in
+ * flight for ever; made later, they would lie between the last look at the
+ * changes and the name of the journal.
+ */
+static int keep_room(int dir, enum journal_kind kind)
+{
+	const uint8_t bytes[DONE_SIZE] = { 0 };
+	auto_fd int fd = -1;
+	int r;
+
+	r = sys_mkdirat(dir, kind == JOURNAL_UNDO ? "undone" : "done", 0700);
+	if (r < 0 && r != -EEXIST)
+		return r;
+	fd = sys_openat(dir, DONE_NEW,
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	return fd < 0 ? fd : sys_write_all(fd, bytes, sizeof(bytes));
+}
+
+int journal_begin(int dir, enum journal_kind kind,
+		  struct journal_writer **ret_writer, struct hb_error *err)
 {
 	struct journal_writer *w = calloc(1, sizeof(*w));
 	uint8_t head[HEAD_SIZE] = { 0 };
@@ -83,10 +102,12 @@ int journal_begin(int dir, struct journal_writer **ret_writer,
 	if (!w)
 		return hb_fail(err, -ENOMEM, "cannot begin the journal");
 	w->dir = dir;
-	w->fd = sys_openat(dir, "journal.new",
-			   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	if (w->fd < 0) {
-		r = w->fd;
+	r = keep_room(dir, kind);
+	if (r >= 0)
+		r = w->fd = sys_openat(
+			dir, "journal.new",
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	if (r < 0) {
 		free(w);
 		return hb_fail(err, r, "cannot create the journal");
 	}
@@ -189,24 +210,6 @@ static int publish_at(int dir, const char *from, const char *to,
 	return r;
 }
 
-/*
- * What its end needs, before there is no way back: a disk that is full by then
- * would leave it in flight for ever.
- */
-static int keep_room(int dir, enum journal_kind kind)
-{
-	const uint8_t bytes[DONE_SIZE] = { 0 };
-	auto_fd int fd = -1;
-	int r;
-
-	r = sys_mkdirat(dir, kind == JOURNAL_UNDO ? "undone" : "done", 0700);
-	if (r < 0 && r != -EEXIST)
-		return r;
-	fd = sys_openat(dir, DONE_NEW,
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	return fd < 0 ? fd : sys_write_all(fd, bytes, sizeof(bytes));
-}
-
 /* The head comes last: without it the file is no journal. */
 static int publish(struct journal_writer *w, const uint8_t head[HEAD_SIZE],
 		   bool *ret_uncertain)
@@ -239,9 +242,7 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 	if (r < 0)
 		return r;
 
-	r = keep_room(w->dir, head->kind);
-	if (r >= 0)
-		r = publish(w, first, ret_uncertain);
+	r = publish(w, first, ret_uncertain);
 	if (r < 0 && *ret_uncertain) {
 		hb_fix(err, "holdback recover, which finishes it, or "
 			    "holdback recover --back");

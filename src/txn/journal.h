@@ -47,11 +47,11 @@ struct journal_head {
 struct journal_writer;
 
 /*
- * Begins DIR/journal.new.  What a dead process left of it is overwritten: the
- * caller holds the session's lock.
+ * Begins DIR/journal.new, and makes the names that the end of it needs.  What a
+ * dead process left of it is overwritten: the caller holds the session's lock.
  */
-int journal_begin(int dir, struct journal_writer **ret_writer,
-		  struct hb_error *err);
+int journal_begin(int dir, enum journal_kind kind,
+		  struct journal_writer **ret_writer, struct hb_error *err);
 
 /*
  * -EMSGSIZE: the operation does not fit into a record; -EINVAL: it is none that

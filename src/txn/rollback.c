@@ -255,7 +255,7 @@ static int write_journal(struct txn *txn, const struct paths *paths,
 
 	r = choose_id(txn, &head.id, err);
 	if (r == 0)
-		r = journal_begin(txn->session, &w, err);
+		r = journal_begin(txn->session, JOURNAL_ROLLBACK, &w, err);
 	if (r == 0)
 		r = plan_all(txn, head.id, paths, w, ret_missing, err);
 	if (r == 0 && txn->publishing)

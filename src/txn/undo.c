@@ -382,7 +382,9 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 	if (r == 0)
 		r = make_parents(v, err);
 	if (r == 0)
-		r = journal_begin(txn->session, &v->writer, err);
+		r = journal_begin(txn->session,
+				  v->back ? JOURNAL_UNDO : JOURNAL_REDO,
+				  &v->writer, err);
 	if (r == 0)
 		r = write_all(v, err);
 	journal_writer_free(v->writer);

@@ -7,6 +7,7 @@
 . "$HB_TESTS/lib/txn.sh"
 
 seen=$state/sessions/s/r0/seen
+# Made when the journal begins, and written at its end: the second time.
 done_new=$state/sessions/s/journal.done.new
 
 # faulty PATH CALL ERROR WHEN COMMAND...: that call on that path fails, or by
@@ -60,8 +61,11 @@ check "a 'seen' with another head stops nothing" hb commit -y @s
 is 'the changes are there' "$(cat "$project/f" "$project/d/new")" "$new"
 
 prepare
+check_exit 'without room for its end a commit does not begin' 7 \
+	faulty "$done_new" openat ENOSPC 1+ commit -y @s
+is 'a commit that does not begin changes nothing' "$(cat "$project/f" "$project/g")" "$(printf 'f\ng')"
 check "a commit whose end cannot be recorded is no failure" \
-	faulty "$done_new" openat EIO 1+ commit -y @s
+	faulty "$done_new" openat EIO 2+ commit -y @s
 like 'it says that the changes are in place' "$tap_output" \
 	'*the changes are in place; the next command completes the record*'
 is 'they are' "$(cat "$project/f" "$project/d/new")" "$new"
@@ -72,7 +76,7 @@ is 'to the old tree' "$(cat "$project/f" "$project/g")" "$(printf 'f\ng')"
 
 prepare
 is 'a document says that the record is not complete' \
-	"$(faulty "$done_new" openat EIO 1+ commit --json -y @s 2>/dev/null |
+	"$(faulty "$done_new" openat EIO 2+ commit --json -y @s 2>/dev/null |
 		python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["committed"], d["complete"])')" \
 	'True False'
 hb recover @s >/dev/null 2>&1
@@ -81,12 +85,12 @@ is 'a document says that the record is complete' "$(hb undo --json @s |
 
 prepare
 check 'a record that fails once is completed by the same command' \
-	faulty "$done_new" openat ENOSPC 1 commit -y @s
+	faulty "$done_new" openat ENOSPC 2 commit -y @s
 unlike 'nothing is said then' "$tap_output" '*in place*'
 
 prepare
 check 'a rollback whose end cannot be recorded is no failure' \
-	faulty "$done_new" openat EIO 1+ rollback -y @s
+	faulty "$done_new" openat EIO 2+ rollback -y @s
 like 'rollback says that the changes are discarded' "$tap_output" \
 	'*the changes are discarded; the next command completes the record*'
 hb recover @s >/dev/null 2>&1

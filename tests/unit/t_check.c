@@ -38,7 +38,7 @@ static void plant_journal(struct world *w, enum journal_kind kind, uint64_t id)
 	struct hb_error err = { 0 };
 	bool is_uncertain;
 
-	CHECK_INT(journal_begin(w->session, &writer, &err), 0);
+	CHECK_INT(journal_begin(w->session, JOURNAL_COMMIT, &writer, &err), 0);
 	CHECK_INT(journal_publish(writer, &head, &is_uncertain, &err), 0);
 	journal_writer_free(writer);
 }

@@ -102,7 +102,7 @@ static void write_sample(int dir, int n)
 	struct hb_error err = { 0 };
 	bool uncertain;
 
-	CHECK_INT(journal_begin(dir, &w, &err), 0);
+	CHECK_INT(journal_begin(dir, JOURNAL_COMMIT, &w, &err), 0);
 	for (int i = 0; i < n; i++) {
 		struct op op = sample(i);
 
@@ -179,7 +179,7 @@ static void syncs_before_it_tells(void)
 
 	fault_arm(FAULT_NONE, 0);
 	write_sample(dir, 1);
-	CHECK(strcmp(fault_trace(), "openat write mkdirat openat write "
+	CHECK(strcmp(fault_trace(), "mkdirat openat write openat write "
 				    "pwrite fsync renameat fsync") == 0);
 }
 
@@ -370,7 +370,7 @@ static void operations_that_no_plan_makes_are_damage(void)
 		CHECK_INT(try_open(dir), -HB_E_CORRUPT);
 		if (i < 7 || i == 8 || i == 12)
 			continue;
-		CHECK_INT(journal_begin(dir, &w, NULL), 0);
+		CHECK_INT(journal_begin(dir, JOURNAL_COMMIT, &w, NULL), 0);
 		CHECK_INT(journal_add(w, &op, NULL), -EINVAL);
 		journal_writer_free(w);
 	}
@@ -473,7 +473,7 @@ static void every_failure_leaves_none(void)
 		int r;
 
 		fault_arm(FAULT_ENOSPC, n);
-		r = journal_begin(dir, &w, &err);
+		r = journal_begin(dir, JOURNAL_COMMIT, &w, &err);
 		if (r == 0)
 			r = journal_add(w, &op, &err);
 		if (r == 0)
