@@ -306,14 +306,16 @@ static bool has_real(int base, const char *path)
 
 /*
  * Only the real file itself can be where its stand-in is; what the session
- * wrote without having read it is for the user to choose.
+ * wrote without having read it is for the user to choose.  A directory cannot
+ * have a second name, and one that may not be read cannot be copied.
  */
 static enum conflict of_stand_in(const struct scan *scan,
 				 const struct sighting *s)
 {
 	struct standin in;
 
-	if (standin_read(s->layer_dir, s->name, &s->new, &in) < 0)
+	if (s->new.type == ENTRY_DIR ||
+	    standin_read(s->layer_dir, s->name, &s->new, &in) < 0)
 		return CONFLICT_STAND_IN;
 	if (in.is_touched)
 		return s->new.size > 0 ? CONFLICT_UNREAD : CONFLICT_STAND_IN;
@@ -327,8 +329,8 @@ static bool is_at_home(const struct sighting *s)
 	struct standin in;
 
 	return s->new.is_stand_in &&
-	       s->old.type == ENTRY_FILE &&standin_read(s->layer_dir, s->name,
-							&s->new, &in) >= 0 &&
+	       s->old.type == s->new.type &&standin_read(s->layer_dir, s->name,
+							 &s->new, &in) >= 0 &&
 	       !in.is_touched &&strcmp(in.real, s->path) == 0;
 }
 

@@ -41,8 +41,8 @@
  *	(c) Nobody believes a deletion after the machine went down: the copy is
  *	    not synced while a box runs, and what never reached the disk looks
  *	    like what was removed.
- *	(e) What stands for a file that may not be read is known by its inode:
- *	    in the layer it says which file it stands for (tree/standin.h).
+ *	(e) What stands for a file or directory that may not be read is known
+ *	    by its inode: in the layer it says for which (tree/standin.h).
  *	(d) What the agent calls a mark of the overlay is data: it is escaped.
  *	    So is a whiteout device of his making: in the layer, where it would
  *	    delete, it is a socket, which is listed and never committed either.
@@ -159,8 +159,14 @@ static int put(struct distill *d, const struct sighting *s, uint32_t depth,
 	d->has_changes = true;
 	place_fill(&record, depth, s->name, &s->old);
 	if (s->old.type == ENTRY_DIR) {
-		r = upper_put_dir(&d->upper, &source,
-				  !known || known->type != ENTRY_DIR, err);
+		/* Back at its place, it hides nothing of the real one. */
+		bool is_home = held && strcmp(held->real, s->path) == 0;
+
+		r = upper_put_dir(
+			&d->upper, &source,
+			!is_home && (!known || known->type != ENTRY_DIR), err);
+		if (held)
+			record.flags = BASELINE_HELD;
 	} else {
 		r = upper_put_file(&d->upper, &source, &made, err);
 		if (r >= 0) {

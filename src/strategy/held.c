@@ -60,6 +60,7 @@ static int add(const struct strategy_place *place, struct held_files *held,
 		return hb_fail(err, -ENOMEM, "cannot tell which files changed");
 	file = &held->files[held->n++];
 	*file = (struct held_file){
+		.type = record->type,
 		.ino = record->ino,
 		.ctime = record->ctime,
 		.mtime = record->from_ctime,
@@ -81,7 +82,8 @@ int held_read(const struct strategy_place *place, struct held_files *ret,
 	*ret = (struct held_files){ 0 };
 	r = baseline_open(place->dir, place->boot, &b, err);
 	while (r >= 0 && b.has_next) {
-		if ((b.next.flags & BASELINE_HELD) && b.next.type == ENTRY_FILE)
+		if ((b.next.flags & BASELINE_HELD) &&
+		    (b.next.type == ENTRY_FILE || b.next.type == ENTRY_DIR))
 			r = add(place, ret, &b.next, buf_str(&b.path), err);
 		if (r >= 0)
 			r = baseline_next(&b, err);
@@ -113,7 +115,7 @@ const struct held_file *held_find(const struct held_files *held,
 		const struct held_file *file = &held->files[i];
 
 		/* Born later, it only has the number of one that is gone. */
-		if (in_copy->type == ENTRY_FILE && file->ino == in_copy->ino &&
+		if (in_copy->type == file->type && file->ino == in_copy->ino &&
 		    !is_after(in_copy->btime, file->ctime))
 			return file;
 	}
@@ -123,7 +125,8 @@ const struct held_file *held_find(const struct held_files *held,
 const struct held_file *held_at(const struct held_files *held, const char *path)
 {
 	for (size_t i = 0; i < held->n; i++)
-		if (strcmp(held->files[i].path, path) == 0)
+		if (held->files[i].type == ENTRY_FILE &&
+		    strcmp(held->files[i].path, path) == 0)
 			return &held->files[i];
 	return NULL;
 }
@@ -133,6 +136,9 @@ bool held_is_untouched(const struct held_file *file,
 {
 	const struct timespec zero = { 0 };
 
+	/* Changes below a directory are looked at by themselves. */
+	if (in_copy->type == ENTRY_DIR)
+		return true;
 	if (in_copy->size != 0)
 		return false;
 	/* Of an earlier version: it had another mode, and no time. */

@@ -12,10 +12,12 @@ struct hb_error;
 struct strategy_place;
 
 /*
- * The files of a copy that stand for what may not be read, by their identity: a
- * command may have moved, linked or written to them, or to what is above them.
+ * The files and directories of a copy that stand for what may not be read, by
+ * their identity: a command may have moved, linked or written to them, or to
+ * what is above them.
  */
 struct held_file {
+	enum entry_type type; /* a file or a directory */
 	uint64_t ino;
 	struct timespec ctime; /* when the baseline was made */
 	struct timespec mtime; /* as long as nobody has touched it */
@@ -33,7 +35,8 @@ int held_read(const struct strategy_place *place, struct held_files *ret,
 	      struct hb_error *err);
 void held_done(struct held_files *held);
 
-/* The one that this object of the copy is, or was at that path; or NULL. */
+/* The one that this object of the copy is, or the file that was at that path;
+ * or NULL. */
 const struct held_file *held_find(const struct held_files *held,
 				  const struct entry *in_copy);
 const struct held_file *held_at(const struct held_files *held,

@@ -434,6 +434,8 @@ static int make_dir(struct refresh *f, const struct wanted *w,
 	place_fill(&record, w->depth, w->s->name, &made);
 	record.from_ino = w->entry.ino;
 	record.from_ctime = w->entry.ctime;
+	if (w->is_layer && w->entry.is_stand_in)
+		record.flags = BASELINE_HELD;
 	r = enter(f, w, &made, &record, err);
 	if (r < 0)
 		return r;
@@ -467,7 +469,7 @@ static int put(struct refresh *f, struct wanted *w, struct hb_error *err)
 		r = make_dir(f, w, &now, err);
 		return r < 0 ? r : WALK_SKIP;
 	}
-	if (w->is_layer && w->entry.is_stand_in)
+	if (w->is_layer && w->entry.is_stand_in && w->entry.type == ENTRY_FILE)
 		return hold_again(f, w, &now, err);
 	if (is_known(f, w, &now)) {
 		uint64_t offset;

@@ -284,13 +284,20 @@ static int is_from_below(struct upper *u, const struct upper_source *source,
 					      source->name, &now, source->path);
 }
 
-static int mark_stand_in(int dir, const struct upper_source *source,
+static int mark_stand_in(int dir, const char *name,
+			 const struct upper_source *source,
 			 struct hb_error *err)
 {
-	auto_fd int fd = sys_openat(dir, source->name, O_PATH | O_NOFOLLOW, 0);
-	int r = fd < 0 ? fd
-		       : standin_mark(fd, source->entry, source->stands_for,
-				      source->is_touched);
+	auto_fd int fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
+	struct entry made = *source->entry;
+	int r;
+
+	/* The trail is in it, and gives it its own mode at the end. */
+	if (made.type == ENTRY_DIR)
+		made.mode |= USER_ALL;
+	r = fd < 0 ? fd
+		   : standin_mark(fd, &made, source->stands_for,
+				  source->is_touched);
 
 	if (r < 0)
 		hb_fix(err, "holdback rollback or cleanup; the real file is "
@@ -328,7 +335,7 @@ int upper_put_file(struct upper *u, const struct upper_source *source,
 		r = mark_origin(dir, source->name, source->entry, source->path,
 				err);
 	if (r >= 0 && source->stands_for)
-		r = mark_stand_in(dir, source, err);
+		r = mark_stand_in(dir, source->name, source, err);
 	if (r >= 0)
 		r = entry_read_layer(dir, source->name, ret_made, err);
 	return r;
@@ -464,6 +471,8 @@ int upper_put_dir(struct upper *u, const struct upper_source *source,
 	if (r >= 0)
 		r = make_dir(u, source->dir, source->name, source->entry,
 			     source->name, true, is_new, err);
+	if (r >= 0 && source->stands_for)
+		r = mark_stand_in(trail_last(&u->trail)->fd, ".", source, err);
 	if (r >= 0 && is_new)
 		r = hide_lower(u, source, err);
 	return r;

@@ -36,7 +36,7 @@ struct upper_source {
 	const struct entry *entry;
 	int dir;
 	bool was_there; /* before the box as well, if not the same object */
-	/* NULL, or what a file stands for, and whether it is as it was made. */
+	/* NULL, or what it stands for, and whether it is as it was made. */
 	const char *stands_for;
 	bool is_touched;
 };

@@ -153,7 +153,7 @@ static int decode_mark(const struct place *at, const char *name,
 		e->has_origin = true;
 		return 0;
 	case MARK_STAND_IN:
-		if (e->type != ENTRY_FILE)
+		if (e->type != ENTRY_FILE && e->type != ENTRY_DIR)
 			return refuse(name, err);
 		e->is_stand_in = true;
 		return 0;
