@@ -192,11 +192,13 @@ static size_t slurp(int dir, uint8_t *bytes, size_t room)
 	return (size_t)n;
 }
 
+/* Not cut to nothing first: some file systems write such a file out. */
 static void spill(int dir, const uint8_t *bytes, size_t n)
 {
-	auto_fd int fd = openat(dir, "journal", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	auto_fd int fd = openat(dir, "journal", O_WRONLY | O_CLOEXEC);
 
 	CHECK_INT(write(fd, bytes, n), n);
+	CHECK_INT(ftruncate(fd, (off_t)n), 0);
 }
 
 static int try_open(int dir)
@@ -445,6 +447,142 @@ static void flags_that_exclude_each_other_are_damage(void)
 	}
 }
 
+/* Where each record of the sample begins; the last is where they end. */
+static void find_records(const uint8_t *bytes, size_t at[N_OPS + 1])
+{
+	at[0] = 64;
+	for (int i = 0; i < N_OPS; i++)
+		at[i + 1] = at[i] + 12 + bytes_get32(bytes + at[i]);
+}
+
+static void open_damaged(int dir, struct journal **ret_journal)
+{
+	bool has_head = false;
+
+	CHECK_INT(journal_open_damaged(dir, "journal", ret_journal, &has_head,
+				       NULL),
+		  0);
+}
+
+/* Of `n` records all but the `lost` one are named, once and in their order. */
+static void check_whole(struct journal *j, int n, int lost)
+{
+	struct hb_error err = { 0 };
+	struct op op;
+
+	for (int i = 0; i < n; i++) {
+		if (i == lost)
+			continue;
+		CHECK_INT(journal_next_whole(j, &op, &err), 1);
+		check_sample(&op, i);
+	}
+	CHECK_INT(journal_next_whole(j, &op, &err), 0);
+	CHECK_INT(journal_next_whole(j, &op, &err), 0);
+}
+
+static void a_damaged_byte_costs_the_record_that_has_it_alone(void)
+{
+	static const uint8_t damages[] = { 0x01, 0x80, 0xff };
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n, at[N_OPS + 1];
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	find_records(bytes, at);
+	CHECK_INT(at[N_OPS] + 56, n);
+	for (size_t i = 0; i < n * sizeof(damages); i++) {
+		auto_journal struct journal *j = NULL;
+		size_t byte = i / sizeof(damages);
+		int lost = N_OPS;
+
+		for (int k = 0; k < N_OPS; k++)
+			if (byte >= at[k] && byte < at[k + 1])
+				lost = k;
+		bytes[byte] ^= damages[i % sizeof(damages)];
+		spill(dir, bytes, n);
+		open_damaged(dir, &j);
+		check_whole(j, N_OPS, lost);
+		bytes[byte] ^= damages[i % sizeof(damages)];
+	}
+}
+
+/* It was cut before it was opened, and is longer by now. */
+static void records_behind_a_cut_are_not_named(void)
+{
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n, at[N_OPS + 1];
+	int whole = 0;
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	find_records(bytes, at);
+	for (size_t cut = 0; cut <= n; cut++) {
+		auto_journal struct journal *j = NULL, *longer = NULL;
+
+		if (whole < N_OPS && cut >= at[whole + 1])
+			whole++;
+		spill(dir, bytes, cut);
+		open_damaged(dir, &j);
+		check_whole(j, whole, N_OPS);
+		open_damaged(dir, &longer);
+		spill(dir, bytes, n);
+		check_whole(longer, whole, N_OPS);
+	}
+	CHECK_INT(whole, N_OPS);
+}
+
+static void a_journal_that_becomes_shorter_ends_there(void)
+{
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n;
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	for (size_t cut = 0; cut < n; cut += 7) {
+		auto_journal struct journal *j = NULL;
+		auto_fd int fd = -1;
+		struct op op;
+		int i = 0;
+
+		spill(dir, bytes, n);
+		open_damaged(dir, &j);
+		fd = openat(dir, "journal", O_WRONLY | O_CLOEXEC);
+		CHECK_INT(ftruncate(fd, (off_t)cut), 0);
+		while (journal_next_whole(j, &op, NULL) == 1)
+			check_sample(&op, i++);
+		CHECK(i <= N_OPS);
+	}
+}
+
+static void lengths_of_a_damaged_journal_lead_nowhere(void)
+{
+	static const uint32_t lengths[] = { 0,	       1,	   247,
+					    248,       0x7fffffff, 0xffffffff,
+					    0xfffffff4 };
+	auto_scratch int dir = scratch();
+	uint8_t bytes[8192];
+	size_t n, at[N_OPS + 1];
+
+	write_sample(dir, N_OPS);
+	n = slurp(dir, bytes, sizeof(bytes));
+	find_records(bytes, at);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		for (size_t k = 0; k < N_OPS; k++) {
+			auto_journal struct journal *j = NULL;
+			uint8_t damaged[8192];
+
+			memcpy(damaged, bytes, n);
+			bytes_put32(damaged + at[k], lengths[i]);
+			bytes_put32(damaged + at[k + 1] - 4, lengths[i]);
+			spill(dir, damaged, n);
+			open_damaged(dir, &j);
+			check_whole(j, N_OPS, (int)k);
+		}
+}
+
 static void done_names_its_journal(void)
 {
 	auto_scratch int dir = scratch();
@@ -494,5 +632,9 @@ TESTS(T(what_is_written_is_read_both_ways), T(many_are_read_backwards),
       T(a_newer_version_is_named), T(an_older_version_is_read),
       T(somebody_elses_is_refused), T(operations_that_no_plan_makes_are_damage),
       T(each_kind_has_its_own_flags_alone),
-      T(flags_that_exclude_each_other_are_damage), T(done_names_its_journal),
+      T(flags_that_exclude_each_other_are_damage),
+      T(a_damaged_byte_costs_the_record_that_has_it_alone),
+      T(records_behind_a_cut_are_not_named),
+      T(a_journal_that_becomes_shorter_ends_there),
+      T(lengths_of_a_damaged_journal_lead_nowhere), T(done_names_its_journal),
       T(every_failure_leaves_none))
