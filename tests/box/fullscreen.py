@@ -47,6 +47,24 @@ let &t_ts = "\e]2;" | let &t_fs = "\x07"
 set termguicolors title titlestring=edited titleold=left
 highlight LineNr guifg=#010203 guibg=#fdfeff
 """
+# Reads in small pieces, and not at all for a while, so that all before it is full.
+EDITOR = r"""
+import hashlib, os, sys, termios, time, tty
+before = termios.tcgetattr(0)
+tty.setraw(0)
+os.write(1, b"\x1b[?2004hup")
+begin, end, text, rest = b"\x1b[200~", b"\x1b[201~", b"", 0
+while not text.endswith(end):
+    if len(text) >= rest:
+        rest += 1 << 17
+        time.sleep(0.1)
+    text += os.read(0, 509)
+assert text.startswith(begin)
+text = text[len(begin) : -len(end)]
+print("\r\n%d %s\r" % (len(text), hashlib.sha256(text).hexdigest()), flush=True)
+os.write(1, b"\x1b[?2004l")
+termios.tcsetattr(0, termios.TCSANOW, before)
+"""
 QUIET = 0.3
 MEGABYTE = 1 << 20
 
@@ -264,12 +282,8 @@ def closed_window():
     wait_until(lambda: not any(map(state_of, boxed)), "the box ends with its window")
 
 
-def paste(sh):
-    """Cooked, as after `cat >file` at a prompt: a terminal takes it line by line."""
-    line = b"".join(b"%02x" % (n * 7 % 256) for n in range(31)) + b"\n"
-    data = line * (MEGABYTE // len(line) + 1)
-    inner = "stty -echo; echo up; cat >pasted; wc -c <pasted; sha256sum <pasted"
-    sh.start(f"hb sh -c '{inner}'", "^up")
+def feed(sh, data):
+    """Types it all, as fast as the terminal takes it."""
     at = 0
     deadline = time.monotonic() + 60
     os.set_blocking(sh.fd, False)
@@ -283,10 +297,33 @@ def paste(sh):
         except BlockingIOError:
             pass
     os.set_blocking(sh.fd, True)
+
+
+def paste(sh):
+    """Cooked, as after `cat >file` at a prompt: a terminal takes it line by line."""
+    line = b"".join(b"%02x" % (n * 7 % 256) for n in range(31)) + b"\n"
+    data = line * (MEGABYTE // len(line) + 1)
+    inner = "stty -echo; echo up; cat >pasted; wc -c <pasted; sha256sum <pasted"
+    sh.start(f"hb sh -c '{inner}'", "^up")
+    feed(sh, data)
     sh.type("\x04")
     sh.expect(rf"^{len(data)}\r")
     sh.expect(hashlib.sha256(data).hexdigest())
     sh.expect("hb> ")
+
+
+def raw_paste(sh):
+    """Bracketed, into an editor that is busy: every byte is text there, ^C and ^S too."""
+    with open("editor", "w", encoding="utf-8") as file:
+        file.write(EDITOR)
+    line = bytes(n for n in range(256) if n != 0x1B)
+    data = b"".join(b"%06d" % n + line for n in range(MEGABYTE // len(line) + 1))
+    sh.start("hb python3 editor", r"\x1b\[\?2004hup")
+    feed(sh, b"\x1b[200~" + data + b"\x1b[201~")
+    sh.expect(rf"^{len(data)} {hashlib.sha256(data).hexdigest()}\r")
+    sh.expect(r"\x1b\[\?2004l")
+    sh.expect("hb> ")
+    same(sh.run("stty -a | grep -o -- '-*icanon'"), "icanon")
 
 
 def waiting(sh):
@@ -347,6 +384,7 @@ def all_tests(tap, sh):
     one("H19 a prompt behind half an escape is as ever", broken_off)
     one("the box of a full-screen program ends with the window", closed_window)
     one("a paste of 1 MB arrives to the last byte", paste, sh)
+    one("a bracketed paste of 1 MB reaches a slow raw program whole and in order", raw_paste, sh)
     one("a slow reader loses nothing", slow_reader, sh)
     one("^S holds the output and ^Q lets it go on", flow_keys, sh)
 
