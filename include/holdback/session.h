@@ -607,6 +607,16 @@ int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
 int hb_session_mark(struct hb_session *session, const char *name,
 		    const char **ret_name, struct hb_error *err);
 
+/*
+ * The paths that are pending in directories that are gone, after the session
+ * was looked into: which of them are new cannot be told.  NULL: neither can
+ * they, because they lie in the directory or cannot be read.
+ */
+typedef int (*hb_gone_fn)(void *ctx, size_t resource, const char *path,
+			  struct hb_error *err);
+int hb_session_gone(struct hb_session *session, hb_gone_fn fn, void *ctx,
+		    struct hb_error *err);
+
 struct hb_mark {
 	const char *name;
 	int64_t time; /* when it was made */

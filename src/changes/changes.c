@@ -642,12 +642,14 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.progress = request->progress,
 		.progress_ctx = request->progress_ctx,
 	};
-	int r;
+	int r = 0;
 
 	sha256_init(&scan->hash);
 	sha256_add(&scan->hash, HASH_VERSION, strlen(HASH_VERSION));
-	r = see_top(scan, err);
-	if (r >= 0)
+	/* Without a directory nothing can be told to have changed. */
+	if (request->base >= 0)
+		r = see_top(scan, err);
+	if (r >= 0 && request->base >= 0)
 		r = walk_run(&walk, err);
 	if (r < 0)
 		return r;

@@ -177,8 +177,9 @@ struct changes_peers {
 };
 
 struct changes_request {
-	size_t resource;   /* its number among those of the session */
-	int base;	   /* the resource's root, verified by the caller */
+	size_t resource; /* its number among those of the session */
+	int base; /* the resource's root, verified by the caller; -1: there is
+		     none */
 	const int *layers; /* the topmost first; index 0 is the upper */
 	size_t n_layers;
 	const int *top; /* as struct txn_resource has it */

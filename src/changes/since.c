@@ -37,8 +37,10 @@ static int open_stream(const struct changes_request *request, size_t above,
 {
 	struct changes_request q = *request;
 
-	q.layers += above;
-	q.n_layers -= above;
+	if (q.base >= 0) {
+		q.layers += above;
+		q.n_layers -= above;
+	}
 	q.t0 = (struct timespec){ 0 };
 	q.known = NULL;
 	q.keeps_known = false;

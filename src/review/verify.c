@@ -176,15 +176,15 @@ static int check_transaction(struct hb_session *s, struct hb_error *err)
 	auto_free struct txn_resource *resources =
 		calloc(n, sizeof(*resources));
 	struct txn_state state;
-	const struct txn txn = { .session = s->dir,
-				 .resources = resources,
-				 .n_resources = n };
+	struct txn txn = { .session = s->dir, .resources = resources };
 
 	if (!resources)
 		return hb_fail(err, -ENOMEM, "cannot verify");
 	for (size_t i = 0; i < n; i++) {
-		resources[i].dir = s->resources[i].dir;
-		resources[i].spot = s->resources[i].dir;
+		if (s->resources[i].is_gone)
+			continue;
+		resources[txn.n_resources].dir = s->resources[i].dir;
+		resources[txn.n_resources++].spot = s->resources[i].dir;
 	}
 	return s->has_lock ? txn_check(&txn, &state, err) : 0;
 }

@@ -6,8 +6,10 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "session/alike_notes.h"
+#include "session/gone.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/remove/empty.h"
 #include "session/resource_dirs.h"
 #include "session/state.h"
 #include "store/berth.h"
@@ -95,55 +97,64 @@ static bool is_there(int dir, const char *name)
 	return sys_attr_at(dir, name, &attr) >= 0;
 }
 
+/* A command may have left it closed. */
+static int open_upper(int dir)
+{
+	const struct session_resource closed = { .dir = dir };
+	int fd = sys_openat(dir, UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+
+	if (fd == -EACCES && session_open_top(&closed) >= 0)
+		fd = sys_openat(dir, UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+				0);
+	return fd;
+}
+
 static int freeze_one(struct hb_session *s, size_t number, const char *layer,
 		      struct hb_error *err)
 {
-	struct session_resource *resource = &s->resources[number];
 	char name[LAYOUT_RESOURCE_SIZE];
+	auto_fd int dir = gone_open_store(s, number, err);
 	auto_fd int place = -1;
 	struct sys_attr attr = { 0 };
 	int r = 0;
 
+	if (dir < 0)
+		return dir;
 	layout_resource_dir(number, name);
 	place = layers_open(s, layer, err);
 	if (place < 0)
 		return place;
-	if (!is_there(place, name) && !is_there(resource->dir, UPPER_NEW)) {
-		auto_fd int upper =
-			sys_openat(resource->dir, UPPER,
-				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	if (!is_there(place, name) && !is_there(dir, UPPER_NEW)) {
+		auto_fd int upper = open_upper(dir);
 
 		if (upper < 0)
 			return hb_fail(err, upper, "cannot open the changes");
-		r = tree_remove(resource->dir, UPPER_TMP, err);
+		r = tree_remove(dir, UPPER_TMP, err);
 		if (r >= 0)
-			r = layers_make_upper(resource->dir, UPPER_TMP, upper,
-					      err);
+			r = layers_make_upper(dir, UPPER_TMP, upper, err);
 		if (r >= 0)
-			r = sys_renameat(resource->dir, UPPER_TMP,
-					 resource->dir, UPPER_NEW);
+			r = sys_renameat(dir, UPPER_TMP, dir, UPPER_NEW);
 		if (r < 0)
 			return hb_fail(err, r, "cannot make a layer");
 	}
 	/* Its mode is that of the old one, whatever a crash left that with. */
 	if (!is_there(place, name)) {
-		r = sys_attr_at(resource->dir, UPPER_NEW, &attr);
+		r = sys_attr_at(dir, UPPER_NEW, &attr);
 		if (r >= 0)
-			r = layers_move_dir(resource->dir, UPPER, place, name,
+			r = layers_move_dir(dir, UPPER, place, name,
 					    attr.mode & 07777);
-	} else if (sys_attr_at(resource->dir, UPPER_NEW, &attr) >= 0) {
+	} else if (sys_attr_at(dir, UPPER_NEW, &attr) >= 0) {
 		auto_fd int fd = sys_openat(
 			place, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 
 		r = fd < 0 ? fd : sys_chmod_fd(fd, attr.mode & 07777);
 	}
-	if (r >= 0 && is_there(resource->dir, UPPER_NEW))
-		r = sys_renameat(resource->dir, UPPER_NEW, resource->dir,
-				 UPPER);
+	if (r >= 0 && is_there(dir, UPPER_NEW))
+		r = sys_renameat(dir, UPPER_NEW, dir, UPPER);
 	if (r >= 0)
 		r = sys_fsync(place);
 	if (r >= 0)
-		r = sys_fsync(resource->dir);
+		r = sys_fsync(dir);
 	return r < 0 ? hb_fail(err, r, "cannot freeze the changes of '%s'",
 			       s->record.resources[number].source)
 		     : 0;
@@ -280,6 +291,18 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 	return r;
 }
 
+/* Whether a rollback on a full disk was interrupted. */
+static bool is_emptying(const struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		auto_fd int dir = gone_open_store(s, i, NULL);
+
+		if (dir < 0 || session_is_emptying(dir))
+			return true;
+	}
+	return false;
+}
+
 int session_finish_freeze(struct hb_session *s, struct hb_error *err)
 {
 	int r;
@@ -290,6 +313,9 @@ int session_finish_freeze(struct hb_session *s, struct hb_error *err)
 	/* A rollback on a full disk that was interrupted has ended it. */
 	if (r >= 0 && !s->record.is_freezing)
 		return 0;
+	/* A mark is about the layers alone: they are there without the rest. */
+	if (r == -HB_E_STATE && !is_emptying(s))
+		r = 0;
 	if (r >= 0)
 		r = session_lock_family(s, err);
 	if (r >= 0) {

@@ -6,7 +6,9 @@
 #include "base/quote.h"
 #include "session/interruption.h"
 #include "session/layers.h"
+#include "session/open.h"
 #include "session/resource_dirs.h"
+#include "session/state.h"
 #include "store/berth.h"
 #include "store/layout.h"
 #include "store/resource.h"
@@ -23,6 +25,7 @@
 #include <string.h>
 
 #define BASE	  "base"
+#define UNSETTLED "unsettled"
 #define UPPER	  "upper"
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 
@@ -76,8 +79,20 @@ static int fill(const struct hb_session *s, size_t number, int dir,
 	return r < 0 ? r : resource_make_dirs(dir, err);
 }
 
+/* With the boot in which the box ran: after another one writes are lost. */
+static int note_unsettled(const struct hb_session *s, int dir)
+{
+	auto_fd int fd = sys_openat(
+		dir, UNSETTLED, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	int r = fd < 0 ? fd
+		       : sys_write_all(fd, s->record.boot,
+				       strlen(s->record.boot));
+
+	return r < 0 ? r : sys_fsync(fd);
+}
+
 static int make(const struct hb_session *s, size_t number, const char *name,
-		struct hb_error *err)
+		bool is_unsettled, struct hb_error *err)
 {
 	char fresh[NAME_SIZE + sizeof(".new")];
 	auto_fd int dir = -1;
@@ -91,6 +106,8 @@ static int make(const struct hb_session *s, size_t number, const char *name,
 		r = dir = sys_openat(s->dir, fresh, DIR_FLAGS, 0);
 	if (r >= 0)
 		r = fill(s, number, dir, err);
+	if (r >= 0 && is_unsettled)
+		r = note_unsettled(s, dir);
 	if (r >= 0)
 		r = sys_fsync(dir);
 	if (r >= 0)
@@ -114,6 +131,118 @@ void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err)
 	       s->record.name);
 }
 
+/* The mark of stand-in `number`: -ENOENT if there is none. */
+static int open_mark(const struct hb_session *s, size_t number)
+{
+	char name[NAME_SIZE];
+	auto_fd int dir = -1;
+
+	name_of(number, name);
+	dir = store_open_own(s->dir, name, NULL);
+	return dir < 0 ? dir
+		       : sys_openat(dir, UNSETTLED, O_RDONLY | O_NOFOLLOW, 0);
+}
+
+static bool waits(const struct hb_session *s, size_t number)
+{
+	auto_fd int mark = open_mark(s, number);
+
+	return mark != -ENOENT;
+}
+
+bool gone_waits(const struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		if (waits(s, i))
+			return true;
+	return false;
+}
+
+int gone_put_off(struct hb_session *s, struct hb_error *err)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		struct hb_error why = { 0 };
+		char name[NAME_SIZE];
+		auto_fd int base = -1;
+		int r;
+
+		name_of(i, name);
+		if (sys_faccessat(s->dir, name, F_OK) != -ENOENT)
+			continue;
+		base = r = resource_open(&s->record.resources[i], &why);
+		if (base == -HB_E_STATE && has_other(s, i))
+			r = make(s, i, name, true, &why);
+		else if (base == -HB_E_STATE)
+			gone_fix(s, i, &why);
+		if (r >= 0)
+			continue;
+		if (err)
+			*err = why;
+		return r;
+	}
+	return 0;
+}
+
+/* Which boot it was; of several one that is over. */
+static void read_mark(const struct hb_session *s, size_t number,
+		      char ret_boot[RECORD_BOOT_SIZE])
+{
+	auto_fd int mark = open_mark(s, number);
+	char boot[RECORD_BOOT_SIZE] = { 0 };
+	ssize_t n = mark < 0 ? mark : sys_read(mark, boot, sizeof(boot) - 1);
+
+	/* One that cannot be read is no boot: then writes may be lost. */
+	if (n < 0)
+		boot[0] = '\0';
+	if (strcmp(boot, s->record.boot) != 0)
+		memcpy(ret_boot, boot, sizeof(boot));
+}
+
+int gone_take_up(struct hb_session *s, struct hb_error *err)
+{
+	bool is_back[RECORD_RESOURCES_MAX] = { false }, any = false;
+	char boot[RECORD_BOOT_SIZE], name[NAME_SIZE];
+	int r;
+
+	if (!is_settled(s))
+		return 0;
+	memcpy(boot, s->record.boot, sizeof(boot));
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		auto_fd int base = -1;
+
+		if (!waits(s, i))
+			continue;
+		base = resource_open(&s->record.resources[i], NULL);
+		is_back[i] = base >= 0;
+		any = any || is_back[i];
+		if (is_back[i])
+			read_mark(s, i, boot);
+	}
+	if (!any)
+		return 0;
+	/* A stand-in that is left after that is taken up once more. */
+	session_close_resources(s);
+	r = session_reopen(s, boot, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		name_of(i, name);
+		if (is_back[i])
+			r = tree_remove(s->dir, name, err);
+	}
+	return r < 0 ? r : 1;
+}
+
+int gone_open_store(const struct hb_session *s, size_t number,
+		    struct hb_error *err)
+{
+	char name[NAME_SIZE];
+	int dir;
+
+	name_of(number, name);
+	dir = store_open_own(s->dir, name, NULL);
+	return dir != -ENOENT ? dir
+			      : berth_open(&s->record, number, s->dir, -1, err);
+}
+
 int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	       struct hb_error *err)
 {
@@ -128,7 +257,12 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	if (is_kept && !may_choose)
 		return 1;
 	base = resource_open(&s->record.resources[number], &why);
-	if (base >= 0 && is_kept)
+	if (base == -HB_E_STATE && s->leaves_out)
+		return 1;
+	/* The next command takes it up, and this one goes without. */
+	if (base >= 0 && is_kept && waits(s, number))
+		return 1;
+	if (base >= 0 && is_kept && !s->leaves_out)
 		r = tree_remove(s->dir, name, err);
 	if (r < 0)
 		return r;
@@ -138,7 +272,7 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	}
 	if (base == -HB_E_STATE && may_choose && !s->is_fresh &&
 	    has_other(s, number)) {
-		r = is_kept ? 0 : make(s, number, name, err);
+		r = is_kept ? 0 : make(s, number, name, false, err);
 		return r < 0 ? r : 1;
 	}
 	if (base == -HB_E_STATE)
@@ -155,6 +289,8 @@ int gone_open(const struct hb_session *s, size_t number,
 
 	name_of(number, name);
 	ret->is_gone = true;
+	if (s->leaves_out)
+		return 0;
 	ret->dir = store_open_own(s->dir, name, err);
 	if (ret->dir < 0)
 		return ret->dir;

@@ -16,10 +16,18 @@
  * (a) What began with a stand-in ends with it: as long as a box, a journal or a
  *     layer is unfinished, gN says which of the two it was.
  * (b) What began with the directory needs it: -HB_E_STATE if it is gone then.
+ *     But what a box has left is settled for the others, and gN/unsettled, with
+ *     the id of that boot, says that rN still waits for it: when the directory
+ *     is back, the session is one whose command was ended once more.
  * (c) A stand-in has nothing pending, and says nothing about rN: what removes a
  *     session or a layer that holds nothing asks session_has_gone() first.
  *
- * tests/txn/gone.sh holds these.
+ * (d) Who only looks needs no stand-in, for it could not be made in a store
+ * that is full or cannot be written: the resource is left out.  So this works
+ *     without any of the directories, and whatever is unfinished.
+ * (e) A mark is finished without the directories: it is about the layers alone.
+ *
+ * tests/txn/gone.sh and tests/txn/gone-crashed.sh hold these.
  */
 
 /* How to bring the session on whose directory `number` is gone. */
@@ -32,7 +40,26 @@ void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err);
 int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	       struct hb_error *err);
 
-/* The descriptors of the stand-in. */
+/*
+ * Before a box is settled: makes stand-ins for what is gone, which has to wait.
+ * -HB_E_STATE if all are.
+ */
+int gone_put_off(struct hb_session *s, struct hb_error *err);
+
+/* Whether one waits, be its directory back or not. */
+bool gone_waits(const struct hb_session *s);
+
+/*
+ * Where nothing else is unfinished: if one that waits is back, its stand-in
+ * goes, and the session is one whose box was not settled; 1 then.
+ */
+int gone_take_up(struct hb_session *s, struct hb_error *err);
+
+/* The store of a resource, or the stand-in's if there is one. */
+int gone_open_store(const struct hb_session *s, size_t number,
+		    struct hb_error *err);
+
+/* The descriptors of the stand-in; of one that is left out none. */
 int gone_open(const struct hb_session *s, size_t number,
 	      struct session_resource *ret, struct hb_error *err);
 

@@ -2,6 +2,7 @@
 #include "session/interruption.h"
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -60,10 +61,30 @@ bool session_goes_back(const struct hb_session *s)
 	       kinds[kind_in_flight(s, &is_damaged)].is_forward;
 }
 
+static int fail_without(const struct hb_session *s, const char *source,
+			struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	(void)quote_shown(source, shown, sizeof(shown));
+	hb_fix(err,
+	       "put '%s' back, then holdback recover @%s; or holdback cleanup "
+	       "-y @%s, which discards the session",
+	       shown, s->record.name, s->record.name);
+	return hb_fail(err, -HB_E_STATE,
+		       "session '%s': %s interrupted, and the directory '%s' "
+		       "is gone",
+		       s->record.name, s->info.interrupted, shown);
+}
+
 int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)
 {
 	const char *name = s->record.name;
 
+	for (size_t i = 0; s->gones && i < s->record.n_resources; i++)
+		if (s->gones[i] && !s->info.is_damaged)
+			return fail_without(s, s->record.resources[i].source,
+					    err);
 	if (s->info.is_damaged)
 		hb_fix(err,
 		       "put 'journal' in %s/sessions/%s back as it was; "

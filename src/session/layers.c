@@ -107,7 +107,7 @@ int session_open_layers(struct hb_session *s, size_t number,
 	uint64_t done = 0;
 	int r;
 
-	if (resource->layers)
+	if (resource->layers || (resource->is_gone && resource->dir < 0))
 		return 0;
 	r = session_count_layers(s, &n, err);
 	if (r >= 0 && s->record.n_layers > 0)

@@ -103,7 +103,7 @@ static int load_seen(struct session_resource *resource, struct hb_error *err)
 {
 	int r;
 
-	if (resource->has_seen)
+	if (resource->has_seen || (resource->is_gone && resource->dir < 0))
 		return 0;
 	r = seen_open(resource->dir, &resource->seen, err);
 	if (r < 0)

@@ -195,15 +195,28 @@ static int settle_to_remove(struct hb_session *s, bool gives_up,
 }
 
 /* What the last box or mark has left to do. */
-static int settle_rest(struct hb_session *s, struct hb_error *err)
+static int settle_once(struct hb_session *s, struct hb_error *err)
 {
 	int r = 0;
 
+	if (s->record.state == SESSION_ACTIVE || s->record.is_unsynced)
+		r = gone_put_off(s, err);
+	if (r < 0)
+		return r;
 	if (s->record.state == SESSION_ACTIVE)
 		r = session_settle_box(s, SETTLE_CRASHED, err);
 	else if (s->record.is_unsynced)
 		r = session_settle_sync(s, err);
 	return r < 0 ? r : session_finish_freeze(s, err);
+}
+
+static int settle_rest(struct hb_session *s, struct hb_error *err)
+{
+	int r = settle_once(s, err);
+
+	if (r >= 0)
+		r = gone_take_up(s, err);
+	return r > 0 ? settle_once(s, err) : r;
 }
 
 /* Where nothing can be written there is still something to be seen. */
@@ -232,7 +245,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return hb_fail(err, -HB_E_NO_SESSION,
 			       "session '%s' is being removed", s->record.name);
 	}
-	if (how == HB_OPEN_QUICK && session_needs_more(s))
+	if (how == HB_OPEN_QUICK && (session_needs_more(s) || gone_waits(s)))
 		return -EAGAIN;
 	if (how == HB_OPEN_REMOVE || how == HB_OPEN_GIVE_UP)
 		return settle_to_remove(s, how == HB_OPEN_GIVE_UP, err);
@@ -267,7 +280,14 @@ static int open_session(struct hb_session *s, const char *name,
 	/* What was settled without a directory may go on with it. */
 	if (session_has_gone(s))
 		session_close_resources(s);
-	return fill_info(s, err);
+	s->leaves_out = s->is_look;
+	r = fill_info(s, err);
+	/* What is in flight is not opened, and still may lack a directory. */
+	if (r >= 0 && s->is_look && s->info.interrupted) {
+		(void)session_open_resources(s, NULL);
+		session_close_resources(s);
+	}
+	return r;
 }
 
 static struct hb_session *new_session(const struct hb_store *store,

@@ -34,7 +34,8 @@ struct session_resource {
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
 	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
-	bool is_gone;	     /* all of these are a stand-in's: gone.h */
+	/* All of these are a stand-in's, or -1 where it is left out: gone.h */
+	bool is_gone;
 	struct seen_log log; /* while a transaction is under way */
 };
 
@@ -45,6 +46,8 @@ struct hb_session {
 	bool has_lock;
 	bool is_look;	  /* nothing has to be made for it */
 	bool is_given_up; /* HB_OPEN_GIVE_UP: the same */
+	/* A look that has settled: a directory that is gone is left out. */
+	bool leaves_out;
 	/*
 	 * A run has made it a moment ago: nothing is in it that a power cut
 	 * could take, and so its record need not be on disk before the box.

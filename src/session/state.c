@@ -8,6 +8,8 @@
 #include "sys/place.h"
 #include "sys/proc.h"
 
+#include <stdio.h>
+
 static const char *const shown_names[HB_STATES] = {
 	[HB_STATE_IDLE] = "idle",     [HB_STATE_LIVE] = "live",
 	[HB_STATE_BUSY] = "busy",     [HB_STATE_CRASHED] = "crashed",
@@ -43,6 +45,7 @@ enum hb_state session_shown_state(const struct hb_session *s)
  *	created -> idle			session_make
  *	created -> active		the same, for a run
  *	idle    -> active		session_begin
+ *	idle    -> active		session_reopen, for what was put off
  *	active  -> idle			session_end
  *	idle, active, broken -> broken	session_break
  *	broken  -> idle			session_mend
@@ -122,6 +125,21 @@ int session_begin(struct hb_session *s, struct hb_error *err)
 	 */
 	r = sys_fsync(s->dir);
 	return r < 0 ? hb_fail(err, r, "cannot sync the session") : 0;
+}
+
+int session_reopen(struct hb_session *s, const char *boot, struct hb_error *err)
+{
+	enum session_state from = s->record.state;
+	int r;
+
+	s->record.state = SESSION_ACTIVE;
+	(void)snprintf(s->record.boot, sizeof(s->record.boot), "%s", boot);
+	r = record_write(s->dir, &s->record, true, err);
+	if (r >= 0)
+		r = sys_fsync(s->dir);
+	if (r < 0)
+		s->record.state = from;
+	return r < 0 ? hb_fail(err, r, "cannot record the session") : 0;
 }
 
 int session_end(struct hb_session *s, struct hb_error *err)

@@ -12,6 +12,12 @@ struct hb_session;
  * writes the record and only then changes what is in memory.
  */
 int session_begin(struct hb_session *s, struct hb_error *err);
+/*
+ * What a box has left in a directory that was gone, with the boot of that box,
+ * is to be settled now.
+ */
+int session_reopen(struct hb_session *s, const char *boot,
+		   struct hb_error *err);
 int session_end(struct hb_session *s, struct hb_error *err);
 int session_break(struct hb_session *s, struct hb_error *err);
 int session_mend(struct hb_session *s, struct hb_error *err);

@@ -43,7 +43,7 @@ int gate_files_read(char *const *envp, int base, const char *source,
 	r = config_each_text(envp, has_home ? home : NULL, RULES_FILE,
 			     read_rules, &from, err);
 	from.source = GATE_WORKSPACE;
-	if (r >= 0)
+	if (r >= 0 && base >= 0)
 		r = config_workspace_text(base, source, WORKSPACE_FILE,
 					  read_rules, &from, err);
 	return r < 0 ? r : gate_rules_complete(from.rules, err);

@@ -70,9 +70,9 @@ new_session 'echo one >f'
 in_box "$pending"
 mv "$project" "$project.old"
 mkdir "$project"
-meets 'a directory that was replaced' 10 status @s
+meets 'a directory that was replaced' 10 commit -y @s
 rmdir "$project"
-(cd "$work" && "$HB_BIN" status --state-dir "$state" @s) >"$TMPDIR/err" 2>&1
+(cd "$work" && "$HB_BIN" commit --state-dir "$state" -y @s) >"$TMPDIR/err" 2>&1
 like 'a directory that is gone: the fix names the session' \
 	"$(sed -n 's/^fix: //p' "$TMPDIR/err")" "put '$project' back*@s*"
 mv "$project.old" "$project"

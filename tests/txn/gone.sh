@@ -171,11 +171,14 @@ n'
 	mv "$work/away" "$project"
 	is "the first one is pending ($HB_STRATEGY)" "$(names)" "M $project/f,A $project/n,"
 
-	# All of them: nothing can be done.
+	# All of them: nothing can be done but to look.
 	two
 	mv "$project" "$work/p2"
 	away
-	refuses "status without any ($HB_STRATEGY)" 10 '*is gone*fix: *' "$HB_BIN" status --state-dir "$state" @s
+	like "status without any ($HB_STRATEGY)" "$("$HB_BIN" status --state-dir "$state" @s)" "*
+gone: $project
+gone: $other
+*"
 	refuses "commit without any ($HB_STRATEGY)" 10 '*is gone*fix: *' "$HB_BIN" commit --state-dir "$state" -y @s
 	refuses "exec without any ($HB_STRATEGY)" 125 '*\[10\]*is gone*fix: *' "$HB_BIN" exec --state-dir "$state" @s -- true
 done

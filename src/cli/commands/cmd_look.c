@@ -5,6 +5,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/gone_text.h"
 #include "cli/show/live_text.h"
 #include "cli/show/say.h"
 #include "cli/show/screen.h"
@@ -240,7 +241,9 @@ static int look_interrupted(const struct cmd_call *call,
 
 	doc_begin(&doc, call->values->json, "status");
 	show_state(hb_session_info(session), &doc);
-	r = show_marks(session, &doc, err);
+	r = gone_show(session, &doc, err);
+	if (r >= 0)
+		r = show_marks(session, &doc, err);
 	if (r >= 0)
 		r = screen_state(session, &none, call->values->verbose, &doc,
 				 err);
@@ -289,7 +292,9 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	doc_begin(&doc, values->json, look->command);
 	if (!look->is_plain || doc.is_json)
 		show_state(info, &doc);
-	if (!look->is_plain)
+	r = look->is_plain ? gone_say(session, err)
+			   : gone_show(session, &doc, err);
+	if (r >= 0 && !look->is_plain)
 		r = show_marks(session, &doc, err);
 	if (r >= 0 && !look->is_plain)
 		r = live_show(session, values->verbose, &doc, err);

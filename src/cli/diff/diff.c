@@ -9,6 +9,7 @@
 #include "cli/diff/tally.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/gone_text.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "holdback/holdback.h"
@@ -176,7 +177,9 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 		return r;
 	is_different =
 		show_has_changes(hb_changes_summary(changes), values->verbose);
-	r = show_with(call, session, changes, sink, err);
+	r = gone_say(session, err);
+	if (r >= 0)
+		r = show_with(call, session, changes, sink, err);
 	/* Who leaves the pager before the end has seen enough. */
 	if (r == -EPIPE && sink->pager)
 		r = 0;
