@@ -6,7 +6,6 @@
 #include "base/quote.h"
 #include "session/interruption.h"
 #include "session/layers.h"
-#include "session/open.h"
 #include "session/resource_dirs.h"
 #include "session/state.h"
 #include "store/berth.h"
@@ -34,6 +33,25 @@
 static void name_of(size_t number, char ret[NAME_SIZE])
 {
 	(void)snprintf(ret, NAME_SIZE, "g%zu", number);
+}
+
+/* By one rename: a part of one could not be opened any more. */
+static int discard(const struct hb_session *s, const char *name,
+		   struct hb_error *err)
+{
+	char old[NAME_SIZE + sizeof(".new")];
+	int r;
+
+	(void)snprintf(old, sizeof(old), "%s.new", name);
+	r = tree_remove(s->dir, old, err);
+	if (r < 0)
+		return r;
+	r = sys_renameat(s->dir, name, s->dir, old);
+	if (r >= 0)
+		r = sys_fsync(s->dir);
+	if (r < 0)
+		return hb_fail(err, r, "cannot remove '%s'", name);
+	return tree_remove(s->dir, old, err);
 }
 
 /* Nothing is under way that has begun with one or the other. */
@@ -221,12 +239,11 @@ int gone_take_up(struct hb_session *s, struct hb_error *err)
 	if (!any)
 		return 0;
 	/* A stand-in that is left after that is taken up once more. */
-	session_close_resources(s);
 	r = session_reopen(s, boot, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
 		name_of(i, name);
 		if (is_back[i])
-			r = tree_remove(s->dir, name, err);
+			r = discard(s, name, err);
 	}
 	return r < 0 ? r : 1;
 }
@@ -263,7 +280,7 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	if (base >= 0 && is_kept && waits(s, number))
 		return 1;
 	if (base >= 0 && is_kept && !s->leaves_out)
-		r = tree_remove(s->dir, name, err);
+		r = discard(s, name, err);
 	if (r < 0)
 		return r;
 	if (base >= 0) {

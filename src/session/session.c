@@ -216,7 +216,11 @@ static int settle_rest(struct hb_session *s, struct hb_error *err)
 
 	if (r >= 0)
 		r = gone_take_up(s, err);
-	return r > 0 ? settle_once(s, err) : r;
+	if (r <= 0)
+		return r;
+	/* Of the stand-in. */
+	session_close_resources(s);
+	return settle_once(s, err);
 }
 
 /* Where nothing can be written there is still something to be seen. */

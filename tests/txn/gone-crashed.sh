@@ -244,7 +244,7 @@ unset XDG_STATE_HOME
 two
 away
 looks 'nothing is unfinished'
-is 'a look makes no stand-in' "$(ls "$state/sessions/s" | grep '^g')" ''
+is 'a look makes no stand-in' "$(find "$state/sessions/s" -maxdepth 1 -name 'g*')" ''
 back
 crash "echo k >k; echo k >$other/k"
 away
