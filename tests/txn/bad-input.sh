@@ -113,7 +113,9 @@ rm -rf "$state/sessions/copy"
 mv "$project" "$project.away"
 mkdir "$project"
 refuses 'another directory in the place of the resource' 10 '*not the directory*fix: *' \
-	hb status @s
+	hb commit -y @s
+like 'status says that the directory is gone when another is in its place' "$(hb status @s 2>&1)" \
+	"*gone: $project*"
 rmdir "$project"
 ln -s "$project.away" "$project"
 refuses 'a link to it' 10 '*gone*' hb commit -y @s
