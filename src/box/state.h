@@ -184,7 +184,8 @@ int box_fail(const struct box *box, struct hb_error *err, int r,
 /* Closes every descriptor from `first` on but those in `keep`; -1 is none. */
 void fds_close_but(int first, int *keep, size_t n);
 
-/* The steps, one file per concern; the contract is that of box_step.run. */
+/* The steps of stage.h, one file per concern; 0, or a negated code with words.
+ */
 int step_parent(struct box *box, struct hb_error *err);
 int step_ids(struct box *box, struct hb_error *err);
 int step_network(struct box *box, struct hb_error *err);

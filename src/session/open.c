@@ -204,7 +204,8 @@ static struct timespec believable_t0(const struct session_resource *resource,
 	return t0;
 }
 
-void session_left(void *ctx, const struct txn_left *left)
+/* Of type txn_left_fn: says which, and where the version before is. */
+static void tell_left(void *ctx, const struct txn_left *left)
 {
 	struct hb_session *s = ctx;
 	char shown[QUOTE_SHOWN], below[64], path[PATH_MAX] = "nowhere";
@@ -292,7 +293,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.applied = session_applied,
 		.applied_ctx = s,
 		.applying = session_applying,
-		.left = session_left,
+		.left = tell_left,
 		.left_ctx = s,
 		.lock_wait = LOCK_WAIT,
 	};

@@ -12,7 +12,6 @@ struct seen;
 struct session_resource;
 struct timespec;
 struct txn;
-struct txn_left;
 
 /*
  * Opens every resource and its store, and verifies that the real directory is
@@ -45,8 +44,5 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err);
 int session_remembered(struct hb_session *s, bool drop_older,
 		       struct hb_error *err);
-
-/* Of type txn_left_fn: says which, and where the version before is. */
-void session_left(void *ctx, const struct txn_left *left);
 
 #endif

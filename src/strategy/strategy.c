@@ -16,11 +16,6 @@ static const struct strategy strategies[] = {
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))
 
-const struct strategy *strategy_at(size_t i)
-{
-	return i < N_STRATEGIES ? &strategies[i] : NULL;
-}
-
 const struct strategy *strategy_find(const char *name)
 {
 	for (size_t i = 0; i < N_STRATEGIES; i++)

@@ -73,9 +73,6 @@ struct strategy {
 /* NULL: there is none of that name. */
 const struct strategy *strategy_find(const char *name);
 
-/* The i-th, NULL past the last; the first is the default. */
-const struct strategy *strategy_at(size_t i);
-
 #define STRATEGY_NAME_SIZE 24
 #define STRATEGY_OVERLAY   "overlay"
 #define STRATEGY_COPY	   "copy_on_write"

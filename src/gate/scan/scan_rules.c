@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define ENTROPY_DEFAULT 25
-#define ENTROPY_MAX	80
 
 struct reading {
 	struct scan_rules *rules;
