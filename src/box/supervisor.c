@@ -2,7 +2,7 @@
 #include "box/supervisor.h"
 
 #include "base/auto.h"
-#include "base/event.h"
+#include "base/report.h"
 #include "box/box.h"
 #include "box/door.h"
 #include "box/info.h"

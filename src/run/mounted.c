@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/event.h"
+#include "base/report.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "box/box.h"

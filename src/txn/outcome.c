@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/event.h"
+#include "base/report.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/content.h"

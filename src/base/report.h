@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_BASE_EVENT_H
-#define HB_BASE_EVENT_H
+#ifndef HB_BASE_REPORT_H
+#define HB_BASE_REPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
