@@ -156,7 +156,7 @@ _Noreturn static void child_main(struct box *box)
 	if (r < 0)
 		(void)hb_fail(&err, r, "cannot move to a terminal");
 	if (r < 0 || stage_run_view(box, &err) < 0) {
-		report_error(box->report, &err);
+		message_error(box->report, &err);
 		sys_exit(1);
 	}
 	if (box->has_init)
@@ -356,7 +356,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 	int r;
 
 	box_handled_signals(&set);
-	/* The command's pid, as we see it, comes with its first report. */
+	/* The command's pid, as we see it, comes with its first message. */
 	r = sys_want_credentials(box->watch);
 	if (r < 0)
 		return hb_fail(err, r, "cannot ask for credentials");

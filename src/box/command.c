@@ -21,10 +21,10 @@ void command_main(struct box *box)
 	if (r >= 0) {
 		/* Without jobs to control, init's word of the end is enough. */
 		if (is_set(box, PLAN_JOBS) || !box->has_init)
-			report_send(box->report, REPORT_STARTED, 0);
+			message_send(box->report, MESSAGE_STARTED, 0);
 		(void)step_exec(box, &err);
 		err.stage = STAGE_EXEC;
 	}
-	report_error(box->report, &err);
+	message_error(box->report, &err);
 	sys_exit(1);
 }

@@ -114,7 +114,7 @@ _Noreturn static void reap_simply(struct box *box, pid_t command)
 		if (pid != command)
 			continue;
 		last = status;
-		report_send(box->report, REPORT_EXITED, status);
+		message_send(box->report, MESSAGE_EXITED, status);
 		/* Nobody listens any more; the sync fd stays until the end. */
 		sys_close(box->report);
 		box->report = -1;
@@ -159,7 +159,7 @@ static void look_for_room(struct watch *w)
 	if (pid != -EAGAIN)
 		return;
 	w->look_ms = 0;
-	report_send(w->box->report, REPORT_CROWDED, 0);
+	message_send(w->box->report, MESSAGE_CROWDED, 0);
 }
 
 /* Takes in every change of state there is.  0: nobody is left. */
@@ -183,14 +183,14 @@ static int take_changes(struct watch *w)
 			continue;
 		if (WIFSTOPPED(status)) {
 			lead_stopped(&w->lead, WSTOPSIG(status));
-			report_send(w->box->report, REPORT_STOPPED,
-				    WSTOPSIG(status));
+			message_send(w->box->report, MESSAGE_STOPPED,
+				     WSTOPSIG(status));
 		} else if (WIFCONTINUED(status)) {
 			lead_continued(&w->lead);
-			report_send(w->box->report, REPORT_CONTINUED, 0);
+			message_send(w->box->report, MESSAGE_CONTINUED, 0);
 		} else {
 			w->has_ended = true;
-			report_send(w->box->report, REPORT_EXITED, status);
+			message_send(w->box->report, MESSAGE_EXITED, status);
 		}
 	}
 	return pid == -ECHILD ? 0 : 1;
@@ -278,7 +278,7 @@ static void end_children(struct watch *w)
 			w->n_leftover++;
 	}
 	if (w->n_leftover > 0)
-		report_send(w->box->report, REPORT_LEFTOVER, w->n_leftover);
+		message_send(w->box->report, MESSAGE_LEFTOVER, w->n_leftover);
 }
 
 /*
@@ -307,7 +307,7 @@ static void end_leftovers(struct watch *w)
 		while (sys_waitpid(-1, NULL, 0) > 0)
 			w->n_leftover++;
 	if (w->n_leftover > 0)
-		report_send(w->box->report, REPORT_LEFTOVER, w->n_leftover);
+		message_send(w->box->report, MESSAGE_LEFTOVER, w->n_leftover);
 }
 
 _Noreturn static void reap_and_tell(struct watch *w)
@@ -378,7 +378,7 @@ static void shed_descriptors(const struct watch *w, int *keep, size_t n)
 _Noreturn static void give_up(const struct box *box, struct hb_error *err)
 {
 	err->stage = STAGE_INIT;
-	report_error(box->report, err);
+	message_error(box->report, err);
 	sys_exit(1);
 }
 
@@ -415,7 +415,7 @@ void init_main(struct box *box)
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);
 	if (!box->plan->argv)
-		report_send(box->report, REPORT_STARTED, 0);
+		message_send(box->report, MESSAGE_STARTED, 0);
 	if (!tells)
 		reap_simply(box, w.command);
 	prepare_look(&w);

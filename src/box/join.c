@@ -333,22 +333,22 @@ static int start(struct join *j, struct hb_error *err)
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
 }
 
-static void take_report(struct join *j)
+static void take_message(struct join *j)
 {
-	struct report report;
+	struct message message;
 	int r;
 
-	r = sys_recv_record(j->watch, &report, sizeof(report), NULL);
-	if (r > 0 && report.kind == REPORT_STOPPED) {
-		terminal_stopped(&j->terminal, report.value, j->signals);
+	r = sys_recv_record(j->watch, &message, sizeof(message), NULL);
+	if (r > 0 && message.kind == MESSAGE_STOPPED) {
+		terminal_stopped(&j->terminal, message.value, j->signals);
 		return;
 	}
-	if (r > 0 && report.kind != REPORT_EXITED)
+	if (r > 0 && message.kind != MESSAGE_EXITED)
 		return;
 	/* A leader that says nothing was killed, and the command with it. */
 	j->has_ended = true;
 	j->result.status =
-		r > 0 ? supervise_exit_status(report.value) : 128 + SIGKILL;
+		r > 0 ? supervise_exit_status(message.value) : 128 + SIGKILL;
 }
 
 static void take_changes(struct join *j)
@@ -431,7 +431,7 @@ static int wait_for(struct join *j, struct hb_error *err)
 		if (fds[PTY].revents || fds[PTY + 1].revents)
 			terminal_serve(&j->terminal, fds + PTY);
 		if (fds[LEADER].revents)
-			take_report(j);
+			take_message(j);
 		take_changes(j);
 	}
 	j->result.has_box_ended = j->is_hung_up;
@@ -457,12 +457,12 @@ static void lead(struct join *j)
 				   WNOHANG | WUNTRACED | WCONTINUED) > 0) {
 			if (WIFSTOPPED(status)) {
 				lead_stopped(&l, WSTOPSIG(status));
-				report_send(j->report, REPORT_STOPPED,
-					    WSTOPSIG(status));
+				message_send(j->report, MESSAGE_STOPPED,
+					     WSTOPSIG(status));
 			} else if (WIFCONTINUED(status)) {
 				lead_continued(&l);
 			} else {
-				report_send(j->report, REPORT_EXITED, status);
+				message_send(j->report, MESSAGE_EXITED, status);
 				return;
 			}
 		}
@@ -501,10 +501,10 @@ _Noreturn static void leader_main(struct join *j, pid_t client)
 	else
 		r = start(j, &err);
 	if (r < 0) {
-		report_error(j->report, &err);
+		message_error(j->report, &err);
 		sys_exit(1);
 	}
-	report_send(j->report, REPORT_STARTED, j->pid);
+	message_send(j->report, MESSAGE_STARTED, j->pid);
 	lead(j);
 	sys_exit(0);
 }
@@ -513,7 +513,7 @@ _Noreturn static void leader_main(struct join *j, pid_t client)
 static int start_led(struct join *j, pid_t *ret_leader, struct hb_error *err)
 {
 	pid_t client = sys_getpid(), pid;
-	struct report report;
+	struct message message;
 	int r;
 
 	r = sys_socket_pair(&j->watch, &j->report);
@@ -529,14 +529,14 @@ static int start_led(struct join *j, pid_t *ret_leader, struct hb_error *err)
 	terminal_moved(&j->terminal);
 	/* (a) */
 	close_received(j);
-	r = sys_recv_record(j->watch, &report, sizeof(report), NULL);
+	r = sys_recv_record(j->watch, &message, sizeof(message), NULL);
 	if (r <= 0)
 		return hb_fail(err, -HB_E_CHILD, "cannot enter the box");
-	if (report.kind == REPORT_STARTED) {
-		j->pid = report.value;
+	if (message.kind == MESSAGE_STARTED) {
+		j->pid = message.value;
 		return 0;
 	}
-	*err = report.error;
+	*err = message.error;
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
 }
 

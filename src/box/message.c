@@ -8,25 +8,25 @@
 
 /* The way of news out of the box, and the words of two front ends. */
 
-void report_send(int fd, enum report_kind kind, int value)
+void message_send(int fd, enum message_kind kind, int value)
 {
-	struct report report;
+	struct message message;
 
 	/* Whole, because uninitialized bytes would cross to the outside. */
-	memset(&report, 0, sizeof(report));
-	report.kind = kind;
-	report.value = value;
-	(void)sys_send_record(fd, &report, sizeof(report));
+	memset(&message, 0, sizeof(message));
+	message.kind = kind;
+	message.value = value;
+	(void)sys_send_record(fd, &message, sizeof(message));
 }
 
-void report_error(int fd, const struct hb_error *err)
+void message_error(int fd, const struct hb_error *err)
 {
-	struct report report;
+	struct message message;
 
-	memset(&report, 0, sizeof(report));
-	report.kind = REPORT_ERROR;
-	report.error = *err;
-	(void)sys_send_record(fd, &report, sizeof(report));
+	memset(&message, 0, sizeof(message));
+	message.kind = MESSAGE_ERROR;
+	message.error = *err;
+	(void)sys_send_record(fd, &message, sizeof(message));
 }
 
 static const struct {

@@ -29,7 +29,7 @@ static_assert(BOX_NAMESPACES + 2 <= SYS_RECORD_FDS,
 int step_door(struct box *box, struct hb_error *err)
 {
 	int fds[SYS_RECORD_FDS];
-	struct report report;
+	struct message message;
 	size_t n = 0;
 	int r = 0;
 
@@ -42,11 +42,11 @@ int step_door(struct box *box, struct hb_error *err)
 					      O_RDONLY, 0);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = fds[i];
-	memset(&report, 0, sizeof(report));
-	report.kind = REPORT_DOOR;
-	report.value = (int)box->ns;
+	memset(&message, 0, sizeof(message));
+	message.kind = MESSAGE_DOOR;
+	message.value = (int)box->ns;
 	if (r >= 0)
-		r = sys_send_record_fds(box->report, &report, sizeof(report),
+		r = sys_send_record_fds(box->report, &message, sizeof(message),
 					fds, n);
 	for (size_t i = 0; i < n; i++)
 		fd_closep(&fds[i]);

@@ -111,32 +111,32 @@ struct box {
 /* clang-format on */
 
 /* What init, and the command until it executes, tell the supervisor. */
-enum report_kind {
-	REPORT_ERROR = 1, /* `error` is why there will be no command */
-	REPORT_STARTED,	  /* sender's pid is the command's */
-	REPORT_STOPPED,	  /* value: signal */
-	REPORT_CONTINUED,
-	REPORT_EXITED,	 /* value: wait status of the command */
-	REPORT_LEFTOVER, /* value: how many processes were ended */
-	REPORT_CROWDED,	 /* there are as many processes as may be */
+enum message_kind {
+	MESSAGE_ERROR = 1, /* `error` is why there will be no command */
+	MESSAGE_STARTED,   /* sender's pid is the command's */
+	MESSAGE_STOPPED,   /* value: signal */
+	MESSAGE_CONTINUED,
+	MESSAGE_EXITED,	  /* value: wait status of the command */
+	MESSAGE_LEFTOVER, /* value: how many processes were ended */
+	MESSAGE_CROWDED,  /* there are as many processes as may be */
 	/*
 	 * With the descriptors of the view's root and of the namespaces, of
 	 * which value (enum plan_ns) says those after the mounts'.
 	 */
-	REPORT_DOOR,
+	MESSAGE_DOOR,
 };
 
-struct report {
-	enum report_kind kind;
+struct message {
+	enum message_kind kind;
 	int value;
-	struct hb_error error; /* REPORT_ERROR */
+	struct hb_error error; /* MESSAGE_ERROR */
 };
 
-static_assert(sizeof(struct report) <= PIPE_BUF, "a report is one record");
+static_assert(sizeof(struct message) <= PIPE_BUF, "a message is one record");
 
-/* Sends a report without an error; the supervisor may be gone: ignored. */
-void report_send(int fd, enum report_kind kind, int value);
-void report_error(int fd, const struct hb_error *err);
+/* Sends a message without an error; the supervisor may be gone: ignored. */
+void message_send(int fd, enum message_kind kind, int value);
+void message_error(int fd, const struct hb_error *err);
 
 /*
  * The namespaces of a box, in the order in which they are entered: the user's

@@ -43,35 +43,36 @@ int supervise_exit_status(int wait_status)
  * init may be in the command's hands: under the bubblewrap front end it can be
  * traced, and with it its end of the socket.  So the words need not end.
  */
-static int adopt(struct hb_error *err, const struct report *report)
+static int adopt(struct hb_error *err, const struct message *message)
 {
 	if (err) {
-		*err = report->error;
+		*err = message->error;
 		err->text[sizeof(err->text) - 1] = '\0';
 		err->fix[sizeof(err->fix) - 1] = '\0';
 	}
-	return report->error.code > 0 ? -report->error.code : -HB_E_CHILD;
+	return message->error.code > 0 ? -message->error.code : -HB_E_CHILD;
 }
 
 int supervise_simply(struct box *box, pid_t child,
 		     struct box_result *ret_result, struct hb_error *err)
 {
-	struct report report;
+	struct message message;
 	int status = 0, r;
 
 	for (;;) {
-		r = sys_recv_record(box->watch, &report, sizeof(report), NULL);
+		r = sys_recv_record(box->watch, &message, sizeof(message),
+				    NULL);
 		if (r <= 0)
 			break;
-		if (report.kind == REPORT_ERROR) {
+		if (message.kind == MESSAGE_ERROR) {
 			sys_kill_and_reap(child);
-			return adopt(err, &report);
+			return adopt(err, &message);
 		}
-		if (report.kind == REPORT_STARTED)
+		if (message.kind == MESSAGE_STARTED)
 			ret_result->was_started = true;
-		if (report.kind == REPORT_EXITED) {
+		if (message.kind == MESSAGE_EXITED) {
 			ret_result->status =
-				supervise_exit_status(report.value);
+				supervise_exit_status(message.value);
 			info_write_exit(box, ret_result->status);
 			return 0;
 		}
@@ -294,18 +295,18 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 		(void)sys_kill(l->child, SIGKILL);
 }
 
-static void on_report(struct loop *l)
+static void on_message(struct loop *l)
 {
 	int fds[SYS_RECORD_FDS];
-	struct report report;
+	struct message message;
 	pid_t sender = 0;
 	size_t n = 0;
 	int r;
 
-	r = sys_recv_record_fds(l->box->watch, &report, sizeof(report), &sender,
-				fds, &n);
-	if (r > 0 && report.kind == REPORT_DOOR) {
-		on_door(l, (unsigned)report.value, fds, n);
+	r = sys_recv_record_fds(l->box->watch, &message, sizeof(message),
+				&sender, fds, &n);
+	if (r > 0 && message.kind == MESSAGE_DOOR) {
+		on_door(l, (unsigned)message.value, fds, n);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -315,31 +316,31 @@ static void on_report(struct loop *l)
 		fd_closep(&l->box->watch);
 		return;
 	}
-	switch (report.kind) {
-	case REPORT_ERROR:
+	switch (message.kind) {
+	case MESSAGE_ERROR:
 		/* The first is the cause; init fails by it as well. */
 		if (l->failure == 0)
-			l->failure = adopt(l->err, &report);
+			l->failure = adopt(l->err, &message);
 		break;
-	case REPORT_STARTED:
+	case MESSAGE_STARTED:
 		on_started(l, sender);
 		break;
-	case REPORT_STOPPED:
-		terminal_stopped(l->terminal, report.value, l->signals);
+	case MESSAGE_STOPPED:
+		terminal_stopped(l->terminal, message.value, l->signals);
 		break;
-	case REPORT_EXITED:
+	case MESSAGE_EXITED:
 		l->has_status = true;
-		l->result->status = supervise_exit_status(report.value);
+		l->result->status = supervise_exit_status(message.value);
 		begin_end(l);
 		break;
-	case REPORT_LEFTOVER:
-		l->result->n_leftover = (unsigned)report.value;
+	case MESSAGE_LEFTOVER:
+		l->result->n_leftover = (unsigned)message.value;
 		break;
-	case REPORT_CROWDED:
+	case MESSAGE_CROWDED:
 		l->result->full_pids = l->box->pids;
 		break;
-	case REPORT_CONTINUED:
-	case REPORT_DOOR:
+	case MESSAGE_CONTINUED:
+	case MESSAGE_DOOR:
 		break;
 	}
 }
@@ -470,7 +471,7 @@ struct source {
 };
 
 enum {
-	REPORTS,
+	MESSAGES,
 	SIGNALS,
 	END,
 	KNOCK,
@@ -520,7 +521,7 @@ static void run_loop(struct loop *l, int pidfd)
 		bool is_open =
 			d->is_open && !d->is_full && l->result->was_started;
 		const struct source sources[SOURCES] = {
-			[REPORTS] = { l->box->watch, on_report },
+			[MESSAGES] = { l->box->watch, on_message },
 			[SIGNALS] = { l->signals, on_signal },
 			[END] = { pidfd, on_end },
 			[KNOCK] = { is_open ? d->listener : -1, on_knock },
