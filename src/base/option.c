@@ -67,10 +67,21 @@ const struct command *command_find(const struct program *p, const char *name)
 	return NULL;
 }
 
+const char *command_for(const struct program *p, const char *word)
+{
+	for (const struct other_word *o = p->others; o && o->word; o++)
+		if (strcmp(word, o->word) == 0)
+			return o->command;
+	return NULL;
+}
+
 const char *command_suggest(const struct program *p, const char *name)
 {
+	const char *ours = command_for(p, name);
 	struct suggestion s;
 
+	if (ours)
+		return ours;
 	suggestion_init(&s, name);
 	for (const struct command *c = p->commands; c && c->name; c++)
 		if (!(c->flags & COMMAND_HIDDEN))

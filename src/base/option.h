@@ -84,7 +84,7 @@ struct option {
 	option_fn *call;	    /* OPTION_CALL */
 	bool is_final;	   /* --help: what comes after it is not looked at */
 	bool is_hidden;	   /* parsed, but in no help and no completion */
-	const char *group; /* a heading in the help before this row */
+	const char *group; /* its heading in the help; NULL: the last one */
 	const char *help;  /* one sentence, lower case, no full stop */
 };
 
@@ -102,6 +102,7 @@ struct command {
 	const char *synopsis; /* after the name: "[OPTIONS] [--] COMMAND…" */
 	const char *summary;  /* one line, lower case, no full stop */
 	const char *about;    /* paragraphs for the help; may be NULL */
+	const char *examples; /* lines of the help; may be NULL */
 	const char *group;    /* a heading in the list before this row */
 	unsigned int flags;
 	const struct option *options; /* may be NULL */
@@ -117,11 +118,19 @@ struct command {
 	int (*run)(const struct cmd_call *call, struct hb_error *err);
 };
 
+/* A word that other programs have for one of our commands. */
+struct other_word {
+	const char *word; /* NULL ends the table */
+	const char *command;
+};
+
 struct program {
 	const char *name;
 	const char *summary;
+	const char *examples;	      /* lines of the help; may be NULL */
 	const struct option *options; /* of every command; may be NULL */
 	const struct command *commands;
+	const struct other_word *others; /* may be NULL */
 };
 
 /*
@@ -161,6 +170,9 @@ const struct option *option_find(const struct option *table, const char *name);
 
 /* The row of that name, or NULL. */
 const struct command *command_find(const struct program *p, const char *name);
+
+/* Our command for a word of other programs, or NULL. */
+const char *command_for(const struct program *p, const char *word);
 
 /* The name that was probably meant, or NULL. */
 const char *command_suggest(const struct program *p, const char *name);

@@ -75,14 +75,16 @@ static void add_option(struct buf *out, const struct option *o)
 static void add_options(struct buf *out, const struct option *table,
 			const char *heading)
 {
+	const char *last = NULL;
+
 	for (const struct option *o = table; o && o->name; o++) {
 		if (o->group)
 			heading = o->group;
 		if (o->is_hidden)
 			continue;
-		if (heading)
+		if (!last || strcmp(heading, last) != 0)
 			(void)buf_add_fmt(out, "\n%s:\n", heading);
-		heading = NULL;
+		last = heading;
 		add_option(out, o);
 	}
 }
@@ -124,6 +126,21 @@ static void add_paragraphs(struct buf *out, const char *text)
 	}
 }
 
+static void add_examples(struct buf *out, const char *lines)
+{
+	if (!lines)
+		return;
+	(void)buf_add_str(out, "\nExamples:\n");
+	while (*lines) {
+		size_t n = strcspn(lines, "\n");
+
+		(void)buf_add_str(out, "  ");
+		(void)buf_add(out, lines, n);
+		(void)buf_add_char(out, '\n');
+		lines += n + (lines[n] == '\n');
+	}
+}
+
 int option_help(const struct program *p, const struct command *c,
 		struct buf *out)
 {
@@ -137,6 +154,7 @@ int option_help(const struct program *p, const struct command *c,
 	add_paragraphs(out, c ? c->summary : p->summary);
 	if (c && c->about)
 		add_paragraphs(out, c->about);
+	add_examples(out, c ? c->examples : p->examples);
 	if (c)
 		add_options(out, c->options, "Options");
 	if (c)

@@ -47,32 +47,8 @@ extern const char *const key_views[],
 	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "print only errors and weakenings")
 
-/* What is about the view, which `create` is told as well. */
-#define VIEW_KEYS(ROW) \
-	ROW(SIZE, "size", 0, "SIZE", OFFER_NOTHING, \
-	    SIZE, size, 0, NULL, LESS, NULL, ANY, LASTS, \
-	    "how much that may be; 1G by default") \
-	ROW(MEMORY, "memory", 0, "SIZE", OFFER_NOTHING, \
-	    SIZE, memory, 0, NULL, LESS, NULL, ANY, LASTS, \
-	    "memory of all processes together, such as 2G") \
-	ROW(CPUS, "cpus", 0, "N", OFFER_NOTHING, \
-	    DECIMAL, cpus, 0, NULL, LESS, NULL, ANY, LASTS, \
-	    "processors they may use, such as 1.5") \
-	ROW(PIDS, "pids", 0, "N", OFFER_NOTHING, \
-	    INT, pids, PIDS_MAX, NULL, LESS, NULL, ANY, LASTS, \
-	    "how many processes and threads there may be") \
-	ROW(TIMEOUT, "timeout", 0, "TIME", OFFER_NOTHING, \
-	    DURATION, timeout, 0, NULL, LESS, NULL, ANY, LASTS, \
-	    "end the command after so long, such as 10m") \
-	ROW(MIN_FREE, "min-free", 0, "SIZE", OFFER_NOTHING, \
-	    SIZE, min_free, 0, NULL, NO, NULL, ANY, LASTS, \
-	    "stop the command while the disk has less than this left") \
-	ROW(INODES, "inodes", 0, "N", OFFER_NOTHING, \
-	    INT, inodes, INODES_MAX, NULL, LESS, NULL, ANY, LASTS, \
-	    "how many files each place in memory may have") \
-	ROW(INOTIFY, "inotify", 0, "N", OFFER_NOTHING, \
-	    INT, inotify, INT32_MAX, NULL, NO, NULL, ANY, LASTS, \
-	    "how many inotify instances there may be") \
+/* The view, which `create` is told as well: its groups are those of the help. */
+#define FILE_KEYS(ROW) \
 	ROW(RO, "ro", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "show this directory or file too, read-only; may repeat") \
@@ -108,16 +84,41 @@ extern const char *const key_views[],
 	    "show nothing at this path; may repeat") \
 	ROW(VIEW, "view", 0, "VIEW", OFFER_NOTHING, \
 	    STRING, view, 0, key_views, NO, NULL, NO_PROFILE, LASTS, \
-	    "the files in view: run (the default), or all of the host, read-only") \
+	    "the files in view: run (the default), or all of the host, read-only")
+
+#define LIMIT_KEYS(ROW) \
+	ROW(SIZE, "size", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, size, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "how much a run in memory may write; 1G by default") \
+	ROW(MEMORY, "memory", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, memory, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "memory of all processes together, such as 2G") \
+	ROW(CPUS, "cpus", 0, "N", OFFER_NOTHING, \
+	    DECIMAL, cpus, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "processors they may use, such as 1.5") \
+	ROW(PIDS, "pids", 0, "N", OFFER_NOTHING, \
+	    INT, pids, PIDS_MAX, NULL, LESS, NULL, ANY, LASTS, \
+	    "how many processes and threads there may be") \
+	ROW(TIMEOUT, "timeout", 0, "TIME", OFFER_NOTHING, \
+	    DURATION, timeout, 0, NULL, LESS, NULL, ANY, LASTS, \
+	    "end the command after so long, such as 10m") \
+	ROW(MIN_FREE, "min-free", 0, "SIZE", OFFER_NOTHING, \
+	    SIZE, min_free, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "stop the command while the disk has less than this left") \
+	ROW(INODES, "inodes", 0, "N", OFFER_NOTHING, \
+	    INT, inodes, INODES_MAX, NULL, LESS, NULL, ANY, LASTS, \
+	    "how many files each place in memory may have") \
+	ROW(INOTIFY, "inotify", 0, "N", OFFER_NOTHING, \
+	    INT, inotify, INT32_MAX, NULL, NO, NULL, ANY, LASTS, \
+	    "how many inotify instances there may be")
+
+#define REACH_KEYS(ROW) \
 	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
 	    STRING, net, 0, key_nets, WORD, "none", ANY, LASTS, \
 	    "the network: none (the default) or host") \
 	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "pass this variable on, or set it; may repeat") \
-	ROW(NO_PTRACE, "no-ptrace", 0, NULL, OFFER_NOTHING, \
-	    SET, no_ptrace, 0, NULL, WORD, "yes", ANY, LASTS, \
-	    "let no process trace another") \
 	ROW(TTY, "tty", 0, "TTY", OFFER_NOTHING, \
 	    STRING, tty, 0, key_ttys, WORD, "own", ANY, LASTS, \
 	    "the command's terminal: own (the default), or real: yours") \
@@ -126,7 +127,12 @@ extern const char *const key_views[],
 	    "as --tty own") \
 	ROW(CLIPBOARD, "clipboard", 0, "HOW", OFFER_NOTHING, \
 	    STRING, clipboard, 0, key_clipboards, WORD, "no", ANY, LASTS, \
-	    "whether the command may set the clipboard: no or write") \
+	    "whether the command may set the clipboard: no or write")
+
+#define TRUST_KEYS(ROW) \
+	ROW(NO_PTRACE, "no-ptrace", 0, NULL, OFFER_NOTHING, \
+	    SET, no_ptrace, 0, NULL, WORD, "yes", ANY, LASTS, \
+	    "let no process trace another") \
 	ROW(ALLOW_NESTED, "allow-nested", 0, NULL, OFFER_NOTHING, \
 	    SET, allow_nested, 0, NULL, WORD, "no", ANY, LASTS, \
 	    "let the command make sandboxes of its own") \
@@ -143,6 +149,7 @@ extern const char *const key_views[],
 	    STRING, profile, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
 	    "use this profile instead of the command's own")
 
+#define VIEW_KEYS(ROW) FILE_KEYS(ROW) LIMIT_KEYS(ROW) REACH_KEYS(ROW) TRUST_KEYS(ROW)
 #define RUN_KEYS(ROW) CALL_KEYS(ROW) VIEW_KEYS(ROW)
 /* clang-format on */
 

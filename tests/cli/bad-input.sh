@@ -10,7 +10,8 @@ nl='
 '
 try_run="${nl}fix: try 'holdback run --help'"
 
-says 'no command at all' 2 "holdback: there is no command${nl}fix: *" "$HB_BIN"
+like 'no command at all prints the help by task' "$("$HB_BIN" 2>&1)" \
+	'usage: holdback *Start a command:*Review its changes:*Take them:*Go back:*Look at the rules:*For experts:*'
 says 'run without a command' 125 \
 	"holdback: \[2\] there is no command to run${nl}fix: holdback run -- COMMAND" \
 	"$HB_BIN" run
@@ -101,6 +102,14 @@ HOME=$work/none prints 'a HOME that does not exist is not needed if nothing is k
 says 'a near miss of a command' 127 \
 	"holdback: there is no program 'docter' in PATH${nl}fix: did you mean 'holdback doctor'?" \
 	"$HB_BIN" docter
+for word in list:ls log:status apply:commit discard:rollback review:status; do
+	says "a word of other programs, ${word%:*}, is pointed to ${word#*:}" 127 \
+		"holdback: there is no program '${word%:*}' in PATH${nl}fix: did you mean 'holdback ${word#*:}'?" \
+		env PATH=/nowhere "$HB_BIN" "${word%:*}"
+done
+says 'a session after rm means cleanup, and no program runs' 2 \
+	"holdback: holdback has no command 'rm' for sessions${nl}fix: holdback cleanup @some; for the program: holdback run -- rm @some" \
+	"$HB_BIN" rm @some
 says 'no suggestion behind run' 127 \
 	"holdback: there is no program 'docter' in PATH" run docter
 printf '#!/bin/sh\necho mine\n' >doctor

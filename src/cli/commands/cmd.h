@@ -24,6 +24,7 @@ struct cmd_call {
 		__attribute__((weak))
 
 CMD(help);
+CMD(version);
 CMD(completion);
 CMD(plan);
 CMD(config);

@@ -36,6 +36,15 @@ int cmd_print_help(const char *name, struct hb_error *err)
 	return put(&text, err);
 }
 
+int cmd_version(const struct cmd_call *call, struct hb_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(TEXT_LIMIT);
+
+	(void)call;
+	(void)buf_add_str(&text, "holdback " HB_VERSION "\n");
+	return put(&text, err);
+}
+
 int cmd_help(const struct cmd_call *call, struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_LIMIT);

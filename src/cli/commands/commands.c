@@ -9,7 +9,6 @@
 #include "holdback/holdback.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,14 +31,6 @@ static int dispatch(const struct command *c, const struct cmd_call *call,
 	return r;
 }
 
-static int print_version(struct hb_error *err)
-{
-	if (fputs("holdback " HB_VERSION "\n", stdout) < 0 ||
-	    fflush(stdout) != 0)
-		return hb_fail(err, -errno, "cannot write the version");
-	return HB_EXIT_OK;
-}
-
 /* `words` begin with the command's name, or are options of the program. */
 static int run(char **words, struct hb_error *err)
 {
@@ -60,7 +51,7 @@ static int run(char **words, struct hb_error *err)
 		return r;
 	call.n_operands = r;
 	if (values.version)
-		return print_version(err);
+		return cmd_version(&call, err);
 	if (values.help || !c)
 		return cmd_print_help(c ? c->name : NULL, err);
 	return dispatch(c, &call, err);
@@ -72,9 +63,8 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc < 2) {
-		hb_fix(&err, "try 'holdback --help'");
-		(void)hb_fail(&err, -HB_E_USAGE, "there is no command");
-		return cli_fail(&err);
+		r = cmd_print_help(NULL, &err);
+		return r < 0 ? cli_fail(&err) : r;
 	}
 	if (cmd_is_exec(argv[1]))
 		return cmd_exec(argv, EXEC_BEHIND, environ);

@@ -68,12 +68,27 @@ static bool is_about_us(const char *word)
 	       strcmp(word, "--version") == 0;
 }
 
+/* Of `rm @fix`, the session tells that our command is meant, and no program. */
+static int point_to(const char *ours, char **argv)
+{
+	struct hb_error err = { 0 };
+
+	hb_fix(&err, "holdback %s %s; for the program: holdback run -- %s %s",
+	       ours, argv[2], argv[1], argv[2]);
+	(void)hb_fail(&err, -HB_E_USAGE,
+		      "holdback has no command '%s' for sessions", argv[1]);
+	return cli_fail(&err);
+}
+
 static int route(int argc, char **argv)
 {
 	const char *name = argv[1];
+	const char *ours = command_for(&cli_program, name);
 
 	if (is_about_us(name))
 		return exec_commands(argv);
+	if (ours && argc > 2 && argv[2][0] == '@')
+		return point_to(ours, argv);
 	if (!command_find(&cli_program, name))
 		return cmd_run(argv + 1, RUN_IMPLIED, environ);
 	if (strcmp(name, "run") == 0)

@@ -28,14 +28,22 @@ int cli_add_setting(void *values, const struct option *option, const char *arg,
 #define TAKES(meta) ((meta) ? OPTION_ARG_REQUIRED : OPTION_ARG_NONE)
 
 /* clang-format off */
-#define RUN_OPTION(id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
+#define RUN_OPTION(group_, id_, name_, letter_, meta_, offer_, kind_, member_, max_, choices_, rule_, word_, scope_, time_, help_) \
 	{ .name = (name_), .letter = (letter_), .kind = OPTION_CALL, .arg = TAKES(meta_), \
 	  .metavar = (meta_), .offer = (offer_), .choices = (choices_), \
-	  .call = cli_add_setting, .help = (help_) },
+	  .call = cli_add_setting, .group = (group_), .help = (help_) },
 /* clang-format on */
 
-const struct option run_options[] = { CALL_KEYS(RUN_OPTION){ 0 } };
-const struct option view_options[] = { VIEW_KEYS(RUN_OPTION){ 0 } };
+#define CALL_OPTION(...)  RUN_OPTION(NULL, __VA_ARGS__)
+#define FILE_OPTION(...)  RUN_OPTION("Files and directories", __VA_ARGS__)
+#define LIMIT_OPTION(...) RUN_OPTION("Limits", __VA_ARGS__)
+#define REACH_OPTION(...) \
+	RUN_OPTION("Network, variables and terminal", __VA_ARGS__)
+#define TRUST_OPTION(...) RUN_OPTION("More and less strict", __VA_ARGS__)
+
+const struct option run_options[] = { CALL_KEYS(CALL_OPTION){ 0 } };
+const struct option view_options[] = { FILE_KEYS(FILE_OPTION) LIMIT_KEYS(
+	LIMIT_OPTION) REACH_KEYS(REACH_OPTION) TRUST_KEYS(TRUST_OPTION){ 0 } };
 
 void cli_run_options(const struct cli_values *values, char *const *argv,
 		     char *const *envp, struct hb_run_options *ret_options)
