@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/binds.h"
-
 #include "base/auto.h"
 #include "box/dest.h"
 #include "box/mask.h"
 #include "box/mounts.h"
+#include "box/operations.h"
 #include "box/own.h"
 #include "box/source.h"
 #include "box/state.h"

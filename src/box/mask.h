@@ -13,7 +13,4 @@ struct plan_op;
  */
 int mask_mount(struct box *box, const struct plan_op *op, struct hb_error *err);
 
-/* Of type op_fn. */
-int op_mask(struct box *box, const struct plan_op *op, struct hb_error *err);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "box/dest.h"
 #include "box/mask.h"
+#include "box/operations.h"
 #include "box/own.h"
 #include "box/source.h"
 #include "box/state.h"

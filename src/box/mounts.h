@@ -13,16 +13,6 @@ struct plan;
 struct plan_op;
 struct hb_error;
 
-/* Carries out one operation of a plan inside box->root. */
-typedef int (*op_fn)(struct box *box, const struct plan_op *op,
-		     struct hb_error *err);
-
-int op_remount_ro(struct box *box, const struct plan_op *op,
-		  struct hb_error *err);
-int op_tmpfs(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_mqueue(struct box *box, const struct plan_op *op, struct hb_error *err);
-int op_hold(struct box *box, const struct plan_op *op, struct hb_error *err);
-
 #define MOUNTS_TMPFS_ATTR (K_MOUNT_NOSUID | K_MOUNT_NODEV)
 #define MOUNTS_DIR_MODE	  0755
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "box/operations.h"
+
 #include "base/auto.h"
-#include "box/binds.h"
 #include "box/dest.h"
-#include "box/dev.h"
-#include "box/mask.h"
 #include "box/mounts.h"
-#include "box/overlay.h"
-#include "box/procfs.h"
 #include "box/state.h"
-#include "box/things.h"
 #include "sys/file.h"
 #include "sys/mount.h"
 #include "sys/proc.h"

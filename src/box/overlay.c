@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "box/dest.h"
 #include "box/mounts.h"
+#include "box/operations.h"
 #include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"

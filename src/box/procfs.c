@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/procfs.h"
-
 #include "base/auto.h"
 #include "box/mounts.h"
+#include "box/operations.h"
 #include "box/state.h"
 #include "sys/dir.h"
 #include "sys/durable.h"

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "box/cgroup.h"
+#include "box/stage.h"
 #include "plan/plan.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -184,29 +185,14 @@ int box_fail(const struct box *box, struct hb_error *err, int r,
 /* Closes every descriptor from `first` on but those in `keep`; -1 is none. */
 void fds_close_but(int first, int *keep, size_t n);
 
-/* The steps of stage.h, one file per concern; 0, or a negated code with words.
+/*
+ * The steps of stage.h, in the file of their concern; 0, or a negated code with
+ * words.
  */
-int step_parent(struct box *box, struct hb_error *err);
-int step_ids(struct box *box, struct hb_error *err);
-int step_network(struct box *box, struct hb_error *err);
-int step_private(struct box *box, struct hb_error *err);
-int step_stdio(struct box *box, struct hb_error *err);
-int step_mounts(struct box *box, struct hb_error *err);
-int step_no_userns(struct box *box, struct hb_error *err);
-int step_root(struct box *box, struct hb_error *err);
-int step_nest(struct box *box, struct hb_error *err);
-int step_bound(struct box *box, struct hb_error *err);
-int step_block(struct box *box, struct hb_error *err);
-int step_door(struct box *box, struct hb_error *err);
-int step_session(struct box *box, struct hb_error *err);
-int step_cwd(struct box *box, struct hb_error *err);
-int step_limits(struct box *box, struct hb_error *err);
-int step_caps(struct box *box, struct hb_error *err);
-int step_devices(struct box *box, struct hb_error *err);
-int step_landlock(struct box *box, struct hb_error *err);
-int step_fds(struct box *box, struct hb_error *err);
-int step_seccomp(struct box *box, struct hb_error *err);
-int step_prove(struct box *box, struct hb_error *err);
+#define STAGE_STEP(id, name, by, needs, function) \
+	int step_##function(struct box *box, struct hb_error *err);
+BOX_STAGES(STAGE_STEP)
+#undef STAGE_STEP
 
 /*
  * What bears on 0, 1 and 2 before the mounts of the host are gone: whether

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/things.h"
-
 #include "base/auto.h"
 #include "box/dest.h"
 #include "box/mounts.h"
+#include "box/operations.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/mount.h"

@@ -71,6 +71,14 @@ statuses() {
 		"$header"
 }
 
+# unused FOLDER: members of enum hb_exit that no file of the folder names.
+unused() {
+	for name in $(sed -n '/^enum hb_exit {/,/^}/s/^	\(HB_EXIT_[A-Z_]*\) = .*/\1/p' \
+		"$header"); do
+		grep -rqw "$name" "$1" || echo "$name"
+	done
+}
+
 # rendered PAGE: the text that man(1) shows of a page made by scdoc, on one long
 # sheet as there, with the warnings of groff in the file `warnings`.
 rendered() {
@@ -107,6 +115,8 @@ like 'an entry of holdback(1) that is no command is found' \
 sed -i 's/^\.exit all$/.exit 0\n.exit 2/' "$copy/holdback.1.scd"
 is 'an exit status that holdback(1) lacks is found' \
 	"$(statuses_of "$copy/holdback.1.scd" | tr '\n' ' ')" '0 2 '
+like 'an exit status that no file returns is found' "$(unused "$copy")" \
+	'*HB_EXIT_CONFLICT*'
 printf 'x(1)\n\n# NAME\n\nx - y\n\n# FILES\n\nsee\n.git/hooks\n' >"$copy/x.1.scd"
 check_fails 'a line that begins with a dot is refused' source_of "$copy/x.1.scd"
 scdoc <"$copy/x.1.scd" >"$work/x.1"
@@ -126,6 +136,8 @@ is 'holdback(1) lists every command and nothing else' \
 	"$(not_listed "$pages/holdback.1.scd")" ''
 is 'holdback(1) lists every exit status of the enum' \
 	"$(statuses_of "$pages/holdback.1.scd")" "$(statuses)"
+is 'src/cli returns every exit status of the enum' \
+	"$(unused "$HB_SOURCE/src/cli")" ''
 is 'holdback(1) has the options of every command' \
 	"$(in_page "$pages/holdback.1.scd")" "$(in_table -)"
 for command in $(commands); do

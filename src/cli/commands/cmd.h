@@ -14,42 +14,53 @@ struct cmd_call {
 	char *const *envp;
 };
 
-/*
- * The commands, for the table.  Return the exit status, or a negated code with
- * words.  The table is in every executable, and a command in one of them alone:
- * elsewhere its name is NULL.
- */
-#define CMD(name)                                                         \
-	int cmd_##name(const struct cmd_call *call, struct hb_error *err) \
-		__attribute__((weak))
+/* The commands of libexec/holdback/commands: cmd_NAME() each. */
+/* clang-format off */
+#define COMMANDS(ROW) \
+	ROW(help) \
+	ROW(version) \
+	ROW(completion) \
+	ROW(plan) \
+	ROW(config) \
+	ROW(profile) \
+	ROW(why) \
+	ROW(caps) \
+	ROW(doctor) \
+	ROW(create) \
+	ROW(ls) \
+	ROW(status) \
+	ROW(diff) \
+	ROW(gate) \
+	ROW(commit) \
+	ROW(sync) \
+	ROW(undo) \
+	ROW(redo) \
+	ROW(mark) \
+	ROW(fork) \
+	ROW(gc) \
+	ROW(verify) \
+	ROW(rollback) \
+	ROW(recover) \
+	ROW(stop) \
+	ROW(resume) \
+	ROW(cleanup)
+/* clang-format on */
 
-CMD(help);
-CMD(version);
-CMD(completion);
-CMD(plan);
-CMD(config);
-CMD(profile);
-CMD(why);
-CMD(caps);
-CMD(doctor);
-CMD(create);
-CMD(ls);
-CMD(status);
-CMD(diff);
-CMD(gate);
-CMD(commit);
-CMD(sync);
-CMD(undo);
-CMD(redo);
-CMD(mark);
-CMD(fork);
-CMD(gc);
-CMD(verify);
-CMD(rollback);
-CMD(recover);
-CMD(stop);
-CMD(resume);
-CMD(cleanup);
+/*
+ * Return the exit status, or a negated code with words.  The table of commands
+ * is in every executable, and these functions are in one: where CMD_IS_WEAK is
+ * defined, a function may be missing.
+ */
+#ifdef CMD_IS_WEAK
+#define CMD_LINKAGE __attribute__((weak))
+#else
+#define CMD_LINKAGE
+#endif
+#define CMD_FUNCTION(name)                                                \
+	int cmd_##name(const struct cmd_call *call, struct hb_error *err) \
+		CMD_LINKAGE;
+COMMANDS(CMD_FUNCTION)
+#undef CMD_FUNCTION
 
 /*
  * What words after a command say about a run: nothing, "COMMAND…", or

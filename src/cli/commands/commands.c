@@ -17,6 +17,11 @@
  * Executed by `holdback` with the words that it was given.
  */
 
+/* The table's references are weak; these make a missing function an error. */
+#define FUNCTION(name) cmd_##name,
+static int (*const needed[])(const struct cmd_call *, struct hb_error *)
+	__attribute__((used, retain)) = { COMMANDS(FUNCTION) };
+
 static int dispatch(const struct command *c, const struct cmd_call *call,
 		    struct hb_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/front/table.h"
 
+#define CMD_IS_WEAK
 #include "cli/commands/cmd.h"
 
 #define AT(field) offsetof(struct cli_values, field)
