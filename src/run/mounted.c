@@ -3,9 +3,9 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/report.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "box/box.h"
 #include "plan/plan.h"
 #include "run/ladder.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/report.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "base/sha256.h"
 #include "tree/syncer.h"
 #include "txn/apply.h"
