@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
+#include "base/quote.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void hb_record(struct hb_error *err, int r, const char *fmt, ...)
+static void put(struct hb_error *err, int r, const char *words)
 {
-	char words[HB_TEXT_SIZE];
 	size_t used, room, add;
-	va_list ap;
 
 	assert(r < 0);
-
-	if (!err)
-		return;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(words, sizeof(words), fmt, ap);
-	va_end(ap);
 
 	if (err->code == 0) {
 		err->code = -r;
@@ -38,6 +31,35 @@ void hb_record(struct hb_error *err, int r, const char *fmt, ...)
 	memmove(err->text + add + 2, err->text, used + 1);
 	memcpy(err->text, words, add);
 	memcpy(err->text + add, ": ", 2);
+}
+
+void hb_record(struct hb_error *err, int r, const char *fmt, ...)
+{
+	char words[HB_TEXT_SIZE];
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	put(err, r, words);
+}
+
+void hb_record_at(struct hb_error *err, int r, const char *path,
+		  const char *fmt, ...)
+{
+	char words[HB_TEXT_SIZE - QUOTE_SHOWN], all[HB_TEXT_SIZE];
+	va_list ap;
+
+	if (!err)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	(void)snprintf(all, sizeof(all), "%s %s", words,
+		       quoted(*path ? path : "."));
+	put(err, r, all);
 }
 
 void hb_fix(struct hb_error *err, const char *fmt, ...)

@@ -33,6 +33,20 @@ void hb_record(struct hb_error *err, int r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
+ * The same about a path, which is put behind the words, quoted; "" is shown as
+ * the directory that it stands for.
+ */
+#define hb_fail_at(err, r, path, ...)                               \
+	__extension__({                                             \
+		int hb_code_ = (r);                                 \
+		hb_record_at((err), hb_code_, (path), __VA_ARGS__); \
+		hb_code_;                                           \
+	})
+
+void hb_record_at(struct hb_error *err, int r, const char *path,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*
  * Records what the user can do about it.  The first fix stays: it was written
  * nearest to the cause.
  */

@@ -70,13 +70,10 @@ void kv_reader_done(struct kv_reader *k)
 
 static int refuse(struct kv_reader *k, struct hb_error *err, const char *what)
 {
-	char shown[QUOTE_SHOWN];
-
 	if (k->line == 0)
 		k->line = 1;
-	k->error = hb_fail(err, -HB_E_CONFIG, "%s:%zu: %s",
-			   quote_shown(k->name, shown, sizeof(shown)), k->line,
-			   what);
+	k->error = hb_fail(err, -HB_E_CONFIG, "%s:%zu: %s", quoted(k->name),
+			   k->line, what);
 	return k->error;
 }
 
@@ -219,13 +216,4 @@ int kv_add_fmt(struct kv_writer *w, const char *key, const char *fmt, ...)
 	if (r < 0)
 		return buf_fail(w->out, r);
 	return kv_add(w, key, buf_str(&value), value.len);
-}
-
-int kv_add_comment(struct kv_writer *w, const char *text)
-{
-	size_t start = w->out->len;
-
-	assert(!has_control((struct span){ text, strlen(text) }));
-	(void)buf_add_fmt(w->out, "# %s", text);
-	return end_line(w, start);
 }

@@ -92,7 +92,4 @@ int kv_add_str(struct kv_writer *w, const char *key, const char *value);
 int kv_add_fmt(struct kv_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Adds a comment of one line, which holds no control characters. */
-int kv_add_comment(struct kv_writer *w, const char *text);
-
 #endif

@@ -96,20 +96,6 @@ int num_int(const char *s, int64_t min, int64_t max, int64_t *ret)
 	return 0;
 }
 
-int num_octal(const char *s, unsigned int max, unsigned int *ret)
-{
-	uint64_t n;
-	int r;
-
-	r = read_all(s, 8, &n);
-	if (r < 0)
-		return r;
-	if (n > max)
-		return -ERANGE;
-	*ret = (unsigned int)n;
-	return 0;
-}
-
 int num_u64(const char *s, uint64_t *ret)
 {
 	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X'))

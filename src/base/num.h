@@ -16,9 +16,6 @@
 /* Decimal, with '-' for negative ones, within min..max. */
 int num_int(const char *s, int64_t min, int64_t max, int64_t *ret);
 
-/* Octal digits without a prefix, as for modes; at most `max`. */
-int num_octal(const char *s, unsigned int max, unsigned int *ret);
-
 /* Base by prefix as in strtoull(…, 0): 0x hexadecimal, 0 octal, decimal. */
 int num_u64(const char *s, uint64_t *ret);
 

@@ -93,13 +93,11 @@ int command_unknown(const struct program *p, const char *name,
 		    struct hb_error *err)
 {
 	const char *best = command_suggest(p, name);
-	char shown[QUOTE_SHOWN];
 
 	if (best)
 		hb_fix(err, "did you mean '%s %s'?", p->name, best);
 	hb_fix(err, "try '%s --help'", p->name);
-	return hb_fail(err, -HB_E_USAGE, "unknown command '%s'",
-		       quote_shown(name, shown, sizeof(shown)));
+	return hb_fail(err, -HB_E_USAGE, "unknown command '%s'", quoted(name));
 }
 
 /* The fix of every usage error that has no better one. */
@@ -130,7 +128,6 @@ static void fix_with_choices(const char *const *choices, struct hb_error *err)
 static int check_choice(const struct option *o, const char *arg,
 			struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct suggestion s;
 
 	for (size_t i = 0; o->choices[i]; i++)
@@ -143,14 +140,13 @@ static int check_choice(const struct option *o, const char *arg,
 	else
 		fix_with_choices(o->choices, err);
 	return hb_fail(err, -HB_E_USAGE, "'%s' is not one of its values",
-		       quote_shown(arg, shown, sizeof(shown)));
+		       quoted(arg));
 }
 
 static int store_number(const struct option *o, const char *arg, void *at,
 			struct hb_error *err)
 {
 	bool any = o->min == 0 && o->max == 0;
-	char shown[QUOTE_SHOWN];
 	int r;
 
 	if (o->kind == OPTION_INT)
@@ -165,18 +161,18 @@ static int store_number(const struct option *o, const char *arg, void *at,
 	if (r == 0)
 		return 0;
 
-	(void)quote_shown(arg, shown, sizeof(shown));
 	if (r == -ERANGE && o->kind == OPTION_INT && !any)
 		return hb_fail(err, -HB_E_USAGE,
-			       "'%s' is not between %lld and %lld", shown,
+			       "'%s' is not between %lld and %lld", quoted(arg),
 			       (long long)o->min, (long long)o->max);
 	if (r == -ERANGE)
-		return hb_fail(err, -HB_E_USAGE, "'%s' is out of range", shown);
+		return hb_fail(err, -HB_E_USAGE, "'%s' is out of range",
+			       quoted(arg));
 	if (o->kind == OPTION_SIZE)
 		hb_fix(err, "give a number with K, M or G, such as 64M");
 	if (o->kind == OPTION_DURATION)
 		hb_fix(err, "give a number with s, m, h or d, such as 30s");
-	return hb_fail(err, -HB_E_USAGE, "'%s' is not a number", shown);
+	return hb_fail(err, -HB_E_USAGE, "'%s' is not a number", quoted(arg));
 }
 
 /* `arg` is NULL exactly where the option was given without one. */
@@ -242,7 +238,6 @@ static const struct option *table_of(const struct parse *x, int i)
 
 static int fail_unknown(struct parse *x, const char *word, const char *name)
 {
-	char shown[QUOTE_SHOWN];
 	struct suggestion s;
 
 	suggestion_init(&s, name ? name : "");
@@ -254,7 +249,7 @@ static int fail_unknown(struct parse *x, const char *word, const char *name)
 		hb_fix(x->err, "did you mean '--%s'?", s.best);
 	fix_with_help(x);
 	return hb_fail(x->err, -HB_E_USAGE, "unknown option '%s'",
-		       quote_shown(word, shown, sizeof(shown)));
+		       quoted(word));
 }
 
 static int fail_usage(struct parse *x, const struct option *o, const char *what)
@@ -341,7 +336,6 @@ static const struct option *find_sigil(const struct parse *x, char c)
 static int check_operands(struct parse *x, int n, char **operands)
 {
 	const struct command *c = x->command;
-	char shown[QUOTE_SHOWN];
 
 	if (!c || x->is_final)
 		return n;
@@ -354,8 +348,7 @@ static int check_operands(struct parse *x, int n, char **operands)
 		fix_with_help(x);
 		return hb_fail(x->err, -HB_E_USAGE,
 			       "'%s' does not take the operand '%s'", c->name,
-			       quote_shown(operands[c->operands_max], shown,
-					   sizeof(shown)));
+			       quoted(operands[c->operands_max]));
 	}
 	return n;
 }
@@ -429,34 +422,4 @@ int option_store(const struct option *o, const char *value, void *values,
 	if (option_arg_of(o) == OPTION_ARG_NONE)
 		return apply_flag(o, value, values, err);
 	return store(o, value, values, err);
-}
-
-int option_apply(const struct option *table, const char *name,
-		 const char *value, void *values, struct hb_error *err)
-{
-	const struct option *o = option_find(table, name);
-	struct hb_error inner = { 0 };
-	char shown[QUOTE_SHOWN];
-	struct suggestion s;
-	int r;
-
-	(void)quote_shown(name, shown, sizeof(shown));
-	if (!o) {
-		suggestion_init(&s, name);
-		for (o = table; o && o->name; o++)
-			if (!o->is_hidden)
-				suggestion_offer(&s, o->name);
-		if (s.best)
-			hb_fix(err, "did you mean '%s'?", s.best);
-		return hb_fail(err, -HB_E_CONFIG, "unknown key '%s'", shown);
-	}
-	r = option_store(o, value, values, &inner);
-	if (r >= 0)
-		return 0;
-
-	/* The words are those of the command line, the code is not. */
-	if (inner.fix[0])
-		hb_fix(err, "%s", inner.fix);
-	return hb_fail(err, r == -HB_E_USAGE ? -HB_E_CONFIG : r, "key '%s': %s",
-		       shown, inner.text);
 }

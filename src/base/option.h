@@ -147,18 +147,6 @@ int option_parse(const struct program *p, const struct command *c, char **words,
 		 void *values, char **operands, struct hb_error *err);
 
 /*
- * Sets one option of a table from a configuration entry: `name` is the long
- * name, and options without argument take yes, no, true, false, on and off.
- * "no" and its like are for OPTION_SET and OPTION_CLEAR only.  `value` must
- * live as long as `values`.
- *
- * Returns 0, or -HB_E_CONFIG with words and, for a name that is not in the
- * table, a suggestion.
- */
-int option_apply(const struct option *table, const char *name,
-		 const char *value, void *values, struct hb_error *err);
-
-/*
  * The same for a row that is known: what is wrong is said without the option's
  * name, and a bad value is -HB_E_USAGE or -HB_E_CONFIG.
  */

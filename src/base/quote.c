@@ -12,17 +12,17 @@
 #define PIECE_MAX 16
 
 /*
- * Writes how the next code point, or stray byte, looks between quotes that end
- * at `end`, and returns how many bytes of the name that was.
+ * Writes how the next code point, or stray byte, looks between quotes,
+ * and returns how many bytes of the name that was.
  */
-static size_t next_piece(const char *name, size_t n, char end,
-			 char piece[PIECE_MAX + 1], size_t *ret_len)
+static size_t next_piece(const char *name, size_t n, char piece[PIECE_MAX + 1],
+			 size_t *ret_len)
 {
 	uint32_t code = 0;
 	size_t len = utf8_next(name, n, &code), used = 0;
 
 	if (len > 0 && !utf8_is_hidden(code)) {
-		if (name[0] == end || name[0] == '\\')
+		if (name[0] == '"' || name[0] == '\\')
 			piece[used++] = '\\';
 		memcpy(piece + used, name, len);
 		*ret_len = used + len;
@@ -46,25 +46,25 @@ static size_t next_piece(const char *name, size_t n, char end,
  * How many of the first bytes look the same between quotes, as nearly all do:
  * whole runs of them are passed over or copied at once.
  */
-static size_t plain_run(const char *name, size_t n, char end)
+static size_t plain_run(const char *name, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && name[i] >= ' ' && name[i] <= '~' && name[i] != end &&
+	while (i < n && name[i] >= ' ' && name[i] <= '~' && name[i] != '"' &&
 	       name[i] != '\\')
 		i++;
 	return i;
 }
 
 /* Whether a piece differs from what it stands for. */
-static bool is_plain(const char *name, size_t n, char end)
+static bool is_plain(const char *name, size_t n)
 {
 	char piece[PIECE_MAX + 1];
 	size_t len, used;
 
-	for (size_t i = plain_run(name, n, end); i < n;
-	     i += used + plain_run(name + i + used, n - i - used, end)) {
-		used = next_piece(name + i, n - i, end, piece, &len);
+	for (size_t i = plain_run(name, n); i < n;
+	     i += used + plain_run(name + i + used, n - i - used)) {
+		used = next_piece(name + i, n - i, piece, &len);
 		if (len != used)
 			return false;
 	}
@@ -75,22 +75,22 @@ bool quote_is_needed(const char *name, size_t n)
 {
 	if (n == 0 || name[0] == ' ' || name[n - 1] == ' ')
 		return true;
-	return !is_plain(name, n, '"');
+	return !is_plain(name, n);
 }
 
-static int add_pieces(const char *name, size_t n, char end, struct buf *out)
+static int add_pieces(const char *name, size_t n, struct buf *out)
 {
 	char piece[PIECE_MAX + 1];
 	size_t len;
 
 	for (size_t i = 0; i < n;) {
-		size_t run = plain_run(name + i, n - i, end);
+		size_t run = plain_run(name + i, n - i);
 
 		(void)buf_add(out, name + i, run);
 		i += run;
 		if (i == n)
 			break;
-		i += next_piece(name + i, n - i, end, piece, &len);
+		i += next_piece(name + i, n - i, piece, &len);
 		(void)buf_add(out, piece, len);
 	}
 	return out->error;
@@ -99,7 +99,7 @@ static int add_pieces(const char *name, size_t n, char end, struct buf *out)
 int quote_name_always(const char *name, size_t n, struct buf *out)
 {
 	(void)buf_add_char(out, '"');
-	(void)add_pieces(name, n, '"', out);
+	(void)add_pieces(name, n, out);
 	return buf_add_char(out, '"');
 }
 
@@ -122,13 +122,13 @@ const char *quote_shown(const char *name, char *out, size_t size)
 	assert(size >= 8);
 	if (quoted)
 		out[used++] = '"';
-	i = plain_run(name, n, '"');
+	i = plain_run(name, n);
 	if (used + i + tail > size)
 		i = size - tail - used;
 	memcpy(out + used, name, i);
 	used += i;
 	while (i < n) {
-		size_t step = next_piece(name + i, n - i, '"', piece, &len);
+		size_t step = next_piece(name + i, n - i, piece, &len);
 
 		if (used + len + tail > size)
 			break;
@@ -200,55 +200,6 @@ int unquote_name(const char *text, size_t n, struct buf *out)
 	if (c < 0 || i + 1 != n || text[i] != '"') {
 		buf_cut(out, start);
 		return -EINVAL;
-	}
-	return out->error;
-}
-
-static bool is_shell_bare(const char *word)
-{
-	static const char safe[] = "=abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789_@%+:,./-";
-	/*
-	 * An equals sign makes an assignment of a first word and a search of
-	 * zsh's =word; in an option it is harmless and common.
-	 */
-	const char *set = word[0] == '-' ? safe : safe + 1;
-
-	return word[0] != '\0' && word[strspn(word, set)] == '\0';
-}
-
-int quote_shell(const char *word, struct buf *out)
-{
-	size_t n = strlen(word);
-	uint32_t code;
-	size_t len;
-
-	if (is_shell_bare(word))
-		return buf_add(out, word, n);
-
-	for (size_t i = 0; i < n; i += len) {
-		len = utf8_next(word + i, n - i, &code);
-		if (len > 0 && !utf8_is_hidden(code))
-			continue;
-		(void)buf_add_str(out, "$'");
-		(void)add_pieces(word, n, '\'', out);
-		return buf_add_char(out, '\'');
-	}
-
-	(void)buf_add_char(out, '\'');
-	for (const char *s = word; *s; s++)
-		(void)(*s == '\'' ? buf_add_str(out, "'\\''")
-				  : buf_add_char(out, *s));
-	return buf_add_char(out, '\'');
-}
-
-int quote_argv(const char *const *argv, struct buf *out)
-{
-	for (size_t i = 0; argv[i]; i++) {
-		if (i > 0)
-			(void)buf_add_char(out, ' ');
-		(void)quote_shell(argv[i], out);
 	}
 	return out->error;
 }

@@ -38,6 +38,9 @@ int quote_name_always(const char *name, size_t n, struct buf *out);
  */
 const char *quote_shown(const char *name, char *out, size_t size);
 
+/* The same, in room of the block around it: as an argument of a message. */
+#define quoted(name) quote_shown((name), (char[QUOTE_SHOWN]){ 0 }, QUOTE_SHOWN)
+
 /*
  * The inverse: adds the bytes for which the `n` bytes of `text` stand.  Text
  * that does not begin with a double quote stands for itself.  Also understands
@@ -48,13 +51,5 @@ const char *quote_shown(const char *name, char *out, size_t size);
  * added is cut off again and the buffer has not failed.
  */
 int unquote_name(const char *text, size_t n, struct buf *out);
-
-/*
- * Adds a word, or words with spaces between, so that a shell reads them back:
- * bare, in single quotes, or as $'...' when a byte could disturb the terminal
- * (bash, zsh, ksh and POSIX 2024 know that).  For showing, not for running.
- */
-int quote_shell(const char *word, struct buf *out);
-int quote_argv(const char *const *argv, struct buf *out);
 
 #endif

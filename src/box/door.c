@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "box/state.h"
 #include "box/tail.h"
 #include "sys/proc.h"
@@ -63,15 +64,8 @@ static void note_orphan(struct door *d, pid_t command)
 {
 	if (command <= 0 || sys_kill(command, 0) < 0)
 		return;
-	if (d->n_orphans == d->room_orphans) {
-		size_t room = d->room_orphans ? 2 * d->room_orphans : 8;
-		pid_t *grown = reallocarray(d->orphans, room, sizeof(*grown));
-
-		if (!grown)
-			return;
-		d->orphans = grown;
-		d->room_orphans = room;
-	}
+	if (grow(d->orphans, d->n_orphans) < 0)
+		return;
 	d->orphans[d->n_orphans++] = command;
 }
 
@@ -95,16 +89,8 @@ static int add(struct door *d, int fd, pid_t pid)
 {
 	if (d->n_guests >= GUESTS_MAX)
 		return -E2BIG;
-	if (d->n_guests == d->room) {
-		size_t room = d->room ? 2 * d->room : 8;
-		struct door_guest *grown =
-			reallocarray(d->guests, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		d->guests = grown;
-		d->room = room;
-	}
+	if (grow(d->guests, d->n_guests) < 0)
+		return -ENOMEM;
 	d->guests[d->n_guests++] = (struct door_guest){ .fd = fd, .pid = pid };
 	return 0;
 }

@@ -89,11 +89,11 @@ struct door {
 	size_t n_fds, n_owned;	 /* the others are the box's */
 	struct door_greeting greeting;
 	struct door_guest *guests;
-	size_t n_guests, room;
+	size_t n_guests;
 	bool is_full; /* no descriptor was left for the last one */
 	/* Commands of guests who died before them. */
 	pid_t *orphans;
-	size_t n_orphans, room_orphans;
+	size_t n_orphans;
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "box/source.h"
 
 #include "base/auto.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "box/state.h"
 #include "sys/file.h"
@@ -37,13 +38,11 @@ static int add(struct box *box, const char *path, struct hb_error *err)
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (sys_readlinkat(AT_FDCWD, link, real, sizeof(real)) < 0)
 		return 0;
-	more = realloc(box->sources, (box->n_sources + 1) * sizeof(*more));
-	if (!more)
+	if (grow(box->sources, box->n_sources) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep '%s'", path);
-	box->sources = more;
-	more[box->n_sources] =
-		(struct source){ .given = path, .real = strdup(real) };
-	if (!more[box->n_sources].real)
+	more = &box->sources[box->n_sources];
+	*more = (struct source){ .given = path, .real = strdup(real) };
+	if (!more->real)
 		return hb_fail(err, -ENOMEM, "cannot keep '%s'", path);
 	box->n_sources++;
 	return 0;

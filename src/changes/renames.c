@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "tree/access.h"
 #include "tree/compare.h"
 
@@ -137,19 +138,9 @@ static void find_other(struct renames *renames, size_t at,
 
 void renames_note_name(struct renames *renames, uint64_t ino)
 {
-	if (renames->n_names == renames->names_room) {
-		size_t room =
-			renames->names_room ? 2 * renames->names_room : 256;
-		uint64_t *larger = room > RENAMES_NAMES_MAX
-					   ? NULL
-					   : reallocarray(renames->names, room,
-							  sizeof(*larger));
-
-		if (!larger)
-			return;
-		renames->names = larger;
-		renames->names_room = room;
-	}
+	if (renames->n_names >= RENAMES_NAMES_MAX ||
+	    grow(renames->names, renames->n_names) < 0)
+		return;
 	renames->names[renames->n_names++] = ino;
 }
 

@@ -50,7 +50,7 @@ struct rename_side {
 struct renames {
 	struct rename_side added, deleted;
 	uint64_t *names;
-	size_t n_names, names_room;
+	size_t n_names;
 };
 
 void renames_done(struct renames *renames);

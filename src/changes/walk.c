@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -67,7 +68,7 @@ struct walk {
 	struct names_pool pool;
 	struct buf path;
 	struct frame *frames;
-	size_t n, room;
+	size_t n;
 	size_t lowest; /* the lowest frame whose descriptors are open */
 	size_t n_fds;
 	struct entry *entries; /* of a child, by source; scratch */
@@ -93,11 +94,8 @@ static struct frame *top_of(struct walk *w)
 
 static int fail_here(struct walk *w, int r, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot compare %s",
-		       quote_shown(w->path.len ? buf_str(&w->path) : ".", shown,
-				   sizeof(shown)));
+	return hb_fail_at(err, r, w->path.len ? buf_str(&w->path) : ".",
+			  "cannot compare");
 }
 
 static void close_source(struct walk *w, struct source *s)
@@ -214,18 +212,11 @@ static int pop(struct walk *w, struct hb_error *err)
 static int add_frame(struct walk *w, struct hb_error *err)
 {
 	struct frame *f;
-	size_t to;
 
 	if (w->n == DEPTH_MAX)
 		return hb_fail(err, -E2BIG, "directories are nested too deep");
-	if (w->n == w->room) {
-		to = w->room ? 2 * w->room : 64;
-		f = realloc(w->frames, to * sizeof(*f));
-		if (!f)
-			return hb_fail(err, -ENOMEM, "cannot descend");
-		w->frames = f;
-		w->room = to;
-	}
+	if (grow(w->frames, w->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot descend");
 	f = &w->frames[w->n];
 	*f = (struct frame){ .path_len = w->path.len };
 	f->sources = calloc(w->n_layers + 1, sizeof(*f->sources));

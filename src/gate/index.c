@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "gate/rules.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ struct glob {
 
 struct gate_index {
 	struct glob *globs;
-	size_t n, room;
+	size_t n;
 	size_t buckets[BUCKETS + 1]; /* as `next` */
 };
 
@@ -115,16 +116,8 @@ static int add(struct gate_index *index, const struct glob *like, size_t len,
 	struct glob *g;
 	size_t at;
 
-	if (index->n == index->room) {
-		size_t room = index->room ? 2 * index->room : BUCKETS;
-		struct glob *larger =
-			reallocarray(index->globs, room, sizeof(*larger));
-
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "cannot keep the rules");
-		index->globs = larger;
-		index->room = room;
-	}
+	if (grow(index->globs, index->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot keep the rules");
 	g = &index->globs[index->n];
 	*g = *like;
 	if (like->pattern[len]) {

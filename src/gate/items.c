@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "gate/attributes.h"
 #include "gate/git_config.h"
 #include "gate/json_items.h"
@@ -39,15 +40,11 @@ static struct item *find(const struct items *items, const char *name)
 
 static int new_item(struct items *items, char **name, struct item **ret)
 {
-	struct item *larger;
-
 	if (items->n == ITEMS_MAX)
 		return -E2BIG;
-	larger = reallocarray(items->items, items->n + 1, sizeof(*larger));
-	if (!larger)
+	if (grow(items->items, items->n) < 0)
 		return -ENOMEM;
-	items->items = larger;
-	*ret = &larger[items->n++];
+	*ret = &items->items[items->n++];
 	**ret = (struct item){ .name = take_ptr(name) };
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "base/kv.h"
 #include "base/num.h"
 #include "base/quote.h"
@@ -92,7 +93,6 @@ static const struct word content_words[] = {
 static int fail_word(const char *word, const struct word *words,
 		     struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct suggestion s;
 
 	suggestion_init(&s, word);
@@ -101,7 +101,7 @@ static int fail_word(const char *word, const struct word *words,
 	if (s.best)
 		hb_fix(err, "did you mean '%s'?", s.best);
 	return hb_fail(err, -HB_E_CONFIG, "'%s' is not known here",
-		       quote_shown(word, shown, sizeof(shown)));
+		       quoted(word));
 }
 
 static int find_word(const char *word, const struct word *words, unsigned *ret,
@@ -171,7 +171,6 @@ static int begin_rule(struct reading *reading, struct hb_error *err)
 {
 	struct gate_rules *rules = reading->rules;
 	enum gate_source source = reading->source;
-	struct gate_rule *larger;
 
 	if (!is_id(reading->value))
 		return hb_fail(err, -HB_E_CONFIG,
@@ -187,11 +186,9 @@ static int begin_rule(struct reading *reading, struct hb_error *err)
 	if (rules->n == GATE_RULES_MAX)
 		return hb_fail(err, -HB_E_CONFIG, "more than %d rules",
 			       GATE_RULES_MAX);
-	larger = reallocarray(rules->rules, rules->n + 1, sizeof(*larger));
-	if (!larger)
+	if (grow(rules->rules, rules->n) < 0)
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
-	rules->rules = larger;
-	reading->rule = &larger[rules->n++];
+	reading->rule = &rules->rules[rules->n++];
 	*reading->rule = (struct gate_rule){
 		.severity = GATE_SEVERITIES,
 		.source = source,
@@ -248,16 +245,13 @@ static void list_done(struct gate_list *list)
 static int add_word(struct gate_list *list, const char *word,
 		    struct hb_error *err)
 {
-	char **larger;
 	int r;
 
 	if (list->n == GATE_LIST_MAX)
 		return hb_fail(err, -HB_E_CONFIG, "more than %d patterns",
 			       GATE_LIST_MAX);
-	larger = reallocarray(list->words, list->n + 1, sizeof(*larger));
-	if (!larger)
+	if (grow(list->words, list->n) < 0)
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
-	list->words = larger;
 	list->words[list->n] = NULL;
 	r = replace_text(&list->words[list->n], word, err);
 	if (r >= 0)
@@ -302,18 +296,17 @@ static void paths_done(struct gate_rule *rule)
 static int keep_path(struct gate_rule *rule, const char *pattern,
 		     const struct gate_path *like, struct hb_error *err)
 {
-	struct gate_path *larger;
+	struct gate_path *path;
 
 	if (rule->n_paths == GATE_LIST_MAX)
 		return hb_fail(err, -HB_E_CONFIG, "more than %d patterns",
 			       GATE_LIST_MAX);
-	larger = reallocarray(rule->paths, rule->n_paths + 1, sizeof(*larger));
-	if (!larger)
+	if (grow(rule->paths, rule->n_paths) < 0)
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
-	rule->paths = larger;
-	larger[rule->n_paths] = *like;
-	larger[rule->n_paths].pattern = strdup(pattern);
-	if (!larger[rule->n_paths].pattern)
+	path = &rule->paths[rule->n_paths];
+	*path = *like;
+	path->pattern = strdup(pattern);
+	if (!path->pattern)
 		return hb_fail(err, -ENOMEM, "cannot read the rules");
 	rule->n_paths++;
 	return 0;

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "git/ignorefile.h"
 #include "git/tracked.h"
@@ -61,9 +62,9 @@ struct ignored {
 	const struct ignored_outside *outside;
 	struct buf path; /* of the deepest level */
 	struct level *levels;
-	size_t depth, room;
+	size_t depth;
 	struct repository *repositories;
-	size_t n_repositories, repositories_room;
+	size_t n_repositories;
 	uint64_t size; /* of all files that are kept */
 	uint64_t work; /* that is left */
 	uint64_t n_unjudged;
@@ -264,17 +265,8 @@ static int add_repository(struct ignored *x, int dir, size_t len,
 	auto_fd int info = -1;
 	int r;
 
-	if (x->n_repositories == x->repositories_room) {
-		size_t room =
-			x->repositories_room ? 2 * x->repositories_room : 4;
-		struct repository *larger =
-			reallocarray(x->repositories, room, sizeof(*larger));
-
-		if (!larger)
-			return no_memory(err);
-		x->repositories = larger;
-		x->repositories_room = room;
-	}
+	if (grow(x->repositories, x->n_repositories) < 0)
+		return no_memory(err);
 	repo = &x->repositories[x->n_repositories++];
 	*repo = (struct repository){ .level = x->depth - 1,
 				     .len = len > 0 ? len + 1 : 0,
@@ -340,23 +332,6 @@ static int read_level(struct ignored *x, int dir, struct hb_error *err)
 	return r;
 }
 
-static int grow(struct ignored *x, struct hb_error *err)
-{
-	size_t room = x->room ? 2 * x->room : 32;
-	struct level *larger;
-
-	if (x->depth < x->room)
-		return 0;
-	larger = room > LEVELS_MAX
-			 ? NULL
-			 : reallocarray(x->levels, room, sizeof(*larger));
-	if (!larger)
-		return no_memory(err);
-	x->levels = larger;
-	x->room = room;
-	return 0;
-}
-
 static bool is_git_name(const char *path, size_t start, size_t end)
 {
 	return end - start == 4 && memcmp(path + start, ".git", 4) == 0;
@@ -384,9 +359,8 @@ static int enter(struct ignored *x, const char *path, size_t len, int dir,
 		    is_excluded(x, path, len, true))
 			level.top = len;
 	}
-	r = grow(x, err);
-	if (r < 0)
-		return r;
+	if (x->depth >= LEVELS_MAX || grow(x->levels, x->depth) < 0)
+		return no_memory(err);
 	buf_cut(&x->path, 0);
 	r = buf_add(&x->path, path, len);
 	if (r < 0)

@@ -29,7 +29,7 @@ static size_t find(const struct tracked *t, uint64_t number)
 	return at;
 }
 
-static int grow(struct tracked *t)
+static int widen(struct tracked *t)
 {
 	struct tracked larger = { .room = t->room ? 2 * t->room : ROOM_FIRST };
 
@@ -54,7 +54,7 @@ static int add(struct tracked *t, const char *path, size_t len)
 	if (t->n == TRACKED_MAX)
 		return -EBADMSG;
 	if (2 * (t->n + 1) > t->room) {
-		r = grow(t);
+		r = widen(t);
 		if (r < 0)
 			return r;
 	}

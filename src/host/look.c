@@ -204,31 +204,29 @@ static int full_path(const char *path, const char *cwd, char *ret)
 int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct stat st;
 	int r;
 
-	(void)quote_shown(word, shown, sizeof(shown));
 	if (!strchr(word, '/')) {
 		r = word[0] ? look_in_list(word, path_list, cwd, name)
 			    : -ENOENT;
 		if (r == -ENOENT)
 			return hb_fail(err, -HB_E_NOT_FOUND,
 				       "there is no program '%s' in PATH",
-				       shown);
+				       quoted(word));
 	} else {
 		r = full_path(word, cwd, name);
 		if (r >= 0)
 			r = look_program(name, &st);
 		if (r == -ENOENT)
 			return hb_fail(err, -HB_E_NOT_FOUND, "there is no '%s'",
-				       shown);
+				       quoted(word));
 	}
 	if (r >= 0)
 		r = look_real(name, real);
 	if (r < 0)
 		return hb_fail(err, -HB_E_NOT_EXECUTABLE,
-			       "'%s' is not an executable file", shown);
+			       "'%s' is not an executable file", quoted(word));
 	return 0;
 }
 

@@ -169,8 +169,6 @@ const char *setting_source_name(enum setting_source source)
 const char *setting_origin_words(const struct setting_origin *origin,
 				 enum setting_key key, char *out, size_t size)
 {
-	char shown[QUOTE_SHOWN];
-
 	switch (origin->source) {
 	case SETTING_BUILT_IN:
 		(void)snprintf(out, size, "profile '%s' (built in), line %zu",
@@ -179,13 +177,12 @@ const char *setting_origin_words(const struct setting_origin *origin,
 	case SETTING_SYSTEM:
 	case SETTING_USER:
 	case SETTING_WORKSPACE:
-		(void)snprintf(out, size, "%s:%zu",
-			       quote_shown(origin->file, shown, sizeof(shown)),
+		(void)snprintf(out, size, "%s:%zu", quoted(origin->file),
 			       origin->line);
 		break;
 	case SETTING_ENVIRONMENT:
 		(void)snprintf(out, size, "variable '%s'",
-			       quote_shown(origin->file, shown, sizeof(shown)));
+			       quoted(origin->file));
 		break;
 	case SETTING_OPTION:
 		(void)snprintf(out, size, "option '--%s'", setting_name(key));
@@ -229,7 +226,6 @@ static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err)
 {
 	struct settings *s = values;
-	char shown[QUOTE_SHOWN];
 	void *items;
 
 	(void)option;
@@ -239,7 +235,7 @@ static int add_item(void *values, const struct option *option, const char *arg,
 	}
 	if (s->now.key == KEY_ENV && (arg[0] == '=' || arg[0] == '*' || !*arg))
 		return hb_fail(err, -HB_E_USAGE, "'%s' has no name",
-			       quote_shown(arg, shown, sizeof(shown)));
+			       quoted(arg));
 	if (s->n_items >= SETTING_ITEMS_MAX)
 		return hb_fail(err, -HB_E_USAGE, "more than %d values",
 			       SETTING_ITEMS_MAX);
@@ -344,7 +340,6 @@ static int check_source(const struct settings *s, const char *value,
 			struct hb_error *err)
 {
 	const struct setting_origin *origin = &s->now.origin;
-	char shown[QUOTE_SHOWN];
 
 	if (origin->source == SETTING_WORKSPACE &&
 	    !is_tighter(s, s->now.key, value)) {
@@ -352,7 +347,7 @@ static int check_source(const struct settings *s, const char *value,
 		return hb_fail(err, -HB_E_CONFIG,
 			       "a file in the workspace may only tighten, not "
 			       "say '%s'",
-			       quote_shown(value, shown, sizeof(shown)));
+			       quoted(value));
 	}
 	if (meant[s->now.key] == FOR_ANY || origin->source == SETTING_OPTION ||
 	    origin->source == SETTING_SESSION)

@@ -80,16 +80,12 @@ static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
 		int r = glob_check(globs[i], err);
 
 		if (r < 0) {
-			char shown[QUOTE_SHOWN];
-
 			if (err && err->code == HB_E_CONFIG)
 				err->code = HB_E_USAGE;
 			hb_fix(err,
 			       "put a backslash before an ordinary character");
-			return hb_fail(
-				err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
-				"'%s'",
-				quote_shown(globs[i], shown, sizeof(shown)));
+			return hb_fail(err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
+				       "'%s'", quoted(globs[i]));
 		}
 	}
 	return 0;

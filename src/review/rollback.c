@@ -116,11 +116,9 @@ static int roll_all_back(struct hb_session *s, struct hb_error *err)
 
 static int nothing_at(const char *path, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	hb_fix(err, "holdback status");
 	return hb_fail(err, -HB_E_USAGE, "nothing is pending at '%s'",
-		       quote_shown(path, shown, sizeof(shown)));
+		       quoted(path));
 }
 
 /*
@@ -171,7 +169,6 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 			struct hb_error *err)
 {
 	const struct session_resource *resource = &s->resources[number];
-	char shown[QUOTE_SHOWN];
 	struct path_part dir = path_dirname(path);
 	struct sys_attr attr;
 	int r;
@@ -193,7 +190,7 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 			err, -HB_E_STATE,
 			"'%s' was changed before a mark, and a mark is not "
 			"taken apart",
-			quote_shown(path, shown, sizeof(shown)));
+			quoted(path));
 	}
 	return r;
 }

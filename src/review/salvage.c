@@ -154,15 +154,13 @@ static int open_take(const char *take, const int *dirs, size_t n,
 {
 	int made = sys_mkdirat(AT_FDCWD, take, 0700);
 	auto_fd int fd = -1;
-	char shown[QUOTE_SHOWN];
 	int r;
 
-	(void)quote_shown(take, shown, sizeof(shown));
 	if (made < 0 && made != -EEXIST)
-		return hb_fail(err, made, "cannot make %s", shown);
+		return hb_fail_at(err, made, take, "cannot make");
 	fd = sys_openat(AT_FDCWD, take, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0 && fd != -ENOTDIR)
-		return hb_fail(err, fd, "cannot open %s", shown);
+		return hb_fail_at(err, fd, take, "cannot open");
 	r = fd < 0 ? 0 : tree_is_empty(fd, ".", 0, err);
 	if (r < 0)
 		return r;
@@ -170,19 +168,20 @@ static int open_take(const char *take, const int *dirs, size_t n,
 		hb_fix(err,
 		       "--take DIR, with a directory that does not exist yet");
 		return hb_fail(err, -HB_E_USAGE,
-			       "%s is there, and is no empty directory", shown);
+			       "%s is there, and is no empty directory",
+			       quoted(take));
 	}
 	r = lies_in(fd, dirs, n);
 	if (r != 0 && made == 0)
 		(void)sys_unlinkat(AT_FDCWD, take, AT_REMOVEDIR);
 	if (r < 0)
-		return hb_fail(err, r,
-			       "cannot look at the directories above %s",
-			       shown);
+		return hb_fail_at(err, r, take,
+				  "cannot look at the directories above");
 	if (r > 0) {
 		hb_fix(err, "--take DIR, with one outside of it");
 		return hb_fail(err, -HB_E_USAGE,
-			       "%s lies in the session's own directory", shown);
+			       "%s lies in the session's own directory",
+			       quoted(take));
 	}
 	return take_fd(&fd);
 }

@@ -15,7 +15,6 @@ static int explain_exec(const struct run *run, struct hb_error *err)
 {
 	int code = err->code == ENOENT ? HB_E_NOT_FOUND : HB_E_NOT_EXECUTABLE;
 	struct hb_error own = { .stage = err->stage };
-	char shown[QUOTE_SHOWN];
 
 	/* Neither the host has it nor the session. */
 	if (run->lack.code != 0) {
@@ -23,16 +22,15 @@ static int explain_exec(const struct run *run, struct hb_error *err)
 		err->stage = own.stage;
 		return -err->code;
 	}
-	(void)quote_shown(run->argv[0], shown, sizeof(shown));
 	if (code == HB_E_NOT_FOUND) {
 		(void)hb_fail(&own, -code,
 			      "the interpreter of '%s' is not in the view",
-			      shown);
+			      quoted(run->argv[0]));
 		hb_fix(&own,
 		       "--ro DIR, with the directory of the program that its first line names");
 	} else {
-		(void)hb_fail(&own, -code, "cannot execute '%s': %s", shown,
-			      hb_strerror(err->code));
+		(void)hb_fail(&own, -code, "cannot execute '%s': %s",
+			      quoted(run->argv[0]), hb_strerror(err->code));
 	}
 	*err = own;
 	return -code;

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
@@ -52,15 +53,12 @@
 static int hide(void *ctx, const char *path, struct hb_error *err)
 {
 	struct mounted *m = ctx;
-	const char **hidden;
 
 	for (size_t i = 0; i < m->n_hidden; i++)
 		if (strcmp(m->hidden[i], path) == 0)
 			return 0;
-	hidden = reallocarray(m->hidden, m->n_hidden + 1, sizeof(*hidden));
-	if (!hidden)
+	if (grow(m->hidden, m->n_hidden) < 0)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	m->hidden = hidden;
 	return plan_keep_text(m->plan, path, &m->hidden[m->n_hidden++], err);
 }
 
@@ -117,11 +115,9 @@ static int add_held(void *ctx, size_t number, const char *path,
 	struct view_held *held;
 	int r;
 
-	held = reallocarray(m->held, m->n_held + 1, sizeof(*held));
-	if (!held)
+	if (grow(m->held, m->n_held) < 0)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	m->held = held;
-	held += m->n_held;
+	held = &m->held[m->n_held];
 	r = path_join(resource->source, path, source, sizeof(source));
 	if (r >= 0)
 		r = path_join(resource->inside, path, inside, sizeof(inside));
@@ -267,7 +263,6 @@ static bool tell_full(struct hb_session *s)
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		const char *source = s->record.resources[i].source;
 		struct sys_space space;
-		char shown[QUOTE_SHOWN];
 
 		if (!s->has_resources ||
 		    sys_space(s->resources[i].upper, &space) < 0 ||
@@ -279,8 +274,7 @@ static bool tell_full(struct hb_session *s)
 			  "bytes are left where changes to '%s' are kept; make "
 			  "room, then: holdback -s %s COMMAND",
 			  s->record.name, (unsigned long long)space.free_bytes,
-			  quote_shown(source, shown, sizeof(shown)),
-			  s->record.name);
+			  quoted(source), s->record.name);
 	}
 	return is_full;
 }

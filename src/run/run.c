@@ -229,15 +229,11 @@ static const char *shown_at_home(const struct run *run, const char *path,
 				 char *out, size_t size)
 {
 	const char *home = run->host.home;
-	char shown[QUOTE_SHOWN];
 
 	if (home && view_lies_in(path, home) && strcmp(path, home) != 0)
-		(void)snprintf(
-			out, size, "~%s",
-			quote_shown(path + strlen(home), shown, sizeof(shown)));
+		(void)snprintf(out, size, "~%s", quoted(path + strlen(home)));
 	else
-		(void)snprintf(out, size, "%s",
-			       quote_shown(path, shown, sizeof(shown)));
+		(void)snprintf(out, size, "%s", quoted(path));
 	return out;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/committed.h"
 
+#include "base/grow.h"
 #include "sys/place.h"
 #include "txn/history.h"
 #include "txn/journal.h"
@@ -18,18 +19,10 @@ struct load {
 
 static int add(struct committed *c, const struct op *op, uint64_t id)
 {
-	if (c->n == c->room) {
-		size_t room = c->room ? 2 * c->room : 256;
-		void *grown;
-
-		if (c->n == COMMITTED_MAX)
-			return 0;
-		grown = reallocarray(c->list, room, sizeof(*c->list));
-		if (!grown)
-			return -ENOMEM;
-		c->list = grown;
-		c->room = room;
-	}
+	if (c->n == COMMITTED_MAX)
+		return 0;
+	if (grow(c->list, c->n) < 0)
+		return -ENOMEM;
 	c->list[c->n++] = (struct committed_path){
 		.hash = siphash(&c->key, op->path, strlen(op->path)),
 		.id = id,

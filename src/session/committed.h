@@ -25,7 +25,7 @@ struct committed_path {
 struct committed {
 	struct siphash_key key;
 	struct committed_path *list; /* by hash, then with the last id first */
-	size_t n, room;
+	size_t n;
 };
 
 /*

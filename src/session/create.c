@@ -145,13 +145,11 @@ static int make_shown(const struct hb_store *store, int dir,
 static void say_no_place(const struct hb_store *store,
 			 const struct record_resource *resource)
 {
-	char shown[QUOTE_SHOWN];
-
 	store_say(store,
 		  "nothing of '%s' can be committed: its top cannot be written "
 		  "and it is on another file system than the session; fix: a "
 		  "--state-dir on its file system",
-		  quote_shown(resource->source, shown, sizeof(shown)));
+		  quoted(resource->source));
 }
 
 void session_say_inside(const struct hb_store *store,

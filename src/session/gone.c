@@ -139,14 +139,10 @@ static int make(const struct hb_session *s, size_t number, const char *name,
 
 void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	hb_fix(err,
 	       "put '%s' back; or holdback cleanup -y @%s, which discards the "
 	       "session",
-	       quote_shown(s->record.resources[number].source, shown,
-			   sizeof(shown)),
-	       s->record.name);
+	       quoted(s->record.resources[number].source), s->record.name);
 }
 
 /* The mark of stand-in `number`: -ENOENT if there is none. */
@@ -337,13 +333,9 @@ bool session_has_gone(const struct hb_session *s)
 static int fail_gone(const struct hb_session *s, size_t number,
 		     const char *what, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	gone_fix(s, number, err);
 	return hb_fail(err, -HB_E_STATE, "the directory '%s' is gone: %s",
-		       quote_shown(s->record.resources[number].source, shown,
-				   sizeof(shown)),
-		       what);
+		       quoted(s->record.resources[number].source), what);
 }
 
 int gone_refuse(const struct hb_session *s, const char *what,
@@ -441,22 +433,20 @@ uint64_t gone_say_pending(const struct hb_session *s)
 
 	for (size_t i = 0; s->resources && i < s->record.n_resources; i++) {
 		uint64_t n = s->resources[i].is_gone ? gone_pending(s, i) : 0;
-		char shown[QUOTE_SHOWN];
 
 		sum = add(sum, n);
-		(void)quote_shown(s->record.resources[i].source, shown,
-				  sizeof(shown));
 		if (n == UINT64_MAX)
 			store_say(s->store,
 				  "all changes of %s stay pending: the "
 				  "directory is gone",
-				  shown);
+				  quoted(s->record.resources[i].source));
 		else if (n > 0)
 			store_say(s->store,
 				  "%llu change%s of %s stay%s pending: the "
 				  "directory is gone",
 				  (unsigned long long)n, n == 1 ? "" : "s",
-				  shown, n == 1 ? "s" : "");
+				  quoted(s->record.resources[i].source),
+				  n == 1 ? "s" : "");
 	}
 	return sum;
 }

@@ -64,17 +64,14 @@ bool session_goes_back(const struct hb_session *s)
 static int fail_without(const struct hb_session *s, const char *source,
 			struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	(void)quote_shown(source, shown, sizeof(shown));
 	hb_fix(err,
 	       "put '%s' back, then holdback recover @%s; or holdback cleanup "
 	       "-y @%s, which discards the session",
-	       shown, s->record.name, s->record.name);
+	       quoted(source), s->record.name, s->record.name);
 	return hb_fail(err, -HB_E_STATE,
 		       "session '%s': %s interrupted, and the directory '%s' "
 		       "is gone",
-		       s->record.name, s->info.interrupted, shown);
+		       s->record.name, s->info.interrupted, quoted(source));
 }
 
 int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)

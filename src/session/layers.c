@@ -60,7 +60,6 @@ int session_find_mark(const struct hb_session *s, const char *mark,
 		      size_t *ret_number, struct hb_error *err)
 {
 	struct suggestion suggestion;
-	char shown[QUOTE_SHOWN];
 	uint64_t done = 0;
 	int r;
 
@@ -85,7 +84,7 @@ int session_find_mark(const struct hb_session *s, const char *mark,
 	else
 		hb_fix(err, "holdback status shows the marks");
 	return hb_fail(err, -HB_E_USAGE, "session '%s' has no mark '%s'",
-		       s->record.name, quote_shown(mark, shown, sizeof(shown)));
+		       s->record.name, quoted(mark));
 }
 
 int layers_open(const struct hb_session *s, const char *layer,

@@ -2,6 +2,7 @@
 #include "store/family.h"
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/attr.h"
@@ -101,20 +102,13 @@ int family_lock(const struct hb_store *store, const char *family, bool make,
 
 struct ids {
 	char (*list)[RECORD_ID_SIZE];
-	size_t n, room;
+	size_t n;
 };
 
 static int keep_id(struct ids *ids, const char *id, struct hb_error *err)
 {
-	if (ids->n == ids->room) {
-		size_t room = ids->room ? 2 * ids->room : 64;
-		void *grown = reallocarray(ids->list, room, RECORD_ID_SIZE);
-
-		if (!grown)
-			return hb_fail(err, -ENOMEM, "cannot list layers");
-		ids->list = grown;
-		ids->room = room;
-	}
+	if (grow(ids->list, ids->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot list layers");
 	memcpy(ids->list[ids->n++], id, RECORD_ID_SIZE);
 	return 0;
 }

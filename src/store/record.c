@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/kv.h"
 #include "base/num.h"
 #include "base/quote.h"
@@ -107,12 +108,9 @@ int record_add_resource(struct session_record *record, const char *source,
 	if (record->n_resources >= RECORD_RESOURCES_MAX)
 		return hb_fail(err, -E2BIG, "more than %d resources",
 			       RECORD_RESOURCES_MAX);
-	grown = reallocarray(record->resources, record->n_resources + 1,
-			     sizeof(*grown));
-	if (!grown)
+	if (grow(record->resources, record->n_resources) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep a resource");
-	record->resources = grown;
-	grown += record->n_resources;
+	grown = &record->resources[record->n_resources];
 	*grown = (struct record_resource){ .source = strdup(source),
 					   .inside = strdup(inside),
 					   .strategy = RECORD_STRATEGY,
@@ -129,16 +127,12 @@ int record_add_resource(struct session_record *record, const char *source,
 static int add_copy(char ***list, size_t *n, size_t max, const char *text,
 		    struct hb_error *err)
 {
-	char **grown;
-
 	if (*n >= max)
 		return hb_fail(err, -E2BIG, "more than %zu of a kind", max);
-	grown = reallocarray(*list, *n + 1, sizeof(*grown));
-	if (!grown)
+	if (grow(*list, *n) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep the session");
-	*list = grown;
-	grown[*n] = strdup(text);
-	if (!grown[*n])
+	(*list)[*n] = strdup(text);
+	if (!(*list)[*n])
 		return hb_fail(err, -ENOMEM, "cannot keep the session");
 	++*n;
 	return 0;
@@ -189,19 +183,14 @@ bool record_shows_host(const struct session_record *record)
 int record_add_layer(struct session_record *record,
 		     const struct record_layer *layer, struct hb_error *err)
 {
-	struct record_layer *grown;
-
 	if (record->n_layers >= RECORD_LAYERS_MAX) {
 		hb_fix(err, "holdback gc, or commit the pending changes");
 		return hb_fail(err, -E2BIG, "more than %d layers",
 			       RECORD_LAYERS_MAX);
 	}
-	grown = reallocarray(record->layers, record->n_layers + 1,
-			     sizeof(*grown));
-	if (!grown)
+	if (grow(record->layers, record->n_layers) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep a layer");
-	record->layers = grown;
-	grown[record->n_layers++] = *layer;
+	record->layers[record->n_layers++] = *layer;
 	return 0;
 }
 

@@ -75,25 +75,25 @@ static int open_given(const char *path, char *real, size_t size,
 		      struct hb_error *err)
 {
 	auto_fd int fd = -1;
-	char shown[QUOTE_SHOWN];
 	int r;
 
-	(void)quote_shown(path, shown, sizeof(shown));
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
 	if (fd == -ENOTDIR && sys_faccessat(AT_FDCWD, path, F_OK) == 0) {
 		hb_fix(err, "name the directory it lies in");
 		return hb_fail(err, -HB_E_USAGE, "'%s' is not a directory",
-			       shown);
+			       quoted(path));
 	}
 	if (fd == -ENOENT || fd == -ENOTDIR) {
 		hb_fix(err, "make it first, or name an existing directory");
-		return hb_fail(err, -HB_E_USAGE, "there is no '%s'", shown);
+		return hb_fail(err, -HB_E_USAGE, "there is no '%s'",
+			       quoted(path));
 	}
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot open '%s'", shown);
+		return hb_fail(err, fd, "cannot open '%s'", quoted(path));
 	r = (int)sys_fd_path(fd, real, size);
 	if (r < 0)
-		return hb_fail(err, r, "cannot tell where '%s' lies", shown);
+		return hb_fail(err, r, "cannot tell where '%s' lies",
+			       quoted(path));
 	return take_fd(&fd);
 }
 
@@ -108,9 +108,6 @@ static int check_inside(const char *inside, struct hb_error *err)
 static int check_source(const struct hb_store *store, const char *source,
 			struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	(void)quote_shown(source, shown, sizeof(shown));
 	if (strcmp(source, "/") == 0) {
 		hb_fix(err, "name the directory of the project");
 		return hb_fail(err, -HB_E_USAGE,
@@ -118,10 +115,11 @@ static int check_source(const struct hb_store *store, const char *source,
 	}
 	if (is_owned(source))
 		return hb_fail(err, -HB_E_USAGE, "'%s' cannot be a resource",
-			       shown);
+			       quoted(source));
 	if (path_is_beneath(source, store->path))
 		return hb_fail(err, -HB_E_USAGE,
-			       "'%s' is in the state directory itself", shown);
+			       "'%s' is in the state directory itself",
+			       quoted(source));
 	return 0;
 }
 
@@ -172,13 +170,11 @@ int resource_add(const struct hb_store *store, const char *source,
 		 struct record_resource **ret_resource, struct hb_error *err)
 {
 	auto_fd int fd = -1;
-	char shown[QUOTE_SHOWN];
 
 	fd = sys_openat2(AT_FDCWD, source, O_RDONLY | O_DIRECTORY, 0,
 			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot open '%s'",
-			       quote_shown(source, shown, sizeof(shown)));
+		return hb_fail(err, fd, "cannot open '%s'", quoted(source));
 	return add_opened(store, fd, source, inside, record, ret_resource, err);
 }
 
@@ -227,28 +223,28 @@ int resource_choose(const struct hb_store *store, const char *const *cow,
 int resource_open(const struct record_resource *resource, struct hb_error *err)
 {
 	auto_fd int fd = -1;
-	char shown[QUOTE_SHOWN];
 	struct sys_attr attr;
 	int r;
 
-	(void)quote_shown(resource->source, shown, sizeof(shown));
 	fd = sys_openat2(AT_FDCWD, resource->source, O_RDONLY | O_DIRECTORY, 0,
 			 K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
 		return hb_fail(err, -HB_E_STATE, "the directory '%s' is gone",
-			       shown);
+			       quoted(resource->source));
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot open '%s'", shown);
+		return hb_fail(err, fd, "cannot open '%s'",
+			       quoted(resource->source));
 	r = sys_attr_at(fd, "", &attr);
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", shown);
+		return hb_fail(err, r, "cannot look at '%s'",
+			       quoted(resource->source));
 	if (attr.ino != resource->ino ||
 	    attr.btime.tv_sec != resource->btime.tv_sec ||
 	    attr.btime.tv_nsec != resource->btime.tv_nsec)
 		return hb_fail(err, -HB_E_STATE,
 			       "'%s' is not the directory that the session "
 			       "was made for",
-			       shown);
+			       quoted(resource->source));
 	return take_fd(&fd);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "changes/conflict.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -111,16 +112,8 @@ static uint64_t sum_of(char *bytes, size_t path_len)
 
 static int add_slot(struct seen_file *seen, uint64_t hash, uint64_t offset)
 {
-	if (seen->n == seen->room) {
-		size_t room = seen->room ? 2 * seen->room : SLOTS_MIN;
-		struct seen_slot *grown =
-			reallocarray(seen->slots, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		seen->slots = grown;
-		seen->room = room;
-	}
+	if (grow(seen->slots, seen->n) < 0)
+		return -ENOMEM;
 	seen->slots[seen->n++] = (struct seen_slot){ hash, offset };
 	return 0;
 }

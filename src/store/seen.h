@@ -34,7 +34,7 @@ struct seen_file {
 	int failed; /* why reading it ended early, or 0 */
 	struct siphash_key key;
 	struct seen_slot *slots; /* in the order of the file */
-	size_t n, room;
+	size_t n;
 	uint32_t *table; /* by hash: the number of a slot + 1, or 0 */
 	size_t mask;
 	uint64_t end; /* of what is whole: a torn end is not read */

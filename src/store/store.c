@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
@@ -45,25 +46,23 @@ void store_say(const struct hb_store *store, const char *fmt, ...)
 static int check_own(int fd, const char *name, mode_t forbidden,
 		     struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct sys_attr attr;
 	int r;
 
 	r = sys_attr_at(fd, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", name);
-	(void)quote_shown(name, shown, sizeof(shown));
 	if (attr.uid != sys_geteuid()) {
 		hb_fix(err, "--state-dir DIR, with one of your own");
 		return hb_fail(err, -HB_E_STATE,
-			       "'%s' belongs to user %u, not to you", shown,
-			       (unsigned)attr.uid);
+			       "'%s' belongs to user %u, not to you",
+			       quoted(name), (unsigned)attr.uid);
 	}
 	if (attr.mode & forbidden) {
-		hb_fix(err, "chmod go-rwx %s", shown);
+		hb_fix(err, "chmod go-rwx %s", quoted(name));
 		return hb_fail(err, -HB_E_STATE,
-			       "others have rights on '%s' (mode %03o)", shown,
-			       (unsigned)(attr.mode & 07777));
+			       "others have rights on '%s' (mode %03o)",
+			       quoted(name), (unsigned)(attr.mode & 07777));
 	}
 	return 0;
 }
@@ -72,13 +71,11 @@ static int open_own(int dirfd, const char *name, int flags,
 		    struct hb_error *err)
 {
 	auto_fd int fd = -1;
-	char shown[QUOTE_SHOWN];
 	int r;
 
 	fd = sys_openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return hb_fail(err, fd, "cannot open '%s'",
-			       quote_shown(name, shown, sizeof(shown)));
+		return hb_fail(err, fd, "cannot open '%s'", quoted(name));
 	r = check_own(fd, name, 077, err);
 	if (r < 0)
 		return r;
@@ -193,15 +190,13 @@ static int check_home(const struct hb_store_options *options,
 {
 	const char *base = look_env(options->envp, "XDG_STATE_HOME");
 	const char *home = look_env(options->envp, "HOME");
-	char shown[QUOTE_SHOWN];
 
 	if (options->dir || (base && path_is_absolute(base)) ||
 	    sys_faccessat(AT_FDCWD, home, F_OK) != -ENOENT)
 		return 0;
 	hb_fix(err, "set HOME or XDG_STATE_HOME to a directory that exists");
 	return hb_fail(err, -HB_E_CONFIG,
-		       "the home directory '%s' does not exist",
-		       quote_shown(home, shown, sizeof(shown)));
+		       "the home directory '%s' does not exist", quoted(home));
 }
 
 int store_open(const struct hb_store_options *options, bool create,
@@ -248,11 +243,9 @@ void hb_store_free(struct hb_store *store)
 
 static int no_session(const char *name, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	hb_fix(err, "holdback ls");
 	return hb_fail(err, -HB_E_NO_SESSION, "there is no session '%s'",
-		       quote_shown(name, shown, sizeof(shown)));
+		       quoted(name));
 }
 
 bool store_leads_to(const struct hb_store *store, const char *name, int dir)
@@ -310,7 +303,7 @@ int store_each_name(int dirfd, store_name_fn fn, void *ctx,
 
 struct names {
 	char **list;
-	size_t n, room;
+	size_t n;
 };
 
 static int keep_name(void *ctx, const char *name, struct hb_error *err)
@@ -321,15 +314,8 @@ static int keep_name(void *ctx, const char *name, struct hb_error *err)
 		return 0;
 	if (names->n >= NAMES_MAX)
 		return hb_fail(err, -E2BIG, "more than %d sessions", NAMES_MAX);
-	if (names->n == names->room) {
-		size_t room = names->room ? 2 * names->room : 64;
-		char **grown = reallocarray(names->list, room, sizeof(*grown));
-
-		if (!grown)
-			return hb_fail(err, -ENOMEM, "cannot list sessions");
-		names->list = grown;
-		names->room = room;
-	}
+	if (grow(names->list, names->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot list sessions");
 	names->list[names->n] = strdup(name);
 	if (!names->list[names->n])
 		return hb_fail(err, -ENOMEM, "cannot list sessions");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "changes/walk.h"
 #include "strategy/baseline.h"
@@ -60,7 +61,7 @@ struct refresh {
 	struct trail trail;
 	struct names_pool pool;
 	struct listing *listings;
-	size_t n_listings, room;
+	size_t n_listings;
 	struct links links;
 	size_t n_held;
 	bool has_changes, has_shared;
@@ -94,15 +95,8 @@ static int list(struct refresh *f, struct hb_error *err)
 	struct listing *l;
 	int r;
 
-	if (f->n_listings == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-
-		l = reallocarray(f->listings, room, sizeof(*l));
-		if (!l)
-			return hb_fail(err, -ENOMEM, "cannot look at the copy");
-		f->listings = l;
-		f->room = room;
-	}
+	if (grow(f->listings, f->n_listings) < 0)
+		return hb_fail(err, -ENOMEM, "cannot look at the copy");
 	l = &f->listings[f->n_listings];
 	*l = (struct listing){ .depth = f->trail.n };
 	r = names_read(&f->pool, &trail_last(&f->trail)->fd, 1, &l->names, err);

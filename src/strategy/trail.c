@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -19,15 +20,6 @@
 #define PATH_BYTES_MAX ((size_t)16 << 20)
 #define USER_ALL       0700
 
-static int fail_at(const char *what, const char *name, int r,
-		   struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot %s %s", what,
-		       quote_shown(name, shown, sizeof(shown)));
-}
-
 struct trail_dir *trail_last(struct trail *t)
 {
 	return &t->dirs[t->n - 1];
@@ -36,18 +28,8 @@ struct trail_dir *trail_last(struct trail *t)
 static int add(struct trail *t, int fd, const struct entry *e,
 	       struct hb_error *err)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : OPEN_MAX_DIRS;
-		struct trail_dir *grown =
-			room > 2 * DEPTH_MAX
-				? NULL
-				: reallocarray(t->dirs, room, sizeof(*grown));
-
-		if (!grown)
-			return hb_fail(err, -ENOMEM, "the tree is too deep");
-		t->dirs = grown;
-		t->room = room;
-	}
+	if (t->n >= 2 * DEPTH_MAX || grow(t->dirs, t->n) < 0)
+		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	t->dirs[t->n++] = (struct trail_dir){
 		.fd = fd,
 		.dev = e->dev,
@@ -96,7 +78,7 @@ static int reopen(struct trail *t, struct hb_error *err)
 	fd = sys_openat(trail_last(t)->fd, "..", O_RDONLY | O_DIRECTORY, 0);
 	r = fd < 0 ? fd : sys_attr_at(fd, "", &a);
 	if (r < 0)
-		return fail_at("open", "..", r, err);
+		return hb_fail_at(err, r, "..", "cannot open");
 	if (a.ino != up->ino || a.dev != up->dev)
 		return hb_fail(err, -HB_E_BUSY,
 			       "a directory of the store was moved");
@@ -188,7 +170,7 @@ int trail_touch(struct trail *t, struct hb_error *err)
 	if (!dir->is_open)
 		r = sys_chmod_fd(dir->fd, dir->mode | USER_ALL);
 	if (r < 0)
-		return fail_at("write to", buf_str(&t->path), r, err);
+		return hb_fail_at(err, r, buf_str(&t->path), "cannot write to");
 	dir->is_open = true;
 	dir->is_touched = true;
 	return 0;

@@ -34,7 +34,7 @@ struct trail_dir {
 
 struct trail {
 	struct trail_dir *dirs; /* [0] is the top */
-	size_t n, room, lowest;
+	size_t n, lowest;
 	struct buf path;
 	/*
 	 * A directory is done with.  It is open, and so is the one above it.

@@ -29,15 +29,6 @@
 #define USER_WRITE 0200
 #define USER_ENTER 0500
 
-static int fail_at(const char *what, const char *path, int r,
-		   struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot %s %s", what,
-		       quote_shown(path, shown, sizeof(shown)));
-}
-
 static int leave(void *ctx, struct trail_dir *dir, struct hb_error *err)
 {
 	int r = trail_restore(dir, err);
@@ -188,7 +179,7 @@ static int mark_origin(int dir, const char *name, const struct entry *e,
 		r = 0;
 	if (r >= 0 && is_closed)
 		r = sys_chmod_fd(fd, e->mode);
-	return r < 0 ? fail_at("mark", name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, name, "cannot mark") : 0;
 }
 
 /*
@@ -213,7 +204,7 @@ static int make_dir(struct upper *u, int from, const char *from_name,
 	if (now.type == ENTRY_DIR && with_attributes) {
 		fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
 		r = fd < 0 ? fd : sys_chmod_fd(fd, now.mode | USER_ALL);
-		r = r < 0 ? fail_at("open", name, r, err)
+		r = r < 0 ? hb_fail_at(err, r, name, "cannot open")
 			  : carry_attributes(&carry, fd, err);
 		if (r >= 0 && now.has_origin)
 			r = mark_origin(dir, name, e, name, err);
@@ -302,8 +293,8 @@ static int mark_stand_in(int dir, const char *name,
 	if (r < 0)
 		hb_fix(err, "holdback rollback or cleanup; the real file is "
 			    "as it was");
-	return r < 0 ? fail_at("keep the unreadable file at", source->path, r,
-			       err)
+	return r < 0 ? hb_fail_at(err, r, source->path,
+				  "cannot keep the unreadable file at")
 		     : 0;
 }
 
@@ -351,11 +342,12 @@ static int make_whiteout(int dir, const char *name, struct hb_error *err)
 	if (r == 0)
 		return 0;
 	if (r == -ENOSPC || r == -EDQUOT || r == -EIO)
-		return fail_at("note the deletion of", name, r, err);
+		return hb_fail_at(err, r, name, "cannot note the deletion of");
 	fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
 			0600);
 	r = fd < 0 ? fd : sys_set_xattr(fd, OVERLAY_PREFIX "whiteout", "y", 1);
-	return r < 0 ? fail_at("note the deletion of", name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, name, "cannot note the deletion of")
+		     : 0;
 }
 
 /* What lies below the layer, the base last. */
@@ -447,7 +439,8 @@ static int hide_lower(struct upper *u, const struct upper_source *source,
 			r = sys_set_xattr(trail_last(&u->trail)->fd,
 					  OVERLAY_PREFIX "opaque", "y", 1);
 			if (r < 0)
-				r = fail_at("replace", source->path, r, err);
+				r = hb_fail_at(err, r, source->path,
+					       "cannot replace");
 			break;
 		}
 		if (copy.fd < 0)

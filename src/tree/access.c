@@ -24,19 +24,15 @@
 
 static int fail_for(const char *name, int r, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	quote_shown(name, shown, sizeof(shown));
 	if (r == -EXDEV)
-		return hb_fail(err, r, "another file system is mounted on %s",
-			       shown);
-	return hb_fail(err, r, "cannot open %s", shown);
+		return hb_fail_at(err, r, name,
+				  "another file system is mounted on");
+	return hb_fail_at(err, r, name, "cannot open");
 }
 
 static int check_is(int fd, const char *name, const struct entry *entry,
 		    struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct sys_attr a;
 	int r;
 
@@ -45,7 +41,7 @@ static int check_is(int fd, const char *name, const struct entry *entry,
 		return fail_for(name, r, err);
 	if (a.ino != entry->ino || a.dev != entry->dev)
 		return hb_fail(err, -HB_E_BUSY, "%s changes while it is read",
-			       quote_shown(name, shown, sizeof(shown)));
+			       quoted(name));
 	return 0;
 }
 

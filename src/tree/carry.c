@@ -24,15 +24,6 @@
 #define RANGE_MAX  ((size_t)1 << 30)
 #define USER_WRITE 0600
 
-static int fail_at(const char *what, const char *name, int r,
-		   struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot %s %s", what,
-		       quote_shown(name, shown, sizeof(shown)));
-}
-
 /* What the attribute is called where it goes; NULL: it stays behind. */
 static const char *carried_name(const char *name, unsigned flags, char *buf,
 				size_t size)
@@ -311,9 +302,9 @@ static int copy_file(const struct carry *c, int to, const char *name,
 	out = sys_openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
 			 0600);
 	if (out < 0)
-		return fail_at("create a copy of", c->name, out, err);
+		return hb_fail_at(err, out, c->name, "cannot create a copy of");
 	r = copy_bytes(in, out, c->entry->size);
-	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, c->name, "cannot copy") : 0;
 }
 
 static int copy_link(const struct carry *c, int to, const char *name,
@@ -323,7 +314,7 @@ static int copy_link(const struct carry *c, int to, const char *name,
 	ssize_t n = sys_readlinkat(c->from, c->name, target, sizeof(target));
 	int r = n < 0 ? (int)n : sys_symlinkat(target, to, name);
 
-	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, c->name, "cannot copy") : 0;
 }
 
 static int make(const struct carry *c, int to, const char *name,
@@ -352,7 +343,7 @@ static int make(const struct carry *c, int to, const char *name,
 		r = -EINVAL;
 		break;
 	}
-	return r < 0 ? fail_at("copy", c->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, c->name, "cannot copy") : 0;
 }
 
 static bool has_xattrs(int dir, const char *name)
@@ -390,15 +381,17 @@ static int carry_xattrs(const struct carry *c, int to,
 		return 0;
 	from = sys_openat(c->from, c->name, O_PATH | O_NOFOLLOW, 0);
 	if (from < 0)
-		return fail_at("open", c->name, from, err);
+		return hb_fail_at(err, from, c->name, "cannot open");
 	r = carry_read_xattrs(from, c->entry, c->flags, &list, err);
 	if (r < 0)
-		return fail_at("copy", c->name, r, err);
+		return hb_fail_at(err, r, c->name, "cannot copy");
 	l = (struct xattr_list){ buf_str(&list), list.len };
 	r = open_up(c, to, now);
 	if (r == 0)
 		r = carry_set_xattrs(to, &l);
-	return r < 0 ? fail_at("copy the attributes of", c->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, c->name,
+				  "cannot copy the attributes of")
+		     : 0;
 }
 
 static int carry_owner(const struct carry *c, int fd,
@@ -424,11 +417,12 @@ int carry_attributes(const struct carry *c, int fd, struct hb_error *err)
 
 	r = sys_attr_at(fd, "", &now);
 	if (r < 0)
-		return fail_at("open the copy of", c->name, r, err);
+		return hb_fail_at(err, r, c->name, "cannot open the copy of");
 	/* First, because it costs file capabilities and the setuid bit. */
 	r = carry_owner(c, fd, &now);
 	if (r < 0)
-		return fail_at("set the owner of a copy of", c->name, r, err);
+		return hb_fail_at(err, r, c->name,
+				  "cannot set the owner of a copy of");
 	r = carry_xattrs(c, fd, &now, err);
 	if (r < 0)
 		return r;
@@ -436,8 +430,8 @@ int carry_attributes(const struct carry *c, int fd, struct hb_error *err)
 		r = sys_chmod_fd(fd, c->mode);
 	if (r == 0)
 		r = sys_set_mtime_at(fd, "", c->entry->mtime);
-	return r < 0 ? fail_at("set the attributes of a copy of", c->name, r,
-			       err)
+	return r < 0 ? hb_fail_at(err, r, c->name,
+				  "cannot set the attributes of a copy of")
 		     : 0;
 }
 
@@ -452,6 +446,6 @@ int carry_copy(const struct carry *c, int to, const char *name,
 		return r;
 	fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open the copy of", c->name, fd, err);
+		return hb_fail_at(err, fd, c->name, "cannot open the copy of");
 	return carry_attributes(c, fd, err);
 }

@@ -20,14 +20,6 @@
 /* What zeroes are digested in; part of what the digest is. */
 #define DIGEST_BLOCK ((size_t)64 << 10)
 
-static int fail_side(const struct side *side, int r, struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot read %s",
-		       quote_shown(side->name, shown, sizeof(shown)));
-}
-
 /* A name of an extended attribute as commit will write it. */
 struct xname {
 	const char *raw;
@@ -101,7 +93,8 @@ static int digest_xattrs(const struct side *side, int fd, struct xname *names,
 		if (len == -ENODATA)
 			continue;
 		if (len < 0)
-			return fail_side(side, (int)len, err);
+			return hb_fail_at(err, (int)len, side->name,
+					  "cannot read");
 		add_sized(&h, names[i].is_user ? "user." : "",
 			  names[i].is_user ? 5 : 0);
 		add_sized(&h, names[i].tail, strlen(names[i].tail));
@@ -119,7 +112,7 @@ static int list_xattrs(const struct side *side, char *list, size_t size,
 	ssize_t n = sys_list_xattrs_at(side->dir, side->name, list, size);
 
 	if (n < 0 && n != -ERANGE)
-		return fail_side(side, (int)n, err);
+		return hb_fail_at(err, (int)n, side->name, "cannot read");
 	return (int)n;
 }
 
@@ -143,7 +136,7 @@ static int digest_listed(const struct side *side, const char *list, int len,
 		return 0;
 	fd = sys_openat(side->dir, side->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_side(side, fd, err);
+		return hb_fail_at(err, fd, side->name, "cannot read");
 	return digest_xattrs(side, fd, names, n, x, err);
 }
 
@@ -269,7 +262,7 @@ int side_same_content(const struct side *a, const struct side *b,
 	}
 	r = is_small ? compare_small(first, second, (size_t)a->entry->size)
 		     : compare_open_files(first, second, a->entry->size);
-	return r < 0 ? fail_side(a, r, err) : r;
+	return r < 0 ? hb_fail_at(err, r, a->name, "cannot read") : r;
 }
 
 int side_same_target(const struct side *a, const struct side *b,
@@ -280,10 +273,10 @@ int side_same_target(const struct side *a, const struct side *b,
 
 	n = sys_readlinkat(a->dir, a->name, first, sizeof(first));
 	if (n < 0)
-		return fail_side(a, (int)n, err);
+		return hb_fail_at(err, (int)n, a->name, "cannot read");
 	n = sys_readlinkat(b->dir, b->name, second, sizeof(second));
 	if (n < 0)
-		return fail_side(b, (int)n, err);
+		return hb_fail_at(err, (int)n, b->name, "cannot read");
 	return strcmp(first, second) == 0;
 }
 
@@ -352,7 +345,8 @@ int side_content(const struct side *side, uint8_t ret_digest[SHA256_SIZE],
 		n = sys_readlinkat(side->dir, side->name, target,
 				   sizeof(target));
 		if (n < 0)
-			return fail_side(side, (int)n, err);
+			return hb_fail_at(err, (int)n, side->name,
+					  "cannot read");
 		sha256_of(target, (size_t)n, ret_digest);
 		return 0;
 	}
@@ -363,7 +357,7 @@ int side_content(const struct side *side, uint8_t ret_digest[SHA256_SIZE],
 	if (fd < 0)
 		return fd;
 	r = digest_file(fd, side->entry->size, ret_digest);
-	return r < 0 ? fail_side(side, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, side->name, "cannot read") : 0;
 }
 
 int side_same_bytes(const struct side *a, const struct side *b,

@@ -176,10 +176,7 @@ int content_walk_enter(struct content_walk *walk,
 static int fail_for(const struct content_place *place, int r,
 		    struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot read %s",
-		       quote_shown(place->path, shown, sizeof(shown)));
+	return hb_fail_at(err, r, place->path, "cannot read");
 }
 
 int content_open(const struct content_place *place, struct hb_error *err)

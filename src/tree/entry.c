@@ -91,11 +91,8 @@ static void fill(const struct sys_attr *a, struct entry *e)
 
 static int refuse(const char *mark, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	return hb_fail(err, -HB_E_CORRUPT,
-		       "the overlay mark %s is not one of ours",
-		       quote_shown(mark, shown, sizeof(shown)));
+		       "the overlay mark %s is not one of ours", quoted(mark));
 }
 
 static int hold(const struct place *at, const struct entry *e)
@@ -269,13 +266,11 @@ static int read_entry(int dirfd, const char *name, bool is_layer,
 		      struct hb_error *err)
 {
 	const struct place at = { .dir = dirfd, .name = name };
-	char shown[QUOTE_SHOWN];
 	int r;
 
 	r = look_at(&at, is_layer, known, ret_entry, err);
 	if (r < 0)
-		return hb_fail(err, r, "%s",
-			       quote_shown(name, shown, sizeof(shown)));
+		return hb_fail(err, r, "%s", quoted(name));
 	return 0;
 }
 
@@ -303,15 +298,6 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 	const struct place at = { .dir = fd, .name = "" };
 
 	return look_at(&at, is_layer, NULL, ret_entry, err);
-}
-
-bool entry_is_same_object(const struct entry *a, const struct entry *b)
-{
-	if (a->type != b->type || a->type == ENTRY_NONE || a->ino != b->ino ||
-	    !is_same_time(a->btime, b->btime))
-		return false;
-	return a->type == ENTRY_DIR ||
-	       (a->size == b->size && is_same_time(a->mtime, b->mtime));
 }
 
 bool entry_is_special(const struct entry *e)

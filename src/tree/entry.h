@@ -67,13 +67,6 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 		  struct hb_error *err);
 
 /*
- * Identity that survives a reboot: inode number, birth time, and of anything
- * but a directory size and mtime; a directory's own are changed by whatever is
- * moved in or out of it.  Not ctime, which our own renames change.
- */
-bool entry_is_same_object(const struct entry *a, const struct entry *b);
-
-/*
  * The same object, and nothing has been done to it in between as far as the
  * kernel tells; the marks are not compared.
  */

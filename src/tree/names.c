@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -42,7 +43,7 @@ struct collector {
 	char *text;
 	size_t len, room;
 	uint32_t *offsets;
-	size_t n, n_room;
+	size_t n;
 	struct run *runs;
 	size_t n_runs;
 };
@@ -144,14 +145,10 @@ static int compare_names(const void *a, const void *b, void *text)
 
 static int add_run(struct collector *c, struct run run, struct hb_error *err)
 {
-	struct run *grown;
-
 	if (c->n_runs == RUNS_MAX)
 		return hb_fail(err, -E2BIG, "too many names in a directory");
-	grown = realloc(c->runs, (c->n_runs + 1) * sizeof(*grown));
-	if (!grown)
+	if (grow(c->runs, c->n_runs) < 0)
 		return out_of_memory(err);
-	c->runs = grown;
 	c->runs[c->n_runs++] = run;
 	return 0;
 }
@@ -192,27 +189,26 @@ static int write_run(struct collector *c, struct hb_error *err)
 	return add_run(c, run, err);
 }
 
-static int grow(void **block, size_t *room, size_t need, size_t size)
+static int grow_text(struct collector *c, size_t need)
 {
-	size_t to = *room ? *room : 256;
-	void *p;
+	size_t to = c->room ? c->room : 256;
+	char *larger;
 
-	if (need <= *room)
+	if (need <= c->room)
 		return 0;
 	while (to < need)
 		to *= 2;
-	p = realloc(*block, to * size);
-	if (!p)
+	larger = realloc(c->text, to);
+	if (!larger)
 		return -ENOMEM;
-	*block = p;
-	*room = to;
+	c->text = larger;
+	c->room = to;
 	return 0;
 }
 
 static int collect(struct collector *c, const char *name, struct hb_error *err)
 {
 	size_t n = strlen(name) + 1;
-	void *text = c->text, *offsets = c->offsets;
 	int r;
 
 	if (c->n > 0 &&
@@ -221,13 +217,7 @@ static int collect(struct collector *c, const char *name, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
-	r = grow(&text, &c->room, c->len + n, 1);
-	c->text = text;
-	if (r < 0)
-		return out_of_memory(err);
-	r = grow(&offsets, &c->n_room, c->n + 1, sizeof(*c->offsets));
-	c->offsets = offsets;
-	if (r < 0)
+	if (grow_text(c, c->len + n) < 0 || grow(c->offsets, c->n) < 0)
 		return out_of_memory(err);
 	memcpy(c->text + c->len, name, n);
 	c->offsets[c->n++] = (uint32_t)c->len;

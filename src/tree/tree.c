@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -46,7 +47,7 @@ struct walk {
 	void *ctx;
 	int dir; /* the directory of the top frame */
 	struct frame *stack;
-	size_t depth, room;
+	size_t depth;
 	struct buf path;
 	_Alignas(8) char block[TREE_BLOCK];
 	size_t at, filled;
@@ -54,12 +55,10 @@ struct walk {
 
 static int fail_at(const char *name, int r, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	return hb_fail(err, r,
 		       r == -EXDEV ? "another file system is mounted on %s"
 				   : "cannot open the directory %s",
-		       quote_shown(name, shown, sizeof(shown)));
+		       quoted(name));
 }
 
 /* Gives what is missing, through a descriptor that needs no permission. */
@@ -100,18 +99,8 @@ static int push(struct walk *w, int dirfd, const char *name,
 	struct sys_attr now;
 	int fd, r;
 
-	if (w->depth == w->room) {
-		size_t room = w->room ? 2 * w->room : 64;
-		struct frame *larger;
-
-		larger = room > TREE_DEPTH_MAX ? NULL
-					       : reallocarray(w->stack, room,
-							      sizeof(*larger));
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "the tree is too deep");
-		w->stack = larger;
-		w->room = room;
-	}
+	if (w->depth >= TREE_DEPTH_MAX || grow(w->stack, w->depth) < 0)
+		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	fd = open_dir(w, dirfd, name, attr, &frame.was_closed);
 	if (fd < 0)
 		return fail_at(name, fd, err);
@@ -326,7 +315,6 @@ static int remove_one(void *ctx, const struct tree_visit *v,
 		      struct hb_error *err)
 {
 	bool is_dir = S_ISDIR(v->attr.mode);
-	char shown[QUOTE_SHOWN];
 	int r;
 
 	(void)ctx;
@@ -336,13 +324,11 @@ static int remove_one(void *ctx, const struct tree_visit *v,
 	/* A name that reading skipped: the whole walk is made again. */
 	if (r == 0 || r == -ENOENT || r == -ENOTEMPTY)
 		return 0;
-	return hb_fail(err, r, "cannot remove %s",
-		       quote_shown(v->path, shown, sizeof(shown)));
+	return hb_fail_at(err, r, v->path, "cannot remove");
 }
 
 int tree_remove(int dirfd, const char *name, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct sys_attr attr;
 	int r;
 
@@ -365,8 +351,7 @@ int tree_remove(int dirfd, const char *name, struct hb_error *err)
 		if (r != -ENOTEMPTY)
 			break;
 	}
-	return hb_fail(err, r, "cannot remove %s",
-		       quote_shown(name, shown, sizeof(shown)));
+	return hb_fail_at(err, r, name, "cannot remove");
 }
 
 static int find_any(void *ctx, const struct tree_visit *v, struct hb_error *err)

@@ -78,13 +78,11 @@ void apply_done(struct apply *a)
 
 static void note_left(struct apply *a, const struct txn_left *left)
 {
-	char shown[QUOTE_SHOWN];
-
 	a->n_left++;
 	if (a->txn->left)
 		a->txn->left(a->txn->left_ctx, left);
 	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
-			  quote_shown(left->path, shown, sizeof(shown)));
+			  quoted(left->path));
 }
 
 static int leave(struct apply *a, const struct op *op, bool back,

@@ -191,7 +191,6 @@ static int scan_all(struct commit *c, struct hb_error *err)
  */
 static int refuse(const struct commit *c, uint64_t n, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	size_t i = 0;
 
 	while (i + 1 < c->n && !c->parts[i].survey.conflict)
@@ -199,7 +198,7 @@ static int refuse(const struct commit *c, uint64_t n, struct hb_error *err)
 	return hb_fail(
 		err, -HB_E_CONFLICT, "the base has changed in %llu %s %s",
 		(unsigned long long)n, n == 1 ? "place:" : "places, first in",
-		quote_shown(c->parts[i].survey.conflict, shown, sizeof(shown)));
+		quoted(c->parts[i].survey.conflict));
 }
 
 static int scan(struct commit *c, struct txn_result *result,

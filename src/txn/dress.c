@@ -27,15 +27,6 @@ struct label {
 	ssize_t size; /* not above 0: the base has none */
 };
 
-static int fail_at(const char *what, const char *path, int r,
-		   struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot %s %s", what,
-		       quote_shown(path, shown, sizeof(shown)));
-}
-
 /* Takes the marks off; `list` is all that it has. */
 static int strip_listed(int fd, const char *list, size_t n, const char *path,
 			struct hb_error *err)
@@ -47,7 +38,8 @@ static int strip_listed(int fd, const char *list, size_t n, const char *path,
 			continue;
 		r = sys_remove_xattr(fd, x);
 		if (r < 0 && r != -ENODATA)
-			return fail_at("take the marks off", path, r, err);
+			return hb_fail_at(err, r, path,
+					  "cannot take the marks off");
 	}
 	return 0;
 }
@@ -68,7 +60,8 @@ static int strip(int fd, const char *path, struct hb_error *err)
 		n = sys_list_xattrs(fd, large, OVERLAY_LIST_MAX);
 	}
 	if (n < 0)
-		return fail_at("list the attributes of", path, (int)n, err);
+		return hb_fail_at(err, (int)n, path,
+				  "cannot list the attributes of");
 	return strip_listed(fd, list, (size_t)n, path, err);
 }
 
@@ -82,7 +75,7 @@ static int set_label(int fd, const struct label *label, const char *path,
 	r = sys_set_xattr(fd, LABEL, label->value, (size_t)label->size);
 	/* The policy decides who may relabel; the file is usable without. */
 	if (r < 0 && r != -EPERM && r != -EACCES && r != -ENOTSUP)
-		return fail_at("label", path, r, err);
+		return hb_fail_at(err, r, path, "cannot label");
 	return 0;
 }
 
@@ -96,7 +89,7 @@ static int strip_one(void *ctx, const struct tree_visit *v,
 		return 0;
 	fd = sys_openat(v->dir, v->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open", v->path, fd, err);
+		return hb_fail_at(err, fd, v->path, "cannot open");
 	r = strip(fd, v->path, err);
 	if (r < 0)
 		return r;
@@ -148,7 +141,7 @@ static int dress_plain(struct site *s, const struct op *op,
 		return -EAGAIN;
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	r = strip_listed(fd, names, (size_t)n, op->path, err);
 	return r < 0 ? r : 1;
 }
@@ -168,7 +161,8 @@ int dress_mode(const struct place *p, const struct object *now, mode_t mode,
 		fd = sys_openat(p->dir, p->name, O_PATH | O_NOFOLLOW, 0);
 		r = fd < 0 ? fd : sys_chmod_fd(fd, mode);
 	}
-	return r < 0 ? fail_at("set the mode of", p->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the mode of")
+		     : 0;
 }
 
 static int set_owner(const struct place *p, const struct object *now, uid_t uid,
@@ -182,7 +176,8 @@ static int set_owner(const struct place *p, const struct object *now, uid_t uid,
 	/* A group that we are not in stays the one it is. */
 	if (r == -EPERM && now->uid == uid)
 		return 0;
-	return r < 0 ? fail_at("set the owner of", p->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the owner of")
+		     : 0;
 }
 
 /* Owner before mode: a new owner costs the setuid bit. */
@@ -214,7 +209,8 @@ static int set_dir_time(const struct place *p, struct timespec mtime,
 	     now.mtime.tv_nsec == mtime.tv_nsec))
 		return r;
 	r = sys_set_mtime_at(p->dir, p->name, mtime);
-	return r < 0 ? fail_at("set the time of", p->name, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the time of")
+		     : 0;
 }
 
 int dress_moved(const struct place *p, const struct object *now, mode_t mode,
@@ -228,7 +224,7 @@ int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 	if (r == -EPERM)
 		is_late = false;
 	else if (r < 0)
-		return fail_at("set the time of", p->name, r, err);
+		return hb_fail_at(err, r, p->name, "cannot set the time of");
 	r = dress_mode(p, now, mode, err);
 	return r < 0 ? r : is_late;
 }
@@ -259,7 +255,7 @@ static int label_copy(struct site *s, const struct op *op,
 		return 0;
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	r = set_label(fd, &label, op->path, err);
 	return r < 0 ? r : 1;
 }
@@ -303,14 +299,14 @@ int dress_for_base(struct site *s, const struct op *op,
 	read_label(s, base, &label);
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	r = strip_all(op, source, fd, &label, err);
 	if (r >= 0)
 		r = set_attributes(source, op->uid, op->gid,
 				   is_dir ? op->mode | USER_ALL : op->mode,
 				   err);
 	if (r < 0)
-		return fail_at("prepare", op->path, r, err);
+		return hb_fail_at(err, r, op->path, "cannot prepare");
 	r = is_dir ? set_dir_time(source, op->new.mtime, err) : 0;
 	return r < 0 ? r : 1;
 }
@@ -353,10 +349,11 @@ int dress_for_layer(const struct op *op, const struct place *source,
 	}
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	r = put_marks(fd, op);
 	if (r < 0)
-		return fail_at("put the marks back on", op->path, r, err);
+		return hb_fail_at(err, r, op->path,
+				  "cannot put the marks back on");
 	r = set_attributes(source, op->new.uid, op->new.gid, op->new.mode, err);
 	if (r < 0 || op->new.type != ENTRY_DIR)
 		return r;
@@ -377,15 +374,13 @@ static int open_up(int fd, const struct object *now, const char *path,
 	if ((now->mode & USER_ENTER) == USER_ENTER)
 		return 0;
 	r = sys_chmod_fd(fd, now->mode | USER_ENTER);
-	return r < 0 ? fail_at("open up", path, r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, path, "cannot open up") : 0;
 }
 
 static int fail_conflict(const char *path, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	return hb_fail(err, -HB_E_CONFLICT, "the directory %s has changed",
-		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
+		       quoted(*path ? path : "."));
 }
 
 /* The directory of that path in the upper, if it is the one of the plan. */
@@ -444,7 +439,7 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 			       ? dress_likeness(s, op, true, err)
 			       : fail_conflict(op->path, err);
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	p = place_of(fd);
 	r = place_read(&p, &now, err);
 	if (r < 0)
@@ -455,7 +450,7 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 					      : fail_conflict(op->path, err);
 	r = is_first ? dress_has_attributes(op, fd, &now, false) : 1;
 	if (r <= 0)
-		return r < 0 ? fail_at("look at", op->path, r, err)
+		return r < 0 ? hb_fail_at(err, r, op->path, "cannot look at")
 			     : fail_conflict(op->path, err);
 	r = open_up(fd, &now, op->path, err);
 	return r < 0 ? r : dress_likeness(s, op, true, err);
@@ -505,7 +500,9 @@ static int dress_top(struct site *s, const struct op *op, bool back,
 			? follow_top(s, op, back, err)
 			: 0;
 
-	return r < 0 ? fail_at("remember the attributes of", ".", r, err) : 0;
+	return r < 0 ? hb_fail_at(err, r, ".",
+				  "cannot remember the attributes of")
+		     : 0;
 }
 
 int dress_close_dir(struct site *s, const struct op *op, bool back,
@@ -525,7 +522,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
 		return 0;
 	if (fd < 0)
-		return fail_at("open", op->path, fd, err);
+		return hb_fail_at(err, fd, op->path, "cannot open");
 	p = place_of(fd);
 	r = place_read(&p, &now, err);
 	if (r < 0 || !op_is_old(op, &now))
@@ -534,8 +531,8 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 		r = carry_set_xattrs(fd,
 				     back ? &op->old_xattrs : &op->new_xattrs);
 		if (r < 0)
-			return fail_at("set the attributes of", op->path, r,
-				       err);
+			return hb_fail_at(err, r, op->path,
+					  "cannot set the attributes of");
 	}
 	r = set_owner(&p, &now, back ? op->old.uid : op->uid,
 		      back ? op->old.gid : op->gid, err);

@@ -16,16 +16,13 @@
 
 static int fail_held(const char *path, pid_t holder, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	hb_fix(err, "end the program that has it open");
-	(void)quote_shown(path, shown, sizeof(shown));
 	if (holder == 0)
-		return hb_fail(err, -HB_E_CONFLICT,
-			       "a program has the database open: %s", shown);
+		return hb_fail_at(err, -HB_E_CONFLICT, path,
+				  "a program has the database open:");
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "process %d has the database open: %s", (int)holder,
-		       shown);
+		       quoted(path));
 }
 
 static int check_held(int dir, const char *name, const char *path,

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -25,18 +26,8 @@
 int levels_push(struct planner *p, const struct level *level,
 		struct hb_error *err)
 {
-	if (p->depth == p->room) {
-		size_t room = p->room ? 2 * p->room : 32;
-		struct level *larger;
-
-		larger = room > LEVELS_MAX ? NULL
-					   : reallocarray(p->levels, room,
-							  sizeof(*larger));
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "the tree is too deep");
-		p->levels = larger;
-		p->room = room;
-	}
+	if (p->depth >= LEVELS_MAX || grow(p->levels, p->depth) < 0)
+		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	p->levels[p->depth++] = *level;
 	return 0;
 }

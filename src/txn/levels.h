@@ -42,7 +42,7 @@ struct planner {
 	uint64_t slot;
 	struct buf path; /* of the change at hand */
 	struct level *levels;
-	size_t depth, room;
+	size_t depth;
 	/* of ops.c alone */
 	uint64_t number;
 	bool is_successor; /* it takes the place of a directory that goes */

@@ -42,10 +42,7 @@ static int check_xattrs(int dirfd, const char *name, bool has_to_stay,
 			  : -ENOMEM;
 	}
 	if (n < 0) {
-		char shown[QUOTE_SHOWN];
-
-		return hb_fail(err, (int)n, "cannot look at %s",
-			       quote_shown(name, shown, sizeof(shown)));
+		return hb_fail_at(err, (int)n, name, "cannot look at");
 	}
 	for (const char *x = list; x < list + n; x += strlen(x) + 1)
 		if ((overlay_is_reserved(x) && !overlay_is_mark(x)) ||

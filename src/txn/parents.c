@@ -27,10 +27,8 @@
 
 static int fail_at(const char *path, int r, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	return hb_fail(err, r, "cannot make %s in the layer again",
-		       quote_shown(path, shown, sizeof(shown)));
+		       quoted(path));
 }
 
 /* To the overlay it is a copy that it made itself. */

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -46,17 +47,15 @@ struct rest {
 	struct buf path; /* of the change before; the levels are parts of it */
 	struct buf skip; /* everything below is hidden; empty: none */
 	struct level *levels;
-	size_t depth, room;
+	size_t depth;
 	uint64_t number; /* of the next whole directory */
 	struct linked linked;
 };
 
 static int fail_at(const char *path, int r, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot keep the changes that are left out: %s",
-		       quote_shown(path, shown, sizeof(shown)));
+	return hb_fail_at(err, r, path,
+			  "cannot keep the changes that are left out:");
 }
 
 static bool is_below(const char *path, const char *dir, size_t len)
@@ -188,18 +187,8 @@ static int make_dir(struct rest *t, const char *path, size_t len, size_t layer,
 	struct entry entry;
 	int r;
 
-	if (t->depth == t->room) {
-		size_t room = t->room ? 2 * t->room : 32;
-		struct level *larger = room > LEVELS_MAX
-					       ? NULL
-					       : reallocarray(t->levels, room,
-							      sizeof(*larger));
-
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "the tree is too deep");
-		t->levels = larger;
-		t->room = room;
-	}
+	if (t->depth >= LEVELS_MAX || grow(t->levels, t->depth) < 0)
+		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	r = copy(t, layer, path, len, NULL, &entry, err);
 	if (r < 0)
 		return r;

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/num.h"
 #include "base/quote.h"
 #include "sys/file.h"
@@ -61,7 +62,7 @@ struct salvage {
 	size_t n_ids;
 	int session;
 	struct named *named;
-	size_t n_named, room;
+	size_t n_named;
 	/* of the walk for those without a name */
 	uint64_t id;
 	size_t resource;
@@ -84,16 +85,8 @@ static int compare_named(const void *a, const void *b)
 static int note_named(struct salvage *s, const struct named *named,
 		      struct hb_error *err)
 {
-	if (s->n_named == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct named *larger =
-			reallocarray(s->named, room, sizeof(*larger));
-
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "cannot list the files");
-		s->named = larger;
-		s->room = room;
-	}
+	if (grow(s->named, s->n_named) < 0)
+		return hb_fail(err, -ENOMEM, "cannot list the files");
 	s->named[s->n_named++] = *named;
 	return 0;
 }

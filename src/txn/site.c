@@ -388,7 +388,6 @@ struct object object_of(const struct entry *e)
 
 int place_read(const struct place *p, struct object *ret, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct sys_attr a;
 	int r;
 
@@ -399,8 +398,7 @@ int place_read(const struct place *p, struct object *ret, struct hb_error *err)
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at %s",
-			       quote_shown(p->name, shown, sizeof(shown)));
+		return hb_fail_at(err, r, p->name, "cannot look at");
 	*ret = object_of_attr(&a);
 	return 0;
 }

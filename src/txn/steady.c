@@ -50,7 +50,6 @@ static int look_at(struct content_walk *walk,
 		.path = c->path,
 		.entry = &c->new,
 	};
-	char shown[QUOTE_SHOWN];
 	struct sys_attr a;
 	const char *name;
 	int r;
@@ -62,12 +61,11 @@ static int look_at(struct content_walk *walk,
 	if (r == 0 && is_steady(&c->new, &a))
 		return 0;
 	if (r < 0 && r != -ENOENT)
-		return hb_fail(err, r, "cannot look at %s",
-			       quote_shown(c->path, shown, sizeof(shown)));
+		return hb_fail_at(err, r, c->path, "cannot look at");
 	hb_fix(err, "look at the changes again");
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "%s has changed in the session after it was looked at",
-		       quote_shown(c->path, shown, sizeof(shown)));
+		       quoted(c->path));
 }
 
 int steady_check(const struct txn_resource *resource, struct changes *changes,

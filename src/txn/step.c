@@ -183,11 +183,9 @@ struct view {
 static int fail_for(const struct op *op, int r, const char *what,
 		    struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	const char *path = op->effect & OP_UPPER ? "upper" : op->path;
 
-	return hb_fail(err, r, "%s %s", what,
-		       quote_shown(path, shown, sizeof(shown)));
+	return hb_fail(err, r, "%s %s", what, quoted(path));
 }
 
 static enum holds holds(const struct object *o, const struct op *op)

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "changes/filter.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ struct level {
 struct pass {
 	struct survey *survey;
 	struct level *levels;
-	size_t depth, room;
+	size_t depth;
 	struct buf path; /* of the change before */
 };
 
@@ -199,16 +200,8 @@ static void leave(struct pass *p, const char *path)
 static int enter(struct pass *p, const struct change *c, bool is_taken,
 		 struct hb_error *err)
 {
-	if (p->depth == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		struct level *larger =
-			reallocarray(p->levels, room, sizeof(*larger));
-
-		if (!larger)
-			return hb_fail(err, -ENOMEM, "the tree is too deep");
-		p->levels = larger;
-		p->room = room;
-	}
+	if (grow(p->levels, p->depth) < 0)
+		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	p->levels[p->depth++] = (struct level){
 		.len = strlen(c->path),
 		.number = p->survey->n_dirs,

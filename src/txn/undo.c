@@ -48,14 +48,6 @@ struct reversal {
 	const char *path; /* of the operation that is checked */
 };
 
-static int fail_changed(const char *path, struct hb_error *err)
-{
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, -HB_E_CONFLICT, "changed since then: %s",
-		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
-}
-
 static bool is_before(struct timespec a, struct timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
@@ -73,7 +65,8 @@ static int check_inside(void *ctx, const struct tree_visit *visit,
 	const struct reversal *v = ctx;
 
 	if (visit->when == TREE_ENTER && is_since(v, &visit->attr))
-		return fail_changed(v->path, err);
+		return hb_fail_at(err, -HB_E_CONFLICT, v->path,
+				  "changed since then:");
 	return 0;
 }
 
@@ -110,7 +103,8 @@ static int check_moved(struct reversal *v, const struct op *op,
 	if (r == -EACCES)
 		return r;
 	if (r < 0 || is_since(v, &a))
-		return fail_changed(op->path, err);
+		return hb_fail_at(err, -HB_E_CONFLICT, op->path,
+				  "changed since then:");
 	if (op->source != SOURCE_LAYER || op->new.type != ENTRY_DIR)
 		return 0;
 	v->path = op->path;
@@ -141,7 +135,8 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	if (op->effect & OP_IN_UPPER)
 		return op->layer.type == ENTRY_DIR
 			       ? 0
-			       : fail_changed(op->path, err);
+			       : hb_fail_at(err, -HB_E_CONFLICT, op->path,
+					    "changed since then:");
 	/* Closed by what is above it: looked at when that is opened. */
 	if (base == -EACCES)
 		return 0;
@@ -155,10 +150,12 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 		if (v->back && (op->identity & OP_REMADE) &&
 		    now.type == ENTRY_NONE)
 			return 0;
-		return fail_changed(op->path, err);
+		return hb_fail_at(err, -HB_E_CONFLICT, op->path,
+				  "changed since then:");
 	}
 	if (dress_has_attributes(op, base, &now, v->back) <= 0)
-		return fail_changed(op->path, err);
+		return hb_fail_at(err, -HB_E_CONFLICT, op->path,
+				  "changed since then:");
 	if (now.mtime.tv_sec != left->tv_sec ||
 	    now.mtime.tv_nsec != left->tv_nsec)
 		op->effect |= OP_KEEP_TIME;

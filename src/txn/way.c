@@ -41,10 +41,7 @@
 
 int way_fail(const char *path, int r, const char *what, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "%s %s", what,
-		       quote_shown(*path ? path : ".", shown, sizeof(shown)));
+	return hb_fail_at(err, r, path, "%s", what);
 }
 
 int way_choose(struct way *w, const struct change *c, struct hb_error *err)

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "plan/plan.h"
 #include "plan/view.h"
@@ -37,7 +38,7 @@
 
 struct paths {
 	const char **at; /* the plan has them */
-	size_t n, room;
+	size_t n;
 };
 
 struct closed {
@@ -54,18 +55,9 @@ static int add_path(struct closed *c, struct paths *paths, const char *path,
 	char *copy = strdup(path);
 	int r;
 
-	if (copy && paths->n == paths->room) {
-		size_t room = paths->room ? 2 * paths->room : 64;
-		const char **larger =
-			reallocarray(paths->at, room, sizeof(*larger));
-
-		if (larger) {
-			paths->at = larger;
-			paths->room = room;
-		} else {
-			free(copy);
-			copy = NULL;
-		}
+	if (copy && grow(paths->at, paths->n) < 0) {
+		free(copy);
+		copy = NULL;
 	}
 	if (!copy)
 		return hb_fail(err, -ENOMEM, "cannot make the view");

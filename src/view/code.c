@@ -82,19 +82,18 @@ static int make_argv(const char *file, char *const *words, struct code *code,
 /* An interpreter would wait for a fifo, or look for more in a directory. */
 static int check_file(const char *file, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct stat st;
 	int r;
 
-	(void)quote_shown(file, shown, sizeof(shown));
 	r = sys_fstatat(AT_FDCWD, file, &st, 0);
 	if (r < 0)
 		return hb_fail(err, -HB_E_USAGE,
-			       "option '--code': cannot find '%s': %s", shown,
-			       hb_strerror(-r));
+			       "option '--code': cannot find '%s': %s",
+			       quoted(file), hb_strerror(-r));
 	if (!S_ISREG(st.st_mode))
 		return hb_fail(err, -HB_E_USAGE,
-			       "option '--code': '%s' is not a file", shown);
+			       "option '--code': '%s' is not a file",
+			       quoted(file));
 	return 0;
 }
 

@@ -67,7 +67,6 @@ static int read_text(const char *name, int fd, size_t max, config_text_fn fn,
 		     void *ctx, struct hb_error *err)
 {
 	auto_free char *text = malloc(max + 1);
-	char shown[QUOTE_SHOWN];
 	size_t n = 0;
 	ssize_t r;
 
@@ -78,12 +77,11 @@ static int read_text(const char *name, int fd, size_t max, config_text_fn fn,
 		if (r > 0)
 			n += (size_t)r;
 	} while (r > 0 && n <= max);
-	(void)quote_shown(name, shown, sizeof(shown));
 	if (r < 0)
-		return hb_fail(err, (int)r, "cannot read '%s'", shown);
+		return hb_fail(err, (int)r, "cannot read '%s'", quoted(name));
 	if (n > max)
 		return hb_fail(err, -HB_E_CONFIG, "%s: the file is too large",
-			       shown);
+			       quoted(name));
 	return fn(ctx, name, text, n, err);
 }
 
@@ -104,21 +102,19 @@ static int set_text(void *ctx, const char *path, const char *text, size_t n,
 /* Whoever can write it decides what is weakened: the user, or root. */
 static int check_owner(int fd, const char *path, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct stat st;
 	int r;
 
-	(void)quote_shown(path, shown, sizeof(shown));
 	r = sys_fstat(fd, &st);
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", shown);
+		return hb_fail(err, r, "cannot look at '%s'", quoted(path));
 	if (S_ISREG(st.st_mode) &&
 	    (st.st_uid == 0 || st.st_uid == sys_getuid()) &&
 	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
-	hb_fix(err, "make it a file of your own: chmod go-w %s", shown);
+	hb_fix(err, "make it a file of your own: chmod go-w %s", quoted(path));
 	return hb_fail(err, -HB_E_CONFIG,
-		       "%s: another user can write this file", shown);
+		       "%s: another user can write this file", quoted(path));
 }
 
 /* 1: read; 0: there is no such file. */
@@ -147,7 +143,6 @@ static int read_file(const struct place *place, int dir, const char *name,
 /* What stands in a directory of ours, or is not there. */
 static int open_place(const struct place *place, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	int fd;
 
 	if (!place->dir[0])
@@ -155,8 +150,7 @@ static int open_place(const struct place *place, struct hb_error *err)
 	fd = sys_openat(AT_FDCWD, place->dir, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR)
 		return hb_fail(err, -HB_E_CONFIG, "cannot open '%s': %s",
-			       quote_shown(place->dir, shown, sizeof(shown)),
-			       hb_strerror(-fd));
+			       quoted(place->dir), hb_strerror(-fd));
 	return fd < 0 ? -ENOENT : fd;
 }
 
@@ -216,7 +210,6 @@ static const char *asked_profile(const struct hb_run_options *options)
 
 static int fail_profile(const char *name, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	const struct profile *p;
 	struct suggestion s;
 
@@ -227,7 +220,7 @@ static int fail_profile(const char *name, struct hb_error *err)
 		hb_fix(err, "did you mean '%s'?", s.best);
 	hb_fix(err, "'holdback profile' lists them");
 	return hb_fail(err, -HB_E_CONFIG, "there is no profile '%s'",
-		       quote_shown(name, shown, sizeof(shown)));
+		       quoted(name));
 }
 
 int config_load(struct settings *s, const struct hb_run_options *options,

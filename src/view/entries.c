@@ -176,17 +176,15 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 static int find_real(const struct run *run, const struct setting_item *item,
 		     const char *path, char *ret, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	int r;
 
-	(void)quote_shown(item->value, shown, sizeof(shown));
 	r = look_real(path, ret);
 	if (r < 0)
-		return entries_fail(item, err, "cannot find '%s': %s", shown,
-				    hb_strerror(-r));
+		return entries_fail(item, err, "cannot find '%s': %s",
+				    quoted(item->value), hb_strerror(-r));
 	if (run->covered && view_lies_in(ret, run->covered))
 		return entries_fail(item, err, "'%s' is where sessions live",
-				    shown);
+				    quoted(item->value));
 	return 0;
 }
 

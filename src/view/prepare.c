@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "gate/rules.h"
@@ -186,16 +187,14 @@ static int find_store(const struct run *run, char *ret)
 static int cover(struct run *run, const char *path, struct hb_error *err)
 {
 	size_t n = run->request.n_covered;
-	const char **covers;
 
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(run->covers[i], path) == 0)
 			return 0;
-	covers = reallocarray(run->covers, n + 1, sizeof(*covers));
-	if (!covers)
+	if (grow(run->covers, n) < 0)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	covers[n] = path;
-	run->request.covered = run->covers = covers;
+	run->covers[n] = path;
+	run->request.covered = run->covers;
 	run->request.n_covered++;
 	return 0;
 }
@@ -291,7 +290,6 @@ static int cover_berth(void *ctx, const char *path, struct hb_error *err)
 static int hold_berth(struct run *run, const struct view_resource *resource,
 		      struct hb_error *err)
 {
-	struct run_berth *berths;
 	int fd = berth_hold(run->store, resource->source, err);
 
 	if (fd == -ENOENT)
@@ -299,13 +297,12 @@ static int hold_berth(struct run *run, const struct view_resource *resource,
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot cover the store in '%s'",
 			       resource->source);
-	berths = reallocarray(run->berths, run->n_berths + 1, sizeof(*berths));
-	if (!berths) {
+	if (grow(run->berths, run->n_berths) < 0) {
 		sys_close(fd);
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	}
-	run->berths = berths;
-	berths[run->n_berths++] = (struct run_berth){ resource->source, fd };
+	run->berths[run->n_berths++] =
+		(struct run_berth){ resource->source, fd };
 	return cover_kept(run, resource->inside, BERTH, err);
 }
 

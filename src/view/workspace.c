@@ -138,15 +138,14 @@ static int find_at(struct run *run, char *ret, struct hb_error *err)
 		.value = run->settings.at,
 		.origin = run->settings.origins[KEY_AT],
 	};
-	char shown[QUOTE_SHOWN];
 
-	(void)quote_shown(item.value, shown, sizeof(shown));
 	if (!path_is_absolute(item.value) ||
 	    path_normalise(item.value, PATH_DOTS_REFUSE, ret, PATH_MAX) < 0)
-		return entries_fail(&item, err, "'%s' is not absolute", shown);
+		return entries_fail(&item, err, "'%s' is not absolute",
+				    quoted(item.value));
 	if (view_refuses_workspace(ret, run->host.home) || is_home(run, ret))
 		return entries_fail(&item, err, "the view has its own '%s'",
-				    shown);
+				    quoted(item.value));
 	return 0;
 }
 
@@ -274,12 +273,10 @@ static int add_cow(struct run *run, const struct setting_item *item,
 		   struct hb_error *err)
 {
 	char dir[PATH_MAX], path[PATH_MAX], source[PATH_MAX], inside[PATH_MAX];
-	char shown[QUOTE_SHOWN];
 	const char *at, *why;
 	struct stat st;
 	int r;
 
-	(void)quote_shown(item->value, shown, sizeof(shown));
 	split(item->value, dir, &at);
 	r = entries_path(run, item, dir, path, err);
 	if (r < 0)
@@ -290,23 +287,23 @@ static int add_cow(struct run *run, const struct setting_item *item,
 	if (r >= 0 && !S_ISDIR(st.st_mode))
 		r = -ENOTDIR;
 	if (r < 0)
-		return entries_fail(item, err, "cannot find '%s': %s", shown,
-				    hb_strerror(-r));
+		return entries_fail(item, err, "cannot find '%s': %s",
+				    quoted(item->value), hb_strerror(-r));
 	if (path_normalise(at ? at : source, PATH_DOTS_REFUSE, inside,
 			   sizeof(inside)) < 0)
 		return entries_fail(item, err, "'%s' is not a plain path",
-				    shown);
+				    quoted(item->value));
 	why = view_refuses_workspace(source, run->host.home);
 	if (!why)
 		why = view_refuses_workspace(inside, run->host.home);
 	if (why || is_home(run, source) || is_home(run, inside))
 		return entries_fail(item, err, "'%s' cannot be held back",
-				    shown);
+				    quoted(item->value));
 	if (overlaps(run, source, inside))
 		return entries_fail(item, err,
 				    "'%s' and another directory that is held "
 				    "back overlap",
-				    shown);
+				    quoted(item->value));
 	return add_resource(run, VIEW_COW, source, inside, item, err);
 }
 

@@ -194,35 +194,6 @@ static void a_list_of_any_length_is_read(void)
 	tree_done(&t);
 }
 
-static void identity_outlives_a_rename(void)
-{
-	struct entry a, b;
-	struct tree t;
-
-	tree_init(&t, 1);
-	put_file(t.base, "f", "x");
-	put_file(t.base, "g", "x");
-	CHECK_INT(entry_read_base(t.base, "f", &a, NULL), 0);
-	CHECK_INT(renameat(t.base, "f", t.base, "h"), 0);
-	CHECK_INT(entry_read_base(t.base, "h", &b, NULL), 0);
-	CHECK(entry_is_same_object(&a, &b));
-	CHECK_INT(entry_read_base(t.base, "g", &b, NULL), 0);
-	CHECK(!entry_is_same_object(&a, &b));
-	put_file(t.base, "h", "xy");
-	CHECK_INT(entry_read_base(t.base, "h", &b, NULL), 0);
-	CHECK(!entry_is_same_object(&a, &b));
-	CHECK_INT(entry_read_base(t.base, "nothing", &b, NULL), 0);
-	CHECK(!entry_is_same_object(&b, &b));
-
-	put_dir(t.base, "d");
-	CHECK_INT(entry_read_base(t.base, "d", &a, NULL), 0);
-	put_file(t.base, "d/f", "x");
-	CHECK_INT(entry_read_base(t.base, "d", &b, NULL), 0);
-	CHECK(entry_is_same_object(&a, &b));
-	tree_done(&t);
-}
-
 TESTS(T(types_are_told_without_opening), T(marks_of_the_kernel_are_read),
       T(forged_marks_refuse_the_layer), T(the_top_of_a_layer_cannot_be_opaque),
-      T(escaped_marks_are_data), T(a_list_of_any_length_is_read),
-      T(identity_outlives_a_rename))
+      T(escaped_marks_are_data), T(a_list_of_any_length_is_read))

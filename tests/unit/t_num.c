@@ -49,23 +49,6 @@ static void int_knows_its_range(void)
 	CHECK(n == INT64_MIN);
 }
 
-static void octal_is_for_modes(void)
-{
-	unsigned int n = 1;
-
-	CHECK_INT(num_octal("0755", 07777, &n), 0);
-	CHECK_INT(n, 0755);
-	CHECK_INT(num_octal("7777", 07777, &n), 0);
-	CHECK_INT(num_octal("10000", 07777, &n), -ERANGE);
-	CHECK_INT(num_octal("8", 07777, &n), -EINVAL);
-	CHECK_INT(num_octal("-7", 07777, &n), -EINVAL);
-	CHECK_INT(num_octal("0o7", 07777, &n), -EINVAL);
-	CHECK_INT(num_octal("7777777777777777777777777", 07777, &n), -ERANGE);
-	for (size_t i = 0; i < COUNT(never); i++)
-		CHECK_INT(num_octal(never[i], 07777, &n), -EINVAL);
-	CHECK_INT(n, 07777);
-}
-
 static void u64_takes_its_base_from_the_prefix(void)
 {
 	uint64_t n = 3;
@@ -169,6 +152,6 @@ static void thousandths_have_a_point(void)
 	}
 }
 
-TESTS(T(int_is_the_whole_string), T(int_knows_its_range), T(octal_is_for_modes),
+TESTS(T(int_is_the_whole_string), T(int_knows_its_range),
       T(u64_takes_its_base_from_the_prefix), T(sizes_have_suffixes),
       T(durations_have_units), T(thousandths_have_a_point))

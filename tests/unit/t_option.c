@@ -426,41 +426,43 @@ struct entry {
 	const char *fix;
 };
 
-static void keys_are_long_options(void)
+static int store_key(const struct option *table, const char *key,
+		     const char *value, struct values *v, struct hb_error *err)
+{
+	return option_store(option_find(table, key), value, v, err);
+}
+
+static void a_key_is_stored_as_its_long_option(void)
 {
 	static const struct entry bad[] = {
-		{ "moed", "x", "unknown key 'moed'", "did you mean 'mode'?" },
-		{ "xyzzy", "x", "unknown key 'xyzzy'", "" },
-		{ "mode", "x", "key 'mode': 'x' is not one of its values",
+		{ "mode", "x", "'x' is not one of its values",
 		  "say one of 'secure', 'direct', 'ephemeral'" },
-		{ "no-color", "maybe",
-		  "key 'no-color': it is neither yes nor no",
+		{ "no-color", "maybe", "it is neither yes nor no",
 		  "write 'no-color = yes' or 'no-color = no'" },
-		{ "depth", "0", "key 'depth': '0' is not between 1 and 9", "" },
+		{ "depth", "0", "'0' is not between 1 and 9", "" },
 	};
 	struct values v = { .color = true };
 
-	CHECK_INT(option_apply(run_options, "mode", "direct", &v, NULL), 0);
+	CHECK(!option_find(run_options, "moed"));
+	CHECK_INT(store_key(run_options, "mode", "direct", &v, NULL), 0);
 	CHECK(same(v.mode, "direct"));
-	CHECK_INT(option_apply(run_options, "no-color", "yes", &v, NULL), 0);
+	CHECK_INT(store_key(run_options, "no-color", "yes", &v, NULL), 0);
 	CHECK(!v.color);
-	CHECK_INT(option_apply(run_options, "no-color", "off", &v, NULL), 0);
+	CHECK_INT(store_key(run_options, "no-color", "off", &v, NULL), 0);
 	CHECK(v.color);
-	CHECK_INT(option_apply(run_options, "ro", "/x", &v, NULL), 0);
+	CHECK_INT(store_key(run_options, "ro", "/x", &v, NULL), 0);
 	CHECK(same(v.dirs, "/x"));
-	CHECK_INT(option_apply(all_options, "json", "true", &v, NULL), 0);
+	CHECK_INT(store_key(all_options, "json", "true", &v, NULL), 0);
 	CHECK(v.json);
-	CHECK_INT(option_apply(all_options, "json", "no", &v, NULL), 0);
+	CHECK_INT(store_key(all_options, "json", "no", &v, NULL), 0);
 	CHECK(!v.json);
-	CHECK_INT(option_apply(all_options, "verbose", "no", &v, NULL),
+	CHECK_INT(store_key(all_options, "verbose", "no", &v, NULL),
 		  -HB_E_CONFIG);
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct hb_error err = { 0 };
 
-		CHECK_INT(option_apply(run_options, bad[i].name, bad[i].value,
-				       &v, &err),
-			  -HB_E_CONFIG);
-		CHECK_INT(err.code, HB_E_CONFIG);
+		CHECK(store_key(run_options, bad[i].name, bad[i].value, &v,
+				&err) < 0);
 		CHECK(same(err.text, bad[i].text));
 		CHECK(same(err.fix, bad[i].fix));
 	}
@@ -692,6 +694,6 @@ TESTS(T(every_kind_is_stored), T(defaults_stay), T(letters_bundle),
       T(a_sigil_is_an_option), T(help_asks_nothing_else),
       T(faults_have_words_and_a_fix), T(long_words_are_survived),
       T(commands_are_found_or_suggested), T(distances_are_edits),
-      T(keys_are_long_options), T(help_shows_the_table),
+      T(a_key_is_stored_as_its_long_option), T(help_shows_the_table),
       T(help_lists_the_commands), T(the_list_is_for_man_pages),
       T(bash_completes), T(fish_completes), T(zsh_reads_the_script))

@@ -168,49 +168,11 @@ static void messages_have_room_for_the_start(void)
 	CHECK(out[8] == '#');
 }
 
-static void shell_words_read_back(void)
-{
-	static const struct pair all[] = {
-		{ "ls", "ls" },
-		{ "/usr/bin/env", "/usr/bin/env" },
-		{ "--a=b", "--a=b" },
-		{ "A=b", "'A=b'" },
-		{ "=ls", "'=ls'" },
-		{ "", "''" },
-		{ "a b", "'a b'" },
-		{ "it's", "'it'\\''s'" },
-		{ "$HOME", "'$HOME'" },
-		{ "~", "'~'" },
-		{ "a;b", "'a;b'" },
-		{ "a\\b", "'a\\b'" },
-		{ "#x", "'#x'" },
-		{ "gr\303\274n", "'gr\303\274n'" },
-		{ "a\nb'c\\", "$'a\\012b\\'c\\\\'" },
-		{ "\033]0;x\a", "$'\\033]0;x\\007'" },
-		{ "\377", "$'\\377'" },
-	};
-	static const char *const argv[] = { "sh", "-c", "echo 'x'", NULL };
-	auto_buf struct buf b = BUF_INIT(256);
-
-	for (size_t i = 0; i < COUNT(all); i++) {
-		buf_cut(&b, 0);
-		CHECK_INT(quote_shell(all[i].name, &b), 0);
-		if (strcmp(buf_str(&b), all[i].shown) != 0)
-			printf("# row %zu: %s\n", i, buf_str(&b));
-		CHECK(strcmp(buf_str(&b), all[i].shown) == 0);
-	}
-	buf_cut(&b, 0);
-	CHECK_INT(quote_argv(argv, &b), 0);
-	CHECK(strcmp(buf_str(&b), "sh -c 'echo '\\''x'\\'''") == 0);
-}
-
 static void a_full_buffer_is_reported(void)
 {
 	auto_buf struct buf b = BUF_INIT(3);
 
 	CHECK_INT(quote_name("a\nb", 3, &b), -E2BIG);
-	buf_done(&b);
-	CHECK_INT(quote_shell("a b", &b), -E2BIG);
 	buf_done(&b);
 	CHECK_INT(unquote_name("\"abcd\"", 6, &b), -E2BIG);
 	buf_done(&b);
@@ -220,5 +182,4 @@ static void a_full_buffer_is_reported(void)
 TESTS(T(hostile_names_cannot_speak), T(every_byte_comes_back),
       T(what_is_shown_is_printable), T(handwritten_escapes_are_understood),
       T(bare_text_stands_for_itself), T(broken_quotes_leave_no_trace),
-      T(messages_have_room_for_the_start), T(shell_words_read_back),
-      T(a_full_buffer_is_reported))
+      T(messages_have_room_for_the_start), T(a_full_buffer_is_reported))

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/quote.h"
 #include "changes/alike/alike.h"
 #include "changes/alike/alike_list.h"
@@ -36,7 +37,7 @@ struct sweep {
 	const struct sweep_request *q;
 	struct buf path; /* of the directory at the top */
 	struct level *levels;
-	size_t n, room;
+	size_t n;
 	int upper, base; /* it; -1: not open, or not there */
 	bool is_open;
 	uint64_t n_gone;
@@ -61,10 +62,7 @@ static bool is_it(const struct entry *noted, const struct sys_attr *now)
 static int fail_at(const char *what, const char *path, int r,
 		   struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
-	return hb_fail(err, r, "cannot %s %s in the layer", what,
-		       quote_shown(path, shown, sizeof(shown)));
+	return hb_fail(err, r, "cannot %s %s in the layer", what, quoted(path));
 }
 
 static void close_top(struct sweep *s)
@@ -166,16 +164,8 @@ static int enter(struct sweep *s, const char *path, bool goes,
 
 	if (s->n == LEVELS_MAX)
 		return hb_fail(err, -E2BIG, "directories are nested too deep");
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct level *grown =
-			reallocarray(s->levels, room, sizeof(*grown));
-
-		if (!grown)
-			return hb_fail(err, -ENOMEM, "cannot look at a layer");
-		s->levels = grown;
-		s->room = room;
-	}
+	if (grow(s->levels, s->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot look at a layer");
 	close_top(s);
 	buf_cut(&s->path, 0);
 	r = s->n > 0 ? buf_add_str(&s->path, path) : 0;

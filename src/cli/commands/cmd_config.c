@@ -65,15 +65,13 @@ static int end_list(struct doc *doc, struct hb_error *err)
 /* Nobody would look at an option behind the command's name. */
 static int check_words(char *const *words, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
-
 	for (size_t i = 0; words[i]; i++) {
 		if (words[i][0] != '-')
 			continue;
 		hb_fix(err, "our own options come first, those of a run after "
 			    "'run'");
 		return hb_fail(err, -HB_E_USAGE, "'%s' would not count there",
-			       quote_shown(words[i], shown, sizeof(shown)));
+			       quoted(words[i]));
 	}
 	return 0;
 }

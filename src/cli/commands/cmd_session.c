@@ -74,7 +74,6 @@ int cmd_session_operand(const struct cmd_call *call, bool has_others,
 			struct hb_error *err)
 {
 	const char *word = call->n_operands > 0 ? call->operands[0] : NULL;
-	char shown[QUOTE_SHOWN];
 
 	*ret_ref = NULL;
 	*ret_rest = 0;
@@ -87,10 +86,9 @@ int cmd_session_operand(const struct cmd_call *call, bool has_others,
 	}
 	if (has_others)
 		return 0;
-	(void)quote_shown(word, shown, sizeof(shown));
-	hb_fix(err, "@%s", shown);
+	hb_fix(err, "@%s", quoted(word));
 	return hb_fail(err, -HB_E_USAGE, "'%s' is not a session: it has no '@'",
-		       shown);
+		       quoted(word));
 }
 
 /* "@" alone names none. */

@@ -255,11 +255,8 @@ static int paint_file(struct patch *p, const struct hb_change *change,
 	int r;
 
 	if (unread < 0 && p->is_exact) {
-		char shown[QUOTE_SHOWN];
-
 		hb_fix(err, "holdback diff without --binary");
-		return hb_fail(err, unread, "cannot read %s",
-			       quote_shown(change->path, shown, sizeof(shown)));
+		return hb_fail_at(err, unread, change->path, "cannot read");
 	}
 	if (is_text && unread == 0)
 		return sides_are_both(&p->sides) ? paint_both(p, change, err)

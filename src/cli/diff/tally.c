@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "cli/diff/lines.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/sides.h"
@@ -34,16 +35,8 @@ void tally_done(struct tally *s)
 
 static int add_row(struct tally *s, struct tally_row row, struct hb_error *err)
 {
-	if (s->n == s->room) {
-		size_t to = s->room ? 2 * s->room : 256;
-		struct tally_row *rows =
-			reallocarray(s->rows, to, sizeof(*rows));
-
-		if (!rows)
-			return hb_fail(err, -ENOMEM, "cannot count lines");
-		s->rows = rows;
-		s->room = to;
-	}
+	if (grow(s->rows, s->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot count lines");
 	s->rows[s->n++] = row;
 	return 0;
 }

@@ -26,7 +26,7 @@ struct tally {
 	struct hb_changes *changes;
 	bool with_times;
 	struct tally_row *rows;
-	size_t n, room;
+	size_t n;
 	struct show_lines lines; /* of all */
 	size_t name_width;
 	uint32_t most; /* lines of one change */

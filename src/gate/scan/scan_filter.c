@@ -2,6 +2,7 @@
 #include "gate/scan/scan_filter.h"
 
 #include "base/error.h"
+#include "base/grow.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -112,17 +113,10 @@ static inline uint32_t three_at(const uint8_t *at)
 static int add_entry(struct scan_filter *f, uint32_t three, size_t format,
 		     size_t offset)
 {
-	struct filter_entry *more;
-
 	if (f->count == UINT16_MAX)
 		return -E2BIG;
-	if ((f->count & (f->count - 1)) == 0) {
-		more = reallocarray(f->entries, f->count ? 2 * f->count : 1,
-				    sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		f->entries = more;
-	}
+	if (grow(f->entries, f->count) < 0)
+		return -ENOMEM;
 	f->entries[f->count++] = (struct filter_entry){ three, (uint16_t)format,
 							(uint16_t)offset };
 	return 0;

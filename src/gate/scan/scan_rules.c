@@ -28,8 +28,8 @@ static int refuse(struct reading *in, const char *why)
  * Room for one more in an array that `max` bounds: the new one, zeroed, or
  * NULL.
  */
-static void *grow(struct reading *in, void *array, size_t *count, size_t size,
-		  size_t max)
+static void *one_more(struct reading *in, void *array, size_t *count,
+		      size_t size, size_t max)
 {
 	char **items = array;
 	char *more;
@@ -48,7 +48,7 @@ static void *grow(struct reading *in, void *array, size_t *count, size_t size,
 	return more + (*count)++ * size;
 }
 
-/* What grow() failed with. */
+/* What one_more() failed with. */
 static int grow_failed(size_t count, size_t max)
 {
 	return count == max ? -HB_E_CONFIG : -ENOMEM;
@@ -72,8 +72,8 @@ static int read_kind(struct reading *in)
 {
 	struct scan_rules *rules = in->rules;
 	struct rule_kind *kind =
-		grow(in, (void *)&rules->kinds, &rules->kind_count,
-		     sizeof(*kind), SCAN_KINDS_MAX);
+		one_more(in, (void *)&rules->kinds, &rules->kind_count,
+			 sizeof(*kind), SCAN_KINDS_MAX);
 
 	if (!kind)
 		return grow_failed(rules->kind_count, SCAN_KINDS_MAX);
@@ -146,8 +146,8 @@ static int read_format(struct reading *in, bool is_assign)
 {
 	struct scan_rules *rules = in->rules;
 	struct rule_format *format =
-		grow(in, (void *)&rules->formats, &rules->format_count,
-		     sizeof(*format), SCAN_FORMATS_MAX);
+		one_more(in, (void *)&rules->formats, &rules->format_count,
+			 sizeof(*format), SCAN_FORMATS_MAX);
 	int r;
 
 	if (!format)
@@ -176,8 +176,8 @@ static int read_file_name(struct reading *in, bool is_except)
 {
 	struct scan_rules *rules = in->rules;
 	struct rule_name *name =
-		grow(in, (void *)&rules->names, &rules->name_count,
-		     sizeof(*name), SCAN_NAMES_MAX);
+		one_more(in, (void *)&rules->names, &rules->name_count,
+			 sizeof(*name), SCAN_NAMES_MAX);
 	struct hb_error why = { 0 };
 
 	if (!name)
@@ -208,8 +208,9 @@ static uint8_t lower(uint8_t c)
 static int read_harmless(struct reading *in)
 {
 	struct scan_rules *rules = in->rules;
-	char **word = grow(in, (void *)&rules->harmless, &rules->harmless_count,
-			   sizeof(*word), SCAN_HARMLESS_MAX);
+	char **word =
+		one_more(in, (void *)&rules->harmless, &rules->harmless_count,
+			 sizeof(*word), SCAN_HARMLESS_MAX);
 
 	if (!word)
 		return grow_failed(rules->harmless_count, SCAN_HARMLESS_MAX);

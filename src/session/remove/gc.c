@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/num.h"
 #include "session/freeze.h"
 #include "session/gone.h"
@@ -221,7 +222,7 @@ struct undo {
 	struct hb_session *session;
 	enum history which;
 	uint64_t *ids; /* that go, in the order of goes_first() */
-	size_t n, room;
+	size_t n;
 	uint64_t kept, first_kept; /* in that order; 0: none */
 	struct layers_freed freed;
 };
@@ -262,15 +263,8 @@ static int judge_id(void *ctx, uint64_t id, struct hb_error *err)
 			undo->first_kept = id;
 		return 0;
 	}
-	if (undo->n == undo->room) {
-		size_t room = undo->room ? 2 * undo->room : 16;
-		void *grown = reallocarray(undo->ids, room, sizeof(id));
-
-		if (!grown)
-			return hb_fail(err, -ENOMEM, "cannot list undo");
-		undo->ids = grown;
-		undo->room = room;
-	}
+	if (grow(undo->ids, undo->n) < 0)
+		return hb_fail(err, -ENOMEM, "cannot list undo");
 	undo->ids[undo->n++] = id;
 	return 0;
 }

@@ -122,7 +122,6 @@ int fallback_choose(const struct hb_store *store,
 		    const struct hb_create_options *asked,
 		    struct record_resource *resource, struct hb_error *err)
 {
-	char shown[QUOTE_SHOWN];
 	struct hb_error why = { 0 };
 	int r, removed;
 
@@ -136,21 +135,21 @@ int fallback_choose(const struct hb_store *store,
 		return removed;
 	if (r >= 0)
 		return 0;
-	(void)quote_shown(resource->source, shown, sizeof(shown));
 	if (asked->without_fallback) {
 		hb_fix(err, "%s",
 		       why.fix[0] ? why.fix : "create without --no-fallback");
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "no overlay for '%s': %s%s%s", shown, why.text,
-			       why.code < HB_E_UNSUPPORTED ? ": " : "",
-			       why.code < HB_E_UNSUPPORTED
-				       ? hb_strerror(why.code)
-				       : "");
+		return hb_fail(
+			err, -HB_E_UNSUPPORTED, "no overlay for '%s': %s%s%s",
+			quoted(resource->source), why.text,
+			why.code < HB_E_UNSUPPORTED ? ": " : "",
+			why.code < HB_E_UNSUPPORTED ? hb_strerror(why.code)
+						    : "");
 	}
 	(void)snprintf(resource->effective, sizeof(resource->effective), "%s",
 		       STRATEGY_COPY);
-	store_say(store, "no overlay for '%s', a copy instead: %s%s%s", shown,
-		  why.text, why.code < HB_E_UNSUPPORTED ? ": " : "",
+	store_say(store, "no overlay for '%s', a copy instead: %s%s%s",
+		  quoted(resource->source), why.text,
+		  why.code < HB_E_UNSUPPORTED ? ": " : "",
 		  why.code < HB_E_UNSUPPORTED ? hb_strerror(why.code) : "");
 	return 0;
 }

@@ -256,7 +256,6 @@ static int seek(struct seeking *s, direct_hit_fn hit, struct hb_error *err)
 	const struct view_resource *resource = s->resource;
 	const char *last = strrchr(resource->source, '/');
 	bool is_git = resource->role == VIEW_GIT || strcmp(last, "/.git") == 0;
-	char shown[QUOTE_SHOWN];
 	auto_fd int root = sys_openat(AT_FDCWD, resource->source,
 				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	const struct direct_walk walk = {
@@ -271,9 +270,8 @@ static int seek(struct seeking *s, direct_hit_fn hit, struct hb_error *err)
 	};
 
 	if (root < 0)
-		return hb_fail(
-			err, root, "cannot open '%s'",
-			quote_shown(resource->source, shown, sizeof(shown)));
+		return hb_fail(err, root, "cannot open '%s'",
+			       quoted(resource->source));
 	s->root = root;
 	return direct_walk(&walk, err);
 }
@@ -323,13 +321,11 @@ static void drop_covered(struct run *run, size_t from)
 static int load_rules(struct run *run, struct hb_error *err)
 {
 	const char *source = run->resources[0].source;
-	char shown[QUOTE_SHOWN];
 	auto_fd int base =
 		sys_openat(AT_FDCWD, source, O_PATH | O_DIRECTORY, 0);
 
 	if (base < 0)
-		return hb_fail(err, base, "cannot open '%s'",
-			       quote_shown(source, shown, sizeof(shown)));
+		return hb_fail(err, base, "cannot open '%s'", quoted(source));
 	return gate_files_read(run->options->envp, base, source, &run->rules,
 			       err);
 }

@@ -180,7 +180,6 @@ static int read_one(struct reading *g)
 {
 	const struct direct_config *config = g->config;
 	const char *path = g->files[g->at] + strlen(config->source);
-	char shown[QUOTE_SHOWN];
 	auto_free char *text = NULL;
 	auto_fd int fd = -1;
 	struct stat st;
@@ -201,9 +200,8 @@ static int read_one(struct reading *g)
 	if (n == (ssize_t)TEXT_MAX) {
 		hb_fix(g->err,
 		       "leave out --direct: a session holds all of it back");
-		return hb_fail(
-			g->err, -HB_E_USAGE, "'%s' is too large",
-			quote_shown(g->files[g->at], shown, sizeof(shown)));
+		return hb_fail(g->err, -HB_E_USAGE, "'%s' is too large",
+			       quoted(g->files[g->at]));
 	}
 	if (n < 0)
 		return 0;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "gate/fold.h"
 #include "gate/index.h"
@@ -47,7 +48,7 @@ struct ahead {
 struct pass {
 	const struct direct_walk *walk;
 	struct ahead *ahead;
-	size_t n_ahead, room;
+	size_t n_ahead;
 	size_t n_names;
 	size_t above; /* where the names above end in what rules take */
 	struct gate_seen *seen;
@@ -83,16 +84,8 @@ static int add_ahead(struct pass *p, const struct ahead *like,
 	char *copy;
 	size_t n;
 
-	if (p->n_ahead == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		struct ahead *larger =
-			reallocarray(p->ahead, room, sizeof(*larger));
-
-		if (!larger)
-			return no_memory(err);
-		p->ahead = larger;
-		p->room = room;
-	}
+	if (grow(p->ahead, p->n_ahead) < 0)
+		return no_memory(err);
 	n = strlen(like->path) + 1;
 	copy = malloc(n + strlen(like->as) + 1);
 	if (!copy)
