@@ -6,7 +6,7 @@ import os
 import re
 
 MODES = ("user", "root", "userns")
-SUITES = ("box", "cli", "bwrap", "escape", "gate", "txn")
+SUITES = ("box", "cli", "bwrap", "escape", "gate", "txn", "agents")
 SOAK_SUITES = ("soak",)
 
 # Unit tests are built once with gcc and once with clang and sanitizers.  The
@@ -14,7 +14,7 @@ SOAK_SUITES = ("soak",)
 UNIT_TREES = (("test", "unit", MODES), ("clang", "unit-clang", ("user",)))
 
 HEADER_LINES = 20
-HEADER = re.compile(r"^(?:#|//|/\*| \*)\s*(modes|needs|serial|timeout)\b:?(.*)$")
+HEADER = re.compile(r"^(?:#|//|/\*| \*)\s*(modes|needs|serial|timeout|agent)\b:?(.*)$")
 
 
 class TestFile:
@@ -27,6 +27,7 @@ class TestFile:
         self.needs = []
         self.serial = False
         self.timeout = None
+        self.agent = None  # a program of tests/agents/bed/pins that it runs
         self.in_tree = False  # looks at the sources, so it runs where they are
         self.broken = None  # why it cannot be run
 
@@ -45,6 +46,8 @@ class TestFile:
                 self.serial = True
             elif key == "timeout":
                 self.timeout = int(words[0])
+            elif key == "agent":
+                self.agent = words[0]
 
     def mentions(self, text):
         if self.broken:

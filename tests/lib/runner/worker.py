@@ -70,6 +70,8 @@ class Job:
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         }
         env["LOGNAME"] = env["USER"]
+        if self.test.agent:
+            env["HB_AGENT"] = self.run.agents.of(self.test.agent)
         for name in ("HB_MUST_WORK", "HB_SOAK"):
             if name in os.environ:
                 env[name] = os.environ[name]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is particular to each agent: how it is pointed at the model and started.
+
+Updates, telemetry, lists of models and downloads of language servers are off, by
+the agents' own variables and settings.
+"""
+
+import json
+
+
+class Claude:
+    """Claude Code."""
+
+    @staticmethod
+    def variables(url):
+        return {
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "sk-ant-api03-story",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+    @staticmethod
+    def files(_):
+        return {}
+
+    @staticmethod
+    def first(_, prompt):
+        return ["-p", prompt, "--allowedTools", "Write Edit Bash"]
+
+    @staticmethod
+    def again(_, prompt):
+        return ["-c", "-p", prompt, "--allowedTools", "Write Edit Bash"]
+
+
+class Codex:
+    """Codex: the model's address is an option, as in its configuration."""
+
+    @staticmethod
+    def variables(_):
+        return {"CODEX_API_KEY": "sk-story"}
+
+    @staticmethod
+    def files(_):
+        return {}
+
+    @staticmethod
+    def options(url):
+        return ["-c", f'openai_base_url="{url}/v1"', "-c", "check_for_update_on_startup=false",
+                "-c", "analytics.enabled=false"]  # fmt: skip
+
+    @classmethod
+    def first(cls, url, prompt):
+        return ["exec", *cls.options(url), "-s", "danger-full-access", prompt]
+
+    @classmethod
+    def again(cls, url, prompt):
+        return ["exec", *cls.options(url), "-s", "danger-full-access", "resume", "--last", prompt]
+
+
+class Opencode:
+    """OpenCode: a provider of its own, by the variable for configuration."""
+
+    @staticmethod
+    def variables(url):
+        models = {"story-1": {"name": "Story 1"}}
+        provider = {"npm": "@ai-sdk/openai-compatible", "name": "Story", "models": models,
+                    "options": {"baseURL": f"{url}/v1", "apiKey": "sk-story"}}  # fmt: skip
+        settings = {"model": "story/story-1", "small_model": "story/story-1", "autoupdate": False,
+                    "share": "disabled", "provider": {"story": provider}}  # fmt: skip
+        return {
+            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        }
+
+    @staticmethod
+    def files(_):
+        return {}
+
+    @staticmethod
+    def first(_, prompt):
+        return ["run", prompt]
+
+    @staticmethod
+    def again(_, prompt):
+        return ["run", "-c", prompt]
+
+
+class Gemini:
+    """Gemini CLI: the project says how to log in, which no variable does."""
+
+    @staticmethod
+    def variables(url):
+        return {
+            "GOOGLE_GEMINI_BASE_URL": url,
+            "GEMINI_API_KEY": "sk-story",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_TELEMETRY_ENABLED": "false",
+        }
+
+    @staticmethod
+    def files(_):
+        settings = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "privacy": {"usageStatisticsEnabled": False},
+        }
+        return {".gemini/settings.json": json.dumps(settings)}
+
+    @staticmethod
+    def first(_, prompt):
+        return ["--yolo", "-p", prompt]
+
+    @staticmethod
+    def again(_, prompt):
+        return ["--yolo", "--resume", "latest", "-p", prompt]
+
+
+ALL = {"claude": Claude, "codex": Codex, "opencode": Opencode, "gemini": Gemini}
