@@ -3,6 +3,7 @@
 #define HOLDBACK_HOLDBACK_H
 
 #include "holdback/error.h"
+#include "holdback/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 /*
  * The public interface: run a command on a view of the real files, show what
  * would be done, and say what this host can do.  Errors are those of
- * holdback/error.h.  Nothing here prints or exits.
+ * holdback/error.h, news is that of holdback/report.h.  Nothing here prints or
+ * exits.
  */
 
 /* Exit statuses of `holdback run` that are not the command's own. */
@@ -78,58 +80,34 @@ struct hb_run_options {
 	size_t n_settings;
 	bool keeps_open;	/* there is no command, and need not be one */
 	bool without_workspace; /* nothing of the working directory is shown */
-	/* Where sessions live, and who hears of them; NULL: as envp says. */
+	/* Where sessions live, and the listener; NULL: as envp says, and none.
+	 */
 	const struct hb_store_options *store;
 	bool is_quick; /* HB_OPEN_QUICK: -EAGAIN and no words */
 };
 
 #define HB_SESSION_NAME_SIZE 65
 
-/* What became of the clipboard that a command wanted to set; as in the box. */
-enum hb_clipboard {
-	HB_CLIPBOARD_NOTHING,
-	HB_CLIPBOARD_REFUSED,
-	HB_CLIPBOARD_SET,
-};
-
 struct hb_run_result {
-	int status;	     /* the command's; 128 + n for signal n */
-	unsigned n_leftover; /* processes that outlived it and were ended */
-	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
-	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
-	bool is_quiet;	     /* the user asked for nothing but errors */
-	int64_t ms;	     /* how long it ran */
+	int status; /* the command's; 128 + n for signal n; HB_EXIT_TIMEOUT */
+	bool is_quiet; /* the user asked for nothing but errors */
+	int64_t ms;    /* how long it ran */
 	/*
 	 * The session, which is still there; "" if there is none.  Also for
 	 * -EAGAIN: then it is made and not run in yet.
 	 */
 	char session[HB_SESSION_NAME_SIZE];
-	enum hb_clipboard clipboard;
-};
-
-enum hb_notice {
-	HB_NOTICE_START,    /* what will run on what, in one line */
-	HB_NOTICE_WEAKENED, /* some usual isolation is off: always shown */
-};
-
-/* Hears what the user should know before the command starts. */
-struct hb_listener {
-	void (*tell)(void *context, enum hb_notice notice, const char *text);
-	/* Asks a question; false also where nobody can answer.  May be NULL. */
-	bool (*ask)(void *context, const char *question);
-	void *context;
 };
 
 /*
- * Runs the command and waits for its end.  `listener` may be NULL.  Changes are
- * kept in a session, unless there are none or it is told otherwise.
+ * Runs the command and waits for its end.  Changes are kept in a session,
+ * unless there are none or it is told otherwise.
  *
  * Returns 0 when the command ran.  On failure nothing ran and nothing is left;
  * -HB_E_NOT_FOUND and -HB_E_NOT_EXECUTABLE are about the command itself.
  */
 int hb_run(const struct hb_run_options *options,
-	   const struct hb_listener *listener, struct hb_run_result *ret_result,
-	   struct hb_error *err);
+	   struct hb_run_result *ret_result, struct hb_error *err);
 
 enum hb_form {
 	HB_FORM_TEXT,

@@ -5,6 +5,7 @@
 #include "holdback/holdback.h"
 
 #include "holdback/error.h"
+#include "holdback/report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,24 +23,11 @@
 struct hb_store;
 struct hb_session;
 
-/* Something for the user: one line, lower case, without a full stop. */
-typedef void (*hb_say_fn)(void *ctx, const char *line);
-
-/*
- * Something takes long: `what` goes on and `n` are done, 0 if nobody counts.
- * With `what` NULL it is over.  Called in a process of its own, which shares
- * nothing with the caller but what was open at 0, 1 and 2.
- */
-typedef void (*hb_progress_fn)(void *ctx, const char *what, uint64_t n);
-
 struct hb_store_options {
 	const char *dir; /* NULL: $XDG_STATE_HOME/holdback, ~/.local/state/… */
 	char *const *envp;
-	hb_say_fn say; /* may be NULL */
-	void *say_ctx;
-	hb_progress_fn progress; /* may be NULL */
-	void *progress_ctx;
-	int64_t progress_after; /* ms that something may take in silence */
+	/* Outlives the store, and hears all news of it; NULL: nothing does. */
+	const struct hb_listener *listener;
 };
 
 /* Opens the state directory, and makes it if `create` is told so. */
@@ -172,11 +160,7 @@ int hb_session_dir(const struct hb_session *session);
 struct hb_exec_result {
 	int status;	     /* the command's; 128 + n for signal n */
 	unsigned n_leftover; /* processes that outlived it and were ended */
-	bool has_timed_out;  /* status: HB_EXIT_TIMEOUT */
-	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
 	bool has_joined;     /* it ran in a box that was there */
-	bool has_box_ended;  /* and which ended first, and ended it */
-	enum hb_clipboard clipboard;
 };
 
 /*
@@ -464,10 +448,6 @@ struct hb_finding {
 	const char *output; /* the last lines of a check command, or NULL */
 };
 
-/* Lives as long as the call. */
-typedef int (*hb_finding_fn)(void *ctx, const struct hb_finding *finding,
-			     struct hb_error *err);
-
 /* What a check command said. */
 struct hb_gate_check {
 	bool was_run; /* there is one */
@@ -489,8 +469,6 @@ struct hb_gate_options {
 	/* RULE or RULE:GLOB: what was looked at and found right. */
 	const char *const *allow;
 	size_t n_allow;
-	hb_finding_fn found; /* may be NULL */
-	void *found_ctx;
 	/*
 	 * What the check command said.  NULL: it was not run, and a commit
 	 * runs it.
@@ -509,8 +487,9 @@ struct hb_gate_result {
 /*
  * Asks the gate about a change set that was not made with `since`: all that its
  * filter lets pass, whatever its paths are.  Begins and ends at its start.
- * Changes nothing.  0 also if something stands against it, which the result
- * says; -HB_E_CONFIG: the rules cannot be read; -HB_E_USAGE: `allow`.
+ * Changes nothing.  HB_REPORT_FINDING tells each finding.  0 also if something
+ * stands against it, which the result says; -HB_E_CONFIG: the rules cannot be
+ * read; -HB_E_USAGE: `allow`.
  */
 int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		    const struct hb_gate_options *options,

@@ -345,7 +345,7 @@ static int run_simply(struct box *box, struct box_result *ret_result,
 	return supervise_simply(box, child, ret_result, err);
 }
 
-static int run_with_jobs(struct box *box, const struct event_sink *events,
+static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 			 struct box_result *ret_result, struct hb_error *err)
 {
 	struct terminal terminal;
@@ -375,7 +375,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 		r = release_child(box, child, err);
 		if (r >= 0)
 			r = supervise(box, &terminal, child, pidfd, signals,
-				      events, ret_result, err);
+				      listener, ret_result, err);
 		else
 			sys_kill_and_reap(child);
 	}
@@ -386,7 +386,7 @@ static int run_with_jobs(struct box *box, const struct event_sink *events,
 }
 
 int box_run(const struct plan *plan, char *const *envp,
-	    const struct event_sink *events, struct box_result *ret_result,
+	    const struct hb_listener *listener, struct box_result *ret_result,
 	    struct hb_error *err)
 {
 	struct box box = {
@@ -402,7 +402,7 @@ int box_run(const struct plan *plan, char *const *envp,
 	r = prepare(&box, envp, err);
 	if (r >= 0)
 		r = is_set(&box, PLAN_JOBS)
-			    ? run_with_jobs(&box, events, &result, err)
+			    ? run_with_jobs(&box, listener, &result, err)
 			    : run_simply(&box, &result, err);
 	if (box.has_group_pids && cgroup_refused_pids(&box.cgroup) > 0)
 		result.full_pids = box.pids;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct event_sink;
+struct hb_listener;
 struct hb_error;
 struct plan;
 
@@ -39,14 +39,14 @@ struct box_result {
 
 /*
  * Builds the box, runs plan->argv in it with the environment `envp` and waits
- * for its end.  `events` may be NULL.
+ * for its end.  `listener` may be NULL.
  *
  * Returns 0 when the command ran, whatever its status.  On failure nothing of
  * the box is left: no process, no mount; `err` names the stage.  The caller's
  * signal mask, terminal modes and foreground group are as before in any case.
  */
 int box_run(const struct plan *plan, char *const *envp,
-	    const struct event_sink *events, struct box_result *ret_result,
+	    const struct hb_listener *listener, struct box_result *ret_result,
 	    struct hb_error *err);
 
 #endif

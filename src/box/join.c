@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/path.h"
+#include "base/report.h"
 #include "box/door.h"
 #include "box/lead.h"
 #include "box/limits.h"
@@ -85,6 +86,7 @@ struct join {
 	bool is_hung_up;
 	int64_t deadline; /* ms; 0: there is none */
 	struct join_result result;
+	const struct hb_listener *listener;
 };
 
 static int is_silent(pid_t supervisor, struct hb_error *err)
@@ -552,6 +554,11 @@ static int run_command(struct join *j, struct hb_error *err)
 		joined.pid = j->pid;
 		(void)sys_send_record(j->door, &joined, sizeof(joined));
 		terminal_started(&j->terminal, j->pid);
+		(void)report_send(
+			j->listener,
+			&(struct hb_report){ .kind = HB_REPORT_STARTED,
+					     .path = j->plan.argv[0],
+					     .n = (uint64_t)j->pid });
 		r = wait_for(j, err);
 	}
 	if (leader > 0)
@@ -586,7 +593,8 @@ static int run(struct join *j, struct hb_error *err)
 }
 
 int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
-	     struct join_result *ret_result, struct hb_error *err)
+	     const struct hb_listener *listener, struct join_result *ret_result,
+	     struct hb_error *err)
 {
 	struct join j = { .box = { BOX_NO_DESCRIPTORS },
 			  .door = fd,
@@ -594,7 +602,8 @@ int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 			  .client = -1,
 			  .signals = -1,
 			  .watch = -1,
-			  .report = -1 };
+			  .report = -1,
+			  .listener = listener };
 	struct hb_error local = { 0 };
 	int r;
 
@@ -613,6 +622,9 @@ int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 	plan_done(&j.plan);
 	if (r < 0)
 		return stage_fail(err, r);
+	(void)report_send(listener, &(struct hb_report){
+					    .kind = HB_REPORT_ENDED,
+					    .n = (uint64_t)j.result.status });
 	*ret_result = j.result;
 	return 0;
 }

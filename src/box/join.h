@@ -9,6 +9,7 @@
 
 struct door_status;
 struct hb_error;
+struct hb_listener;
 
 /* How a command that joined a box ended. */
 struct join_result {
@@ -29,7 +30,8 @@ struct join_result {
  * the command did not start.
  */
 int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
-	     struct join_result *ret_result, struct hb_error *err);
+	     const struct hb_listener *listener, struct join_result *ret_result,
+	     struct hb_error *err);
 
 /*
  * What the supervisor behind the door says; failures as above, and -HB_E_BUSY

@@ -107,7 +107,7 @@ enum due {
 struct loop {
 	struct box *box;
 	struct terminal *terminal;
-	const struct event_sink *events;
+	const struct hb_listener *listener;
 	struct box_result *result;
 	struct hb_error *err;
 	int signals;
@@ -172,8 +172,9 @@ static void halt(struct loop *l)
 	if (l->is_told)
 		return;
 	l->is_told = true;
-	event_report(l->events, &(struct event){ .kind = EVENT_FULL,
-						 .a = (int64_t)l->space.left });
+	(void)report_send(l->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_STOPPED,
+					       .n = l->space.left });
 }
 
 static void go_on(struct loop *l)
@@ -258,7 +259,9 @@ static void on_space(struct loop *l)
 		halt(l);
 	} else if (l->is_halted) {
 		go_on(l);
-		event_report(l->events, &(struct event){ .kind = EVENT_ROOM });
+		(void)report_send(
+			l->listener,
+			&(struct hb_report){ .kind = HB_REPORT_RESUMED });
 	}
 }
 
@@ -274,9 +277,10 @@ static void on_started(struct loop *l, pid_t sender)
 	if (!has_command(l))
 		return;
 	terminal_started(l->terminal, sender);
-	event_report(l->events, &(struct event){ .kind = EVENT_STARTED,
-						 .path = l->box->plan->argv[0],
-						 .a = sender });
+	(void)report_send(l->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_STARTED,
+					       .path = l->box->plan->argv[0],
+					       .n = (uint64_t)sender });
 }
 
 /* Only from an init that nobody was in the box with yet. */
@@ -553,13 +557,13 @@ static void run_loop(struct loop *l, int pidfd)
 }
 
 int supervise(struct box *box, struct terminal *terminal, pid_t child,
-	      int pidfd, int signals, const struct event_sink *events,
+	      int pidfd, int signals, const struct hb_listener *listener,
 	      struct box_result *ret_result, struct hb_error *err)
 {
 	struct loop l = {
 		.box = box,
 		.terminal = terminal,
-		.events = events,
+		.listener = listener,
 		.result = ret_result,
 		.err = err,
 		.signals = signals,
@@ -587,7 +591,9 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	}
 	if (!l.has_status && !l.is_unburied)
 		return hb_fail(err, -HB_E_CHILD, "cannot enter the sandbox");
-	event_report(events, &(struct event){ .kind = EVENT_ENDED,
-					      .a = ret_result->status });
+	(void)report_send(
+		listener,
+		&(struct hb_report){ .kind = HB_REPORT_ENDED,
+				     .n = (uint64_t)ret_result->status });
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 struct box;
 struct box_result;
-struct event_sink;
+struct hb_listener;
 struct hb_error;
 struct terminal;
 
@@ -23,7 +23,7 @@ struct terminal;
 int supervise_simply(struct box *box, pid_t child,
 		     struct box_result *ret_result, struct hb_error *err);
 int supervise(struct box *box, struct terminal *terminal, pid_t child,
-	      int pidfd, int signals, const struct event_sink *events,
+	      int pidfd, int signals, const struct hb_listener *listener,
 	      struct box_result *ret_result, struct hb_error *err);
 
 /* The exit status for a wait status: 128 + n for signal n. */

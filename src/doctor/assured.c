@@ -140,7 +140,7 @@ static void run(const struct trial *t, struct outcome *ret)
 	(void)snprintf(store, sizeof(store), "%.4000s/" STORE, t->dir);
 	r = (int)sys_readlinkat(AT_FDCWD, "/proc/self/exe", self, sizeof(self));
 	if (r >= 0)
-		r = hb_run(&options, NULL, &result, &ret->error);
+		r = hb_run(&options, &result, &ret->error);
 	ret->status = r < 0 ? r : result.status;
 }
 

@@ -141,7 +141,7 @@ int hb_audit_run(char *const *words, char *const *envp, int *ret_status,
 	for (; n < HB_AUDIT_WORDS && words[n]; n++)
 		argv[n + 1] = words[n];
 	options.argv = argv;
-	r = hb_run(&options, NULL, &result, err);
+	r = hb_run(&options, &result, err);
 	if (r < 0)
 		return r;
 	*ret_status = result.status;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/report.h"
 #include "gate/above.h"
 #include "gate/rules.h"
 #include "host/look.h"
@@ -117,7 +118,7 @@ static int tell(void *ctx, const struct gate_finding *from,
 {
 	struct telling *t = ctx;
 	struct hb_gate_result *result = &t->gate->result;
-	const struct hb_gate_options *options = t->gate->options;
+	const struct hb_session *s = t->gate->session;
 	const struct hb_finding finding = {
 		.rule = from->rule,
 		.severity = (enum hb_severity)from->severity,
@@ -135,6 +136,7 @@ static int tell(void *ctx, const struct gate_finding *from,
 		found_note(t->gate->kept, t->resource, from);
 	if (finding.is_allowed)
 		allowed_note(&t->gate->allowed, from->rule, from->path);
+	(void)err;
 	result->n_warnings += finding.severity == HB_SEVERITY_WARN;
 	result->n_denied += finding.severity == HB_SEVERITY_DENY;
 	result->n_allowed += finding.is_allowed;
@@ -142,9 +144,18 @@ static int tell(void *ctx, const struct gate_finding *from,
 		finding.severity == HB_SEVERITY_ASK && !finding.is_allowed;
 	t->is_refused = t->is_refused || (finding.severity > HB_SEVERITY_WARN &&
 					  !finding.is_allowed);
-	return options->found && !t->is_recalled
-		       ? options->found(options->found_ctx, &finding, err)
-		       : 0;
+	if (!t->is_recalled)
+		(void)report_send(
+			s->store->listener,
+			&(struct hb_report){
+				.kind = HB_REPORT_FINDING,
+				.session = s->record.name,
+				.source =
+					s->record.resources[t->resource].source,
+				.resource = t->resource,
+				.path = from->path,
+				.finding = &finding });
+	return 0;
 }
 
 int session_gate_check(struct session_gate *gate,

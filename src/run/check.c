@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "box/box.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
 #include "plan/settings.h"
+#include "run/ending.h"
+#include "run/kept.h"
 #include "session/fork.h"
 #include "session/remove/gc.h"
 #include "session/session.h"
@@ -64,7 +67,7 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	auto_free char *copy = strdup(command);
 	char *argv[] = { sh, c, copy, NULL };
 	struct hb_session *session = NULL;
-	struct hb_exec_result result = { 0 };
+	struct box_result result = { 0 };
 	struct hb_error err = { 0 };
 	char text[HB_TEXT_SIZE];
 	int null, r;
@@ -81,14 +84,13 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	(void)sys_chdir(s->record.resources[0].source);
 	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &session, &err);
 	if (r >= 0)
-		r = hb_session_exec(session, argv, store->envp, NULL, &result,
-				    &err);
+		r = kept_exec(session, argv, store->envp, NULL, &result, &err);
 	if (r < 0) {
 		hb_error_format(&err, text, sizeof(text));
 		(void)sys_write_all(STDERR_FILENO, text, strlen(text));
 		sys_exit(NOT_RUN);
 	}
-	sys_exit(result.status);
+	sys_exit(ending_status(&result));
 }
 
 /* Keeps the end of what comes, until nobody can write any more. */

@@ -2,9 +2,12 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/report.h"
+#include "box/box.h"
 #include "box/join.h"
 #include "box/stage.h"
 #include "host/look.h"
+#include "run/ending.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -76,12 +79,30 @@ static int explain_exec(char *const *argv, char *const *envp,
 		       hb_strerror(why.code));
 }
 
+/* The box that a command joins knows no session. */
+struct joined {
+	const struct hb_listener *listener;
+	const char *session;
+};
+
+static bool hear_join(void *context, const struct hb_report *report)
+{
+	const struct joined *joined = context;
+	struct hb_report told = *report;
+
+	told.session = joined->session;
+	return report_send(joined->listener, &told);
+}
+
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
 		char *const *envp, const char *tty,
 		struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	char name[RECORD_NAME_MAX + 1];
+	struct joined joined = { store->listener, name };
+	const struct hb_listener listener = { .hear = hear_join,
+					      .context = &joined };
 	struct join_result result = { 0 };
 	auto_fd int fd = -1;
 	int r;
@@ -89,15 +110,20 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	fd = live_find(store, ref, name, err);
 	if (fd < 0)
 		return fd;
-	r = join_run(fd, argv, envp, tty, &result, err);
+	r = join_run(fd, argv, envp, tty, &listener, &result, err);
 	if (r < 0 && err->stage == STAGE_EXEC)
 		return explain_exec(argv, envp, err);
 	if (r < 0)
 		return r;
 	ret_result->status = result.status;
 	ret_result->has_joined = true;
-	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
-	ret_result->has_box_ended = result.has_box_ended;
+	ending_report(store->listener,
+		      &(struct box_result){ .clipboard = result.clipboard },
+		      false);
+	if (result.has_box_ended)
+		store_say(
+			store,
+			"the session's first command has ended, and this one with it");
 	return 0;
 }
 

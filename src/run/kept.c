@@ -12,6 +12,7 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
+#include "run/ending.h"
 #include "run/explain_run.h"
 #include "run/ladder.h"
 #include "run/mounted.h"
@@ -272,8 +273,7 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 {
 	struct mounted m = { .session = box->session,
 			     .plan = &box->run->plan,
-			     .ladder = box->run->ladder->tell ? box->run->ladder
-							      : NULL,
+			     .ladder = box->run->ladder,
 			     .may_drop = box->may_drop };
 	auto_free const char **covered = NULL;
 	int r;
@@ -290,7 +290,7 @@ static void tell_losses(struct kept_box *box)
 	const struct session_record *record = &box->session->record;
 
 	if (box->run->is_bare)
-		ladder_tell(box->run, ladder_say, box->session);
+		ladder_report(box->run);
 	if (settings_shows_host(&box->run->settings))
 		store_say(box->session->store,
 			  "session '%s'%s: view: the whole host, read-only",
@@ -298,9 +298,9 @@ static void tell_losses(struct kept_box *box)
 			  record->is_earlier ? ", of an earlier version" : "");
 }
 
-int hb_session_exec(struct hb_session *session, char *const *argv,
-		    char *const *envp, const char *tty,
-		    struct hb_exec_result *ret_result, struct hb_error *err)
+int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
+	      const char *tty, struct box_result *ret_result,
+	      struct hb_error *err)
 {
 	const struct hb_setting setting = { "tty", tty };
 	const struct hb_run_options options = { .argv = argv,
@@ -308,7 +308,6 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 						.settings = &setting,
 						.n_settings = tty ? 1 : 0,
 						.keeps_open = !argv };
-	struct box_result result = { 0 };
 	struct run_session of;
 	struct ladder ladder = { 0 };
 	struct run run = { 0 };
@@ -326,18 +325,27 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 		return r;
 	r = run_prepare(&run, &options, &of, NULL, err);
 	run.ladder = &ladder;
+	/* Only now: a session asks no question about its directories. */
+	run.listener = session->store->listener;
 	if (r >= 0)
 		r = ladder_begin(&run, err);
 	if (r >= 0)
-		r = kept_run(&box, &result, err);
+		r = kept_run(&box, ret_result, err);
 	run_done(&run);
+	return r;
+}
+
+int hb_session_exec(struct hb_session *session, char *const *argv,
+		    char *const *envp, const char *tty,
+		    struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	struct box_result result = { 0 };
+	int r = kept_exec(session, argv, envp, tty, &result, err);
+
 	if (r < 0)
 		return r;
-	ret_result->status =
-		result.has_timed_out ? HB_EXIT_TIMEOUT : result.status;
-	ret_result->has_timed_out = result.has_timed_out;
+	ret_result->status = ending_status(&result);
 	ret_result->n_leftover = result.n_leftover;
-	ret_result->full_pids = result.full_pids;
-	ret_result->clipboard = (enum hb_clipboard)result.clipboard;
+	ending_report(session->store->listener, &result, false);
 	return 0;
 }

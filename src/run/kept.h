@@ -50,6 +50,13 @@ int kept_run(struct kept_box *box, struct box_result *ret_result,
 	     struct hb_error *err);
 
 /*
+ * hb_session_exec() without a word about the end.
+ */
+int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
+	      const char *tty, struct box_result *ret_result,
+	      struct hb_error *err);
+
+/*
  * What the record of a new session says of its directories and of its view, as
  * the run that is prepared has them.
  */

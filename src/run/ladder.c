@@ -2,14 +2,13 @@
 #include "run/ladder.h"
 
 #include "base/error.h"
+#include "base/report.h"
 #include "box/box.h"
 #include "box/probe.h"
 #include "box/stage.h"
 #include "host/look.h"
 #include "plan/plan.h"
 #include "run/bare.h"
-#include "session/session.h"
-#include "store/store.h"
 #include "sys/file.h"
 #include "sys/landlock.h"
 #include "sys/proc.h"
@@ -108,20 +107,20 @@ static const struct {
 
 #define LOSSES (sizeof(losses) / sizeof(losses[0]))
 
-void ladder_say(void *session, const char *words)
+static void report_loss(const struct hb_listener *listener, const char *words)
 {
-	const struct hb_session *s = session;
-
-	store_say(s->store, "weakened: %s", words);
+	(void)report_send(listener,
+			  &(struct hb_report){ .kind = HB_REPORT_WEAKENED,
+					       .text = words });
 }
 
-void ladder_tell(const struct run *run, ladder_fn tell, void *context)
+void ladder_report(const struct run *run)
 {
 	const struct world w = { run, sys_landlock_abi() };
 
 	for (size_t i = 0; i < LOSSES; i++)
 		if (losses[i].is_lost(&w))
-			tell(context, losses[i].words);
+			report_loss(run->listener, losses[i].words);
 }
 
 static int check_required(const struct run *run, struct hb_error *err)
@@ -271,7 +270,7 @@ static bool take_next(struct ladder *ladder, struct plan *plan,
 		ladder->rungs |= rungs[i].rung;
 		if (!rungs[i].take(plan))
 			continue;
-		ladder->tell(ladder->context, rungs[i].words);
+		report_loss(ladder->listener, rungs[i].words);
 		return true;
 	}
 	return false;
@@ -284,7 +283,7 @@ int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
 	int r;
 
 	for (;;) {
-		r = box_run(plan, envp, ladder->events, ret_result, err);
+		r = box_run(plan, envp, ladder->listener, ret_result, err);
 		if (r >= 0 || !take_next(ladder, plan, err))
 			return r;
 		*err = (struct hb_error){ 0 };

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct box_result;
-struct event_sink;
+struct hb_listener;
 struct hb_error;
 struct plan;
 struct run;
@@ -22,17 +22,11 @@ enum ladder_rung {
 	LADDER_SHARED = 1 << 4,	     /* so is all that is shown */
 };
 
-typedef void (*ladder_fn)(void *context, const char *words);
-
-/* One that tells the owner of a session, which is its context. */
-void ladder_say(void *session, const char *words);
-
 struct ladder {
 	unsigned rungs;	  /* enum ladder_rung: those taken */
 	bool is_required; /* no other may be */
-	ladder_fn tell;	  /* hears of those that are taken; never NULL */
-	void *context;
-	const struct event_sink *events; /* what goes on in the box; or NULL */
+	/* Hears of those that are taken, and all of the box; or NULL. */
+	const struct hb_listener *listener;
 };
 
 /* What has to be done before a plan is carried out a second time. */
@@ -44,8 +38,8 @@ typedef int (*ladder_again_fn)(void *context, struct hb_error *err);
  */
 int ladder_begin(struct run *run, struct hb_error *err);
 
-/* Calls `tell` with each thing that the host lacks for this run. */
-void ladder_tell(const struct run *run, ladder_fn tell, void *context);
+/* Reports each thing that the host lacks for this run. */
+void ladder_report(const struct run *run);
 
 /*
  * box_run(), and again where the box could not be made for want of something

@@ -279,29 +279,35 @@ static bool tell_full(struct hb_session *s)
 	return is_full;
 }
 
-/* What the user has to know at once. */
-static void tell_event(void *context, const struct event *event)
+/* A box knows no session: its name and the words that need it come here. */
+static bool hear_box(void *context, const struct hb_report *report)
 {
 	const struct hb_session *s = context;
+	struct hb_report told = *report;
+	char text[HB_TEXT_SIZE];
 
-	if (event->kind == EVENT_FULL)
-		store_say(
-			s->store,
+	told.session = s->record.name;
+	if (report->kind == HB_REPORT_STOPPED) {
+		(void)snprintf(
+			text, sizeof(text),
 			"the disk is almost full (%llu MiB are left): the command is stopped, and nothing is lost; it goes on when there is room, or with: holdback resume @%s",
-			(unsigned long long)event->a >> 20, s->record.name);
-	if (event->kind == EVENT_ROOM)
-		store_say(s->store, "there is room again: the command goes on");
+			(unsigned long long)report->n >> 20, s->record.name);
+		told.text = text;
+	}
+	if (report->kind == HB_REPORT_RESUMED)
+		told.text = "there is room again: the command goes on";
+	return report_send(s->store->listener, &told);
 }
 
 /*
  * The box, with the door by which others get into it.  One that nobody can get
  * into is as good for its own command.
  */
-static int run_box(struct mounted *m, struct ladder *ladder, int door,
-		   char *const *envp, struct box_result *ret_result,
-		   struct hb_error *err)
+static int run_box(struct mounted *m, int door, char *const *envp,
+		   struct box_result *ret_result, struct hb_error *err)
 {
-	const struct event_sink events = { tell_event, m->session };
+	const struct hb_listener heard = { .hear = hear_box,
+					   .context = m->session };
 	auto_fd int listener = door;
 	int r;
 
@@ -312,10 +318,10 @@ static int run_box(struct mounted *m, struct ladder *ladder, int door,
 	m->plan->fds[PLAN_FD_DOOR] = listener;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_overlays;
-	ladder->events = &events;
-	r = ladder_run(ladder, m->plan, envp, renew_work, m->session,
+	m->ladder->listener = &heard;
+	r = ladder_run(m->ladder, m->plan, envp, renew_work, m->session,
 		       ret_result, err);
-	ladder->events = NULL;
+	m->ladder->listener = NULL;
 	m->plan->fds[PLAN_FD_DOOR] = -1;
 	return r;
 }
@@ -324,7 +330,6 @@ int mounted_run(struct mounted *m, char *const *envp,
 		struct box_result *ret_result, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
-	struct ladder own = { .tell = ladder_say, .context = s };
 	struct hb_error ending = { 0 };
 	auto_fd int door = -1;
 	int r, ended;
@@ -358,8 +363,7 @@ int mounted_run(struct mounted *m, char *const *envp,
 	/* From here on a crash is made up for. */
 	r = session_prepare_groups(s, err);
 	if (r >= 0)
-		r = run_box(m, m->ladder ? m->ladder : &own, take_fd(&door),
-			    envp, ret_result, err);
+		r = run_box(m, take_fd(&door), envp, ret_result, err);
 	ended = session_settle_box(
 		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
 	live_remove(s->dir);

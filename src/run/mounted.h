@@ -46,7 +46,7 @@ struct mounted {
 	struct view_held *held; /* what a copy leaves out */
 	size_t n_held;
 
-	struct ladder *ladder; /* NULL: the session's owner hears of it */
+	struct ladder *ladder; /* borrowed; its listener is set here */
 	bool may_drop;	 /* in: a session that turns out void is dropped */
 	bool is_dropped; /* out */
 
@@ -56,7 +56,7 @@ struct mounted {
 	int runtime;		   /* live.h */
 };
 
-/* `m` has session, plan and may_drop, and nothing else. */
+/* `m` has session, plan, ladder and may_drop, and nothing else. */
 int mounted_prepare(struct mounted *m, struct hb_error *err);
 
 /*

@@ -4,12 +4,14 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "box/box.h"
 #include "box/stage.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 #include "host/look.h"
 #include "plan/view_place.h"
+#include "run/ending.h"
 #include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/ladder.h"
@@ -34,11 +36,14 @@
 
 #define TOLD_SIZE (PATH_MAX + 256)
 
-static void tell(const struct hb_listener *listener, enum hb_notice notice,
+static void tell(const struct run *run, enum hb_report_kind kind,
 		 const char *text)
 {
-	if (listener && listener->tell)
-		listener->tell(listener->context, notice, text);
+	(void)report_send(
+		run->listener,
+		&(struct hb_report){ .kind = kind,
+				     .is_quiet = run->settings.is_quiet,
+				     .text = text });
 }
 
 /* Sockets of those who start containers for whoever asks. */
@@ -54,8 +59,7 @@ static bool is_as_good_as_root(const char *path)
 	return false;
 }
 
-static void tell_entries(const struct run *run,
-			 const struct hb_listener *listener)
+static void tell_entries(const struct run *run)
 {
 	const char *home = run->host.home;
 	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
@@ -86,7 +90,7 @@ static void tell_entries(const struct run *run,
 				       "the home directory can be read");
 		else
 			continue;
-		tell(listener, HB_NOTICE_WEAKENED, text);
+		tell(run, HB_REPORT_WEAKENED, text);
 	}
 }
 
@@ -109,8 +113,7 @@ static bool has_sockets(const char *path)
 	return false;
 }
 
-static void tell_sockets(const struct run *run,
-			 const struct hb_listener *listener)
+static void tell_sockets(const struct run *run)
 {
 	char shown[QUOTE_SHOWN], text[TOLD_SIZE];
 
@@ -123,7 +126,7 @@ static void tell_sockets(const struct run *run,
 		(void)snprintf(text, sizeof(text),
 			       "the command can talk to the services in '%s'",
 			       quote_shown(e->path, shown, sizeof(shown)));
-		tell(listener, HB_NOTICE_WEAKENED, text);
+		tell(run, HB_REPORT_WEAKENED, text);
 	}
 }
 
@@ -132,47 +135,33 @@ static bool has_net(const struct run *run)
 	return settings_share_net(&run->settings);
 }
 
-/* Who hears what only calls of functions tell. */
-struct heard {
-	const struct hb_listener *listener;
-};
-
-static void tell_loss(void *context, const char *words)
-{
-	const struct heard *heard = context;
-
-	tell(heard->listener, HB_NOTICE_WEAKENED, words);
-}
-
 /*
  * A profile's network is said at the start, with all else that it does; one
  * that the user asked for is a weakening.
  */
-static void tell_weakenings(const struct run *run,
-			    const struct hb_listener *listener)
+static void tell_weakenings(const struct run *run)
 {
 	const struct settings *s = &run->settings;
 	bool is_usual = s->origins[KEY_NET].source == SETTING_BUILT_IN;
-	struct heard heard = { listener };
 
 	if (s->is_direct)
-		tell(listener, HB_NOTICE_WEAKENED,
+		tell(run, HB_REPORT_WEAKENED,
 		     "nothing is held back: writes in the workspace are real");
 	if (settings_shows_host(s))
-		tell(listener, HB_NOTICE_WEAKENED,
+		tell(run, HB_REPORT_WEAKENED,
 		     "the whole host can be read, but for the home directory");
 	if (has_net(run) && !is_usual)
-		tell(listener, HB_NOTICE_WEAKENED, "the network is the host's");
-	tell_entries(run, listener);
-	tell_sockets(run, listener);
+		tell(run, HB_REPORT_WEAKENED, "the network is the host's");
+	tell_entries(run);
+	tell_sockets(run);
 	if (s->allow_nested)
-		tell(listener, HB_NOTICE_WEAKENED,
+		tell(run, HB_REPORT_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");
-	ladder_tell(run, tell_loss, &heard);
+	ladder_report(run);
 }
 
 /* What git inside does not know of its configuration. */
-static void tell_git(const struct run *run, const struct hb_listener *listener)
+static void tell_git(const struct run *run)
 {
 	char text[128];
 
@@ -183,7 +172,7 @@ static void tell_git(const struct run *run, const struct hb_listener *listener)
 			run->n_git_keys, run->n_git_keys == 1 ? "" : "s",
 			run->n_git_keys == 1 ? "has" : "have",
 			run->n_git_keys == 1 ? "is" : "are");
-		tell(listener, HB_NOTICE_START, text);
+		tell(run, HB_REPORT_NOTED, text);
 	}
 	if (run->n_git_files > 0) {
 		(void)snprintf(
@@ -191,12 +180,11 @@ static void tell_git(const struct run *run, const struct hb_listener *listener)
 			"git: %zu file%s of your configuration cannot be read, and %s not shown",
 			run->n_git_files, run->n_git_files == 1 ? "" : "s",
 			run->n_git_files == 1 ? "is" : "are");
-		tell(listener, HB_NOTICE_START, text);
+		tell(run, HB_REPORT_NOTED, text);
 	}
 }
 
-static void tell_closed(const struct run *run,
-			const struct hb_listener *listener)
+static void tell_closed(const struct run *run)
 {
 	char text[128];
 
@@ -209,7 +197,7 @@ static void tell_closed(const struct run *run,
 		run->n_closed_whole == 1 ? "y has" : "ies have",
 		run->n_closed_whole == 1 ? "it" : "them",
 		run->n_closed_whole == 1 ? "is" : "are");
-	tell(listener, HB_NOTICE_START, text);
+	tell(run, HB_REPORT_NOTED, text);
 }
 
 /* What of the home directory a profile shows. */
@@ -269,14 +257,11 @@ static void add_limits(const struct settings *s, char *text, size_t size)
 	}
 }
 
-static void tell_start(const struct run *run, const char *session,
-		       const struct hb_listener *listener)
+static void tell_start(const struct run *run, const char *session)
 {
 	char shown[QUOTE_SHOWN + 1], text[2 * TOLD_SIZE], what[TOLD_SIZE];
 	size_t n_tools = count_tools(run);
 
-	if (run->settings.is_quiet)
-		return;
 	(void)shown_at_home(run, run->workspace, shown, sizeof(shown));
 	if (run->settings.is_ephemeral)
 		(void)snprintf(
@@ -300,53 +285,40 @@ static void tell_start(const struct run *run, const char *session,
 	if (strcmp(settings_tty(&run->settings), "real") == 0)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " · terminal: your own");
-	tell(listener, HB_NOTICE_START, text);
-	tell_git(run, listener);
-	tell_closed(run, listener);
+	tell(run, HB_REPORT_NOTED, text);
+	tell_git(run);
+	tell_closed(run);
 	if (!run->worktree_why)
 		return;
 	(void)snprintf(
 		text, sizeof(text),
 		"the repository of this worktree is not shown: '.git': %s",
 		run->worktree_why);
-	tell(listener, HB_NOTICE_START, text);
-}
-
-static void fill_result(const struct run *run, const struct box_result *result,
-			struct hb_run_result *ret)
-{
-	ret->status = result->has_timed_out ? HB_EXIT_TIMEOUT : result->status;
-	ret->has_timed_out = result->has_timed_out;
-	ret->n_leftover = result->n_leftover;
-	ret->full_pids = result->full_pids;
-	ret->clipboard = (enum hb_clipboard)result->clipboard;
-	ret->is_quiet = run->settings.is_quiet;
+	tell(run, HB_REPORT_NOTED, text);
 }
 
 /* Nothing is kept. */
-static int run_box(struct run *run, struct hb_run_result *ret_result,
+static int run_box(struct run *run, struct box_result *ret_result,
 		   struct hb_error *err)
 {
-	struct box_result result = { 0 };
 	auto_free char **envp = NULL;
 	int r;
 
 	r = run_plan(run, &envp, err);
 	if (r < 0)
 		return r;
-	tell_weakenings(run, run->listener);
-	tell_start(run, "", run->listener);
-	r = ladder_run(run->ladder, &run->plan, envp, NULL, NULL, &result, err);
-	if (r < 0)
-		return run_explain(run, r, err);
-	fill_result(run, &result, ret_result);
-	return 0;
+	tell_weakenings(run);
+	tell_start(run, "");
+	run->ladder->listener = run->listener;
+	r = ladder_run(run->ladder, &run->plan, envp, NULL, NULL, ret_result,
+		       err);
+	return r < 0 ? run_explain(run, r, err) : 0;
 }
 
 static void start(struct kept_box *box)
 {
-	tell_weakenings(box->run, box->run->listener);
-	tell_start(box->run, box->session->record.name, box->run->listener);
+	tell_weakenings(box->run);
+	tell_start(box->run, box->session->record.name);
 	/* A new one has said so. */
 	if (!box->session->is_fresh && !box->run->settings.is_quiet)
 		session_say_inside(box->session->store, &box->session->record);
@@ -440,9 +412,9 @@ static void drop_new(struct kept *kept, bool is_dropped)
 }
 
 static int run_kept(struct run *run, struct kept *kept, bool trusts,
-		    struct hb_run_result *ret, struct hb_error *err)
+		    struct box_result *ret_result, struct hb_run_result *ret,
+		    struct hb_error *err)
 {
-	struct box_result result = { 0 };
 	struct kept_box box = { .run = run,
 				.start = start,
 				.explain = run_explain };
@@ -454,16 +426,13 @@ static int run_kept(struct run *run, struct kept *kept, bool trusts,
 		return r;
 	box.session = kept->session;
 	box.may_drop = kept->session->record.is_passing;
-	r = kept_run(&box, &result, err);
+	r = kept_run(&box, ret_result, err);
 	/* What could not be written down is for the next command. */
 	if (box.is_dropped || kept->session->record.state != SESSION_IDLE)
 		ret->session[0] = '\0';
-	if (r < 0) {
+	if (r < 0)
 		drop_new(kept, box.is_dropped);
-		return r;
-	}
-	fill_result(run, &result, ret);
-	return 0;
+	return r;
 }
 
 static int check_modes(const struct run *run, struct hb_error *err)
@@ -503,14 +472,23 @@ static void make_runtime(const struct hb_store *store)
 		sys_close(fd);
 }
 
-static int run_once(const struct hb_run_options *options,
-		    const struct hb_listener *listener, struct kept *kept,
+/* The command has ended, and its status is the caller's. */
+static void end(struct run *run, const struct box_result *result,
+		struct hb_run_result *ret)
+{
+	direct_tell_new(run);
+	ret->status = ending_status(result);
+	ret->is_quiet = run->settings.is_quiet;
+	ending_report(run->listener, result, ret->is_quiet);
+}
+
+static int run_once(const struct hb_run_options *options, struct kept *kept,
 		    bool trusts, struct hb_run_result *ret_result,
 		    struct hb_error *err)
 {
 	int64_t begin = sys_now_ms();
-	struct heard heard = { listener };
-	struct ladder ladder = { .tell = tell_loss, .context = &heard };
+	struct box_result result = { 0 };
+	struct ladder ladder = { 0 };
 	struct run_session of;
 	struct run run;
 	int r;
@@ -518,8 +496,8 @@ static int run_once(const struct hb_run_options *options,
 	r = kept->session ? kept_describe(kept->session, &of, err) : 0;
 	if (r < 0)
 		return r;
-	r = run_prepare(&run, options, kept->session ? &of : NULL, listener,
-			err);
+	r = run_prepare(&run, options, kept->session ? &of : NULL,
+			options->store ? options->store->listener : NULL, err);
 	run.ladder = &ladder;
 	if (r >= 0)
 		r = check_modes(&run, err);
@@ -534,34 +512,33 @@ static int run_once(const struct hb_run_options *options,
 	if (r >= 0)
 		r = run_hold_berths(&run, err);
 	if (r >= 0)
-		r = keeps(&run) ? run_kept(&run, kept, trusts, ret_result, err)
-				: run_box(&run, ret_result, err);
+		r = keeps(&run) ? run_kept(&run, kept, trusts, &result,
+					   ret_result, err)
+				: run_box(&run, &result, err);
 	if (r >= 0)
-		direct_tell_new(&run, tell_loss, &heard);
+		end(&run, &result, ret_result);
 	run_done(&run);
 	ret_result->ms = sys_now_ms() - begin;
 	return r;
 }
 
 /* An overlay that worked before may not any more: then it is tried. */
-static int run_any(const struct hb_run_options *options,
-		   const struct hb_listener *listener, struct kept *kept,
+static int run_any(const struct hb_run_options *options, struct kept *kept,
 		   struct hb_run_result *ret_result, struct hb_error *err)
 {
 	bool has_session = kept->session;
 	int r;
 
-	r = run_once(options, listener, kept, true, ret_result, err);
+	r = run_once(options, kept, true, ret_result, err);
 	if (r >= 0 || has_session || !kept->is_new ||
 	    err->stage != STAGE_MOUNTS)
 		return r;
 	*err = (struct hb_error){ 0 };
-	return run_once(options, listener, kept, false, ret_result, err);
+	return run_once(options, kept, false, ret_result, err);
 }
 
 int hb_run(const struct hb_run_options *options,
-	   const struct hb_listener *listener, struct hb_run_result *ret_result,
-	   struct hb_error *err)
+	   struct hb_run_result *ret_result, struct hb_error *err)
 {
 	struct hb_error local = { 0 };
 	struct kept kept = { 0 };
@@ -571,7 +548,7 @@ int hb_run(const struct hb_run_options *options,
 		err = &local;
 	r = open_asked(&kept, options, ret_result, err);
 	if (r >= 0)
-		r = run_any(options, listener, &kept, ret_result, err);
+		r = run_any(options, &kept, ret_result, err);
 	hb_session_free(kept.session);
 	hb_store_free(kept.store);
 	return r;

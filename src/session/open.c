@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
@@ -204,26 +205,39 @@ static struct timespec believable_t0(const struct session_resource *resource,
 	return t0;
 }
 
-/* Of type txn_left_fn: says which, and where the version before is. */
-static void tell_left(void *ctx, const struct txn_left *left)
+/* The words for an entry that is left, with the place of the version before. */
+static void word_left(const struct hb_session *s, const struct hb_report *left,
+		      char *text, size_t size)
 {
-	struct hb_session *s = ctx;
-	char shown[QUOTE_SHOWN], below[64], path[PATH_MAX] = "nowhere";
+	char shown[QUOTE_SHOWN], path[PATH_MAX] = "nowhere";
 
-	(void)quote_shown(left->path, shown, sizeof(shown));
-	(void)snprintf(below, sizeof(below), "undo/%llu/%llu",
-		       (unsigned long long)left->id,
-		       (unsigned long long)left->slot);
-	if (left->has_old)
-		(void)session_store_path(s, left->resource, below, path,
+	if (left->text)
+		(void)session_store_path(s, left->resource, left->text, path,
 					 sizeof(path), NULL);
-	store_say(s->store,
-		  "session '%s': %s in %s was changed from outside and "
-		  "is left as it is; the session's version: %s; the "
-		  "version before: %s",
-		  s->record.name, shown,
-		  s->record.resources[left->resource].source,
-		  left->has_new ? "pending" : "the changed file itself", path);
+	(void)snprintf(text, size,
+		       "session '%s': %s in %s was changed from outside and "
+		       "is left as it is; the session's version: %s; the "
+		       "version before: %s",
+		       s->record.name,
+		       quote_shown(left->path, shown, sizeof(shown)),
+		       s->record.resources[left->resource].source,
+		       left->n ? "pending" : "the changed file itself", path);
+}
+
+/* A transaction knows numbers; the listener is told names. */
+static bool hear_txn(void *context, const struct hb_report *report)
+{
+	const struct hb_session *s = context;
+	struct hb_report told = *report;
+	char text[HB_TEXT_SIZE];
+
+	told.session = s->record.name;
+	told.source = s->record.resources[report->resource].source;
+	if (report->kind == HB_REPORT_LEFT) {
+		word_left(s, report, text, sizeof(text));
+		told.text = text;
+	}
+	return report_send(s->store->listener, &told);
 }
 
 /* One resource as a transaction sees it. */
@@ -284,6 +298,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		if (r < 0)
 			return r;
 	}
+	s->of_txn = (struct hb_listener){ .hear = hear_txn, .context = s };
 	s->txn = (struct txn){
 		.session = s->dir,
 		.resources = s->txn_resources,
@@ -293,8 +308,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.applied = session_applied,
 		.applied_ctx = s,
 		.applying = session_applying,
-		.left = tell_left,
-		.left_ctx = s,
+		.listener = &s->of_txn,
 		.lock_wait = LOCK_WAIT,
 	};
 	*ret_txn = &s->txn;

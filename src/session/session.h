@@ -60,7 +60,8 @@ struct hb_session {
 	struct session_resource *resources; /* record.n_resources */
 	bool has_resources;		    /* they are open */
 
-	struct txn txn; /* filled by session_txn() */
+	struct txn txn;		   /* filled by session_txn() */
+	struct hb_listener of_txn; /* its listener */
 	struct txn_resource *txn_resources;
 	void **seen_ctx;
 

@@ -8,7 +8,6 @@
 
 struct hb_error;
 struct hb_session;
-struct txn_left;
 
 /*
  * Finishes or reverses what a crash interrupted, and says so.  With `back`

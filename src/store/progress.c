@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/progress.h"
 
+#include "base/report.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -22,8 +23,17 @@ static int64_t elapsed_ms(struct timespec since)
 	       (now.tv_nsec - since.tv_nsec) / 1000000;
 }
 
+static void tell(const struct hb_listener *listener, const char *what,
+		 uint64_t n)
+{
+	(void)report_send(listener,
+			  &(struct hb_report){ .kind = HB_REPORT_PROGRESS,
+					       .text = what,
+					       .n = n });
+}
+
 /* Silent for a while, then what goes on, until the other end is closed. */
-static void watch(int fd, const struct hb_store *store, const char *what)
+static void watch(int fd, const struct hb_listener *listener, const char *what)
 {
 	struct timespec since = sys_now();
 	uint64_t n = 0, told = 0;
@@ -35,10 +45,10 @@ static void watch(int fd, const struct hb_store *store, const char *what)
 	(void)sys_close_range((unsigned)fd + 1, UINT_MAX);
 	while (r == 1) {
 		struct pollfd poll = { .fd = fd, .events = POLLIN };
-		int64_t wait = store->progress_after - elapsed_ms(since);
+		int64_t wait = listener->progress_after - elapsed_ms(since);
 
 		if (wait <= 0 && (!is_shown || n != told)) {
-			store->progress(store->progress_ctx, what, n);
+			tell(listener, what, n);
 			is_shown = true;
 			told = n;
 		}
@@ -49,7 +59,7 @@ static void watch(int fd, const struct hb_store *store, const char *what)
 			r = 1;
 	}
 	if (is_shown)
-		store->progress(store->progress_ctx, NULL, n);
+		tell(listener, NULL, n);
 }
 
 void progress_begin(struct progress *p, const struct hb_store *store,
@@ -58,12 +68,13 @@ void progress_begin(struct progress *p, const struct hb_store *store,
 	int other = -1;
 
 	*p = (struct progress)PROGRESS_NONE;
-	if (!store->progress || sys_socket_pair(&p->fd, &other) < 0)
+	if (!store->listener || !store->listener->wants_progress ||
+	    sys_socket_pair(&p->fd, &other) < 0)
 		return;
 	p->pid = sys_clone(0, NULL);
 	if (p->pid == 0) {
 		sys_close(p->fd);
-		watch(other, store, what);
+		watch(other, store->listener, what);
 		sys_exit(0);
 	}
 	sys_close(other);

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "base/suggest.h"
 #include "host/look.h"
 #include "store/record.h"
@@ -35,12 +36,10 @@ void store_say(const struct hb_store *store, const char *fmt, ...)
 	char line[HB_TEXT_SIZE];
 	va_list ap;
 
-	if (!store->say)
-		return;
 	va_start(ap, fmt);
 	(void)vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	store->say(store->say_ctx, line);
+	report_text(store->listener, HB_REPORT_SAID, "%s", line);
 }
 
 static int check_own(int fd, const char *name, mode_t forbidden,
@@ -217,11 +216,7 @@ int store_open(const struct hb_store_options *options, bool create,
 	store->dir = -1;
 	store->sessions = -1;
 	store->envp = options->envp;
-	store->say = options->say;
-	store->say_ctx = options->say_ctx;
-	store->progress = options->progress;
-	store->progress_ctx = options->progress_ctx;
-	store->progress_after = options->progress_after;
+	store->listener = options->listener;
 	r = open_store(store, path, create, err);
 	if (r < 0) {
 		hb_store_free(store);

@@ -23,11 +23,7 @@ struct hb_store {
 	bool is_made; /* by this process: what leads to it may be as new */
 	char *path;   /* absolute, without links */
 	char *const *envp;
-	hb_say_fn say; /* NULL: nobody listens */
-	void *say_ctx;
-	hb_progress_fn progress; /* NULL: nobody looks */
-	void *progress_ctx;
-	int64_t progress_after;
+	const struct hb_listener *listener; /* may be NULL */
 };
 
 #define STORE_NEW  ".new-"
@@ -41,7 +37,7 @@ int store_choose_path(const struct hb_store_options *options, char *ret,
 int store_open(const struct hb_store_options *options, bool create,
 	       struct hb_store **ret_store, struct hb_error *err);
 
-/* Says one line to whoever uses the store. */
+/* HB_REPORT_SAID to the listener of the store. */
 void store_say(const struct hb_store *store, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

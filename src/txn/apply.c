@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,24 +78,36 @@ void apply_done(struct apply *a)
 	*a = (struct apply){ 0 };
 }
 
-static void note_left(struct apply *a, const struct txn_left *left)
+static void note_left(struct apply *a, const struct op *op,
+		      const struct step_left *left)
 {
+	char place[64];
+	const struct hb_report report = {
+		.kind = HB_REPORT_LEFT,
+		.resource = op->resource,
+		.path = op->path,
+		.text = left->has_old ? place : NULL,
+		.n = left->has_new,
+	};
+
 	a->n_left++;
-	if (a->txn->left)
-		a->txn->left(a->txn->left_ctx, left);
+	(void)snprintf(place, sizeof(place), "undo/%llu/%llu",
+		       (unsigned long long)a->sites[op->resource].id,
+		       (unsigned long long)op->slot);
+	(void)report_send(a->txn->listener, &report);
 	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
-			  quoted(left->path));
+			  quoted(op->path));
 }
 
 static int leave(struct apply *a, const struct op *op, bool back,
 		 struct hb_error *err)
 {
-	struct txn_left left;
+	struct step_left left;
 	int r = step_leave(&a->steps[op->resource], op, back, &left, err);
 
 	if (r < 0)
 		return r;
-	note_left(a, &left);
+	note_left(a, op, &left);
 	return 0;
 }
 

@@ -208,7 +208,9 @@ static int report_one(struct report *rep, const struct op *op,
 		      struct hb_error *err)
 {
 	struct site *s = &rep->a->sites[op->resource];
-	struct event e = { .kind = EVENT_CHANGED, .path = op->path };
+	const struct hb_report changed = { .kind = HB_REPORT_CHANGED,
+					   .resource = op->resource,
+					   .path = op->path };
 	struct sys_attr base, layer;
 	struct hb_error why = { 0 };
 	struct place at_base = { .dir = -1 };
@@ -237,7 +239,7 @@ static int report_one(struct report *rep, const struct op *op,
 		return 0;
 	has_base = found == 0;
 	has_layer = is_in_upper(s, op, &layer);
-	event_report(rep->a->txn->events, &e);
+	(void)report_send(rep->a->txn->listener, &changed);
 	r = tell(rep, op->path, has_base ? &base : NULL,
 		 has_layer ? &layer : NULL, err);
 	if (r == 0)

@@ -681,7 +681,7 @@ int step_run(struct step *s, const struct op *op, bool back,
 }
 
 int step_leave(struct step *s, const struct op *op, bool back,
-	       struct txn_left *ret_left, struct hb_error *err)
+	       struct step_left *ret_left, struct hb_error *err)
 {
 	struct view v = { 0 };
 	struct place p;
@@ -714,11 +714,7 @@ int step_leave(struct step *s, const struct op *op, bool back,
 	r = place_read(&p, &o, err);
 	if (r < 0)
 		return r;
-	*ret_left = (struct txn_left){
-		.resource = op->resource,
-		.path = op->path,
-		.id = s->site->id,
-		.slot = op->slot,
+	*ret_left = (struct step_left){
 		.has_old = v.holds[AT_UNDO] == H_OLD,
 		.has_new = v.holds[AT_SOURCE] == H_NEW ||
 			   object_is(&o, &op->layer),

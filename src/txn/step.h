@@ -39,8 +39,12 @@ int step_run(struct step *s, const struct op *op, bool back,
  * before is in the undo slot if it is anywhere, and going back the layer has
  * again what it can have.  `ret_left` says which; can be repeated.
  */
+struct step_left {
+	bool has_old; /* undo/ID/SLOT of the spot has what was there before */
+	bool has_new; /* the session's version is in the upper */
+};
 int step_leave(struct step *s, const struct op *op, bool back,
-	       struct txn_left *ret_left, struct hb_error *err);
+	       struct step_left *ret_left, struct hb_error *err);
 
 /*
  * Whether it could run, without changing anything; for the plan of an undo.

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct event_sink;
+struct hb_listener;
 struct hb_error;
 
 /*
@@ -89,21 +89,6 @@ typedef int (*txn_applying_fn)(void *ctx, size_t resource, uint64_t n_paths,
 			       struct hb_error *err);
 
 /*
- * An entry that fits neither side, because somebody else changed it while a
- * transaction was under way or interrupted.  It stays as he left it; everything
- * else is brought to one side.  Told as it is met, so a crash repeats it.
- */
-struct txn_left {
-	size_t resource;
-	const char *path;
-	uint64_t id, slot;
-	bool has_old; /* undo/ID/SLOT of the spot has what was there before */
-	bool has_new; /* the session's version is in the upper */
-};
-
-typedef void (*txn_left_fn)(void *ctx, const struct txn_left *left);
-
-/*
  * Everything is planned and checked, and the journal `id` becomes durable as
  * soon as this returns 0: what has to hold for a session in which that
  * transaction is in effect, and for one in which it is not, is written down
@@ -116,7 +101,15 @@ struct txn {
 	int session; /* the session's directory: journal lies here */
 	struct txn_resource *resources;
 	size_t n_resources;
-	const struct event_sink *events;
+	/*
+	 * May be NULL.  Hears HB_REPORT_CHANGED, and HB_REPORT_LEFT of an entry
+	 * that fits neither side, because somebody else changed it while a
+	 * transaction was under way or interrupted.  It stays as he left it;
+	 * everything else is brought to one side.  Told as it is met, so a
+	 * crash repeats it.  Its text is where the version before lies in the
+	 * spot, or NULL.
+	 */
+	const struct hb_listener *listener;
 	seen_fn seen; /* by resource: ctx is seen_ctx[i] */
 	void **seen_ctx;
 	/*
@@ -126,8 +119,6 @@ struct txn {
 	txn_applied_fn applied;
 	void *applied_ctx;
 	txn_applying_fn applying; /* with applied_ctx; may be NULL */
-	txn_left_fn left;	  /* may be NULL */
-	void *left_ctx;
 	int lock_wait; /* ms that a base which another has locked is waited for
 			*/
 	/*

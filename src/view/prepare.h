@@ -70,7 +70,7 @@ struct run {
 	char cwd[PATH_MAX];   /* the caller's */
 	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];
-	struct ladder *ladder;	  /* its `tell` is whose box it is; or NULL */
+	struct ladder *ladder;	  /* NULL: nothing runs */
 	bool is_bare;		  /* without namespaces: ladder_begin() */
 	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */

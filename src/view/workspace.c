@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
 #include "host/worktree.h"
@@ -63,12 +64,13 @@ static bool is_home(const struct run *run, const char *path)
 
 static bool may_have_home(const struct run *run)
 {
-	const struct hb_listener *l = run->listener;
+	const struct hb_report question = {
+		.kind = HB_REPORT_ASKED,
+		.text = "the home directory would be the workspace: the command "
+			"could read all of it but known keys; go on?",
+	};
 
-	return l && l->ask &&
-	       l->ask(l->context,
-		      "the home directory would be the workspace: the command "
-		      "could read all of it but known keys; go on?");
+	return report_send(run->listener, &question);
 }
 
 static const char *refuses(const struct run *run, const char *path)

@@ -13,7 +13,7 @@ struct run;
  *
  * Fill run->resources; cwd, home and settings are known.  -HB_E_USAGE and
  * -HB_E_CONFIG for what cannot be one.  The home directory is one only if the
- * run's listener says yes.
+ * run's listener answers yes.
  */
 int workspace_find(struct run *run, struct hb_error *err);
 

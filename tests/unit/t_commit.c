@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/txn.h"
 
+#include "base/report.h"
 #include "merge.h"
 #include "scenes.h"
 #include "sys/fault.h"
@@ -464,19 +465,23 @@ static void what_can_no_longer_be_finished_is_reversed(void)
 }
 
 struct left_seen {
+	struct hb_listener listener;
 	unsigned n;
 	char path[64];
 	bool has_old, has_new;
 };
 
-static void see_left(void *ctx, const struct txn_left *left)
+static bool see_left(void *ctx, const struct hb_report *report)
 {
 	struct left_seen *seen = ctx;
 
+	if (report->kind != HB_REPORT_LEFT)
+		return false;
 	seen->n++;
-	(void)snprintf(seen->path, sizeof(seen->path), "%.60s", left->path);
-	seen->has_old = left->has_old;
-	seen->has_new = left->has_new;
+	(void)snprintf(seen->path, sizeof(seen->path), "%.60s", report->path);
+	seen->has_old = report->text != NULL;
+	seen->has_new = report->n == 1;
+	return false;
 }
 
 /* a, b and c change; b is in place when it is interrupted, and c is not. */
@@ -488,8 +493,9 @@ static void open_three(struct world *w, struct left_seen *seen)
 		lay_file(w->upper[0], name, "new!", 0644, WORLD_NEW);
 	}
 	*seen = (struct left_seen){ 0 };
-	w->txn.left = see_left;
-	w->txn.left_ctx = seen;
+	seen->listener =
+		(struct hb_listener){ .hear = see_left, .context = seen };
+	w->txn.listener = &seen->listener;
 }
 
 static void one_misfit_leaves_no_other_half_way(void)

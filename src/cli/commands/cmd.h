@@ -5,6 +5,7 @@
 struct cli_values;
 struct hb_error;
 struct hb_run_options;
+struct reports;
 
 /* One call of a command in libexec/holdback/commands. */
 struct cmd_call {
@@ -12,6 +13,7 @@ struct cmd_call {
 	char **operands; /* NULL-terminated */
 	int n_operands;
 	char *const *envp;
+	struct reports *reports; /* the listener of this call */
 };
 
 /* The commands of libexec/holdback/commands: cmd_NAME() each. */

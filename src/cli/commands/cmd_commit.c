@@ -5,6 +5,7 @@
 #include "cli/commands/commit.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 
@@ -34,11 +35,11 @@ static void fill_options(struct commit *c)
 		.with_ignored = v->ignored,
 		.gate = { .allow = v->allow.words,
 			  .n_allow = v->allow.n,
-			  .found = findings_say,
-			  .found_ctx = &c->said,
 			  .run = v->gate_run },
 		.without_gate = v->no_gate,
 	};
+	c->call->reports->found = findings_say;
+	c->call->reports->found_ctx = &c->said;
 }
 
 static bool can_ask(const struct commit *c)
@@ -53,8 +54,7 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 {
 	const struct cli_values *v = c->call->values;
 	const char *given[CLI_MAX_LIST + 2];
-	struct hb_gate_options options = { .found = questions_note,
-					   .found_ctx = &c->questions };
+	struct hb_gate_options options = { 0 };
 	struct hb_gate_result result = { 0 };
 	size_t n = v->allow.n;
 	int r;
@@ -70,6 +70,8 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 	options.allow = given;
 	options.n_allow = n;
 	c->questions.is_asking = can_ask(c);
+	c->call->reports->found = questions_note;
+	c->call->reports->found_ctx = &c->questions;
 	if (r >= 0)
 		r = hb_session_gate(c->session, changes, &options, &result,
 				    err);
@@ -77,7 +79,7 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 		return r;
 	/* What was said need not be said again by the commit. */
 	c->has_gate = true;
-	c->options.gate.found = NULL;
+	c->call->reports->found = NULL;
 	c->is_refused = result.n_denied > 0 ||
 			(result.n_asked > 0 && !c->questions.is_asking);
 	if (result.n_asked == 0 || c->is_refused)

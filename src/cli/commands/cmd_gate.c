@@ -5,6 +5,7 @@
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/findings.h"
+#include "cli/show/reports.h"
 #include "cli/show/show.h"
 
 #include <stdio.h>
@@ -16,10 +17,12 @@ struct gate {
 	const struct cmd_call *call;
 	struct hb_session *session;
 	struct doc doc;
+	/* Of the document, while the gate is asked: it hears no errors. */
+	int failure;
+	struct hb_error why;
 };
 
-static int add_finding(void *ctx, const struct hb_finding *finding,
-		       struct hb_error *err)
+static void add_finding(void *ctx, const struct hb_finding *finding)
 {
 	struct gate *g = ctx;
 	const struct hb_session_info *info = hb_session_info(g->session);
@@ -30,7 +33,8 @@ static int add_finding(void *ctx, const struct hb_finding *finding,
 		(void)finding_show(info, finding, &g->doc.out);
 		(void)buf_add_char(&g->doc.out, '\n');
 	}
-	return doc_flow(&g->doc, err);
+	if (g->failure >= 0)
+		g->failure = doc_flow(&g->doc, &g->why);
 }
 
 static void add_result(struct gate *g, const struct hb_gate_result *result,
@@ -74,8 +78,6 @@ static int look(struct gate *g, struct hb_error *err)
 	const struct hb_gate_options options = {
 		.allow = v->allow.words,
 		.n_allow = v->allow.n,
-		.found = add_finding,
-		.found_ctx = g,
 		.check = &check,
 	};
 	struct hb_changes *changes = NULL;
@@ -93,7 +95,13 @@ static int look(struct gate *g, struct hb_error *err)
 		json_key(&g->doc.json, "findings");
 		json_array(&g->doc.json);
 	}
+	g->call->reports->found = add_finding;
+	g->call->reports->found_ctx = g;
 	r = hb_session_gate(g->session, changes, &options, &result, err);
+	if (r >= 0 && g->failure < 0) {
+		*err = g->why;
+		r = g->failure;
+	}
 	if (r >= 0) {
 		add_result(g, &result, hb_changes_summary(changes));
 		r = doc_end(&g->doc, err);

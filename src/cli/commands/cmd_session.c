@@ -2,70 +2,24 @@
 #include "cli/commands/cmd_session.h"
 
 #include "base/error.h"
-#include "base/num.h"
 #include "base/quote.h"
 #include "cli/front/choose.h"
 #include "cli/front/table.h"
-#include "cli/show/say.h"
+#include "cli/show/reports.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRESS_AFTER 1000 /* ms */
-
-static void say(void *ctx, const char *line)
-{
-	(void)ctx;
-	cli_say(line);
-}
-
-/* One line that is written over, and gone at the end. */
-static void show_progress(void *ctx, const char *what, uint64_t n)
-{
-	(void)ctx;
-	(void)fputs("\r\033[K", stderr);
-	if (what && n > 0)
-		(void)fprintf(stderr, "holdback: %s: %llu", what,
-			      (unsigned long long)n);
-	else if (what)
-		(void)fprintf(stderr, "holdback: %s", what);
-	(void)fflush(stderr);
-}
-
-/* Tests need not wait: they say how long nothing is shown. */
-static int64_t progress_after(char *const *envp)
-{
-	static const char name[] = "HB_TEST_PROGRESS_AFTER=";
-	int64_t ms;
-
-	for (; *envp; envp++)
-		if (strncmp(*envp, name, sizeof(name) - 1) == 0 &&
-		    num_int(*envp + sizeof(name) - 1, 0, PROGRESS_AFTER, &ms) >=
-			    0)
-			return ms;
-	return PROGRESS_AFTER;
-}
-
-void cmd_store_options(const char *dir, char *const *envp,
-		       struct hb_store_options *ret)
-{
-	*ret = (struct hb_store_options){
-		.dir = dir,
-		.envp = envp,
-		.say = say,
-		.progress =
-			hb_is_terminal(STDERR_FILENO) ? show_progress : NULL,
-		.progress_after = progress_after(envp),
-	};
-}
-
 int cmd_open_store(const struct cmd_call *call, bool create,
 		   struct hb_store **ret_store, struct hb_error *err)
 {
-	struct hb_store_options options;
+	const struct hb_store_options options = {
+		.dir = call->values->state_dir,
+		.envp = call->envp,
+		.listener = &call->reports->listener,
+	};
 
-	cmd_store_options(call->values->state_dir, call->envp, &options);
 	return hb_store_open(&options, create, ret_store, err);
 }
 

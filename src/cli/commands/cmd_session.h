@@ -11,10 +11,6 @@
 int cmd_open_store(const struct cmd_call *call, bool create,
 		   struct hb_store **ret_store, struct hb_error *err);
 
-/* What the store is told: where it is, and who speaks for it. */
-void cmd_store_options(const char *dir, char *const *envp,
-		       struct hb_store_options *ret);
-
 /*
  * The operand that names the session, NULL if there is none; the others are
  * from *ret_rest on.  -HB_E_USAGE for a word without '@' where only a session

@@ -5,6 +5,7 @@
 #include "cli/front/cmd_run.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
 
@@ -41,10 +42,14 @@ static int run(char **words, struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, words[0]);
 	struct cli_values values = { 0 };
+	struct reports reports;
 	struct cmd_call call = { .values = &values,
 				 .operands = words + 1,
-				 .envp = environ };
+				 .envp = environ,
+				 .reports = &reports };
 	int r;
+
+	reports_init(&reports, environ);
 
 	if (!c && words[0][0] != '-')
 		return command_unknown(&cli_program, words[0], err);

@@ -10,6 +10,7 @@
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/gone_text.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "holdback/holdback.h"
@@ -222,12 +223,16 @@ static int run(char **words, struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, "diff");
 	struct cli_values values = { 0 };
+	struct reports reports;
 	struct cmd_call call = {
 		.values = &values,
 		.operands = words,
 		.envp = environ,
+		.reports = &reports,
 	};
 	int r;
+
+	reports_init(&reports, environ);
 
 	r = option_parse(&cli_program, c, words, &values, words, err);
 	if (r < 0)

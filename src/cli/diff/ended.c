@@ -8,6 +8,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/tally.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "holdback/holdback.h"
@@ -188,7 +189,11 @@ static int show(struct ended *e, bool is_quiet, struct hb_error *err)
 int ended_show(char **words, char *const *envp)
 {
 	struct ended e = { .out = BUF_INIT(TEXT_MAX) };
-	struct hb_store_options options;
+	struct reports reports;
+	const struct hb_store_options options = {
+		.envp = envp,
+		.listener = &reports.listener,
+	};
 	struct hb_store *store = NULL;
 	struct hb_error err = { 0 };
 	int64_t status = HB_EXIT_OURS;
@@ -196,7 +201,7 @@ int ended_show(char **words, char *const *envp)
 
 	if (!words[0] || !words[1] || num_int(words[1], 0, 255, &status) < 0)
 		return HB_EXIT_OURS;
-	cmd_store_options(NULL, envp, &options);
+	reports_init(&reports, envp);
 	r = hb_store_open(&options, false, &store, &err);
 	if (r >= 0)
 		r = hb_session_open(store, words[0], HB_OPEN_CHANGE, &e.session,

@@ -7,6 +7,7 @@
 #include "cli/front/hand_over.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "holdback/session.h"
 
@@ -80,18 +81,11 @@ static int find_command(const struct cmd_call *call, const char **ret_ref,
 	return hb_fail(err, -HB_E_USAGE, "there is no command to run");
 }
 
-static void tell_end(const struct command *c, const struct cli_values *values,
+static void show_end(const struct command *c, const struct cli_values *values,
 		     const struct hb_exec_result *result)
 {
 	struct doc doc = { 0 };
 
-	if (result->has_timed_out)
-		cli_say_timeout();
-	cli_say_crowd(result->full_pids);
-	cli_say_leftover(result->n_leftover);
-	cli_say_clipboard(result->clipboard);
-	if (result->has_box_ended)
-		cli_say("the session's first command has ended, and this one with it");
 	if (!values->json)
 		return;
 	doc_begin(&doc, true, c->name);
@@ -132,13 +126,16 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	const struct command *c = command_find(&cli_program, argv[1]);
 	auto_free char **words = cli_copy_words(argv + 2);
 	struct cli_values values = { 0 };
+	struct reports reports;
 	struct cmd_call call = { .values = &values,
 				 .operands = words,
-				 .envp = envp };
+				 .envp = envp,
+				 .reports = &reports };
 	struct hb_exec_result result = { 0 };
 	struct hb_error err = { 0 };
 	int r;
 
+	reports_init(&reports, envp);
 	r = words ? option_parse(&cli_program, c, words, &values, words, &err)
 		  : hb_fail(&err, -ENOMEM, "cannot keep the words");
 	if (r < 0)
@@ -157,6 +154,6 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 			doc_error(argv[1], &err);
 		return cli_fail_run(&err);
 	}
-	tell_end(c, &values, &result);
+	show_end(c, &values, &result);
 	return result.status;
 }

@@ -3,12 +3,13 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "cli/commands/cmd_session.h"
 #include "cli/front/hand_over.h"
 #include "cli/front/table.h"
 #include "cli/front/table_run.h"
+#include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
+#include "holdback/session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,35 +18,6 @@
 #include <unistd.h>
 
 /* `holdback run`: in the executable that starts fast. */
-
-static void tell(void *context, enum hb_notice notice, const char *text)
-{
-	char line[PATH_MAX];
-
-	(void)context;
-
-	if (notice == HB_NOTICE_WEAKENED) {
-		(void)snprintf(line, sizeof(line), "weakened: %s", text);
-		cli_say(line);
-		return;
-	}
-	if (hb_is_terminal(STDERR_FILENO))
-		cli_say(text);
-}
-
-static bool ask(void *context, const char *question)
-{
-	char answer[16];
-
-	(void)context;
-	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO))
-		return false;
-	(void)fprintf(stderr, "holdback: %s [y/N] ", question);
-	(void)fflush(stderr);
-	if (!fgets(answer, sizeof(answer), stdin))
-		return false;
-	return answer[0] == 'y' || answer[0] == 'Y';
-}
 
 /* "14m02s", "3.2s", "120ms". */
 static const char *format_time(int64_t ms, char *out, size_t size)
@@ -71,11 +43,6 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 	const char *slash = strrchr(command, '/');
 	char line[PATH_MAX], time[32], how[64];
 
-	if (result->has_timed_out)
-		cli_say_timeout();
-	cli_say_crowd(result->full_pids);
-	cli_say_leftover(result->n_leftover);
-	cli_say_clipboard(result->clipboard);
 	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
 		return;
 	(void)snprintf(how, sizeof(how), "exited %d", result->status);
@@ -144,12 +111,12 @@ static int run_unprotected(const struct cli_values *values, char **operands,
 		return hb_fail(err, -HB_E_USAGE,
 			       HB_SWITCH " is off, and takes a command alone");
 	}
-	tell(NULL, HB_NOTICE_WEAKENED,
-	     hb_is_inside(envp) ? HB_SWITCH
-		     " is off: no sandbox of its own; the one "
-		     "around it holds back and hides as before"
-				: HB_SWITCH
-		     " is off: nothing is held back, nothing is hidden");
+	reports_say(HB_REPORT_WEAKENED,
+		    hb_is_inside(envp) ? HB_SWITCH
+			    " is off: no sandbox of its own; the one "
+			    "around it holds back and hides as before"
+				       : HB_SWITCH
+			    " is off: nothing is held back, nothing is hidden");
 	return hb_exec_unprotected(operands, envp, err);
 }
 
@@ -158,9 +125,10 @@ static int run(char **words, enum cmd_run_how how, char **operands,
 	       struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, "run");
-	const struct hb_listener listener = { tell, ask, NULL };
+	struct reports reports;
+	const struct hb_store_options store = { .envp = envp,
+						.listener = &reports.listener };
 	struct cli_values values = { 0 };
-	struct hb_store_options store;
 	struct hb_run_options options;
 	const char *meant;
 	int r;
@@ -178,10 +146,10 @@ static int run(char **words, enum cmd_run_how how, char **operands,
 	if (r < 0)
 		return r;
 	cli_run_options(&values, operands, envp, &options);
-	cmd_store_options(NULL, envp, &store);
+	reports_init(&reports, envp);
 	options.store = &store;
 	options.is_quick = how != RUN_BEHIND;
-	r = hb_run(&options, &listener, ret_result, err);
+	r = hb_run(&options, ret_result, err);
 	/* A crash is to be made up for first, or a copy to be made. */
 	if (r == -EAGAIN && err->code == 0)
 		return run_behind(words, ret_result, envp, err);

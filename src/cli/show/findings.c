@@ -90,22 +90,19 @@ void finding_show_json(const struct hb_session_info *info,
 	json_end(&doc->json);
 }
 
-int findings_say(void *ctx, const struct hb_finding *finding,
-		 struct hb_error *err)
+void findings_say(void *ctx, const struct hb_finding *finding)
 {
 	struct findings_said *said = ctx;
 	struct buf line = BUF_INIT(LINE_MAX_SIZE);
 
-	(void)err;
 	if (finding->is_allowed ||
 	    said->n_said[finding->severity]++ >=
 		    severities[finding->severity].max ||
 	    said->is_silent)
-		return 0;
+		return;
 	if (finding_show(said->info, finding, &line) >= 0)
 		(void)fprintf(stderr, "%s\n", buf_str(&line));
 	buf_done(&line);
-	return 0;
 }
 
 void findings_say_rest(const struct findings_said *said)

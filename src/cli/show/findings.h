@@ -25,9 +25,8 @@ struct findings_said {
 	uint64_t n_said[HB_SEVERITY_DENY + 1]; /* by enum hb_severity */
 };
 
-/* Of type hb_finding_fn; the context is a struct findings_said. */
-int findings_say(void *ctx, const struct hb_finding *finding,
-		 struct hb_error *err);
+/* As reports.found; the context is a struct findings_said. */
+void findings_say(void *ctx, const struct hb_finding *finding);
 
 /* How many more there were. */
 void findings_say_rest(const struct findings_said *said);

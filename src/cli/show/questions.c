@@ -78,8 +78,7 @@ static bool is_asked(const struct questions *q, const struct hb_finding *f)
 	return false;
 }
 
-int questions_note(void *ctx, const struct hb_finding *finding,
-		   struct hb_error *err)
+void questions_note(void *ctx, const struct hb_finding *finding)
 {
 	struct questions *q = ctx;
 	struct buf text = BUF_INIT(TEXT_MAX);
@@ -88,12 +87,13 @@ int questions_note(void *ctx, const struct hb_finding *finding,
 		finding->severity == HB_SEVERITY_ASK && !finding->is_allowed;
 	int r;
 
-	r = is_ask && q->is_asking ? 0 : findings_say(q->said, finding, err);
-	if (r < 0 || !is_ask || is_asked(q, finding))
-		return r;
+	if (!is_ask || !q->is_asking)
+		findings_say(q->said, finding);
+	if (!is_ask || is_asked(q, finding))
+		return;
 	if (q->n == QUESTIONS_MAX) {
 		q->has_more = true;
-		return 0;
+		return;
 	}
 	question.rule = strdup(finding->rule);
 	question.path = strdup(finding->path);
@@ -101,7 +101,7 @@ int questions_note(void *ctx, const struct hb_finding *finding,
 	if (r >= 0)
 		r = buf_take(&text, &question.text, NULL);
 	q->list[q->n++] = question;
-	return r < 0 || !question.rule || !question.path ? no_memory(err) : 0;
+	q->has_failed |= r < 0 || !question.rule || !question.path;
 }
 
 /* The path as a pattern that matches nothing else; "." is all of it. */
@@ -197,6 +197,8 @@ int questions_ask(struct questions *q, struct hb_error *err)
 {
 	int r;
 
+	if (q->has_failed)
+		return no_memory(err);
 	if (q->has_more) {
 		cli_say("the gate asks too much to be answered one by one");
 		return 0;

@@ -27,8 +27,9 @@ struct questions {
 	struct findings_said *said;
 	struct question *list;
 	size_t n;
-	bool is_asking; /* what has to be asked is not said before that */
-	bool has_more;	/* than anybody would answer */
+	bool is_asking;	 /* what has to be asked is not said before that */
+	bool has_more;	 /* than anybody would answer */
+	bool has_failed; /* no memory for one */
 	char **allow; /* what was said yes to; the caller's words come first */
 	size_t n_allow, n_given;
 };
@@ -43,9 +44,8 @@ void questions_done(struct questions *q);
 /* Whether there is anybody to ask. */
 bool questions_can_ask(const struct cmd_call *call);
 
-/* Of type hb_finding_fn: says everything, and keeps what has to be asked. */
-int questions_note(void *ctx, const struct hb_finding *finding,
-		   struct hb_error *err);
+/* As reports.found: says everything, and keeps what has to be asked. */
+void questions_note(void *ctx, const struct hb_finding *finding);
 
 /*
  * Asks.  1: everything was allowed, and `allow` says so; 0: something was not.

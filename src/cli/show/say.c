@@ -5,7 +5,6 @@
 #include "cli/show/exit.h"
 #include "holdback/holdback.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,45 +28,6 @@ static void say_line(const char *before, const char *words)
 void cli_say(const char *words)
 {
 	say_line("holdback: ", words);
-}
-
-void cli_say_leftover(unsigned n)
-{
-	char line[80];
-
-	if (n == 0)
-		return;
-	(void)snprintf(line, sizeof(line),
-		       "ended %u process%s that the command left behind", n,
-		       n == 1 ? "" : "es");
-	cli_say(line);
-}
-
-void cli_say_crowd(uint64_t most)
-{
-	char line[120];
-
-	if (most == 0)
-		return;
-	(void)snprintf(
-		line, sizeof(line),
-		"the limit of processes was reached: there are at most %" PRIu64
-		" at a time (--pids)",
-		most);
-	cli_say(line);
-}
-
-void cli_say_clipboard(int clipboard)
-{
-	if (clipboard == HB_CLIPBOARD_SET)
-		cli_say("the command has set the clipboard");
-	if (clipboard == HB_CLIPBOARD_REFUSED)
-		cli_say("the command wanted to set the clipboard, which was not done (--clipboard write allows up to 100 KB)");
-}
-
-void cli_say_timeout(void)
-{
-	cli_say("time is up: the command was ended");
 }
 
 static void say_error(const char *before, const struct hb_error *err)

@@ -208,7 +208,7 @@ void gc_remove_checks(const struct hb_session *own)
 	size_t n = 0;
 
 	/* That its command was killed is of no use to anybody any more. */
-	store.say = NULL;
+	store.listener = NULL;
 	(void)store_names(&store, &names, &n, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (gc_is_stale_check(&store, names[i], own))

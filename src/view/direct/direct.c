@@ -6,6 +6,7 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "gate/above.h"
 #include "gate/item_readers.h"
 #include "gate/items.h"
@@ -158,10 +159,7 @@ struct seeking {
 	struct run *run;
 	const struct view_resource *resource;
 	int root;
-	/* At the end: */
-	void (*tell)(void *ctx, const char *words);
-	void *ctx;
-	size_t n_told;
+	size_t n_told; /* at the end */
 };
 
 /*
@@ -352,6 +350,13 @@ int direct_protect(struct run *run, struct hb_error *err)
 	return r;
 }
 
+static void tell(const struct run *run, const char *words)
+{
+	(void)report_send(run->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_WEAKENED,
+					       .text = words });
+}
+
 static void tell_path(struct seeking *s, const char *source, const char *how,
 		      const char *reason)
 {
@@ -363,7 +368,7 @@ static void tell_path(struct seeking *s, const char *source, const char *how,
 		words, sizeof(words),
 		"'%s' was %s by the command: %s; look at it before you use the directory",
 		quote_shown(source, shown, sizeof(shown)), how, reason);
-	s->tell(s->ctx, words);
+	tell(s->run, words);
 }
 
 static bool is_since(const struct timespec *then, const struct stat *st)
@@ -425,10 +430,9 @@ static int tell_new(void *ctx, const struct direct_hit *hit,
 	return 0;
 }
 
-void direct_tell_new(struct run *run,
-		     void (*tell)(void *ctx, const char *words), void *ctx)
+void direct_tell_new(struct run *run)
 {
-	struct seeking s = { .run = run, .tell = tell, .ctx = ctx };
+	struct seeking s = { .run = run };
 	char words[TOLD_SIZE];
 
 	for (size_t i = 0; i < run->n_direct; i++) {
@@ -441,7 +445,7 @@ void direct_tell_new(struct run *run,
 			words, sizeof(words),
 			"not all that the command made could be looked at: %.300s; look at the directory before you use it",
 			why.text);
-		tell(ctx, words);
+		tell(run, words);
 	}
 	if (s.n_told <= TOLD_MAX)
 		return;
@@ -449,5 +453,5 @@ void direct_tell_new(struct run *run,
 		words, sizeof(words),
 		"and %zu more that the command made or changed are run or obeyed by programs",
 		s.n_told - TOLD_MAX);
-	tell(ctx, words);
+	tell(run, words);
 }

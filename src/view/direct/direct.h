@@ -27,10 +27,9 @@ struct run;
 int direct_protect(struct run *run, struct hb_error *err);
 
 /*
- * Calls `tell` with words about each path that was not there before and is now,
- * or is something else; a few, and how many more there are.  After the box.
+ * Reports each path that was not there before and is now, or is something else:
+ * a few, and how many more there are.  After the box.
  */
-void direct_tell_new(struct run *run,
-		     void (*tell)(void *ctx, const char *words), void *ctx);
+void direct_tell_new(struct run *run);
 
 #endif

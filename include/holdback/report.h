@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HOLDBACK_REPORT_H
+#define HOLDBACK_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * News: everything that the library tells while it works, and the only way in
+ * which it does.  Results are returned, and so are errors; the library never
+ * prints.  The command line is one listener, an audit log can be another.
+ */
+struct hb_finding; /* holdback/session.h */
+
+/* Members of a report that a kind may use, beside `session` and `is_quiet`. */
+enum hb_report_member {
+	HB_HAS_TEXT = 1 << 0,
+	HB_HAS_N = 1 << 1,
+	HB_HAS_PATH = 1 << 2,
+	HB_HAS_SOURCE = 1 << 3, /* and `resource` */
+	HB_HAS_FINDING = 1 << 4,
+};
+
+/*
+ * The kinds, one row each.
+ *
+ *	id		HB_REPORT_ID
+ *	name		hb_report_name(): for logs
+ *	members		enum hb_report_member
+ */
+/* clang-format off */
+#define HB_REPORTS(ROW) \
+	/* something that the user wants to know */ \
+	ROW(SAID, said, HB_HAS_TEXT) \
+	/* how a run begins: for a person who looks on */ \
+	ROW(NOTED, noted, HB_HAS_TEXT) \
+	/* some usual isolation is off */ \
+	ROW(WEAKENED, weakened, HB_HAS_TEXT) \
+	/* a question; the listener returns the answer */ \
+	ROW(ASKED, asked, HB_HAS_TEXT) \
+	/* something takes long: n are done, 0 if nothing counts; text NULL: it is over */ \
+	ROW(PROGRESS, progress, HB_HAS_TEXT | HB_HAS_N) \
+	/* a command runs; path: the program, n: its pid */ \
+	ROW(STARTED, started, HB_HAS_PATH | HB_HAS_N) \
+	/* all of the box is stopped for want of room; n: bytes that are left */ \
+	ROW(STOPPED, stopped, HB_HAS_TEXT | HB_HAS_N) \
+	/* the box goes on */ \
+	ROW(RESUMED, resumed, HB_HAS_TEXT) \
+	/* the command ended; n: its status, 128 + s for signal s */ \
+	ROW(ENDED, ended, HB_HAS_N) \
+	/* the sandbox kept the command from something */ \
+	ROW(DENIED, denied, HB_HAS_TEXT) \
+	/* a rule of the gate applies to a change */ \
+	ROW(FINDING, finding, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_FINDING) \
+	/* a commit, an undo or a redo was refused, and nothing changed; n: the code */ \
+	ROW(REFUSED, refused, HB_HAS_TEXT | HB_HAS_N) \
+	/* the real file at `path` is another one now, or gone */ \
+	ROW(CHANGED, changed, HB_HAS_SOURCE | HB_HAS_PATH) \
+	/* a real file fits neither side of a commit, and stays; n: 1 if the session's is pending */ \
+	ROW(LEFT, left, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_TEXT | HB_HAS_N)
+/* clang-format on */
+
+enum hb_report_kind {
+#define HB_REPORT_ID(id, name, members) HB_REPORT_##id,
+	HB_REPORTS(HB_REPORT_ID)
+#undef HB_REPORT_ID
+	HB_REPORT_KINDS /* one past the last */
+};
+
+/* Borrowed by the listener for the length of the call; paths are raw bytes. */
+struct hb_report {
+	enum hb_report_kind kind;
+	bool is_quiet;	     /* the user asked for nothing but failures */
+	const char *session; /* its name; NULL: it belongs to none */
+	const char *text;    /* one line, lower case, without a full stop */
+	const char *source;  /* the real directory; NULL: none */
+	size_t resource;     /* its number in the session */
+	const char *path;    /* relative to `source` where that is set */
+	uint64_t n;
+	const struct hb_finding *finding;
+};
+
+/*
+ * Hears all news.  It may not call the library, and it cannot fail: a failure
+ * of its own it keeps, and its owner looks for it afterwards.
+ */
+struct hb_listener {
+	/* The answer to HB_REPORT_ASKED; without meaning for other kinds. */
+	bool (*hear)(void *context, const struct hb_report *report);
+	void *context;
+	/*
+	 * HB_REPORT_PROGRESS is for a listener that wants it.  It is told in a
+	 * process of its own, which shares nothing with the caller but 0, 1
+	 * and 2, and not before `progress_after` ms.
+	 */
+	bool wants_progress;
+	int64_t progress_after;
+};
+
+/* For logs, and the members that a report of that kind may have. */
+const char *hb_report_name(enum hb_report_kind kind);
+unsigned hb_report_members(enum hb_report_kind kind);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/show/reports.h"
+
+#include "base/num.h"
+#include "cli/show/say.h"
+#include "holdback/holdback.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_AFTER 1000 /* ms */
+
+enum when {
+	NEVER,	/* for other listeners */
+	ALWAYS, /* also if the user wants to hear of failures alone */
+	UNLESS_QUIET,
+	TO_PERSON, /* the same, and on a terminal alone */
+};
+
+struct way {
+	enum when when;
+	bool (*show)(const struct reports *reports,
+		     const struct hb_report *report);
+};
+
+static bool say(const struct reports *reports, const struct hb_report *report)
+{
+	(void)reports;
+	cli_say(report->text);
+	return false;
+}
+
+/* The kind is part of the line. */
+static bool say_kind(const struct reports *reports,
+		     const struct hb_report *report)
+{
+	char line[PATH_MAX];
+
+	(void)reports;
+	(void)snprintf(line, sizeof(line), "%s: %s",
+		       hb_report_name(report->kind), report->text);
+	cli_say(line);
+	return false;
+}
+
+static bool ask(const struct reports *reports, const struct hb_report *report)
+{
+	char answer[16];
+
+	(void)reports;
+	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO))
+		return false;
+	(void)fprintf(stderr, "holdback: %s [y/N] ", report->text);
+	(void)fflush(stderr);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return false;
+	return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* One line that is written over, and gone at the end. */
+static bool show_progress(const struct reports *reports,
+			  const struct hb_report *report)
+{
+	(void)reports;
+	(void)fputs("\r\033[K", stderr);
+	if (report->text && report->n > 0)
+		(void)fprintf(stderr, "holdback: %s: %llu", report->text,
+			      (unsigned long long)report->n);
+	else if (report->text)
+		(void)fprintf(stderr, "holdback: %s", report->text);
+	(void)fflush(stderr);
+	return false;
+}
+
+/* Each command shows them in its own way. */
+static bool find(const struct reports *reports, const struct hb_report *report)
+{
+	if (reports->found)
+		reports->found(reports->found_ctx, report->finding);
+	return false;
+}
+
+/*
+ * How a kind is shown.  One without a line here does not compile.  Errors are
+ * said where they are returned to, and so are refusals.
+ */
+#define SHOW_said                 \
+	{                         \
+		UNLESS_QUIET, say \
+	}
+#define SHOW_noted             \
+	{                      \
+		TO_PERSON, say \
+	}
+#define SHOW_weakened            \
+	{                        \
+		ALWAYS, say_kind \
+	}
+#define SHOW_asked          \
+	{                   \
+		ALWAYS, ask \
+	}
+#define SHOW_progress                 \
+	{                             \
+		ALWAYS, show_progress \
+	}
+#define SHOW_started        \
+	{                   \
+		NEVER, NULL \
+	}
+#define SHOW_stopped        \
+	{                   \
+		ALWAYS, say \
+	}
+#define SHOW_resumed        \
+	{                   \
+		ALWAYS, say \
+	}
+#define SHOW_ended          \
+	{                   \
+		NEVER, NULL \
+	}
+#define SHOW_denied               \
+	{                         \
+		UNLESS_QUIET, say \
+	}
+#define SHOW_finding         \
+	{                    \
+		ALWAYS, find \
+	}
+#define SHOW_refused        \
+	{                   \
+		NEVER, NULL \
+	}
+#define SHOW_changed        \
+	{                   \
+		NEVER, NULL \
+	}
+#define SHOW_left           \
+	{                   \
+		ALWAYS, say \
+	}
+
+static const struct way ways[] = {
+#define ROW(id, name, members) [HB_REPORT_##id] = SHOW_##name,
+	HB_REPORTS(ROW)
+#undef ROW
+};
+
+static bool is_shown(enum when when, bool is_quiet)
+{
+	switch (when) {
+	case NEVER:
+		return false;
+	case ALWAYS:
+		return true;
+	case UNLESS_QUIET:
+		return !is_quiet;
+	case TO_PERSON:
+		return !is_quiet && hb_is_terminal(STDERR_FILENO);
+	}
+	return true;
+}
+
+static bool hear(void *context, const struct hb_report *report)
+{
+	const struct way *way = &ways[report->kind];
+
+	return is_shown(way->when, report->is_quiet) &&
+	       way->show(context, report);
+}
+
+/* Tests need not wait: they say how long nothing is shown. */
+static int64_t progress_after(char *const *envp)
+{
+	static const char name[] = "HB_TEST_PROGRESS_AFTER=";
+	int64_t ms;
+
+	for (; *envp; envp++)
+		if (strncmp(*envp, name, sizeof(name) - 1) == 0 &&
+		    num_int(*envp + sizeof(name) - 1, 0, PROGRESS_AFTER, &ms) >=
+			    0)
+			return ms;
+	return PROGRESS_AFTER;
+}
+
+void reports_init(struct reports *reports, char *const *envp)
+{
+	*reports = (struct reports){
+		.listener = { .hear = hear,
+			      .context = reports,
+			      .wants_progress = hb_is_terminal(STDERR_FILENO),
+			      .progress_after = progress_after(envp) },
+	};
+}
+
+void reports_say(enum hb_report_kind kind, const char *text)
+{
+	(void)hear(NULL, &(struct hb_report){ .kind = kind, .text = text });
+}

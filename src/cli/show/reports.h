@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_SHOW_REPORTS_H
+#define HB_CLI_SHOW_REPORTS_H
+
+#include "holdback/report.h"
+
+/*
+ * The command line listens: reports of the library as words on stderr.  The
+ * table in reports.c says for each kind when it is shown, and how.
+ */
+struct reports {
+	struct hb_listener listener;
+	/* Takes findings of the gate; NULL: they are not shown. */
+	void (*found)(void *ctx, const struct hb_finding *finding);
+	void *found_ctx;
+};
+
+/* The struct stays where it is for as long as anything may report. */
+void reports_init(struct reports *reports, char *const *envp);
+
+/* The line that a report of the library would be. */
+void reports_say(enum hb_report_kind kind, const char *text);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/ending.h"
+
+#include "base/report.h"
+#include "box/box.h"
+#include "holdback/holdback.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* By enum box_clipboard. */
+static const struct {
+	enum hb_report_kind kind;
+	const char *words;
+} clipboards[] = {
+	[BOX_CLIPBOARD_REFUSED] = { HB_REPORT_DENIED,
+				    "the command wanted to set the clipboard, which was not done (--clipboard write allows up to 100 KB)" },
+	[BOX_CLIPBOARD_SET] = { HB_REPORT_SAID,
+				"the command has set the clipboard" },
+};
+
+void ending_report(const struct hb_listener *listener,
+		   const struct box_result *result, bool is_quiet)
+{
+	struct hb_report report = { .is_quiet = is_quiet };
+	char text[160];
+
+	report.text = "time is up: the command was ended";
+	if (result->has_timed_out)
+		(void)report_send(listener, &report);
+	report.text = text;
+	(void)snprintf(
+		text, sizeof(text),
+		"the limit of processes was reached: there are at most %" PRIu64
+		" at a time (--pids)",
+		result->full_pids);
+	report.kind = HB_REPORT_DENIED;
+	if (result->full_pids > 0)
+		(void)report_send(listener, &report);
+	(void)snprintf(text, sizeof(text),
+		       "ended %u process%s that the command left behind",
+		       result->n_leftover, result->n_leftover == 1 ? "" : "es");
+	report.kind = HB_REPORT_SAID;
+	if (result->n_leftover > 0)
+		(void)report_send(listener, &report);
+	report.kind = clipboards[result->clipboard].kind;
+	report.text = clipboards[result->clipboard].words;
+	if (report.text)
+		(void)report_send(listener, &report);
+}
+
+int ending_status(const struct box_result *result)
+{
+	return result->has_timed_out ? HB_EXIT_TIMEOUT : result->status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_RUN_ENDING_H
+#define HB_RUN_ENDING_H
+
+#include <stdbool.h>
+
+struct box_result;
+struct hb_listener;
+
+/*
+ * Reports what the end of a command brought with it: that its time was up, what
+ * the sandbox denied it, processes that it left behind.
+ */
+void ending_report(const struct hb_listener *listener,
+		   const struct box_result *result, bool is_quiet);
+
+/* The status for the caller. */
+int ending_status(const struct box_result *result);
+
+#endif
