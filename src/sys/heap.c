@@ -19,7 +19,11 @@
  * Linked into those programs alone, where it takes the place of libc's.
  */
 
-#define AREA_SIZE 65536
+/*
+ * Room for all that a run takes, of which a page that nobody touches is free.
+ * What does not fit costs a call and a page for each block.
+ */
+#define AREA_SIZE ((size_t)512 << 10)
 #define ALIGNMENT 16
 
 /* In front of every block. */
