@@ -442,34 +442,53 @@ int settings_read(struct settings *s, enum setting_source source,
 	return r;
 }
 
+/* The key that a variable says, or that it is none of ours. */
+static bool key_of_variable(const char *variable, char key[KV_KEY_MAX + 1])
+{
+	const size_t skip = strlen(VARIABLE_PREFIX);
+	size_t n = strcspn(variable, "=");
+
+	if (strncmp(variable, VARIABLE_PREFIX, skip) != 0 || !variable[n] ||
+	    strncmp(variable, VARIABLE_PAGER, strlen(VARIABLE_PAGER)) == 0)
+		return false;
+	if (n > KV_KEY_MAX)
+		n = KV_KEY_MAX;
+	for (size_t i = skip; i < n; i++) {
+		char c = variable[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c - 'A' + 'a');
+		key[i - skip] = c == '_' ? '-' : c;
+	}
+	key[n - skip] = '\0';
+	return true;
+}
+
+const char *settings_variable(char *const *envp, enum setting_key key)
+{
+	const char *value = NULL;
+	char name[KV_KEY_MAX + 1];
+
+	for (size_t i = 0; envp[i]; i++)
+		if (key_of_variable(envp[i], name) &&
+		    strcmp(name, setting_name(key)) == 0)
+			value = strchr(envp[i], '=') + 1;
+	return value;
+}
+
 int settings_environment(struct settings *s, char *const *envp,
 			 struct hb_error *err)
 {
-	const size_t skip = strlen(VARIABLE_PREFIX);
 	char key[KV_KEY_MAX + 1], name[KV_KEY_MAX + 1];
 	int r;
 
 	for (size_t i = 0; envp[i]; i++) {
 		struct setting_origin origin = { SETTING_ENVIRONMENT, NULL, 0 };
-		size_t n = strcspn(envp[i], "=");
 
-		if (strncmp(envp[i], VARIABLE_PREFIX, skip) != 0 ||
-		    !envp[i][n] ||
-		    strncmp(envp[i], VARIABLE_PAGER, strlen(VARIABLE_PAGER)) ==
-			    0)
+		if (!key_of_variable(envp[i], key))
 			continue;
-		if (n >= sizeof(name))
-			n = sizeof(name) - 1;
-		(void)snprintf(name, sizeof(name), "%.*s", (int)n, envp[i]);
-		for (size_t k = skip; k <= n; k++) {
-			char c = name[k];
-
-			key[k - skip] = c;
-			if (c >= 'A' && c <= 'Z')
-				key[k - skip] = (char)(c - 'A' + 'a');
-			else if (c == '_')
-				key[k - skip] = '-';
-		}
+		(void)snprintf(name, sizeof(name), "%.*s",
+			       (int)strcspn(envp[i], "="), envp[i]);
 		origin.file = keep(s, name);
 		if (!origin.file)
 			return hb_fail(err, -ENOMEM,

@@ -148,6 +148,9 @@ int settings_read(struct settings *s, enum setting_source source,
 int settings_environment(struct settings *s, char *const *envp,
 			 struct hb_error *err);
 
+/* What such a variable says of one key; NULL: there is none. */
+const char *settings_variable(char *const *envp, enum setting_key key);
+
 /* Sets what the compiled-in profile says.  1, or 0 if there is none. */
 int settings_profile(struct settings *s, const char *name,
 		     struct hb_error *err);

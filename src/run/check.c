@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
-#include "box/box.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
 #include "plan/settings.h"
 #include "run/ending.h"
-#include "run/kept.h"
+#include "run/launch.h"
 #include "session/fork.h"
 #include "session/remove/gc.h"
 #include "session/session.h"
@@ -66,8 +65,9 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	char sh[] = "sh", c[] = "-c";
 	auto_free char *copy = strdup(command);
 	char *argv[] = { sh, c, copy, NULL };
-	struct hb_session *session = NULL;
-	struct box_result result = { 0 };
+	const struct hb_run_options options = { .argv = argv,
+						.envp = store->envp };
+	struct launch l = { .options = &options, .is_exec = true };
 	struct hb_error err = { 0 };
 	char text[HB_TEXT_SIZE];
 	int null, r;
@@ -82,15 +82,15 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 		sys_exit(NOT_RUN);
 	sys_close(out);
 	(void)sys_chdir(s->record.resources[0].source);
-	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &session, &err);
+	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &l.session, &err);
 	if (r >= 0)
-		r = kept_exec(session, argv, store->envp, NULL, &result, &err);
+		r = launch(&l, &err);
 	if (r < 0) {
 		hb_error_format(&err, text, sizeof(text));
 		(void)sys_write_all(STDERR_FILENO, text, strlen(text));
 		sys_exit(NOT_RUN);
 	}
-	sys_exit(ending_status(&result));
+	sys_exit(ending_status(&l.box));
 }
 
 /* Keeps the end of what comes, until nobody can write any more. */

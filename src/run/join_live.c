@@ -8,6 +8,7 @@
 #include "box/stage.h"
 #include "host/look.h"
 #include "run/ending.h"
+#include "run/launch.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -144,6 +145,30 @@ static int bind_to_parent(struct hb_error *err)
 	if (r >= 0 && sys_getppid() != parent)
 		r = -ESRCH;
 	return r < 0 ? hb_fail(err, r, "cannot bind to the parent") : 0;
+}
+
+int hb_session_exec(struct hb_session *session, char *const *argv,
+		    char *const *envp, const char *tty,
+		    struct hb_exec_result *ret_result, struct hb_error *err)
+{
+	const struct hb_setting setting = { "tty", tty };
+	const struct hb_run_options options = { .argv = argv,
+						.envp = envp,
+						.settings = &setting,
+						.n_settings = tty ? 1 : 0,
+						.keeps_open = !argv };
+	struct launch l = { .options = &options,
+			    .session = session,
+			    .is_exec = true };
+	struct hb_error local = { 0 };
+	int r = launch(&l, err ? err : &local);
+
+	if (r < 0)
+		return r;
+	ret_result->status = ending_status(&l.box);
+	ret_result->n_leftover = l.box.n_leftover;
+	ending_report(session->store->listener, &l.box, false);
+	return 0;
 }
 
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,

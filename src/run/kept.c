@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "box/box.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 #include "plan/plan.h"
@@ -12,9 +11,6 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
-#include "run/ending.h"
-#include "run/explain_run.h"
-#include "run/ladder.h"
 #include "run/mounted.h"
 #include "run/publish_names.h"
 #include "session/create.h"
@@ -148,17 +144,16 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 
 /* What a session's store would show through a resource is covered there. */
 static int add_covers(struct run *run, const struct mounted *m,
-		      const char ***ret_covered, struct hb_error *err)
+		      struct hb_error *err)
 {
-	const char **covered = calloc(
-		2 * m->n_hidden + run->request.n_covered + 1, sizeof(*covered));
-	size_t n = 0;
+	const char **covers;
+	size_t n = run->request.n_covered;
 
-	if (!covered)
+	covers = reallocarray(run->covers, n + 2 * m->n_hidden + 1,
+			      sizeof(*covers));
+	if (!covers)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
-	*ret_covered = covered;
-	for (size_t i = 0; i < run->request.n_covered; i++)
-		covered[n++] = run->request.covered[i];
+	run->request.covered = run->covers = covers;
 	for (size_t i = 0; i < m->n_hidden; i++) {
 		char inside[PATH_MAX];
 		int r;
@@ -166,13 +161,12 @@ static int add_covers(struct run *run, const struct mounted *m,
 		if (view_inside(&run->request, m->hidden[i], inside) < 0)
 			return hb_fail(err, -ENAMETOOLONG,
 				       "the path of the store is too long");
-		r = plan_keep_text(&run->plan, inside, &covered[n], err);
+		r = plan_keep_text(&run->plan, inside, &covers[n], err);
 		if (r < 0)
 			return r;
 		n++;
-		covered[n++] = m->hidden[i];
+		covers[n++] = m->hidden[i];
 	}
-	run->request.covered = covered;
 	run->request.n_covered = n;
 	return 0;
 }
@@ -237,115 +231,20 @@ static void add_layers(struct run *run, const struct mounted *m)
 	run->request.is_volatile = !m->session->record.is_durable;
 }
 
-static int run_over(struct kept_box *box, struct mounted *m,
-		    const char ***covered, struct box_result *ret_result,
-		    struct hb_error *err)
+int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 {
-	struct run *run = box->run;
-	auto_free char **envp = NULL;
 	int r;
 
 	r = mounted_prepare(m, err);
 	if (r < 0)
 		return r;
 	add_layers(run, m);
-	r = add_covers(run, m, covered, err);
+	r = add_covers(run, m, err);
 	if (r >= 0)
 		r = add_held(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
 	if (r >= 0 && run->is_bare)
 		r = bare_prepare(run, m->session, err);
-	if (r >= 0)
-		r = run_plan(run, &envp, err);
-	if (r < 0)
-		return r;
-	if (box->start)
-		box->start(box);
-	r = mounted_run(m, envp, ret_result, err);
-	if (run->is_bare && !m->is_dropped)
-		bare_settle(m->session);
-	return r < 0 ? box->explain(run, r, err) : r;
-}
-
-int kept_run(struct kept_box *box, struct box_result *ret_result,
-	     struct hb_error *err)
-{
-	struct mounted m = { .session = box->session,
-			     .plan = &box->run->plan,
-			     .ladder = box->run->ladder,
-			     .may_drop = box->may_drop };
-	auto_free const char **covered = NULL;
-	int r;
-
-	r = run_over(box, &m, &covered, ret_result, err);
-	box->is_dropped = m.is_dropped;
-	mounted_done(&m);
 	return r;
-}
-
-/* Less than usual is said each time, and so is more to be seen. */
-static void tell_losses(struct kept_box *box)
-{
-	const struct session_record *record = &box->session->record;
-
-	if (box->run->is_bare)
-		ladder_report(box->run);
-	if (settings_shows_host(&box->run->settings))
-		store_say(box->session->store,
-			  "session '%s'%s: view: the whole host, read-only",
-			  record->name,
-			  record->is_earlier ? ", of an earlier version" : "");
-}
-
-int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      const char *tty, struct box_result *ret_result,
-	      struct hb_error *err)
-{
-	const struct hb_setting setting = { "tty", tty };
-	const struct hb_run_options options = { .argv = argv,
-						.envp = envp,
-						.settings = &setting,
-						.n_settings = tty ? 1 : 0,
-						.keeps_open = !argv };
-	struct run_session of;
-	struct ladder ladder = { 0 };
-	struct run run = { 0 };
-	struct kept_box box = { .run = &run,
-				.session = session,
-				.start = tell_losses,
-				.explain = run_explain };
-	struct hb_error local = { 0 };
-	int r;
-
-	if (!err)
-		err = &local;
-	r = kept_describe(session, &of, err);
-	if (r < 0)
-		return r;
-	r = run_prepare(&run, &options, &of, NULL, err);
-	run.ladder = &ladder;
-	/* Only now: a session asks no question about its directories. */
-	run.listener = session->store->listener;
-	if (r >= 0)
-		r = ladder_begin(&run, err);
-	if (r >= 0)
-		r = kept_run(&box, ret_result, err);
-	run_done(&run);
-	return r;
-}
-
-int hb_session_exec(struct hb_session *session, char *const *argv,
-		    char *const *envp, const char *tty,
-		    struct hb_exec_result *ret_result, struct hb_error *err)
-{
-	struct box_result result = { 0 };
-	int r = kept_exec(session, argv, envp, tty, &result, err);
-
-	if (r < 0)
-		return r;
-	ret_result->status = ending_status(&result);
-	ret_result->n_leftover = result.n_leftover;
-	ending_report(session->store->listener, &result, false);
-	return 0;
 }

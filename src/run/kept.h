@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-struct box_result;
 struct hb_error;
 struct hb_session;
 struct hb_store;
+struct mounted;
 struct run;
 struct run_session;
 struct session_record;
@@ -34,27 +34,10 @@ int kept_describe(struct hb_session *session, struct run_session *ret,
 		  struct hb_error *err);
 
 /*
- * The box of a prepared run over the session, which has its lock: gives the
- * run's resources their layers, makes the plan, tells `start` and runs it.
- * Afterwards the session is idle, or gone if it may be and holds nothing.
+ * Before run_plan(): prepares `m`, which has its session, and gives the run's
+ * resources their layers.
  */
-struct kept_box {
-	struct run *run;
-	struct hb_session *session;
-	void (*start)(struct kept_box *box); /* may be NULL */
-	int (*explain)(const struct run *run, int r, struct hb_error *err);
-	bool may_drop;	 /* in: a session that holds nothing may be dropped */
-	bool is_dropped; /* out */
-};
-int kept_run(struct kept_box *box, struct box_result *ret_result,
-	     struct hb_error *err);
-
-/*
- * hb_session_exec() without a word about the end.
- */
-int kept_exec(struct hb_session *session, char *const *argv, char *const *envp,
-	      const char *tty, struct box_result *ret_result,
-	      struct hb_error *err);
+int kept_lay(struct run *run, struct mounted *m, struct hb_error *err);
 
 /*
  * What the record of a new session says of its directories and of its view, as

@@ -9,7 +9,6 @@
 #include "base/report.h"
 #include "box/box.h"
 #include "plan/plan.h"
-#include "run/ladder.h"
 #include "session/alike_notes.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -184,9 +183,9 @@ static int make_work(struct hb_session *s, struct hb_error *err)
 }
 
 /* One in which an overlay was mounted that need not sync is of no more use. */
-static int renew_work(void *session, struct hb_error *err)
+int mounted_renew(void *mounted, struct hb_error *err)
 {
-	struct hb_session *s = session;
+	struct hb_session *s = ((struct mounted *)mounted)->session;
 	int r = session_open_resources(s, err);
 
 	/* A session that was made for this run has none of them yet. */
@@ -214,7 +213,6 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 	size_t n = s->record.n_resources;
 	int r;
 
-	m->runtime = -1;
 	r = session_needs_lock(s, err);
 	if (r >= 0)
 		r = session_open_resources(s, err);
@@ -249,6 +247,7 @@ void mounted_done(struct mounted *m)
 	free(m->overlays);
 	free(m->hidden);
 	free(m->held);
+	fd_closep(&m->door);
 	fd_closep(&m->runtime);
 }
 
@@ -300,39 +299,29 @@ static bool hear_box(void *context, const struct hb_report *report)
 }
 
 /*
- * The box, with the door by which others get into it.  One that nobody can get
- * into is as good for its own command.
+ * The door by which others get into the box.  A box that nobody can get into is
+ * as good for its own command.
  */
-static int run_box(struct mounted *m, int door, char *const *envp,
-		   struct box_result *ret_result, struct hb_error *err)
-{
-	const struct hb_listener heard = { .hear = hear_box,
-					   .context = m->session };
-	auto_fd int listener = door;
-	int r;
-
-	if (!m->plan->argv && listener < 0)
-		return hb_fail(
-			err, -HB_E_UNSUPPORTED,
-			"cannot keep the session open: no control socket");
-	m->plan->fds[PLAN_FD_DOOR] = listener;
-	m->plan->places = m->places;
-	m->plan->n_places = m->n_overlays;
-	m->ladder->listener = &heard;
-	r = ladder_run(m->ladder, m->plan, envp, renew_work, m->session,
-		       ret_result, err);
-	m->ladder->listener = NULL;
-	m->plan->fds[PLAN_FD_DOOR] = -1;
-	return r;
-}
-
-int mounted_run(struct mounted *m, char *const *envp,
-		struct box_result *ret_result, struct hb_error *err)
+static int open_door(struct mounted *m, struct hb_error *why)
 {
 	struct hb_session *s = m->session;
-	struct hb_error ending = { 0 };
-	auto_fd int door = -1;
-	int r, ended;
+
+	if (s->door >= 0)
+		return take_fd(&s->door);
+	/* A box without namespaces is none that could be entered. */
+	if (m->plan->settings & PLAN_BARE)
+		return -1;
+	return live_open(&(struct live_place){ .dir = s->dir,
+					       .record = &s->record,
+					       .is_fresh = s->is_fresh },
+			 m->runtime, why);
+}
+
+int mounted_begin(struct mounted *m, struct hb_error *err)
+{
+	struct hb_session *s = m->session;
+	struct hb_error why = { 0 };
+	int r;
 
 	r = session_drop_work(s, err);
 	if (r >= 0)
@@ -341,41 +330,53 @@ int mounted_run(struct mounted *m, char *const *envp,
 		r = make_work(s, err);
 	if (r < 0)
 		return r;
-	/* A box without namespaces is none that could be entered. */
-	if (s->door >= 0)
-		door = take_fd(&s->door);
-	else if (!(m->plan->settings & PLAN_BARE))
-		door = live_open(
-			&(struct live_place){ .dir = s->dir,
-					      .record = &s->record,
-					      .is_fresh = s->is_fresh },
-			m->runtime, &ending);
+	m->door = open_door(m, &why);
 	r = session_begin(s, err);
 	if (r < 0) {
 		live_remove(s->dir);
 		return r;
 	}
-	if (ending.code != 0)
+	/* From here on a crash is made up for. */
+	m->has_begun = true;
+	if (why.code != 0)
 		store_say(s->store,
 			  "no other command can join this session: %s: %s",
-			  ending.text, hb_strerror(ending.code));
-	ending = (struct hb_error){ 0 };
-	/* From here on a crash is made up for. */
+			  why.text, hb_strerror(why.code));
 	r = session_prepare_groups(s, err);
-	if (r >= 0)
-		r = run_box(m, take_fd(&door), envp, ret_result, err);
-	ended = session_settle_box(
-		s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &ending);
+	if (r < 0)
+		return r;
+	if (!m->plan->argv && m->door < 0)
+		return hb_fail(
+			err, -HB_E_UNSUPPORTED,
+			"cannot keep the session open: no control socket");
+	m->plan->fds[PLAN_FD_DOOR] = m->door;
+	m->plan->places = m->places;
+	m->plan->n_places = m->n_overlays;
+	m->listener = (struct hb_listener){ .hear = hear_box, .context = s };
+	return 0;
+}
+
+void mounted_end(struct mounted *m, bool has_run)
+{
+	struct hb_session *s = m->session;
+	struct hb_error err = { 0 };
+	int r;
+
+	if (!m->has_begun)
+		return;
+	m->plan->fds[PLAN_FD_DOOR] = -1;
+	fd_closep(&m->door);
+	r = session_settle_box(s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED,
+			       &err);
 	live_remove(s->dir);
-	if (ended > 0) {
+	if (r > 0) {
 		m->is_dropped = true;
-		ended = session_drop(s, &ending);
+		r = session_drop(s, &err);
 	}
 	/* The command ran, and its status is what is asked for. */
-	if (r >= 0 && !m->is_dropped && tell_full(s))
-		return r;
-	if (ended < 0 && r >= 0)
+	if (has_run && !m->is_dropped && tell_full(s))
+		return;
+	if (r < 0 && has_run)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
-			  ending.text, hb_strerror(ending.code));
-	return r;
+			  err.text, hb_strerror(err.code));
 }

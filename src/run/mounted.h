@@ -2,10 +2,11 @@
 #ifndef HB_RUN_MOUNTED_H
 #define HB_RUN_MOUNTED_H
 
+#include "holdback/report.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-struct box_result;
 struct hb_error;
 struct hb_session;
 struct plan;
@@ -16,10 +17,11 @@ struct plan;
  *
  *	mounted_prepare()	what the view needs to know
  *	...			the caller makes the plan
- *	mounted_run()		the box
+ *	mounted_begin()		what the box needs; the session is active
+ *	...			the caller runs the box
+ *	mounted_end()		the session is idle again, or gone
  *	mounted_done()		in any case
  */
-struct ladder;
 
 /* A directory that is held back. */
 struct view_overlay {
@@ -46,27 +48,42 @@ struct mounted {
 	struct view_held *held; /* what a copy leaves out */
 	size_t n_held;
 
-	struct ladder *ladder; /* borrowed; its listener is set here */
+	struct hb_listener listener; /* out: for the box */
 	bool may_drop;	 /* in: a session that turns out void is dropped */
 	bool is_dropped; /* out */
 
 	/* Private. */
+	bool has_begun;		   /* mounted_end() has something to do */
+	int door;		   /* by which others get into the box; -1 */
 	char ***layers;		   /* by resource, the paths of frozen ones */
 	struct plan_place *places; /* by resource */
 	int runtime;		   /* live.h */
 };
 
-/* `m` has session, plan, ladder and may_drop, and nothing else. */
+#define MOUNTED_INIT                      \
+	(struct mounted)                  \
+	{                                 \
+		.door = -1, .runtime = -1 \
+	}
+
+/* `m` has session, plan and may_drop, and nothing else. */
 int mounted_prepare(struct mounted *m, struct hb_error *err);
 
 /*
- * Runs the plan's command with the environment `envp`.  Afterwards the session
- * is idle and its changes are on disk; where that failed the session says so
- * itself, for the command has ended and its status counts.  On failure nothing
- * ran; that also makes a session void.
+ * Right before the box of the plan, which gets its door.  On failure nothing
+ * may run, and mounted_end() is called as after a box.
  */
-int mounted_run(struct mounted *m, char *const *envp,
-		struct box_result *ret_result, struct hb_error *err);
+int mounted_begin(struct mounted *m, struct hb_error *err);
+
+/* Of type ladder_again_fn: before another box in place of one that failed. */
+int mounted_renew(void *mounted, struct hb_error *err);
+
+/*
+ * After the box: the session is idle and its changes are on disk.  Where that
+ * failed and the command has run the session says so itself, for the command's
+ * status counts.
+ */
+void mounted_end(struct mounted *m, bool has_run);
 void mounted_done(struct mounted *m);
 
 #endif

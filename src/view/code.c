@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "plan/settings.h"
 #include "sys/file.h"
+#include "view/config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,18 +101,11 @@ static int check_file(const char *file, struct hb_error *err)
 int code_expand(const struct hb_run_options *options, struct code *code,
 		struct hb_error *err)
 {
-	const char *name = setting_name(KEY_CODE), *file = NULL, *net = NULL;
+	const char *file = config_option(options, KEY_CODE);
+	const char *net = config_option(options, KEY_NET);
 	size_t n = options->n_settings;
 	int r;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct hb_setting *s = &options->settings[i];
-
-		if (strcmp(s->key, name) == 0)
-			file = s->value;
-		else if (strcmp(s->key, setting_name(KEY_NET)) == 0)
-			net = s->value;
-	}
 	if (!file)
 		return 0;
 	if (net && strcmp(net, "none") != 0) {

@@ -197,15 +197,23 @@ static int read_places(struct settings *s, const struct place places[PLACES],
 	return found;
 }
 
-/* The profile that was asked for by name, or NULL. */
-static const char *asked_profile(const struct hb_run_options *options)
+const char *config_option(const struct hb_run_options *options,
+			  enum setting_key key)
 {
-	const char *name = look_env(options->envp, "HOLDBACK_PROFILE");
+	const char *value = NULL;
 
 	for (size_t i = 0; i < options->n_settings; i++)
-		if (strcmp(options->settings[i].key, "profile") == 0)
-			name = options->settings[i].value;
-	return name;
+		if (strcmp(options->settings[i].key, setting_name(key)) == 0)
+			value = options->settings[i].value;
+	return value;
+}
+
+const char *config_ahead(const struct hb_run_options *options,
+			 enum setting_key key)
+{
+	const char *value = config_option(options, key);
+
+	return value ? value : settings_variable(options->envp, key);
 }
 
 static int fail_profile(const char *name, struct hb_error *err)
@@ -227,7 +235,7 @@ int config_load(struct settings *s, const struct hb_run_options *options,
 		const char *program, const char *home, struct hb_error *err)
 {
 	const struct setting_origin origin = { .source = SETTING_OPTION };
-	const char *asked = asked_profile(options);
+	const char *asked = config_ahead(options, KEY_PROFILE);
 	const char *name = asked ? asked : program;
 	struct place places[PLACES];
 	int has_profile = 0, r;

@@ -2,11 +2,12 @@
 #ifndef HB_VIEW_CONFIG_H
 #define HB_VIEW_CONFIG_H
 
+#include "plan/settings.h"
+
 #include <stddef.h>
 
 struct hb_error;
 struct hb_run_options;
-struct settings;
 
 /*
  * Reads what configures a run: files by descriptor, and only those that nobody
@@ -20,6 +21,16 @@ struct settings;
  */
 int config_load(struct settings *s, const struct hb_run_options *options,
 		const char *program, const char *home, struct hb_error *err);
+
+/*
+ * One key before the settings are there, because where they come from depends
+ * on it: as the last of the options says, or NULL; and as the settings are
+ * going to have it if no file may say it, an option before a variable.
+ */
+const char *config_option(const struct hb_run_options *options,
+			  enum setting_key key);
+const char *config_ahead(const struct hb_run_options *options,
+			 enum setting_key key);
 
 /* Applies what the file in the workspace says, which may only tighten. */
 int config_load_workspace(struct settings *s, const char *workspace,

@@ -96,35 +96,24 @@ static void show_end(const struct command *c, const struct cli_values *values,
 	doc_done(&doc);
 }
 
-static int run(const struct cmd_call *call, enum takes takes, enum hb_open how,
-	       struct hb_exec_result *ret_result, struct hb_error *err)
+/* Session and command by the operands; `shell` is the user's. */
+static int read_operands(const struct cmd_call *call, enum takes takes,
+			 char **shell, const char **ret_ref, char ***ret_argv,
+			 struct hb_error *err)
 {
-	char *shell[] = { find_shell(call->envp), NULL };
-	struct hb_store *store = NULL;
-	const char *ref = NULL;
-	char **argv = NULL;
-	int rest, r;
+	int rest;
 
 	if (takes == TAKES_COMMAND)
-		r = find_command(call, &ref, &argv, err);
-	else
-		r = cmd_session_operand(call, false, &ref, &rest, err);
-	if (takes == TAKES_SHELL)
-		argv = shell;
-	if (r >= 0)
-		r = cmd_open_store(call, false, &store, err);
-	if (r >= 0)
-		r = hb_exec(store, ref, how, argv, call->envp,
-			    call->values->pty ? "own" : call->values->tty,
-			    ret_result, err);
-	hb_store_free(store);
-	return r;
+		return find_command(call, ret_ref, ret_argv, err);
+	*ret_argv = takes == TAKES_SHELL ? shell : NULL;
+	return cmd_session_operand(call, false, ret_ref, &rest, err);
 }
 
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, argv[1]);
 	auto_free char **words = cli_copy_words(argv + 2);
+	char *shell[] = { find_shell(envp), NULL };
 	struct cli_values values = { 0 };
 	struct reports reports;
 	struct cmd_call call = { .values = &values,
@@ -132,7 +121,10 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 				 .envp = envp,
 				 .reports = &reports };
 	struct hb_exec_result result = { 0 };
+	struct hb_store *store = NULL;
 	struct hb_error err = { 0 };
+	const char *ref = NULL;
+	char **command = NULL;
 	int r;
 
 	reports_init(&reports, envp);
@@ -143,9 +135,17 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	if (values.help || values.version)
 		return cli_hand_over(argv[1], &values, envp);
 	call.n_operands = r;
-	r = run(&call, what_takes(argv[1]),
-		where == EXEC_IN_FRONT ? HB_OPEN_QUICK : HB_OPEN_CHANGE,
-		&result, &err);
+	r = read_operands(&call, what_takes(argv[1]), shell, &ref, &command,
+			  &err);
+	if (r >= 0)
+		r = cmd_open_store(&call, false, &store, &err);
+	if (r >= 0)
+		r = hb_exec(store, ref,
+			    where == EXEC_IN_FRONT ? HB_OPEN_QUICK
+						   : HB_OPEN_CHANGE,
+			    command, envp, values.pty ? "own" : values.tty,
+			    &result, &err);
+	hb_store_free(store);
 	/* A crash is to be made up for first. */
 	if (r == -EAGAIN && err.code == 0)
 		r = hb_exec_helper("commands", argv, envp, &err);

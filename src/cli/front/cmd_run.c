@@ -120,58 +120,66 @@ static int run_unprotected(const struct cli_values *values, char **operands,
 	return hb_exec_unprotected(operands, envp, err);
 }
 
-static int run(char **words, enum cmd_run_how how, char **operands,
-	       char *const *envp, struct hb_run_result *ret_result,
-	       struct hb_error *err)
+/* 0: there is nothing left to run, and `ret_result` has the status. */
+static int read_words(char **operands, struct cli_values *values,
+		      char *const *envp, struct hb_run_result *ret_result,
+		      struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, "run");
-	struct reports reports;
-	const struct hb_store_options store = { .envp = envp,
-						.listener = &reports.listener };
-	struct cli_values values = { 0 };
-	struct hb_run_options options;
-	const char *meant;
 	int r;
 
-	r = option_parse(&cli_program, c, operands, &values, operands, err);
+	if (!operands)
+		return hb_fail(err, -ENOMEM, "cannot keep the words");
+	r = option_parse(&cli_program, c, operands, values, operands, err);
 	if (r < 0)
 		return r;
-	if (values.help || values.version) {
-		ret_result->status = cli_hand_over("run", &values, envp);
+	if (values->help || values->version) {
+		ret_result->status = cli_hand_over("run", values, envp);
 		return 0;
 	}
 	r = hb_is_switched_on(envp, err);
-	if (r == 0)
-		return run_unprotected(&values, operands, envp, err);
-	if (r < 0)
-		return r;
-	cli_run_options(&values, operands, envp, &options);
-	reports_init(&reports, envp);
-	options.store = &store;
-	options.is_quick = how != RUN_BEHIND;
-	r = hb_run(&options, ret_result, err);
-	/* A crash is to be made up for first, or a copy to be made. */
-	if (r == -EAGAIN && err->code == 0)
-		return run_behind(words, ret_result, envp, err);
-	if (r == -HB_E_NOT_FOUND && how == RUN_IMPLIED && operands[0]) {
+	return r == 0 ? run_unprotected(values, operands, envp, err) : r;
+}
+
+/* A word that is no program may be a command of ours with a slip in it. */
+static void suggest(enum cmd_run_how how, char **operands, struct hb_error *err)
+{
+	const char *meant = NULL;
+
+	if (how == RUN_IMPLIED && operands[0])
 		meant = command_suggest(&cli_program, operands[0]);
-		if (meant)
-			hb_fix(err, "did you mean 'holdback %s'?", meant);
-	}
-	if (r >= 0 && !ret_result->is_quiet)
-		tell_end(operands[0] ? operands[0] : "the file", ret_result);
-	return r;
+	if (meant)
+		hb_fix(err, "did you mean 'holdback %s'?", meant);
 }
 
 int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 {
+	struct reports reports;
+	const struct hb_store_options store = { .envp = envp,
+						.listener = &reports.listener };
 	auto_free char **operands = cli_copy_words(words);
 	struct hb_run_result result = { 0 };
+	struct cli_values values = { 0 };
+	struct hb_run_options options;
 	struct hb_error err = { 0 };
 	int r;
 
-	r = operands ? run(words, how, operands, envp, &result, &err)
-		     : hb_fail(&err, -ENOMEM, "cannot keep the words");
+	r = read_words(operands, &values, envp, &result, &err);
+	if (r > 0) {
+		cli_run_options(&values, operands, envp, &options);
+		reports_init(&reports, envp);
+		options.store = &store;
+		options.is_quick = how != RUN_BEHIND;
+		r = hb_run(&options, &result, &err);
+		/* A crash is to be made up for first, or a copy to be made. */
+		if (r == -EAGAIN && err.code == 0)
+			r = run_behind(words, &result, envp, &err);
+		else if (r == -HB_E_NOT_FOUND)
+			suggest(how, operands, &err);
+		else if (r >= 0 && !result.is_quiet)
+			tell_end(operands[0] ? operands[0] : "the file",
+				 &result);
+	}
 	if (r < 0)
 		return cli_fail_run(&err);
 	return result.session[0] ? show_changes(&result, envp) : result.status;

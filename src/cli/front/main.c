@@ -80,28 +80,6 @@ static int point_to(const char *ours, char **argv)
 	return cli_fail(&err);
 }
 
-static int route(int argc, char **argv)
-{
-	const char *name = argv[1];
-	const char *ours = command_for(&cli_program, name);
-
-	if (is_about_us(name))
-		return exec_commands(argv);
-	if (ours && argc > 2 && argv[2][0] == '@')
-		return point_to(ours, argv);
-	if (!command_find(&cli_program, name))
-		return cmd_run(argv + 1, RUN_IMPLIED, environ);
-	if (strcmp(name, "run") == 0)
-		return cmd_run(argv + 2, RUN_NAMED, environ);
-	if (cmd_is_exec(name))
-		return cmd_exec(argv, EXEC_IN_FRONT, environ);
-	if (strcmp(name, "bwrap") == 0)
-		return exec_bwrap(argv + 1);
-	if (strcmp(name, "diff") == 0)
-		return exec_diff(argc, argv);
-	return exec_commands(argv);
-}
-
 /* The last part of the name that we were called by. */
 static char *called_as(char *name)
 {
@@ -117,6 +95,43 @@ static bool is_stand_in(const char *name)
 	       hb_stands_for(name, environ);
 }
 
+/* Where the words of a call go. */
+enum way {
+	TO_COMMANDS,
+	TO_RUN,	    /* `run` and the words after it */
+	TO_IMPLIED, /* a program's name, without `run` */
+	TO_STAND_IN,
+	TO_EXEC,
+	TO_BWRAP,
+	TO_DIFF,
+	TO_OTHER, /* nowhere: another command is meant */
+};
+
+static enum way find_way(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		enum way way;
+	} own[] = { { "run", TO_RUN },
+		    { "bwrap", TO_BWRAP },
+		    { "diff", TO_DIFF } };
+
+	if (argc > 0 && is_stand_in(called_as(argv[0])))
+		return TO_STAND_IN;
+	if (argc < 2 || is_about_us(argv[1]))
+		return TO_COMMANDS;
+	if (argc > 2 && argv[2][0] == '@' && command_for(&cli_program, argv[1]))
+		return TO_OTHER;
+	if (!command_find(&cli_program, argv[1]))
+		return TO_IMPLIED;
+	if (cmd_is_exec(argv[1]))
+		return TO_EXEC;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strcmp(argv[1], own[i].name) == 0)
+			return own[i].way;
+	return TO_COMMANDS;
+}
+
 int main(int argc, char **argv)
 {
 	static char own_name[] = "holdback";
@@ -125,9 +140,24 @@ int main(int argc, char **argv)
 
 	if (hb_fill_stdio(&err) < 0)
 		return cli_fail_run(&err);
-	if (argc > 0 && is_stand_in(called_as(argv[0]))) {
+	switch (find_way(argc, argv)) {
+	case TO_STAND_IN:
 		argv[0] = called_as(argv[0]);
 		return cmd_run(argv, RUN_NAMED, environ);
+	case TO_IMPLIED:
+		return cmd_run(argv + 1, RUN_IMPLIED, environ);
+	case TO_RUN:
+		return cmd_run(argv + 2, RUN_NAMED, environ);
+	case TO_EXEC:
+		return cmd_exec(argv, EXEC_IN_FRONT, environ);
+	case TO_BWRAP:
+		return exec_bwrap(argv + 1);
+	case TO_DIFF:
+		return exec_diff(argc, argv);
+	case TO_OTHER:
+		return point_to(command_for(&cli_program, argv[1]), argv);
+	case TO_COMMANDS:
+		break;
 	}
-	return argc < 2 ? exec_commands(alone) : route(argc, argv);
+	return exec_commands(argc < 2 ? alone : argv);
 }

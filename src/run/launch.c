@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/launch.h"
+
+#include "base/error.h"
+#include "holdback/holdback.h"
+#include "holdback/session.h"
+#include "plan/view_place.h"
+#include "run/bare.h"
+#include "run/explain_run.h"
+#include "run/kept.h"
+#include "run/start_news.h"
+#include "session/create.h"
+#include "session/remove/cleanup.h"
+#include "session/session.h"
+#include "store/live.h"
+#include "store/store.h"
+#include "sys/file.h"
+#include "view/direct/direct.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/*
+ * The way of every command into its box is one list of steps, each of which
+ * sees what the ones before it found.  Nothing is made on the host before
+ * everything that can be refused without it was looked at.
+ * tests/lint/run-path.py holds how deep the calls go.
+ */
+
+static int describe(struct launch *l, struct hb_error *err)
+{
+	return l->session ? kept_describe(l->session, &l->of, err) : 0;
+}
+
+static int prepare(struct launch *l, struct hb_error *err)
+{
+	const struct hb_store_options *store = l->options->store;
+	int r = run_prepare(&l->run, l->options, l->session ? &l->of : NULL,
+			    store ? store->listener : NULL, err);
+
+	/* Only now: exec asks no question about its directories. */
+	if (l->is_exec)
+		l->run.listener = l->session->store->listener;
+	l->ladder.listener = l->run.listener;
+	l->run.ladder = &l->ladder;
+	l->is_quiet = l->run.settings.is_quiet;
+	return r;
+}
+
+static int check_modes(struct launch *l, struct hb_error *err)
+{
+	const struct settings *s = &l->run.settings;
+
+	if (s->is_ephemeral && s->is_direct)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--ephemeral and --direct exclude each other");
+	if (s->is_ephemeral && s->session)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--ephemeral and --session exclude each other");
+	return 0;
+}
+
+/* Whether there is to be a session. */
+static bool keeps(const struct launch *l)
+{
+	return l->session ||
+	       (!l->run.settings.is_ephemeral && l->run.n_kept > 0);
+}
+
+/* Whether the whole host shows where sessions live. */
+static bool shows_store(const struct run *run)
+{
+	return run->request.host && run->store[0] &&
+	       !(run->host.home && view_lies_in(run->store, run->host.home));
+}
+
+static int open_store(struct launch *l, struct hb_error *err)
+{
+	const struct hb_store_options plain = { .envp = l->options->envp };
+	const struct hb_store_options *asked = l->options->store;
+
+	if (l->store || l->session)
+		return 0;
+	return hb_store_open(asked ? asked : &plain, true, &l->store, err);
+}
+
+/* Only what is there is covered. */
+static int open_covered(struct launch *l, struct hb_error *err)
+{
+	return l->run.covered && (keeps(l) || shows_store(&l->run))
+		       ? open_store(l, err)
+		       : 0;
+}
+
+/* What others put there later is covered as well. */
+static int make_runtime(struct launch *l, struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	(void)err;
+	fd = l->run.request.host && l->store ? live_runtime(l->store, path)
+					     : -1;
+	if (fd >= 0)
+		sys_close(fd);
+	return 0;
+}
+
+static int begin_ladder(struct launch *l, struct hb_error *err)
+{
+	return ladder_begin(&l->run, err);
+}
+
+static int hold_berths(struct launch *l, struct hb_error *err)
+{
+	return run_hold_berths(&l->run, err);
+}
+
+static int make_session(struct launch *l, struct hb_error *err)
+{
+	int r;
+
+	if (l->session)
+		return 0;
+	r = kept_make(&l->run, l->store, l->trusts_trials, &l->session, err);
+	if (r < 0)
+		return r;
+	/* It stays, and who comes behind opens it. */
+	if (l->options->is_quick &&
+	    l->session->record.state != SESSION_ACTIVE &&
+	    session_needs_more(l->session))
+		return -EAGAIN;
+	l->is_new = true;
+	return 0;
+}
+
+static int lay(struct launch *l, struct hb_error *err)
+{
+	l->mounted.session = l->session;
+	l->mounted.plan = &l->run.plan;
+	l->mounted.may_drop = l->may_drop && l->session->record.is_passing;
+	return kept_lay(&l->run, &l->mounted, err);
+}
+
+static int make_plan(struct launch *l, struct hb_error *err)
+{
+	return run_plan(&l->run, &l->envp, err);
+}
+
+/* Less than usual is said each time, and so is more to be seen. */
+static void tell_owner(struct launch *l)
+{
+	const struct session_record *record = &l->session->record;
+
+	if (l->run.is_bare)
+		ladder_report(&l->run);
+	if (settings_shows_host(&l->run.settings))
+		store_say(l->session->store,
+			  "session '%s'%s: view: the whole host, read-only",
+			  record->name,
+			  record->is_earlier ? ", of an earlier version" : "");
+}
+
+static int tell(struct launch *l, struct hb_error *err)
+{
+	(void)err;
+	if (l->is_exec) {
+		tell_owner(l);
+		return 0;
+	}
+	news_weakenings(&l->run);
+	news_start(&l->run, l->session ? l->session->record.name : "");
+	/* A new one has said so. */
+	if (l->session && !l->session->is_fresh && !l->is_quiet)
+		session_say_inside(l->session->store, &l->session->record);
+	return 0;
+}
+
+static int begin(struct launch *l, struct hb_error *err)
+{
+	l->ladder.listener = &l->mounted.listener;
+	return mounted_begin(&l->mounted, err);
+}
+
+/* In the order in which each needs the ones before it. */
+static const struct {
+	int (*take)(struct launch *l, struct hb_error *err);
+	bool is_of_session; /* only if there is to be one */
+} steps[] = {
+	{ describe, false },	 { prepare, false },
+	{ check_modes, false },	 { open_covered, false },
+	{ make_runtime, false }, { begin_ladder, false },
+	{ hold_berths, false },	 { open_store, true },
+	{ make_session, true },	 { lay, true },
+	{ make_plan, false },	 { tell, false },
+	{ begin, true },
+};
+
+/* What was there only for this box, in any case. */
+static void put_away(struct launch *l, bool has_run)
+{
+	mounted_end(&l->mounted, has_run);
+	l->is_dropped = l->mounted.is_dropped;
+	if (l->run.is_bare && l->mounted.session && !l->is_dropped)
+		bare_settle(l->session);
+	if (has_run)
+		direct_tell_new(&l->run);
+	mounted_done(&l->mounted);
+	free(l->envp);
+	run_done(&l->run);
+}
+
+/* Of a session that was made for a command nothing is left if that fails. */
+static void drop_new(struct launch *l)
+{
+	if (!l->is_dropped) {
+		live_remove(l->session->dir);
+		(void)session_drop(l->session, NULL);
+	}
+	hb_session_free(l->session);
+	l->session = NULL;
+}
+
+int launch(struct launch *l, struct hb_error *err)
+{
+	int r = 0;
+
+	l->is_new = false;
+	l->ladder = (struct ladder){ 0 };
+	l->mounted = MOUNTED_INIT;
+	l->envp = NULL;
+	l->run = (struct run){ 0 };
+	for (size_t i = 0; r >= 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (!steps[i].is_of_session || keeps(l))
+			r = steps[i].take(l, err);
+	if (r >= 0) {
+		r = ladder_run(&l->ladder, &l->run.plan, l->envp,
+			       l->session ? mounted_renew : NULL, &l->mounted,
+			       &l->box, err);
+		if (r < 0)
+			r = run_explain(&l->run, r, err);
+	}
+	put_away(l, r >= 0);
+	if (r < 0 && l->is_new)
+		drop_new(l);
+	return r;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_RUN_LAUNCH_H
+#define HB_RUN_LAUNCH_H
+
+#include "box/box.h"
+#include "run/ladder.h"
+#include "run/mounted.h"
+#include "view/prepare.h"
+
+#include <stdbool.h>
+
+struct hb_error;
+struct hb_run_options;
+struct hb_session;
+struct hb_store;
+
+/*
+ * One box over a view, from what was asked for to the end of the command: in
+ * memory, on the real directories, or over the layers of a session.
+ */
+struct launch {
+	const struct hb_run_options *options;
+	bool is_exec; /* in a session that is there: little is said of it */
+	/* NULL: opened once it is needed. */
+	struct hb_store *store;
+	/* NULL: made, if this run is to have one. */
+	struct hb_session *session;
+	bool trusts_trials; /* an overlay that worked before is not tried */
+	bool may_drop;	    /* a session of a run that holds nothing goes */
+
+	struct box_result box; /* out, if the command has run */
+	bool is_new;	       /* out: `session` was made by this launch */
+	bool is_dropped;       /* out: `session` is gone */
+	bool is_quiet;	       /* out: what the settings say */
+
+	/* Private. */
+	struct run_session of;
+	struct run run;
+	struct ladder ladder;
+	struct mounted mounted;
+	char **envp;
+};
+
+/*
+ * Store and session, also those that it opened, stay the caller's.  On failure
+ * the command did not run, and a session that was made for it may be gone:
+ * then `session` is NULL.  -EAGAIN without words: `options` ask to be quick,
+ * and something is to be done before that takes longer.
+ */
+int launch(struct launch *l, struct hb_error *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+#include "box/stage.h"
+#include "holdback/holdback.h"
+#include "holdback/session.h"
+#include "run/ending.h"
+#include "run/launch.h"
+#include "session/create.h"
+#include "session/session.h"
+#include "store/record.h"
+#include "sys/signal.h"
+#include "view/config.h"
+
+#include <stdio.h>
+
+/*
+ * `holdback run`: a launch in the session that was asked for, or in one that is
+ * made for it.
+ */
+
+/* The session that was asked for, if it is there. */
+static int open_asked(struct launch *l, struct hb_run_result *ret,
+		      struct hb_error *err)
+{
+	const struct hb_run_options *options = l->options;
+	const struct hb_store_options plain = { .envp = options->envp };
+	const char *name = config_ahead(options, KEY_SESSION);
+	char ref[RECORD_NAME_MAX + 2];
+	int r;
+
+	if (!name)
+		return 0;
+	r = record_check_name("session", name, err);
+	if (r >= 0)
+		r = hb_store_open(options->store ? options->store : &plain,
+				  true, &l->store, err);
+	if (r < 0 || session_check_new(l->store, name, NULL) >= 0)
+		return r;
+	(void)snprintf(ret->session, sizeof(ret->session), "%s", name);
+	(void)snprintf(ref, sizeof(ref), "@%s", name);
+	return hb_session_open(l->store, ref,
+			       options->is_quick ? HB_OPEN_QUICK
+						 : HB_OPEN_CHANGE,
+			       &l->session, err);
+}
+
+static void fill_result(const struct launch *l, struct hb_run_result *ret)
+{
+	ret->status = ending_status(&l->box);
+	ret->is_quiet = l->is_quiet;
+	if (!l->session)
+		return;
+	/* What could not be written down is for the next command. */
+	(void)snprintf(ret->session, sizeof(ret->session), "%s",
+		       !l->is_dropped &&
+				       l->session->record.state == SESSION_IDLE
+			       ? l->session->record.name
+			       : "");
+}
+
+int hb_run(const struct hb_run_options *options,
+	   struct hb_run_result *ret_result, struct hb_error *err)
+{
+	const struct hb_store_options *store = options->store;
+	struct launch l = { .options = options,
+			    .trusts_trials = true,
+			    .may_drop = true };
+	int64_t begin = sys_now_ms();
+	struct hb_error local = { 0 };
+	int r;
+
+	if (!err)
+		err = &local;
+	r = open_asked(&l, ret_result, err);
+	if (r >= 0)
+		r = launch(&l, err);
+	/* An overlay that worked before may not any more: then it is tried. */
+	if (r < 0 && l.is_new && err->stage == STAGE_MOUNTS) {
+		*err = (struct hb_error){ 0 };
+		l.trusts_trials = false;
+		r = launch(&l, err);
+	}
+	fill_result(&l, ret_result);
+	ret_result->ms = sys_now_ms() - begin;
+	if (r >= 0)
+		ending_report(store ? store->listener : NULL, &l.box,
+			      l.is_quiet);
+	hb_session_free(l.session);
+	hb_store_free(l.store);
+	return r;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_RUN_START_NEWS_H
+#define HB_RUN_START_NEWS_H
+
+struct run;
+
+/*
+ * Reports of a run that is prepared: all that is weaker than usual, with what
+ * the host lacks; and the lines of the start.
+ */
+void news_weakenings(const struct run *run);
+void news_start(const struct run *run, const char *session);
+
+#endif
