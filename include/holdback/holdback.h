@@ -317,9 +317,17 @@ int hb_pager_write(struct hb_pager *pager, const void *bytes, size_t n,
 
 /*
  * Gives it what is left, closes stdout, which must have been flushed, waits for
- * the pager and frees it.  May be NULL.
+ * the pager and frees it; then stdout is what it was before.  May be NULL.
  */
 void hb_pager_end(struct hb_pager *pager);
+
+/*
+ * Lets the user change a text in $VISUAL, $EDITOR or vi, by a private file that
+ * is gone afterwards.  The caller frees *ret_text.  -HB_E_STATE: the editor
+ * failed, or left no text.
+ */
+int hb_edit_text(const char *text, size_t n, char *const *envp, char **ret_text,
+		 struct hb_error *err);
 
 /*
  * Reads a file of the user's own: a regular one, at most `max` bytes, with a

@@ -330,17 +330,11 @@ struct hb_filter {
 	const char *const *except;
 	size_t n_except;
 	/*
-	 * Directories of the session, each named as a path of struct
-	 * hb_changes_options is; none: all.  -HB_E_USAGE: one is none of them.
+	 * Directories of the session, each named as a path below
+	 * is; none: all.  -HB_E_USAGE: one is none of them.
 	 */
 	const char *const *resources;
 	size_t n_resources;
-};
-
-struct hb_changes;
-
-struct hb_changes_options {
-	struct hb_filter filter;
 	/*
 	 * Nothing but what is at or below these, which are absolute, on the
 	 * host or in the view, or relative to the working directory.
@@ -348,6 +342,15 @@ struct hb_changes_options {
 	 */
 	const char *const *paths;
 	size_t n_paths;
+	/* Paths of the same kind that stay behind, with all below them. */
+	const char *const *without;
+	size_t n_without;
+};
+
+struct hb_changes;
+
+struct hb_changes_options {
+	struct hb_filter filter;
 	bool without_hash; /* spares reading all that is new */
 	/* Without a hash: what else differs where content does is not told. */
 	bool names_only;
@@ -365,7 +368,7 @@ struct hb_changes_options {
 
 /*
  * The session's change set in path order, one resource after another.  The
- * summary is of what filter and paths let pass, the hash of everything.  It
+ * summary is of what the filter lets pass, the hash of everything.  It
  * may not outlive the session.
  */
 int hb_session_changes(struct hb_session *session,

@@ -2,6 +2,7 @@
 #include "changes/filter.h"
 
 #include "base/glob.h"
+#include "base/path.h"
 #include "changes/changes.h"
 
 #include "base/auto.h"
@@ -98,11 +99,57 @@ static bool passes(const struct changes_filter *filter, char *path, bool is_dir)
 	return !matches_any(filter->except, filter->n_except, path, is_dir);
 }
 
+/* Whether the path lies in the repository that the change is part of. */
+static bool is_in_unit_of(const char *path, const struct change *change)
+{
+	const char *at = change->path;
+
+	if (!(change->flags & CHANGE_GIT))
+		return false;
+	for (; (at = strstr(at, ".git")); at++) {
+		size_t n = (size_t)(at + 4 - change->path);
+
+		if ((at == change->path || at[-1] == '/') &&
+		    (at[4] == '/' || at[4] == '\0'))
+			return strncmp(path, change->path, n) == 0 &&
+			       (path[n] == '/' || path[n] == '\0');
+	}
+	return false;
+}
+
+/* A repository's unit is one whole: a path inside of it stands for all. */
+static bool covers(const struct changes_within *w, const struct change *change,
+		   const char *path)
+{
+	return w->resource == change->resource &&
+	       (w->path[0] == '\0' || path_is_beneath(path, w->path) ||
+		is_in_unit_of(w->path, change));
+}
+
+static bool is_covered(const struct changes_filter *filter,
+		       const struct change *change, const char *path,
+		       bool is_out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < filter->n_within; i++) {
+		const struct changes_within *w = &filter->within[i];
+
+		if (w->is_out != is_out)
+			continue;
+		if (covers(w, change, path))
+			return true;
+		n++;
+	}
+	/* Without any, everything is in, and nothing is out. */
+	return !is_out && n == 0;
+}
+
 /* In if one of its files is wanted, out if one of them is to stay out. */
 static bool passes_database(const struct changes_filter *filter,
-			    const char *path)
+			    const struct change *change, const char *path)
 {
-	bool is_wanted = filter->n_only == 0;
+	bool is_wanted = filter->n_only == 0, is_in = false;
 	size_t n;
 
 	(void)database_part_of_name(path, &n);
@@ -114,12 +161,47 @@ static bool passes_database(const struct changes_filter *filter,
 			name = NULL;
 			return false;
 		}
-		if (matches_any(filter->except, filter->n_except, name, false))
+		if (matches_any(filter->except, filter->n_except, name,
+				false) ||
+		    is_covered(filter, change, name, true))
 			return false;
 		is_wanted |=
 			matches_any(filter->only, filter->n_only, name, false);
+		is_in |= is_covered(filter, change, name, false);
 	}
-	return is_wanted;
+	return is_wanted && is_in;
+}
+
+bool changes_filter_is_partial(const struct changes_filter *filter)
+{
+	return filter->n_only > 0 || filter->n_except > 0 ||
+	       filter->n_within > 0;
+}
+
+static bool are_same(const char *const *a, size_t n_a, const char *const *b,
+		     size_t n_b)
+{
+	for (size_t i = 0; n_a == n_b && i < n_a; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return n_a == n_b;
+}
+
+bool changes_filter_is_same(const struct changes_filter *a,
+			    const struct changes_filter *b, size_t n)
+{
+	if (!a->resources != !b->resources || a->n_within != b->n_within)
+		return false;
+	for (size_t i = 0; a->resources && i < n; i++)
+		if (a->resources[i] != b->resources[i])
+			return false;
+	for (size_t i = 0; i < a->n_within; i++)
+		if (a->within[i].resource != b->within[i].resource ||
+		    a->within[i].is_out != b->within[i].is_out ||
+		    strcmp(a->within[i].path, b->within[i].path) != 0)
+			return false;
+	return are_same(a->only, a->n_only, b->only, b->n_only) &&
+	       are_same(a->except, a->n_except, b->except, b->n_except);
 }
 
 bool changes_filter_passes(const struct changes_filter *filter,
@@ -139,7 +221,7 @@ bool changes_filter_matches(const struct changes_filter *filter,
 
 	if (filter->resources && !filter->resources[change->resource])
 		return false;
-	if (filter->n_only == 0 && filter->n_except == 0)
+	if (!changes_filter_is_partial(filter))
 		return true;
 	path = strdup(change->path);
 	/* Without memory nothing is taken that was not asked for. */
@@ -156,8 +238,10 @@ bool changes_filter_matches(const struct changes_filter *filter,
 		is_dir = true;
 	}
 	if (change->flags & CHANGE_DATABASE)
-		return passes_database(filter, path);
-	return passes(filter, path, is_dir);
+		return passes_database(filter, change, path);
+	return is_covered(filter, change, change->path, false) &&
+	       !is_covered(filter, change, change->path, true) &&
+	       passes(filter, path, is_dir);
 }
 
 static bool is_named(const char *const *globs, size_t n, const struct change *c)

@@ -7,14 +7,32 @@
 
 struct change;
 
+/* A path and everything below it. */
+struct changes_within {
+	size_t resource;
+	char *path;  /* "": all of the resource */
+	bool is_out; /* stays behind, whatever else takes it */
+};
+
 /* Which changes are wanted: the same function for status, diff and commit. */
 struct changes_filter {
 	const char *const *only; /* globs; NULL or empty: everything */
 	size_t n_only;
 	const char *const *except;
 	size_t n_except;
+	/* If some of these are not out: nothing but at or below them. */
+	const struct changes_within *within;
+	size_t n_within;
 	const bool *resources; /* by number; NULL: all of them */
 };
+
+/* Whether it may take one path of a resource and leave another. */
+bool changes_filter_is_partial(const struct changes_filter *filter);
+
+/* Whether two filters over `n` resources say the same. */
+bool changes_filter_is_same(const struct changes_filter *a,
+			    const struct changes_filter *b, size_t n);
+
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change);
 

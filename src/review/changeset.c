@@ -18,6 +18,7 @@
 #include "base/sha256.h"
 #include "changes/since.h"
 #include "review/found.h"
+#include "review/wanted.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "store/progress.h"
@@ -45,9 +46,7 @@ struct hb_changes {
 	struct survey *surveys;
 	uint64_t n_dirs; /* that the resource has had so far, for `surveys` */
 	struct changes_filter filter;
-	bool chosen[RECORD_RESOURCES_MAX]; /* what the filter may point to */
-	struct changes_within *within;	   /* n_within: nothing but these */
-	size_t n_within;
+	struct wanted wanted; /* what the filter points to */
 	struct hb_summary summary;
 	struct found found;
 
@@ -59,12 +58,6 @@ struct hb_changes {
 	int sides[2]; /* its files, by enum hb_side, or -1 */
 };
 
-/* A path that was asked for, as a resource and what is below it. */
-struct changes_within {
-	size_t resource;
-	char *path; /* "": all of it */
-};
-
 #define PATH_SIZE ((size_t)16 << 20)
 
 /* "compared-" and the number of a resource. */
@@ -72,73 +65,6 @@ struct changes_within {
 
 static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 		       struct hb_error *err);
-
-/* Patterns are checked once, and here: what is malformed matches nothing. */
-static int check_globs(const char *const *globs, size_t n, struct hb_error *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		int r = glob_check(globs[i], err);
-
-		if (r < 0) {
-			if (err && err->code == HB_E_CONFIG)
-				err->code = HB_E_USAGE;
-			hb_fix(err,
-			       "put a backslash before an ordinary character");
-			return hb_fail(err, r == -HB_E_CONFIG ? -HB_E_USAGE : r,
-				       "'%s'", quoted(globs[i]));
-		}
-	}
-	return 0;
-}
-
-static int choose_resources(const struct hb_session *s,
-			    const struct hb_filter *filter, bool *chosen,
-			    struct hb_error *err)
-{
-	char rest[PATH_MAX], shown[QUOTE_SHOWN];
-	size_t number = 0;
-
-	memset(chosen, 0, s->record.n_resources * sizeof(*chosen));
-	for (size_t i = 0; i < filter->n_resources; i++) {
-		const char *dir = filter->resources[i];
-		int r = session_find_path(s, dir, &number, rest, err);
-
-		if (r >= 0 && rest[0]) {
-			hb_fix(err, "--only GLOB takes a part of a directory");
-			r = hb_fail(err, -HB_E_USAGE,
-				    "'%s' is not the whole of a directory of "
-				    "session '%s'",
-				    quote_shown(dir, shown, sizeof(shown)),
-				    s->record.name);
-		}
-		if (r < 0)
-			return r;
-		chosen[number] = true;
-	}
-	return 0;
-}
-
-int session_make_filter(const struct hb_session *s,
-			const struct hb_filter *filter, bool *chosen,
-			struct changes_filter *ret, struct hb_error *err)
-{
-	int r = check_globs(filter->only, filter->n_only, err);
-
-	if (r >= 0)
-		r = check_globs(filter->except, filter->n_except, err);
-	if (r >= 0)
-		r = choose_resources(s, filter, chosen, err);
-	if (r < 0)
-		return r;
-	*ret = (struct changes_filter){
-		.only = filter->only,
-		.n_only = filter->n_only,
-		.except = filter->except,
-		.n_except = filter->n_except,
-		.resources = filter->n_resources > 0 ? chosen : NULL,
-	};
-	return 0;
-}
 
 static void walked(void *ctx, uint64_t n)
 {
@@ -226,72 +152,11 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	return r;
 }
 
-static int find_paths(struct hb_session *s, struct hb_changes *c,
-		      const struct hb_changes_options *options,
-		      struct hb_error *err)
-{
-	char path[PATH_MAX];
-	int r = 0;
-
-	if (options->n_paths == 0)
-		return 0;
-	c->within = calloc(options->n_paths, sizeof(*c->within));
-	if (!c->within)
-		return hb_fail(err, -ENOMEM, "cannot look for changes");
-	for (size_t i = 0; r >= 0 && i < options->n_paths; i++) {
-		struct changes_within *w = &c->within[i];
-
-		r = session_find_path(s, options->paths[i], &w->resource, path,
-				      err);
-		if (r < 0)
-			return r;
-		w->path = strdup(path);
-		if (!w->path)
-			return hb_fail(err, -ENOMEM, "cannot look for changes");
-		c->n_within++;
-	}
-	return 0;
-}
-
-/* Whether the path lies in the repository that the change is part of. */
-static bool is_in_unit_of(const char *path, const struct change *change)
-{
-	const char *at = change->path;
-
-	if (!(change->flags & CHANGE_GIT))
-		return false;
-	for (; (at = strstr(at, ".git")); at++) {
-		size_t n = (size_t)(at + 4 - change->path);
-
-		if ((at == change->path || at[-1] == '/') &&
-		    (at[4] == '/' || at[4] == '\0'))
-			return strncmp(path, change->path, n) == 0 &&
-			       (path[n] == '/' || path[n] == '\0');
-	}
-	return false;
-}
-
-/* A repository's unit is one whole: a path inside of it asks for all. */
-static bool is_within(const struct hb_changes *c, const struct change *change)
-{
-	for (size_t i = 0; i < c->n_within; i++) {
-		const struct changes_within *w = &c->within[i];
-
-		if (w->resource != c->at)
-			continue;
-		if (w->path[0] == '\0' ||
-		    path_is_beneath(change->path, w->path) ||
-		    is_in_unit_of(w->path, change))
-			return true;
-	}
-	return c->n_within == 0;
-}
-
 /* A directory with something that stays is not going to be deleted. */
 static int survey(struct hb_changes *c, struct hb_error *err)
 {
 	const struct txn_options options = { .choice.filter = c->filter };
-	bool has_rest = c->filter.n_only > 0 || c->filter.n_except > 0;
+	bool has_rest = changes_filter_is_partial(&c->filter);
 	int r = 0;
 
 	for (size_t i = 0; i < c->n && !c->since; i++)
@@ -399,29 +264,28 @@ int session_look_once(struct hb_session *session,
 		      const struct hb_changes_options *options,
 		      struct hb_changes **ret_changes, struct hb_error *err)
 {
-	const struct hb_filter *filter = &options->filter;
 	struct hb_changes *c;
 	int r;
 
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return hb_fail(err, -ENOMEM, "cannot look for changes");
-	r = session_make_filter(session, filter, c->chosen, &c->filter, err);
+	c->sides[HB_SIDE_OLD] = c->sides[HB_SIDE_NEW] = -1;
+	r = wanted_filter(session, &options->filter, &c->wanted, &c->filter,
+			  err);
 	if (r < 0) {
-		free(c);
+		hb_changes_free(c);
 		return r;
 	}
 	/* A filter may take one end and leave the other. */
-	c->folds_renames = filter->n_only == 0 && filter->n_except == 0 &&
-			   options->n_paths == 0;
-	c->sides[HB_SIDE_OLD] = c->sides[HB_SIDE_NEW] = -1;
+	c->folds_renames = !changes_filter_is_partial(&c->filter);
 	c->resources =
 		calloc(session->record.n_resources, sizeof(struct changes *));
 	if (options->since)
 		c->since = calloc(session->record.n_resources,
 				  sizeof(struct since *));
 	r = c->resources && (c->since || !options->since)
-		    ? find_paths(session, c, options, err)
+		    ? 0
 		    : hb_fail(err, -ENOMEM, "cannot look for changes");
 	if (r >= 0)
 		r = scan(session, options, c, err);
@@ -456,9 +320,7 @@ void hb_changes_free(struct hb_changes *changes)
 	for (size_t i = 0; changes->surveys && i < changes->n; i++)
 		survey_done(&changes->surveys[i]);
 	free(changes->surveys);
-	for (size_t i = 0; i < changes->n_within; i++)
-		free(changes->within[i].path);
-	free(changes->within);
+	wanted_done(&changes->wanted);
 	forget_last(changes);
 	found_done(&changes->found);
 	free(changes->resources);
@@ -475,31 +337,13 @@ struct found *session_changes_found(struct hb_changes *changes)
 	return &changes->found;
 }
 
-static bool are_same(const char *const *a, size_t n_a, const char *const *b,
-		     size_t n_b)
-{
-	for (size_t i = 0; n_a == n_b && i < n_a; i++)
-		if (strcmp(a[i], b[i]) != 0)
-			return false;
-	return n_a == n_b;
-}
-
 bool session_changes_review(struct hb_changes *changes,
 			    const struct changes_filter *filter,
 			    struct changes *const **ret_changes,
 			    const char **ret_hash)
 {
-	const struct changes_filter *own = &changes->filter;
-
-	if (changes->since || changes->n_within > 0 ||
-	    !changes->summary.hash[0] || !own->resources != !filter->resources)
-		return false;
-	for (size_t i = 0; own->resources && i < changes->n; i++)
-		if (own->resources[i] != filter->resources[i])
-			return false;
-	if (!are_same(own->only, own->n_only, filter->only, filter->n_only) ||
-	    !are_same(own->except, own->n_except, filter->except,
-		      filter->n_except))
+	if (changes->since || !changes->summary.hash[0] ||
+	    !changes_filter_is_same(&changes->filter, filter, changes->n))
 		return false;
 	*ret_changes = changes->resources;
 	*ret_hash = changes->summary.hash;
@@ -641,9 +485,9 @@ static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 			changes->n_dirs = 0;
 			continue;
 		}
+		change.resource = changes->at;
 		if (is_kept(changes, &change) ||
 		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
-		    !is_within(changes, &change) ||
 		    !changes_filter_matches(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);

@@ -11,17 +11,7 @@ struct found;
 struct hb_changes;
 struct hb_changes_options;
 struct hb_error;
-struct hb_filter;
 struct hb_session;
-
-/*
- * What the change set goes by; -HB_E_USAGE for a pattern that is malformed and
- * for a directory that is no resource.  Borrows the words, and `chosen`, which
- * has room for every resource.
- */
-int session_make_filter(const struct hb_session *s,
-			const struct hb_filter *filter, bool *chosen,
-			struct changes_filter *ret, struct hb_error *err);
 
 /* The change set of one resource; NULL: it is one of `since`. */
 struct changes *session_changes_of(struct hb_changes *changes, size_t resource);

@@ -6,6 +6,7 @@
 #include "review/found.h"
 #include "review/gate.h"
 #include "review/stack.h"
+#include "review/wanted.h"
 #include "session/alike_notes.h"
 #include "session/gone.h"
 #include "session/open.h"
@@ -125,10 +126,16 @@ static void fill_result(const struct txn_result *from,
 /* What the options of a transaction point to. */
 struct pointed_to {
 	uint8_t expect[SHA256_SIZE];
-	bool chosen[RECORD_RESOURCES_MAX];
+	struct wanted wanted;
 	struct txn_review review;
 	uint8_t reviewed[SHA256_SIZE];
 };
+
+static void pointed_to_done(struct pointed_to *to)
+{
+	wanted_done(&to->wanted);
+}
+#define auto_pointed_to __attribute__((cleanup(pointed_to_done)))
 
 /* Without one, or where that is of something else, all is looked at anew. */
 static void set_review(const struct hb_commit_options *from,
@@ -161,10 +168,9 @@ static int read_options(const struct hb_session *s,
 					 .n_except = from->n_theirs };
 	int r;
 
-	r = session_make_filter(s, &marks, to->chosen, &filter, err);
+	r = wanted_filter(s, &marks, &to->wanted, &filter, err);
 	if (r >= 0)
-		r = session_make_filter(s, &from->filter, to->chosen, &filter,
-					err);
+		r = wanted_filter(s, &from->filter, &to->wanted, &filter, err);
 	if (r < 0)
 		return r;
 	*ret = (struct txn_options){
@@ -223,8 +229,8 @@ static bool is_partial(const struct txn_options *options)
 	const struct changes_choice *c = &options->choice;
 
 	return !options->dry_run &&
-	       (c->filter.n_only > 0 || c->filter.n_except > 0 ||
-		c->filter.resources || c->n_ours > 0 || !options->with_ignored);
+	       (changes_filter_is_partial(&c->filter) || c->filter.resources ||
+		c->n_ours > 0 || !options->with_ignored);
 }
 
 static int commit_stack(struct hb_session *s, struct txn *txn,
@@ -304,7 +310,7 @@ int hb_session_commit(struct hb_session *session,
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
-	struct pointed_to pointed_to = { 0 };
+	auto_pointed_to struct pointed_to pointed_to = { 0 };
 	struct txn_result result = { 0 };
 	struct hb_error local = { 0 };
 	struct txn *txn = NULL;

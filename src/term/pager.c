@@ -6,6 +6,7 @@
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
+#include "term/keys_lent.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,31 +37,18 @@ static void become_pager(int input, char *const argv[], char *const *envp)
 }
 
 /*
- * As long as the pager runs, the terminal's keys are for it.  Blocked and not
- * ignored: who reads what we wrote may be gone, and then the write says so.
- */
-static int leave_keys_alone(void)
-{
-	sigset_t set, old;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGPIPE);
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGQUIT);
-	return sys_block_signals(&set, &old);
-}
-
-/*
  * What was written and not yet taken lies in the spool from `at` to `end`; all
  * that comes later goes behind it.
  */
 struct hb_pager {
 	pid_t pid;
 	int spool; /* -1: none, and writing waits */
+	int out;   /* the stdout of before; -1: none, and it stays closed */
+	struct keys_lent keys;
 	uint64_t at, end;
 };
 
-static int start(const char *command, char *const *envp, pid_t *ret_pid)
+static int start(const char *command, char *const *envp, struct hb_pager *pager)
 {
 	static char shell[] = SHELL, option[] = "-c";
 	union {
@@ -83,14 +71,16 @@ static int start(const char *command, char *const *envp, pid_t *ret_pid)
 		become_pager(input, argv, envp);
 	if (pid < 0)
 		return pid;
+	pager->out = sys_dup_above(STDOUT_FILENO, STDERR_FILENO + 1);
 	r = sys_dup_to(output, STDOUT_FILENO);
 	if (r >= 0)
-		r = leave_keys_alone();
+		r = keys_lend(&pager->keys);
 	if (r < 0) {
+		fd_closep(&pager->out);
 		sys_kill_and_reap(pid);
 		return r;
 	}
-	*ret_pid = pid;
+	pager->pid = pid;
 	return 0;
 }
 
@@ -98,7 +88,7 @@ int hb_pager_start(int spool_dir, const char *command, char *const *envp,
 		   struct hb_pager **ret_pager, struct hb_error *err)
 {
 	struct hb_pager *pager = calloc(1, sizeof(*pager));
-	int r = pager ? start(command, envp, &pager->pid) : -ENOMEM;
+	int r = pager ? start(command, envp, pager) : -ENOMEM;
 
 	if (r < 0) {
 		free(pager);
@@ -177,8 +167,11 @@ void hb_pager_end(struct hb_pager *pager)
 	(void)feed(pager, true);
 	sys_close(STDOUT_FILENO);
 	(void)sys_waitpid(pager->pid, &status, 0);
-	if (pager->spool >= 0)
-		sys_close(pager->spool);
+	if (pager->out >= 0)
+		(void)sys_dup_to(pager->out, STDOUT_FILENO);
+	keys_return(&pager->keys);
+	fd_closep(&pager->out);
+	fd_closep(&pager->spool);
 	free(pager);
 }
 

@@ -17,8 +17,8 @@ from pty_shell import Shell, Tap, same  # noqa: E402
 HOLDBACK = os.environ["HB_BIN"]
 WORK = tempfile.mkdtemp(dir=os.environ["TMPDIR"])
 PROJECT, STATE = os.path.join(WORK, "p"), os.path.join(WORK, "state")
-ASK = r"let it pass\? \[y,n,d,q,\?\] "
-COMMIT = r"commit\? \[y/N\] "
+ASK = r"let it pass\? \[y,a,s,l,d,q,\?\] "
+COMMIT = r"commit\? \[y\]es \[n\]o \[d\]iff \[e\]dit selection: "
 ODD = "a[*]\x1b[31m"
 
 
@@ -106,6 +106,115 @@ def what_was_listed_is_committed(shell, command):
     shell.expect("hb> ")
 
 
+def rest_of_the_rule(shell):
+    """One answer for a rule is none for another rule."""
+    begin("mkdir a b .vscode; touch a/.envrc b/.envrc; echo {} >.vscode/tasks.json; echo x >.envrc")
+    shell.start(line("commit"), r"\(1/4\) ask: \.envrc: .*\[environment\]")
+    shell.expect(ASK)
+    answer(shell, "a", r"\(4/4\) ask: \.vscode/tasks\.json: ")
+    shell.expect(ASK)
+    same(there(), ["old"])
+    answer(shell, "y", COMMIT)
+    answer(shell, "y", "committed session s: 4 files: 4 added")
+    shell.expect("hb> ")
+    same(there(), [".envrc", ".vscode", "a", "b", "old"])
+
+
+def skipped_comes_again(shell):
+    begin("mkdir d; echo x >.envrc; echo y >d/.envrc")
+    shell.start(line("commit"), r"\(1/2\) ask: \.envrc")
+    shell.expect(ASK)
+    answer(shell, "s", r"ask: d/\.envrc")
+    shell.expect(ASK)
+    answer(shell, "y", r"\(2/2\) ask: \.envrc")
+    shell.expect(ASK)
+    answer(shell, "q", "not allowed")
+    shell.expect("hb> ")
+    same(shell.status(), 4)
+    same(there(), ["old"])
+
+
+def left_out_stays_pending(shell):
+    """The path that is left out, and no other of that name, waits."""
+    begin("mkdir d; echo x >.envrc; echo y >d/.envrc; echo z >z")
+    shell.start(line("commit"), r"\(1/2\) ask: \.envrc")
+    shell.expect(ASK)
+    answer(shell, "l", r"\(2/2\) ask: d/\.envrc")
+    shell.expect(ASK)
+    answer(shell, "y", COMMIT)
+    answer(shell, "y", "committed session s: 2 files: 2 added")
+    shell.expect("hb> ")
+    same(shell.status(), 0)
+    same(there(), ["d", "old", "z"])
+    same(hb("diff", "--name-status", "@s"), "A\t.envrc\n")
+
+
+def edited(shell, editor, rest):
+    shell.start(f"export EDITOR='{editor}'; unset VISUAL; {line('commit')}", COMMIT)
+    answer(shell, "e", rest)
+    shell.expect(COMMIT)
+
+
+def selection_is_edited(shell):
+    """A line that is deleted in the editor is a change that waits."""
+    begin("mkdir d; echo 1 >d/one; echo 2 >two; echo 3 >three; rm old")
+    edited(shell, "sed -i /two/d", r"3 files: 2 added, 1 deleted")
+    answer(shell, "y", "committed session s: 3 files: 2 added, 1 deleted")
+    shell.expect("Undo: holdback undo @s")
+    shell.expect("hb> ")
+    same(there(), ["d", "three"])
+    same(hb("diff", "--name-status", "@s"), "A\ttwo\n")
+    same([name for name in os.listdir(os.environ["TMPDIR"]) if "holdback-commit" in name], [])
+
+
+def everything_deselected(shell):
+    """With every line gone nothing is committed."""
+    begin("echo 1 >one; echo 2 >two")
+    edited(shell, "truncate -s 0", "no changes")
+    answer(shell, "y", "nothing to commit")
+    shell.expect("hb> ")
+    same(there(), ["old"])
+    same(hb("diff", "--name-status", "@s"), "A\tone\nA\ttwo\n")
+
+
+def failing_editor(shell):
+    begin("echo 1 >one")
+    shell.start(f"export EDITOR=false; {line('commit')}", COMMIT)
+    answer(shell, "e", "the editor 'false' failed")
+    shell.expect("hb> ")
+    same(there(), ["old"])
+    shell.run("unset EDITOR")
+
+
+def prompt_shows_the_changes(shell):
+    """Session, directory and list stand before the question; d shows the text."""
+    begin("echo some-text >new; rm old")
+    shell.run("export GIT_PAGER=cat")
+    shell.start(line("commit"), "session s, on " + PROJECT)
+    shell.expect(r"A .* new")
+    shell.expect(r"D .* old")
+    shell.expect(COMMIT)
+    answer(shell, "d", r"\+some-text")
+    shell.expect(COMMIT)
+    answer(shell, "?", "commit nothing")
+    shell.expect(COMMIT)
+    answer(shell, "", "nothing was committed")
+    shell.expect("hb> ")
+    same(shell.status(), 0)
+    shell.run("unset GIT_PAGER")
+    same(there(), ["old"])
+
+
+def long_lists_are_paged(shell):
+    begin("for i in $(seq 100); do echo $i >n$i; done")
+    shell.run("export GIT_PAGER='tail -n 2; echo through the pager; :'")
+    shell.start(line("commit"), "through the pager")
+    shell.expect(COMMIT)
+    answer(shell, "y", "committed session s: 100 files")
+    shell.expect("hb> ")
+    shell.run("unset GIT_PAGER")
+
+
 def no_stops(shell, word):
     begin("echo x >.envrc")
     shell.start(line("sync"), ASK)
@@ -172,6 +281,14 @@ def main():
     tap.test("a yes is for one path", only_that_path, shell)
     tap.test("commit: what was listed, or nothing", what_was_listed_is_committed, shell, "commit")
     tap.test("sync: what was listed, or nothing", what_was_listed_is_committed, shell, "sync")
+    tap.test("a lets all pass that the rule asks about", rest_of_the_rule, shell)
+    tap.test("s puts a question off, and it comes again", skipped_comes_again, shell)
+    tap.test("l leaves the path out of the commit", left_out_stays_pending, shell)
+    tap.test("the question of commit shows the changes", prompt_shows_the_changes, shell)
+    tap.test("a long list goes through the pager", long_lists_are_paged, shell)
+    tap.test("e: a line deleted in the editor is left out", selection_is_edited, shell)
+    tap.test("e: with all lines deleted nothing is committed", everything_deselected, shell)
+    tap.test("e: a failing editor commits nothing", failing_editor, shell)
     tap.test("n stops a commit", no_stops, shell, "n")
     tap.test("q stops a commit", no_stops, shell, "q")
     tap.test("the end of input stops a commit", end_of_input_stops, shell)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "cli/commands/cmd_session.h"
 #include "cli/commands/commit.h"
+#include "cli/diff/git_settings.h"
 #include "cli/front/table.h"
+#include "cli/show/differ.h"
 #include "cli/show/doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
@@ -17,13 +20,16 @@
 /* Beyond this a hint says how much undo holds. */
 #define UNDO_HINT (1ULL << 30)
 
+/* Beyond so many lines a pager shows them. */
+#define LIST_LONG 20
+
 static void fill_options(struct commit *c)
 {
 	const struct cli_values *v = c->call->values;
 
 	c->said.info = hb_session_info(c->session);
 	c->options = (struct hb_commit_options){
-		.filter = cmd_filter(c->call),
+		.filter = cmd_filter(c->call, c->rest),
 		.ours = v->ours.words,
 		.n_ours = v->ours.n,
 		.theirs = v->theirs.words,
@@ -46,6 +52,25 @@ static bool can_ask(const struct commit *c)
 {
 	return !c->is_silent && !c->options.dry_run &&
 	       questions_can_ask(c->call);
+}
+
+/* The paths that were answered so; 1: there are some. */
+static int leave_out(struct commit *c, struct hb_error *err)
+{
+	const struct questions *q = &c->questions;
+
+	for (size_t i = 0; i < q->n; i++) {
+		const struct question *question = &q->list[i];
+		int r = question->answer != ANSWER_LEAVE
+				? 0
+				: selection_leave(&c->selection, c->said.info,
+						  question->resource,
+						  question->path, err);
+
+		if (r < 0)
+			return r;
+	}
+	return q->n_leaving > 0;
 }
 
 /* The gate before the question: what it asks is answered first. */
@@ -92,7 +117,7 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 			"the changes that the gate asks about were not allowed");
 	c->options.gate.allow = (const char *const *)c->questions.allow;
 	c->options.gate.n_allow = c->questions.n_allow;
-	return r < 0 ? r : 0;
+	return r < 0 ? r : leave_out(c, err);
 }
 
 static int show_preview(const struct commit *c, struct hb_changes *changes,
@@ -118,48 +143,142 @@ static int show_preview(const struct commit *c, struct hb_changes *changes,
 	return r < 0 ? r : doc_end(&doc, err);
 }
 
-/* What is asked about is what is committed: by its hash. */
-static int review(struct commit *c, bool with_gate, struct hb_error *err)
+/* The list before the question: through the pager where it is long. */
+static int show_list(const struct commit *c, struct hb_error *err)
 {
-	const struct hb_changes_options options = {
-		.filter = c->options.filter,
+	const struct hb_session_info *info = c->said.info;
+	const struct hb_summary *s = &c->summary;
+	bool will_ask = can_ask(c) && !c->call->values->yes;
+	char shown[QUOTE_SHOWN];
+	struct settings settings = { 0 };
+	struct hb_pager *pager = NULL;
+	int r = 0;
+
+	if (!c->has_preview && !will_ask)
+		return 0;
+	if (will_ask)
+		(void)fprintf(
+			stderr, "session %s, on %s:\n", info->name,
+			quote_shown(info->sources[0], shown, sizeof(shown)));
+	settings_find(c->call->values, c->call->envp, &settings);
+	if (s->n_files + s->n_directories > LIST_LONG && will_ask)
+		r = settings_start_pager(&settings, c->session, c->call->envp,
+					 &pager, err);
+	if (r >= 0)
+		r = show_preview(c, c->reviewed, err);
+	/* Whoever leaves the pager before its end has seen enough. */
+	if (pager && r == -EPIPE)
+		r = 0;
+	clearerr(stdout);
+	hb_pager_end(pager);
+	return r;
+}
+
+/* The change set that the options and the user's selection leave. */
+static int look(struct commit *c, struct hb_error *err)
+{
+	struct hb_changes_options options = {
 		.with_ignored = c->options.with_ignored,
 	};
-	struct hb_changes *changes = NULL;
 	int r;
 
 	hb_changes_free(c->reviewed);
 	c->reviewed = c->options.reviewed = NULL;
-	r = hb_session_changes(c->session, &options, &changes, err);
+	c->options.filter.without = (const char *const *)c->selection.left;
+	c->options.filter.n_without = c->selection.n_left;
+	options.filter = c->options.filter;
+	r = hb_session_changes(c->session, &options, &c->reviewed, err);
 	if (r < 0)
 		return r;
-	c->reviewed = changes;
-	c->summary = *hb_changes_summary(changes);
+	c->summary = *hb_changes_summary(c->reviewed);
 	c->has_summary = true;
 	if (!c->options.expect)
 		c->options.expect = c->summary.hash;
-	if (with_gate && !c->options.without_gate)
-		r = ask_gate(c, changes, err);
-	if (r >= 0 && c->has_preview && !c->call->values->json)
-		r = show_preview(c, changes, err);
+	return 0;
+}
+
+/* What is asked about is what is committed: by its hash. */
+static int review(struct commit *c, bool with_gate, struct hb_error *err)
+{
+	int r = look(c, err);
+
+	if (r >= 0 && with_gate && !c->options.without_gate)
+		r = ask_gate(c, c->reviewed, err);
+	if (r > 0)
+		r = look(c, err);
+	if (r >= 0 && c->options.filter.n_paths > 0 &&
+	    !show_has_changes(&c->summary, true)) {
+		hb_fix(err, "holdback status @%s lists the changes",
+		       c->said.info->name);
+		r = hb_fail(err, -HB_E_USAGE,
+			    "nothing is pending at these paths");
+	}
+	if (r >= 0 && !c->call->values->json && !c->is_refused)
+		r = show_list(c, err);
 	if (r < 0)
 		return r;
-	c->options.reviewed = changes;
+	c->options.reviewed = c->reviewed;
 	return 0;
+}
+
+#define ASK_HELP                            \
+	"y  yes: commit these changes\n"    \
+	"n  no: commit nothing\n"           \
+	"d  show the text of the changes\n" \
+	"e  edit the selection: choose in an editor which changes to take\n"
+
+/* The list again, without what was deleted in the editor. */
+static int edit(struct commit *c, struct hb_error *err)
+{
+	int r = selection_edit(&c->selection, c->call, c->said.info,
+			       c->reviewed, err);
+
+	if (r > 0)
+		r = look(c, err);
+	if (r >= 0)
+		r = show_list(c, err);
+	c->options.reviewed = r < 0 ? NULL : c->reviewed;
+	return r;
 }
 
 /* 1: go on, 0: the user does not want to. */
 static int ask(struct commit *c, struct hb_error *err)
 {
 	auto_buf struct buf words = BUF_INIT(4096);
+	char answer[16];
+	int r = 0;
 
 	if (c->call->values->yes || c->call->values->dry_run)
 		return 1;
-	(void)show_summary(&c->summary, &words);
-	(void)buf_add_str(&words, "\ncommit?");
-	if (words.error)
-		return hb_fail(err, words.error, "cannot ask");
-	return cmd_ask(c->call, buf_str(&words), err);
+	if (!questions_can_ask(c->call))
+		return cmd_ask(c->call, "", err);
+	while (r >= 0) {
+		buf_cut(&words, 0);
+		(void)show_summary(&c->summary, &words);
+		(void)fprintf(
+			stderr,
+			"%s\ncommit? [y]es [n]o [d]iff [e]dit selection: ",
+			buf_str(&words));
+		(void)fflush(stderr);
+		if (!fgets(answer, sizeof(answer), stdin))
+			return 0;
+		switch (answer[0] | 0x20) {
+		case 'y':
+			return 1;
+		case 'd':
+			differ_show(c->call, c->said.info, NULL);
+			break;
+		case 'e':
+			r = edit(c, err);
+			break;
+		case '?':
+			(void)fputs(ASK_HELP, stderr);
+			break;
+		default:
+			return 0;
+		}
+	}
+	return r;
 }
 
 /* "conflict: PATH: why, with both times", on a line of its own. */
@@ -323,6 +442,10 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		(void)show_size(result->undo_bytes, &doc.out);
 	}
 	(void)buf_add_char(&doc.out, '\n');
+	if (result->n_operations > 0 && !c->options.dry_run &&
+	    questions_can_ask(c->call))
+		(void)buf_add_fmt(&doc.out, "Undo: holdback undo @%s\n",
+				  hb_session_info(c->session)->name);
 	return doc_end(&doc, err);
 }
 
@@ -362,8 +485,9 @@ static int run(struct commit *c, struct hb_error *err)
 	if (v->no_gate)
 		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */
-	if (!v->yes || c->has_preview || v->only.n || v->except.n ||
-	    v->resources.n || v->ours.n || v->theirs.n) {
+	if (!v->yes || c->has_preview || c->options.filter.n_paths ||
+	    v->only.n || v->except.n || v->resources.n || v->ours.n ||
+	    v->theirs.n) {
 		r = review(c, !v->yes || c->has_preview, err);
 		if (r < 0)
 			return r;
@@ -395,6 +519,7 @@ int cmd_commit_run(struct commit *c, struct hb_error *err)
 
 	hb_changes_free(c->reviewed);
 	questions_done(&c->questions);
+	selection_done(&c->selection);
 	return r;
 }
 
@@ -404,16 +529,16 @@ static int commit_session(const struct cmd_call *call,
 {
 	struct commit c = { .command = "commit",
 			    .call = call,
-			    .session = session };
+			    .session = session,
+			    .rest = rest };
 
-	(void)rest;
 	(void)ctx;
 	return cmd_commit_run(&c, err);
 }
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", false,
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", true,
 				     commit_session, NULL, err);
 }
 

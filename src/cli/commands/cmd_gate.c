@@ -70,7 +70,7 @@ static int look(struct gate *g, struct hb_error *err)
 {
 	const struct cli_values *v = g->call->values;
 	const struct hb_changes_options changes_options = {
-		.filter = cmd_filter(g->call),
+		.filter = cmd_filter(g->call, g->call->n_operands),
 		.with_ignored = v->ignored,
 		.without_hash = !v->json,
 	};

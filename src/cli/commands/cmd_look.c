@@ -271,9 +271,7 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	const struct cli_values *values = call->values;
 	const struct hb_session_info *info = hb_session_info(session);
 	const struct hb_changes_options options = {
-		.filter = cmd_filter(call),
-		.paths = (const char *const *)call->operands + rest,
-		.n_paths = (size_t)(call->n_operands - rest),
+		.filter = cmd_filter(call, rest),
 		.without_hash = look->is_plain && !values->json,
 		.with_ignored = values->ignored,
 		.names_only = true,

@@ -110,7 +110,7 @@ int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
 	return with_session(call, how, command, has_others, fn, ctx, err);
 }
 
-struct hb_filter cmd_filter(const struct cmd_call *call)
+struct hb_filter cmd_filter(const struct cmd_call *call, int rest)
 {
 	const struct cli_values *v = call->values;
 
@@ -121,6 +121,8 @@ struct hb_filter cmd_filter(const struct cmd_call *call)
 		.n_except = v->except.n,
 		.resources = v->resources.words,
 		.n_resources = v->resources.n,
+		.paths = (const char *const *)call->operands + rest,
+		.n_paths = (size_t)(call->n_operands - rest),
 	};
 }
 

@@ -46,7 +46,7 @@ int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
 			  cmd_session_fn fn, void *ctx, struct hb_error *err);
 
 /* What the options choose of a change set; borrows the words. */
-struct hb_filter cmd_filter(const struct cmd_call *call);
+struct hb_filter cmd_filter(const struct cmd_call *call, int rest);
 
 /*
  * Asks on the terminal.  1: yes, 0: no; without a terminal -HB_E_USAGE with

@@ -15,10 +15,10 @@ static int sync_session(const struct cmd_call *call, struct hb_session *session,
 	struct commit c = { .command = "sync",
 			    .call = call,
 			    .session = session,
+			    .rest = rest,
 			    .has_preview = !call->values->automatic,
 			    .is_silent = call->values->automatic };
 
-	(void)rest;
 	(void)ctx;
 	return cmd_commit_run(&c, err);
 }

@@ -3,6 +3,7 @@
 #define HB_CLI_COMMANDS_COMMIT_H
 
 #include "cli/commands/cmd.h"
+#include "cli/commands/selection.h"
 #include "cli/show/questions.h"
 #include "holdback/session.h"
 
@@ -16,6 +17,7 @@ struct commit {
 	const char *command; /* "commit" or "sync" */
 	const struct cmd_call *call;
 	struct hb_session *session;
+	int rest;	  /* the first operand that is a path */
 	bool has_preview; /* everything is listed before the question */
 	bool is_silent;	  /* the gate is not answered, terminal or not */
 
@@ -26,8 +28,9 @@ struct commit {
 	bool has_summary;
 	struct findings_said said;
 	struct questions questions;
-	bool has_gate;	 /* it was asked before the commit */
-	bool is_refused; /* and nobody can answer it */
+	struct selection selection; /* the paths that the user leaves out */
+	bool has_gate;		    /* it was asked before the commit */
+	bool is_refused;	    /* and nobody can answer it */
 };
 
 /* The exit status, or a negated code. */

@@ -162,9 +162,7 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 	struct sink *sink = ctx;
 	const struct cli_values *values = call->values;
 	const struct hb_changes_options options = {
-		.filter = cmd_filter(call),
-		.paths = (const char *const *)call->operands + rest,
-		.n_paths = (size_t)(call->n_operands - rest),
+		.filter = cmd_filter(call, rest),
 		.without_hash = !values->json,
 		.with_ignored = values->ignored,
 		.since = values->since,

@@ -142,12 +142,13 @@ static const struct command commands[] = {
 	{ .name = "commit",
 	  .group = "Take them",
 	  .run = cmd_commit,
-	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .synopsis = "[OPTIONS] [@SESSION] [PATH…]",
 	  .summary = "put a session's changes into the real directories",
 	  .about =
-		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed.\n" SESSION_WORDS,
+		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed.\n" SESSION_WORDS,
 	  .options = commit_options,
-	  .operands_max = 1 },
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_FILES },
 	{ .name = "sync",
 	  .run = cmd_sync,
 	  .synopsis =

@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "base/quote.h"
 #include "cli/front/table.h"
+#include "cli/show/differ.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
 
@@ -17,11 +18,13 @@
 #include <unistd.h>
 
 #define TEXT_MAX ((size_t)4 << 20)
-#define HELP                                                  \
-	"y  let it pass, this time and for this path alone\n" \
-	"n  do not; then nothing is committed\n"              \
-	"d  show the change\n"                                \
-	"q  the same as n\n"
+#define HELP                                                       \
+	"y  yes: let it pass, this time and for this path alone\n" \
+	"a  let all changes pass that this rule asks about\n"      \
+	"s  skip: ask again after the others\n"                    \
+	"l  leave it out: the commit goes on without this path\n"  \
+	"d  show the change\n"                                     \
+	"q  quit: nothing is committed\n"
 
 static int no_memory(struct hb_error *err)
 {
@@ -131,84 +134,121 @@ static int add_allow(struct questions *q, const struct question *question,
 static void show_diff(const struct questions *q,
 		      const struct question *question)
 {
-	static char name[] = "holdback", diff[] = "diff",
-		    pager[] = "--no-pager", dir[] = "--state-dir",
-		    ignored[] = "--ignored";
-	const struct hb_session_info *info = q->said->info;
+	const char *source = q->said->info->sources[question->resource];
 	auto_buf struct buf path = BUF_INIT(TEXT_MAX);
-	auto_buf struct buf session = BUF_INIT(TEXT_MAX);
-	auto_buf struct buf state = BUF_INIT(TEXT_MAX);
-	char *argv[9] = { name, diff, pager, ignored };
-	struct hb_error err = { 0 };
-	size_t n = 4;
-	int status;
 
-	(void)buf_add_str(&path, info->sources[question->resource]);
+	(void)buf_add_str(&path, source);
 	if (strcmp(question->path, ".") != 0)
 		(void)buf_add_fmt(&path, "/%s", question->path);
-	(void)buf_add_fmt(&session, "@%s", info->name);
-	if (q->call->values->state_dir)
-		(void)buf_add_str(&state, q->call->values->state_dir);
-	if (path.error || session.error || state.error)
-		return;
-	if (q->call->values->state_dir) {
-		argv[n++] = dir;
-		argv[n++] = state.data;
-	}
-	argv[n++] = session.data;
-	argv[n++] = path.data;
-	if (hb_run_helper("diff", argv, q->call->envp, &status, &err) < 0)
-		(void)cli_fail(&err);
+	if (!path.error)
+		differ_show(q->call, q->said->info, path.data);
 }
 
-/* 1: yes, 0: no. */
-static int ask_one(const struct questions *q, size_t number)
+static void show_help(void)
 {
-	const struct question *question = &q->list[number];
-	char answer[16];
+	(void)fputs(HELP, stderr);
+}
 
+/* What a key does; the rest of the answers tells their meaning again. */
+static const struct {
+	char key;
+	enum answer answer;
+} answers[] = {
+	{ 'y', ANSWER_PASS },  { 'a', ANSWER_PASS_RULE }, { 's', ANSWER_LATER },
+	{ 'l', ANSWER_LEAVE }, { 'n', ANSWER_STOP },	  { 'q', ANSWER_STOP },
+	{ 'd', ANSWER_DIFF },
+};
+
+static enum answer ask_once(const struct questions *q, size_t number,
+			    size_t left)
+{
+	char line[16];
+
+	(void)fprintf(stderr, "(%zu/%zu) %s\nlet it pass? [y,a,s,l,d,q,?] ",
+		      q->n - left + 1, q->n, q->list[number].text);
+	(void)fflush(stderr);
+	if (!fgets(line, sizeof(line), stdin))
+		return ANSWER_STOP;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+		if ((line[0] | 0x20) == answers[i].key)
+			return answers[i].answer;
+	return ANSWER_HELP;
+}
+
+static enum answer ask_one(const struct questions *q, size_t number,
+			   size_t left)
+{
 	for (;;) {
-		(void)fprintf(stderr, "(%zu/%zu) %s\nlet it pass? [y,n,d,q,?] ",
-			      number + 1, q->n, question->text);
-		(void)fflush(stderr);
-		if (!fgets(answer, sizeof(answer), stdin))
-			return 0;
-		switch (answer[0]) {
-		case 'y':
-		case 'Y':
-			return 1;
-		case 'n':
-		case 'N':
-		case 'q':
-		case 'Q':
-			return 0;
-		case 'd':
-		case 'D':
-			show_diff(q, question);
-			break;
-		default:
-			(void)fputs(HELP, stderr);
-			break;
+		enum answer answer = ask_once(q, number, left);
+
+		if (answer == ANSWER_DIFF)
+			show_diff(q, &q->list[number]);
+		else if (answer == ANSWER_HELP)
+			show_help();
+		else
+			return answer;
+	}
+}
+
+static void answer_rule(struct questions *q, const char *rule)
+{
+	for (size_t i = 0; i < q->n; i++)
+		if (q->list[i].answer == ANSWER_NONE &&
+		    strcmp(q->list[i].rule, rule) == 0)
+			q->list[i].answer = ANSWER_PASS;
+}
+
+static size_t count_open(const struct questions *q)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n; i++)
+		n += q->list[i].answer == ANSWER_NONE;
+	return n;
+}
+
+/* Round after round: a question that is put off comes again. */
+static bool ask_all(struct questions *q)
+{
+	size_t left;
+
+	while ((left = count_open(q)) > 0) {
+		for (size_t i = 0; i < q->n; i++) {
+			struct question *question = &q->list[i];
+			enum answer answer;
+
+			if (question->answer != ANSWER_NONE)
+				continue;
+			answer = ask_one(q, i, count_open(q));
+			if (answer == ANSWER_STOP)
+				return false;
+			if (answer == ANSWER_PASS_RULE)
+				answer_rule(q, question->rule);
+			else if (answer != ANSWER_LATER)
+				question->answer = answer;
 		}
 	}
+	return true;
 }
 
 int questions_ask(struct questions *q, struct hb_error *err)
 {
-	int r;
-
 	if (q->has_failed)
 		return no_memory(err);
 	if (q->has_more) {
 		cli_say("the gate asks too much to be answered one by one");
 		return 0;
 	}
+	if (!ask_all(q))
+		return 0;
 	for (size_t i = 0; i < q->n; i++) {
-		if (ask_one(q, i) == 0)
-			return 0;
-		r = add_allow(q, &q->list[i], err);
+		int r = q->list[i].answer == ANSWER_PASS
+				? add_allow(q, &q->list[i], err)
+				: 0;
+
 		if (r < 0)
 			return r;
+		q->n_leaving += q->list[i].answer == ANSWER_LEAVE;
 	}
 	return 1;
 }

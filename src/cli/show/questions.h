@@ -16,9 +16,21 @@
  */
 #define QUESTIONS_MAX 200
 
+enum answer {
+	ANSWER_NONE,	  /* not yet */
+	ANSWER_PASS,	  /* this path, this time */
+	ANSWER_PASS_RULE, /* all that the rule asks about */
+	ANSWER_LATER,	  /* after the others */
+	ANSWER_LEAVE,	  /* the commit goes on without this path */
+	ANSWER_DIFF,	  /* show it, and ask again */
+	ANSWER_STOP,	  /* nothing is committed */
+	ANSWER_HELP,	  /* of any other key */
+};
+
 struct question {
 	char *rule, *path, *text;
 	size_t resource;
+	enum answer answer;
 };
 
 struct questions {
@@ -32,6 +44,7 @@ struct questions {
 	bool has_failed; /* no memory for one */
 	char **allow; /* what was said yes to; the caller's words come first */
 	size_t n_allow, n_given;
+	size_t n_leaving; /* answers that leave their path out */
 };
 
 /* `given` are borrowed. */
@@ -48,7 +61,8 @@ bool questions_can_ask(const struct cmd_call *call);
 void questions_note(void *ctx, const struct hb_finding *finding);
 
 /*
- * Asks.  1: everything was allowed, and `allow` says so; 0: something was not.
+ * Asks.  1: everything was answered, and `allow` and `n_leaving` tell how; 0:
+ * nothing is to be committed.
  */
 int questions_ask(struct questions *q, struct hb_error *err);
 
