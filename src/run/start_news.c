@@ -168,6 +168,18 @@ static void tell_git(const struct run *run)
 	}
 }
 
+static void tell_inner(const struct run *run)
+{
+	char text[128];
+
+	if (!run->inner.argv)
+		return;
+	(void)snprintf(text, sizeof(text),
+		       "%s's own sandbox is off: holdback is the sandbox",
+		       run->program);
+	tell(run, HB_REPORT_NOTED, text);
+}
+
 static void tell_closed(const struct run *run)
 {
 	char text[128];
@@ -271,6 +283,7 @@ void news_start(const struct run *run, const char *session)
 			       " · terminal: your own");
 	tell(run, HB_REPORT_NOTED, text);
 	tell_git(run);
+	tell_inner(run);
 	tell_closed(run);
 	if (!run->worktree_why)
 		return;

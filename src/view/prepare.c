@@ -20,6 +20,7 @@
 #include "view/config.h"
 #include "view/entries.h"
 #include "view/entry_paths.h"
+#include "view/own_sandbox.h"
 #include "view/package.h"
 #include "view/policy.h"
 #include "view/workspace.h"
@@ -350,15 +351,18 @@ static int set_command(struct run *run, struct hb_error *err)
 {
 	const struct hb_run_options *o = run->options;
 	char *name = run->command, *real = run->command_real;
+	const char *const *words = run->inner.argv
+					   ? run->inner.argv
+					   : (const char *const *)o->argv;
 	char path[PATH_MAX];
 	size_t n = 1;
 
-	while (o->argv[n])
+	while (words[n])
 		n++;
 	run->argv = calloc(n + 1, sizeof(*run->argv));
 	if (!run->argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
-	memcpy(run->argv, o->argv, n * sizeof(*run->argv));
+	memcpy(run->argv, words, n * sizeof(*run->argv));
 	run->plan.argv = run->argv;
 	run->plan.argv0 = o->argv[0];
 	if (!name[0])
@@ -567,7 +571,9 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 	}
 	if (r >= 0)
 		r = find_command(run, err);
-	return r < 0 ? r : run_look(run, listener, err);
+	if (r >= 0)
+		r = run_look(run, listener, err);
+	return r < 0 ? r : own_sandbox_off(run, err);
 }
 
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
@@ -592,6 +598,7 @@ void run_done(struct run *run)
 	settings_done(&run->settings);
 	code_done(&run->code);
 	free(run->argv);
+	free(run->inner.argv);
 	free(run->entries);
 	free(run->covers);
 	for (size_t i = 0; i < run->n_berths; i++)

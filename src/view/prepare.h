@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "host/roster.h"
+#include "plan/inner.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
@@ -67,6 +68,7 @@ struct run {
 	size_t numbers[RECORD_RESOURCES_MAX];
 	struct plan plan;
 	char **argv;	      /* the plan's, allocated */
+	struct inner inner;   /* of the agent's own sandbox */
 	char cwd[PATH_MAX];   /* the caller's */
 	char chdir[PATH_MAX]; /* inside, if it is another one */
 	char workspace[PATH_MAX];

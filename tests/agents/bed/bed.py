@@ -122,7 +122,7 @@ class Bed:
 
     def first_inside(self):
         before = self.inside.tree()
-        self.work(self.inside, "first", self.kind.first, [HOLDBACK])
+        self.work(self.inside, "first", self.kind.inside, [HOLDBACK])
         same(self.inside.tree(), before)
 
     def holdback(self, *words):

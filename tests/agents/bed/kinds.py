@@ -8,7 +8,21 @@ the agents' own variables and settings.
 import json
 
 
-class Claude:
+class Kind:
+    """What most agents have in common."""
+
+    @staticmethod
+    def files(_):
+        """Files of the project, before the agent is there."""
+        return {}
+
+    @classmethod
+    def inside(cls, url, prompt):
+        """The words inside, if there are others than outside."""
+        return cls.first(url, prompt)
+
+
+class Claude(Kind):
     """Claude Code."""
 
     @staticmethod
@@ -21,10 +35,6 @@ class Claude:
         }
 
     @staticmethod
-    def files(_):
-        return {}
-
-    @staticmethod
     def first(_, prompt):
         return ["-p", prompt, "--allowedTools", "Write Edit Bash"]
 
@@ -33,16 +43,12 @@ class Claude:
         return ["-c", "-p", prompt, "--allowedTools", "Write Edit Bash"]
 
 
-class Codex:
+class Codex(Kind):
     """Codex: the model's address is an option, as in its configuration."""
 
     @staticmethod
     def variables(_):
         return {"CODEX_API_KEY": "sk-story"}
-
-    @staticmethod
-    def files(_):
-        return {}
 
     @staticmethod
     def options(url):
@@ -54,11 +60,16 @@ class Codex:
         return ["exec", *cls.options(url), "-s", "danger-full-access", prompt]
 
     @classmethod
+    def inside(cls, url, prompt):
+        """With a sandbox of its own, which cannot work there."""
+        return ["exec", *cls.options(url), "-s", "workspace-write", prompt]
+
+    @classmethod
     def again(cls, url, prompt):
         return ["exec", *cls.options(url), "-s", "danger-full-access", "resume", "--last", prompt]
 
 
-class Opencode:
+class Opencode(Kind):
     """OpenCode: a provider of its own, by the variable for configuration."""
 
     @staticmethod
@@ -77,10 +88,6 @@ class Opencode:
         }
 
     @staticmethod
-    def files(_):
-        return {}
-
-    @staticmethod
     def first(_, prompt):
         return ["run", prompt]
 
@@ -89,7 +96,7 @@ class Opencode:
         return ["run", "-c", prompt]
 
 
-class Gemini:
+class Gemini(Kind):
     """Gemini CLI: the project says how to log in, which no variable does."""
 
     @staticmethod

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/inner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What each agent documents.  codex's sandbox is always on, and its modes are
+ * words of its command line, which its settings give way to.  claude's is on
+ * where its settings say so, and an option gives way to nothing but itself.
+ * gemini's is switched off by a variable of its profile.
+ */
+
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
+#define WORDS_MAX 2
+
+/* An option whose value says what the sandbox does. */
+struct mode_option {
+	const char *name;
+	const char *key;   /* the value begins with it; "" is every value */
+	const char *off;   /* as the word after the option */
+	const char *whole; /* as one word with it */
+};
+
+static const struct agent {
+	const char *program;
+	bool needs_setting; /* off already unless the settings say so */
+	struct mode_option options[4];
+	const char *stricter;
+	const char *insert[WORDS_MAX];
+	const char *own; /* the caller's use of this option is left alone */
+	/* First words that make it another program than an agent. */
+	const char *others[24];
+	/* With this word anywhere the sandbox itself was asked for. */
+	const char *wanted;
+} agents[] = {
+	{
+		.program = "codex",
+		.options = {
+			{ "-s", "", "danger-full-access",
+			  "--sandbox=danger-full-access" },
+			{ "--sandbox", "", "danger-full-access",
+			  "--sandbox=danger-full-access" },
+			{ "-c", "sandbox_mode=",
+			  "sandbox_mode=\"danger-full-access\"",
+			  "--config=sandbox_mode=\"danger-full-access\"" },
+			{ "--config", "sandbox_mode=",
+			  "sandbox_mode=\"danger-full-access\"",
+			  "--config=sandbox_mode=\"danger-full-access\"" },
+		},
+		.stricter = "read-only",
+		.insert = { "-c", "sandbox_mode=\"danger-full-access\"" },
+		.others = { "-h", "--help", "-V", "--version", "login",
+			    "logout", "mcp", "plugin", "completion", "update",
+			    "doctor", "debug", "apply", "a", "archive",
+			    "unarchive", "delete", "features", "help" },
+		.wanted = "sandbox",
+	},
+	{
+		.program = "claude",
+		.needs_setting = true,
+		.insert = { "--settings", "{\"sandbox\":{\"enabled\":false}}" },
+		.own = "--settings",
+	},
+};
+
+static const struct agent *find(const char *program)
+{
+	for (size_t i = 0; program && i < COUNT(agents); i++)
+		if (strcmp(agents[i].program, program) == 0)
+			return &agents[i];
+	return NULL;
+}
+
+bool inner_has_settings(const char *program, const char *const **ret_names,
+			size_t *ret_n)
+{
+	static const char *const names[] = { ".claude/settings.json",
+					     ".claude/settings.local.json" };
+	const struct agent *agent = find(program);
+
+	*ret_names = names;
+	*ret_n = COUNT(names);
+	return agent && agent->needs_setting;
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && *p && strchr(" \t\r\n", *p))
+		p++;
+	return p;
+}
+
+/* Behind a string that begins at `p`. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\')
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+/* Whether the member NAME begins at `p`; then `ret` is where its value does. */
+static bool is_member(const char *p, const char *end, const char *name,
+		      const char **ret)
+{
+	size_t n = strlen(name);
+
+	if ((size_t)(end - p) < n + 2 || *p != '"' ||
+	    strncmp(p + 1, name, n) != 0 || p[n + 1] != '"')
+		return false;
+	p = skip_blanks(p + n + 2, end);
+	if (p == end || *p != ':')
+		return false;
+	*ret = skip_blanks(p + 1, end);
+	return true;
+}
+
+/* Whether the object that begins at `p` has `enabled`, and that is true. */
+static bool is_enabled(const char *p, const char *end)
+{
+	const char *value;
+	int depth = 0;
+
+	for (; p < end; p++) {
+		if (depth == 1 && is_member(p, end, "enabled", &value))
+			return end - value >= 4 &&
+			       strncmp(value, "true", 4) == 0;
+		if (*p == '{' || *p == '[')
+			depth++;
+		else if (*p == '}' || *p == ']')
+			depth--;
+		else if (*p == '"')
+			p = skip_string(p, end) - 1;
+		if (depth == 0)
+			break;
+	}
+	return false;
+}
+
+/*
+ * As far as this has to know: an answer that is wrong switches off a sandbox
+ * that is off, or leaves on one that cannot work.
+ */
+bool inner_is_set(const char *text, size_t n)
+{
+	const char *end = text + n, *value;
+
+	for (const char *p = text; p < end; p++) {
+		if (*p != '"')
+			continue;
+		if (is_member(p, end, "sandbox", &value) && value < end &&
+		    *value == '{' && is_enabled(value, end))
+			return true;
+		p = skip_string(p, end) - 1;
+	}
+	return false;
+}
+
+static bool is_among(const char *word, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n && words[i]; i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the agent's words are about something else, or say it all. */
+static bool is_left_alone(const struct agent *agent, char *const *argv)
+{
+	if (argv[1] && is_among(argv[1], agent->others, COUNT(agent->others)))
+		return true;
+	for (size_t i = 1; argv[i] && strcmp(argv[i], "--") != 0; i++)
+		if ((agent->wanted && strcmp(argv[i], agent->wanted) == 0) ||
+		    (agent->own &&
+		     strncmp(argv[i], agent->own, strlen(agent->own)) == 0))
+			return true;
+	return false;
+}
+
+/* Whether a value is this mode, which may stand in quotes behind the key. */
+static bool says(const char *value, const char *key, const char *mode)
+{
+	size_t n = strlen(mode);
+
+	if (strncmp(value, key, strlen(key)) != 0)
+		return false;
+	value += strlen(key);
+	if (*value == '"' || *value == '\'')
+		value++;
+	return strncmp(value, mode, n) == 0 &&
+	       strspn(value + n, "\"'") == strlen(value + n);
+}
+
+/* The value of an option in the same word, behind `=` or a letter; or NULL. */
+static const char *attached(const char *word, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(word, name, n) != 0 || !word[n])
+		return NULL;
+	if (word[n] == '=')
+		return word + n + 1;
+	return name[1] == '-' ? NULL : word + n;
+}
+
+/* Gives one option another value; its place in `argv` is `i`. */
+static bool change_option(const struct mode_option *o, const char *stricter,
+			  size_t i, struct inner *inner)
+{
+	bool is_two =
+		strcmp(inner->argv[i], o->name) == 0 && inner->argv[i + 1];
+	const char *value =
+		is_two ? inner->argv[i + 1] : attached(inner->argv[i], o->name);
+
+	if (!value || strncmp(value, o->key, strlen(o->key)) != 0)
+		return false;
+	if (says(value, o->key, stricter))
+		inner->stricter = value;
+	if (is_two)
+		inner->argv[i + 1] = o->off;
+	else
+		inner->argv[i] = o->whole;
+	return true;
+}
+
+static void change_options(const struct agent *agent, size_t first,
+			   struct inner *inner)
+{
+	for (size_t i = first; inner->argv[i]; i++) {
+		if (strcmp(inner->argv[i], "--") == 0)
+			return;
+		for (size_t k = 0; k < COUNT(agent->options); k++)
+			if (agent->options[k].name &&
+			    change_option(&agent->options[k], agent->stricter,
+					  i, inner))
+				break;
+	}
+}
+
+int inner_switch_off(const char *program, char *const *argv, bool is_set,
+		     struct inner *ret)
+{
+	const struct agent *agent = find(program);
+	size_t n = 0;
+
+	*ret = (struct inner){ 0 };
+	if (!agent || (agent->needs_setting && !is_set) ||
+	    is_left_alone(agent, argv))
+		return 0;
+	while (argv[n])
+		n++;
+	ret->argv = calloc(n + WORDS_MAX + 1, sizeof(*ret->argv));
+	if (!ret->argv)
+		return -ENOMEM;
+	ret->argv[0] = argv[0];
+	for (size_t i = 0; i < WORDS_MAX; i++)
+		ret->argv[1 + i] = agent->insert[i];
+	memcpy(ret->argv + 1 + WORDS_MAX, argv + 1, (n - 1) * sizeof(*argv));
+	change_options(agent, 1 + WORDS_MAX, ret);
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_PLAN_INNER_H
+#define HB_PLAN_INNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The sandbox that an agent makes for its own commands, inside of ours.  It
+ * needs user namespaces, which a box has none of; so the agent's documented
+ * option switches it off for this run, by words of its command line.
+ */
+struct inner {
+	/* The words to use; an allocated array of borrowed ones. NULL: as they
+	 * are. */
+	const char **argv;
+	/* The caller asks for more than ours keeps, by this word; or NULL. */
+	const char *stricter;
+};
+
+/*
+ * Whether the settings of `program` may switch such a sandbox on: then the
+ * caller reads them, and inner_is_set() tells of each.  `names` are paths from
+ * the home directory and from the project.  False: nothing has to be read.
+ */
+bool inner_has_settings(const char *program, const char *const **ret_names,
+			size_t *ret_n);
+bool inner_is_set(const char *text, size_t n);
+
+/*
+ * The words of `program`, which may be NULL, with its own sandbox off. `is_set`
+ * is whether its settings switch that on.  -ENOMEM.
+ */
+int inner_switch_off(const char *program, char *const *argv, bool is_set,
+		     struct inner *ret);
+
+#endif

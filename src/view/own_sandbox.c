@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view/own_sandbox.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/quote.h"
+#include "holdback/holdback.h"
+#include "plan/inner.h"
+#include "plan/settings.h"
+#include "sys/file.h"
+#include "view/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+/* Longer settings are not read: the agent's sandbox stays as they say. */
+#define SETTINGS_MAX 65536
+
+/* Files of a project may be anything, so none of them is waited for. */
+static bool file_sets_it(const char *dir, const char *name)
+{
+	char path[PATH_MAX], text[SETTINGS_MAX];
+	auto_fd int fd = -1;
+	struct stat st;
+	size_t used = 0;
+	ssize_t n = 1;
+
+	if (path_join(dir, name, path, sizeof(path)) < 0)
+		return false;
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0 || sys_fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	while (n > 0 && used < sizeof(text)) {
+		n = sys_read(fd, text + used, sizeof(text) - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	return n == 0 && inner_is_set(text, used);
+}
+
+static bool is_set(const struct run *run)
+{
+	const char *const *names;
+	size_t n;
+
+	if (!inner_has_settings(run->program, &names, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((run->host.home && file_sets_it(run->home, names[i])) ||
+		    (run->workspace[0] &&
+		     file_sets_it(run->workspace, names[i])))
+			return true;
+	return false;
+}
+
+int own_sandbox_off(struct run *run, struct hb_error *err)
+{
+	if (run->settings.allow_nested)
+		return 0;
+	if (inner_switch_off(run->program, run->options->argv, is_set(run),
+			     &run->inner) < 0)
+		return hb_fail(err, -ENOMEM, "cannot keep the command");
+	if (!run->inner.stricter)
+		return 0;
+	hb_fix(err,
+	       "leave it out, and review with 'holdback diff'; or: holdback run --allow-nested -- %s",
+	       run->program);
+	return hb_fail(
+		err, -HB_E_USAGE,
+		"%s cannot keep '%s': its own sandbox does not work in this one",
+		run->program, quoted(run->inner.stricter));
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The sandbox that an agent makes for its own commands is off inside, for this
+# run, and a stricter one than ours is refused.
+# shellcheck disable=SC2016,SC2154 # expanded by the agents; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+# Agents that print their words, in a home of their own.
+HOME=$work/home
+PATH=$HOME/.local/bin:$PATH
+export HOME PATH
+mkdir -p home/.local/bin home/.claude p/.claude
+for name in claude codex gemini; do
+	printf '#!/bin/sh\nfor word; do echo "$word"; done\necho "[$SANDBOX]"\n' >"home/.local/bin/$name"
+	chmod +x "home/.local/bin/$name"
+done
+cd p || bail 'no directory'
+
+# words NAME WANT AGENT WORD...: the words that the agent got.
+words() {
+	words_name=$1
+	words_want=$2
+	shift 2
+	is "$words_name" "$("$HB_BIN" run --ephemeral -q -- "$@" 2>&1)" "$words_want"
+}
+full="-c${nl}sandbox_mode=\"danger-full-access\"$nl"
+words 'codex without an option has its sandbox off' "${full}exec${nl}hi${nl}[]" codex exec hi
+words 'a mode of codex is replaced behind its option' \
+	"${full}exec${nl}-s${nl}danger-full-access${nl}hi${nl}[]" codex exec -s workspace-write hi
+words 'a mode of codex is replaced in the word of its option' \
+	"${full}--sandbox=danger-full-access${nl}[]" codex --sandbox=workspace-write
+words 'a mode of codex is replaced in its configuration' \
+	"${full}--config${nl}sandbox_mode=\"danger-full-access\"${nl}-c${nl}model=o3${nl}[]" \
+	codex --config 'sandbox_mode="workspace-write"' -c model=o3
+words 'a prompt of codex behind -- stays as it is' "${full}exec${nl}--${nl}-s${nl}read-only${nl}[]" \
+	codex exec -- -s read-only
+words 'codex that is no agent gets its own words' "login${nl}status${nl}[]" codex login status
+words 'codex that is asked for its sandbox gets its own words' "sandbox${nl}ls${nl}[]" codex sandbox ls
+
+# refused WORD...: codex with these words does not start.
+refused() {
+	says "codex with $* is refused, with the way out" 125 \
+		"*codex cannot keep '*read-only*': its own sandbox does not work in this one*--allow-nested*" \
+		"$HB_BIN" run --ephemeral -- codex exec "$@" hi
+}
+refused -s read-only
+refused --sandbox=read-only
+refused -sread-only
+refused -c 'sandbox_mode="read-only"'
+is 'a refused codex leaves no session' "$("$HB_BIN" codex exec -s read-only hi 2>/dev/null; "$HB_BIN" ls)" ''
+if "$HB_BIN" run --ephemeral -q --allow-nested -- true 2>/dev/null; then
+	like 'codex that may make namespaces gets its own words' \
+		"$("$HB_BIN" run --ephemeral -q --allow-nested -- codex exec -s read-only hi 2>&1)" \
+		"*exec${nl}-s${nl}read-only${nl}hi${nl}*"
+else
+	skip 'codex that may make namespaces gets its own words' 'no namespaces here'
+fi
+like 'a line at the start says that the sandbox of codex is off' \
+	"$(on_terminal 'run --ephemeral -- codex exec hi')" \
+	"*codex's own sandbox is off: holdback is the sandbox*"
+
+off="--settings${nl}{\"sandbox\":{\"enabled\":false}}$nl"
+words 'claude without a sandbox gets its own words' "-p${nl}hi${nl}[]" claude -p hi
+for file in "$HOME/.claude/settings.json" .claude/settings.json .claude/settings.local.json; do
+	echo '{"a": "\"sandbox\"", "sandbox": { "network": {"enabled": false}, "enabled" : true } }' >"$file"
+	words "the sandbox of claude in ${file##*/} is off" "$off-p${nl}hi${nl}[]" claude -p hi
+	rm "$file"
+done
+echo '{"sandbox":{"network":{"enabled":true},"enabled":false},"enabled":true}' >.claude/settings.json
+words 'claude whose sandbox is off gets its own words' "-p${nl}hi${nl}[]" claude -p hi
+echo '{"sandbox":{"enabled":true}}' >.claude/settings.json
+words 'settings on the command line of claude stay' "--settings${nl}x.json${nl}[]" claude --settings x.json
+for text in '{"sandbox":{"enabled":' '{"sandbox":' '"sandbox"' '{"sandbox":{"enabled":tru' '"\"'; do
+	printf '%s' "$text" >.claude/settings.json
+	words "claude starts with the settings $text" "hi${nl}[]" claude hi
+done
+rm .claude/settings.json
+mkfifo .claude/settings.json
+words 'claude starts with a pipe for settings' "hi${nl}[]" claude hi
+rm .claude/settings.json
+
+words 'gemini is told that it is in a sandbox' "-s${nl}[holdback]" gemini -s
+done_testing
