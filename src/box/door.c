@@ -120,6 +120,12 @@ void door_let_in(struct door *d)
 		d->is_full = true;
 }
 
+static void tell(const struct door *d, const struct door_guest *g)
+{
+	if (g->hears)
+		(void)sys_offer_record(g->fd, &d->news, sizeof(d->news));
+}
+
 int door_hear(struct door *d, size_t guest, struct door_request *ret_request)
 {
 	struct door_guest *g = &d->guests[guest];
@@ -133,8 +139,13 @@ int door_hear(struct door *d, size_t guest, struct door_request *ret_request)
 		return 0;
 	}
 	if (ret_request->word == DOOR_JOINED) {
-		g->is_joined = true;
+		bool is_news = !g->hears && d->news.tidings == DOOR_FULL;
+
+		g->hears = true;
 		g->command = ret_request->pid;
+		g->is_joined = g->command > 0;
+		if (is_news)
+			tell(d, g);
 		return 0;
 	}
 	g->waits = ret_request->word == DOOR_STOP;
@@ -159,20 +170,13 @@ void door_answer(struct door *d, size_t guest, struct door_status *about)
 	(void)sys_offer_record(d->guests[guest].fd, about, sizeof(*about));
 }
 
-void door_note_stopped(struct door *d)
+void door_tell(struct door *d, enum door_tidings tidings, uint64_t left)
 {
+	d->news = (struct door_news){ .magic = DOOR_MAGIC,
+				      .tidings = tidings,
+				      .left = left };
 	for (size_t i = 0; i < d->n_guests; i++)
-		d->guests[i].was_stopped = d->guests[i].is_joined &&
-					   d->guests[i].pid > 0 &&
-					   sys_is_stopped(d->guests[i].pid);
-}
-
-void door_wake(struct door *d)
-{
-	for (size_t i = 0; i < d->n_guests; i++)
-		if (d->guests[i].is_joined && d->guests[i].pid > 0 &&
-		    !d->guests[i].was_stopped)
-			(void)sys_kill(d->guests[i].pid, SIGCONT);
+		tell(d, &d->guests[i]);
 }
 
 void door_shut(struct door *d)

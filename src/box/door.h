@@ -25,7 +25,7 @@ struct box;
  * nothing, and nothing of the socket is in the box.
  */
 
-#define DOOR_MAGIC 0x68626472U
+#define DOOR_MAGIC 0x68626473U
 
 /* The first record on a connection, from the supervisor. */
 struct door_greeting {
@@ -43,7 +43,7 @@ struct door_greeting {
 
 /* What may follow, from who connected. */
 enum door_word {
-	DOOR_JOINED = 1, /* `pid` is the command's */
+	DOOR_JOINED = 1, /* `pid` is the command's; 0: there will be one */
 	DOOR_STATUS,	 /* is answered by a struct door_status */
 	DOOR_STOP,	 /* the box is to end; the hang-up says that it did */
 	/* One that stopped for want of room goes on; answered as DOOR_STATUS */
@@ -54,6 +54,19 @@ struct door_request {
 	uint32_t magic;
 	enum door_word word;
 	pid_t pid;
+};
+
+/* What a client that joins is told, at any time. */
+enum door_tidings {
+	DOOR_FULL = 1, /* the box is stopped for want of room */
+	DOOR_ROOM,     /* it goes on, because there is room again */
+	DOOR_ON,       /* it goes on all the same */
+};
+
+struct door_news {
+	uint32_t magic;
+	enum door_tidings tidings;
+	uint64_t left; /* DOOR_FULL: in bytes */
 };
 
 /* So many of those who joined are named; all are counted. */
@@ -76,8 +89,8 @@ struct door_guest {
 	pid_t pid; /* 0: not seen from here */
 	pid_t command;
 	bool is_joined;
-	bool waits;	  /* for the end of the box: is told by our own */
-	bool was_stopped; /* when door_note_stopped() was called */
+	bool waits; /* for the end of the box: is told by our own */
+	bool hears; /* the news: it has a command here, or will have */
 };
 
 /* The supervisor's side.  Zero is a box that nobody can join. */
@@ -90,7 +103,8 @@ struct door {
 	struct door_greeting greeting;
 	struct door_guest *guests;
 	size_t n_guests;
-	bool is_full; /* no descriptor was left for the last one */
+	bool is_full;	       /* no descriptor was left for the last one */
+	struct door_news news; /* the last */
 	/* Commands of guests who died before them. */
 	pid_t *orphans;
 	size_t n_orphans;
@@ -116,11 +130,10 @@ int door_hear(struct door *d, size_t guest, struct door_request *ret_request);
 void door_answer(struct door *d, size_t guest, struct door_status *about);
 
 /*
- * Around a stop of the box: who joined and stops with its command goes on with
- * it, but for those whom their users had stopped before.
+ * Tells all who joined.  DOOR_FULL comes before the stop itself, so that they
+ * do not take it for one of their own; who joins later is told when it says so.
  */
-void door_note_stopped(struct door *d);
-void door_wake(struct door *d);
+void door_tell(struct door *d, enum door_tidings tidings, uint64_t left);
 
 /* Nobody else comes in, and who is in is told that the box ends. */
 void door_shut(struct door *d);

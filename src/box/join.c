@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/report.h"
 #include "box/door.h"
+#include "box/job_signals.h"
 #include "box/lead.h"
 #include "box/limits.h"
 #include "box/pty.h"
@@ -84,6 +85,9 @@ struct join {
 
 	bool has_ended;
 	bool is_hung_up;
+	bool is_halted;	  /* with all of the box, for want of room */
+	uint64_t left;	  /* bytes, if so */
+	bool has_stopped; /* meanwhile, for want of the terminal */
 	int64_t deadline; /* ms; 0: there is none */
 	struct join_result result;
 	const struct hb_listener *listener;
@@ -335,6 +339,97 @@ static int start(struct join *j, struct hb_error *err)
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
 }
 
+/* The supervisor has nothing else to say but that it is over. */
+static void on_hang_up(struct join *j)
+{
+	j->is_hung_up = true;
+	j->deadline = sys_now_ms() + HANG_UP_MS;
+	terminal_pass_on(&j->terminal, SIGHUP);
+	terminal_pass_on(&j->terminal, SIGCONT);
+}
+
+static void halt(struct join *j, uint64_t left)
+{
+	if (!j->is_halted)
+		terminal_leave(&j->terminal);
+	j->is_halted = true;
+	j->left = left;
+	(void)report_send(
+		j->listener,
+		&(struct hb_report){ .kind = HB_REPORT_STOPPED, .n = left });
+}
+
+static void go_on(struct join *j)
+{
+	if (!j->is_halted)
+		return;
+	j->is_halted = false;
+	terminal_return(&j->terminal);
+	if (j->has_stopped)
+		terminal_pass_on(&j->terminal, SIGCONT);
+	j->has_stopped = false;
+}
+
+static void hear_door(struct join *j)
+{
+	struct pollfd word = { .fd = j->door, .events = POLLIN };
+	struct door_news news;
+
+	while (!j->is_hung_up && sys_poll(&word, 1, 0) > 0) {
+		if (sys_recv_record(j->door, &news, sizeof(news), NULL) <= 0 ||
+		    news.magic != DOOR_MAGIC) {
+			go_on(j);
+			on_hang_up(j);
+			return;
+		}
+		if (news.tidings == DOOR_FULL) {
+			halt(j, news.left);
+			continue;
+		}
+		go_on(j);
+		if (news.tidings == DOOR_ROOM)
+			(void)report_send(j->listener,
+					  &(struct hb_report){
+						  .kind = HB_REPORT_RESUMED });
+	}
+}
+
+/* The supervisor says why before it stops us; another stop is our own. */
+static void on_stopped(struct join *j, int sig)
+{
+	bool was_halted = j->is_halted;
+
+	/* It may have gone on before it had the terminal again. */
+	j->has_stopped = was_halted && sig != SIGSTOP;
+	hear_door(j);
+	if (was_halted || (j->is_halted && sig == SIGSTOP))
+		return;
+	if (sig == SIGSTOP)
+		lead_tell(j->watch, LEAD_STOPPED);
+	terminal_stopped(&j->terminal, sig, j->signals);
+}
+
+/*
+ * The box is stopped, and the terminal is ours: a ^Z is for us alone.  What
+ * asks the command to end reaches it if it goes on for a while; if it does not
+ * end, it is stopped again by the next look of the supervisor.
+ */
+static void on_signal(struct join *j, const struct sys_signal *signal)
+{
+	if (j->is_halted && signal->number == SIGCONT)
+		return;
+	if (!j->is_halted || !job_signal_stops(signal->number)) {
+		terminal_signal(&j->terminal, signal);
+		if (j->is_halted && job_signal_ends(signal->number))
+			terminal_pass_on(&j->terminal, SIGCONT);
+		return;
+	}
+	(void)sys_raise_default(signal->number);
+	hear_door(j);
+	if (j->is_halted)
+		halt(j, j->left);
+}
+
 static void take_message(struct join *j)
 {
 	struct message message;
@@ -342,7 +437,7 @@ static void take_message(struct join *j)
 
 	r = sys_recv_record(j->watch, &message, sizeof(message), NULL);
 	if (r > 0 && message.kind == MESSAGE_STOPPED) {
-		terminal_stopped(&j->terminal, message.value, j->signals);
+		on_stopped(j, message.value);
 		return;
 	}
 	if (r > 0 && message.kind != MESSAGE_EXITED)
@@ -360,22 +455,12 @@ static void take_changes(struct join *j)
 	while (!j->has_ended && j->watch < 0 &&
 	       sys_waitpid(j->pid, &status, WNOHANG | WUNTRACED) > 0) {
 		if (WIFSTOPPED(status)) {
-			terminal_stopped(&j->terminal, WSTOPSIG(status),
-					 j->signals);
+			on_stopped(j, WSTOPSIG(status));
 			continue;
 		}
 		j->has_ended = true;
 		j->result.status = supervise_exit_status(status);
 	}
-}
-
-/* The supervisor has nothing to say but that it is over. */
-static void on_hang_up(struct join *j)
-{
-	j->is_hung_up = true;
-	j->deadline = sys_now_ms() + HANG_UP_MS;
-	terminal_pass_on(&j->terminal, SIGHUP);
-	terminal_pass_on(&j->terminal, SIGCONT);
 }
 
 /* What has come due; how long to wait for the next, -1: for ever. */
@@ -391,7 +476,7 @@ static int do_due(struct join *j)
 	}
 	if (j->deadline > 0)
 		wait = (int)left;
-	if (!pty || !pty_awaits_front(pty))
+	if (!pty || j->is_halted || !pty_awaits_front(pty))
 		return wait;
 	terminal_look(&j->terminal);
 	if (wait >= 0 && wait < PTY_LOOK_MS)
@@ -427,9 +512,9 @@ static int wait_for(struct join *j, struct hb_error *err)
 		if (r < 0)
 			return hb_fail(err, r, "cannot wait for the command");
 		while (sys_signalfd_next(j->signals, &signal) > 0)
-			terminal_signal(&j->terminal, &signal);
+			on_signal(j, &signal);
 		if (fds[DOOR].revents)
-			on_hang_up(j);
+			hear_door(j);
 		if (fds[PTY].revents || fds[PTY + 1].revents)
 			terminal_serve(&j->terminal, fds + PTY);
 		if (fds[LEADER].revents)
@@ -458,7 +543,9 @@ static void lead(struct join *j)
 		while (sys_waitpid(j->pid, &status,
 				   WNOHANG | WUNTRACED | WCONTINUED) > 0) {
 			if (WIFSTOPPED(status)) {
-				lead_stopped(&l, WSTOPSIG(status));
+				/* The client knows whose stop it is. */
+				if (WSTOPSIG(status) != SIGSTOP)
+					lead_stopped(&l, WSTOPSIG(status));
 				message_send(j->report, MESSAGE_STOPPED,
 					     WSTOPSIG(status));
 			} else if (WIFCONTINUED(status)) {
@@ -549,6 +636,7 @@ static int run_command(struct join *j, struct hb_error *err)
 	pid_t leader = 0;
 	int r;
 
+	(void)sys_send_record(j->door, &joined, sizeof(joined));
 	r = j->terminal.pty ? start_led(j, &leader, err) : start(j, err);
 	if (r >= 0) {
 		joined.pid = j->pid;

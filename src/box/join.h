@@ -23,7 +23,8 @@ struct join_result {
  * the variables `envp` that the box lets in, and waits for its end.  The
  * terminal, job control and signals are as in box_run(); we ourselves enter
  * nothing.  The box is not ended by it.  `tty` is "own" or "real" (the value of
- * KEY_TTY), or NULL for what the box was made with.
+ * KEY_TTY), or NULL for what the box was made with.  `listener` hears of a stop
+ * of the box for want of room, as it does in box_run().
  *
  * -EAGAIN without words: there is no box any more, or not yet.  -HB_E_BUSY: the
  * supervisor does not answer, because it is stopped.  Any failure means that

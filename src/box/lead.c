@@ -139,6 +139,8 @@ void lead_word(struct lead *l, unsigned char word)
 		halt(&l->full, true);
 	if (word == LEAD_ROOM)
 		wake(&l->full);
+	if (word == LEAD_STOPPED)
+		lead_stopped(l, SIGSTOP);
 	if (word != LEAD_FRONT && word != LEAD_BEHIND)
 		return;
 	if (l->command <= 0)

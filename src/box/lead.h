@@ -20,6 +20,7 @@ enum lead_word {
 	LEAD_HALT,	/* the user has stopped the job: so is all of it */
 	LEAD_FULL,	/* the disk is full: all of the box is stopped */
 	LEAD_ROOM,	/* and goes on */
+	LEAD_STOPPED,	/* a SIGSTOP was the command's own, and not for room */
 };
 
 #define LEAD_HALTED_MAX 1024

@@ -164,7 +164,7 @@ static void halt(struct loop *l)
 
 	l->is_halted = true;
 	if (is_news)
-		door_note_stopped(&l->door);
+		door_tell(&l->door, DOOR_FULL, l->space.left);
 	/* Said again each time: who joins meanwhile is to stop as well. */
 	lead_tell(l->box->watch, LEAD_FULL);
 	if (is_news)
@@ -177,14 +177,15 @@ static void halt(struct loop *l)
 					       .n = l->space.left });
 }
 
-static void go_on(struct loop *l)
+static void go_on(struct loop *l, enum door_tidings why)
 {
 	if (!l->is_halted)
 		return;
 	l->is_halted = l->is_told = false;
+	/* First, for who joined has its own terminal to give back. */
+	door_tell(&l->door, why, 0);
 	terminal_return(l->terminal);
 	lead_tell(l->box->watch, LEAD_ROOM);
-	door_wake(&l->door);
 }
 
 /* Somebody wants the box to end. */
@@ -192,7 +193,7 @@ static void stop(struct loop *l)
 {
 	if (l->is_ending || l->due[DUE_STOP] > 0)
 		return;
-	go_on(l);
+	go_on(l, DOOR_ON);
 	if (!has_command(l)) {
 		begin_end(l);
 		return;
@@ -214,7 +215,7 @@ static void on_limit(struct loop *l)
 		return;
 	}
 	l->result->has_timed_out = true;
-	go_on(l);
+	go_on(l, DOOR_ON);
 	set_due(l, DUE_LIMIT, BOX_GRACE_MS);
 	if (has_command(l))
 		terminal_signal(l->terminal,
@@ -247,18 +248,60 @@ static void on_look(struct loop *l)
 	terminal_look(l->terminal);
 }
 
+static void on_guest(struct loop *l, size_t guest)
+{
+	struct door_request request;
+	struct door_status status;
+
+	if (door_hear(&l->door, guest, &request) > 0 &&
+	    (request.word == DOOR_STATUS || request.word == DOOR_RESUME)) {
+		status = (struct door_status){
+			.supervisor = sys_getpid(),
+			.init = l->child,
+			.command = l->terminal->command,
+			.is_full = l->is_halted,
+		};
+		door_answer(&l->door, guest, &status);
+		if (request.word == DOOR_RESUME && l->is_halted) {
+			space_waive(&l->space);
+			go_on(l, DOOR_ON);
+		}
+	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
+		stop(l);
+	}
+	if (l->is_ending)
+		tell_init(l);
+}
+
+/*
+ * Who said that it joins has to know before its command stops: it may have said
+ * so after the last look at the door.
+ */
+static void hear_guests(struct loop *l)
+{
+	for (size_t i = l->door.n_guests; i-- > 0;)
+		on_guest(l, i);
+}
+
+static bool is_to_end(const struct loop *l)
+{
+	return l->is_ending || l->due[DUE_STOP] > 0 || l->result->has_timed_out;
+}
+
 static void on_space(struct loop *l)
 {
-	if (l->is_ending || l->due[DUE_STOP] > 0 || l->result->has_timed_out)
+	if (is_to_end(l))
 		return;
 	set_due(l, DUE_SPACE, SPACE_LOOK_MS);
 	if (!l->result->was_started)
 		return;
 	space_look(&l->space);
-	if (l->space.is_full) {
+	if (l->space.is_full)
+		hear_guests(l);
+	if (l->space.is_full && !is_to_end(l)) {
 		halt(l);
 	} else if (l->is_halted) {
-		go_on(l);
+		go_on(l, DOOR_ROOM);
 		(void)report_send(
 			l->listener,
 			&(struct hb_report){ .kind = HB_REPORT_RESUMED });
@@ -357,7 +400,7 @@ static void on_message(struct loop *l)
 static bool take_while_halted(struct loop *l, int sig)
 {
 	if (job_signal_ends(sig)) {
-		go_on(l);
+		go_on(l, DOOR_ON);
 		if (l->due[DUE_SPACE] > 0)
 			set_due(l, DUE_SPACE, BOX_GRACE_MS);
 		return false;
@@ -390,31 +433,6 @@ static void on_signal(struct loop *l)
 static void on_knock(struct loop *l)
 {
 	door_let_in(&l->door);
-}
-
-static void on_guest(struct loop *l, size_t guest)
-{
-	struct door_request request;
-	struct door_status status;
-
-	if (door_hear(&l->door, guest, &request) > 0 &&
-	    (request.word == DOOR_STATUS || request.word == DOOR_RESUME)) {
-		status = (struct door_status){
-			.supervisor = sys_getpid(),
-			.init = l->child,
-			.command = l->terminal->command,
-			.is_full = l->is_halted,
-		};
-		door_answer(&l->door, guest, &status);
-		if (request.word == DOOR_RESUME && l->is_halted) {
-			space_waive(&l->space);
-			go_on(l);
-		}
-	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
-		stop(l);
-	}
-	if (l->is_ending)
-		tell_init(l);
 }
 
 static void on_end(struct loop *l)

@@ -161,6 +161,13 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 	terminal_pass_on(t, signal->number);
 }
 
+/* It was given the terminal after it had stopped for want of it. */
+static bool has_terminal(const struct terminal *t)
+{
+	return t->fd >= 0 && t->is_foreground &&
+	       sys_tcgetpgrp(t->fd) == t->command;
+}
+
 static void take_terminal_back(struct terminal *t)
 {
 	if (!t->is_foreground)
@@ -272,7 +279,7 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		return;
 	}
 	if (t->group == GROUP_OWN && (sig == SIGTTIN || sig == SIGTTOU) &&
-	    is_in_front(t)) {
+	    (is_in_front(t) || has_terminal(t))) {
 		t->is_foreground = true;
 		(void)sys_tcsetpgrp(t->fd, t->command);
 		terminal_pass_on(t, SIGCONT);

@@ -9,6 +9,7 @@
 #include "host/look.h"
 #include "run/ending.h"
 #include "run/launch.h"
+#include "run/news.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -80,30 +81,15 @@ static int explain_exec(char *const *argv, char *const *envp,
 		       hb_strerror(why.code));
 }
 
-/* The box that a command joins knows no session. */
-struct joined {
-	const struct hb_listener *listener;
-	const char *session;
-};
-
-static bool hear_join(void *context, const struct hb_report *report)
-{
-	const struct joined *joined = context;
-	struct hb_report told = *report;
-
-	told.session = joined->session;
-	return report_send(joined->listener, &told);
-}
-
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
 		char *const *envp, const char *tty,
 		struct hb_exec_result *ret_result, struct hb_error *err)
 {
 	char name[RECORD_NAME_MAX + 1];
-	struct joined joined = { store->listener, name };
-	const struct hb_listener listener = { .hear = hear_join,
-					      .context = &joined };
+	struct news news = { store->listener, name };
+	const struct hb_listener listener = { .hear = news_hear,
+					      .context = &news };
 	struct join_result result = { 0 };
 	auto_fd int fd = -1;
 	int r;

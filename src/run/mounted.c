@@ -6,7 +6,6 @@
 #include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "base/report.h"
 #include "box/box.h"
 #include "plan/plan.h"
 #include "session/alike_notes.h"
@@ -278,26 +277,6 @@ static bool tell_full(struct hb_session *s)
 	return is_full;
 }
 
-/* A box knows no session: its name and the words that need it come here. */
-static bool hear_box(void *context, const struct hb_report *report)
-{
-	const struct hb_session *s = context;
-	struct hb_report told = *report;
-	char text[HB_TEXT_SIZE];
-
-	told.session = s->record.name;
-	if (report->kind == HB_REPORT_STOPPED) {
-		(void)snprintf(
-			text, sizeof(text),
-			"the disk is almost full (%llu MiB are left): the command is stopped, and nothing is lost; it goes on when there is room, or with: holdback resume @%s",
-			(unsigned long long)report->n >> 20, s->record.name);
-		told.text = text;
-	}
-	if (report->kind == HB_REPORT_RESUMED)
-		told.text = "there is room again: the command goes on";
-	return report_send(s->store->listener, &told);
-}
-
 /*
  * The door by which others get into the box.  A box that nobody can get into is
  * as good for its own command.
@@ -352,7 +331,9 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_overlays;
-	m->listener = (struct hb_listener){ .hear = hear_box, .context = s };
+	m->news = (struct news){ s->store->listener, s->record.name };
+	m->listener =
+		(struct hb_listener){ .hear = news_hear, .context = &m->news };
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #define HB_RUN_MOUNTED_H
 
 #include "holdback/report.h"
+#include "run/news.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,7 @@ struct mounted {
 	size_t n_held;
 
 	struct hb_listener listener; /* out: for the box */
+	struct news news;	     /* its context */
 	bool may_drop;	 /* in: a session that turns out void is dropped */
 	bool is_dropped; /* out */
 

@@ -8,21 +8,24 @@ Base and store lie on a disk of 64 MiB, of which `ballast` takes 16.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 
 # pylint: disable=wrong-import-position
 import overlay  # noqa: E402
-from pty_shell import Failed, below, run_tests, same, state_of, wait_until  # noqa: E402
+from pty_shell import Failed, Shell, below, run_tests, same, state_of, wait_until  # noqa: E402
 
 HOLDBACK = os.environ["HB_BIN"]
 DISK = os.path.join(os.environ["TMPDIR"], "disk")
 BALLAST = os.path.join(DISK, "ballast")
 FULL = "the disk is almost full .*nothing is lost.*holdback resume @s"
 ROOM = "there is room again: the command goes on"
+PREPARE = f"cd {DISK}/p; alias hb='$HB_BIN run -q -s s --min-free 24M'"
 # It fills the disk, and then reads words.
 FILL = "head -c 30M /dev/zero >big; stty -echo; echo up; while read -r x; do echo got=$x; done"
 
@@ -154,24 +157,171 @@ def command_of(pid):
         return file.read()
 
 
-def joined(sh):
-    """A command that joined stops as well, and goes on without its user."""
+def begin_joined(sh):
+    """A first command that fills the disk when it is told to."""
     put_ballast()
     sh.start("hb sh -c 'echo up; while read -r x; do eval \"$x\"; done'", "up")
-    with subprocess.Popen(
+
+
+def end_joined(sh):
+    """Not before it has its keys again: an end of file is none in another mode."""
+    sh.type("echo there\r")
+    sh.expect("^there")
+    finish(sh)
+
+
+def fill(sh):
+    sh.type("head -c 30M /dev/zero >big\r")
+    sh.expect(FULL)
+
+
+def joined(sh):
+    """A command that joined stops as well, its user is told, and it goes on."""
+    begin_joined(sh)
+    with tempfile.TemporaryFile() as said, subprocess.Popen(
         [HOLDBACK, "exec", "@s", "--", "sh", "-c", "echo in; read -r x; echo out=$x"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
+        start_new_session=True,
     ) as guest:  # fmt: skip
         same(guest.stdout.readline(), "in\n")
-        sh.type("head -c 30M /dev/zero >big\r")
-        sh.expect(FULL)
-        wait_until(lambda: state_of(guest.pid) == "T", "who joined is stopped")
+        fill(sh)
+        wait_until(lambda: re.search(FULL, text_of(said)), "its user is told")
+        wait_until(lambda: {state_of(pid) for pid in below(guest.pid)} == {"T"}, "it is stopped")
         guest.stdin.write("words\n")
         guest.stdin.flush()
         same(holdback("resume", "@s").returncode, 0)
         same(guest.stdout.readline(), "out=words\n")
         same(guest.wait(), 0)
-    finish(sh)
+        same(len(text_of(said).splitlines()), 1)
+    end_joined(sh)
+
+
+def text_of(file):
+    return os.pread(file.fileno(), 4096, 0).decode()
+
+
+READ = "sh -c 'stty -echo; echo in; while read -r x; do echo got=$x; done'"
+
+
+def with_guest(test):
+    """A second shell, at a terminal of its own, in the same place."""
+
+    def inner(sh):
+        guest = Shell(PREPARE)
+        try:
+            test(sh, guest)
+        finally:
+            guest.close()
+
+    return inner
+
+
+@with_guest
+def joined_terminal(sh, guest):
+    """As at the first terminal: told, ^Z and fg, and the keys once it goes on."""
+    begin_joined(sh)
+    guest.start(f"$HB_BIN exec @s -- {READ}", "in")
+    fill(sh)
+    guest.expect(FULL)
+    guest.type("\x1a")
+    guest.expect("Stopped.*\n(.*\n)*hb> ")
+    same(guest.run("echo typed").strip(), "typed")
+    guest.start("fg", FULL)
+    os.unlink(BALLAST)
+    guest.expect(ROOM)
+    sh.expect(ROOM)
+    talks(guest)
+    guest.type("\x04")
+    guest.expect("hb> ")
+    same(guest.status(), 0)
+    end_joined(sh)
+
+
+@with_guest
+def joined_interrupted(sh, guest):
+    """^C is for the command that joined alone."""
+    begin_joined(sh)
+    modes = guest.run("stty -g")
+    guest.start(f"$HB_BIN exec @s -- {READ}", "in")
+    fill(sh)
+    guest.expect(FULL)
+    guest.type("\x03")
+    guest.expect("hb> ")
+    same(guest.status(), 130)
+    same(guest.run("stty -g"), modes)
+    same(is_stopped(), True)
+    os.unlink(BALLAST)
+    sh.expect(ROOM)
+    end_joined(sh)
+
+
+@with_guest
+def joined_late(sh, guest):
+    """A command that joins a box that is stopped is told at once."""
+    begin_joined(sh)
+    fill(sh)
+    guest.start(f"$HB_BIN exec @s -- {READ}", FULL)
+    os.unlink(BALLAST)
+    guest.expect(ROOM)
+    talks(guest)
+    guest.type("\x04")
+    guest.expect("hb> ")
+    end_joined(sh)
+
+
+@with_guest
+def joined_real(sh, guest):
+    """With the user's own terminal it gets that back as well."""
+    begin_joined(sh)
+    guest.start(f"$HB_BIN exec --tty real @s -- {READ}", "in")
+    fill(sh)
+    guest.expect(FULL)
+    same(holdback("resume", "@s").returncode, 0)
+    talks(guest)
+    guest.type("\x04")
+    guest.expect("hb> ")
+    end_joined(sh)
+
+
+@with_guest
+def joined_shell(sh, guest):
+    """A shell that joined does not see its own job as stopped."""
+    begin_joined(sh)
+    guest.start("$HB_BIN exec @s -- env PS1='in> ' bash --norc", "in> ")
+    guest.start("cat", "")
+    fill(sh)
+    guest.expect(FULL)
+    os.unlink(BALLAST)
+    guest.expect(ROOM)
+    guest.type("words\r")
+    guest.expect("words\r\nwords")
+    guest.type("\x04")
+    said = guest.expect("in> ")
+    if "Stopped" in guest.seen[: said.end()]:
+        raise Failed("the shell took its job for stopped: " + repr(guest.seen))
+    guest.type("exit\r")
+    guest.expect("hb> ")
+    end_joined(sh)
+
+
+@with_guest
+def joined_before(sh, guest):
+    """What its user had stopped before stays stopped, and is told by fg."""
+    begin_joined(sh)
+    guest.start(f"$HB_BIN exec @s -- {READ}", "in")
+    guest.type("\x1a")
+    guest.expect("Stopped.*\n(.*\n)*hb> ")
+    client = guest.children()[0]
+    fill(sh)
+    wait_until(is_stopped, "status says that it is stopped")
+    same(state_of(client), "T")
+    guest.start("fg", FULL)
+    os.unlink(BALLAST)
+    guest.expect(ROOM)
+    talks(guest)
+    guest.type("\x04")
+    guest.expect("hb> ")
+    end_joined(sh)
 
 
 def never(sh):
@@ -194,7 +344,13 @@ def all_tests(tap, sh):
     one("H17 holdback stop ends such a command, which is asked first", stopped_by_word, sh)
     one("H17 the end of its time ends such a command", timed_out, sh)
     one("H17 what was stopped before stays stopped", stopped_before, sh)
-    one("H17 a command that joined stops and goes on with the box", joined, sh)
+    one("H17 a command that joined stops and goes on with the box, and says so", joined, sh)
+    one("H17 at a terminal that joined: told, ^Z and fg, the keys again", joined_terminal, sh)
+    one("H17 ^C ends a command that joined, and it alone", joined_interrupted, sh)
+    one("H17 a command that joins a stopped box is told at once", joined_late, sh)
+    one("H17 a command that joined with --tty real has the terminal again", joined_real, sh)
+    one("H17 a shell that joined does not take its job for stopped", joined_shell, sh)
+    one("H17 a command that joined and was stopped before stays so", joined_before, sh)
     one("H17 --min-free 0, and a disk that was as full before, stop nothing", never, sh)
     one("terminal modes are as before", lambda: same(sh.run("stty -g"), before))
     one("nothing is left of all this", lambda: same(sh.children(), []))
@@ -206,9 +362,7 @@ def main():
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", DISK], check=True)
     os.mkdir(os.path.join(DISK, "p"))
     os.environ["XDG_STATE_HOME"] = os.path.join(DISK, "state")
-    status_of_tests = run_tests(
-        f"cd {DISK}/p; alias hb='$HB_BIN run -q -s s --min-free 24M'", all_tests
-    )
+    status_of_tests = run_tests(PREPARE, all_tests)
     subprocess.run(["umount", "-l", DISK], check=True)
     os.rmdir(DISK)
     return status_of_tests
