@@ -30,6 +30,16 @@ static const struct {
 	{ "GIT_CONFIG_VALUE_0", "" },
 };
 
+const char *const view_env_proxies[] = {
+	"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
+	"https_proxy", "all_proxy",   "no_proxy",  NULL,
+};
+static const char *const authorities[] = {
+	"SSL_CERT_FILE",      "SSL_CERT_DIR",	"NODE_EXTRA_CA_CERTS",
+	"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
+	"CARGO_HTTP_CAINFO",
+};
+
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define PRIVATE_HOME "/tmp"
@@ -99,6 +109,28 @@ static int set_path(const struct view_host *host, struct plan *plan,
 			    err);
 }
 
+/*
+ * How to get out of a network that has no other way.  A certificate's file that
+ * the view lacks would be worse than none: nothing would be trusted.
+ */
+static int set_network(const struct view_host *host, struct plan *plan,
+		       struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && view_env_proxies[i]; i++)
+		r = plan_add_env(plan, ENV_PASS, view_env_proxies[i], NULL,
+				 err);
+	for (size_t i = 0; r >= 0 && i < COUNT(authorities); i++) {
+		const char *path = find(host->envp, authorities[i]);
+
+		if (path && path[0] == '/' && view_has(plan, path))
+			r = plan_add_env(plan, ENV_PASS, authorities[i], NULL,
+					 err);
+	}
+	return r;
+}
+
 /* One value of the key `env`: NAME=VALUE, NAME or a pattern. */
 static int set_asked(struct plan *plan, const char *word, struct hb_error *err)
 {
@@ -156,6 +188,8 @@ int view_env(const struct view_request *request, const struct view_host *host,
 		r = plan_add_env(plan, ENV_SET, "AGENT_WORK_DIR", work, err);
 	if (r >= 0)
 		r = set_git(request, plan, err);
+	if (r >= 0 && settings_share_net(s))
+		r = set_network(host, plan, err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_ENV)
 			r = set_asked(plan, s->items[i].value, err);

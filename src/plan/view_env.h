@@ -10,6 +10,9 @@ struct view_request;
 /* Is "1" in every box. */
 #define VIEW_ENV_INSIDE "HOLDBACK"
 
+/* Pass where the network is the host's; NULL at the end. */
+extern const char *const view_env_proxies[];
+
 /*
  * Adds the environment of `holdback run` to a plan that has its operations: an
  * allow-list of the caller's, what the view itself decides, and last what the

@@ -4,6 +4,8 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
+#include "host/look.h"
+#include "plan/view_env.h"
 #include "plan/view_place.h"
 #include "run/ladder.h"
 #include "view/prepare.h"
@@ -119,6 +121,35 @@ static bool has_net(const struct run *run)
 	return settings_share_net(&run->settings);
 }
 
+/* SCHEME://USER:PASSWORD@HOST, with or without the scheme. */
+static bool has_password(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	const char *from = scheme ? scheme + 3 : url;
+	const char *end = from + strcspn(from, "/");
+	const char *colon = memchr(from, ':', (size_t)(end - from));
+	const char *at = memrchr(from, '@', (size_t)(end - from));
+
+	return colon && at && colon < at;
+}
+
+static void tell_proxies(const struct run *run)
+{
+	char text[128];
+
+	for (size_t i = 0; has_net(run) && view_env_proxies[i]; i++) {
+		const char *url =
+			look_env(run->options->envp, view_env_proxies[i]);
+
+		if (!url || !has_password(url))
+			continue;
+		(void)snprintf(text, sizeof(text),
+			       "the command can read the password in %s",
+			       view_env_proxies[i]);
+		tell(run, HB_REPORT_WEAKENED, text);
+	}
+}
+
 /*
  * A profile's network is said at the start, with all else that it does; one
  * that the user asked for is a weakening.
@@ -136,6 +167,7 @@ void news_weakenings(const struct run *run)
 		     "the whole host can be read, but for the home directory");
 	if (has_net(run) && !is_usual)
 		tell(run, HB_REPORT_WEAKENED, "the network is the host's");
+	tell_proxies(run);
 	tell_entries(run);
 	tell_sockets(run);
 	if (s->allow_nested)

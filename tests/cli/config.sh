@@ -92,7 +92,7 @@ is 'options win over variables' \
 	"none # option '--net'"
 is '--profile' "$(value net run --profile make -- cat)" \
 	"none # $conf/make.conf:1"
-is 'HOLDBACK_PROFILE' "$(HOLDBACK_PROFILE=claude value env cat | tail -n 1)" \
+is 'HOLDBACK_PROFILE' "$(HOLDBACK_PROFILE=claude value env cat | grep CLAUDE)" \
 	"CLAUDE_* # profile 'claude' (built in), line 4"
 is 'XDG_CONFIG_HOME' "$(XDG_CONFIG_HOME=$work value net)" \
 	"none # profile 'generic' (built in), line 2"

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The variables that an agent documents pass; keys of a whole account do not.
+# With the host's network its proxies and certificates pass as well.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+HOME=$work/home
+PATH=$HOME/.local/bin:$PATH
+export HOME PATH
+mkdir -p home/.local/bin p
+for name in claude codex gemini opencode other; do
+	printf '#!/bin/sh\nenv\n' >"home/.local/bin/$name"
+	chmod +x "home/.local/bin/$name"
+done
+cd p || bail 'no directory'
+
+# passes AGENT VARIABLE...: each has its value inside.
+passes() {
+	agent=$1
+	shift
+	for variable; do
+		got=$(env "$variable=x1" "$HB_BIN" run --ephemeral -q -- "$agent" 2>/dev/null |
+			grep -cx "$variable=x1")
+		is "$agent gets $variable" "$got" 1
+	done
+}
+passes claude ANTHROPIC_BASE_URL CLAUDE_CODE_USE_BEDROCK DISABLE_TELEMETRY AWS_REGION \
+	AWS_BEARER_TOKEN_BEDROCK CLOUD_ML_REGION VERTEX_REGION_CLAUDE_4_0_SONNET BASH_DEFAULT_TIMEOUT_MS \
+	MCP_TIMEOUT MAX_THINKING_TOKENS
+passes codex OPENAI_API_KEY CODEX_HOME AZURE_OPENAI_API_KEY RUST_LOG
+passes gemini GEMINI_MODEL GOOGLE_GEMINI_BASE_URL GOOGLE_VERTEX_BASE_URL GOOGLE_GENAI_USE_GCA \
+	CODE_ASSIST_ENDPOINT
+passes opencode OPENCODE_CONFIG_CONTENT GEMINI_API_KEY OPENROUTER_API_KEY GROQ_API_KEY
+
+# lacks AGENT VARIABLE...: none of them is there.
+lacks() {
+	agent=$1
+	shift
+	for variable; do
+		got=$(env "$variable=x1" "$HB_BIN" run --ephemeral -q -- "$agent" 2>/dev/null |
+			grep -c "^$variable=")
+		is "$agent does not get $variable" "$got" 0
+	done
+}
+for agent in claude codex gemini opencode; do
+	lacks "$agent" AWS_SECRET_ACCESS_KEY GITHUB_TOKEN NPM_TOKEN SSH_AUTH_SOCK
+done
+like 'claude does not update itself inside' \
+	"$("$HB_BIN" run --ephemeral -q -- claude 2>/dev/null)" '*DISABLE_AUTOUPDATER=1*'
+like 'opencode does not update itself inside' \
+	"$("$HB_BIN" run --ephemeral -q -- opencode 2>/dev/null)" '*OPENCODE_DISABLE_AUTOUPDATE=1*'
+
+passes claude HTTPS_PROXY https_proxy NO_PROXY
+lacks other HTTPS_PROXY https_proxy
+like 'a command with the network of the host gets the proxy' \
+	"$(HTTPS_PROXY=http://p:1 "$HB_BIN" run --ephemeral -q --net host -- other 2>/dev/null)" \
+	'*HTTPS_PROXY=http://p:1*'
+for url in http://ann:x@p:1 ann:x@p:1 http://ann:x@p/a@b; do
+	like "the password in $url is said" \
+		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral -- claude 2>&1 >/dev/null)" \
+		'*the command can read the password in HTTPS_PROXY*'
+done
+for url in http://p:1 p:1 http://ann@p:1 http://p:1/a:b@c; do
+	unlike "nothing is said of $url, which has no password" \
+		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral -- claude 2>&1 >/dev/null)" '*password*'
+done
+
+: >../home/ca.pem
+: >ca.pem
+like 'a certificate that the view has is known inside' \
+	"$(SSL_CERT_FILE=$PWD/ca.pem "$HB_BIN" run --ephemeral -q -- claude 2>/dev/null)" \
+	"*SSL_CERT_FILE=$PWD/ca.pem*"
+unlike 'a certificate that the view lacks is not named inside' \
+	"$(SSL_CERT_FILE=$HOME/ca.pem "$HB_BIN" run --ephemeral -q -- claude 2>/dev/null)" '*SSL_CERT_FILE*'
+unlike 'without a network no certificate is named inside' \
+	"$(SSL_CERT_FILE=$PWD/ca.pem "$HB_BIN" run --ephemeral -q -- other 2>/dev/null)" '*SSL_CERT_FILE*'
+done_testing
