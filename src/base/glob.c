@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /*

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
-
 /*
  * Writes JSON (RFC 8259) without blanks into a buffer.  Commas and colons are
  * put where they belong.  A value where none may stand, a key outside of an

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_keys.h"
 
-#include "base/auto.h"
 #include "base/buf.h"
 
 #include <errno.h>

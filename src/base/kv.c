@@ -5,7 +5,6 @@
 #include "base/quote.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
 struct cmd_call;
 struct hb_error;
 struct option;

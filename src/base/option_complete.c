@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/option.h"
-#include "base/option_help.h"
 
 #include <assert.h>
 #include <string.h>

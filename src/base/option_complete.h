@@ -4,9 +4,6 @@
 
 #include "base/option_help.h"
 
-struct buf;
-struct program;
-
 /* A script that makes the shell complete the program's words. */
 int option_completion(const struct program *p, enum option_shell shell,
 		      struct buf *out);

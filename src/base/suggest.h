@@ -2,8 +2,6 @@
 #ifndef HB_BASE_SUGGEST_H
 #define HB_BASE_SUGGEST_H
 
-#include <stddef.h>
-
 /* Words longer than this are never suggested nor find anything. */
 #define SUGGEST_MAX 64
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
-#include "box/dest.h"
 #include "box/mask.h"
 #include "box/mounts.h"
 #include "box/operations.h"

@@ -11,7 +11,6 @@
 #include "box/state.h"
 #include "box/supervisor.h"
 #include "box/terminal.h"
-#include "sys/caps.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
-#include "box/limits.h"
 #include "box/stage.h"
 #include "box/state.h"
-#include "sys/file.h"
 #include "sys/proc.h"
-#include "sys/signal.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 
 void command_main(struct box *box)
 {

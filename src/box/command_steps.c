@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
 #include "box/limits.h"
 #include "box/state.h"
 #include "sys/file.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
-#include "box/stage.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/proc.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "box/lead.h"
-#include "box/stage.h"
 #include "box/state.h"
 #include "sys/caps.h"
 #include "sys/file.h"

@@ -5,7 +5,6 @@
 #include "box/box.h"
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct door_status;
 struct hb_error;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/lead.h"
 
-#include "box/terminal.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
 #include "sys/sock.h"

@@ -9,7 +9,6 @@
 #include "box/state.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "sys/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

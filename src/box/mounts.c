@@ -3,14 +3,10 @@
 
 #include "base/auto.h"
 #include "box/dest.h"
-#include "box/mask.h"
 #include "box/operations.h"
-#include "box/own.h"
 #include "box/source.h"
 #include "box/state.h"
 #include "sys/file.h"
-#include "sys/mount.h"
-#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/mount.h"
 #ifndef HB_BOX_MOUNTS_H
 #define HB_BOX_MOUNTS_H
-
-#include "sys/mount.h"
 
 #include <stdbool.h>
 #include <stdint.h>

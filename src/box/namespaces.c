@@ -2,7 +2,6 @@
 #include "base/auto.h"
 #include "box/state.h"
 #include "sys/file.h"
-#include "sys/proc.h"
 #include "sys/sock.h"
 
 #include <fcntl.h>

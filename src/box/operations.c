@@ -6,8 +6,6 @@
 #include "box/mounts.h"
 #include "box/state.h"
 #include "sys/file.h"
-#include "sys/mount.h"
-#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

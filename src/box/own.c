@@ -7,7 +7,6 @@
 #include "box/overlay.h"
 #include "box/source.h"
 #include "box/state.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/mount.h"
 

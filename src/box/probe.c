@@ -3,7 +3,6 @@
 
 #include "base/auto.h"
 #include "base/path.h"
-#include "box/stage.h"
 #include "box/state.h"
 #include "plan/plan.h"
 #include "sys/dir.h"

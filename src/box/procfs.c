@@ -4,7 +4,6 @@
 #include "box/operations.h"
 #include "box/state.h"
 #include "sys/dir.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/mount.h"

@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "box/job_signals.h"
-#include "box/terminal.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"

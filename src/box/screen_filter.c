@@ -3,9 +3,6 @@
 
 #include "box/screen_text.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /*
  * Where terminals differ in how they read a sequence, the reading is the one
  * that finds more of them: ESC begins another one wherever it stands, also in a

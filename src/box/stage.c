@@ -2,10 +2,8 @@
 #include "box/stage.h"
 
 #include "box/state.h"
-#include "sys/sock.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum stage_by {
 	BY_SUPERVISOR,

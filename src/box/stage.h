@@ -2,8 +2,6 @@
 #ifndef HB_BOX_STAGE_H
 #define HB_BOX_STAGE_H
 
-#include <stddef.h>
-
 struct box;
 struct hb_error;
 

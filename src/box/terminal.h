@@ -11,7 +11,6 @@
 #include <termios.h>
 
 struct pollfd;
-struct pty;
 struct sys_signal;
 
 /*

@@ -16,7 +16,6 @@
 #include "changes/walk.h"
 #include "git/gitunit.h"
 #include "git/ignored.h"
-#include "sys/attr.h"
 #include "sys/durable.h"
 #include "tree/access.h"
 #include "tree/compare.h"

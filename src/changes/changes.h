@@ -8,9 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-struct ignored_outside;
-
 /*
  * The change set: what a resource's layers do to its base, as one stream in
  * path order that status, diff, gate, review and commit all read.  The order

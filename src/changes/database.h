@@ -8,7 +8,6 @@
 #include <sys/types.h>
 
 struct conflict_rule;
-struct entry;
 struct sighting;
 enum conflict;
 

@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-struct hb_error;
-
 /* Two objects of one type at one path, the new one in a layer. */
 struct pair {
 	struct side new, old;

@@ -2,11 +2,9 @@
 #include "changes/explained.h"
 
 #include "base/auto.h"
-#include "base/error.h"
 #include "tree/access.h"
 #include "tree/compare.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 

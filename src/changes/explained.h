@@ -5,8 +5,6 @@
 #include "changes/changes.h"
 #include "changes/walk.h"
 
-struct hb_error;
-
 /*
  * Whether what the base has at a path is what some layer has there, be it
  * nothing: a session that shares the layer has committed it, or somebody did

@@ -3,11 +3,9 @@
 
 #include "base/path.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * Files that went from one path to another: a deleted and an added one with
  * the same bytes.  The overlay does not tell, so both are kept as candidates

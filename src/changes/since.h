@@ -4,8 +4,6 @@
 
 #include "changes/changes.h"
 
-struct hb_error;
-
 /*
  * What changed between two states of a stack of layers: with all of them over
  * the base, and without those above a mark.  Two change sets over the same

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * Changes in a file without a name, in the order in which they were added.
  * Paths are written as what they have in common with the one before and the

@@ -5,8 +5,6 @@
 #include "changes/changes.h"
 #include "tree/compare.h"
 
-struct hb_error;
-
 /*
  * Mode, owner and extended attributes of a resource's own directory.
  *

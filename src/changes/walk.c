@@ -5,13 +5,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/names.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * One walk over layers and base together: what a path was and what it is to
  * be, in path order, without saying yet whether that is a difference.

@@ -3,7 +3,6 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/path.h"
 #include "holdback/session.h"
 #include "host/look.h"
 #include "plan/profile.h"

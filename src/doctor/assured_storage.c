@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "box/limits.h"
-#include "doctor/assured.h"
 #include "holdback/session.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
@@ -12,7 +11,6 @@
 #include "sys/file.h"
 #include "sys/proc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

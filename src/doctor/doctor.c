@@ -12,7 +12,6 @@
 #include "tree/tree.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

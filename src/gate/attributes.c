@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "gate/items.h"
 
-#include <errno.h>
 #include <string.h>
 
 /*

@@ -11,9 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-struct scan;
-
 /*
  * One change under the eyes of the gate.  Private to src/gate.
  *

@@ -7,12 +7,8 @@
 #include "gate/severity.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct changes;
-struct changes_choice;
-struct gate_rules;
 struct hb_error;
 
 /*

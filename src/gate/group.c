@@ -5,7 +5,6 @@
 #include "base/glob.h"
 #include "gate/rules.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

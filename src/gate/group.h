@@ -8,9 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gate_rule;
-struct hb_error;
-
 /*
  * What is found in a directory full of others' work, which is told as one
  * finding about the directory, as severe as the severest of them.  A single one

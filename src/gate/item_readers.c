@@ -8,9 +8,6 @@
 #include "gate/line_items.h"
 #include "gate/rules.h"
 
-#include <errno.h>
-#include <stddef.h>
-
 static int (*const readers[])(struct items *items, const char *text,
 			      size_t n) = {
 	[GATE_CONTENT_ATTRIBUTES] = items_read_attributes,

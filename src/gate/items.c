@@ -4,10 +4,6 @@
 #include "base/auto.h"
 #include "base/glob.h"
 #include "base/grow.h"
-#include "gate/attributes.h"
-#include "gate/git_config.h"
-#include "gate/json_items.h"
-#include "gate/line_items.h"
 
 #include <errno.h>
 #include <stdlib.h>

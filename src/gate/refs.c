@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "gate/changed_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

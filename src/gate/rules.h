@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gate_index;
 struct hb_error;
 
 /*

@@ -2,7 +2,6 @@
 #include "gate/tests.h"
 
 #include "base/auto.h"
-#include "base/error.h"
 #include "base/path.h"
 #include "gate/scan/scan.h"
 #include "sys/attr.h"

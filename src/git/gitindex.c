@@ -6,6 +6,7 @@
 #include "tree/bytes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 /*

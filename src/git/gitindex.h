@@ -2,7 +2,6 @@
 #ifndef HB_GIT_GITINDEX_H
 #define HB_GIT_GITINDEX_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

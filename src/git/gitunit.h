@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * Where a walk is with regard to a repository.  objects, refs, logs, HEAD,
  * index and their like are one unit: they make sense together or not at all.

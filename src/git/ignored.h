@@ -25,8 +25,6 @@ struct ignored_outside {
 	int common; /* of the repository: info/exclude */
 };
 
-struct ignored;
-
 /* `outside` may be NULL; both are borrowed.  NULL: no memory. */
 struct ignored *ignored_new(int base, const struct ignored_outside *outside);
 void ignored_free(struct ignored *x);

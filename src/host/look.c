@@ -7,7 +7,6 @@
 #include "base/quote.h"
 #include "host/mountinfo.h"
 #include "host/self.h"
-#include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
 #include "sys/proc.h"

@@ -3,7 +3,6 @@
 #define HB_HOST_ROSTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

@@ -3,7 +3,6 @@
 
 #include "base/auto.h"
 #include "base/path.h"
-#include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
 #include "sys/kernel.h"

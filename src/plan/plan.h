@@ -9,9 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct buf;
 struct hb_error;
-struct setting_item;
 
 /*
  * A plan is everything that makes a sandbox: an ordered list of typed

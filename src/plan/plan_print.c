@@ -12,8 +12,6 @@
  */
 #include "plan/plan_print.h"
 
-#include "plan/plan.h"
-
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"

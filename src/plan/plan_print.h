@@ -5,8 +5,6 @@
 #include "plan/plan.h"
 
 struct buf;
-struct hb_error;
-struct plan;
 
 /* The plan as text, one operation or setting a line, names quoted. */
 int plan_print(const struct plan *plan, struct buf *out, struct hb_error *err);

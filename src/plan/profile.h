@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-struct profile;
-
 /* All, by name; NULL at the end. */
 const struct profile *profile_at(size_t i);
 const struct profile *profile_find(const char *name);

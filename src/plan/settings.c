@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/kv.h"
-#include "base/option.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"

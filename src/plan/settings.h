@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * What a run is told, by whomever: profiles, configuration files, variables and
  * options are all keys with values, and each key is a long option of `run`.

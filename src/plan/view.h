@@ -10,8 +10,6 @@
 
 struct hb_error;
 struct plan;
-struct setting_item;
-struct settings;
 
 /*
  * The view of `holdback run`, as a plan: an empty root into which things are

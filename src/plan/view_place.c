@@ -2,7 +2,6 @@
 #include "plan/view_place.h"
 
 #include "base/path.h"
-#include "plan/plan.h"
 #include "plan/view.h"
 
 #include <errno.h>

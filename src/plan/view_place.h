@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 struct view_request;
-struct plan_op;
 struct view_entry;
 
 /* What the files of the view share, and nobody else includes. */

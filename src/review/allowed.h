@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-struct hb_session;
-
 /*
  * What somebody let pass the gate, in the file `allowed` of the session: for
  * each commit its number, when it was, the words it was allowed by, and what

@@ -5,9 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct changes;
 struct changes_filter;
-struct found;
 struct hb_changes;
 struct hb_changes_options;
 struct hb_error;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "review/changeset.h"
@@ -15,11 +14,8 @@
 #include "session/state.h"
 #include "store/progress.h"
 #include "store/store.h"
-#include "sys/durable.h"
-#include "sys/file.h"
 #include "sys/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

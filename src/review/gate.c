@@ -14,7 +14,6 @@
 #include "review/gate.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "view/config.h"
 #include "view/gate_files.h"
 
 #include <assert.h>

@@ -8,10 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct found;
-struct gate_rules;
-struct hb_error;
-
 /*
  * The gate of one session: the rules of each resource, what is allowed, and
  * what was found.

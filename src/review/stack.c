@@ -9,7 +9,6 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 
-#include <errno.h>
 #include <string.h>
 
 static bool ends(const struct stack_change *change, bool is_above)

@@ -4,8 +4,6 @@
 
 #include "session/session.h"
 
-#include <stdint.h>
-
 /*
  * What transactions do to the stack of layers.
  *

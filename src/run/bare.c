@@ -10,7 +10,6 @@
 #include "run/publish_names.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "tree/tree.h"

@@ -16,7 +16,6 @@
 #include "view/config.h"
 #include "view/policy.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -11,7 +11,6 @@
 #include "plan/view_place.h"
 #include "run/kept.h"
 #include "session/create.h"
-#include "session/session.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "strategy/strategy.h"

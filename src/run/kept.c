@@ -22,7 +22,6 @@
 #include "strategy/strategy.h"
 #include "view/policy.h"
 #include "view/prepare.h"
-#include "view/workspace.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -9,8 +9,6 @@
 #include <stddef.h>
 
 struct hb_error;
-struct hb_session;
-struct plan;
 
 /*
  * A box over the layers of a session: what it mounts, and what has to be done

@@ -9,7 +9,6 @@
 #include "session/publish/publish.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "view/entries.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 

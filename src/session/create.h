@@ -7,10 +7,8 @@
 #include <stddef.h>
 
 struct hb_create_options;
-struct hb_error;
 struct hb_session;
 struct hb_store;
-struct session_record;
 
 /* -HB_E_STATE if there is a session of that name, -HB_E_USAGE if none may be.
  */

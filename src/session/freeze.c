@@ -16,14 +16,12 @@
 #include "store/layout.h"
 #include "store/store.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

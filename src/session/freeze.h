@@ -4,10 +4,6 @@
 
 #include "store/record.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct hb_error;
 struct hb_session;
 
 /* Whether the upper of some resource has something in it. */

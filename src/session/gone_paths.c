@@ -5,7 +5,6 @@
 #include "session/layers.h"
 #include "session/session.h"
 #include "store/berth.h"
-#include "store/layout.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"

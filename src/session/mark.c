@@ -8,7 +8,6 @@
 #include "session/state.h"
 #include "sys/place.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "session/session.h"
 #include "store/berth.h"
 #include "store/layout.h"
 #include "store/resource.h"
@@ -11,10 +10,8 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "sys/place.h"
 #include "tree/tree.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -9,7 +9,6 @@
 struct hb_error;
 struct hb_session;
 struct seen;
-struct session_resource;
 struct timespec;
 struct txn;
 

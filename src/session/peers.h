@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hb_session;
-
 /*
  * The sessions of the same family, asked about one resource: which paths they
  * have committed on top of layers that they share with ours.  Nothing is read

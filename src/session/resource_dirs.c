@@ -10,7 +10,6 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "sys/place.h"
 #include "tree/carry.h"
 
 #include <errno.h>

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hb_store;
-
 /*
  * One session that is open.  Private to src/session.
  *

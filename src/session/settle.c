@@ -24,11 +24,9 @@
 #include "sys/file.h"
 #include "sys/place.h"
 #include "tree/tree.h"
-#include "txn/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct hb_error;
 struct hb_session;
 
 /*

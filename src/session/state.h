@@ -4,9 +4,6 @@
 
 #include "holdback/session.h"
 
-struct hb_error;
-struct hb_session;
-
 /*
  * The transitions between states, one function each.  Each checks the table,
  * writes the record and only then changes what is in memory.

@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "base/quote.h"
 #include "base/sha256.h"
 #include "changes/walk.h"
 #include "store/layout.h"

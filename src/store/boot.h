@@ -4,8 +4,6 @@
 
 #include "store/record.h"
 
-struct hb_error;
-
 /* The id of this boot. */
 int boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err);
 

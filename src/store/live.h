@@ -6,7 +6,6 @@
 
 struct hb_error;
 struct hb_store;
-struct session_record;
 
 /*
  * Where a live session is reached.

@@ -9,7 +9,6 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "base/sha256.h"
-#include "base/utf8.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"

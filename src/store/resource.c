@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "host/look.h"
 #include "store/berth.h"
 #include "store/store.h"
 #include "sys/attr.h"

@@ -4,10 +4,8 @@
 
 #include "store/record.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-struct hb_error;
 struct hb_store;
 
 /*

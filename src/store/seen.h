@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * What a session knows of the paths it has committed: a log of records, in
  * docs/formats/session.md.  Records are written as they come and read when the

@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
@@ -12,6 +11,7 @@
 #include "host/look.h"
 #include "store/record.h"
 #include "sys/attr.h"
+#include "sys/dir.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"

@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <time.h>
 
-struct hb_error;
-
 /*
  * What a copy was like when it was last known to be base and layers: one record
  * for each object, a directory before what is in it, names in the order of

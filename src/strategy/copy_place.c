@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "strategy/copy.h"
 #include "strategy/trail.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/carry.h"
 #include "tree/compare.h"

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
 struct trail;
 
 /* What copying there and back have in common. */

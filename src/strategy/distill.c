@@ -8,7 +8,6 @@
 #include "strategy/held.h"
 #include "strategy/strategy.h"
 #include "strategy/upper.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/compare.h"

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hb_error;
 struct strategy_place;
 
 /*

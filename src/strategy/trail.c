@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * The directories from the top of a tree of ours down to where a walk over
  * another tree is.  Of any depth, with a limited number of descriptors; a

@@ -3,10 +3,10 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/quote.h"
 #include "strategy/copy_place.h"
 #include "strategy/strategy.h"
 #include "sys/attr.h"
+#include "sys/dir.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -16,7 +16,6 @@
 #include "tree/origin.h"
 #include "tree/overlay.h"
 #include "tree/standin.h"
-#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

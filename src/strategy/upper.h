@@ -6,11 +6,6 @@
 #include "strategy/trail.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct hb_error;
-struct strategy_place;
 
 /*
  * The upper layer as something that is written to: what the kernel's overlay

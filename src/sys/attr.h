@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/dir.h"
 #ifndef HB_SYS_ATTR_H
 #define HB_SYS_ATTR_H
-
-#include "sys/dir.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/signal.h"
 
-#include "sys/kernel.h"
 #include "sys/result.h"
 
 #include <fcntl.h>

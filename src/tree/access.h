@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct hb_error;
-
 /*
  * Opening and reading what lies in hostile trees: never through a link, never
  * across a mount, never anything that could block, and one component at a time

@@ -5,10 +5,7 @@
 #include "tree/entry.h"
 #include "tree/xattrs.h"
 
-#include <stdbool.h>
-
 struct buf;
-struct hb_error;
 
 /*
  * What a copy takes along: bytes, holes, extended attributes, owner, mode and

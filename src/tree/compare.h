@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /* One object on one side of a comparison; everything is borrowed. */
 struct side {
 	int dir;	  /* the directory that it is in */

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct hb_error;
-
 /*
  * What one object of a change set holds, opened after the walk is over.  The
  * tree may have changed since, and the agent chose every name in it: nothing

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "sys/attr.h"
+#include "sys/dir.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "tree/scratch.h"

@@ -8,7 +8,6 @@
 #include "tree/access.h"
 #include "tree/overlay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
 
 #include "tree/entry.h"
 
-struct hb_error;
-
 /*
  * The mark of a copy-up belongs to the inode, and so to each of its names, also
  * to those that were made since and that the base never had.  In a layer that

@@ -2,7 +2,6 @@
 #include "tree/standin.h"
 
 #include "base/auto.h"
-#include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/access.h"

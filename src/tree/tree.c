@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/quote.h"
+#include "sys/dir.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"

@@ -4,9 +4,6 @@
 
 #include "sys/attr.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct hb_error;
 
 /*

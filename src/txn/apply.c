@@ -2,7 +2,6 @@
 #include "txn/apply.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/report.h"

@@ -8,10 +8,6 @@
 #include "txn/step.h"
 #include "txn/txn.h"
 
-#include <stdbool.h>
-
-struct hb_error;
-
 /* A journal and the places that it speaks of. */
 struct apply {
 	struct txn *txn;

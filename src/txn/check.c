@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/check.h"
 
-#include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/num.h"
 #include "sys/attr.h"
-#include "sys/file.h"
 #include "tree/tree.h"
 #include "txn/history.h"
 #include "txn/journal.h"

@@ -5,8 +5,6 @@
 #include "txn/op.h"
 #include "txn/site.h"
 
-struct hb_error;
-
 /*
  * An object of the upper carries the overlay's marks and the attributes it had
  * there.  For the base the marks go, from everything below it too, and it gets

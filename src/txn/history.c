@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
 #include "tree/tree.h"

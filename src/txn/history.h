@@ -7,8 +7,6 @@
 
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * The transactions of a session that are finished, each by its journal:
  *

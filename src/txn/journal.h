@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * The journal: the whole plan of a transaction, on disk before the first step.
  * docs/formats/journal.md is its format.  It is read as if an enemy had

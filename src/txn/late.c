@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/late.h"
 
-#include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
-#include "txn/history.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <time.h>
 
-struct apply;
-struct hb_error;
-struct txn;
-
 /*
  * Edits that came too late to be planned for, inside a directory that is
  * replaced or deleted as a whole.  Of anything else the entry itself is

@@ -2,12 +2,10 @@
 #include "txn/levels.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
-#include "sys/durable.h"
 #include "tree/access.h"
 #include "tree/carry.h"
 #include "tree/content.h"

@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct hb_error;
-
 /*
  * The directories on the way to the change at hand, which get operations of
  * their own before what is in them.

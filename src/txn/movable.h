@@ -6,8 +6,6 @@
 #include "tree/syncer.h"
 #include "txn/site.h"
 
-struct hb_error;
-
 struct movable_request {
 	struct site *site;
 	struct syncer *syncer; /* learns of everything that would move */

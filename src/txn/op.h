@@ -6,7 +6,6 @@
 #include "tree/entry.h"
 #include "tree/xattrs.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /*

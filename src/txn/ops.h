@@ -8,8 +8,6 @@
 #include "txn/site.h"
 #include "txn/survey.h"
 
-struct hb_error;
-
 /* One resource's changes, on their way into the journal. */
 struct ops_request {
 	const struct txn_options *options;

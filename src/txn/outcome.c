@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/report.h"
 #include "sys/attr.h"
-#include "sys/file.h"
 #include "tree/content.h"
 #include "tree/tree.h"
 #include "txn/apply.h"

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 struct apply;
-struct hb_error;
 
 /*
  * Tells `applied` of every path; see txn_applied_fn.  With `back` only of what

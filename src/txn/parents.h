@@ -6,8 +6,6 @@
 #include "txn/op.h"
 #include "txn/site.h"
 
-struct hb_error;
-
 /*
  * Directories of the upper that alike.h has removed and an undo or redo needs
  * again: made as they are in the base, which they differed in nothing from.  So

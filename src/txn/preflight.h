@@ -5,8 +5,6 @@
 #include "txn/op.h"
 #include "txn/site.h"
 
-struct hb_error;
-
 /*
  * What would make a step fail, asked of every operation before any is made.
  * All refuse with the path, the cause and where there is one the fix.

@@ -6,8 +6,6 @@
 #include "txn/survey.h"
 #include "txn/txn.h"
 
-struct hb_error;
-
 /*
  * What a commit of several layers leaves out, written as one layer that lies
  * over the base as it is after the commit: with it the view stays what it was.

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /* What commit, undo, redo, rollback and recovery have in common. */
 
 /* One lock per base, so that two sessions do not commit to one at a time. */

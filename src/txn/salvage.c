@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/num.h"
-#include "base/quote.h"
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/carry.h"

@@ -4,11 +4,7 @@
 
 #include "tree/entry.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-struct hb_error;
 
 /*
  * The files that a transaction in flight has put aside under numbers, with the

@@ -8,8 +8,6 @@
 
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * Where the objects of one resource lie during one transaction.
  *

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hb_error;
-
 struct step {
 	struct site *site;
 	bool is_plain; /* no flags of renameat2 here; set when that is found */

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * What of a change set is wanted, found out before anything is planned: whether
  * a directory goes whole is known only after the last thing in it.

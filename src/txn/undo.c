@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/quote.h"
 #include "git/gitunit.h"
 #include "sys/attr.h"
 #include "tree/content.h"

@@ -14,7 +14,6 @@
 #include "txn/movable.h"
 #include "txn/preflight.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>

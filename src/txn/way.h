@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /* How one object of a resource gets into its base: moved, copied or remade. */
 struct way {
 	struct site *site;

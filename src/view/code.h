@@ -4,8 +4,6 @@
 
 #include "holdback/holdback.h"
 
-struct hb_error;
-
 /*
  * `run --code FILE WORD…`: the command is the file, or the interpreter that its
  * name asks for with the file as first word; the file is shown read-only, and

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "base/path.h"
 #include "base/quote.h"
 #include "holdback/holdback.h"
 #include "host/look.h"

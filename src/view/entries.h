@@ -2,8 +2,6 @@
 #ifndef HB_VIEW_ENTRIES_H
 #define HB_VIEW_ENTRIES_H
 
-#include <stdbool.h>
-
 struct hb_error;
 struct run;
 struct setting_item;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/gate_files.h"
 
-#include "base/error.h"
 #include "gate/built_in.h"
 #include "gate/rules.h"
 #include "host/look.h"

@@ -6,13 +6,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "gate/scan/scan.h"
-#include "host/look.h"
 #include "plan/plan.h"
 #include "plan/view.h"
 #include "plan/view_git.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/entries.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 

@@ -5,18 +5,14 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
-#include "holdback/holdback.h"
 #include "host/look.h"
 #include "plan/plan.h"
-#include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/entries.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

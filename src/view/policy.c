@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/policy.h"
 
-#include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
 #include "plan/settings.h"
-#include "view/entries.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 

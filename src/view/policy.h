@@ -2,8 +2,6 @@
 #ifndef HB_VIEW_POLICY_H
 #define HB_VIEW_POLICY_H
 
-#include <stdbool.h>
-
 struct hb_error;
 struct hb_run_options;
 struct run;

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
-#include "base/quote.h"
 #include "gate/rules.h"
 #include "holdback/holdback.h"
 #include "host/look.h"

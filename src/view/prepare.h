@@ -15,11 +15,6 @@
 #include <stddef.h>
 #include <time.h>
 
-struct gate_rules;
-struct hb_listener;
-struct hb_run_options;
-struct ladder;
-
 /* A session that a run goes on in, as far as its view depends on it. */
 struct run_session {
 	const struct session_record *record;

@@ -10,10 +10,8 @@
 #include "host/worktree.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
-#include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/entries.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/view.h"
 #ifndef HB_VIEW_WORKSPACE_H
 #define HB_VIEW_WORKSPACE_H
-
-#include "plan/view.h"
 
 struct hb_error;
 struct run;

@@ -2,7 +2,6 @@
 #include "view/worktrees.h"
 
 #include "base/auto.h"
-#include "base/error.h"
 #include "base/path.h"
 #include "plan/view.h"
 #include "store/store.h"
@@ -11,7 +10,6 @@
 #include "sys/proc.h"
 #include "view/prepare.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "changes/walk.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "tree/overlay.h"

@@ -4,10 +4,6 @@
 
 #include "changes/spill.h"
 
-#include <stdbool.h>
-
-struct hb_error;
-
 /*
  * The file of alike.h: a stream of records in the order of a walk, behind a
  * head that says how long it is and has a sum of its bytes.  One that is cut,

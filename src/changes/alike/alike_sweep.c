@@ -7,7 +7,6 @@
 #include "base/grow.h"
 #include "base/quote.h"
 #include "changes/alike/alike.h"
-#include "changes/alike/alike_list.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/access.h"

@@ -5,9 +5,6 @@
 #include "changes/spill.h"
 #include "sys/attr.h"
 
-struct alike_place;
-struct hb_error;
-
 /*
  * Removes from the upper what a list is about.
  *

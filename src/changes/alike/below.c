@@ -2,7 +2,6 @@
 #include "changes/alike/below.h"
 
 #include "base/auto.h"
-#include "sys/file.h"
 #include "tree/access.h"
 
 #include <errno.h>

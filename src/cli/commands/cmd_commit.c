@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "cli/commands/cmd_session.h"

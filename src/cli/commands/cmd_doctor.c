@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "cli/commands/cmd.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "holdback/holdback.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

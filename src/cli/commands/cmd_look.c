@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "cli/commands/cmd_session.h"
@@ -7,7 +6,6 @@
 #include "cli/show/doc.h"
 #include "cli/show/gone_text.h"
 #include "cli/show/live_text.h"
-#include "cli/show/say.h"
 #include "cli/show/screen.h"
 #include "cli/show/show.h"
 

@@ -7,7 +7,6 @@
 #include "cli/show/doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
-#include "holdback/holdback.h"
 
 #include <limits.h>
 #include <string.h>

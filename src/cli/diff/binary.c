@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <git2.h>
-#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <zlib.h>

@@ -2,8 +2,6 @@
 #ifndef HB_CLI_DIFF_CONFIG_LINES_H
 #define HB_CLI_DIFF_CONFIG_LINES_H
 
-#include <stddef.h>
-
 /*
  * git's configuration files, as far as a few plain keys need it: sections,
  * comments, quotes, escapes and lines that go on.  Sections with a second name

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff/ended.h"
 
-#include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/num.h"

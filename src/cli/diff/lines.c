@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/diff/lines.h"
 
-#include "base/error.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/sides.h"

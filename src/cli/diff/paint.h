@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 struct hb_error;
-struct hb_pager;
 
 /*
  * What goes to stdout, line by line, with git's colours.  Contents are somebody

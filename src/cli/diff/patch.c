@@ -10,7 +10,6 @@
 #include "cli/diff/remarks.h"
 #include "cli/show/show.h"
 
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 

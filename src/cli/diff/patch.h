@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 
-struct hb_error;
-struct paint;
-
 /*
  * Changes in git's format, one after the other.  What that format cannot say is
  * in lines that begin with '#' and stand before the file they are about: a

@@ -2,7 +2,6 @@
 #include "cli/diff/remarks.h"
 
 #include "base/error.h"
-#include "base/quote.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/patch.h"
 #include "cli/show/show.h"

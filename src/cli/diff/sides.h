@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
-
 /*
  * The two contents of a change.  What is larger than SIDES_WHOLE is never in
  * memory as a whole, and of two texts together no more than SIDES_LINES lines

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hb_error;
 struct paint;
 
 /*

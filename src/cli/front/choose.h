@@ -2,8 +2,6 @@
 #ifndef HB_CLI_FRONT_CHOOSE_H
 #define HB_CLI_FRONT_CHOOSE_H
 
-#include <stdbool.h>
-
 struct hb_error;
 struct hb_store;
 

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "cli/front/table.h"
-#include "cli/show/exit.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
 

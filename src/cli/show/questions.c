@@ -4,8 +4,6 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/glob.h"
-#include "base/quote.h"
 #include "cli/front/table.h"
 #include "cli/show/differ.h"
 #include "cli/show/say.h"

@@ -6,7 +6,6 @@
 #include "holdback/holdback.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define LINE_SIZE (HB_TEXT_SIZE + 160)
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show/screen.h"
 
-#include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "cli/show/findings.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/scan/scan_assign.h"
 
-#include "gate/scan/scan_check.h"
-
 #include <string.h>
 
 /*

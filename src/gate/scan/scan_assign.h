@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-struct scan_text;
-
 /*
  * Whether the keyword, which ends at `at`, is given a value: up to where that
  * begins.  A yes writes `ret_value`, and `ret_quote`, 0 for none.

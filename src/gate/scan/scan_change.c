@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/scan/scan_change.h"
-#include "gate/scan/scan.h"
 
 #include "base/auto.h"
 #include "base/error.h"

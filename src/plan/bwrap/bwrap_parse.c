@@ -14,7 +14,6 @@
 #include "plan/bwrap/bwrap_grammar.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 
 #include <string.h>

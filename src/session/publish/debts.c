@@ -6,10 +6,8 @@
 #include "session/session.h"
 #include "session/strategy/shown.h"
 #include "store/store.h"
-#include "sys/durable.h"
 #include "sys/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 
 /* A store is open when the debts of earlier runs were tried to be paid. */

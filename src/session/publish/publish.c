@@ -2,10 +2,8 @@
 #include "session/publish/publish.h"
 
 #include "base/auto.h"
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/json_keys.h"
-#include "base/kv.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -18,7 +16,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

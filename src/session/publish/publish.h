@@ -12,9 +12,7 @@
 #define PUBLISH_KEYS_SIZE 1024
 #define PUBLISH_PENDING	  "pending" /* in the state directory */
 
-struct hb_error;
 struct hb_session;
-struct hb_store;
 
 /*
  * Files of an agent that are data and have to reach the host without a commit:

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct hb_error;
 struct hb_session;
 
 /* What hb_session_empty() does to a session, and its name says on disk. */

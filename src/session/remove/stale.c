@@ -4,7 +4,6 @@
 #include "session/remove/cleanup.h"
 #include "session/remove/gc.h"
 #include "store/family.h"
-#include "store/layout.h"
 #include "store/live.h"
 #include "store/resource.h"
 #include "store/store.h"
@@ -12,7 +11,6 @@
 #include "sys/file.h"
 #include "tree/overlay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,18 +2,15 @@
 #include "session/remove/void.h"
 
 #include "base/auto.h"
-#include "base/error.h"
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
-#include "store/layout.h"
 #include "store/resource.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/overlay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

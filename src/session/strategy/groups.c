@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/quote.h"
 #include "changes/walk.h"
 #include "session/layers.h"
 #include "session/open.h"

@@ -8,7 +8,6 @@
 
 struct hb_session;
 struct hb_error;
-struct record_resource;
 struct session_resource;
 
 /*

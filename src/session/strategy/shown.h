@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct hb_error;
 struct hb_session;
 struct record_resource;
 

@@ -2,8 +2,6 @@
 #ifndef HB_VIEW_DIRECT_DIRECT_H
 #define HB_VIEW_DIRECT_DIRECT_H
 
-#include <stddef.h>
-
 struct hb_error;
 struct run;
 

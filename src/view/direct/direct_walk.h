@@ -3,10 +3,7 @@
 #define HB_VIEW_DIRECT_DIRECT_WALK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-struct gate_rule;
-struct gate_rules;
 struct hb_error;
 
 /*
