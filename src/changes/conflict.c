@@ -2,6 +2,7 @@
 #include "changes/conflict.h"
 
 #include "base/auto.h"
+#include "base/time.h"
 #include "changes/walk.h"
 
 #include <stdio.h>
@@ -51,16 +52,10 @@ bool conflict_has_start(const struct conflict_rule *rule)
 	return !is_zero(rule->t0);
 }
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 /* Equality counts: a clock has ticks. */
 static bool is_since(struct timespec t, struct timespec t0)
 {
-	return t.tv_sec > t0.tv_sec ||
-	       (t.tv_sec == t0.tv_sec && t.tv_nsec >= t0.tv_nsec);
+	return !time_is_before(t, t0);
 }
 
 /* A dispute says nothing of what the base has. */
@@ -77,7 +72,7 @@ static bool is_seen(const struct conflict_rule *rule, const char *path,
 	struct seen seen;
 
 	return find_seen(rule, path, &seen) && seen.base_ino == ino &&
-	       is_same_time(seen.base_ctime, ctime);
+	       time_is_same(seen.base_ctime, ctime);
 }
 
 /* One from before T0 is about changes that are no longer pending. */
@@ -103,7 +98,7 @@ bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
 		return false;
 	return !find_seen(rule, path, &seen) ||
 	       (is_since(mtime, seen.base_ctime) &&
-		!is_same_time(mtime, seen.base_ctime));
+		!time_is_same(mtime, seen.base_ctime));
 }
 
 bool conflict_is_committed(const struct conflict_rule *rule,
@@ -113,13 +108,13 @@ bool conflict_is_committed(const struct conflict_rule *rule,
 
 	return s->has_layer && find_seen(rule, s->path, &seen) &&
 	       seen.layer_ino != 0 && seen.layer_ino == s->layer_ino &&
-	       is_same_time(seen.layer_ctime, s->layer_ctime);
+	       time_is_same(seen.layer_ctime, s->layer_ctime);
 }
 
 bool conflict_is_by_clock(const struct conflict_rule *rule,
 			  enum conflict conflict)
 {
-	return is_same_time(rule->t0, CONFLICT_T0_ALWAYS) &&
+	return time_is_same(rule->t0, CONFLICT_T0_ALWAYS) &&
 	       (conflict == CONFLICT_EDITED || conflict == CONFLICT_METADATA ||
 		conflict == CONFLICT_ADDED || conflict == CONFLICT_MISSING ||
 		conflict == CONFLICT_DIR);

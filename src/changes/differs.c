@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "changes/differs.h"
 
+#include "base/time.h"
 #include "changes/changes.h"
 #include "sys/attr.h"
 
 #include <string.h>
-
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
 
 static bool is_index(const struct pair *p)
 {
@@ -67,7 +63,7 @@ int pair_differs(const struct pair *pair, const struct xattrs *new_xattrs,
 	     (sys_effective_uid() == 0 || new->gid != sys_effective_gid())))
 		what |= CHANGED_OWNER;
 	/* Refreshing an index is what no change is, so its time is none. */
-	if (!is_same_time(new->mtime, old->mtime) &&
+	if (!time_is_same(new->mtime, old->mtime) &&
 	    !git_is_index(pair->git, pair->new.name))
 		what |= CHANGED_MTIME;
 	if (new->type != ENTRY_DIR &&new->nlink > 1)

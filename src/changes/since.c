@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/time.h"
 #include "changes/conflict.h"
 #include "tree/access.h"
 #include "tree/compare.h"
@@ -162,9 +163,7 @@ static int compare(struct since_change *c, struct hb_error *err)
 		what |= CHANGED_MODE;
 	if (new->uid != old->uid || new->gid != old->gid)
 		what |= CHANGED_OWNER;
-	if (new->type != ENTRY_DIR &&
-	    (new->mtime.tv_sec != old->mtime.tv_sec ||
-	     new->mtime.tv_nsec != old->mtime.tv_nsec))
+	if (new->type != ENTRY_DIR && !time_is_same(new->mtime, old->mtime))
 		what |= CHANGED_MTIME;
 	return what;
 }

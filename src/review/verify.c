@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/time.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "store/berth.h"
@@ -44,12 +45,6 @@ struct verify {
 	struct hb_verified result;
 };
 
-static bool is_since(struct timespec t, struct timespec t0)
-{
-	return t.tv_sec > t0.tv_sec ||
-	       (t.tv_sec == t0.tv_sec && t.tv_nsec >= t0.tv_nsec);
-}
-
 static bool is_seen(struct verify *v, const char *path,
 		    const struct sys_attr *attr)
 {
@@ -58,8 +53,7 @@ static bool is_seen(struct verify *v, const char *path,
 	for (size_t i = 0; i < v->n_witnesses; i++)
 		if (seen_find(&v->witnesses[i], path, &seen) &&
 		    seen.base_ino == attr->ino &&
-		    seen.base_ctime.tv_sec == attr->ctime.tv_sec &&
-		    seen.base_ctime.tv_nsec == attr->ctime.tv_nsec)
+		    time_is_same(seen.base_ctime, attr->ctime))
 			return true;
 	return false;
 }
@@ -68,9 +62,9 @@ static const char *words(const struct verify *v, const struct sys_attr *attr)
 {
 	bool has_birth = attr->btime.tv_sec != 0 || attr->btime.tv_nsec != 0;
 
-	if (has_birth && is_since(attr->btime, v->t0))
+	if (has_birth && !time_is_before(attr->btime, v->t0))
 		return "made since";
-	if (!is_since(attr->mtime, v->t0))
+	if (time_is_before(attr->mtime, v->t0))
 		return "metadata changed, or moved here";
 	return S_ISDIR(attr->mode) ? "names were added or removed in it"
 				   : "written to";
@@ -89,7 +83,7 @@ static int look(struct verify *v, const char *path, const struct sys_attr *attr,
 
 	if (++v->result.n_looked % PROGRESS_EVERY == 0)
 		progress_tell(&v->progress, v->result.n_looked);
-	if (!is_since(attr->ctime, v->t0) || is_seen(v, path, attr))
+	if (time_is_before(attr->ctime, v->t0) || is_seen(v, path, attr))
 		return 0;
 	v->result.n_found++;
 	return v->fn(v->ctx, &escape, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/alike_notes.h"
 
+#include "base/time.h"
 #include "changes/alike/alike.h"
 #include "session/open.h"
 
@@ -71,9 +72,7 @@ static int drop_one(const struct alike_place *place, void *ctx,
 	struct timespec *newest = ctx, found;
 	int r = alike_drop(place, &found, err);
 
-	if (r >= 0 && (found.tv_sec > newest->tv_sec ||
-		       (found.tv_sec == newest->tv_sec &&
-			found.tv_nsec > newest->tv_nsec)))
+	if (r >= 0 && time_is_before(*newest, found))
 		*newest = found;
 	return r;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/report.h"
+#include "base/time.h"
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
@@ -199,8 +200,7 @@ static struct timespec believable_t0(const struct session_resource *resource,
 	marker = sys_unnamed_file(resource->dir);
 	if (marker < 0 || resource_clock(marker, &now, NULL) < 0)
 		return t0;
-	if (now.tv_sec < t0.tv_sec ||
-	    (now.tv_sec == t0.tv_sec && now.tv_nsec < t0.tv_nsec))
+	if (time_is_before(now, t0))
 		return CONFLICT_T0_ALWAYS;
 	return t0;
 }

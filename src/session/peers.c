@@ -2,6 +2,7 @@
 #include "session/peers.h"
 
 #include "base/auto.h"
+#include "base/time.h"
 #include "session/layers.h"
 #include "session/session.h"
 #include "store/berth.h"
@@ -142,9 +143,7 @@ static bool have_committed(void *ctx, size_t layer, const char *path,
 		    !committed_since(&peer->committed, path,
 				     peer->ended[layer]))
 			continue;
-		if (base_ino == 0 ||
-		    (seen.base_ctime.tv_sec == base_ctime.tv_sec &&
-		     seen.base_ctime.tv_nsec == base_ctime.tv_nsec))
+		if (base_ino == 0 || time_is_same(seen.base_ctime, base_ctime))
 			return true;
 	}
 	return false;

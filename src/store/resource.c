@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "store/berth.h"
 #include "store/store.h"
 #include "sys/attr.h"
@@ -238,19 +239,12 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 		return hb_fail(err, r, "cannot look at '%s'",
 			       quoted(resource->source));
 	if (attr.ino != resource->ino ||
-	    attr.btime.tv_sec != resource->btime.tv_sec ||
-	    attr.btime.tv_nsec != resource->btime.tv_nsec)
+	    !time_is_same(attr.btime, resource->btime))
 		return hb_fail(err, -HB_E_STATE,
 			       "'%s' is not the directory that the session "
 			       "was made for",
 			       quoted(resource->source));
 	return take_fd(&fd);
-}
-
-static bool is_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
-				    : a.tv_nsec > b.tv_nsec;
 }
 
 /*
@@ -271,7 +265,7 @@ int resource_clock(int marker, struct timespec *ret_now, struct hb_error *err)
 		r = sys_touch(marker);
 		if (r >= 0)
 			r = sys_attr_at(marker, "", &after);
-		if (r >= 0 && is_later(after.ctime, before.ctime)) {
+		if (r >= 0 && time_is_before(before.ctime, after.ctime)) {
 			*ret_now = after.ctime;
 			return 0;
 		}

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/report.h"
 #include "base/suggest.h"
+#include "base/time.h"
 #include "host/look.h"
 #include "store/record.h"
 #include "sys/attr.h"
@@ -392,12 +393,6 @@ static bool has_resource_at(const struct session_record *record,
 	return false;
 }
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
-				    : a.tv_nsec < b.tv_nsec;
-}
-
 /* The session used last of those that have the working directory in them. */
 static int resolve_latest(const struct hb_store *store, char *const *names,
 			  size_t n, const char **ret, struct hb_error *err)
@@ -415,7 +410,7 @@ static int resolve_latest(const struct hb_store *store, char *const *names,
 		auto_fd int dir = store_open_session(store, names[i], NULL);
 
 		if (dir < 0 || record_read(dir, &record, NULL) < 0 ||
-		    is_before(record.used, latest) ||
+		    time_is_before(record.used, latest) ||
 		    !has_resource_at(&record, cwd))
 			continue;
 		latest = record.used;

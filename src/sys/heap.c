@@ -17,13 +17,18 @@
  * so that a growing buffer grows in place.
  *
  * Linked into those programs alone, where it takes the place of libc's.
+ *
+ * With musl's in its place, 200 starts each by turns: "run --direct" takes
+ * 36.2 ms and not 31.2, and 904 system calls and not 810; "run" takes 1 077
+ * calls and not 1 030, and its time differs by less than the noise.
  */
 
 /*
- * Room for all that a run takes, of which a page that nobody touches is free.
- * What does not fit costs a call and a page for each block.
+ * A page is taken when it is touched, so room costs nothing.  Too little does:
+ * with 64 KiB the gate's rules went past it, and "run --direct" called mmap
+ * 1 322 times and took 63.3 ms.  txn/cost.sh counts.
  */
-#define AREA_SIZE ((size_t)512 << 10)
+#define AREA_SIZE ((size_t)1 << 20)
 #define ALIGNMENT 16
 
 /* In front of every block. */

@@ -7,6 +7,7 @@
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/overlay.h"
+#include "tree/xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,16 +106,6 @@ static int digest_xattrs(const struct side *side, int fd, struct xname *names,
 	return 0;
 }
 
-static int list_xattrs(const struct side *side, char *list, size_t size,
-		       struct hb_error *err)
-{
-	ssize_t n = sys_list_xattrs_at(side->dir, side->name, list, size);
-
-	if (n < 0 && n != -ERANGE)
-		return hb_fail_at(err, (int)n, side->name, "cannot read");
-	return (int)n;
-}
-
 static int digest_listed(const struct side *side, const char *list, int len,
 			 struct xattrs *x, struct hb_error *err)
 {
@@ -142,29 +133,20 @@ static int digest_listed(const struct side *side, const char *list, int len,
 int side_xattrs(const struct side *side, struct xattrs *ret_xattrs,
 		struct hb_error *err)
 {
-	auto_free char *large = NULL;
+	auto_xattr_names struct xattr_names names = { 0 };
 	struct xattrs x = { 0 };
-	char small[512];
-	char *list = small;
-	int len, r;
+	int r;
 
 	*ret_xattrs = x;
 	/* Most have none, and the look at a layer's entry has told so. */
 	if (side->in_layer && !side->entry->has_xattrs)
 		return 0;
-	len = list_xattrs(side, small, sizeof(small), err);
-	if (len == -ERANGE) {
-		large = malloc(OVERLAY_LIST_MAX);
-		if (!large)
-			return hb_fail(err, -ENOMEM, "cannot list attributes");
-		list = large;
-		len = list_xattrs(side, large, OVERLAY_LIST_MAX, err);
-	}
-	if (len < 0)
-		return len;
-	if (len == 0)
+	r = xattr_names_read(&names, side->dir, side->name);
+	if (r < 0)
+		return hb_fail_at(err, r, side->name, "cannot read");
+	if (names.size == 0)
 		return 0;
-	r = digest_listed(side, list, len, &x, err);
+	r = digest_listed(side, names.list, (int)names.size, &x, err);
 	if (r < 0)
 		return r;
 	*ret_xattrs = x;

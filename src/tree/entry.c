@@ -4,10 +4,12 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/overlay.h"
+#include "tree/xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,48 +170,25 @@ static int decode_mark(const struct place *at, const char *name,
 	}
 }
 
-static ssize_t list_xattrs(const struct place *at, char *list, size_t size)
-{
-	if (at->name[0] == '\0')
-		return sys_list_xattrs(at->dir, list, size);
-	return sys_list_xattrs_at(at->dir, at->name, list, size);
-}
-
 static int decode_marks(const struct place *at, struct entry *e,
 			struct hb_error *err)
 {
-	auto_free char *large = NULL;
-	char small[512];
-	char *list = small;
-	ssize_t n;
-	int r;
+	auto_xattr_names struct xattr_names names = { 0 };
+	int r = xattr_names_read(&names, at->dir, at->name);
 
-	n = list_xattrs(at, small, sizeof(small));
-	if (n == -ERANGE) {
-		large = malloc(OVERLAY_LIST_MAX);
-		if (!large)
-			return hb_fail(err, -ENOMEM, "cannot list marks");
-		list = large;
-		n = list_xattrs(at, large, OVERLAY_LIST_MAX);
-	}
-	if (n < 0)
-		return hb_fail(err, (int)n, "cannot list the attributes");
-
-	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(list + i) + 1) {
-		if (!overlay_is_mark(list + i)) {
+	if (r < 0)
+		return hb_fail(err, r, "cannot list the attributes");
+	for (const char *x = names.list; x < names.list + names.size;
+	     x += strlen(x) + 1) {
+		if (!overlay_is_mark(x)) {
 			e->has_xattrs = true;
 			continue;
 		}
-		r = decode_mark(at, list + i + strlen(OVERLAY_PREFIX), e, err);
+		r = decode_mark(at, x + strlen(OVERLAY_PREFIX), e, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
-}
-
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 bool entry_is_untouched(const struct entry *a, const struct entry *b)
@@ -217,9 +196,9 @@ bool entry_is_untouched(const struct entry *a, const struct entry *b)
 	return a->type == b->type && a->mode == b->mode && a->uid == b->uid &&
 	       a->gid == b->gid && a->dev == b->dev && a->ino == b->ino &&
 	       a->size == b->size && a->nlink == b->nlink &&
-	       is_same_time(a->mtime, b->mtime) &&
-	       is_same_time(a->ctime, b->ctime) &&
-	       is_same_time(a->btime, b->btime);
+	       time_is_same(a->mtime, b->mtime) &&
+	       time_is_same(a->ctime, b->ctime) &&
+	       time_is_same(a->btime, b->btime);
 }
 
 /* Setting or removing a mark moves the ctime. */

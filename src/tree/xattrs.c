@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/xattrs.h"
 
+#include "sys/attr.h"
 #include "tree/bytes.h"
+#include "tree/overlay.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+static ssize_t list_names(int dir, const char *name, char *list, size_t size)
+{
+	return *name ? sys_list_xattrs_at(dir, name, list, size)
+		     : sys_list_xattrs(dir, list, size);
+}
+
+int xattr_names_read(struct xattr_names *names, int dir, const char *name)
+{
+	ssize_t n = list_names(dir, name, names->small, sizeof(names->small));
+
+	names->list = names->small;
+	if (n == -ERANGE) {
+		names->large = malloc(OVERLAY_LIST_MAX);
+		if (!names->large)
+			return -ENOMEM;
+		names->list = names->large;
+		n = list_names(dir, name, names->large, OVERLAY_LIST_MAX);
+	}
+	names->size = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? (int)n : 0;
+}
+
+void xattr_names_done(struct xattr_names *names)
+{
+	free(names->large);
+}
 
 int xattr_list_next(const struct xattr_list *list, size_t *pos,
 		    const char **ret_name, const void **ret_value,

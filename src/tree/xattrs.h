@@ -4,6 +4,21 @@
 
 #include <stddef.h>
 
+/* The names of an object's extended attributes, each with its NUL. */
+struct xattr_names {
+	const char *list;
+	size_t size;
+	char small[1024], *large;
+};
+
+/*
+ * Reads them, of the object `name` in `dir` or, with "", of `dir` itself.  0 or
+ * -errno; to be released either way.
+ */
+int xattr_names_read(struct xattr_names *names, int dir, const char *name);
+void xattr_names_done(struct xattr_names *names);
+#define auto_xattr_names __attribute__((cleanup(xattr_names_done)))
+
 /*
  * Names and values of extended attributes, one after the other, as a journal
  * has them: docs/formats/journal.md.  Borrowed.

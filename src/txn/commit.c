@@ -7,6 +7,7 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
+#include "txn/number.h"
 #include "txn/ops.h"
 #include "txn/rest.h"
 #include "txn/run.h"
@@ -247,21 +248,6 @@ static int scan(struct commit *c, struct txn_result *result,
 	return 0;
 }
 
-/* A number that no earlier transaction has left anything under. */
-static int choose_id(struct commit *c, struct hb_error *err)
-{
-	int r = history_next_id(c->txn->session, &c->id, err);
-
-	for (size_t i = 0; r >= 0 && i < c->n; i++) {
-		r = run_id_is_free(&c->txn->resources[i], c->id, err);
-		if (r == 0) {
-			c->id++;
-			i = (size_t)-1;
-		}
-	}
-	return r < 0 ? r : 0;
-}
-
 /* What is not taken of several layers has to leave them as well. */
 static int write_rest(struct commit *c, struct part *part,
 		      const struct txn_resource *res, struct syncer *syncer,
@@ -386,7 +372,7 @@ static int commit_run(struct commit *c, txn_applied_fn applied,
 	/* What a plan that was cut short has left has our number. */
 	r = history_sweep(c->txn, err);
 	if (r == 0)
-		r = choose_id(c, err);
+		r = number_choose(c->txn, &c->id, err);
 	if (r == 0)
 		r = write_journal(c, err);
 	if (r < 0)

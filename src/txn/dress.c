@@ -4,12 +4,14 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/carry.h"
 #include "tree/overlay.h"
 #include "tree/tree.h"
+#include "tree/xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,22 +49,13 @@ static int strip_listed(int fd, const char *list, size_t n, const char *path,
 /* Removes the marks of one object. */
 static int strip(int fd, const char *path, struct hb_error *err)
 {
-	char names[4096], *list = names;
-	auto_free char *large = NULL;
-	ssize_t n;
+	auto_xattr_names struct xattr_names names = { 0 };
+	int r = xattr_names_read(&names, fd, "");
 
-	n = sys_list_xattrs(fd, names, sizeof(names));
-	if (n == -ERANGE) {
-		large = malloc(OVERLAY_LIST_MAX);
-		if (!large)
-			return hb_fail(err, -ENOMEM, "cannot list attributes");
-		list = large;
-		n = sys_list_xattrs(fd, large, OVERLAY_LIST_MAX);
-	}
-	if (n < 0)
-		return hb_fail_at(err, (int)n, path,
+	if (r < 0)
+		return hb_fail_at(err, r, path,
 				  "cannot list the attributes of");
-	return strip_listed(fd, list, (size_t)n, path, err);
+	return strip_listed(fd, names.list, names.size, path, err);
 }
 
 static int set_label(int fd, const struct label *label, const char *path,
@@ -204,9 +197,7 @@ static int set_dir_time(const struct place *p, struct timespec mtime,
 	int r;
 
 	r = place_read(p, &now, err);
-	if (r < 0 || now.type != ENTRY_DIR ||
-	    (now.mtime.tv_sec == mtime.tv_sec &&
-	     now.mtime.tv_nsec == mtime.tv_nsec))
+	if (r < 0 || now.type != ENTRY_DIR || time_is_same(now.mtime, mtime))
 		return r;
 	r = sys_set_mtime_at(p->dir, p->name, mtime);
 	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the time of")
@@ -217,8 +208,7 @@ int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 		struct timespec mtime, struct hb_error *err)
 {
 	bool is_late =
-		now->type == ENTRY_DIR && (now->mtime.tv_sec != mtime.tv_sec ||
-					   now->mtime.tv_nsec != mtime.tv_nsec);
+		now->type == ENTRY_DIR && !time_is_same(now->mtime, mtime);
 	int r = is_late ? sys_set_mtime_at(p->dir, p->name, mtime) : 0;
 
 	if (r == -EPERM)

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "changes/database.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
@@ -51,9 +52,7 @@ static int check_main(const struct place *p, const char *path,
 	if (sys_attr_at(p->dir, main, &a) < 0)
 		return 0;
 	/* Put there by this transaction: who opens that one has the new one. */
-	if (moved_since && (a.ctime.tv_sec > moved_since->tv_sec ||
-			    (a.ctime.tv_sec == moved_since->tv_sec &&
-			     a.ctime.tv_nsec >= moved_since->tv_nsec)))
+	if (moved_since && !time_is_before(a.ctime, *moved_since))
 		return 0;
 	return check_held(p->dir, main, path, err);
 }

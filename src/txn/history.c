@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "base/time.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -157,12 +158,6 @@ int history_stamp(int session, enum history which, uint64_t id,
 	return 0;
 }
 
-static bool is_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
-				    : a.tv_nsec > b.tv_nsec;
-}
-
 static int touch(int fd, struct sys_attr *ret)
 {
 	int r = sys_touch(fd);
@@ -193,7 +188,7 @@ static int pass_a_tick(int dir, const char *name)
 		r = touch(fd, &now);
 		if (r < 0)
 			return r;
-		if (is_later(now.ctime, first.ctime))
+		if (time_is_before(first.ctime, now.ctime))
 			return 0;
 		sys_pause(TICK_PAUSE);
 	}
@@ -336,20 +331,12 @@ int history_abandon(struct apply *a, struct hb_error *err)
 	/* Those of the transaction that was to be undone are still needed. */
 	if (is_filed)
 		return 0;
-	for (size_t i = 0; i < a->txn->n_resources; i++) {
-		(void)site_remove_staged(&a->sites[i], NULL);
-		(void)site_remove_empty(&a->sites[i], NULL);
-	}
+	for (size_t i = 0; i < a->txn->n_resources; i++)
+		(void)site_remove(&a->sites[i], NULL);
 	return 0;
 }
 
-struct sweep {
-	struct txn *txn;
-	const struct txn_resource *resource;
-	bool all; /* also what has a journal in undone/ */
-};
-
-static bool has_journal(int session, uint64_t id)
+bool history_has(int session, uint64_t id)
 {
 	struct id_name n = name_of(id);
 
@@ -363,11 +350,6 @@ static bool has_journal(int session, uint64_t id)
 	return false;
 }
 
-bool history_has(int session, uint64_t id)
-{
-	return has_journal(session, id);
-}
-
 int history_drop(int session, enum history which, uint64_t id,
 		 struct hb_error *err)
 {
@@ -377,20 +359,23 @@ int history_drop(int session, enum history which, uint64_t id,
 	return r < 0 ? hb_fail(err, r, "cannot forget a transaction") : 0;
 }
 
+struct sweep {
+	int session;
+	const struct txn_resource *resource;
+};
+
 static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
 {
 	struct sweep *w = ctx;
 	struct site site;
 	int r;
 
-	if (has_journal(w->txn->session, id))
+	if (history_has(w->session, id))
 		return 0;
 	r = site_open(&site, w->resource, id, err);
 	if (r < 0)
 		return r;
-	r = site_remove_staged(&site, err);
-	if (r >= 0)
-		r = site_remove_empty(&site, err);
+	r = site_remove(&site, err);
 	site_close(&site);
 	return r;
 }
@@ -405,7 +390,7 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 		return hb_fail(err, r, "cannot remove an unfinished journal");
 	for (size_t i = 0; i < txn->n_resources; i++) {
 		const struct txn_resource *res = &txn->resources[i];
-		struct sweep w = { .txn = txn, .resource = res };
+		struct sweep w = { .session = txn->session, .resource = res };
 		struct ids ids = { .each = sweep_id, .ctx = &w };
 
 		r = each_id(res->spot, "txn", &ids, err);

@@ -503,8 +503,6 @@ static int read_all(struct journal *j, struct hb_error *err)
 	uint64_t size = 0;
 	int r;
 
-	if (!j->window)
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	r = check_owner(j->fd, &size, err);
 	if (r < 0)
 		return r;
@@ -518,24 +516,33 @@ static int read_all(struct journal *j, struct hb_error *err)
 	return check_all(j, size, err);
 }
 
-int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
+/* A reader of the file, which is taken; NULL for want of memory. */
+static struct journal *new_reader(int fd, struct hb_error *err)
 {
 	struct journal *j = calloc(1, sizeof(*j));
-	int r;
 
-	if (!j) {
+	if (j) {
+		j->fd = fd;
+		j->room = WINDOW;
+		j->window = malloc(j->room);
+	} else {
 		sys_close(fd);
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	}
-	j->fd = fd;
-	j->room = WINDOW;
-	j->window = malloc(j->room);
-	r = read_all(j, err);
-	if (r < 0) {
-		journal_free(j);
+	if (j && j->window)
+		return j;
+	journal_free(j);
+	(void)hb_fail(err, -ENOMEM, "cannot read the journal");
+	return NULL;
+}
+
+int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
+{
+	auto_journal struct journal *j = new_reader(fd, err);
+	int r = j ? read_all(j, err) : -ENOMEM;
+
+	if (r < 0)
 		return r;
-	}
-	*ret_journal = j;
+	*ret_journal = take_ptr(&j);
 	return 0;
 }
 
@@ -588,25 +595,19 @@ int journal_open_damaged(int dir, const char *name,
 
 	if (fd < 0)
 		return fd;
-	j = calloc(1, sizeof(*j));
-	if (!j) {
-		sys_close(fd);
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
-	}
-	j->fd = fd;
-	j->room = WINDOW;
-	j->window = malloc(j->room);
-	r = j->window ? check_owner(j->fd, &j->end, err)
-		      : hb_fail(err, -ENOMEM, "cannot read the journal");
-	if (r >= 0)
-		r = try_head(j, err);
+	j = new_reader(fd, err);
+	if (!j)
+		return -ENOMEM;
+	r = check_owner(j->fd, &j->end, err);
+	if (r < 0)
+		return r;
+	r = try_head(j, err);
 	if (r < 0)
 		return r;
 	*ret_has_head = r == 1;
 	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
 	journal_to_start(j);
-	*ret_journal = j;
-	j = NULL;
+	*ret_journal = take_ptr(&j);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
 
@@ -29,12 +30,6 @@ struct look {
 	struct timespec since;
 };
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
-				    : a.tv_nsec < b.tv_nsec;
-}
-
 static bool is_zero(struct timespec t)
 {
 	return t.tv_sec == 0 && t.tv_nsec == 0;
@@ -50,7 +45,7 @@ struct timespec late_since(const struct txn *txn)
 
 		if (is_zero(*t))
 			return *t;
-		if (is_zero(first) || is_before(*t, first))
+		if (is_zero(first) || time_is_before(*t, first))
 			first = *t;
 	}
 	return first;
@@ -74,7 +69,7 @@ static bool is_late(const struct sys_attr *a, struct timespec since)
 {
 	bool is_shared = !S_ISDIR(a->mode) && a->nlink > 1;
 
-	return !is_before(is_shared ? a->mtime : a->ctime, since);
+	return !time_is_before(is_shared ? a->mtime : a->ctime, since);
 }
 
 static int look_at(void *ctx, const struct tree_visit *v, struct hb_error *err)

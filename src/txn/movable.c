@@ -8,6 +8,7 @@
 #include "tree/overlay.h"
 #include "tree/standin.h"
 #include "tree/tree.h"
+#include "tree/xattrs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,22 +29,13 @@
 static int check_xattrs(int dirfd, const char *name, bool has_to_stay,
 			struct hb_error *err)
 {
-	char names[1024], *list = names;
-	auto_free char *large = NULL;
-	ssize_t n;
+	auto_xattr_names struct xattr_names names = { 0 };
+	int r = xattr_names_read(&names, dirfd, name);
 
-	n = sys_list_xattrs_at(dirfd, name, names, sizeof(names));
-	if (n == -ERANGE) {
-		large = malloc(OVERLAY_LIST_MAX);
-		list = large;
-		n = large ? sys_list_xattrs_at(dirfd, name, large,
-					       OVERLAY_LIST_MAX)
-			  : -ENOMEM;
-	}
-	if (n < 0) {
-		return hb_fail_at(err, (int)n, name, "cannot look at");
-	}
-	for (const char *x = list; x < list + n; x += strlen(x) + 1)
+	if (r < 0)
+		return hb_fail_at(err, r, name, "cannot look at");
+	for (const char *x = names.list; x < names.list + names.size;
+	     x += strlen(x) + 1)
 		if ((overlay_is_reserved(x) && !overlay_is_mark(x)) ||
 		    (has_to_stay && overlay_is_mark(x)) ||
 		    strcmp(x, OVERLAY_PREFIX "whiteout") == 0 ||

@@ -8,6 +8,7 @@
 #include "tree/content.h"
 #include "txn/history.h"
 #include "txn/journal.h"
+#include "txn/number.h"
 #include "txn/run.h"
 #include "txn/site.h"
 #include "txn/txn.h"
@@ -94,20 +95,6 @@ static int plan_one(struct site *s, uint32_t resource, struct journal_writer *w,
 	if (r < 0)
 		return hb_fail(err, r, "cannot sync the new upper");
 	return journal_add(w, &op, err);
-}
-
-static int choose_id(struct txn *txn, uint64_t *ret_id, struct hb_error *err)
-{
-	int r = history_next_id(txn->session, ret_id, err);
-
-	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
-		r = run_id_is_free(&txn->resources[i], *ret_id, err);
-		if (r == 0) {
-			++*ret_id;
-			i = (size_t)-1;
-		}
-	}
-	return r < 0 ? r : 0;
 }
 
 /* A directory above: the first `len` bytes of the path. */
@@ -253,7 +240,7 @@ static int write_journal(struct txn *txn, const struct paths *paths,
 	bool is_uncertain = false;
 	int r;
 
-	r = choose_id(txn, &head.id, err);
+	r = number_choose(txn, &head.id, err);
 	if (r == 0)
 		r = journal_begin(txn->session, JOURNAL_ROLLBACK, &w, err);
 	if (r == 0)

@@ -98,45 +98,6 @@ int run_check_idle(struct txn *txn, struct hb_error *err)
 	return hb_fail(err, -HB_E_STATE, "a change is not finished");
 }
 
-/* Whether the directory is there and has something in it. */
-static int is_filled(int dir, const char *name)
-{
-	struct sys_attr a;
-	int r = dir < 0 ? -ENOENT : sys_attr_at(dir, name, &a);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return r;
-	r = tree_is_empty(dir, name, 0, NULL);
-	return r < 0 ? r : !r;
-}
-
-int run_id_is_free(const struct txn_resource *resource, uint64_t id,
-		   struct hb_error *err)
-{
-	struct site s;
-	struct op op = { .effect = OP_UPPER };
-	struct place trash;
-	struct object o;
-	int r;
-
-	r = site_open(&s, resource, id, err);
-	if (r < 0)
-		return r;
-	site_undo(&s, &op, &trash);
-	r = place_read(&trash, &o, err);
-	if (r == 0 && o.type != ENTRY_NONE)
-		r = 1;
-	if (r == 0 && s.dirs[SITE_SPOT_UNDO] >= 0)
-		r = is_filled(s.dirs[SITE_SPOT_UNDO], ".");
-	if (r == 0 && s.dirs[SITE_DIR_UNDO] >= 0)
-		r = is_filled(s.dirs[SITE_DIR_UNDO], ".");
-	site_close(&s);
-	return r < 0 ? hb_fail(err, r, "cannot look for earlier commits")
-		     : r == 0;
-}
-
 /*
  * The other way round, past what somebody else has changed, and as if nothing
  * had been.

@@ -35,10 +35,6 @@ static inline struct conflict_rule run_rule(const struct txn *txn,
 /* -HB_E_STATE: a journal is in flight, and txn_recover() comes first. */
 int run_check_idle(struct txn *txn, struct hb_error *err);
 
-/* 1: nothing lies in undo/ID and trash/ID; 0: something does. */
-int run_id_is_free(const struct txn_resource *resource, uint64_t id,
-		   struct hb_error *err);
-
 struct run_request {
 	struct txn *txn;
 	txn_applied_fn applied;

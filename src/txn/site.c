@@ -24,13 +24,19 @@ static const struct {
 	const char *name;
 	bool is_in_spot;
 	bool is_numbered;
+	bool is_staged; /* copies */
 } layout[SITE_DIRS] = {
-	[SITE_SPOT_UNDO] = { "undo", true, true },
-	[SITE_SPOT_TXN] = { "txn", true, true },
-	[SITE_DIR_UNDO] = { "undo", false, true },
-	[SITE_DIR_TXN] = { "txn", false, true },
-	[SITE_DIR_TRASH] = { "trash", false, false },
+	[SITE_SPOT_UNDO] = { "undo", true, true, false },
+	[SITE_SPOT_TXN] = { "txn", true, true, true },
+	[SITE_DIR_UNDO] = { "undo", false, true, false },
+	[SITE_DIR_TXN] = { "txn", false, true, true },
+	[SITE_DIR_TRASH] = { "trash", false, false, false },
 };
+
+static int parent_of(const struct site *s, int which)
+{
+	return layout[which].is_in_spot ? s->resource->spot : s->resource->dir;
+}
 
 static int open_or_make(int at, const char *name, bool make)
 {
@@ -48,13 +54,10 @@ static int open_or_make(int at, const char *name, bool make)
 static int open_one(struct site *s, enum site_dir which, bool make,
 		    struct hb_error *err)
 {
-	int at =
-		layout[which].is_in_spot ? s->resource->spot : s->resource->dir;
-	auto_fd int top = -1;
-	char id[24];
+	auto_fd int top =
+		open_or_make(parent_of(s, which), layout[which].name, make);
 	int fd, r;
 
-	top = open_or_make(at, layout[which].name, make);
 	if (top == -ENOENT)
 		return 0;
 	if (top < 0)
@@ -64,13 +67,12 @@ static int open_one(struct site *s, enum site_dir which, bool make,
 		s->dirs[which] = take_fd(&top);
 		return 0;
 	}
-	(void)snprintf(id, sizeof(id), "%" PRIu64, s->id);
-	fd = open_or_make(top, id, make);
+	fd = open_or_make(top, s->name, make);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s/%s' of the session",
-			       layout[which].name, id);
+			       layout[which].name, s->name);
 	s->dirs[which] = fd;
 	if (!make || (s->is_one && !layout[which].is_in_spot))
 		return 0;
@@ -114,6 +116,7 @@ int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
 			    .id = id,
 			    .base = { .root = resource->base, .fd = -1 },
 			    .upper = { .root = -1, .fd = -1 } };
+	(void)snprintf(s->name, sizeof(s->name), "%" PRIu64, id);
 	for (int i = 0; i < SITE_DIRS; i++)
 		s->dirs[i] = -1;
 	if (resource->n_layers > 0)
@@ -179,48 +182,28 @@ void site_close(struct site *s)
 		}
 }
 
-/* SPOT/txn/ID and DIR/txn/ID: copies, or what nobody refers to. */
-int site_remove_staged(struct site *s, struct hb_error *err)
+static int remove_one(struct site *s, int which, struct hb_error *err)
 {
-	static const enum site_dir staged[] = { SITE_SPOT_TXN, SITE_DIR_TXN };
-	char id[24];
+	auto_fd int top = sys_openat(parent_of(s, which), layout[which].name,
+				     DIR_FLAGS, 0);
+	int r;
 
-	(void)snprintf(id, sizeof(id), "%" PRIu64, s->id);
-	for (size_t i = 0; i < 2; i++) {
-		int at = layout[staged[i]].is_in_spot ? s->resource->spot
-						      : s->resource->dir;
-		auto_fd int top = sys_openat(at, "txn", DIR_FLAGS, 0);
-		int r;
-
-		if (top == -ENOENT)
-			continue;
-		r = top < 0 ? top : tree_remove(top, id, err);
-		if (r < 0)
-			return hb_fail(err, r, "cannot remove copies");
-	}
-	return 0;
+	if (top < 0)
+		return top == -ENOENT ? 0 : top;
+	if (layout[which].is_staged)
+		return tree_remove(top, s->name, err);
+	r = sys_unlinkat(top, s->name, AT_REMOVEDIR);
+	return r == -ENOENT || r == -ENOTEMPTY || r == -EEXIST ? 0 : r;
 }
 
-int site_remove_empty(struct site *s, struct hb_error *err)
+int site_remove(struct site *s, struct hb_error *err)
 {
-	char id[24];
-
-	(void)snprintf(id, sizeof(id), "%" PRIu64, s->id);
 	for (int i = 0; i < SITE_DIRS; i++) {
-		int at = layout[i].is_in_spot ? s->resource->spot
-					      : s->resource->dir;
-		auto_fd int top = -1;
-		int r;
+		int r = layout[i].is_numbered ? remove_one(s, i, err) : 0;
 
-		if (!layout[i].is_numbered)
-			continue;
-		top = sys_openat(at, layout[i].name, DIR_FLAGS, 0);
-		if (top < 0)
-			continue;
-		r = sys_unlinkat(top, id, AT_REMOVEDIR);
-		if (r < 0 && r != -ENOENT && r != -ENOTEMPTY && r != -EEXIST)
+		if (r < 0)
 			return hb_fail(err, r, "cannot remove '%s/%s'",
-				       layout[i].name, id);
+				       layout[i].name, s->name);
 	}
 	return 0;
 }

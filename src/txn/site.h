@@ -37,6 +37,7 @@ struct cursor {
 struct site {
 	const struct txn_resource *resource;
 	uint64_t id;
+	char name[24];	     /* of its directories: the id */
 	int dirs[SITE_DIRS]; /* -1: not there */
 	struct cursor base, upper;
 	bool is_one;	 /* SPOT is DIR: what is synced for one is for both */
@@ -63,9 +64,11 @@ void site_close(struct site *s);
 /* Waits until names in all of these are on disk.  0 or -errno. */
 int site_sync(const struct site *s);
 
-/* The directories that the transaction does not need any more. */
-int site_remove_staged(struct site *s, struct hb_error *err);
-int site_remove_empty(struct site *s, struct hb_error *err);
+/*
+ * Its directories go: copies, which nobody refers to any more, with all that
+ * is in them, and of the others those that are empty.
+ */
+int site_remove(struct site *s, struct hb_error *err);
 
 /*
  * The parent of a path of any length, and the last name.  -ENOENT and -ENOTDIR

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "txn/steady.h"
+#include "base/time.h"
 #include "changes/filter.h"
 
 #include "base/error.h"
@@ -10,17 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-/*
- * Planning reads the layers and changes nothing in them, but for the rights of
- * what its owner cannot read: that has to be opened up for a moment, which
- * moves its change time.  Of such objects size and modification time have to
- * do.  A directory's change time tells of names that came or went in it.
- */
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
 
 static bool was_opened_up(const struct entry *e)
 {
@@ -35,8 +25,8 @@ static bool is_steady(const struct entry *e, const struct sys_attr *a)
 	if (a->ino != e->ino || a->dev != e->dev)
 		return false;
 	if (!was_opened_up(e))
-		return is_same_time(a->ctime, e->ctime);
-	return is_same_time(a->mtime, e->mtime) &&
+		return time_is_same(a->ctime, e->ctime);
+	return time_is_same(a->mtime, e->mtime) &&
 	       (e->type == ENTRY_DIR || a->size == e->size);
 }
 
@@ -105,7 +95,7 @@ static bool is_same_old(const struct entry *then, const struct entry *now)
 	return then->type == now->type && then->ino == now->ino &&
 	       then->dev == now->dev &&
 	       (then->type == ENTRY_DIR ||
-		is_same_time(then->ctime, now->ctime));
+		time_is_same(then->ctime, now->ctime));
 }
 
 static bool is_same_change(const struct change *then, const struct change *now)

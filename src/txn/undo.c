@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/time.h"
 #include "git/gitunit.h"
 #include "sys/attr.h"
 #include "tree/content.h"
@@ -47,15 +48,9 @@ struct reversal {
 	const char *path; /* of the operation that is checked */
 };
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec
-				    : a.tv_nsec < b.tv_nsec;
-}
-
 static bool is_since(const struct reversal *v, const struct sys_attr *a)
 {
-	return !is_before(a->ctime, v->stamp);
+	return !time_is_before(a->ctime, v->stamp);
 }
 
 static int check_inside(void *ctx, const struct tree_visit *visit,
@@ -155,8 +150,7 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	if (dress_has_attributes(op, base, &now, v->back) <= 0)
 		return hb_fail_at(err, -HB_E_CONFLICT, op->path,
 				  "changed since then:");
-	if (now.mtime.tv_sec != left->tv_sec ||
-	    now.mtime.tv_nsec != left->tv_nsec)
+	if (!time_is_same(now.mtime, *left))
 		op->effect |= OP_KEEP_TIME;
 	return 0;
 }
@@ -168,7 +162,7 @@ static bool is_put_back(const struct reversal *v, const struct place *p)
 
 	return v->back && p->dir >= 0 &&
 	       sys_attr_at(p->dir, p->name, &a) == 0 && !S_ISDIR(a.mode) &&
-	       is_before(a.ctime, v->undone);
+	       time_is_before(a.ctime, v->undone);
 }
 
 static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
@@ -212,8 +206,9 @@ static bool is_inode_seen(const struct reversal *v, const struct op *op)
 	(void)snprintf(path, sizeof(path), SEEN_INODE "%llu",
 		       (unsigned long long)a.ino);
 	return txn->seen(txn->seen_ctx[op->resource], path, &seen) &&
-	       seen.base_ino == a.ino && !is_before(seen.base_ctime, a.ctime) &&
-	       !is_before(a.ctime, seen.base_ctime);
+	       seen.base_ino == a.ino &&
+	       !time_is_before(seen.base_ctime, a.ctime) &&
+	       !time_is_before(a.ctime, seen.base_ctime);
 }
 
 /*
@@ -368,7 +363,7 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 				    &v->undone, NULL);
 	r = history_stamp(txn->session, which, id, &v->stamp, err);
 	/* What that one put back into the base has a newer ctime since. */
-	if (v->back && is_before(v->stamp, v->undone))
+	if (v->back && time_is_before(v->stamp, v->undone))
 		v->stamp = v->undone;
 	if (r == 0)
 		r = history_open(txn->session, which, id, &journal, err);

@@ -73,6 +73,10 @@ for n in 300 400; do
 done
 is 'a later command looks twice at a file that was touched' "$(each touched)" 2
 
+# What goes past the area of the run path's own heap is a call each.
+check 'a run among real files asks for memory 50 times, or less' \
+	[ "$(calls mmap run --direct -q -- true)" -le 50 ]
+
 rm -f "$TMPDIR"/diff.*
 rm -f "$TMPDIR"/calls "$TMPDIR"/rollback.* "$TMPDIR"/exec.*
 finish

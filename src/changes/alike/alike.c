@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/time.h"
 #include "changes/alike/alike_list.h"
 #include "changes/alike/alike_sweep.h"
 #include "changes/alike/below.h"
@@ -72,11 +73,6 @@ struct noting {
 	bool has_marks; /* the layer can have them */
 };
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 static size_t depth_of(const char *path)
 {
 	size_t n = 0;
@@ -89,7 +85,7 @@ static size_t depth_of(const char *path)
 static bool is_same_entry(const struct entry *a, const struct entry *b)
 {
 	return a->type == b->type && a->ino == b->ino &&
-	       is_same_time(a->ctime, b->ctime);
+	       time_is_same(a->ctime, b->ctime);
 }
 
 static bool is_same_note(const struct change *a, const struct change *b)
@@ -193,7 +189,7 @@ static bool is_still_noted(const struct spilled *before,
 
 	return c->new.type == ENTRY_FILE &&
 	       c->new.ino ==
-		       file->ino &&is_same_time(c->new.ctime, file->ctime) &&
+		       file->ino &&time_is_same(c->new.ctime, file->ctime) &&
 	       !(c->flags & ALIKE_GOES);
 }
 
@@ -337,7 +333,7 @@ static int note_file(struct noting *n, const struct sighting *s,
 	if (!(what & (CHANGED_ATTRIBUTES | CHANGED_CONTENT))) {
 		if (!below->in_layer)
 			record.change.kind = ALIKE_SAME;
-		if (is_same_time(s->new.mtime, below->entry.mtime) &&
+		if (time_is_same(s->new.mtime, below->entry.mtime) &&
 		    !git_is_index(s->git, s->name))
 			record.change.flags = ALIKE_GOES;
 	}
@@ -537,7 +533,7 @@ static bool is_stale(const struct spilled *record, const struct sys_attr *base)
 	return !base || base->ino != c->old.ino ||
 	       (base->mode & S_IFMT) !=
 		       (c->old.type == ENTRY_DIR ? S_IFDIR : S_IFREG) ||
-	       !is_same_time(base->ctime, c->old.ctime);
+	       !time_is_same(base->ctime, c->old.ctime);
 }
 
 int alike_drop(const struct alike_place *place, struct timespec *ret_newest,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "changes/alike/alike.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -42,11 +43,6 @@ struct sweep {
 	uint64_t n_gone;
 };
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 static bool is_it(const struct entry *noted, const struct sys_attr *now)
 {
 	if (noted->ino != now->ino)
@@ -55,7 +51,7 @@ static bool is_it(const struct entry *noted, const struct sys_attr *now)
 		return S_ISDIR(now->mode) &&
 		       noted->mode == (now->mode & 07777) &&
 		       noted->uid == now->uid && noted->gid == now->gid;
-	return S_ISREG(now->mode) && is_same_time(noted->ctime, now->ctime);
+	return S_ISREG(now->mode) && time_is_same(noted->ctime, now->ctime);
 }
 
 static int fail_at(const char *what, const char *path, int r,
@@ -203,9 +199,7 @@ static bool is_to_go(struct sweep *s, const struct spilled *record,
 
 static void keep_newest(struct timespec *newest, struct timespec t)
 {
-	if (newest &&
-	    (t.tv_sec > newest->tv_sec ||
-	     (t.tv_sec == newest->tv_sec && t.tv_nsec > newest->tv_nsec)))
+	if (newest && time_is_before(*newest, t))
 		*newest = t;
 }
 
@@ -276,7 +270,7 @@ int sweep_restore_times(const struct alike_place *place, struct spill *list,
 					NULL);
 		if (dir < 0 || sys_attr_at(dir, "", &now) < 0 ||
 		    !is_it(&c->new, &now) ||
-		    is_same_time(now.mtime, c->new.mtime))
+		    time_is_same(now.mtime, c->new.mtime))
 			continue;
 		r = sys_set_mtime_at(dir, "", c->new.mtime);
 		if (r < 0)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/time.h"
 #include "cli/show/findings.h"
 #include "cli/show/show.h"
 
@@ -102,12 +103,6 @@ struct list {
 	struct buf line;  /* of it */
 };
 
-static bool is_newer(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec
-				    : a.tv_nsec > b.tv_nsec;
-}
-
 static bool is_always_shown(const struct hb_change *change)
 {
 	return change->kind == 'D' || change->has_conflict ||
@@ -119,7 +114,8 @@ static void note_row(struct list *l, const struct hb_change *change,
 {
 	size_t at = l->n_rows;
 
-	while (at > 0 && is_newer(change->session_time, l->rows[at - 1].time))
+	while (at > 0 &&
+	       time_is_before(l->rows[at - 1].time, change->session_time))
 		at--;
 	l->n_left += l->n_rows == ROWS;
 	if (at == ROWS)
