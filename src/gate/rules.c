@@ -52,13 +52,9 @@ static const struct word on_words[] = { { "added", GATE_ON_ADDED },
 					{ "mode", GATE_ON_MODE },
 					{ NULL, 0 } };
 
-static const struct word type_words[] = { { "file", 1U << ENTRY_FILE },
-					  { "dir", 1U << ENTRY_DIR },
-					  { "link", 1U << ENTRY_LINK },
-					  { "fifo", 1U << ENTRY_FIFO },
-					  { "socket", 1U << ENTRY_SOCKET },
-					  { "device", 1U << ENTRY_DEVICE },
-					  { NULL, 0 } };
+#define TYPE_WORD(id_, name_, format_, openness_) \
+	{ (name_), 1U << ENTRY_##id_ },
+static const struct word type_words[] = { ENTRY_ROWS(TYPE_WORD){ NULL, 0 } };
 
 static const struct word test_words[] = {
 	{ "binary", GATE_TEST_BINARY },

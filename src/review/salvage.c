@@ -46,21 +46,11 @@ struct salvaging {
 
 static const char *type_of(const struct entry *e)
 {
-	switch (e->type) {
-	case ENTRY_FILE:
-		return "file";
-	case ENTRY_DIR:
-		return "directory";
-	case ENTRY_LINK:
-		return "link";
-	case ENTRY_NONE:
-	case ENTRY_FIFO:
-	case ENTRY_SOCKET:
-	case ENTRY_DEVICE:
-	case ENTRY_TYPES:
-	default:
+	if (e->type == ENTRY_NONE || entry_is_special(e))
 		return "special";
-	}
+	if (e->type == ENTRY_DIR)
+		return "directory";
+	return e->type == ENTRY_LINK ? "link" : "file";
 }
 
 /* Under its name, or where there is none or it is taken under its number. */

@@ -54,22 +54,22 @@ static const struct {
 	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
 };
 
+#define IS_PLAIN   false
+#define IS_SPECIAL true
+#define TYPE(id_, name_, format_, openness_) \
+	[ENTRY_##id_] = { (format_), IS_##openness_ },
+
+static const struct {
+	mode_t format;
+	bool is_special;
+} types[ENTRY_TYPES] = { ENTRY_ROWS(TYPE) };
+
 enum entry_type entry_type_of(mode_t mode)
 {
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return ENTRY_FILE;
-	case S_IFDIR:
-		return ENTRY_DIR;
-	case S_IFLNK:
-		return ENTRY_LINK;
-	case S_IFIFO:
-		return ENTRY_FIFO;
-	case S_IFSOCK:
-		return ENTRY_SOCKET;
-	default:
-		return ENTRY_DEVICE;
-	}
+	for (enum entry_type i = ENTRY_FILE; i < ENTRY_TYPES; i++)
+		if (types[i].format == (mode & S_IFMT))
+			return i;
+	return ENTRY_DEVICE;
 }
 
 static void fill(const struct sys_attr *a, struct entry *e)
@@ -281,6 +281,5 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 
 bool entry_is_special(const struct entry *e)
 {
-	return e->type == ENTRY_FIFO || e->type == ENTRY_SOCKET ||
-	       e->type == ENTRY_DEVICE;
+	return types[e->type].is_special;
 }

@@ -10,23 +10,39 @@
 struct hb_error;
 
 /*
- * What is known of one object in a layer or a base, without having opened it:
- * type, identity, attributes, and what the overlay's marks on it mean.
+ * The types of objects, one row each.
+ *
+ *	id		ENTRY_ID
+ *	name		in rules of the gate
+ *	format		in st_mode; 0: every other
+ *	openness	PLAIN, or SPECIAL: it may not be opened
  */
+/* clang-format off */
+#define ENTRY_ROWS(ROW) \
+	ROW(FILE, "file", S_IFREG, PLAIN) \
+	ROW(DIR, "dir", S_IFDIR, PLAIN) \
+	ROW(LINK, "link", S_IFLNK, PLAIN) /* symbolic */ \
+	ROW(FIFO, "fifo", S_IFIFO, SPECIAL) \
+	ROW(SOCKET, "socket", S_IFSOCK, SPECIAL) \
+	ROW(DEVICE, "device", 0, SPECIAL) \
+	/* Their numbers are in journals: a new row comes last. */
+
+#define ENTRY_ID(id, ...) ENTRY_##id,
 enum entry_type {
 	ENTRY_NONE = 0, /* nothing there, or a whiteout in the layer */
-	ENTRY_FILE,
-	ENTRY_DIR,
-	ENTRY_LINK, /* symbolic */
-	ENTRY_FIFO,
-	ENTRY_SOCKET,
-	ENTRY_DEVICE,
+	ENTRY_ROWS(ENTRY_ID)
 	ENTRY_TYPES /* one past the last */
 };
+#undef ENTRY_ID
+/* clang-format on */
 
 /* Of the mode that stat() tells. */
 enum entry_type entry_type_of(mode_t mode);
 
+/*
+ * One object in a layer or a base, without having opened it: type, identity,
+ * attributes, and the meaning of the overlay's marks on it.
+ */
 struct entry {
 	enum entry_type type;
 	mode_t mode; /* 07777 */

@@ -100,8 +100,30 @@ STATUS = Addition("exit status", [
          "lint/man", "src/cli returns every exit status of the enum"),
 ])
 
+JOURNAL = Addition("operation of a journal", [
+    Part("src/txn/op.h", "OP_KINDS /* one past the last */", "\tOP_DUMMY,\n", "src/txn/op.c", "OP_DUMMY"),
+    Part("src/txn/op.c", "X(OP_LAYER,",
+         "\tX(OP_DUMMY, HAS_ANY, HAS_NONE, NONE, 0, 0, 0, false) \\\n", "src/txn/op.c", "each kind has a row"),
+    Part("src/txn/step.c", "{ OP_DELETE, H_OLD, H_NONE,",
+         "\t{ OP_DUMMY, H_OLD, H_NONE, H_NONE, 0, 0, A_DONE, A_DONE },\n",
+         "lint/formats", "every operation that moves an object has rows"),
+    Part("docs/formats/journal.md", "| 0 | 4 | operation:",
+         "| 0 | 4 | operation: 1 add, 2 replace, 3 delete, 4 directory, 5 layer, 6 remove, 7 dummy |\n",
+         "lint/formats", "journal.md lists the operations"),
+])
+
+TYPE = Addition("type of an object", [
+    Part("src/tree/entry.h", "a new row comes last", "\tROW(DUMMY, \"dummy\", S_IFMT, SPECIAL) \\\n",
+         "src/tree/carry.c", "ENTRY_DUMMY"),
+    Part("src/tree/carry.c", "case ENTRY_DEVICE:", "\tcase ENTRY_DUMMY:\n",
+         "src/tree/carry.c", "ENTRY_DUMMY"),
+    Part("docs/formats/journal.md", "| 4 | type: 0 none",
+         "| 4 | type: 0 none, 1 file, 2 directory, 3 link, 4 fifo, 5 socket, 6 device, 7 dummy |\n",
+         "lint/formats", "journal.md lists the types"),
+])
+
 # The rows that are tried, in the order of CONTRIBUTING.
-ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS]
+ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS, JOURNAL, TYPE]
 # A folder is a library of its own, which lint/layers and meson hold.
 NOT_TRIED = {"folder", "state of a session"}
 
