@@ -57,6 +57,7 @@ struct hb_session_info {
 	const char *id;
 	enum hb_state state;
 	int64_t created, used;
+	const char *command; /* that ran last, cut where it is long; or "" */
 	bool is_durable;
 	bool is_unsynced; /* the last box's writes were not synced */
 	bool has_lost;	  /* the machine went down while a box ran */

@@ -128,6 +128,7 @@ int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,
 	r = kept_fill(run, store, &record, err);
 	if (r < 0)
 		return r;
+	record_note_command(&record, run->options->argv);
 	record.is_passing = !run->settings.session;
 	if (record.is_passing) {
 		return make_numbered(run, store, &record, &asked, ret_session,

@@ -310,6 +310,8 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	if (r < 0)
 		return r;
 	m->door = open_door(m, &why);
+	if (m->plan->argv)
+		record_note_command(&s->record, m->plan->argv);
 	r = session_begin(s, err);
 	if (r < 0) {
 		live_remove(s->dir);

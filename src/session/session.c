@@ -146,6 +146,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.state = session_shown_state(s),
 		.created = record->created,
 		.used = record->used.tv_sec,
+		.command = record->command,
 		.is_durable = record->is_durable,
 		.has_workspace = record->resources[0].role[0],
 		.view = record_shows_host(record) ? "host" : "run",
@@ -423,6 +424,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	};
 	struct hb_session_info unreadable = { .name = name,
 					      .id = "",
+					      .command = "",
 					      .state = HB_STATE_UNREADABLE };
 	int r;
 

@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/kv.h"
 #include "base/num.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "base/sha256.h"
 #include "sys/attr.h"
@@ -67,6 +68,16 @@ void record_done(struct session_record *record)
 	free(record->policy);
 	free(record->layers);
 	memset(record, 0, sizeof(*record));
+}
+
+void record_note_command(struct session_record *record, char *const *argv)
+{
+	struct path_part base = path_basename(argv[0]);
+	const char *word = argv[1] && argv[1][0] != '-' ? argv[1] : NULL;
+
+	(void)snprintf(record->command, sizeof(record->command), "%.*s%s%.24s",
+		       (int)(base.n < 32 ? base.n : 32), base.s,
+		       word ? " " : "", word ? word : "");
 }
 
 int record_check_name(const char *what, const char *name, struct hb_error *err)
@@ -243,6 +254,7 @@ static const struct field session_fields[] = {
 	SESSION_FIELD("dir-ino", FIELD_U64, dir_ino),
 	SESSION_FIELD("created", FIELD_I64, created),
 	SESSION_FIELD("used", FIELD_TIME, used),
+	SESSION_FIELD("command", FIELD_TEXT, command),
 	SESSION_FIELD("boot", FIELD_TEXT, boot),
 	SESSION_FIELD("pid", FIELD_I64, pid),
 	SESSION_FIELD("durable", FIELD_BOOL, is_durable),

@@ -25,6 +25,7 @@ struct hb_error;
 #define RECORD_LAYERS_MAX    1000
 #define RECORD_POLICY_MAX    1100
 #define RECORD_ROLE_SIZE     16
+#define RECORD_COMMAND_SIZE  64
 #define RECORD_FILE_MAX	     ((size_t)1 << 18)
 
 enum session_state {
@@ -76,10 +77,11 @@ struct session_record {
 	char id[RECORD_ID_SIZE];
 	char name[RECORD_NAME_MAX + 1];
 	enum session_state state;
-	uint64_t dir_ino;	     /* of the session's own directory */
-	int64_t created;	     /* seconds since 1970 */
-	struct timespec used;	     /* the last begin or end of something */
-	char boot[RECORD_BOOT_SIZE]; /* the boot id when it was written */
+	uint64_t dir_ino;     /* of the session's own directory */
+	int64_t created;      /* seconds since 1970 */
+	struct timespec used; /* the last begin or end of something */
+	char command[RECORD_COMMAND_SIZE]; /* that ran last; "": none yet */
+	char boot[RECORD_BOOT_SIZE];	   /* the boot id when it was written */
 	int64_t pid;	  /* SESSION_ACTIVE: the supervisor's, else 0 */
 	bool is_durable;  /* its overlays sync as the command asks for */
 	bool is_unsynced; /* the last box's writes were not synced by us */
@@ -107,6 +109,12 @@ struct session_record {
 
 /* Accepts zero. */
 void record_done(struct session_record *record);
+
+/*
+ * Notes a command by its name and the word after it, such as `npm test`.  More
+ * could be a secret, and so could the argument of an option.
+ */
+void record_note_command(struct session_record *record, char *const *argv);
 
 #define auto_record __attribute__((cleanup(record_done)))
 

@@ -120,6 +120,7 @@ STEPS = (
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- sh -c 'echo \"[core] pager = b\" >.gitconfig'"),
     ("gate: a key", 4, "gate @s"),
     ("mark", 0, "mark @s"),
+    ("ls: a mark", 0, "ls"),
     ("mark: there is one", 10, "mark @s m1"),
     ("fork", 0, "fork @s t"),
     ("status: marks", 0, "status @t"),

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "cli/commands/cmd_session.h"
+#include "cli/commands/sweep.h"
 #include "cli/front/choose.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
@@ -373,13 +374,22 @@ int cmd_cleanup(const struct cmd_call *call, struct hb_error *err)
 	r = cmd_session_operand(call, false, &ref, &rest, err);
 	if (r < 0)
 		return r;
-	if (call->values->stale && ref) {
-		hb_fix(err, "holdback cleanup %s, or --stale alone", ref);
+	if (ref && (call->values->stale || sweep_is_meant(call->values))) {
+		hb_fix(err, "holdback cleanup %s, or the option alone", ref);
 		return hb_fail(err, -HB_E_USAGE,
-			       "--stale takes no session: it looks at all");
+			       "--stale, --all, --committed and --older take "
+			       "no session: they look at all");
+	}
+	if (call->values->stale && sweep_is_meant(call->values)) {
+		hb_fix(err, "one command each");
+		return hb_fail(err, -HB_E_USAGE,
+			       "--stale excludes --all, --committed and "
+			       "--older");
 	}
 	if (call->values->stale)
 		return clean_stale(call, err);
+	if (sweep_is_meant(call->values))
+		return sweep_sessions(call, err);
 	r = cmd_open_store(call, false, &store, err);
 	if (r >= 0 && (!ref || strcmp(ref, "@") == 0))
 		r = choose_only(store, "cleanup", err);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `holdback create`, and what only looks: ls, status, diff. */
+/* `holdback create`, and what only looks: status, diff. */
 
 int cmd_create(const struct cmd_call *call, struct hb_error *err)
 {
@@ -42,60 +42,6 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 	else
 		(void)buf_add_fmt(&doc.out, "created session %s\n",
 				  options.name);
-	return doc_end(&doc, err);
-}
-
-static int list_one(void *ctx, const struct hb_session_info *info,
-		    struct hb_error *err)
-{
-	struct doc *doc = ctx;
-
-	if (doc->is_json) {
-		json_object(&doc->json);
-		show_session_json(info, doc);
-		json_end(&doc->json);
-		return doc_flow(doc, err);
-	}
-	(void)buf_add_fmt(&doc->out, "%-24s %-10s ", info->name,
-			  hb_state_name(info->state));
-	for (size_t i = 0; i < info->n_resources; i++) {
-		if (i > 0)
-			(void)buf_add_char(&doc->out, ' ');
-		(void)quote_name(info->sources[i], strlen(info->sources[i]),
-				 &doc->out);
-	}
-	/* Last, so that the paths of all are in one column. */
-	if (info->undo_bytes > 0) {
-		(void)buf_add_str(&doc->out, " · undo ");
-		(void)show_size(info->undo_bytes, &doc->out);
-	}
-	if (info->interrupted)
-		(void)buf_add_fmt(&doc->out, " · %s interrupted",
-				  info->interrupted);
-	(void)buf_add_char(&doc->out, '\n');
-	return doc_flow(doc, err);
-}
-
-int cmd_ls(const struct cmd_call *call, struct hb_error *err)
-{
-	auto_doc struct doc doc = { 0 };
-	struct hb_store *store = NULL;
-	int r;
-
-	r = cmd_open_store(call, false, &store, err);
-	if (r < 0)
-		return r;
-	doc_begin(&doc, call->values->json, "ls");
-	if (doc.is_json) {
-		json_key(&doc.json, "sessions");
-		json_array(&doc.json);
-	}
-	r = hb_store_list(store, list_one, &doc, err);
-	hb_store_free(store);
-	if (r < 0)
-		return r;
-	if (doc.is_json)
-		json_end(&doc.json);
 	return doc_end(&doc, err);
 }
 

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "cli/front/depth.h"
 #include "cli/show/say.h"
 #include "holdback/session.h"
 
@@ -31,27 +32,6 @@ static int keep_here(void *ctx, const struct hb_session_info *info,
 	return 0;
 }
 
-/* One that cannot be looked at is not to be overlooked. */
-static bool has_changes(struct hb_store *store, const char *name)
-{
-	const struct hb_changes_options options = { .without_hash = true };
-	struct hb_changes *changes = NULL;
-	struct hb_session *session = NULL;
-	char ref[sizeof(((struct here *)0)->names[0]) + 1];
-	bool has = true;
-
-	(void)snprintf(ref, sizeof(ref), "@%s", name);
-	if (hb_session_open(store, ref, HB_OPEN_LOOK, &session, NULL) >= 0 &&
-	    hb_session_changes(session, &options, &changes, NULL) >= 0) {
-		const struct hb_summary *s = hb_changes_summary(changes);
-
-		has = s->n_files || s->n_directories || s->n_git;
-	}
-	hb_changes_free(changes);
-	hb_session_free(session);
-	return has;
-}
-
 static struct here *find_here(struct hb_store *store, struct hb_error *err)
 {
 	struct here *here = calloc(1, sizeof(*here));
@@ -69,11 +49,13 @@ int choose_only(struct hb_store *store, const char *command,
 	auto_free struct here *here = find_here(store, err);
 	auto_buf struct buf list = BUF_INIT(4096);
 	const char *first = NULL;
+	struct depth depth;
 	size_t n = 0;
 
 	/* Whatever it is, opening the one used last says it better. */
 	for (size_t i = 0; here && here->n > 1 && i < here->n; i++) {
-		if (!has_changes(store, here->names[i]))
+		depth_look(store, here->names[i], &depth);
+		if (!depth.has_changes)
 			continue;
 		(void)buf_add_fmt(&list, "%s@%s", n > 0 ? ", " : "",
 				  here->names[i]);

@@ -44,8 +44,9 @@ struct cli_values {
 	bool yes;
 	bool dry_run;
 	bool back;
-	const char *take; /* recover */
-	bool stale;
+	const char *take;	    /* recover */
+	bool stale, all, committed; /* cleanup */
+	uint64_t older;
 	bool name_status;
 	bool stat;
 	bool pty; /* exec, shell */

@@ -208,6 +208,8 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	json_int(j, info->created);
 	json_key(j, "used");
 	json_int(j, info->used);
+	if (info->command[0])
+		doc_str(doc, "command", info->command);
 	if (info->view)
 		doc_str(doc, "view", info->view);
 	doc_bool(doc, "durable", info->is_durable);
