@@ -10,7 +10,7 @@
  *
  * A failure is kept: every later addition returns it and adds nothing, so that
  * a caller who adds fifty things checks once, at the end.  The codes are -E2BIG
- * (past the limit), -ENOMEM, and whatever buf_fail() was given.
+ * (past the limit), -ENOMEM, and the code given to buf_fail().
  *
  * The bytes are always followed by a NUL which is not counted in `len`.
  */
@@ -55,8 +55,8 @@ int buf_add_vfmt(struct buf *b, const char *fmt, va_list ap)
 int buf_add_fill(struct buf *b, char c, size_t n);
 
 /*
- * Makes the buffer fail with `r` unless it has failed before, so that whoever
- * writes into one can refuse a value in the same way.  Returns what is kept.
+ * Makes the buffer fail with `r` unless it has failed before, so that a writer
+ * can refuse a value in the same way.  Returns what is kept.
  */
 int buf_fail(struct buf *b, int r);
 

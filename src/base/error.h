@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * How errors are made; holdback/error.h says what they are.  On failure whoever
- * knows something worth saying calls hb_fail() and returns what that returns:
- * the first call sets the code, later ones put their words in front.
+ * How errors are made; holdback/error.h says what they are.  On failure a
+ * function with words for the user returns hb_fail().  The first call sets the
+ * code, later calls put their words in front.
  */
 
 static_assert(sizeof(struct hb_error) <= PIPE_BUF,

@@ -11,10 +11,9 @@
  *
  * All ways to match are followed at once.  A state is an offset into the
  * pattern; the set of states reached so far is stepped over each byte of the
- * path.  An offset is in the set at most once, so the time is bounded by the
- * product of the lengths whatever the pattern, and there is nothing to go back
- * to.  The set seldom has more than three members, and an empty one ends the
- * match.
+ * path.  An offset is in the set at most once, so the product of the lengths
+ * bounds the time of every pattern, and nothing goes back.  The set seldom has
+ * more than three members, and an empty one ends the match.
  *
  * A "**" component owns two states: at its first star, where a component
  * starts, and at its second, inside of a component that it swallows.  What git
@@ -62,8 +61,7 @@ static char fold_byte(char c)
 	return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* Bytes of the named classes, as ranges: those of ASCII, whatever the locale.
- */
+/* Bytes of the named classes, as ranges: those of ASCII, in every locale. */
 struct named_class {
 	const char *name;
 	const char *ranges; /* pairs: from, to */
@@ -89,7 +87,7 @@ static bool is_in_ranges(const char *ranges, unsigned char c)
 
 /*
  * A named class at `i`: the offset behind it and whether it has the byte; 0 for
- * something else that begins so; SIZE_MAX for one that nobody knows.
+ * something else that begins so; SIZE_MAX for an unknown class.
  */
 static size_t read_named(const struct pattern *p, size_t i, unsigned char c,
 			 bool *listed)
@@ -129,8 +127,8 @@ static bool class_byte(const struct pattern *p, size_t *i, unsigned char *ret)
 }
 
 /*
- * The offset behind the class that begins at `i`, or 0 if it is malformed, and
- * whether it lists the byte, or does not if it is negated.
+ * The offset behind the class that begins at `i`, or 0 if it is malformed.
+ * Also tells whether the class takes the byte.
  */
 static size_t read_class(const struct pattern *p, size_t i, char c,
 			 bool *ret_matches)
@@ -342,8 +340,8 @@ static bool match_whole(const struct pattern *p, const char *path, size_t len,
 
 /*
  * Whether the path ends in other bytes than the pattern asks for.  Nearly all
- * patterns end in some that stand for themselves, and nearly no path ends in
- * those of a pattern: so most need no more than this.
+ * patterns end in literal bytes, and nearly no path ends in those of a pattern.
+ * So most paths need no more than this.
  */
 static bool ends_otherwise(const struct pattern *p, const char *path,
 			   size_t len)

@@ -22,12 +22,12 @@ struct hb_error;
  *		any beginning, and at the end everything below but not the
  *		directory itself.  Beside other bytes it is a "*".
  *
- * A pattern with a slash before its last byte matches from the start of the
- * path, and so does one that begins with a slash.  Any other matches the last
- * component.  A slash at the end makes it match directories only.
+ * A pattern matches from the start of the path if it begins with a slash or has
+ * one before its last byte.  Any other matches the last component.  A slash at
+ * the end makes it match directories only.
  *
- * A leading "!" is not known; what a list of patterns means belongs to whoever
- * has the list.
+ * A leading "!" is not known: the owner of a list of patterns decides its
+ * meaning.
  */
 #define GLOB_PATTERN_MAX 1024
 
@@ -40,7 +40,7 @@ enum glob_flags {
 
 /*
  * Returns 0, or -HB_E_CONFIG with words for a pattern that is empty, too long
- * or malformed.  Whoever reads a pattern checks it once.
+ * or malformed.  The reader of a pattern checks it once.
  */
 int glob_check(const char *pattern, struct hb_error *err);
 
@@ -52,9 +52,8 @@ int glob_check(const char *pattern, struct hb_error *err);
 bool glob_match(const char *pattern, const char *path, unsigned int flags);
 
 /*
- * Whether the pattern's `n` bytes match all of the text, both from their starts
- * as they stand: slashes at the ends mean nothing special, and the start counts
- * as that of a component.
+ * Whether the pattern's `n` bytes match all of the text.  Slashes at the ends
+ * have no meaning, and the start counts as that of a component.
  *
  * Every byte of the pattern that is looked at, for a byte of the text, lowers
  * `*work` by one.  At 0 the match is given up, and the answer is false.

@@ -21,8 +21,8 @@ static inline void *grow_array(void *array, size_t n, size_t size)
 
 /*
  * Makes room for one more item behind the `n` of `array`, which is NULL at
- * first and which nothing else may allocate: its room follows from `n`, so
- * nobody has to keep it.  0, or -ENOMEM with the array as it was.
+ * first and which nothing else may allocate.  Its room follows from `n` and is
+ * not stored.  0, or -ENOMEM with the array as it was.
  */
 #define grow(array, n)                                                     \
 	__extension__({                                                    \

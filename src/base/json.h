@@ -19,7 +19,7 @@
  *	all else					as it is
  *
  * The second row is the character U+10FE00 + NN, from the end of a private
- * plane: every parser takes it, and a reader who wants the bytes turns it back.
+ * plane.  Every parser takes it, and a reader can turn it back into the byte.
  * So that this is exact, the characters U+10FE80 to U+10FEFF themselves are
  * written as if their bytes were not UTF-8.  No two strings look the same.
  */

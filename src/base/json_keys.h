@@ -19,9 +19,9 @@ struct buf;
 int json_check_object(const char *text, size_t n);
 
 /*
- * Writes `host` to `out` with the members of `keys`, names with commas between
- * them, as `ours` has them; one that `ours` lacks stays as it is.  Both are one
- * object each.  A name counts only if it is spelled without escapes.
+ * Writes `host` to `out`, with the members that `keys` names taken from `ours`.
+ * Names have commas between them.  A member that `ours` lacks stays.  Both are
+ * one object each.  A name counts only if it is spelled without escapes.
  *
  * -EINVAL if one of the texts is not an object, or has such a name twice;
  * -ENOMEM, -E2BIG of the buffer.

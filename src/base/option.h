@@ -11,8 +11,8 @@ struct hb_error;
 struct option;
 
 /*
- * One table of options yields the parser, the configuration keys, the help, the
- * completions of three shells and the list a test holds against the man page.
+ * One table of options yields the parser, the configuration keys, the help and
+ * the completions of three shells.  A test compares it with the man page.
  *
  *	struct run_values {
  *		bool json;
@@ -42,7 +42,7 @@ enum option_kind {
 	OPTION_SIZE,	 /* uint64_t: bytes, with K, M, G */
 	OPTION_DURATION, /* uint64_t: seconds, with s, m, h, d */
 	OPTION_DECIMAL,	 /* uint64_t: thousandths, from "1.5" */
-	OPTION_CALL,	 /* whatever `call` makes of it; may repeat */
+	OPTION_CALL,	 /* read by `call`; may repeat */
 };
 
 enum option_arg {

@@ -9,8 +9,8 @@
 
 /*
  * Three scripts from the same tables.  Names of commands, options and choices
- * stand in them as they are, so they are made of letters that no shell knows
- * otherwise; sentences are quoted.
+ * are not quoted, so they have only letters without a meaning in any shell.
+ * Sentences are quoted.
  */
 
 const char *const option_shell_names[OPTION_SHELLS + 1] = {

@@ -18,9 +18,9 @@ int option_help(const struct program *p, const struct command *c,
 /*
  * All that can be typed, for a test to hold against the man pages.  One line
  * for each command and for each option that is not hidden, in the order of the
- * tables, with TAB between: the command ("-" for the options of all), the long
- * option with its dashes, the short one, the metavar; what is missing is
- * "-".  The metavar of an optional argument is in brackets.
+ * tables.  Its columns have TAB between: the command ("-" for the options of
+ * all), the long option with its dashes, the short option, the metavar.  A
+ * missing one is "-".  The metavar of an optional argument is in brackets.
  */
 int option_list(const struct program *p, struct buf *out);
 

@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 /*
- * Paths as text.  Nothing here looks at a file system, so nothing here knows
- * about symbolic links: a textual answer decides what is said or looked for,
- * never what is safe to open.
+ * Paths as text.  Nothing here looks at a file system or knows of symbolic
+ * links.  A textual answer never decides whether a path is safe to open.
  */
 
 /* A piece of a path that was given; not terminated. */
@@ -51,9 +50,9 @@ int path_join(const char *dir, const char *name, char *ret, size_t size);
 
 /*
  * Whether `path` is `dir` or lies below it, component by component: not so for
- * "/sandbox-evil" and "/sandbox".  Empty and "." components do not count.  A
- * ".." in either makes the answer no, as does one being absolute and the other
- * not, so whoever asks in order to forbid normalises first.
+ * "/sandbox-evil" and "/sandbox".  Empty and "." components do not count.  The
+ * answer is no if either has a "..", or if only one is absolute.  So a caller
+ * that asks in order to forbid normalises first.
  */
 bool path_is_beneath(const char *path, const char *dir);
 
@@ -72,9 +71,9 @@ struct path_part path_dirname(const char *path);
 bool path_next(const char **pos, struct path_part *ret);
 
 /*
- * The order of a walk, below, at or above 0: a directory before what is in it
- * and that before its neighbours, so a slash sorts before every other byte.
- * "." is the directory that the walk began in, the first of all.
+ * The order of a walk, below, at or above 0: a directory, its entries, then its
+ * neighbours.  So a slash sorts before every other byte. "." is the directory
+ * that the walk began in, the first of all.
  */
 int path_compare(const char *a, const char *b);
 

@@ -43,8 +43,8 @@ static size_t next_piece(const char *name, size_t n, char piece[PIECE_MAX + 1],
 }
 
 /*
- * How many of the first bytes look the same between quotes, as nearly all do:
- * whole runs of them are passed over or copied at once.
+ * How many of the first bytes look the same between quotes, as nearly all do.
+ * Whole runs of them are passed over or copied at once.
  */
 static size_t plain_run(const char *name, size_t n)
 {

@@ -8,13 +8,12 @@
 struct buf;
 
 /*
- * Names are bytes that somebody else chose.  What is shown is quoted so that a
- * name can neither speak to the terminal nor pass for another one, and so that
- * it can be read back exactly.
+ * Names are bytes that a stranger chose.  A quoted name cannot speak to the
+ * terminal or pass for another name, and can be read back exactly.
  *
  * A quoted name stands in double quotes.  Inside, `"` and `\` have a backslash
- * before them and these are written as \ooo, byte by byte: control characters
- * (C0, delete, C1), bytes that are not UTF-8, bidirectional controls and
+ * before them.  Written as \ooo, byte by byte, are control characters (C0,
+ * delete, C1) and bytes that are not UTF-8.  So are bidirectional controls and
  * characters without width (utf8_is_hidden()).  All else stays.
  *
  * A name is quoted if it holds any of these, is empty, or has a blank at either
@@ -32,9 +31,9 @@ int quote_name_always(const char *name, size_t n, struct buf *out);
 #define QUOTE_SHOWN 128
 
 /*
- * The same for messages: quotes the string into `out`, of which `size` is at
- * least 8, and ends it with "..." where it does not fit.  Never allocates, so
- * that it can be used where an error is made.  Returns `out`.
+ * The same for messages: quotes the string into `out`.  A string that does not
+ * fit ends with "...".  `size` is at least 8.  Never allocates, so that it can
+ * be used where an error is made.  Returns `out`.
  */
 const char *quote_shown(const char *name, char *out, size_t size);
 
@@ -46,9 +45,9 @@ const char *quote_shown(const char *name, char *out, size_t size);
  * that does not begin with a double quote stands for itself.  Also understands
  * \a \b \t \n \v \f \r, for people who write by hand.
  *
- * Returns 0, -EINVAL when the quotes do not end with the text, an escape is
- * unknown or a NUL stands in it, or the buffer's error.  After -EINVAL what was
- * added is cut off again and the buffer has not failed.
+ * Returns 0 or the buffer's error.  -EINVAL: the quotes do not end with the
+ * text, an escape is unknown, or it has a NUL.  After -EINVAL what was added is
+ * cut off again and the buffer has not failed.
  */
 int unquote_name(const char *text, size_t n, struct buf *out);
 

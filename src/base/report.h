@@ -5,9 +5,9 @@
 #include "holdback/report.h"
 
 /*
- * How the parts that do the work tell news without knowing the listener: a box
- * does not know the audit log, and a transaction does not know the terminal.
- * holdback/report.h has the kinds.  Errors do not travel here.
+ * News travels to a listener that its sender does not know: a box does not know
+ * the audit log, a transaction not the terminal. holdback/report.h has the
+ * kinds.  Errors do not travel here.
  */
 
 /* A listener that is NULL or zeroed hears nothing, and answers no. */

@@ -52,9 +52,9 @@ static void expand(const uint8_t *block, uint32_t w[64])
 }
 
 /*
- * One round.  What the standard calls the next a to h are the same variables
- * under the name of their neighbour: nothing is moved, which with some
- * libraries takes longer than the round itself.
+ * One round.  The standard's next a to h are the same variables under the name
+ * of their neighbour.  Nothing is moved: with some libraries that takes longer
+ * than the round.
  */
 static void mix(uint32_t v[8], unsigned round, uint32_t input)
 {

@@ -8,9 +8,9 @@
 /*
  * SipHash-1-3: 64 bits of some bytes, a tenth of the cost of SHA-256.
  *
- * With a random key nobody can choose bytes that collide, so it may index what
- * a stranger named.  With a fixed key it tells a torn record from a whole one,
- * and no more than that: whoever knows the key can forge it.
+ * With a random key an attacker cannot choose bytes that collide, so it may
+ * index hostile names.  With a fixed key it tells a torn record from a whole
+ * one, and no more: an attacker who knows the key can forge it.
  */
 struct siphash_key {
 	uint64_t k0, k1;

@@ -11,7 +11,7 @@
  */
 struct suggestion {
 	const char *word;
-	const char *best;  /* borrowed from whoever offered it */
+	const char *best;  /* borrowed from the caller */
 	unsigned int cost; /* of `best` */
 };
 

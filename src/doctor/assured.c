@@ -20,8 +20,8 @@
 #include <string.h>
 
 /*
- * A process of its own makes a run of this very program, which tries things
- * inside and says by its status what worked; what it wrote is looked at from
+ * A process of its own makes a run of this very program.  That tries things
+ * inside and tells the result by its status.  Its files are looked at from
  * outside.  Order: the workspace is made, the run ends, then it is compared.
  */
 

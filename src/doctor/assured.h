@@ -5,9 +5,8 @@
 #include "holdback/holdback.h"
 
 /*
- * Seven things that a run must not have, found out by trying them in one that
- * is told what any run is told; and what else `holdback doctor` looks at that
- * is no feature of the kernel.
+ * Seven things that a run must not have, each tried inside a run.  Also the
+ * checks of `holdback doctor` that are about no feature of the kernel.
  */
 
 typedef void (*assured_fn)(void *context, const struct hb_check *check);

@@ -16,9 +16,9 @@
 /*
  * What a process is left with, asked of the kernel by that process itself.
  *
- * Nothing tells how many landlock rulesets somebody is in.  But there is room
- * for 16, and one who adds more of them until the kernel refuses knows how many
- * there were.  That spoils the process, which is why it runs by itself.
+ * Nothing tells the number of landlock rulesets in force.  But there is room
+ * for 16: adding more until the kernel refuses tells the number.  That spoils
+ * the process, which is why it runs by itself.
  */
 
 #define STATUS_SIZE 16384

@@ -10,13 +10,13 @@
 #include <string.h>
 
 /*
- * The file: a header of 12 bytes (DIRC, version, number of entries), the
- * entries, extensions (four letters, a length, bytes) and a hash over it all.
+ * The file has a header of 12 bytes (DIRC, version, number of entries), the
+ * entries, extensions (four letters, a length, bytes) and a hash.
  *
  * An entry has 40 bytes of stat data of which only the mode is not volatile,
  * the object's id, flags, and the path.  Up to version 3 the path is padded
- * with NULs to a multiple of eight; in version 4 it is the number of bytes to
- * cut from the path before, and what to put in their place.
+ * with NULs to a multiple of eight.  In version 4 it is the number of bytes to
+ * cut from the path before, and the bytes to add.
  *
  * The file does not say how long ids are.  Read with the wrong length, entries
  * and extensions do not end where the hash begins, which is checked.
@@ -181,8 +181,8 @@ static int read_flags(struct gitindex *x, uint32_t *ret_flags)
 }
 
 /*
- * Extensions in capitals may be ignored by the format's own rule; any other,
- * such as the link of a split index, changes what the entries mean.
+ * By the format's own rule, extensions in capitals may be ignored.  Any other,
+ * such as the link of a split index, changes the meaning of the entries.
  */
 static int check_rest(struct gitindex *x)
 {

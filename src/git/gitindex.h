@@ -8,9 +8,9 @@
 
 /*
  * A repository's index (git's Documentation/gitformat-index: versions 2, 3 and
- * 4), read for its entries alone.  Whoever wrote it is hostile: memory is
- * fixed, every length is checked, and what cannot be understood is different
- * from everything.
+ * 4), read for its entries alone.  The writer is hostile: memory is fixed,
+ * every length is checked, and an index that cannot be read differs from every
+ * other.
  */
 #define GITINDEX_PATH_MAX 4096
 #define GITINDEX_BUFFER	  ((size_t)32 << 10)

@@ -30,15 +30,15 @@ bool git_is_unit(enum git_place place, const char *name);
 bool git_is_index(enum git_place place, const char *name);
 
 /*
- * 1: two indexes with the same entries, whatever else is in them.  0: not the
+ * 1: two indexes with the same entries; extensions do not count.  0: not the
  * same, or not both understood, or `b`, the base's, may not be read.
  */
 int git_same_index(const struct side *a, const struct side *b,
 		   struct hb_error *err);
 
 /*
- * Whether git holds something locked by a file of this name at that place, or
- * has begun to write it there: of use to the git that made it and to no other.
+ * Whether this file is a lock of git, or a file that git has begun to write.
+ * Only the git process that made it can use it.
  */
 bool git_is_lock(enum git_place place, const char *name);
 
@@ -49,9 +49,9 @@ bool git_is_lock(enum git_place place, const char *name);
 bool git_is_index_path(enum git_place root, const char *path);
 
 /*
- * Likewise, whether it is an object, a pack, or a directory of them: what
- * others may refer to as soon as it is there, and what is no change to who
- * does not.
+ * Likewise, whether it is an object, a pack, or a directory of them.
+ * References may name it as soon as it exists; without a reference it changes
+ * nothing.
  */
 bool git_is_object_path(enum git_place root, const char *path);
 

@@ -21,15 +21,15 @@
 #include <sys/stat.h>
 
 /*
- * A stack of levels, one per directory from the base's top to the one that the
- * path at hand lies in.  A level is judged once, when it is entered: one that
- * is excluded needs nothing read, and nothing below it can be included again.
+ * A stack of levels, one per directory from the base's top to the directory of
+ * the current path.  A level is judged once, when it is entered.  For an
+ * excluded level nothing is read, and nothing below it can be included again.
  * Else it has the rules of its `.gitignore`, and if it has a `.git` it begins a
- * repository, beyond which nobody looks for rules.
+ * repository: rules above do not count.
  *
- * Files of the base are the user's, but an agent may have written them before
- * they were committed: nothing is followed, and what is too large, or more than
- * so many, says nothing.
+ * Files of the base are the user's, but an agent may have written them before a
+ * commit.  No link is followed.  A file that is too large, and files beyond a
+ * number, have no rules.
  */
 #define FILE_MAX      ((uint64_t)1 << 20)
 #define FILES_SUM_MAX ((uint64_t)16 << 20)
@@ -409,7 +409,7 @@ static int go_to(struct ignored *x, const struct ignored_question *q,
 	return r;
 }
 
-/* 1: in the index, or nobody knows; 0: not. */
+/* 1: in the index, or unknown; 0: not. */
 static int is_tracked(struct ignored *x, const char *path, size_t len,
 		      struct hb_error *err)
 {

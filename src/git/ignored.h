@@ -13,9 +13,10 @@ struct hb_error;
  * on the way, info/exclude, and the index, whose paths are never ignored.
  * Nothing is run, and no layer has a say.
  *
- * A repository is where the base has a `.git`; what is in none is not ignored,
- * and one inside another has rules of its own, unless the outer one ignores it
- * altogether.  Where the index cannot be understood nothing is ignored.
+ * A repository is where the base has a `.git`; a path in no repository is not
+ * ignored.  A repository inside another has rules of its own, unless the outer
+ * one ignores it altogether.  Where the index cannot be understood nothing is
+ * ignored.
  *
  * The git directory of a worktree may lie elsewhere: inside of the base it is
  * found, and that of the base's own top is given.

@@ -11,8 +11,8 @@
 /*
  * A pattern without a slash inside is compared with the last component, any
  * other with the whole path.  Of the latter the bytes up to the first special
- * one are compared as they are and cut off, as git does: so in "foo**" with a
- * slash elsewhere the stars are the start of what is left, and take anything.
+ * byte are compared literally and cut off, as git does.  So in "foo**" with a
+ * slash elsewhere the stars begin the rest, and take anything.
  *
  * tests/txn/ignored-git.py compares all of this with git.
  */
@@ -28,7 +28,7 @@ static void spend(uint64_t *work, uint64_t cost)
 	*work -= cost < *work ? cost : *work;
 }
 
-/* Spaces at the end are none of the pattern's, but for one that is escaped. */
+/* Spaces at the end do not belong to the pattern, but for an escaped one. */
 static void cut_spaces(char *line)
 {
 	char *spaces = NULL;
@@ -48,9 +48,9 @@ static void cut_spaces(char *line)
 }
 
 /*
- * The bytes at the end that a match has to end in, whatever stands before: most
- * rules are known not to match by these alone.  A slash is none of them,
- * because a "**" may stand for no component and take it away.
+ * The bytes in which a match has to end.  They alone show that most rules do
+ * not match.  A slash is none of them, because a "**" may stand for no
+ * component and take it away.
  */
 static size_t count_tail(const char *pattern, size_t n)
 {

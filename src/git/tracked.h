@@ -13,7 +13,7 @@ struct hb_error;
 /*
  * Which paths a repository's index has: as 64 bits of each, and of each
  * directory above one, by a random key.  So an index of a million entries takes
- * 16 MiB, whatever its paths are.
+ * 16 MiB, with paths of any length.
  */
 #define TRACKED_MAX ((size_t)1 << 22)
 

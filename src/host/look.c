@@ -36,7 +36,7 @@ const char *look_env(char *const *envp, const char *name)
 	return NULL;
 }
 
-/* Whether the kernel's name for `fd` is one that was, and not a real one. */
+/* Whether the kernel's name for `fd` is that of a deleted file. */
 static bool is_replaced(int fd, const char *name)
 {
 	static const char mark[] = " (deleted)";
@@ -90,7 +90,7 @@ const char *look_home(char *const *envp, char *real)
 	return is_home(name, real) ? name : NULL;
 }
 
-/* One that somebody else put there must not make the view wider. */
+/* A file of another user must not make the view wider. */
 static bool has_git(const char *dir)
 {
 	char path[PATH_MAX];
@@ -107,7 +107,7 @@ void look_workspace(const char *cwd, const char *home, char *ret)
 
 	(void)snprintf(ret, PATH_MAX, "%s", cwd);
 	(void)snprintf(dir, sizeof(dir), "%s", cwd);
-	/* A `.git` in the home directory is somebody's dot files. */
+	/* A `.git` in the home directory holds dot files. */
 	while (!view_refuses_workspace(dir, home) &&
 	       !(home && strcmp(dir, home) == 0)) {
 		char *slash = strrchr(dir, '/');

@@ -44,7 +44,7 @@ bool look_mount_below(const char *dir, char *ret, size_t size);
 int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err);
 
-/* Whether a place is one that somebody asks about. */
+/* Whether the caller asks about this place. */
 typedef bool (*look_in_fn)(const void *ctx, const char *path);
 
 /*
@@ -55,7 +55,7 @@ bool look_leads_through(const char *name, look_in_fn is_in, const void *ctx);
 
 /*
  * Whether the command `word`, as look_command() finds it, is there by way of
- * such a place: whoever writes there chose what it is.
+ * such a place: a writer of that place chose the file.
  */
 bool look_is_chosen_in(const char *word, const char *path_list, const char *cwd,
 		       look_in_fn is_in, const void *ctx);

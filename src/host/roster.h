@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /*
- * What one look at a directory tells about many names: profiles ask for dozens
- * of places in the home directory, of which most people have a few.
+ * One look at a directory tells about many names.  Profiles ask for dozens of
+ * places in the home directory, and most users have a few.
  *
- * Never says that a name is missing which is there: where the directory cannot
- * be listed, or has too much in it, every name may be.  Zero knows nothing.
+ * An existing name is never called missing: where the directory cannot be
+ * listed, or has too many entries, every name may exist.  Zero knows nothing.
  */
 #define ROSTER_WORDS 64
 
@@ -23,8 +23,8 @@ struct roster {
 void roster_read(const char *dir, struct roster *ret);
 
 /*
- * Whether `path`, which is absolute, may be there, as far as the component of
- * it tells that lies directly in `dir`; true for what does not lie in it.
+ * Whether `path`, which is absolute, may exist, by its component directly in
+ * `dir`.  True for a path outside of `dir`.
  */
 bool roster_may_have(const struct roster *roster, const char *dir,
 		     const char *path);

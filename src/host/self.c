@@ -96,7 +96,7 @@ int hb_fill_stdio(struct hb_error *err)
 
 		if (sys_fd_is_open(i))
 			continue;
-		/* The lowest free number is the one that is missing. */
+		/* The lowest free number is the missing one. */
 		fd = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
 		if (fd < 0)
 			return hb_fail(err, fd, "cannot open '/dev/null'");

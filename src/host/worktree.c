@@ -208,7 +208,7 @@ static const char *check(struct worktree *w, const char *named, char *ret)
 	return NULL;
 }
 
-/* As worktree_find(); the directories are open afterwards, whatever it says. */
+/* As worktree_find(); the directories are open afterwards in any case. */
 static int find(struct worktree *w, char *ret, const char **ret_why)
 {
 	char line[PATH_MAX + sizeof(PREFIX)];

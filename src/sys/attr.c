@@ -32,7 +32,7 @@ static struct timespec time_of(const struct k_statx *x, int at)
 	};
 }
 
-/* What the kernel counts blocks in, whatever the file system's are. */
+/* The kernel's unit of blocks, for every file system. */
 #define STAT_BLOCK 512
 
 int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
@@ -65,8 +65,8 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 }
 
 /*
- * The f* forms refuse O_PATH descriptors, and what we look at must not be
- * opened: the magic link names the very object, a symbolic link included.
+ * The f* forms refuse O_PATH descriptors, and the object must not be opened.
+ * The magic link names the very object, a symbolic link included.
  */
 static const char *magic_link(int fd, char *buf, size_t size)
 {
@@ -156,7 +156,7 @@ int sys_pwrite_all(int fd, const void *data, size_t len, uint64_t offset)
 			continue;
 		if (n < 0)
 			return (int)n;
-		/* No file does that; whatever did would do it again. */
+		/* No file does that; an object that did would do it again. */
 		if (n == 0)
 			return -EIO;
 		p += n;

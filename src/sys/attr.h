@@ -22,7 +22,7 @@ struct sys_attr {
 	uint64_t stored; /* bytes on the disk: less than `size` with holes */
 	uint32_t rdev_major, rdev_minor;
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
-	bool is_fixed; /* immutable or append-only: nobody may remove it */
+	bool is_fixed; /* immutable or append-only: it cannot be removed */
 };
 
 /* `name` is not followed; "" is the descriptor itself, O_PATH ones too. */
@@ -38,7 +38,7 @@ ssize_t sys_list_xattrs(int fd, char *buf, size_t size);
 ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size);
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size);
 
-/* What one call gives: for whoever knows how much there should be. */
+/* The result of one call, for a caller that knows the size. */
 ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset);
 
 /*
@@ -60,7 +60,7 @@ int sys_make_room(int fd, uint64_t offset, uint64_t size);
 
 /*
  * A file without a name in `dirfd`, for reading and writing: O_TMPFILE, or a
- * named one that is unlinked at once.
+ * named file, unlinked at once.
  */
 int sys_unnamed_file(int dirfd);
 

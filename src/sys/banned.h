@@ -3,10 +3,10 @@
 #define HB_SYS_BANNED_H
 
 /*
- * Put in front of every file outside of src/sys by the build: what is named
- * here does not compile there, and the message names the replacement.  Paths
- * are resolved by src/sys alone, so that there is one place where a symbolic
- * link can be followed by mistake.
+ * The build puts this in front of every file outside of src/sys.  The names
+ * below do not compile there, and the message names the replacement.  Paths are
+ * resolved by src/sys alone, so that there is one place where a symbolic link
+ * can be followed by mistake.
  *
  * The headers come first: once read, they are not read again behind the macros.
  */

@@ -17,8 +17,8 @@ int sys_caps_set(const struct caps *caps);
 
 /*
  * Takes every capability that is not in `keep` out of the bounding set.
- * Capabilities the kernel does not know are skipped; so is the whole if we
- * lack the right to (-EPERM), because then it is not ours to shrink.
+ * Capabilities that the kernel does not know are skipped.  So is the whole set
+ * if we lack the right to shrink it (-EPERM).
  */
 int sys_caps_bound(uint64_t keep);
 

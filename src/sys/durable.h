@@ -75,7 +75,7 @@ int sys_space(int fd, struct sys_space *ret);
 /* Exclusive, without waiting: -EWOULDBLOCK. */
 int sys_flock(int fd);
 
-/* Shared, and waits for whoever has it exclusively. */
+/* Shared, and waits for an exclusive holder. */
 int sys_flock_shared(int fd);
 
 #endif

@@ -77,7 +77,7 @@ int sys_write_all(int fd, const void *data, size_t len)
 			continue;
 		if (n < 0)
 			return (int)n;
-		/* No file does that; whatever did would do it again. */
+		/* No file does that; an object that did would do it again. */
 		if (n == 0)
 			return -EIO;
 		p += n;

@@ -10,8 +10,8 @@
 int sys_landlock_abi(void);
 
 /*
- * A ruleset that handles these rights; sizes the argument by what is asked, so
- * that an older kernel takes it when nothing new is in it.
+ * A ruleset that handles these rights.  The size of the argument follows from
+ * them, so an older kernel takes older rights.
  */
 int sys_landlock_create(uint64_t fs, uint64_t scoped);
 

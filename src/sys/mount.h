@@ -49,8 +49,8 @@ int sys_pivot_here(unsigned n_stacked);
 
 /*
  * mount(2) of an overlay with `options`, a comma-separated list, on the
- * directory `target`, nosuid and nodev: for kernels whose
- * fsconfig() takes no layers one by one.
+ * directory `target`, nosuid and nodev.  For kernels whose fsconfig() takes no
+ * single layers.
  */
 int sys_mount_overlay(const char *target, const char *options);
 

@@ -17,9 +17,9 @@
 int sys_mount_id(int fd, uint64_t *ret_id);
 
 /*
- * Whether what lies in one of two directories can surely be moved to the other:
- * one mount of a file system that is known to divide itself by nothing but
- * projects, and one project.  If not, only a trial tells.
+ * Whether an object can surely be moved from one of two directories to the
+ * other.  That takes one mount, a file system known to be divided by projects
+ * alone, and one project.  If not, only a trial tells.
  */
 bool sys_is_one_place(int a, int b);
 
@@ -35,7 +35,7 @@ ssize_t sys_fd_path(int fd, char *buf, size_t size);
 /* A file without a name in `dirfd`, or -errno: never falls back to a name. */
 int sys_tmpfile(int dirfd);
 
-/* A file in memory with this content, which nobody can change any more. */
+/* A file in memory with this content, sealed against changes. */
 int sys_sealed_file(const void *data, size_t size);
 
 /* One without a name that takes no disk. */

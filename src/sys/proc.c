@@ -147,7 +147,7 @@ int sys_own_pidfd(void)
 	return (int)RESULT(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
-/* The letter for its state; '\0': nobody says. */
+/* The letter for its state; '\0': unknown. */
 static char state_of(pid_t pid)
 {
 	char path[32], text[512];

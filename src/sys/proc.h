@@ -31,7 +31,7 @@ int sys_execve(const char *path, char *const argv[], char *const envp[]);
 
 /*
  * As execvp(), with `path_list` instead of $PATH: the first of its directories
- * that has `file`; what is executable and has no format is a script for sh.
+ * that has `file`.  An executable file without a format is a script for sh.
  * argv[-1] must exist and be free: that is where "sh" goes.
  */
 int sys_execvpe(const char *file, char **argv, char *const envp[],
@@ -45,10 +45,10 @@ int sys_kill(pid_t pid, int sig);
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
 
-/* A pidfd of ourselves: readable, for whoever has a copy, when we are gone. */
+/* A pidfd of ourselves: readable for the holder of a copy when we are gone. */
 int sys_own_pidfd(void);
 
-/* Whether it has ended, whoever may still have to be told. */
+/* Whether it has ended, also if its parent does not know yet. */
 bool sys_has_ended(pid_t pid);
 
 /* Whether it is stopped by a signal just now; if there is no /proc: whether it

@@ -295,7 +295,7 @@ int sys_listen_at(int dirfd, const char *name)
 	r = fill_name(&address, dirfd, name);
 	if (r < 0)
 		return r;
-	/* Whoever connected may be gone again before we look. */
+	/* The client may be gone again before we look. */
 	fd = record_socket(SOCK_NONBLOCK);
 	if (fd < 0)
 		return fd;

@@ -30,7 +30,7 @@ int sys_abstract_reach(int fd);
 int sys_tcp_listen(int *ret_port);
 int sys_tcp_reach(int port);
 
-/* One record, whole or not at all.  -EPIPE when nobody is there any more. */
+/* One record, whole or not at all.  -EPIPE when the peer is gone. */
 int sys_send_record(int fd, const void *record, size_t size);
 
 /* The same, but -EAGAIN rather than wait. */
@@ -65,9 +65,9 @@ struct sys_peer {
 int sys_peer(int fd, struct sys_peer *ret_peer);
 
 /*
- * A record socket that listens as `name` in `dirfd`, and one that is connected
- * to such a one: `name` may also be absolute.  -ECONNREFUSED: it is there and
- * nobody listens.
+ * A record socket that listens as `name` in `dirfd`, and a socket connected to
+ * it.  `name` may also be absolute.  -ECONNREFUSED: it exists and no process
+ * listens.
  */
 int sys_listen_at(int dirfd, const char *name);
 int sys_connect_at(int dirfd, const char *name);

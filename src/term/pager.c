@@ -28,7 +28,7 @@ unsigned hb_terminal_columns(int fd)
 	return sys_tty_columns(fd);
 }
 
-/* In the child: nothing here allocates, and it has nobody to report to. */
+/* In the child: nothing here allocates, and no process reads a report. */
 static void become_pager(int input, char *const argv[], char *const *envp)
 {
 	if (sys_dup_to(input, STDIN_FILENO) >= 0)

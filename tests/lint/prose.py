@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Documents have short lines and short sentences."""
+"""Documents and comments have short lines and short sentences."""
 
 import glob
 import os
@@ -15,6 +15,10 @@ COLUMNS = 100
 WORDS = 25
 # Every document but CHANGELOG, whose entries are of their time.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
+# Folders of src whose comments are held as well; the others follow.
+FOLDERS = """
+    base bwrap doctor git host sys term
+""".split()
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
 BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")
 CODE = re.compile(r"`[^`]*`|\[([^\]]*)\]\([^)]*\)")
@@ -54,6 +58,34 @@ def faults_of(text):
         yield f"'{found[0]}' names nothing"
 
 
+COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
+STAR = re.compile(r"^[ \t]*\*? ?", re.M)
+# A value and its meaning, "-ENOENT: gone", is a sentence of its own.
+STOP = re.compile(r"(?<=[.?!])\s+|(?<=[:;])\s+(?=[A-Z`-])")
+# Of a comment: a list or a table, which is indented.
+INDENTED = re.compile(r"^(?:\t|   ).*\n?", re.M)
+
+
+def comment_faults(text):
+    """(number, fault) of each comment's sentences; a name in backquotes is one word."""
+    for found in COMMENT.finditer(text):
+        number = text.count("\n", 0, found.start()) + 1
+        words = CODE.sub("`code`", INDENTED.sub("", STAR.sub("", found[1])))
+        for block in re.split(r"\n\s*\n", words):
+            for sentence in STOP.split(block):
+                if len(sentence.split()) > WORDS:
+                    yield number, f"{len(sentence.split())} words: {' '.join(sentence.split())}"
+        for pronoun in PRONOUN.finditer(words):
+            yield number, f"'{pronoun[0]}' names nothing"
+
+
+def folder_faults(folder):
+    for name in sorted(glob.glob(f"src/{folder}/**/*.[ch]", root_dir=SOURCE, recursive=True)):
+        with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+            for number, fault in comment_faults(file.read()):
+                yield f"{name}:{number}: {fault}"
+
+
 def documents():
     for pattern in DOCUMENTS:
         names = sorted(glob.glob(pattern, root_dir=SOURCE, recursive=True))
@@ -71,6 +103,11 @@ def main():
     point("a pronoun in the place of a name is found", [] if len(found) == 1 else ["none"])
     found = list(faults_of("- One `a b c` two.\n  Three.\n" + ("Four. " + word) * 9 + "\n"))
     point("short lines and sentences are no fault", found)
+    found = list(comment_faults("/*\n * " + word * 30 + "\n *\n *\t" + word * 30 + "\n */\n/* nobody */\n"))
+    point("a long sentence and a pronoun in a comment are found",
+          [] if [number for number, _ in found] == [1, 6] else [str(found)])
+    for folder in FOLDERS:
+        point(f"the comments of src/{folder} have short sentences", list(folder_faults(folder)))
     for name in documents():
         with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
             point(f"{name} has short lines and sentences", list(faults_of(file.read())))
