@@ -4,7 +4,7 @@
 
 /*
  * The names from the home directory, which may be NULL, down to a resource, or
- * the last few of its path: a project in ~/.config/fish is what fish runs.  A
+ * the last few of its path.  Example: fish runs a project in ~/.config/fish.  A
  * part of `source`.
  */
 const char *gate_above(const char *source, const char *home);

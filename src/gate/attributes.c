@@ -8,7 +8,7 @@
 
 /*
  * A pattern may be quoted and have blanks in it; then parts of it are taken for
- * attributes here.  Whatever git takes for one is taken for one as well.
+ * attributes here.  Every line that git takes for one is taken for one.
  */
 #define NAME_SIZE ((size_t)8 << 10)
 

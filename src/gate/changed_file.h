@@ -14,8 +14,7 @@
 /*
  * One change under the eyes of the gate.  Private to src/gate.
  *
- * Contents are opened at the first need and once, whatever number of rules
- * wants them.
+ * Contents are opened at the first need, and once for all rules.
  */
 enum look_side {
 	LOOK_OLD, /* what is at the same path; never where it came from */

@@ -13,8 +13,8 @@ struct hb_error;
 
 /*
  * The gate: rules over a change set.  It reads the same stream that commit
- * applies, and contents only of the very objects in it, by descriptor; it
- * changes nothing, and its memory does not grow with what it reads.
+ * applies, and contents only of the very objects in it, by descriptor.  It
+ * changes nothing, and its memory does not grow with the stream.
  */
 
 /* Something that a rule has to say about one change. */

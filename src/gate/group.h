@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * What is found in a directory full of others' work, which is told as one
- * finding about the directory, as severe as the severest of them.  A single one
- * is told as it is, and a denial is never put together with others.  The stream
- * is in path order, so there is one such directory at a time.
+ * Findings in a directory full of others' work are told as one finding about
+ * the directory, as severe as the severest of them.  A single one is told as it
+ * is, and a denial is never put together with others.  The stream is in path
+ * order, so there is one such directory at a time.
  */
 struct group {
 	const struct gate_rule *rule; /* NULL: in none */

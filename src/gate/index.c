@@ -13,10 +13,10 @@
 #include <string.h>
 
 /*
- * Each pattern has an anchor: its last component without a wildcard, or what
- * follows the last dot of its last component, or the first HEAD bytes of it.  A
- * path can only match if one of its names, its ending or its beginning is that
- * anchor.  Patterns without one are tried on every path.
+ * Each pattern has an anchor.  It is the last component without a wildcard, the
+ * end of the last component after its last dot, or the first HEAD bytes of it.
+ * A path can only match if one of its names, its ending or its beginning is
+ * that anchor.  Patterns without one are tried on every path.
  *
  * A rule's pattern with a slash also gives patterns for the directories on the
  * way to what it is about.

@@ -10,9 +10,9 @@ struct gate_rules;
 struct hb_error;
 
 /*
- * Which rules are about a path.  A change set may have many paths and the rules
- * have hundreds of patterns, nearly all of which want a certain name somewhere
- * in the path: so a path is looked up by its names.  The rules outlive it.
+ * Which rules are about a path.  A change set may have many paths, and the
+ * rules have hundreds of patterns.  Nearly all want a certain name somewhere in
+ * the path, so a path is looked up by its names.  The rules outlive it.
  */
 int gate_index_new(const struct gate_rules *rules,
 		   struct gate_index **ret_index, struct hb_error *err);

@@ -16,8 +16,8 @@
 
 /*
  * So many bytes of names and values are looked at in all.  A value may hold
- * others, and a name be said in each of many, so that is not the length of the
- * text; people's files come nowhere near.
+ * others, and a name may stand in each of many, so that is not the length of
+ * the text.  Real files come nowhere near.
  */
 #define ITEMS_WORK_MAX ((size_t)16 << 20)
 

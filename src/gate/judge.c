@@ -55,7 +55,7 @@ struct pass {
 	struct group group;
 	struct refs refs;
 	enum gate_severity unread; /* of the rule that told it; GATE_OFF */
-	/* Who wants to know of secrets in the change; NULL: nobody. */
+	/* Who wants to know of secrets in the change; NULL: no listener. */
 	const struct gate_rule *secret, *guess;
 };
 
@@ -166,7 +166,7 @@ static int tell_secret(void *ctx, const struct scan_finding *finding,
 		    : 0;
 }
 
-/* The same, for whoever wants to know whether there is one. */
+/* The same, for a caller that asks whether there is one. */
 static int stop_at_secret(void *ctx, const struct scan_finding *finding,
 			  struct hb_error *err)
 {
@@ -238,7 +238,7 @@ static bool is_excepted(const struct gate_rule *rule, const char *path)
 	return false;
 }
 
-/* Once for each name at the top, whatever is below it. */
+/* Once for each name at the top, with everything below it. */
 static int tell_home(struct pass *p, const struct gate_rule *rule,
 		     struct hb_error *err)
 {

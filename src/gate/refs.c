@@ -99,7 +99,7 @@ static bool is_kept(const struct ref *ref)
 		memcmp(ref->name, tags, strlen(tags)) == 0);
 }
 
-/* 1: the old file has one that the new has not. */
+/* 1: the old file has a ref that the new lacks. */
 static int compare_packed(const struct refs *refs, struct look *look,
 			  char *ret_name, size_t size, struct hb_error *err)
 {

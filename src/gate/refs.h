@@ -10,9 +10,9 @@ struct hb_error;
 struct look;
 
 /*
- * Whether a branch or a tag of a repository is gone.  git keeps each in a file
- * of its own or in a line of packed-refs, which comes before the others in path
- * order, and moves them from there to here.
+ * Whether a branch or a tag of a repository is gone. git keeps each in a file
+ * of its own or in a line of packed-refs, and moves them from there to here.
+ * In path order packed-refs comes first.
  */
 struct refs {
 	struct buf dir; /* of the packed-refs at hand, with its slash */
@@ -24,10 +24,10 @@ void refs_init(struct refs *refs);
 void refs_done(struct refs *refs);
 
 /*
- * Of the change of a packed-refs: 1 if a branch or a tag of the old is not in
- * the new one, which is kept for those that follow; its name goes to
- * `ret_name`. Of the removal of any other file: 1 unless the packed-refs at
- * hand has it.  0, or a negated code that ends the gate.
+ * Of the change of a packed-refs: 1 if the new one lacks a branch or a tag of
+ * the old; its name goes to `ret_name`.  The new one is kept for the files that
+ * follow.  Of the removal of any other file: 1 unless the packed-refs at hand
+ * has it.  0, or a negated code that ends the gate.
  */
 int refs_gone(struct refs *refs, struct look *look, char *ret_name, size_t size,
 	      struct hb_error *err);

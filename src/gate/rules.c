@@ -20,9 +20,9 @@
 
 /*
  * A workspace's file was written by whom the rules are about, some commits ago.
- * It may add rules, and to a rule that others made it may add what makes it
- * find more: a higher severity, a lower limit, one more path where there are
- * paths already (where there is none, a path would take all others away).
+ * It may add rules.  To a rule of others it may add only entries that make it
+ * find more: a higher severity, a lower limit, one more path.  A rule without
+ * paths takes none: its first path would take all others away.
  */
 
 /* What is being read. */

@@ -12,9 +12,8 @@
 struct hb_error;
 
 /*
- * The rules of the gate, as data/gate.rules says them.  Whoever speaks later
- * about a rule adds to it or says something else; a file of the workspace may
- * only make it stricter.
+ * The rules of the gate, as data/gate.rules says them.  A later file adds to a
+ * rule or replaces a value; a file of the workspace may only make it stricter.
  */
 #define GATE_RULES_MAX 256
 #define GATE_LIST_MAX  1024 /* patterns in one list of one rule */

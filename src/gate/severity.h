@@ -6,7 +6,7 @@
 enum gate_severity {
 	GATE_OFF,  /* the rule is not looked at */
 	GATE_WARN, /* said, and committed */
-	GATE_ASK,  /* committed only if somebody says so, by the rule's id */
+	GATE_ASK,  /* committed only if the user says so, by the rule's id */
 	GATE_DENY, /* not committed */
 	GATE_SEVERITIES
 };

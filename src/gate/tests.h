@@ -10,7 +10,7 @@ struct hb_error;
 
 /*
  * 1: it holds for the change, 0: not, or a negated code that ends the gate.
- * GATE_TEST_MANY holds for whatever counts.
+ * GATE_TEST_MANY holds for every change that counts.
  */
 int gate_test(struct look *look, const struct gate_rule *rule,
 	      struct hb_error *err);

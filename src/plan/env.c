@@ -66,9 +66,8 @@ static bool is_by_name_only(const char *entry)
 }
 
 /*
- * Takes every entry of that name, which has `len` bytes, out of `env`; a second
- * one of the same name would otherwise show through in programs that look from
- * the other end.
+ * Takes every entry of that name, which has `len` bytes, out of `env`.  A
+ * second entry would show through in programs that look from the other end.
  */
 static size_t drop_name(char **env, size_t n, const char *name, size_t len)
 {

@@ -140,8 +140,8 @@ static bool is_enabled(const char *p, const char *end)
 }
 
 /*
- * As far as this has to know: an answer that is wrong switches off a sandbox
- * that is off, or leaves on one that cannot work.
+ * As far as needed here: a wrong answer switches off a sandbox that is off, or
+ * leaves on a sandbox that cannot work.
  */
 bool inner_is_set(const char *text, size_t n)
 {

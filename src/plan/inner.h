@@ -7,8 +7,8 @@
 
 /*
  * The sandbox that an agent makes for its own commands, inside of ours.  It
- * needs user namespaces, which a box has none of; so the agent's documented
- * option switches it off for this run, by words of its command line.
+ * needs user namespaces, and a box has none.  So the agent's documented option
+ * switches it off for this run, by words of its command line.
  */
 struct inner {
 	/* The words to use; an allocated array of borrowed ones. NULL: as they

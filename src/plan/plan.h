@@ -12,14 +12,14 @@
 struct hb_error;
 
 /*
- * A plan is everything that makes a sandbox: an ordered list of typed
- * operations on its file system and a set of settings for the rest.  Parsers
- * write plans (the bubblewrap grammar, views, profiles), src/box carries them
- * out, `holdback plan` prints them.  A plan makes no system call and holds no
- * descriptor of its own: descriptor numbers in it are the caller's.
+ * A plan makes a sandbox: an ordered list of typed operations on its file
+ * system, and a set of settings for the rest.  Parsers write plans (the
+ * bubblewrap grammar, views, profiles), src/box carries them out, `holdback
+ * plan` prints them.  A plan makes no system call and holds no descriptor of
+ * its own: descriptor numbers in it are the caller's.
  *
- * Strings are borrowed: they live as long as what the plan was made from, or
- * were given to the plan with plan_keep(), which frees them in plan_done().
+ * Strings are borrowed: they live as long as the source of the plan.  Strings
+ * given to plan_keep() are freed by plan_done().
  */
 
 #define PLAN_MAX_OPS	9000
@@ -28,13 +28,13 @@ struct hb_error;
 
 /*
  * Carried out strictly in the order of the list, each inside the root that the
- * ones before it made; a later mount covers an earlier one.
+ * operations before it made.  A later mount covers an earlier one.
  */
 enum plan_op_flag {
 	PLAN_RO = 1 << 0,      /* binds: read-only, recursively */
 	PLAN_DEVICES = 1 << 1, /* binds: device nodes work */
-	PLAN_TRY = 1 << 2,     /* binds: a missing source is no error;
-				* overlays: nor is one that cannot be made */
+	PLAN_TRY = 1 << 2,     /* a missing source of a bind is no error, nor an
+				  overlay that cannot be made */
 	PLAN_OVERLAY_TMP = 1
 			   << 3, /* upper and work in memory, gone at the end */
 	PLAN_OVERLAY_RO = 1 << 4, /* no upper */
@@ -75,7 +75,7 @@ struct plan_op {
 	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */
 	size_t first_layer, n_layers;
 	const char *upper, *work; /* OP_OVERLAY without TMP and RO */
-	/* For whoever made the plan: what asked for this.  NULL: nothing. */
+	/* For the maker of the plan: the origin of this.  NULL: nothing. */
 	const struct setting_item *origin;
 };
 
@@ -172,7 +172,7 @@ struct plan_limits {
 /*
  * How many files fit into a place in memory of `size` bytes if plan_limits says
  * `inodes`; 0: the kernel's number.  A name costs memory as well, which the
- * kernel counts for nobody: usually each takes a page.
+ * kernel charges to no user: usually a page each.
  */
 uint64_t plan_inodes(uint64_t inodes, uint64_t size);
 

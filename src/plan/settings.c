@@ -319,8 +319,8 @@ static bool is_tighter(const struct settings *s, enum setting_key key,
 }
 
 /*
- * A profile is found by the command's name, which whoever made the command
- * chose; the user's own ones are files of that name.
+ * A profile is found by the command's name, which the maker of the command
+ * chose.  The user's own profiles are files of that name.
  */
 static bool is_profile(const struct setting_origin *origin)
 {

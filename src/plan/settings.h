@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * What a run is told, by whomever: profiles, configuration files, variables and
- * options are all keys with values, and each key is a long option of `run`.
- * Whoever speaks later wins; what a list has stays in it, and each value knows
- * where it came from.  Pure: text in, values out.
+ * The settings of a run.  Profiles, configuration files, variables and options
+ * are all keys with values, and each key is a long option of `run`.  The later
+ * value wins; a list keeps its items, and each value knows its origin.  Pure:
+ * text in, values out.
  *
  * The order is: profile `base`, the command's profile, /etc/holdback,
  * ~/.config/holdback, the environment, options.  A file in the workspace comes
@@ -78,10 +78,10 @@ struct settings {
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;
 	const char *tty;       /* "own": a terminal for the command; "real" */
-	bool has_own_terminal; /* whatever `tty` says */
+	bool has_own_terminal; /* in spite of `tty` */
 	const char *clipboard; /* "no", or "write": what is shown may set it */
 	bool allow_nested;
-	bool is_required;    /* whatever the host lacks stops the run */
+	bool is_required;    /* every lack of the host stops the run */
 	bool allow_degraded; /* also a run without namespaces */
 	bool is_quiet;
 	struct setting_item *items; /* of all lists, in the order they came */

@@ -174,8 +174,8 @@ static bool is_real(const struct plan_op *op)
 }
 
 /*
- * Where objects are moved and not copied, what is covered could be put aside
- * with a directory that it lies in, for the next run to see.
+ * Where objects are moved and not copied, a command could put a covered path
+ * aside with its directory, for the next run to see.
  */
 static int hold_parents(struct builder *b, const char *path)
 {
@@ -211,8 +211,8 @@ static int add_cover(struct builder *b, const char *path, mode_t perms)
 }
 
 /*
- * Where something lies on top of a procfs, nobody further in mounts another;
- * root, who cannot have a box in a box, has it covered always.
+ * Where a mount lies on top of a procfs, no process further in mounts another.
+ * root cannot have a box in a box, and has it always covered.
  */
 static unsigned place_flags(const struct builder *b, const struct view_place *p)
 {
@@ -328,9 +328,9 @@ static const char *find_base(const struct builder *b, const char *path)
 /*
  * A file of ours with this text in the place of the host's.
  *
- * In a directory that is bound it becomes part of what is bound: a mount on a
- * file of the host goes away when the host replaces that file, as it does with
- * /etc/passwd, and what was covered would be seen.
+ * In a bound directory it becomes part of the bind.  A mount on a file of the
+ * host goes away when the host replaces that file, as with /etc/passwd, and the
+ * covered file shows.
  */
 static int add_file(struct builder *b, const char *text, const char *path,
 		    mode_t perms)
@@ -606,7 +606,9 @@ static void set_settings(const struct builder *b)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
 	if (has_real_writes(b->request))
 		plan->settings |= PLAN_FILTER_NO_SETID;
-	/* Under landlock's file rules nobody mounts, not even further in. */
+	/*
+	 * Under landlock's file rules no process mounts, not even further in.
+	 */
 	plan->settings |= s->allow_nested ? PLAN_FILTER_NESTED
 					  : PLAN_NO_USERNS | PLAN_LANDLOCK;
 	if (b->host->is_root)

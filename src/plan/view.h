@@ -86,7 +86,7 @@ struct view_request {
 	const char *const *covered;
 	size_t n_covered;
 	bool is_volatile; /* resources with an upper need not sync */
-	/* Who asked for the whole host; NULL: nobody did. */
+	/* Who asked for the whole host; NULL: no file did. */
 	const struct setting_item *host;
 };
 

@@ -8,10 +8,10 @@ struct view_host;
 struct view_request;
 
 /*
- * The view of `holdback run` where there are no namespaces: the host's own
- * files, of which only those can be opened that the view would show, and a copy
- * of each resource at the copy's own path.  The host's home is a directory of
- * the session.  Pure, as view_build() is.
+ * The view of `holdback run` without namespaces: the host's own files, of which
+ * a command can open only those that the view would show.  Each resource is a
+ * copy at the copy's own path.  The host's home is a directory of the session.
+ * Pure, as view_build() is.
  *
  * Each resource that the session keeps has a tree, and is `inside` there.
  */

@@ -13,13 +13,13 @@
 #include <string.h>
 
 /*
- * A list of what may pass, because a list of what may not is never complete:
- * variables carry keys, sockets of agents, and code for interpreters.
+ * A list of variables that pass, because a list of the others is never
+ * complete: variables carry keys, sockets of agents, and code for interpreters.
  */
 
 /*
- * git inside has no credentials to help with, and a helper of the host that is
- * not in the view is an error at every fetch.
+ * git inside has no credentials, and a helper that is not in the view is an
+ * error at every fetch.
  */
 static const struct {
 	const char *name, *value;

@@ -14,9 +14,9 @@ struct view_request;
 extern const char *const view_env_proxies[];
 
 /*
- * Adds the environment of `holdback run` to a plan that has its operations: an
- * allow-list of the caller's, what the view itself decides, and last what the
- * request names.
+ * Adds the environment of `holdback run` to a plan that has its operations.
+ * First come the caller's variables by an allow-list, then those of the view,
+ * last those of the request.
  */
 int view_env(const struct view_request *request, const struct view_host *host,
 	     struct plan *plan, struct hb_error *err);

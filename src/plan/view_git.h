@@ -8,17 +8,17 @@
 struct buf;
 
 /*
- * A git-config(1) file as a view shows it: without what logs in.  Pure.
+ * A git-config(1) file as a view shows it: without credentials.  Pure.
  *
- * Left out are the keys of a table, and values that `is_secret` knows; from a
- * URL, in a value or in a section's name, user and password are cut.  What is
- * left means to git what it meant, in its order; comments go.
+ * Left out are the keys of a table, and values that `is_secret` knows.  User
+ * and password are cut from a URL, in a value or a section's name.  The rest
+ * keeps its meaning for git and its order; comments go.
  */
 struct view_git {
 	/* Whether the value of the key is a secret.  May be NULL. */
 	bool (*is_secret)(void *ctx, const char *name, const char *value,
 			  size_t n);
-	/* Hears of the path of each include, whatever its condition. */
+	/* Hears of the path of each include, under any condition. */
 	void (*include)(void *ctx, const char *path);
 	void *ctx;
 	size_t n_left_out; /* grows by each key that was cut or left out */

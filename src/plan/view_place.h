@@ -9,7 +9,7 @@
 struct view_request;
 struct view_entry;
 
-/* What the files of the view share, and nobody else includes. */
+/* Shared by the files of the view; no other file includes it. */
 
 /* A place that the view has of its own. */
 struct view_place {
@@ -27,10 +27,10 @@ extern const struct view_place view_places[VIEW_PLACES];
 bool view_is_asked(const struct view_entry *e);
 
 /*
- * $AGENT_WORK_DIR, which is fresh, private and gone with the memory it is in:
- * in /tmp, or elsewhere if that was given away, because nothing is made on the
- * host.  NULL: every place for it is taken.  The plan has the rest of the view,
- * and may have this directory.
+ * $AGENT_WORK_DIR, which is fresh, private and gone with the memory it is in.
+ * It is in /tmp, or elsewhere if the run gave /tmp away, because nothing is
+ * made on the host.  NULL: every place for it is taken.  The plan has the rest
+ * of the view, and may have this directory.
  */
 const char *view_work_dir(const struct plan *plan);
 
@@ -56,8 +56,8 @@ const struct plan_op *view_find(const struct plan *plan, const char *path,
 				char *ret_path);
 
 /*
- * The path inside of what lies at the host path `path`, into `ret` (PATH_MAX):
- * another one only below a resource that is not at its own.
+ * The path inside of the object at the host path `path`, into `ret` (PATH_MAX).
+ * They differ only below a resource that is not at its own path.
  */
 int view_inside(const struct view_request *request, const char *path,
 		char *ret);
@@ -66,9 +66,8 @@ int view_inside(const struct view_request *request, const char *path,
 bool view_lies_in(const char *path, const char *dir);
 
 /*
- * A place that may not be a workspace, because the view puts something of its
- * own there: returns what to say about it, NULL if there is nothing.  The home
- * directory itself is not among them.
+ * The reason why a place may not be a workspace, because the view has its own
+ * files there; or NULL.  The home directory itself is not among them.
  */
 const char *view_refuses_workspace(const char *path, const char *home);
 

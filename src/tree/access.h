@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Opening and reading what lies in hostile trees: never through a link, never
- * across a mount, never anything that could block, and one component at a time
+ * Opens and reads objects of hostile trees: never through a link, never across
+ * a mount, never an object that could block.  It goes one component at a time,
  * because a whole path may be longer than the kernel takes.
  *
  * The agent may have taken the owner's own permissions away.  In a layer, which
@@ -25,20 +25,20 @@
 int access_open_file(int dirfd, const char *name, const struct entry *entry,
 		     bool in_layer, struct hb_error *err);
 
-/* The same, but whoever reads it has to see whether it is still that one. */
+/* The same, but the reader has to check whether it is still that object. */
 int access_open_quick(int dirfd, const char *name, const struct entry *entry,
 		      bool in_layer, struct hb_error *err);
 
 /*
- * Opens whatever regular file a base has under that name.  -ENOENT: there is
+ * Opens the regular file that a base has under that name.  -ENOENT: there is
  * none, or something else.
  */
 int access_open_regular(int dirfd, const char *name, uint64_t *ret_size);
 
 /*
- * As access_open_file() for a directory.  One in a layer that its owner cannot
- * list or search keeps u+rx as long as `*ret_was_closed` says: the caller
- * restores the mode of `entry` with access_close_again() before it lets go.
+ * As access_open_file() for a directory.  A directory of a layer that its owner
+ * cannot list or search gets u+rx, and `*ret_was_closed` says so.  The caller
+ * then restores the mode of `entry` with access_close_again().
  */
 int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 		    bool in_layer, bool *ret_was_closed, struct hb_error *err);

@@ -354,8 +354,8 @@ static bool has_xattrs(int dir, const char *name)
 }
 
 /*
- * A default ACL of the directory may have given a new object less than its
- * owner needs to set attributes; the mode that it is to have comes after them.
+ * A default ACL of the directory may give a new object too few rights to set
+ * attributes.  Its own mode comes after them.
  */
 static int open_up(const struct carry *c, int fd, const struct sys_attr *now)
 {

@@ -19,7 +19,10 @@ enum carry_flag {
 	CARRY_TO_LAYER = 1 << 2, /* what could be taken for a mark is escaped */
 	/* The source is not ours: what we may not read stays unread. */
 	CARRY_FROM_OTHERS = 1 << 3,
-	/* Whoever may not give away keeps it; the group as far as he may. */
+	/*
+	 * A user without the right to change the owner keeps it; the group as
+	 * far as allowed.
+	 */
 	CARRY_OWN = 1 << 4,
 	CARRY_TO_BASE = 1 << 5,	 /* names that overlays reserve stay behind */
 	CARRY_RESERVED = 1 << 6, /* those names, and nothing else */

@@ -163,13 +163,13 @@ static int compare_at(int a, int b, char *bytes, size_t chunk, uint64_t at)
 	m = sys_pread_full(b, bytes + chunk, chunk, at);
 	if (m < 0)
 		return (int)m;
-	/* Shorter than it was: somebody is at it, so not the same. */
+	/* Shorter than it was: a program writes to it, so not the same. */
 	return n > 0 && n == m && memcmp(bytes, bytes + chunk, (size_t)n) == 0;
 }
 
 /*
- * All of two small files, and one byte more: whatever they are by now, the same
- * is what has that size and the same bytes.
+ * All of two small files, and one byte more: they are the same only with that
+ * size and the same bytes.
  */
 static int compare_small(int a, int b, size_t size)
 {

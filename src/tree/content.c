@@ -14,8 +14,8 @@
 
 /*
  * Directories that the agent has closed to their owner are opened as the walk
- * does it: one after the other, each given back its mode as soon as what is in
- * it is open.
+ * does it, one after the other.  Each gets its mode back as soon as its entry
+ * is open.
  */
 int content_leave(struct content_dir *d, struct hb_error *err)
 {

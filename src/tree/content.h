@@ -11,9 +11,8 @@
 
 /*
  * What one object of a change set holds, opened after the walk is over.  The
- * tree may have changed since, and the agent chose every name in it: nothing
- * but the very object that the walk saw is opened, and of objects only regular
- * files.
+ * tree may have changed since, and the agent chose every name in it.  Only the
+ * very object that the walk saw is opened, and only a regular file.
  */
 struct content_place {
 	int root;	  /* of a layer or of the base */
@@ -39,15 +38,15 @@ int content_enter(const struct content_place *place, struct content_dir *d,
 int content_leave(struct content_dir *d, struct hb_error *err);
 
 /*
- * A directory of a layer by its path, O_PATH, whatever the modes above it;
- * "" is the root.
+ * A directory of a layer by its path, O_PATH, with any modes above it; "" is
+ * the root.
  */
 int content_find_dir(int root, const char *path, size_t len,
 		     struct hb_error *err);
 
 /*
- * The directory of one object after the other, which is opened anew only where
- * it is another one: for whoever goes along the stream.
+ * The directory of one object after the other, for a reader of the stream.  It
+ * is opened anew only where it is another directory.
  */
 struct content_walk {
 	struct content_dir dir;

@@ -21,14 +21,14 @@
  * --------------------------
  *
  * By its name in a directory that is held open, never through a link, and
- * without opening it: a fifo, a device or an unreadable file costs nothing.
- * Where a mark's value is needed the object is held by an O_PATH descriptor,
- * and has to be the one that was looked at.
+ * without opening it.  A fifo, a device or an unreadable file costs nothing.
+ * Where a mark's value is needed an O_PATH descriptor holds the object, which
+ * must be the same object as before.
  *
- * The marks of the overlay in a layer were written by the kernel.  Nobody in
- * the view can write them (they arrive escaped, or not at all), so one that our
- * own mounts never make means that the store was tampered with: the layer is
- * refused rather than guessed at.
+ * The marks of the overlay in a layer were written by the kernel.  No process
+ * in the view can write them: they arrive escaped, or not at all.  So a mark
+ * that our own mounts never make means that the store was tampered with, and
+ * the layer is refused.
  */
 
 /* An object: `name` in `dir`, or `dir` itself when the name is empty. */
@@ -158,7 +158,7 @@ static int decode_mark(const struct place *at, const char *name,
 		return 0;
 	case MARK_OPAQUE:
 		return decode_opaque(at, e, err);
-	/* Whatever the marks of the directory above: the kernel looks up so. */
+	/* For any marks of the directory above: the kernel looks up so. */
 	case MARK_WHITEOUT:
 		if (e->type != ENTRY_FILE || e->size != 0)
 			return refuse(name, err);

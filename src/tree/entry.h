@@ -51,7 +51,7 @@ struct entry {
 	uint64_t dev, ino, size, nlink;
 	uint64_t stored; /* bytes on the disk: less than `size` with holes */
 	struct timespec mtime, ctime, btime; /* btime zero: not told */
-	bool is_fixed; /* immutable or append-only: nobody may remove it */
+	bool is_fixed; /* immutable or append-only: it cannot be removed */
 	/* of a layer only */
 	bool is_whiteout; /* either form; type is ENTRY_NONE then */
 	bool is_opaque;	  /* the directory hides everything below it */
@@ -62,9 +62,9 @@ struct entry {
 
 /*
  * Looks at `name` in `dirfd` without following it.  In a layer the overlay's
- * own attributes are decoded, and one that is forged or unknown (redirect,
- * metacopy, an opaque other than "y") is -HB_E_CORRUPT with the name.
- * Nothing there is ENTRY_NONE and success.
+ * own attributes are decoded.  A forged or unknown attribute (redirect,
+ * metacopy, an opaque other than "y") is -HB_E_CORRUPT with the name.  Nothing
+ * there is ENTRY_NONE and success.
  */
 int entry_read_base(int dirfd, const char *name, struct entry *ret_entry,
 		    struct hb_error *err);
@@ -72,8 +72,8 @@ int entry_read_layer(int dirfd, const char *name, struct entry *ret_entry,
 		     struct hb_error *err);
 
 /*
- * The same in a layer where `known`, which may be NULL, was read before: if it
- * is a file and nothing about it has changed, its marks have not either.
+ * The same in a layer where `known`, which may be NULL, was read before.  If it
+ * is a file and unchanged, so are its marks.
  */
 int entry_read_known(int dirfd, const char *name, const struct entry *known,
 		     struct entry *ret_entry, struct hb_error *err);

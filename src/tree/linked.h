@@ -11,8 +11,8 @@ struct hb_error;
 /*
  * Copies of several names of one inode that are names of one inode again.  The
  * first copy of a group gets a name of its own in `dir` as well, which the
- * others are linked from; `prefix` keeps it apart from whatever else is there,
- * and linked_end() takes it away.
+ * others are linked from; `prefix` keeps it apart from other files there, and
+ * linked_end() removes it.
  */
 struct linked {
 	int dir; /* borrowed; on the file system of the copies */

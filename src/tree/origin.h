@@ -6,9 +6,8 @@
 
 /*
  * The mark of a copy-up belongs to the inode, and so to each of its names, also
- * to those that were made since and that the base never had.  In a layer that
- * we write ourselves it says which names it is about; the kernel's says nothing
- * of names.
+ * to later names that the base never had.  In a layer that we write ourselves
+ * it says which names it is about; the kernel's says nothing of names.
  */
 
 /*

@@ -7,8 +7,8 @@
 
 /*
  * A file without a name for what one command has to remember.  It lies in a
- * directory of ours; where that is full or cannot be written it is in memory,
- * so that a session can be looked at all the same.
+ * directory of ours.  Where that is full or cannot be written it is in memory,
+ * so that a session can still be looked at.
  */
 
 /* A negated errno only if there can be none in memory either. */

@@ -9,10 +9,10 @@
 
 /*
  * A file that may not be read cannot be copied.  On a copy an empty file stands
- * for it, and wherever that goes in a layer of ours it has a mark, which says
- * whose place it holds: so that a commit moves the real file, or refuses, and
- * never puts an empty one in its place.  The same holds for a directory; it
- * cannot have a second name, so that its move is refused.
+ * for it.  In every layer of ours it has a mark that names the real file.  So a
+ * commit moves the real file, or refuses, and never puts an empty file in its
+ * place.  The same holds for a directory; it cannot have a second name, so that
+ * its move is refused.
  */
 #define STANDIN_MARK OVERLAY_PREFIX "stand-in"
 

@@ -38,7 +38,9 @@ void syncer_add(struct syncer *s, int dirfd, const char *name, bool is_file)
 					  O_NOCTTY |
 					  (is_file ? 0 : O_DIRECTORY),
 				  0);
-	/* Too many, or one that we may not read: both are no reason to fail. */
+	/*
+	 * Too many, or a file that we may not read: both are no reason to fail.
+	 */
 	if (fd < 0) {
 		forget(s);
 		s->is_all = true;

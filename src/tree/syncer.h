@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * What has to be on disk before the journal is: few files are written back at
- * once and waited for one by one, which is not held up by what others write;
- * of many, the whole file system is synced.
+ * Brings to disk all that must be there before the journal.  Few files are
+ * written back at once and waited for one by one: writes of other programs do
+ * not hold that up.  For many files the whole file system is synced.
  */
 #define SYNCER_MAX 256
 

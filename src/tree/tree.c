@@ -18,10 +18,10 @@
 #include <string.h>
 
 /*
- * Going down closes the parent, and going up opens ".." and makes sure that it
- * is the directory we came from: nobody can move us elsewhere, and the number
- * of descriptors does not depend on the depth.  The parent is read on from the
- * place the kernel gave with the last name.
+ * Going down closes the parent.  Going up opens ".." and makes sure that it is
+ * the directory we came from.  So no move of a directory leads us elsewhere,
+ * and the number of descriptors does not depend on the depth.  The parent is
+ * read on from the place the kernel gave with the last name.
  */
 
 #define TREE_BLOCK	4096

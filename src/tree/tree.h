@@ -7,9 +7,9 @@
 struct hb_error;
 
 /*
- * A walk through everything below one directory: by descriptor, never through
- * a link or across a mount, of any depth and size, with one directory open at
- * a time and memory that grows with the depth alone.
+ * A walk through everything below one directory: by descriptor, never through a
+ * link or across a mount.  Depth and size have no limit: one directory is open
+ * at a time, and memory grows with the depth alone.
  */
 enum tree_when {
 	TREE_ENTER, /* any object; a directory before what is in it */

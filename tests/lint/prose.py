@@ -17,7 +17,7 @@ WORDS = 25
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
 # Folders of src whose comments are held as well; the others follow.
 FOLDERS = """
-    base bwrap doctor git host sys term
+    base bwrap doctor gate git host plan sys term tree
 """.split()
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
 BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")
@@ -58,10 +58,11 @@ def faults_of(text):
         yield f"'{found[0]}' names nothing"
 
 
-COMMENT = re.compile(r"/\*(.*?)\*/", re.S)
+# A string may look like the beginning of a comment.
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*(.*?)\*/', re.S)
 STAR = re.compile(r"^[ \t]*\*? ?", re.M)
 # A value and its meaning, "-ENOENT: gone", is a sentence of its own.
-STOP = re.compile(r"(?<=[.?!])\s+|(?<=[:;])\s+(?=[A-Z`-])")
+STOP = re.compile(r"(?<=[.?!])\s+|(?<=[:;])\s+(?=[A-Z`-])|\s+(?=\([a-z]\) [A-Z])")
 # Of a comment: a list or a table, which is indented.
 INDENTED = re.compile(r"^(?:\t|   ).*\n?", re.M)
 
@@ -69,6 +70,8 @@ INDENTED = re.compile(r"^(?:\t|   ).*\n?", re.M)
 def comment_faults(text):
     """(number, fault) of each comment's sentences; a name in backquotes is one word."""
     for found in COMMENT.finditer(text):
+        if found[1] is None:
+            continue
         number = text.count("\n", 0, found.start()) + 1
         words = CODE.sub("`code`", INDENTED.sub("", STAR.sub("", found[1])))
         for block in re.split(r"\n\s*\n", words):

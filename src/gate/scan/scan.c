@@ -411,7 +411,9 @@ static int scan_parts(struct scan *scan, int fd, uint64_t size,
 		if (r < 0)
 			return r;
 		hole = sys_next_hole(fd, data, size);
-		/* Whoever made a hole here meanwhile is not to keep us. */
+		/*
+		 * A program that made a hole here meanwhile must not keep us.
+		 */
 		if (hole <= data)
 			hole = size;
 		r = scan_bytes(scan, fd, data, hole, err);

@@ -14,8 +14,8 @@ struct hb_error;
  * Finds secrets: files by their names, and contents by the formats in
  * data/secrets.rules, which says what a format is.
  *
- * The bytes are hostile.  Memory is bounded whatever they are, and so is the
- * time per byte.  Nothing that is told about a secret has a part of it.
+ * The bytes are hostile.  Memory is bounded for any input, and so is the time
+ * per byte.  Nothing that is told about a secret has a part of it.
  */
 struct scan;
 

@@ -8,9 +8,10 @@
  *
  *	key = "value"	"key": "value"	key := 'value'	x["key"] = "value"
  *	:key => "value"	<key>value</key>	key: str = "value"
- *KEY=value
+ * KEY=value
  *
- * Every part has a limit, so that a keyword costs the same whatever follows.
+ * Every part has a limit, so that a keyword costs the same with any text behind
+ * it.
  */
 #define TAIL_MAX  ((size_t)40) /* of the name, after the keyword */
 #define BLANK_MAX ((size_t)16)

@@ -13,7 +13,9 @@ struct scan_check {
 	/* May move the match's end and the secret in it. */
 	enum scan_answer (*check)(const struct scan_text *t,
 				  struct scan_match *m);
-	/* A key is no text: nobody typed it, whatever its bytes look like. */
+	/*
+	 * A key is no text: no person typed it, even if its bytes look like it.
+	 */
 	bool is_enough;
 };
 
@@ -26,8 +28,7 @@ const struct scan_check *check_find(const char *name);
 unsigned entropy_of(const uint8_t *bytes, size_t n);
 
 /*
- * Whether eight bytes in a row are the same, or each is the one after the one
- * before: nobody draws that.
+ * Whether eight bytes in a row are equal or count up: no generator draws that.
  */
 bool is_typed(const uint8_t *bytes, size_t n);
 

@@ -8,9 +8,9 @@
  * Finds in one pass where any of the formats may stand.
  *
  * Every second position is looked at, three bytes from there, in any letter
- * case: one look-up in a table of bits that stays in the first cache tells that
- * nothing begins around here.  So each format has two threes in the table, one
- * byte apart, of which one is met whatever the start is; they are the two that
+ * case.  One look-up in a table of bits, which stays in the first cache, tells
+ * that nothing begins around here.  So each format has two threes in the table,
+ * one byte apart: one of them is met from every start.  They are the two that
  * source code has least often.
  */
 #define FILTER_STEP   ((size_t)2)
@@ -43,15 +43,15 @@ int filter_init(struct scan_filter *f, const struct scan_rules *rules,
 void filter_done(struct scan_filter *f);
 
 /*
- * The first position of `at`, `at` + FILTER_STEP and so on where something may
- * be, with three bytes before `end`; else the first one that has not as much.
+ * The first position of `at`, `at` + FILTER_STEP and so on where a secret may
+ * be, with three bytes before `end`.  Else the first position that has fewer.
  */
 size_t filter_next(const struct scan_filter *f, const uint8_t *bytes, size_t at,
 		   size_t end);
 
 /*
  * The formats that have the three bytes at `at`: the `*i`th, from 0, or the
- * next one that there is, whose number `*i` is then.  NULL: no more.
+ * next that exists, whose number `*i` is then.  NULL: no more.
  */
 const struct filter_entry *filter_entry(const struct scan_filter *f,
 					const uint8_t *at, size_t *i);

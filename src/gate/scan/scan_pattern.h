@@ -11,8 +11,8 @@ struct hb_error;
 /*
  * One format of data/secrets.rules, which has the grammar.
  *
- * No atom ever gives back what it took, so a match takes time in proportion to
- * its length, which has a limit, and needs no memory.
+ * No atom ever gives bytes back.  So a match takes time in proportion to its
+ * length, which has a limit, and needs no memory.
  */
 #define SCAN_SPAN_MAX ((size_t)8192) /* bytes that a match may look at */
 
@@ -79,8 +79,8 @@ int pattern_parse(struct scan_pattern *p, const char *text, bool any_case,
 void pattern_done(struct scan_pattern *p);
 
 /*
- * Whether it stands at `at`, whatever is before and after it.  A yes fills all
- * of `ret`.
+ * Whether it stands at `at`, with any bytes before and after it.  A yes fills
+ * all of `ret`.
  */
 enum scan_answer pattern_here(const struct scan_pattern *p,
 			      const struct scan_text *t, size_t at,

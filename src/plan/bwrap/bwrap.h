@@ -12,10 +12,10 @@ struct plan;
 /*
  * The bubblewrap command line, text to plan.
  *
- * Pure: what needs the world is asked of the caller through `struct
- * bwrap_world`, so that the parser can be fuzzed and `holdback plan` can print
- * what would be done.  Errors are HB_E_USAGE with exactly bubblewrap's words,
- * without the "bwrap: " in front.
+ * Pure: the caller answers questions about the world through `struct
+ * bwrap_world`.  So the parser can be fuzzed, and `holdback plan` can print the
+ * plan.  Errors are HB_E_USAGE with exactly bubblewrap's words, without the
+ * "bwrap: " in front.
  */
 #define BWRAP_MAX_ARGS 9000
 

@@ -7,7 +7,7 @@
 
 /*
  * What the option table (bwrap_options.c) and the loop over the words
- * (bwrap_parse.c) share, and nobody else includes.
+ * (bwrap_parse.c) share, and no other file includes.
  */
 
 /* How many words follow an option; ONE and AN differ in the complaint only. */

@@ -48,8 +48,8 @@ static void warn_only_last(struct bwrap_state *s, const struct bwrap_option *o)
 }
 
 /*
- * Leading blanks and a sign pass, as they do in bubblewrap; what does not fit
- * an int is refused, where bubblewrap would take its lower half.
+ * Leading blanks and a sign pass, as in bubblewrap.  A number that does not fit
+ * an int is refused; bubblewrap takes its lower half.
  */
 static int parse_number(const char *word, const char *complaint, int *ret_n,
 			struct hb_error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop over the words of a bubblewrap command line, and what is checked
- * when all of them are known.
+ * The loop over the words of a bubblewrap command line, and the checks after
+ * the last word.
  *
  * (a) Options are whole words and match exactly; the first other word is the
  *     command, and "--" ends the options.
- * (b) A modifier belongs to the very next option that can take it.  One that
- *     is left behind is an error, except --perms and --size right before the
+ * (b) A modifier belongs to the very next option that can take it.  A modifier
+ *     left behind is an error, except --perms and --size right before the
  *     command, which bubblewrap lets pass.
  * (c) The order of the last checks is bubblewrap's, so that a call which is
  *     wrong in two ways gets the same complaint.
