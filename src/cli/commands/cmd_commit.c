@@ -165,7 +165,7 @@ static int show_list(const struct commit *c, struct hb_error *err)
 					 &pager, err);
 	if (r >= 0)
 		r = show_preview(c, c->reviewed, err);
-	/* Whoever leaves the pager before its end has seen enough. */
+	/* A user who leaves the pager before its end has seen enough. */
 	if (pager && r == -EPIPE)
 		r = 0;
 	clearerr(stdout);
@@ -448,7 +448,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 	return doc_end(&doc, err);
 }
 
-/* Also a second time: nobody has answered the gate the first time. */
+/* Also a second time: the user has not answered the gate the first time. */
 static int apply(struct commit *c, struct hb_commit_result *result,
 		 struct hb_error *err)
 {

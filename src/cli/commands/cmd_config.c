@@ -61,7 +61,7 @@ static int end_list(struct doc *doc, struct hb_error *err)
 	return doc_end(doc, err);
 }
 
-/* Nobody would look at an option behind the command's name. */
+/* An option behind the command's name would not count. */
 static int check_words(char *const *words, struct hb_error *err)
 {
 	for (size_t i = 0; words[i]; i++) {

@@ -318,7 +318,7 @@ static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 
 /*
  * It is opened as it is: nothing that is going to be removed has to be in order
- * for that.  One that cannot be read is removed if that was said beforehand.
+ * for that.  An unreadable session is removed if the user said so beforehand.
  */
 static int clean(const struct cmd_call *call, const char *ref,
 		 struct hb_store *store, struct hb_error *err)

@@ -38,8 +38,8 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 		     struct hb_error *err);
 
 /*
- * The same, to change it, for a command that would do harm to the wrong one:
- * without a name there must not be two here that have changes.
+ * The same, to change it, for a command that would harm the wrong session.
+ * Without a name, no two sessions here may have changes.
  */
 int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
 			  const char *command, bool has_others,

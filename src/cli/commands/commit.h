@@ -30,7 +30,7 @@ struct commit {
 	struct questions questions;
 	struct selection selection; /* the paths that the user leaves out */
 	bool has_gate;		    /* it was asked before the commit */
-	bool is_refused;	    /* and nobody can answer it */
+	bool is_refused;	    /* and no user can answer it */
 };
 
 /* The exit status, or a negated code. */

@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 /*
- * The form that `git apply` reads: "literal SIZE" or "delta SIZE", then what
- * zlib made of the bytes, in lines of up to 52, each with a letter for how many
- * it holds and five characters for every four of them; then an empty line.
+ * The form that `git apply` reads: "literal SIZE" or "delta SIZE", then zlib's
+ * output in lines of up to 52 bytes, then an empty line.  A line is a letter
+ * for its number of bytes, and five characters for every four of them.
  */
 #define LINE_BYTES 52
 #define LINE_CHARS (1 + LINE_BYTES / 4 * 5 + 1)

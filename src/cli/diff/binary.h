@@ -8,7 +8,7 @@ struct sides;
 
 /*
  * Paints two contents of any bytes and size as a `GIT binary patch`, forwards
- * and backwards: as what differs where both are in memory and that is shorter,
+ * and backwards.  It is a delta where both are in memory and that is shorter,
  * else whole.  Memory does not grow with the size.
  */
 int binary_patch(struct sides *s, struct paint *paint, struct hb_error *err);

@@ -11,7 +11,7 @@
 
 struct parser {
 	const char *at;
-	char section[WORD_SIZE]; /* "": one that is skipped */
+	char section[WORD_SIZE]; /* "": a skipped section */
 	char key[WORD_SIZE];
 	char value[GITCONFIG_VALUE];
 	gitconfig_fn fn;

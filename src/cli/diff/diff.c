@@ -22,8 +22,7 @@
 
 /*
  * libexec/holdback/diff: the text of changes.  An executable of its own because
- * it is the only one that needs libgit2, and `diff --name-status` must not pay
- * for that.
+ * it alone needs libgit2, and `diff --name-status` must not pay for that.
  */
 
 #define COLUMNS	  80
@@ -197,7 +196,7 @@ static int open_and_show(const struct cmd_call *call, struct hb_error *err)
 	settings_find(call->values, call->envp, &sink.settings);
 	paint_init(&sink.paint, sink.settings.has_colour,
 		   sink.settings.is_for_terminal);
-	/* Others may have the session while somebody still reads. */
+	/* Other commands may use the session while the user still reads. */
 	r = cmd_with_session(call, HB_OPEN_LOOK, true, show, &sink, err);
 	paint_done(&sink.paint);
 	hb_pager_end(sink.pager);

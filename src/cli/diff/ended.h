@@ -6,11 +6,11 @@ struct hb_error;
 
 /*
  * After a run: removes its session if that holds no changes and was made for
- * the run alone, and otherwise says on stderr what changed and what can be done
- * about it.  `words` are the session with its '@', the command's exit status,
- * and perhaps "quiet".
+ * the run alone.  Otherwise lists the changes and the next commands on stderr.
+ * `words` are the session with its '@', the command's exit status, and perhaps
+ * "quiet".
  *
- * Returns that status whatever happens here: the command has ended.
+ * Returns that status in any case: the command has ended.
  */
 int ended_show(char **words, char *const *envp);
 

@@ -12,9 +12,9 @@ struct hb_pager;
 struct hb_session;
 
 /*
- * How the user wants a diff to look: by options, the environment and the
- * user's own git configuration (/etc/gitconfig, ~/.config/git/config and
- * ~/.gitconfig, as git finds them).  Never by anything in a repository.
+ * The look of a diff, by options, the environment and the user's own git
+ * configuration: /etc/gitconfig, ~/.config/git/config and ~/.gitconfig, as git
+ * finds them.  Never by anything in a repository.
  */
 struct settings {
 	bool has_colour;

@@ -23,7 +23,7 @@ struct lines_names {
  * Compares two texts, of which one may not be there, line by line: paints the
  * parts that differ unless `paint` is NULL, and counts them.  The sides are
  * text: sides_are_text().  `names` may be NULL, and is told only of two texts
- * that differ: whoever compares has made the names already.
+ * that differ: the caller has made the names already.
  */
 int lines_compare(const struct sides *s, struct paint *paint,
 		  const struct lines_names *names, struct lines *ret_lines,

@@ -10,9 +10,9 @@
 struct hb_error;
 
 /*
- * What goes to stdout, line by line, with git's colours.  Contents are somebody
- * else's bytes: where a terminal is at the end, none that could speak to it
- * passes.  Elsewhere they are what they are, so that a patch can be applied.
+ * What goes to stdout, line by line, with git's colours.  Contents are bytes of
+ * a stranger: no byte that could speak to a terminal reaches it.  Elsewhere
+ * they are what they are, so that a patch can be applied.
  */
 enum paint_kind {
 	PAINT_PLAIN, /* context */
@@ -55,7 +55,7 @@ void paint_raw(struct paint *p, const char *bytes, size_t n);
 
 /*
  * Writes what there is: the first time at once, then if it is much.  -EPIPE if
- * nobody reads it any more.
+ * the reader is gone.
  */
 int paint_flow(struct paint *p, struct hb_error *err);
 int paint_end(struct paint *p, struct hb_error *err);

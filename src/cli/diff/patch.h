@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Changes in git's format, one after the other.  What that format cannot say is
- * in lines that begin with '#' and stand before the file they are about: a
- * patch tool skips them there.
+ * Changes in git's format, one after the other.  Facts beyond that format are
+ * in lines that begin with '#' and stand before their file: a patch tool skips
+ * them there.
  */
 struct patch {
 	struct paint *paint;

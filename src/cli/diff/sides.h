@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * The two contents of a change.  What is larger than SIDES_WHOLE is never in
- * memory as a whole, and of two texts together no more than SIDES_LINES lines
- * are compared: a diff takes some hundred bytes for each.
+ * The two contents of a change.  A file larger than SIDES_WHOLE is never in
+ * memory as a whole.  Of two texts together no more than SIDES_LINES lines are
+ * compared: a diff takes some hundred bytes for each.
  */
 #define SIDES_WHOLE ((uint64_t)8 << 20)
 #define SIDES_LINES 200000
@@ -48,7 +48,7 @@ void sides_done(struct sides *s);
 int sides_load(struct sides *s, const struct hb_change *change,
 	       bool with_content, struct hb_error *err);
 
-/* Whether there are two, and not one that came or went. */
+/* Whether there are two sides: the file was neither added nor deleted. */
 bool sides_are_both(const struct sides *s);
 
 /* Whether all that is there is in memory. */

@@ -98,7 +98,9 @@ static size_t width_of(const char *text)
 	return n;
 }
 
-/* One that comes or goes is told by what is in it, and by the last line. */
+/*
+ * An added or deleted directory is told by its entries, and by the last line.
+ */
 static bool is_mere_directory(const struct hb_change *c)
 {
 	return c->is_directory && !c->is_git &&

@@ -52,7 +52,7 @@ int choose_only(struct hb_store *store, const char *command,
 	struct depth depth;
 	size_t n = 0;
 
-	/* Whatever it is, opening the one used last says it better. */
+	/* Opening the session used last gives a better error. */
 	for (size_t i = 0; here && here->n > 1 && i < here->n; i++) {
 		depth_look(store, here->names[i], &depth);
 		if (!depth.has_changes)

@@ -14,7 +14,10 @@ struct hb_store;
 int choose_only(struct hb_store *store, const char *command,
 		struct hb_error *err);
 
-/* For one that looks: says on stderr that it is `name`, if there are others. */
+/*
+ * For a command that looks: says on stderr that it is `name`, if there are
+ * others.
+ */
 int choose_said(struct hb_store *store, const char *name, struct hb_error *err);
 
 #endif

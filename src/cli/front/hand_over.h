@@ -13,8 +13,8 @@ int cli_hand_over(const char *command, const struct cli_values *values,
 		  char *const *envp);
 
 /*
- * A list of the same words, for whoever parses a call may have to give it on as
- * it was; the caller frees the list.  NULL: no memory.
+ * A list of the same words, because the parser of a call may have to pass it on
+ * unchanged.  The caller frees the list.  NULL: no memory.
  */
 char **cli_copy_words(char **words);
 

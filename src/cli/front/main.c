@@ -32,8 +32,8 @@ static int exec_bwrap(char **argv)
 }
 
 /*
- * Text has an executable of its own.  What cannot be parsed, and help, is for
- * the one that knows all commands.
+ * Text has an executable of its own.  The executable with all commands handles
+ * help and words that cannot be parsed.
  */
 static const char *who_diffs(int argc, char **argv)
 {

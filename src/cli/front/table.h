@@ -9,9 +9,8 @@
 #include <stddef.h>
 
 /*
- * The commands and their options: one table that is in both executables, so
- * that the one in front can tell a command from a program without starting the
- * other.
+ * The commands and their options: one table in both executables.  So the first
+ * can tell a command from a program without starting the second.
  */
 
 #define CLI_MAX_SETTINGS 256

@@ -7,8 +7,8 @@
 
 /*
  * The options of `run`.  Each is also a key of profiles and configuration
- * files: what the words mean is decided in one place for all of them, which is
- * not here, so these are only collected.
+ * files. plan/settings.c decides the meaning of the words for all of them, so
+ * here they are only collected.
  */
 
 int cli_add_setting(void *values, const struct option *option, const char *arg,

@@ -6,9 +6,9 @@ struct cmd_call;
 struct hb_session_info;
 
 /*
- * Shows the text of a session's changes by the executable that can: at one
- * path, straight to the terminal, or with NULL all of them through the pager. A
- * failure is said, and nothing else comes of it.
+ * Shows the text of a session's changes by the executable that can.  At one
+ * path it goes straight to the terminal; with NULL all changes go through the
+ * pager.  A failure is said, and nothing else comes of it.
  */
 void differ_show(const struct cmd_call *call,
 		 const struct hb_session_info *info, const char *path);

@@ -8,8 +8,8 @@
 /* How findings of the gate look. */
 
 /*
- * "ask: PATH:LINE: why it matters: what exactly [RULE]".  Everything that
- * somebody else may have chosen is quoted.
+ * "ask: PATH:LINE: why it matters: what exactly [RULE]".  Everything that the
+ * agent may have chosen is quoted.
  */
 int finding_show(const struct hb_session_info *info,
 		 const struct hb_finding *finding, struct buf *out);

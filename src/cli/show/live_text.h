@@ -6,8 +6,8 @@
 #include "holdback/session.h"
 
 /*
- * What `status` has to say of a session that is live, and nothing of another:
- * a line, with `all` the view, the commands in it and what is mounted, or the
+ * The part of `status` about a live session, and nothing for another session.
+ * It is a line, with `all` also the view, its commands and its mounts, or the
  * object "live" of the document.
  */
 int live_show(struct hb_session *session, bool all, struct doc *doc,

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * What the gate asks, put to the user on the terminal, one rule and path at a
- * time, with the diff of the path at hand.  Each yes becomes a word as --allow
- * takes it, for that path alone.
+ * Puts the gate's questions to the user on the terminal, one rule and path at a
+ * time, with the diff of the path.  Each yes becomes a word as --allow takes
+ * it, for that path alone.
  */
 #define QUESTIONS_MAX 200
 

@@ -9,7 +9,7 @@
 
 #define LINE_SIZE (HB_TEXT_SIZE + 160)
 
-/* Names in a message are somebody else's bytes: none speaks to the terminal. */
+/* Names in a message are bytes of a stranger: none speaks to the terminal. */
 static void say_line(const char *before, const char *words)
 {
 	char line[LINE_SIZE];

@@ -17,10 +17,11 @@ int screen_state(struct hb_session *session, const struct hb_summary *summary,
 		 bool all, struct doc *doc, struct hb_error *err);
 
 /*
- * As text: what is deleted, in conflict or has to be asked for comes first and
- * is never left out; of the rest the newest, and how many there are more.  What
- * is deleted with its directory is counted there.  With `all` nothing is left
- * out, and files of which only the time changed are there as well.
+ * As text.  Deleted paths, conflicts and paths that commit asks about come
+ * first and are never left out.  Then come the newest of the rest, and their
+ * number.  What is deleted with its directory is counted there.  With `all`
+ * nothing is left out, and files of which only the time changed are there as
+ * well.
  */
 int screen_changes(const struct hb_session_info *info,
 		   struct hb_changes *changes, bool all, struct doc *doc,
