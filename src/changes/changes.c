@@ -30,16 +30,16 @@
  * From sightings to changes
  * -------------------------
  *
- * walk.c shows what each path was and is to be; here the two are compared, what
- * is the same is dropped, and the rest is judged (conflict.c), hashed and
- * spilled.  Renames are found when all is known, and laid over the stream while
- * it is read.
+ * walk.c shows the old and the new object of each path.  Here the two are
+ * compared, equal ones are dropped, and the rest is judged (conflict.c), hashed
+ * and spilled.  Renames are found when all is known, and laid over the stream
+ * while it is read.
  *
- * The hash covers what a reviewer sees and commit will write: path, kind, what
- * differs, and of the new object type, mode, owner, size, links and mtime of
- * what is not a directory, extended attributes and content.  Not the old
- * object, identities or conflicts: they may change without the session's
- * changes being others.
+ * The hash covers all that a reviewer sees and commit will write: path, kind
+ * and difference.  Of the new object it covers type, mode, owner, extended
+ * attributes and content, and unless it is a directory also size, links and
+ * mtime.  Not the old object, identities or conflicts: they may change without
+ * the session's changes being others.
  */
 #define HASH_VERSION "holdback changes 1\n"
 #define SCAN_TRIES   3
@@ -59,7 +59,7 @@ struct scan {
 	struct conflict_rule rule;
 	struct known known;
 	const struct spilled *earlier; /* what it has at the path at hand */
-	struct ignored *ignored;       /* NULL: nobody asked */
+	struct ignored *ignored;       /* NULL: not asked for */
 	bool has_learned;	       /* something that it did not know */
 	uint64_t number;	       /* of the next change that is added */
 	struct sha256 hash;
@@ -306,7 +306,7 @@ static bool has_real(int base, const char *path)
 /*
  * Only the real file itself can be where its stand-in is; what the session
  * wrote without having read it is for the user to choose.  A directory cannot
- * have a second name, and one that may not be read cannot be copied.
+ * have a second name, and an unreadable directory cannot be copied.
  */
 static enum conflict of_stand_in(const struct scan *scan,
 				 const struct sighting *s)
@@ -462,9 +462,9 @@ static bool is_lost_dir(const struct sighting *s)
 }
 
 /*
- * A path is what it becomes; one that goes is what it was.  The side files of a
- * database are ignored if the database is; the file that programs share while
- * they have it open makes no sense to any other.
+ * A path counts by its new object, a deleted path by its old one.  The side
+ * files of a database are ignored if the database is.  The file that programs
+ * share while it is open is of no use to others.
  */
 static int ask_ignored(struct scan *scan, const struct sighting *s,
 		       enum database_part part, struct change *c,

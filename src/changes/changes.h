@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /*
- * The change set: what a resource's layers do to its base, as one stream in
- * path order that status, diff, gate, review and commit all read.  The order
- * is that of a walk: names by bytes, a directory before what is in it, so a
- * slash sorts before every other byte.
+ * The change set: the changes of a resource's layers to its base.  It is one
+ * stream in path order, which status, diff, gate, review and commit read.  The
+ * order is that of a walk: names by bytes, a directory before what is in it, so
+ * a slash sorts before every other byte.
  *
- * It is made by one walk over layers and base, by descriptor, in memory that
- * does not grow with the tree, and kept in an unnamed spill file.  Everything
- * in a layer is hostile.
+ * One walk over layers and base makes it, by descriptor, in memory that does
+ * not grow with the tree.  An unnamed spill file keeps it.  Everything in a
+ * layer is hostile.
  */
 enum change_kind {
 	CHANGE_ADDED = 'A',
@@ -70,8 +70,8 @@ enum change_flag {
 	 */
 	CHANGE_CARRIED = 1 << 9,
 	/*
-	 * The base's object has other names, and nobody has touched it since
-	 * T0.  Not in the hash.
+	 * The base's object has other names, and is untouched since T0.  Not in
+	 * the hash.
 	 */
 	CHANGE_OLD_LINKED = 1 << 10,
 	/*
@@ -119,7 +119,7 @@ enum change_asks {
 	CHANGE_ASKS_NOTHING,
 	CHANGE_ASKS_SPECIAL, /* a fifo */
 	CHANGE_ASKS_SETID,   /* it would have setuid, setgid, capabilities */
-	CHANGE_ASKS_NEVER,   /* a socket or a device: whatever is asked for */
+	CHANGE_ASKS_NEVER,   /* a socket or a device: in any case */
 };
 
 /* Whether it is about the resource's own directory. */
@@ -136,9 +136,10 @@ enum change_asks change_asks(const struct change *change);
 #define SEEN_INODE_SIZE 24
 
 /*
- * What the session knows of a path after it was committed from here.  The
- * directories that commit renamed into place or whose times it restored belong
- * to it as well: to a later scan they look as if the user had moved them.
+ * What the session knows of a path after it was committed from here.
+ * Directories that commit renamed into place, or whose times it restored,
+ * belong to it as well.  To a later scan they look as if the user had moved
+ * them.
  */
 struct seen {
 	/*
@@ -162,9 +163,9 @@ struct seen {
 typedef bool (*seen_fn)(void *ctx, const char *path, struct seen *ret_seen);
 
 /*
- * Others who share layers with us.  Whether one of them has committed what the
- * layer, which is not the upper, has at the path, or made it into something
- * else and committed that, and the base still has it; ino 0: nothing is there.
+ * Others who share layers with us.  Whether one of them has committed the
+ * layer's object at the path, or an object made from it, and the base still has
+ * it.  The layer is not the upper. ino 0: nothing is there.
  */
 typedef bool (*changes_peers_fn)(void *ctx, size_t layer, const char *path,
 				 uint64_t base_ino, struct timespec base_ctime);
@@ -207,13 +208,14 @@ struct changes_request {
 	bool is_git; /* as struct txn_resource has it */
 	bool with_renames;
 	/*
-	 * Leaves the hash zero and so spares reading what is new: for whoever
-	 * only lists.  What was reviewed by such a list cannot be expected.
+	 * Leaves the hash zero and so spares reading new files, for a caller
+	 * that only lists.  What was reviewed by such a list cannot be
+	 * expected.
 	 */
 	bool without_hash;
 	/*
-	 * For whoever lists names: where content differs, xattrs of the base
-	 * are not read, as CHANGED_MAYBE_XATTRS says.
+	 * For a caller that lists names: where content differs, xattrs of the
+	 * base are not read, as CHANGED_MAYBE_XATTRS says.
 	 */
 	bool names_only;
 	/* Called now and then with the number of entries walked; may be NULL.

@@ -10,8 +10,8 @@
 struct sighting;
 
 /*
- * Whether the base changed since the session began, told by ctime, which nobody
- * can set back.  There is no picture of the base as it was, so a change of
+ * Whether the base changed since the session began, told by ctime, which no
+ * program can set back.  There is no snapshot of the old base.  So a change of
  * metadata cannot be told from an old file that was put in place.
  *
  * A journal and `seen` have these numbers: a new one goes to the end.
@@ -24,7 +24,7 @@ enum conflict {
 	CONFLICT_MISSING,    /* copied up from a base file that is gone */
 	CONFLICT_DIR,	     /* both changed a directory's metadata */
 	CONFLICT_MOVED,	     /* a directory above was renamed into place */
-	CONFLICT_PLACED,     /* likewise, one that a layer of ours has too */
+	CONFLICT_PLACED,     /* likewise, a path that a layer of ours has too */
 	CONFLICT_LOST,	     /* a directory above was removed */
 	CONFLICT_UNREADABLE, /* we may not look */
 	CONFLICT_OPEN,	     /* a program has the database open */
@@ -66,7 +66,7 @@ enum conflict conflict_of(const struct conflict_rule *rule,
 /* Whether there is a T0 to compare with. */
 bool conflict_has_start(const struct conflict_rule *rule);
 
-/* Somebody has touched the base's object since T0, and it was not us. */
+/* Another program has touched the base's object since T0. */
 bool conflict_is_touched(const struct conflict_rule *rule,
 			 const struct sighting *s);
 
@@ -82,8 +82,8 @@ enum conflict conflict_below(const struct conflict_rule *rule,
 			     const struct sighting *s);
 
 /*
- * Whether somebody else made or removed names in the base's directory since T0;
- * `mtime` is its time.  What he removed shows in nothing but that.
+ * Whether another program made or removed names in the base's directory since
+ * T0; `mtime` is its time.  What he removed shows in nothing but that.
  */
 bool conflict_is_others_too(const struct conflict_rule *rule, const char *path,
 			    struct timespec mtime);

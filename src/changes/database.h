@@ -12,8 +12,8 @@ struct sighting;
 enum conflict;
 
 /*
- * An SQLite database X with X-wal and X-journal is one unit: the side files
- * hold rows that X does not have yet, or rows that have to come back into it.
+ * An SQLite database X with X-wal and X-journal is one unit.  The side files
+ * hold rows that X does not have yet, or rows that must come back into it.
  * Each of them alone is another database, or none.
  *
  * A program that has X open holds a lock on it, except for an idle connection
@@ -47,10 +47,10 @@ enum database_part database_part_of_name(const char *name, size_t *ret_main);
 enum database_part database_part_of(const struct sighting *s);
 
 /*
- * Whether the rest of the unit stands against the change: a program has X of
- * the base open (CONFLICT_OPEN, and `*ret_holder` is its process or 0), or the
- * base's part of a file that the session leaves alone has changed since T0
- * (CONFLICT_DATABASE, CONFLICT_EDITED if the session replaces that file too).
+ * Whether the rest of the unit stands against the change.  CONFLICT_OPEN: a
+ * program has X of the base open; `*ret_holder` is its process or 0.
+ * CONFLICT_DATABASE: the base's version of a file that the session leaves alone
+ * has changed since T0.  CONFLICT_EDITED: the session replaces that file too.
  */
 enum conflict database_conflict(const struct conflict_rule *rule,
 				const struct sighting *s,

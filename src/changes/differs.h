@@ -15,9 +15,9 @@ struct pair {
 
 /*
  * What differs, enum change_what; 0: nothing that a commit would carry.  An
- * index with the same entries is the same, whatever else is in it and whatever
- * its time.  With `names_only` the attributes of what has another content are
- * not looked at, as CHANGED_MAYBE_XATTRS says.
+ * index with the same entries is the same, with any extensions and at any time.
+ * With `names_only` the attributes of what has another content are not looked
+ * at, as CHANGED_MAYBE_XATTRS says.
  */
 int pair_differs(const struct pair *pair, const struct xattrs *new_xattrs,
 		 bool names_only, struct hb_error *err);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * There is no picture of the base as it was, but of a stack of layers all
- * but the topmost version of a path are pictures of what it was meanwhile.
- * They are looked at only where there would be a conflict otherwise.
+ * There is no snapshot of the old base.  But in a stack of layers every version
+ * of a path below the topmost is a snapshot of a meantime.  They are looked at
+ * only where there would be a conflict otherwise.
  */
 
 /* Times do not count: they are no content. */
@@ -69,8 +69,8 @@ static int is_in_layer(int layer, const struct sighting *s,
 
 /*
  * Nothing is in the base.  1: so it was when the lowest layer with the path was
- * made, which deleted it or has one that is no copy of anything below.  What
- * lies above may well be a copy, of that one.
+ * made.  That layer deleted it, or has an object that is no copy of one below.
+ * What lies above may well be a copy, of that one.
  */
 static int is_new_in_layers(const struct changes_request *request,
 			    const struct sighting *s, struct hb_error *err)

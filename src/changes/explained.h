@@ -6,9 +6,9 @@
 #include "changes/walk.h"
 
 /*
- * Whether what the base has at a path is what some layer has there, be it
- * nothing: a session that shares the layer has committed it, or somebody did
- * the same.  To replace it loses nothing, for the layer has it.  1 or 0.
+ * Whether the base has at a path the same as some layer, be it nothing.  Then a
+ * session that shares the layer has committed it, or the user made the same
+ * change.  To replace it loses nothing, for the layer has it.  1 or 0.
  */
 int explained_by_layers(const struct changes_request *request,
 			const struct sighting *s, struct hb_error *err);

@@ -13,9 +13,9 @@
 #include <string.h>
 
 /*
- * A pattern takes a path, or a directory with everything in it, so every
- * directory above the path is asked as well, all of them in one go: that keeps
- * the cost for a deep path in proportion to its length.
+ * A pattern takes a path, or a directory with everything in it.  So every
+ * directory above the path is asked as well, all in one go.  The cost for a
+ * deep path stays in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
  * ".git" is asked instead.  So does a database: the name of any of its files

@@ -11,7 +11,7 @@ struct change;
 struct changes_within {
 	size_t resource;
 	char *path;  /* "": all of the resource */
-	bool is_out; /* stays behind, whatever else takes it */
+	bool is_out; /* stays behind, even if another pattern takes it */
 };
 
 /* Which changes are wanted: the same function for status, diff and commit. */

@@ -7,16 +7,15 @@
 #include <stdbool.h>
 
 /*
- * What an earlier scan found to differ, so that a file which nobody has touched
- * since is not read again to find the same.
+ * The differences that an earlier scan found, so that an untouched file is not
+ * read again to find the same.
  *
- * (a) Only a difference is believed, never that two are the same, and only of
- *     objects whose every attribute, the ctime among them, is as it was.  If
- *     that is wrong (a program writes through a mapping, which moves no clock
- *     at once), a file is listed although its content has become that of the
- *     base: no change is ever hidden by it.
- * (b) It is the stream of that scan, under the name that it is given, and of
- *     use until the next boot: what a crash left of it is not read.
+ * (a) Only a difference is believed, never equality, and only of objects whose
+ *     every attribute, the ctime among them, is unchanged.  That may be wrong: a
+ *     write through a mapping moves no clock at once.  Then a file is listed
+ *     although its content has become that of the base.  No change is hidden.
+ * (b) It is the stream of that scan, under its given name, and of use until the
+ *     next boot: the rest that a crash left is not read.
  */
 struct known {
 	struct spill spill;
@@ -30,7 +29,7 @@ void known_open(struct known *known, int dir, const char *name,
 		const char *boot);
 void known_done(struct known *known);
 
-/* The same of a stream that somebody else has checked; takes the file. */
+/* The same of a stream that the caller has checked; takes the file. */
 void known_begin(struct known *known, int file, uint64_t size);
 
 /* Leaves the next record out. */

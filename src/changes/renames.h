@@ -63,7 +63,7 @@ int renames_note(struct renames *renames, const struct change *change,
 /* The base has a name of this inode; beyond the limit it is not noted. */
 void renames_note_name(struct renames *renames, uint64_t ino);
 
-/* Whether it is known where an added one that the base lacks came from. */
+/* Whether the origin of an added path that the base lacks is known. */
 bool renames_explain(const struct rename_end *added);
 
 /* Finds pairs; without `all` only for those that are missing in the base. */
@@ -71,8 +71,8 @@ void renames_resolve(struct renames *renames,
 		     const struct changes_request *request, bool all);
 
 /*
- * Whether the deleted one of the added one's pair is ignored: then it explains
- * where that came from, but the two are not one change, for only one is taken.
+ * Whether the deleted path of the pair is ignored.  Then it explains the origin
+ * of the added path, but the two are not one change: only one is taken.
  */
 bool renames_is_split(const struct renames *renames,
 		      const struct rename_end *added);

@@ -11,12 +11,11 @@
 #include <string.h>
 
 /*
- * A record: its length behind this number, kind, what, flags, conflict, layer,
- * link group, old and new entry, the length of what is ignored, the length of
- * the path that is shared, and the rest of the path to the end of the record.
- * Numbers have the machine's order: the file does not outlive the process.  It
- * is read with the same care as if it did, because it lies where others may
- * reach it.
+ * A record has its length behind this number, kind, what, flags, conflict,
+ * layer, link group, old and new entry.  Then come the length of the ignored
+ * part, the length of the shared path, and the rest of the path.  Numbers have
+ * the machine's order: the file does not outlive the process.  It is read with
+ * the same care as if it did, because it lies where others may reach it.
  */
 #define OUT_SIZE    ((size_t)64 << 10)
 #define SPILL_BLOCK ((size_t)64 << 10)
@@ -152,8 +151,10 @@ int spill_encode(const struct spilled *record, size_t shared, struct buf *out)
 	size_t start = out->len;
 	uint32_t len;
 
-	/* Its length, once that is known: a buffer of its own would be one for
-	 * each record in the run path, where nothing is given back. */
+	/*
+	 * Its length, once that is known.  A second buffer would be one for
+	 * each record in the run path, where no memory is given back.
+	 */
 	put(out, 0, sizeof(len));
 	put(out, (unsigned char)c->kind, 1);
 	put(out, c->what, 2);

@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 /*
- * Changes in a file without a name, in the order in which they were added.
- * Paths are written as what they have in common with the one before and the
- * rest: without that a tree of depth n would take n squared.
+ * Changes in a file without a name, in the order in which they were added.  A
+ * path is written as the length that it shares with the path before, and the
+ * rest.  Without that a tree of depth n would take n squared.
  */
 #define SPILL_PATH_MAX ((size_t)16 << 20)
 
-/* Left free at the start of the file, for whoever keeps it. */
+/* Left free at the start of the file, for the keeper of the file. */
 #define SPILL_HEAD 64
 
 /* A change as it is kept: `why` by number, no `from`. */
@@ -39,7 +39,7 @@ struct spill {
 
 /* `dir` is where the file may lie. */
 int spill_init(struct spill *spill, int dir, struct hb_error *err);
-/* For reading one that was kept, of so many bytes; takes the file. */
+/* For reading a kept stream of so many bytes; takes the file. */
 void spill_resume(struct spill *spill, int file, uint64_t size);
 void spill_done(struct spill *spill);
 

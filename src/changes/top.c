@@ -6,9 +6,8 @@
 #include <string.h>
 
 /*
- * A directory that its owner may not open could not be opened by the next
- * command either, neither for undo nor to look: that much of the base's mode
- * stays.
+ * The next command could not open a directory that its owner may not open,
+ * neither for undo nor to look.  So these bits of the base's mode stay.
  */
 #define USER_ENTER 0500
 
@@ -52,7 +51,7 @@ static unsigned differ(const struct tops *t, int a, int b)
 
 	if (x->mode != y->mode)
 		what |= CHANGED_MODE;
-	/* Nobody else can give away, and knows one group inside. */
+	/* Other users cannot change the owner, and know one group inside. */
 	if (sys_effective_uid() == 0 && (x->uid != y->uid || x->gid != y->gid))
 		what |= CHANGED_OWNER;
 	if (memcmp(t->xattrs[a].digest, t->xattrs[b].digest,

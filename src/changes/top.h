@@ -8,10 +8,10 @@
 /*
  * Mode, owner and extended attributes of a resource's own directory.
  *
- * The view's root has those of the topmost layer's root, which is there from
- * the beginning: that it differs from the base's does not say who changed what.
- * So there is a picture, an empty directory with the attributes that both had
- * when nothing about them was pending, and each attribute is compared with it:
+ * The view's root takes its attributes from the topmost layer's root.  So a
+ * difference to the base does not prove that the command made it.  So there is
+ * a snapshot: an empty directory with the attributes that both had while no
+ * change of them was pending.  Each attribute is compared with it:
  *
  *	layer as picture		nothing
  *	layer as base			nothing, any more
@@ -23,7 +23,7 @@
  */
 struct top_change {
 	unsigned what;	      /* CHANGED_MODE, CHANGED_OWNER, CHANGED_XATTRS */
-	bool is_conflict;     /* somebody changed the same in the base */
+	bool is_conflict;     /* another program changed the same in the base */
 	struct entry old;     /* the base's */
 	struct entry new;     /* the base's, with what the layer changed */
 	struct xattrs xattrs; /* what it is to have */

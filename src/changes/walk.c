@@ -466,8 +466,8 @@ bool walk_is_store(const char *path, const char *store_name)
 }
 
 /*
- * With an id behind it, by its name and its being in the base: whoever makes
- * such a name inside has made a change like any other.
+ * With an id behind it, by its name and its being in the base.  A command that
+ * makes such a name inside has made a change like any other.
  */
 static bool is_skipped(const struct walk *w, const char *name)
 {

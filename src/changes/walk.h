@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * One walk over layers and base together: what a path was and what it is to
- * be, in path order, without saying yet whether that is a difference.
+ * One walk over layers and base together: the old and the new object of each
+ * path, in path order, without judging the difference.
  */
 struct sighting {
 	const char *path; /* relative to the resource */
@@ -63,9 +63,9 @@ struct walk_request {
 	const char *store_name; /* as struct changes_request has it */
 	bool is_git;		/* likewise */
 	/*
-	 * Also what no layer says anything about, which is in the view unless
-	 * in_hidden or in_gone; a directory that cannot be listed, or that
-	 * something is mounted on, has a doubt.
+	 * Also paths in no layer, which are in the view unless in_hidden or
+	 * in_gone.  A directory that cannot be listed, or that is a mount
+	 * point, has a doubt.
 	 */
 	bool is_whole;
 	bool is_own_base; /* may be opened up for us, as a layer may */
@@ -78,9 +78,8 @@ struct walk_request {
 	const struct entry *(*known)(void *ctx, const char *path,
 				     size_t *ret_layer);
 	/*
-	 * 1: all is known of this file of the topmost layer that has one there,
-	 * in `dir`; the base is not asked, and nothing is shown.  0: it is not.
-	 * May be NULL.
+	 * 1: all is known of this file of the topmost layer, in `dir`; the base
+	 * is not asked, and nothing is shown.  0: it is not.  May be NULL.
 	 */
 	int (*settled)(void *ctx, const char *path, int dir,
 		       const struct entry *file, struct hb_error *err);

@@ -46,7 +46,9 @@
 #define USER_WRITE 0200
 #define USER_ENTER 0500
 
-/* What differs in these is a change of the session, whatever the base does. */
+/*
+ * A difference in these is a change of the session, for any change of the base.
+ */
 #define CHANGED_ATTRIBUTES                                               \
 	(CHANGED_MODE | CHANGED_OWNER | CHANGED_XATTRS | CHANGED_LINKS | \
 	 CHANGED_MAYBE_XATTRS)
@@ -135,9 +137,9 @@ static int what_differs(const struct sighting *s, const struct below *below,
 }
 
 /*
- * One without the mark was made in a box: an undo could not tell it from one
- * that was copied, which the user may have removed.  One that its owner may not
- * write to cannot be put in its place again.
+ * A directory without the mark was made in a box.  An undo could not tell it
+ * from a copied directory, which the user may have removed.  A directory that
+ * its owner may not write to cannot be put in its place again.
  */
 static bool can_go(const struct noting *n, const struct entry *e)
 {
@@ -181,7 +183,7 @@ static bool may_compare(struct noting *n, const struct sighting *s,
 	return true;
 }
 
-/* Nobody has written to the upper's since. */
+/* The upper's file is unchanged since. */
 static bool is_still_noted(const struct spilled *before,
 			   const struct entry *file)
 {
@@ -272,8 +274,8 @@ static bool has_side_files(struct noting *n, const char *path, int dir)
 }
 
 /*
- * Whatever the base has by now, a file that was the same as the base's stays
- * noted as long as it is the one that was compared.
+ * A file that was the same as the base's stays noted as long as it is the
+ * compared one, even if the base has changed.
  */
 static int pass_noted(void *ctx, const char *path, int dir,
 		      const struct entry *file, struct hb_error *err)
@@ -292,7 +294,7 @@ static int pass_noted(void *ctx, const char *path, int dir,
 	return r < 0 ? r : 1;
 }
 
-/* One that is alike is not, if it is part of something that is not. */
+/* A file that is alike does not count if it is part of a unit that is not. */
 static int add_file(struct noting *n, const struct sighting *s,
 		    struct spilled *record, struct hb_error *err)
 {
@@ -325,7 +327,7 @@ static int note_file(struct noting *n, const struct sighting *s,
 	what = what_differs(s, below, NULL);
 	if (what < 0)
 		return 0;
-	/* Whoever writes meanwhile has not been compared. */
+	/* A write meanwhile has not been compared. */
 	if (!below->in_layer &&
 	    (entry_read_base(below->dir, s->name, &now, NULL) < 0 ||
 	     !entry_is_untouched(&now, &below->entry)))
@@ -414,7 +416,7 @@ static bool may_go_at_once(const struct spilled *record)
 static bool goes_at_once(const struct spilled *record,
 			 const struct sys_attr *base)
 {
-	/* Whatever the base has by now, the upper's is not missed. */
+	/* The upper's file is not missed, even if the base has changed. */
 	(void)record;
 	(void)base;
 	return true;

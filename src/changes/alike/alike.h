@@ -15,21 +15,21 @@ struct hb_error;
  * later.
  *
  * When no box is mounted, alike_note() compares.  What equals below in
- * everything goes; so does an empty directory that does.  What holds the same
- * and has other times stays, because a program may go by them, and is noted
- * with the identities of both sides, inode and ctime.  alike_drop() removes it
- * once the base has another one and the upper has not.
+ * everything goes; so does an empty directory that does.  A file with the same
+ * content and other times stays, because a program may go by them.  It is noted
+ * with inode and ctime of both sides.  alike_drop() removes it once the base
+ * has another one and the upper has not.
  *
- * (a) Nothing goes that differs from below in content, mode, owner, extended
- *     attributes or links, nothing opaque, and nothing that another one has
- *     taken the place of since it was noted.
+ * (a) An object that differs from below in content, mode, owner, extended
+ *     attributes or links stays.  So does an opaque one, and an object that
+ *     replaced the noted one.
  * (b) "Below" are the frozen layers and then the base.  Where a layer decides,
  *     nothing is noted: the user's edit would not be seen anyway.
  * (c) Killed at any call, the view is the same in everything: times of
  *     directories are in the list before the first name goes.
- * (d) No note, or one that cannot be read, costs a conflict and no change.
- * (e) Where nothing has changed, a file that is noted is looked at once before
- *     a box, in the base, and once after it, in the upper.
+ * (d) A missing or unreadable note costs a conflict and no change.
+ * (e) Without changes, a noted file is looked at once before a box, in the
+ *     base, and once after it, in the upper.
  * (f) Bytes are compared once for each object, at most ALIKE_BYTES_MAX at a
  *     time; what is beyond that has its turn the next time.
  */
@@ -53,13 +53,14 @@ int alike_note(const struct alike_place *place, bool is_committed,
 
 /*
  * Durable when it returns.  `ret_newest`, which may be NULL, is the latest
- * ctime in the upper that is noted, or zero: what is written in the next box
- * has to be later.
+ * noted ctime in the upper, or zero.  Writes in the next box must be later.
  */
 int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
 	       struct hb_error *err);
 
-/* Forgets all notes: for whoever gives what is in the upper other attributes.
+/*
+ * Forgets all notes, for a caller that gives objects of the upper other
+ * attributes.
  */
 int alike_forget(const struct alike_place *place, struct hb_error *err);
 

@@ -6,8 +6,8 @@
 
 /*
  * The file of alike.h: a stream of records in the order of a walk, behind a
- * head that says how long it is and has a sum of its bytes.  One that is cut,
- *changed or of another version counts as none: to forget is safe.
+ * head with length and sum.  A file that is cut, changed or of another version
+ * counts as none: to forget is safe.
  *
  * A record is about what the upper has at a path, `change.new`, and what lay
  * below it then, `change.old`:

@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 
 /*
- * The list has a directory before what is in it, so the way down to the one at
- * hand is a stack, and leaving a directory is taking it off.  Only that of the
+ * The list has a directory before its entries.  So the way down to the current
+ * directory is a stack, and leaving a directory takes it off.  Only that of the
  * top is open, in the upper and in the base.
  */
 

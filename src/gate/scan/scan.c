@@ -23,7 +23,7 @@
  *	0                             next                len    WINDOW
  *
  * A. Every position from the first byte on is looked at once, in steps of
- *    FILTER_STEP, whatever the parts are in which the bytes come.
+ *    FILTER_STEP, for bytes that come in parts of any size.
  * B. Where a format cannot be told for lack of bytes, `next` stays, and the
  *    bytes stay, until there are more.  No format looks further than
  *    SCAN_SPAN_MAX and a little, so the window always suffices.
