@@ -11,11 +11,11 @@
  * read again to find the same.
  *
  * (a) Only a difference is believed, never equality, and only of objects whose
- *     every attribute, the ctime among them, is unchanged.  That may be wrong: a
- *     write through a mapping moves no clock at once.  Then a file is listed
+ *     every attribute, the ctime among them, is unchanged.  That may be wrong:
+ *     a write through a mapping moves no clock at once.  Then a file is listed
  *     although its content has become that of the base.  No change is hidden.
  * (b) It is the stream of that scan, under its given name, and of use until the
- *     next boot: the rest that a crash left is not read.
+ *     next boot.  The rest that a crash left is not read.
  */
 struct known {
 	struct spill spill;
