@@ -23,9 +23,9 @@
 #include <string.h>
 
 /*
- * From a plan to a running box, the supervisor's side: everything that can be
- * prepared is prepared before clone(), because the child may not allocate; then
- * the child carries the stages out while the supervisor waits for its word.
+ * From a plan to a running box, the supervisor's side.  Everything possible is
+ * prepared before clone(), because the child may not allocate.  Then the child
+ * carries the stages out while the supervisor waits for its word.
  */
 
 #define FILTER_LIMIT (32768 * sizeof(struct k_sock_filter))
@@ -77,8 +77,8 @@ static int read_filters(struct box *box, struct hb_error *err)
 }
 
 /*
- * What the caller gave us by number is for us, not for the command; only the
- * sync descriptor belongs to whoever is pid 1.
+ * Descriptors that the caller gave us by number are for us, not for the
+ * command.  Only the sync descriptor belongs to pid 1.
  */
 static int claim_descriptors(const struct box *box, struct hb_error *err)
 {
@@ -165,10 +165,10 @@ _Noreturn static void child_main(struct box *box)
 
 /*
  * A pid namespace that is entered applies to children only, and a new one
- * cannot be made below it from outside.  So somebody has to be in it first: a
+ * cannot be made below it from outside.  So a process has to be in it first: a
  * child that shares our memory and descriptors, and makes the box as our own
- * child.  The box is set up on a copy of that child's stack, which has to be
- * large enough for all of it; what is not touched costs nothing.
+ * child.  The box is set up on a copy of that child's stack, which must be
+ * large enough.  Untouched pages cost nothing.
  */
 #define BOX_STACK (1U << 20)
 
@@ -314,8 +314,8 @@ static void close_all(struct box *box)
 }
 
 /*
- * What was passed to the command is its own: whoever waits for the end of a
- * pipe must not wait for us as well.
+ * Descriptors passed to the command are its own: a reader of a pipe must not
+ * wait for our end as well.
  */
 static void close_others(const struct box *box)
 {

@@ -14,9 +14,9 @@ struct plan;
  *
  *	supervisor (the caller) -> init (pid 1 of the box) -> the command
  *
- * init is there if the box has a pid namespace of its own and the plan does
- * not ask for the command to be pid 1.  Everything that the plan asks for is
- * in force when the command starts, or the command does not start.
+ * There is an init if the box has a pid namespace of its own, unless the plan
+ * makes the command pid 1.  Everything that the plan asks for is in force when
+ * the command starts, or the command does not start.
  */
 
 /* What became of the clipboard that the command wanted to set. */
@@ -40,8 +40,8 @@ struct box_result {
  * Builds the box, runs plan->argv in it with the environment `envp` and waits
  * for its end.  `listener` may be NULL.
  *
- * Returns 0 when the command ran, whatever its status.  On failure nothing of
- * the box is left: no process, no mount; `err` names the stage.  The caller's
+ * Returns 0 when the command ran, with any status.  On failure nothing of the
+ * box is left: no process, no mount; `err` names the stage.  The caller's
  * signal mask, terminal modes and foreground group are as before in any case.
  */
 int box_run(const struct plan *plan, char *const *envp,

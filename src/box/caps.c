@@ -14,7 +14,9 @@ int step_bound(struct box *box, struct hb_error *err)
 {
 	int r;
 
-	/* Who has no capability cannot; with no_new_privs nobody gets one. */
+	/*
+	 * A process without capability cannot; with no_new_privs it gets none.
+	 */
 	r = is_set(box, PLAN_BARE) ? 0 : sys_caps_bound(box->caps);
 	if (r < 0)
 		return hb_fail(err, r, "cannot shrink the bounding set");

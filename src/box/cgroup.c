@@ -126,7 +126,7 @@ static bool is_alone(int dir)
 	       strcmp(text, own) == 0;
 }
 
-/* A group that holds somebody hands nothing down. */
+/* A group with a process in it hands nothing down. */
 static int step_aside(int dir)
 {
 	int r = sys_mkdirat(dir, OWN_GROUP, 0755);
@@ -163,7 +163,7 @@ static int hand_down(int dir, const struct cgroup_limit *limit,
 	return 0;
 }
 
-/* 1: it is ours now; 0: somebody else's, or it has just gone. */
+/* 1: it is ours now; 0: another process has it, or it has just gone. */
 static int claim(struct cgroup *c)
 {
 	auto_fd int dir = -1;

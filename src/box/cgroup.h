@@ -11,7 +11,7 @@ struct hb_error;
 
 /*
  * Limits on all processes of a box together: a control group (version 2) below
- * the one that we are in, if that is ours to divide.
+ * our own, if we may divide that.
  */
 
 /* One file of the group. */
@@ -33,10 +33,9 @@ struct cgroup {
 /* clang-format on */
 
 /*
- * Makes a group with these limits, and nobody in it.  -HB_E_UNSUPPORTED with
- * cause and fix where there is none to be had; nothing is left then, but we may
- * have moved to a group of our own below the one we were in, which holds nobody
- * else.
+ * Makes an empty group with these limits.  -HB_E_UNSUPPORTED with cause and fix
+ * where the host gives none.  Nothing is left then, but we may have moved to a
+ * group of our own below the old one, with no other process in it.
  */
 int cgroup_make(const struct cgroup_limit *limits, size_t n,
 		struct cgroup *ret_cgroup, struct hb_error *err);

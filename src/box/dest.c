@@ -59,9 +59,9 @@ static int open_longest(const struct box *box, char *prefix, size_t len,
 }
 
 /*
- * `path` is not there.  Each prefix of it is looked up from the root again
- * instead of one step from the last: only so a link among them leads where it
- * will lead later.
+ * `path` is not there.  Each prefix of it is looked up from the root again, not
+ * one step from the last.  Only so a link among them leads where it will lead
+ * later.
  */
 static int make_dirs(const struct box *box, const char *path, size_t len,
 		     mode_t mode, mode_t parent_mode, struct hb_error *err)

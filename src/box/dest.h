@@ -10,19 +10,19 @@ struct hb_error;
 /*
  * Destinations: places inside the root that is being built.
  *
- * Every look-up starts at the box's root and cannot leave it: symbolic links,
+ * Every look-up starts at the box's root and cannot leave it.  Symbolic links,
  * absolute or with "..", are followed as if that root were ours already
- * (RESOLVE_IN_ROOT).  So whoever controls a tree that is bound into the box
- * cannot make set-up touch anything beyond what is bound.
+ * (RESOLVE_IN_ROOT).  So the owner of a bound tree cannot make set-up touch
+ * anything beyond the bind.
  */
 
 /* O_PATH of what is there; -ENOENT if nothing is.  Records no error. */
 int dest_open(const struct box *box, const char *path);
 
 /*
- * O_PATH of the directory, or of a file, at `path`; made with `mode` if it is
- * missing, and missing parents with the mode that dest_parent_mode() gives.
- * What exists is left as it is.
+ * O_PATH of the directory, or of a file, at `path`.  A missing one is made with
+ * `mode`, missing parents with the mode that dest_parent_mode() gives.  An
+ * existing one is left alone.
  */
 int dest_make_dir(const struct box *box, const char *path, mode_t mode,
 		  mode_t parent_mode, struct hb_error *err);
@@ -30,8 +30,8 @@ int dest_make_file(const struct box *box, const char *path, mode_t mode,
 		   mode_t parent_mode, struct hb_error *err);
 
 /*
- * The directory that holds the last component of `path`, made if missing, and
- * that component's name, which points into `path` or is "" for the root.
+ * The directory of the last component of `path`, made if missing, and the name
+ * of that component.  The name points into `path`, and is "" for the root.
  */
 int dest_open_parent(const struct box *box, const char *path,
 		     mode_t parent_mode, const char **ret_name,

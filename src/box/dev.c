@@ -55,7 +55,7 @@ static int place_node(int dev, const char *from, const char *name,
 
 /*
  * No gid=: it could name a group that is not mapped.  With the uid mapped to
- * itself the instance belongs to the user, whoever mounts it.
+ * itself the instance belongs to the user, not to its mounter.
  */
 static int place_pts(int dev, struct hb_error *err)
 {

@@ -14,11 +14,11 @@
 #include <string.h>
 
 /*
- * Whoever is of our user may do with the box what we may: the directory of the
- * socket is closed to others, and who they are is asked of the kernel besides.
+ * A process of our user has our rights over the box.  The directory of the
+ * socket is closed to others, and the kernel tells the peer's user besides.
  */
 
-/* More at once is a mistake of somebody's. */
+/* More at once is a mistake of a client. */
 #define GUESTS_MAX 65536
 
 static void set_greeting(struct door *d, const struct box *box, unsigned ns,
@@ -115,7 +115,7 @@ void door_let_in(struct door *d)
 
 	while ((fd = sys_accept(d->listener)) >= 0)
 		greet(d, fd);
-	/* They wait outside until somebody leaves. */
+	/* They wait outside until a client leaves. */
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS)
 		d->is_full = true;
 }

@@ -17,12 +17,12 @@ struct box;
 /*
  * The way into a live box for commands that are started later.
  *
- * The supervisor listens; who connects and is of the same user is greeted with
- * the box's namespaces and what its commands are held to (box/tail.h), and
+ * The supervisor listens.  It greets a client of the same user with the box's
+ * namespaces and the restrictions of its commands (box/tail.h).  The client
  * enters by itself (box/join.h).  The connection stays for as long as the
- * command runs: its end tells the supervisor, and a hang-up of the supervisor
- * tells who joined that the box ends.  init has no part in it and hears
- * nothing, and nothing of the socket is in the box.
+ * command runs.  Its end tells the supervisor, and a hang-up of the supervisor
+ * tells the client that the box ends. init has no part in it and hears nothing,
+ * and nothing of the socket is in the box.
  */
 
 #define DOOR_MAGIC 0x68626473U
@@ -46,7 +46,9 @@ enum door_word {
 	DOOR_JOINED = 1, /* `pid` is the command's; 0: there will be one */
 	DOOR_STATUS,	 /* is answered by a struct door_status */
 	DOOR_STOP,	 /* the box is to end; the hang-up says that it did */
-	/* One that stopped for want of room goes on; answered as DOOR_STATUS */
+	/*
+	 * A box that stopped for want of room goes on; answered as DOOR_STATUS
+	 */
 	DOOR_RESUME,
 };
 
@@ -93,7 +95,7 @@ struct door_guest {
 	bool hears; /* the news: it has a command here, or will have */
 };
 
-/* The supervisor's side.  Zero is a box that nobody can join. */
+/* The supervisor's side.  Zero is a box that no command can join. */
 struct door {
 	bool is_open; /* there is a box to be joined */
 	int listener; /* borrowed */
@@ -130,12 +132,13 @@ int door_hear(struct door *d, size_t guest, struct door_request *ret_request);
 void door_answer(struct door *d, size_t guest, struct door_status *about);
 
 /*
- * Tells all who joined.  DOOR_FULL comes before the stop itself, so that they
- * do not take it for one of their own; who joins later is told when it says so.
+ * Tells all who joined.  DOOR_FULL comes before the stop itself, so that
+ * clients do not take it for their own.  A later client hears of it when it
+ * joins.
  */
 void door_tell(struct door *d, enum door_tidings tidings, uint64_t left);
 
-/* Nobody else comes in, and who is in is told that the box ends. */
+/* No other client comes in, and every client hears that the box ends. */
 void door_shut(struct door *d);
 
 /* How many still have something in the box, or may have. */
@@ -143,8 +146,8 @@ size_t door_count(const struct door *d);
 
 /*
  * Whether there are commands whose guests died before them, and all have ended.
- * pid 1 of the box cannot be gone before somebody takes note of these, and that
- * is not us, and may be nobody: few containers have an init that does.
+ * pid 1 of the box cannot be gone before these are reaped.  The host's init
+ * reaps them, not we, and few containers have an init that does.
  */
 bool door_has_unburied(const struct door *d);
 

@@ -26,8 +26,8 @@ struct cause {
 };
 
 /*
- * The kernel gives nobody a user namespace whose root is not that of his mount
- * namespace.  The root of a mount may be one all the same.
+ * The kernel gives no user namespace to a process whose root is not that of its
+ * mount namespace.  The root of a mount may be one all the same.
  */
 static bool is_chroot(void)
 {
@@ -50,8 +50,8 @@ static bool is_covered(void)
 }
 
 /*
- * Nobody maps root into a new user namespace without CAP_SETFCAP: root in there
- * could otherwise write capabilities to files that count outside.
+ * To map root into a new user namespace takes CAP_SETFCAP.  Otherwise root in
+ * there could write capabilities to files that count outside.
  */
 static bool is_powerless_root(void)
 {

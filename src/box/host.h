@@ -22,8 +22,8 @@ bool host_can_unshare_user(void *ctx);
 bool host_can_unshare_cgroup(void *ctx);
 
 /*
- * Refuses a caller who is not root and has capabilities: they would come from
- * file capabilities on our executable, which this program is not made for.
+ * Refuses a caller with capabilities that is not root.  They would come from
+ * file capabilities on our executable, which this program does not support.
  */
 int host_check_caller(struct hb_error *err);
 

@@ -16,8 +16,8 @@
  * Who the box is: id maps and the user namespaces around them.
  *
  * One id is mapped, the caller's own, by default to itself.  The child writes
- * its maps through the host's /proc, which is still there; only what needs the
- * caller's privileges (every id, as root) is written by the supervisor.
+ * its maps through the host's /proc, which is still there.  The supervisor
+ * writes only maps that need the caller's privileges (every id, as root).
  */
 
 #define MAP_TEXT_SIZE 4096
@@ -167,8 +167,8 @@ static int limit_watchers(uint64_t asked, struct hb_error *err)
 
 /*
  * Without capabilities inside, the limit of the box's own user namespace is
- * enough: nobody in it can raise it again.  With some, the command could, so
- * the limit is set on a user namespace above the one the command runs in.
+ * enough: no process in it can raise it again.  With some, the command could,
+ * so the limit is set on a user namespace above the one the command runs in.
  */
 int step_no_userns(struct box *box, struct hb_error *err)
 {
@@ -229,8 +229,8 @@ int step_network(struct box *box, struct hb_error *err)
 }
 
 /*
- * The supervisor's end of the socket going away is the second sign of its
- * death: the signal alone is lost if it dies before we ask for it.
+ * The hang-up of the supervisor's socket is the second sign of its death.  The
+ * signal alone is lost if it dies before we ask for it.
  */
 int step_parent(struct box *box, struct hb_error *err)
 {

@@ -15,7 +15,7 @@ struct hb_error;
 /* The child exists and waits.  Writes what was asked for; closes info. */
 int info_write_start(const struct box *box, pid_t child, struct hb_error *err);
 
-/* The command ended with `status`.  Errors are nobody's business any more. */
+/* The command ended with `status`.  Errors are ignored by then. */
 void info_write_exit(const struct box *box, int status);
 
 #endif

@@ -19,8 +19,8 @@
  *
  * It made the view; now it starts the command, reaps what is orphaned, and
  * tells the supervisor of stops and of the end.  It leads the session of the
- * command's own terminal, and is told by the supervisor alone, one byte at a
- * time, whether the command is in front there (box/lead.h).
+ * command's own terminal.  The supervisor alone tells it, one byte at a time,
+ * whether the command is in front there (box/lead.h).
  *
  *	(a) When the supervisor dies, init dies: by signal, and by the socket's
  *	    hang-up, because the signal alone can be lost.  With pid 1 the
@@ -114,7 +114,10 @@ _Noreturn static void reap_simply(struct box *box, pid_t command)
 			continue;
 		last = status;
 		message_send(box->report, MESSAGE_EXITED, status);
-		/* Nobody listens any more; the sync fd stays until the end. */
+		/*
+		 * The supervisor no longer listens; the sync fd stays until the
+		 * end.
+		 */
 		sys_close(box->report);
 		box->report = -1;
 	}
@@ -133,9 +136,9 @@ struct watch {
 };
 
 /*
- * The kernel counts no process that the limit of the user namespace refused, so
- * it is tried from time to time whether there could be one more, with the
- * command's limit.  Who has too many for a shorter time is not seen.
+ * The kernel does not count refusals by the limit of the user namespace.  So a
+ * trial from time to time, with the command's limit, shows whether there could
+ * be one more.  Who has too many for a shorter time is not seen.
  */
 static void prepare_look(struct watch *w)
 {
@@ -161,7 +164,7 @@ static void look_for_room(struct watch *w)
 	message_send(w->box->report, MESSAGE_CROWDED, 0);
 }
 
-/* Takes in every change of state there is.  0: nobody is left. */
+/* Takes in every change of state there is.  0: no process is left. */
 static int take_changes(struct watch *w)
 {
 	struct sys_signal drop;
@@ -256,7 +259,7 @@ static void end_children(struct watch *w)
 	bool is_asked = false;
 
 	for (;;) {
-		/* Who is stopped starts nobody else meanwhile. */
+		/* A stopped process starts no other meanwhile. */
 		if (sys_kill_children(SIGSTOP) <= 0)
 			break;
 		if (!is_asked) {
@@ -358,8 +361,8 @@ static int prepare_watch(struct watch *w, struct hb_error *err)
 }
 
 /*
- * The simple init keeps 0, 1 and 2, as bubblewrap's does; one that tells keeps
- * nothing of the outside, and nobody may look into it.
+ * The simple init keeps 0, 1 and 2, as bubblewrap's does.  An init that reports
+ * keeps nothing of the outside, and no process may look into it.
  */
 static void shed_descriptors(const struct watch *w, int *keep, size_t n)
 {

@@ -104,8 +104,8 @@ static int is_silent(pid_t supervisor, struct hb_error *err)
 }
 
 /*
- * Waits until the supervisor says something, whom nobody else can be.  `looks`
- * of 0 are any number.
+ * Waits for the supervisor: no other process can be the peer.  `looks` of 0 are
+ * any number.
  */
 static int await_word(int fd, unsigned looks, struct hb_error *err)
 {
@@ -215,8 +215,8 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 }
 
 /*
- * A file that is only to be read needs a mount of its own while the host's are
- * there, and the right to make one is what the user namespace has given.
+ * A file that is only read needs a mount of its own while the host's are there.
+ * The user namespace has given the right to make one.
  */
 static int keep_stdio(struct join *j, struct hb_error *err)
 {
@@ -333,7 +333,7 @@ static int start(struct join *j, struct hb_error *err)
 		return 0;
 	if (j->pid > 0)
 		(void)sys_waitpid(j->pid, NULL, 0);
-	/* Neither said why: somebody killed it. */
+	/* Neither said why: it was killed. */
 	if (!j->has_failed)
 		return hb_fail(err, -HB_E_CHILD, "cannot enter the box");
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
@@ -410,9 +410,9 @@ static void on_stopped(struct join *j, int sig)
 }
 
 /*
- * The box is stopped, and the terminal is ours: a ^Z is for us alone.  What
- * asks the command to end reaches it if it goes on for a while; if it does not
- * end, it is stopped again by the next look of the supervisor.
+ * The box is stopped, and the terminal is ours: a ^Z is for us alone.  A signal
+ * to end reaches the command if it goes on for a while.  If it does not end,
+ * the next look of the supervisor stops it again.
  */
 static void on_signal(struct join *j, const struct sys_signal *signal)
 {

@@ -18,12 +18,12 @@ struct join_result {
 };
 
 /*
- * Runs `argv` in the live box whose door `fd` is connected to, with those of
- * the variables `envp` that the box lets in, and waits for its end.  The
- * terminal, job control and signals are as in box_run(); we ourselves enter
- * nothing.  The box is not ended by it.  `tty` is "own" or "real" (the value of
- * KEY_TTY), or NULL for what the box was made with.  `listener` hears of a stop
- * of the box for want of room, as it does in box_run().
+ * Runs `argv` in the live box whose door `fd` is connected to, and waits for
+ * its end.  The box lets some of the variables `envp` in.  The terminal, job
+ * control and signals are as in box_run(); we ourselves enter nothing.  The box
+ * is not ended by it.  `tty` is "own" or "real" (the value of KEY_TTY), or NULL
+ * for what the box was made with.  `listener` hears of a stop of the box for
+ * want of room, as it does in box_run().
  *
  * -EAGAIN without words: there is no box any more, or not yet.  -HB_E_BUSY: the
  * supervisor does not answer, because it is stopped.  Any failure means that
@@ -34,8 +34,8 @@ int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 	     struct hb_error *err);
 
 /*
- * What the supervisor behind the door says; failures as above, and -HB_E_BUSY
- * also if it has something else to do for longer than a look may take.
+ * The answer of the supervisor behind the door.  Failures as above, and
+ * -HB_E_BUSY also if it is busy for longer than a look may take.
  */
 int join_status(int fd, struct door_status *ret_status, struct hb_error *err);
 

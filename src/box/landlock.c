@@ -100,10 +100,9 @@ static uint64_t rights_of(int flags)
 }
 
 /*
- * What the caller gave us as 0, 1 and 2 may be opened again by its magic link,
- * wherever it lies, but not for more than the caller opened it for: it lies in
- * the host's mounts, which are writable.  Pipes and sockets take no rule and
- * need none.
+ * The caller's files 0, 1 and 2 may be opened again by their magic links, but
+ * not for more than the caller opened them for.  They lie in the host's mounts,
+ * which are writable.  Pipes and sockets take no rule and need none.
  */
 static void allow_stdio(int ruleset, uint64_t handled)
 {
@@ -198,7 +197,7 @@ int step_landlock(struct box *box, struct hb_error *err)
 	if (box->group == GROUP_OWN && !is_set(box, PLAN_BARE))
 		scoped &= ~K_LANDLOCK_SCOPE_SIGNAL;
 
-	/* Under rules for files nobody mounts, not even further in. */
+	/* Under rules for files no process mounts, not even further in. */
 	if (!is_set(box, PLAN_LANDLOCK))
 		fs = 0;
 	if (!fs && !scoped)

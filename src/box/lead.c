@@ -9,10 +9,10 @@
 #include <signal.h>
 
 /*
- * A stop of the command is a stop of its whole box: what runs beside it, in
- * other groups and sessions, would go on behind the user's back.  Only what was
- * running is woken again, and what belongs to a terminal of a command that
- * joined is left alone: it has its own user.
+ * A stop of the command is a stop of its whole box: processes in other groups
+ * and sessions would go on behind the user's back.  Only processes that ran are
+ * woken again.  Processes at the terminal of a command that joined are left
+ * alone: they have their own user.
  */
 
 /* A process that is forked meanwhile is found by the next look. */

@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 /*
- * The parent of a command leads the session of the command's own terminal: the
- * kernel stops no process for want of the terminal whose parent is not in its
- * session, for there would be no shell to wake it.  So the parent, and not the
+ * The parent of a command leads the session of the command's own terminal.  For
+ * want of the terminal the kernel stops only a process whose parent is in its
+ * session: otherwise no shell could wake it.  So the parent, and not the
  * supervisor, says which group is in front there; the supervisor tells it.
  */
 
@@ -56,7 +56,7 @@ bool lead_is_ours(const struct lead *l, int sig);
 /* A word of the supervisor's. */
 void lead_word(struct lead *l, unsigned char word);
 
-/* The supervisor's side: says it to whoever leads at the socket `fd`. */
+/* The supervisor's side: says it to the leader at the socket `fd`. */
 void lead_tell(int fd, enum lead_word word);
 
 #endif

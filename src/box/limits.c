@@ -56,7 +56,7 @@ int limits_prepare(struct box *box, struct hb_error *err)
 	r = cgroup_make(rows, n, &box->cgroup, is_needed ? err : NULL);
 	if (r >= 0 || is_needed)
 		return r;
-	/* One who is root only here is bound, which is tried. */
+	/* A user who is root only here is bound, which is tried. */
 	box->has_group_pids = false;
 	return 0;
 }

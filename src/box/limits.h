@@ -9,9 +9,9 @@ struct hb_error;
 struct plan_limits;
 
 /*
- * What all processes of a box together may use.  Memory and processors only a
- * control group can limit; processes also a limit of the user namespace, which
- * needs nobody's leave but does not bind root.
+ * What all processes of a box together may use.  Only a control group can limit
+ * memory and processors.  Processes also have a limit of the user namespace,
+ * which needs no privilege but does not bind root.
  */
 
 /*

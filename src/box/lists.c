@@ -14,7 +14,10 @@
  * allocate.
  */
 
-/* root keeps what it has unless the plan takes it; nobody else has any. */
+/*
+ * root keeps its capabilities unless the plan takes them; other users have
+ * none.
+ */
 static int decide_caps(struct box *box, struct hb_error *err)
 {
 	struct caps own = { 0 };

@@ -18,13 +18,12 @@
 /*
  * Files of ours in the place of the host's, in a directory that is bound.
  *
- * A mount on a file goes away when somebody removes or replaces that file from
- * another mount namespace, and whoever writes /etc/shadow replaces it.  So the
- * files are put into a layer of their own, which an overlay that nobody can
- * write has on top of the directory: a name in it wins whatever happens below.
- * Where the kernel refuses such an overlay (something is mounted in the
- * directory, or it is one of too many overlays itself) they are mounted after
- * all.  tests/cli/view.sh
+ * A mount on a file goes away when a program replaces that file from another
+ * mount namespace, and a change of /etc/shadow replaces it.  So the files are
+ * put into a layer of their own, on top of the directory, in a read-only
+ * overlay.  A name in that layer always wins.  The kernel refuses such an
+ * overlay if the directory has a mount in it, or is one of too many overlays.
+ * Then the files are mounted after all. tests/cli/view.sh
  */
 
 #define OPAQUE "user.overlay.opaque"

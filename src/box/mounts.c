@@ -20,8 +20,8 @@
  *
  * The new root is a mount that lies on top of the host's "/" in the mount
  * namespace of the box.  Our own root directory stays the host's, and a look-up
- * that starts at "/" does not cross what is mounted there, so that sources are
- * host paths until the very end.  Destinations are looked up from box->root.
+ * from "/" does not cross the mount there.  So sources are host paths until the
+ * very end.  Destinations are looked up from box->root.
  *
  *	(a) A destination never resolves to anything outside of box->root:
  *	    box/dest.c is the only way to one.  tests/bwrap/planted-link.sh
@@ -214,7 +214,7 @@ static int attach_below(struct box *box, int mount, const char *dest,
 		r = sys_attach(mount, fd);
 		if (r >= 0)
 			return 0;
-		/* Somebody replaced the file of the host that was found. */
+		/* The host replaced the file that was found. */
 		if (r == -ENOENT && i < ATTACH_TRIES)
 			continue;
 		why = explain_mismatch(box, mount, fd, dest, err);
@@ -247,8 +247,7 @@ int mounts_attach(struct box *box, int mount, const char *dest,
 int mounts_open_source(const struct box *box, const struct plan_op *op,
 		       int flags)
 {
-	/* Whoever looked at it before saw no link; one made since is refused.
-	 */
+	/* An earlier look saw no link; a link made since is refused. */
 	return sys_openat2(AT_FDCWD, source_path(box, op->source),
 			   O_PATH | flags, 0,
 			   op->flags & PLAN_REAL ? K_RESOLVE_NO_SYMLINKS : 0);
@@ -323,8 +322,8 @@ static bool needs_scratch(const struct plan_op *op)
 }
 
 /*
- * Kernels before 6.15 want the layers of an overlay attached: there it lies
- * below the new root and is kept out of clones, except while it is used.
+ * Kernels before 6.15 want the layers of an overlay attached.  There it lies
+ * below the new root and is kept out of clones, except while in use.
  */
 static int attach_scratch(struct box *box, int mount, struct hb_error *err)
 {

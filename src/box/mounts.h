@@ -52,7 +52,7 @@ int mounts_clone_scratch(const struct box *box, const char *name,
 int mounts_attach(struct box *box, int mount, const char *dest,
 		  mode_t parent_mode, struct hb_error *err);
 
-/* Whether `fd` is the box's root, by whatever path it was found. */
+/* Whether `fd` is the box's root, found by any path. */
 int mounts_is_root(const struct box *box, int fd, bool *ret_is_root,
 		   struct hb_error *err);
 

@@ -22,8 +22,8 @@ static_assert(BOX_NAMESPACES + 2 <= SYS_RECORD_FDS,
 	      "namespaces go with one record, and two others");
 
 /*
- * The supervisor cannot get at them later: nobody looks into an init that is
- * not dumpable.
+ * The supervisor cannot get at them later: no process looks into an init that
+ * is not dumpable.
  */
 int step_door(struct box *box, struct hb_error *err)
 {

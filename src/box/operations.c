@@ -19,8 +19,8 @@
 static const op_fn op_table[OP_END] = { PLAN_OPS(FUNCTION) };
 
 /*
- * Before the first operation, because an operation may create a mount point on
- * the host (in a writable bind), and a call that fails leaves no trace.
+ * Before the first operation: an operation may create a mount point on the host
+ * (in a writable bind).  A call that fails leaves no trace.
  */
 static int check_sources(const struct box *box, struct hb_error *err)
 {
@@ -82,7 +82,7 @@ int step_mounts(struct box *box, struct hb_error *err)
 			return r;
 	}
 
-	/* Modes are what the plan says, whatever the caller's mask. */
+	/* Modes are those of the plan, under any mask of the caller. */
 	old_mask = sys_umask(0);
 	for (size_t i = 0; i < box->plan->n_ops; i++) {
 		const struct plan_op *op = &box->plan->ops[i];

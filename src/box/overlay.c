@@ -20,9 +20,8 @@
  *
  * Layers are opened here, in the box's mount namespace: the kernel refuses
  * descriptors from another one.  They are handed over as descriptors, so that
- * no name is resolved twice and no character in one needs escaping; where the
- * kernel is too old for that, as /proc/self/fd names, which need no escaping
- * either.
+ * no name is resolved twice or needs escaping.  On an older kernel they are
+ * /proc/self/fd names, which need no escaping either.
  */
 
 #define DIRS_MAX (PLAN_MAX_LAYERS + 2)

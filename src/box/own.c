@@ -19,10 +19,10 @@
 /*
  * What the host has, and nothing else of it.
  *
- * A bind that cannot be written still has the host's inodes: who listens on a
- * socket there is talked to, a lock that is taken is the host's, and a lease
- * keeps its writers waiting.  In an overlay they are the overlay's own, so that
- * a socket refuses and a lock holds nobody up.
+ * A bind that cannot be written still has the host's inodes.  A command talks
+ * to the listener of a socket there, takes the host's locks, and keeps the
+ * host's writers waiting by a lease.  In an overlay the inodes are its own, so
+ * that a socket refuses and a lock holds no host process up.
  *
  *	(a) One overlay of `base` does for everything below it, of which the
  *	    view gets clones: an overlay costs ten times what a bind does.  Its

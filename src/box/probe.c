@@ -19,9 +19,8 @@
 #include <string.h>
 
 /*
- * Probes for `holdback doctor`.  A row is a small plan, the namespaces it is
- * tried in, and the steps of a box that are taken there; or a look from where
- * we are.
+ * Probes for `holdback doctor`.  A row is a small plan, its namespaces and the
+ * steps of a box that are taken there; or a look from outside.
  */
 
 #define STEPS_MAX 5
@@ -50,7 +49,7 @@ struct row {
 #define UPPER "upper"
 #define WORK  "work"
 
-/* A name that nobody else has in a directory that is tried. */
+/* A name that is unique in a directory that is tried. */
 #define THING ".holdback-probe"
 
 static int add_op(struct attempt *a, enum plan_op_kind kind, const char *dest,

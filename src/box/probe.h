@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * What this host can do, found out by doing it: each probe takes the very steps
- * that a box takes, in a child of its own, and leaves nothing behind.
+ * The features of this host, found out by trying.  Each probe takes the very
+ * steps of a box, in a child of its own, and leaves nothing behind.
  */
 
 struct probe {
@@ -36,7 +36,7 @@ const struct probe *probe_at(size_t i);
 int probe_try(size_t i, const char *dir, char ret_found[PROBE_FOUND_SIZE],
 	      struct hb_error *err);
 
-/* The same for one that needs no directory, by its name. */
+/* The same for a probe without a directory, by its name. */
 int probe_named(const char *name, struct hb_error *err);
 
 /* Empties `dir` of what probes put there. */
@@ -44,7 +44,7 @@ void probe_clean_up(const char *dir);
 
 /*
  * Whether a box could have an overlay over the directory `source` with its
- * layers in `dir`, which is empty and ours: mounts one, writes, deletes and
+ * layers in `dir`, which is empty and ours.  Mounts one, writes, deletes and
  * makes again in it, and touches nothing of `source`.  The caller removes what
  * is in `dir` afterwards.
  *

@@ -20,8 +20,8 @@
  */
 
 /*
- * A command that keeps capabilities can undo this by itself: for it we do what
- * bubblewrap does, which is the first rows, where access() says yes.
+ * A command that keeps capabilities can undo this by itself.  For it we do as
+ * bubblewrap does: the first rows, where access() says yes.
  */
 static const struct {
 	const char *name;
@@ -70,8 +70,8 @@ static int cover(const struct box *box, int proc, size_t i,
 #define LIST_SIZE   4096
 
 /*
- * What tells of the user's keys, and to root of what init holds open: it is no
- * more dumpable, but these belong to root then, and are listed.  The rest that
+ * Files that tell of the user's keys, and to root of init's open files. init is
+ * not dumpable, but these belong to root then, and are listed.  The rest that
  * only root reads is found by its mode.
  */
 static const struct {
@@ -185,8 +185,8 @@ static int host_procfs(uint64_t more, struct hb_error *err)
 }
 
 /*
- * Everything there that can be written belongs to root.  Where root is nobody
- * we know, there is nothing to cover.
+ * Everything there that can be written belongs to root.  Where root has no id
+ * of ours, there is nothing to cover.
  */
 static bool may_be_root(const struct box *box)
 {

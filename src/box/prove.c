@@ -11,9 +11,9 @@
 #include <sched.h>
 
 /*
- * Tries, as the command, what must now fail.  Everything here is also done by
- * an earlier stage; this is the proof that it took, and it stops what would
- * otherwise run with less than it was promised.
+ * Tries, as the command, what must now fail.  An earlier stage did everything
+ * that is tried here.  This is the proof that it took, and it stops a command
+ * with a weaker sandbox than promised.
  */
 
 #define LAST_CAP 63

@@ -31,8 +31,8 @@
  *	    shells with job control set their own modes after a job that was
  *	    killed.
  *
- * While the user's terminal is not raw it turns line ends into what a terminal
- * needs, so a command that begins in such a place has a terminal that does not.
+ * While the user's terminal is not raw it translates line ends.  So a command
+ * that begins then has a terminal that does not.
  *
  * tests/box/own-terminal.py
  */
@@ -221,7 +221,7 @@ void pty_ask(struct pty *p)
 	(void)pty_look(p);
 }
 
-/* Nobody sees it any more, and the command is told as by any terminal. */
+/* No user sees it any more, and the command is told as by any terminal. */
 static void hang_up(struct pty *p)
 {
 	p->is_gone = true;
@@ -272,7 +272,9 @@ static void pass_in(struct pty *p)
 
 	if (p->n_typed == 0 || p->master < 0)
 		return;
-	/* On its way to the front: until then ^C and ^Z would be for nobody. */
+	/*
+	 * On its way to the front: until then ^C and ^Z would reach no process.
+	 */
 	front = sys_tcgetpgrp(p->master);
 	if (front > 0 && front == sys_tcgetsid(p->master))
 		return;
@@ -297,7 +299,7 @@ static int take_out(struct pty *p)
 		return 0;
 	if (n <= 0)
 		return n < 0 ? (int)n : -EIO;
-	/* An answer goes to whoever reads the user's terminal. */
+	/* An answer goes to the reader of the user's terminal. */
 	p->filter.is_silent = !p->is_raw;
 	p->n_shown = screen_filter(&p->filter, p->taken, (size_t)n, p->shown);
 	return 1;
@@ -353,7 +355,7 @@ static void relay_out(struct pty *p)
 		if (r > 0)
 			pass_out(p);
 	}
-	/* Nobody works at it any more: the end is near. */
+	/* No user works at it any more: the end is near. */
 	if (r < 0 && p->n_shown == 0)
 		fd_closep(&p->master);
 }
@@ -478,7 +480,7 @@ static void show_rest(struct pty *p, int signals)
 			break;
 }
 
-/* From the background it would be somebody else's screen. */
+/* From the background it would be another job's screen. */
 static void tidy_up(struct pty *p, int signals)
 {
 	if (p->is_gone || !is_in_front(p))

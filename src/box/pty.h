@@ -81,7 +81,7 @@ void pty_serve(struct pty *p, const struct pollfd fds[PTY_FDS]);
 /*
  * Looks whether we are in front, and if so takes what the command has asked
  * for.  A shell need not tell a running job that it is put in front: while this
- * is false somebody has to look from time to time.
+ * is false the supervisor looks from time to time.
  */
 bool pty_look(struct pty *p);
 bool pty_awaits_front(const struct pty *p);
@@ -107,9 +107,9 @@ void pty_resize(struct pty *p);
 
 /*
  * The end: shows what is left, unless a signal in `signals` (a descriptor, or
- * -1) asks us to end, and gives the user's terminal back, in a state in which
- * words can be read, and without answers to what the command asked it.  What
- * the filter has seen is known after it.
+ * -1) asks us to end.  Gives the user's terminal back, ready for text, and
+ * without answers to the command's questions.  What the filter has seen is
+ * known after it.
  */
 void pty_end(struct pty *p, int signals);
 

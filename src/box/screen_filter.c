@@ -142,7 +142,7 @@ static bool keep(struct screen_filter *f, unsigned char c, size_t most)
 	return true;
 }
 
-/* What passed before may be the beginning of one that what follows ends. */
+/* The bytes before may begin a sequence that the bytes behind end. */
 static void drop_held(struct screen_filter *f, enum screen_state state,
 		      struct out *out)
 {

@@ -39,7 +39,7 @@ enum screen_state {
 	SCREEN_DCS_HEAD,
 	SCREEN_APC_HEAD,
 	SCREEN_PASS, /* a string that passes, to its end */
-	SCREEN_DROP, /* and one that does not */
+	SCREEN_DROP, /* and a sequence without it */
 };
 
 struct screen_filter {

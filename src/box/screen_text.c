@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Whatever this does not know goes the filter's own way, byte by byte:
- * tests/fuzz/fuzz_screen_filter.c compares the two.
+ * Every other byte goes the filter's own way: tests/fuzz/fuzz_screen_filter.c
+ * compares the two.
  */
 
 #define ESC 0x1b

@@ -8,11 +8,11 @@
 /*
  * The way of nearly all bytes through the screen filter, many at a time.
  *
- * Returns how many bytes at the beginning are text, or control sequences that
- * only paint (colours, the cursor, erasing) and are there as a whole; the
- * filter passes each of these as it is.  *ret_has_paint is set to true where
- * there is such a sequence, and else left as it is.  Text is ASCII here, and no
- * control that the filter looks at.
+ * Returns how many bytes at the beginning are text, or whole control sequences
+ * that only paint (colours, the cursor, erasing).  The filter passes each of
+ * these unchanged.  *ret_has_paint is set to true where there is such a
+ * sequence, and else left as it is.  Text is ASCII here, and no control that
+ * the filter looks at.
  */
 size_t screen_text_length(const char *in, size_t n, bool *ret_has_paint);
 

@@ -15,8 +15,8 @@
 
 /*
  * Sources are host paths, and the host's root is still ours while the view is
- * built; but ".." of it crosses onto the new root, which lies on top of it.  So
- * a path that goes up is resolved before there is a new root.
+ * built.  But ".." of it crosses onto the new root, which lies on top of it.
+ * So a path that goes up is resolved before there is a new root.
  */
 struct source {
 	const char *given;

@@ -34,10 +34,10 @@ struct space {
 };
 
 /*
- * Finds the disks.  The limit is what the plan says, or else 1 GiB or a
- * twentieth of the disk, whichever is more, but no more than half of what is
- * free now: a disk that was full before is no news to its owner.  space_done()
- * also takes zero.
+ * Finds the disks.  The limit is that of the plan.  Without one it is 1 GiB or
+ * a twentieth of the disk, the larger of the two, but at most half of the free
+ * room.  A disk that was full before is no news to its owner. space_done() also
+ * takes zero.
  */
 void space_init(struct space *s, const struct plan *plan);
 void space_done(struct space *s);

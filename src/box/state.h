@@ -97,7 +97,7 @@ struct box {
 	char *cwd; /* the caller's, at the start; "" if it is gone */
 	/*
 	 * Room for the command's "PWD=" and "OLDPWD=".  Not in here, where they
-	 * would be cleared: pages that nobody touches cost nothing.
+	 * would be cleared: untouched pages cost nothing.
 	 */
 	char *pwd, *oldpwd;
 };

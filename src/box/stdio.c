@@ -12,17 +12,17 @@
 #include <sys/sysmacros.h>
 
 /*
- * What the caller gives as 0, 1 and 2 lies in the host's mounts.  Whoever owns
- * a file can change its mode, owner, times and attributes by a descriptor that
- * is open for reading, or by its magic link, and neither landlock nor a filter
- * on descriptor numbers keeps him from it.  A read-only mount does, and a
- * descriptor belongs to the mount that it was opened in: so it is opened again,
- * in a clone of its mount that nobody can write and that is nowhere attached.
+ * What the caller gives as 0, 1 and 2 lies in the host's mounts.  The owner of
+ * a file can change its mode, owner, times and attributes by a descriptor open
+ * for reading, or by its magic link.  Neither landlock nor a filter on
+ * descriptor numbers prevents that.  A read-only mount does, and a descriptor
+ * belongs to the mount in which it was opened.  So the file is opened again, in
+ * a read-only clone of its mount that is nowhere attached.
  *
- * A file that is open for writing needs a mount that can be written: who gives
+ * A file that is open for writing needs a writable mount: a caller that gives
  * the command a file to write gives it the file.  Pipes, sockets and files
- * without a name are nothing that stays.  /dev/null and the like are replaced
- * by the nodes of the view; a terminal keeps its own, for its name's sake.
+ * without a name are nothing that stays. /dev/null and the like are replaced by
+ * the nodes of the view; a terminal keeps its own, for its name's sake.
  * tests/escape/stdio-metadata.sh
  */
 
@@ -80,7 +80,7 @@ static int cannot_keep(int fd, int r, struct hb_error *err)
 		       fd);
 }
 
-/* The flags of one that is open and of that type, else -1. */
+/* The flags of an open descriptor of that type, else -1. */
 static int look_at(int fd, mode_t type, struct stat *ret)
 {
 	int flags = sys_fd_flags(fd);

@@ -28,8 +28,8 @@
 #define BURIAL_MS 1000
 
 /*
- * Silence is never success: a box that ends without having told the command's
- * status, and whose first process was not killed by somebody, is an error.
+ * Silence is never success.  A box that ends without the command's status, and
+ * whose first process was not killed, is an error.
  */
 
 int supervise_exit_status(int wait_status)
@@ -130,7 +130,7 @@ static void set_due(struct loop *l, enum due due, int64_t ms)
 	l->due[due] = sys_now_ms() + ms;
 }
 
-/* Nobody is left whom init would not end. */
+/* No process is left that init would not end. */
 static void tell_init(struct loop *l)
 {
 	if (l->is_last || door_count(&l->door) > 0)
@@ -188,7 +188,7 @@ static void go_on(struct loop *l, enum door_tidings why)
 	lead_tell(l->box->watch, LEAD_ROOM);
 }
 
-/* Somebody wants the box to end. */
+/* A signal asks the box to end. */
 static void stop(struct loop *l)
 {
 	if (l->is_ending || l->due[DUE_STOP] > 0)
@@ -326,7 +326,7 @@ static void on_started(struct loop *l, pid_t sender)
 					       .n = (uint64_t)sender });
 }
 
-/* Only from an init that nobody was in the box with yet. */
+/* Only from an init that is still alone in the box. */
 static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 {
 	int r = -HB_E_CHILD;

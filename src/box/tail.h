@@ -8,12 +8,10 @@ struct hb_error;
 struct plan;
 
 /*
- * The part of a plan that the stages of a command need, so that a command that
- * joins the box later is held to the same as the first one: to what was asked
- * for when the box was made, whatever the configuration says by now.
- *
- * It goes from the supervisor to who joins as a file in memory that nobody can
- * change.  The two need not be of one version of the program; if they are not,
+ * The part of a plan that the stages of a command need.  So a command that
+ * joins later has the restrictions of the first, even if the configuration has
+ * changed since.  The supervisor sends it to the client as a sealed file in
+ * memory.  The two need not be of one version of the program; if they are not,
  * reading it fails.
  */
 

@@ -114,7 +114,7 @@ static bool is_in_front(const struct terminal *t)
 	return t->fd >= 0 && sys_tcgetpgrp(t->fd) == t->own;
 }
 
-/* Somebody let us go on: what of the terminal we knew is of before. */
+/* A signal let us go on: our picture of the terminal is out of date. */
 static void come_back(struct terminal *t)
 {
 	bool was_raw = t->pty->is_raw;
@@ -203,8 +203,8 @@ static bool take_pending(struct terminal *t, int signals)
 }
 
 /*
- * Whether nobody would wake us from a stop: the kernel then does not stop us,
- * and a command that wants the terminal would ask again and again.
+ * Whether no process would wake us from a stop.  The kernel then does not stop
+ * us, and a command that wants the terminal would ask again and again.
  */
 static bool is_orphaned(const struct terminal *t)
 {

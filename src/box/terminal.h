@@ -65,8 +65,8 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal);
 void terminal_stopped(struct terminal *t, int sig, int signals);
 
 /*
- * The command is stopped by us, and we are not: meanwhile the terminal is as it
- * was, for words and for ^Z, and then the command's again.
+ * We stopped the command, and are not stopped.  Meanwhile the terminal is as it
+ * was, for words and for ^Z; then it is the command's again.
  */
 void terminal_leave(struct terminal *t);
 void terminal_return(struct terminal *t);
@@ -80,7 +80,7 @@ void terminal_serve(struct terminal *t, const struct pollfd *fds);
  */
 void terminal_look(struct terminal *t);
 
-/* The same for one that did not come by a signal of ours. */
+/* The same for a stop that did not come by a signal of ours. */
 void terminal_pass_on(const struct terminal *t, int sig);
 
 /*

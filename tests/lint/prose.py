@@ -17,7 +17,7 @@ WORDS = 25
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
 # Folders of src whose comments are held as well; the others follow.
 FOLDERS = """
-    base bwrap changes cli doctor gate git host plan sys term tree
+    base box bwrap changes cli doctor gate git host plan sys term tree
 """.split()
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
 BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")
@@ -62,7 +62,7 @@ def faults_of(text):
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*(.*?)\*/', re.S)
 STAR = re.compile(r"^[ \t]*\*? ?", re.M)
 # A value and its meaning, "-ENOENT: gone", is a sentence of its own.
-STOP = re.compile(r"(?<=[.?!])\s+|(?<=[:;])\s+(?=[A-Z`-])|\s+(?=\([a-z]\) [A-Z])")
+STOP = re.compile(r"(?<=[.?!])\s+|(?<=[:;])\s+(?=[A-Z`-])|\s+(?=\([a-z]\) )")
 # Of a comment: a table, which is indented by a tab.
 INDENTED = re.compile(r"^\t.*\n?", re.M)
 

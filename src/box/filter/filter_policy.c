@@ -12,7 +12,7 @@
 
 /*
  * The grammar is at the head of default.policy.  A mistake in a policy is a
- * hole in the box, so whatever could silently mean less than it says is
+ * hole in the box, so every line that could silently mean less than it says is
  * refused:
  *
  *  (a) a rule that another one already covers, in any variant they share;

@@ -23,8 +23,8 @@
  *
  * libseccomp has neither rules on ranges nor, when it generates for another
  * architecture, rules on numbers it has no name for.  All jumps of the prologue
- * stay within it or fall off its end, and what follows is position independent,
- * so the two can be put one after the other.
+ * stay within it or fall off its end, and the rest is position independent.  So
+ * the two can be put one after the other.
  */
 
 #define MAX_INSNS    4096 /* BPF_MAXINSNS */
@@ -130,7 +130,7 @@ static struct scmp_arg_cmp compare(const struct policy_cond *c,
 
 /*
  * "None of A, B, C" as rules of libseccomp, which has only one comparison per
- * argument: one for each value between them, one for all above.
+ * argument.  One rule is for each value between them, one for all above.
  */
 static int add_gaps(const struct policy *p, const struct policy_rule *rule,
 		    scmp_filter_ctx ctx, struct scmp_arg_cmp *cmp, size_t at)
