@@ -138,8 +138,10 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		s->effectives[i] = record->resources[i].effective;
 	}
 	s->info = (struct hb_session_info){
-		.interrupted = s->has_lock ? session_interrupted(s, &is_damaged)
-					   : NULL,
+		/* One that is being made has no directory yet. */
+		.interrupted = s->has_lock && s->dir >= 0
+				       ? session_interrupted(s, &is_damaged)
+				       : NULL,
 		.is_damaged = is_damaged,
 		.name = record->name,
 		.id = record->id,

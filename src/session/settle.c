@@ -220,6 +220,11 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	if (r >= 0)
 		r = publish_settle(s, err);
 	if (r >= 0)
+		r = session_open_resources(s, err);
+	/* An upper that holds nothing else is to be empty. */
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		berth_show(s->resources[i].upper);
+	if (r >= 0)
 		session_note_alike(s, false);
 	return r;
 }
@@ -231,11 +236,6 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	int has_upper, r;
 
 	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
-	if (r >= 0)
-		r = session_open_resources(s, err);
-	/* An upper that holds nothing else is to be empty. */
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		berth_show(s->resources[i].upper);
 	if (r >= 0 && how == SETTLE_OR_DROP)
 		r = session_is_void(s, err);
 	if (r != 0)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/grow.h"
 #include "base/kv.h"
 #include "gate/scan/scan_assign.h"
 
@@ -38,7 +39,7 @@ static void *one_more(struct reading *in, void *array, size_t *count,
 		(void)refuse(in, "too many rules");
 		return NULL;
 	}
-	more = reallocarray(*items, *count + 1, size);
+	more = grow_array(*items, *count, size);
 	if (!more) {
 		(void)hb_fail(in->err, -ENOMEM, "cannot keep the rules");
 		return NULL;
