@@ -169,7 +169,31 @@ void session_say_inside(const struct hb_store *store,
 	}
 }
 
-static int make_resource(const struct hb_store *store, int session,
+/* Descriptors of a session that is being made; -1 before. */
+struct made {
+	int dir, lock, door;
+	struct open_given given[RECORD_RESOURCES_MAX];
+};
+
+static void made_init(struct made *made)
+{
+	*made = (struct made){ -1, -1, -1, { { 0 } } };
+	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++)
+		made->given[i] = (struct open_given){ -1, -1 };
+}
+
+static void made_done(struct made *made)
+{
+	fd_closep(&made->dir);
+	fd_closep(&made->lock);
+	fd_closep(&made->door);
+	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++) {
+		fd_closep(&made->given[i].base);
+		fd_closep(&made->given[i].dir);
+	}
+}
+
+static int make_resource(const struct hb_store *store, struct made *made,
 			 size_t number, const struct hb_create_options *asked,
 			 struct session_record *record,
 			 const struct session_origin *origin,
@@ -188,10 +212,10 @@ static int make_resource(const struct hb_store *store, int session,
 	if (base < 0)
 		return base;
 	layout_resource_dir(number, name);
-	r = sys_mkdirat(session, name, 0700);
+	r = sys_mkdirat(made->dir, name, 0700);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '%s'", name);
-	dir = store_open_own(session, name, err);
+	dir = store_open_own(made->dir, name, err);
 	if (dir < 0)
 		return dir;
 	place = resource_place(store, base, dir, number, record, err);
@@ -212,9 +236,13 @@ static int make_resource(const struct hb_store *store, int session,
 	/* On a copy groups are no matter: nothing is copied up. */
 	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
 		r = look_for_groups(store, base, asked, resource, err);
+	if (r >= 0)
+		r = copy_top(base, place, err);
 	if (r < 0)
 		return r;
-	return copy_top(base, place, err);
+	made->given[number].base = take_fd(&base);
+	made->given[number].dir = take_fd(&place);
+	return 0;
 }
 
 /*
@@ -267,18 +295,6 @@ static void begin_run(const struct hb_store *store, int dir,
 	record->pid = sys_getpid();
 }
 
-/* Descriptors of a session that is being made; -1 before. */
-struct made {
-	int dir, lock, door;
-};
-
-static void made_done(struct made *made)
-{
-	fd_closep(&made->dir);
-	fd_closep(&made->lock);
-	fd_closep(&made->door);
-}
-
 static int fill(const struct hb_store *store, const char *making,
 		const struct hb_create_options *asked,
 		struct session_record *record,
@@ -301,8 +317,7 @@ static int fill(const struct hb_store *store, const char *making,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < record->n_resources; i++) {
-		r = make_resource(store, made->dir, i, asked, record, origin,
-				  err);
+		r = make_resource(store, made, i, asked, record, origin, err);
 		if (r < 0)
 			return hb_fail(err, r, "cannot hold back '%s'",
 				       record->resources[i].source);
@@ -392,9 +407,10 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		 struct hb_session **ret_session, struct hb_error *err)
 {
 	char making[sizeof(STORE_NEW) + RECORD_ID_SIZE];
-	__attribute__((cleanup(made_done))) struct made made = { -1, -1, -1 };
+	__attribute__((cleanup(made_done))) struct made made;
 	int r;
 
+	made_init(&made);
 	r = layout_new_id(record->id, err);
 	if (r < 0)
 		return r;
@@ -426,5 +442,8 @@ int session_make(const struct hb_store *store, struct session_record *record,
 		return r;
 	(*ret_session)->is_fresh = true;
 	(*ret_session)->door = take_fd(&made.door);
+	/* Where that fails it is opened, and told, when it is needed. */
+	if (!origin)
+		(void)session_open_given(*ret_session, made.given, NULL);
 	return 0;
 }

@@ -42,16 +42,40 @@ static int fail_emptying(const struct hb_session *s, struct hb_error *err)
 		       s->record.name);
 }
 
-static int open_one(struct hb_session *s, size_t number, struct hb_error *err)
+/* The real directory and its place in the store; 1: it is gone, and that is
+ * all. `given` may be NULL. */
+static int open_place(struct hb_session *s, size_t number,
+		      struct open_given *given, struct hb_error *err)
 {
 	struct session_resource *resource = &s->resources[number];
 	int r;
 
+	if (given) {
+		resource->base = take_fd(&given->base);
+		resource->dir = take_fd(&given->dir);
+		return 0;
+	}
 	r = gone_judge(s, number, &resource->base, err);
-	if (r != 0)
-		return r < 0 ? r : gone_open(s, number, resource, err);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		r = gone_open(s, number, resource, err);
+		return r < 0 ? r : 1;
+	}
 	resource->dir =
 		berth_open(&s->record, number, s->dir, resource->base, err);
+	return 0;
+}
+
+static int open_one(struct hb_session *s, size_t number,
+		    struct open_given *given, struct hb_error *err)
+{
+	struct session_resource *resource = &s->resources[number];
+	int r;
+
+	r = open_place(s, number, given, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	if (resource->dir < 0)
 		return hb_fail(err, resource->dir,
 			       "the store of '%s' is not as it was",
@@ -129,7 +153,8 @@ static int note_gones(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
-int session_open_resources(struct hb_session *s, struct hb_error *err)
+int session_open_given(struct hb_session *s, struct open_given *given,
+		       struct hb_error *err)
 {
 	size_t n = s->record.n_resources;
 	int r = 0;
@@ -150,13 +175,18 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 			.log.fd = -1,
 		};
 	for (size_t i = 0; r >= 0 && i < n; i++)
-		r = open_one(s, i, err);
+		r = open_one(s, i, given ? &given[i] : NULL, err);
 	if (r < 0) {
 		session_close_resources(s);
 		return r;
 	}
 	s->has_resources = true;
 	return note_gones(s, err);
+}
+
+int session_open_resources(struct hb_session *s, struct hb_error *err)
+{
+	return session_open_given(s, NULL, err);
 }
 
 void session_close_resources(struct hb_session *s)

@@ -18,6 +18,16 @@ struct txn;
  * and others are.  Does nothing the second time.
  */
 int session_open_resources(struct hb_session *s, struct hb_error *err);
+
+/* What session_make() has open of a resource: the real directory, verified, and
+ * its place in the store. */
+struct open_given {
+	int base, dir;
+};
+
+/* The same with these, by resource, which are taken; NULL: there are none. */
+int session_open_given(struct hb_session *s, struct open_given *given,
+		       struct hb_error *err);
 void session_close_resources(struct hb_session *s);
 
 /* A transaction on the session, which owns it; opens the resources. */

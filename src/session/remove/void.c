@@ -43,9 +43,7 @@ static bool has_other_top(const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		const struct session_resource *resource = &s->resources[i];
-		auto_fd int top =
-			sys_openat(resource->dir, RESOURCE_TOP,
-				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+		const int top = resource->top;
 		struct sys_attr was, is;
 
 		if (top < 0 || sys_attr_at(top, "", &was) < 0 ||
