@@ -638,8 +638,7 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 		.sight = see,
 		.known = request->known ? recall : NULL,
 		.ctx = scan,
-		.progress = request->progress,
-		.progress_ctx = request->progress_ctx,
+		.listener = request->listener,
 	};
 	int r = 0;
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hb_listener;
+
 /*
  * The change set: the changes of a resource's layers to its base.  It is one
  * stream in path order, which status, diff, gate, review and commit read.  The
@@ -218,10 +220,8 @@ struct changes_request {
 	 * base are not read, as CHANGED_MAYBE_XATTRS says.
 	 */
 	bool names_only;
-	/* Called now and then with the number of entries walked; may be NULL.
-	 */
-	void (*progress)(void *ctx, uint64_t n);
-	void *progress_ctx;
+	/* Hears how many entries were walked, now and then; may be NULL. */
+	const struct hb_listener *listener;
 };
 
 /*

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/report.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
@@ -536,8 +537,11 @@ static int visit(struct walk *w, const char *name, struct hb_error *err)
 
 	if (is_skipped(w, name))
 		return 0;
-	if (++w->n_seen % PROGRESS_EVERY == 0 && w->request->progress)
-		w->request->progress(w->request->progress_ctx, w->n_seen);
+	if (++w->n_seen % PROGRESS_EVERY == 0)
+		(void)report_send(
+			w->request->listener,
+			&(struct hb_report){ .kind = HB_REPORT_PROGRESS,
+					     .n = w->n_seen });
 	if (f->path_len > 0)
 		(void)buf_add_char(&w->path, '/');
 	at = w->path.len;

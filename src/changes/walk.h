@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hb_listener;
+
 /*
  * One walk over layers and base together: the old and the new object of each
  * path, in path order, without judging the difference.
@@ -84,8 +86,7 @@ struct walk_request {
 	int (*settled)(void *ctx, const char *path, int dir,
 		       const struct entry *file, struct hb_error *err);
 	void *ctx;
-	void (*progress)(void *ctx, uint64_t n);
-	void *progress_ctx;
+	const struct hb_listener *listener; /* hears progress; may be NULL */
 };
 
 /* As changes_scan() says. */

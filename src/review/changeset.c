@@ -66,11 +66,6 @@ struct hb_changes {
 static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 		       struct hb_error *err);
 
-static void walked(void *ctx, uint64_t n)
-{
-	progress_tell(ctx, n);
-}
-
 /* How many layers of each resource, with the upper, came after the mark. */
 static int count_above(const struct hb_session *s, const char *mark,
 		       size_t *ret_above, struct hb_error *err)
@@ -136,8 +131,7 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 			.without_hash = options->without_hash,
 			.names_only =
 				options->without_hash && options->names_only,
-			.progress = walked,
-			.progress_ctx = &progress,
+			.listener = &progress.listener,
 		};
 
 		(void)snprintf(known, sizeof(known), "compared-%s%zu",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "base/report.h"
 #include "base/sha256.h"
 #include "review/changeset.h"
 #include "review/found.h"
@@ -296,9 +297,24 @@ static int tell_gone(const struct hb_session *s,
 	return gone_refuse(s, "nothing else is pending", err);
 }
 
-int hb_session_commit(struct hb_session *session,
-		      const struct hb_commit_options *options,
-		      struct hb_commit_result *ret_result, struct hb_error *err)
+/* Conflicts and the gate: the error is the caller's, the news is everybody's.
+ */
+static int tell_refused(const struct hb_session *s, int r,
+			const struct hb_error *err)
+{
+	const struct hb_report refused = { .kind = HB_REPORT_REFUSED,
+					   .session = s->record.name,
+					   .text = err->text,
+					   .n = (uint64_t)-r };
+
+	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
+		(void)report_send(s->store->listener, &refused);
+	return r;
+}
+
+static int commit(struct hb_session *session,
+		  const struct hb_commit_options *options,
+		  struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
@@ -353,6 +369,18 @@ int hb_session_commit(struct hb_session *session,
 	return 0;
 }
 
+int hb_session_commit(struct hb_session *session,
+		      const struct hb_commit_options *options,
+		      struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+	int r;
+
+	err = err ? err : &local;
+	r = commit(session, options, ret_result, err);
+	return options->dry_run ? r : tell_refused(session, r, err);
+}
+
 /* Undo and redo: the clock stays, because things are pending again. */
 static int reverse(struct hb_session *s,
 		   int (*how)(struct txn *, struct txn_result *,
@@ -398,8 +426,8 @@ static int reverse(struct hb_session *s,
 	return 0;
 }
 
-int hb_session_undo(struct hb_session *session,
-		    struct hb_commit_result *ret_result, struct hb_error *err)
+static int undo(struct hb_session *session, struct hb_commit_result *ret_result,
+		struct hb_error *err)
 {
 	bool has_older = false;
 	int r;
@@ -435,16 +463,32 @@ int hb_session_undo(struct hb_session *session,
 	return reverse(session, txn_undo, ret_result, err);
 }
 
+int hb_session_undo(struct hb_session *session,
+		    struct hb_commit_result *ret_result, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+	int r;
+
+	err = err ? err : &local;
+	r = undo(session, ret_result, err);
+	return tell_refused(session, r, err);
+}
+
 int hb_session_redo(struct hb_session *session,
 		    struct hb_commit_result *ret_result, struct hb_error *err)
 {
-	int r = session_needs_lock(session, err);
+	struct hb_error local = { 0 };
+	int r;
 
+	err = err ? err : &local;
+	r = session_needs_lock(session, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
 	if (r >= 0)
 		r = gone_check_last(session, true, err);
-	return r < 0 ? r : reverse(session, txn_redo, ret_result, err);
+	if (r >= 0)
+		r = reverse(session, txn_redo, ret_result, err);
+	return tell_refused(session, r, err);
 }
 
 int hb_session_recover(struct hb_session *session, bool back,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/progress.h"
 
-#include "base/report.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -62,12 +61,19 @@ static void watch(int fd, const struct hb_listener *listener, const char *what)
 		tell(listener, NULL, n);
 }
 
+static bool hear(void *context, const struct hb_report *report)
+{
+	progress_tell(context, report->n);
+	return false;
+}
+
 void progress_begin(struct progress *p, const struct hb_store *store,
 		    const char *what)
 {
 	int other = -1;
 
 	*p = (struct progress)PROGRESS_NONE;
+	p->listener = (struct hb_listener){ .hear = hear, .context = p };
 	if (!store->listener || !store->listener->wants_progress ||
 	    sys_socket_pair(&p->fd, &other) < 0)
 		return;

@@ -2,6 +2,8 @@
 #ifndef HB_STORE_PROGRESS_H
 #define HB_STORE_PROGRESS_H
 
+#include "base/report.h"
+
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,6 +18,8 @@ struct hb_store;
 struct progress {
 	int fd; /* -1: nobody listens */
 	pid_t pid;
+	/* For the work: takes HB_REPORT_PROGRESS for progress_tell(). */
+	struct hb_listener listener;
 };
 
 /* `what` is what goes on, in words. */

@@ -250,8 +250,7 @@ static int walk(struct distill *d, int copy, struct hb_error *err)
 		.is_own_base = true,
 		.sight = sight,
 		.ctx = d,
-		.progress = p->progress,
-		.progress_ctx = p->ctx,
+		.listener = p->listener,
 	};
 	int r;
 

@@ -528,8 +528,7 @@ static int walk(struct refresh *f, int copy, struct hb_error *err)
 		.is_whole = true,
 		.sight = sight,
 		.ctx = f,
-		.progress = p->progress,
-		.progress_ctx = p->ctx,
+		.listener = p->listener,
 	};
 	struct entry top = { 0 };
 	int r;

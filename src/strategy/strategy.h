@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct hb_error;
+struct hb_listener;
 
 /*
  * How changes to a resource are held back.
@@ -34,8 +35,8 @@ struct strategy_place {
 	bool has_lost;	  /* the machine went down while a box ran */
 	/* What the box has to show as it is, read-only; below 0 ends it. */
 	int (*held)(void *ctx, const char *path, struct hb_error *err);
-	void (*progress)(void *ctx, uint64_t n); /* NULL: nobody waits */
 	void *ctx;
+	const struct hb_listener *listener; /* hears progress; may be NULL */
 };
 
 struct strategy {

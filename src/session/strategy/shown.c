@@ -72,13 +72,6 @@ static int tell_held(void *ctx, const char *path, struct hb_error *err)
 		       : 0;
 }
 
-static void tell_progress(void *ctx, uint64_t n)
-{
-	struct shown *shown = ctx;
-
-	progress_tell(shown->progress, n);
-}
-
 static int fill_place(struct shown *shown, struct strategy_place *ret,
 		      struct hb_error *err)
 {
@@ -104,8 +97,8 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 		.avoid_dev = store.dev,
 		.avoid_ino = store.ino,
 		.held = tell_held,
-		.progress = tell_progress,
 		.ctx = shown,
+		.listener = &shown->progress->listener,
 	};
 	return 0;
 }

@@ -92,10 +92,10 @@ def make_stage(source, build):
         copy(os.path.join(source, name), os.path.join(stage, name))
     for name in ("bin", "libexec", "man"):
         copy(os.path.join(build, name), os.path.join(stage, name))
-    probe = os.path.join(build, "musl", "tests", "probe")
-    for base in (probe, os.path.join(probe, "probe")):
-        if os.path.isfile(base):
-            shutil.copy(base, os.path.join(stage, "probe"))
+    for name in ("probe", "listen"):
+        built = os.path.join(build, "musl", "tests", "probe", name)
+        if os.path.isfile(built):
+            shutil.copy(built, os.path.join(stage, name))
     for name in ("unit", "unit-clang", "work", "results", "home"):
         os.makedirs(os.path.join(stage, name))
     make_readable(stage)
