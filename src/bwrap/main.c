@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/report.h"
 #include "box/box.h"
 #include "box/host.h"
 #include "plan/bwrap/bwrap.h"
@@ -36,10 +37,13 @@ static void complain(bool level_prefix, enum severity severity,
 	(void)fprintf(stderr, "%sbwrap: %s\n", prefix, text);
 }
 
-static void warn(void *ctx, bool level_prefix, const char *text)
+/* The parser speaks: by then the call says whether lines have a level. */
+static bool hear(void *context, const struct hb_report *report)
 {
-	(void)ctx;
-	complain(level_prefix, SEVERITY_WARNING, text);
+	const struct bwrap_call *call = context;
+
+	complain(call->level_prefix, SEVERITY_WARNING, report->text);
+	return false;
 }
 
 static int fail(const struct bwrap_call *call, const struct hb_error *err)
@@ -81,15 +85,16 @@ static int run(const struct plan *plan, const struct bwrap_call *call)
 
 int main(int argc, char **argv)
 {
+	struct bwrap_call call = { 0 };
+	const struct hb_listener listener = { .hear = hear, .context = &call };
 	const struct bwrap_world world = {
 		.read_fd = host_read_fd,
 		.is_root = host_is_root(),
 		.gid = host_gid(),
 		.can_unshare_user = host_can_unshare_user,
 		.can_unshare_cgroup = host_can_unshare_cgroup,
-		.warn = warn,
+		.listener = &listener,
 	};
-	struct bwrap_call call = { 0 };
 	struct hb_error err = { 0 };
 	struct plan plan;
 	int status;

@@ -42,13 +42,6 @@ int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 	return r;
 }
 
-static void drop_warning(void *ctx, bool level_prefix, const char *text)
-{
-	(void)ctx;
-	(void)level_prefix;
-	(void)text;
-}
-
 int hb_plan_bwrap(int argc, char *const argv[], enum hb_form form,
 		  char **ret_text, struct hb_error *err)
 {
@@ -58,7 +51,6 @@ int hb_plan_bwrap(int argc, char *const argv[], enum hb_form form,
 		.gid = sys_getgid(),
 		.can_unshare_user = host_can_unshare_user,
 		.can_unshare_cgroup = host_can_unshare_cgroup,
-		.warn = drop_warning,
 	};
 	struct bwrap_call call = { 0 };
 	struct plan plan;

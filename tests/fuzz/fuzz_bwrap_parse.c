@@ -56,13 +56,6 @@ static bool no(void *ctx)
 	return false;
 }
 
-static void ignore(void *ctx, bool level_prefix, const char *text)
-{
-	(void)ctx;
-	(void)level_prefix;
-	assert(text[0] != '\0');
-}
-
 static void check_plan(const struct plan *plan)
 {
 	static const unsigned never = PLAN_FILTER | PLAN_LANDLOCK | PLAN_JOBS |
@@ -96,9 +89,7 @@ static void check_plan(const struct plan *plan)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct bwrap_world world = { .ctx = &in,
-				     .read_fd = read_fd,
-				     .warn = ignore };
+	struct bwrap_world world = { .ctx = &in, .read_fd = read_fd };
 	struct hb_error err = { 0 };
 	struct bwrap_call call;
 	struct plan plan;

@@ -122,8 +122,16 @@ TYPE = Addition("type of an object", [
          "lint/formats", "journal.md lists the types"),
 ])
 
+NEWS = Addition("kind of news", [
+    Part("include/holdback/report.h", "/* some usual isolation is off */",
+         "\tROW(DUMMY, dummy, HB_HAS_TEXT) \\\n",
+         "lint/report", "the command line has a way to show every kind of report"),
+    Part("src/cli/show/reports.c", "#define SHOW_weakened", "#define SHOW_dummy {}\n",
+         "src/cli/show/reports.c", "SHOW_dummy"),
+])
+
 # The rows that are tried, in the order of CONTRIBUTING.
-ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS, JOURNAL, TYPE]
+ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS, JOURNAL, TYPE, NEWS]
 # A folder is a library of its own, which lint/layers and meson hold.
 NOT_TRIED = {"folder", "state of a session"}
 

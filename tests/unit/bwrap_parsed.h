@@ -5,6 +5,7 @@
 #include "plan/bwrap/bwrap.h"
 
 #include "base/error.h"
+#include "base/report.h"
 #include "plan/plan.h"
 
 #include "tap.h"
@@ -21,6 +22,7 @@
 /* What one parse was given and what came of it. */
 struct parsed {
 	struct bwrap_world world;
+	struct hb_listener listener;
 	struct plan plan;
 	struct bwrap_call call;
 	struct hb_error err;
@@ -59,14 +61,15 @@ static inline bool can_cgroup(void *ctx)
 	return !((const struct parsed *)ctx)->no_cgroup;
 }
 
-static inline void warn(void *ctx, bool level_prefix, const char *text)
+static inline bool hear(void *ctx, const struct hb_report *report)
 {
 	struct parsed *p = ctx;
 	size_t used = strlen(p->warnings);
 
-	p->warned_with_prefix |= level_prefix;
+	p->warned_with_prefix |= p->call.level_prefix;
 	(void)snprintf(p->warnings + used, sizeof(p->warnings) - used, "%s\n",
-		       text);
+		       report->text);
+	return false;
 }
 
 static inline void parse_argv(struct parsed *p, int argc, char *const *argv)
@@ -75,7 +78,8 @@ static inline void parse_argv(struct parsed *p, int argc, char *const *argv)
 	p->world.read_fd = read_fd;
 	p->world.can_unshare_user = can_user;
 	p->world.can_unshare_cgroup = can_cgroup;
-	p->world.warn = warn;
+	p->listener = (struct hb_listener){ .hear = hear, .context = p };
+	p->world.listener = &p->listener;
 	plan_init(&p->plan);
 	p->r = bwrap_parse(argc, argv, &p->world, &p->plan, &p->call, &p->err);
 }

@@ -86,62 +86,22 @@ static bool find(const struct reports *reports, const struct hb_report *report)
  * How a kind is shown.  One without a line here does not compile.  Errors are
  * said where they are returned to, and so are refusals.
  */
-#define SHOW_said                 \
-	{                         \
-		UNLESS_QUIET, say \
-	}
-#define SHOW_noted             \
-	{                      \
-		TO_PERSON, say \
-	}
-#define SHOW_weakened            \
-	{                        \
-		ALWAYS, say_kind \
-	}
-#define SHOW_asked          \
-	{                   \
-		ALWAYS, ask \
-	}
-#define SHOW_progress                 \
-	{                             \
-		ALWAYS, show_progress \
-	}
-#define SHOW_started        \
-	{                   \
-		NEVER, NULL \
-	}
-#define SHOW_stopped        \
-	{                   \
-		ALWAYS, say \
-	}
-#define SHOW_resumed        \
-	{                   \
-		ALWAYS, say \
-	}
-#define SHOW_ended          \
-	{                   \
-		NEVER, NULL \
-	}
-#define SHOW_denied               \
-	{                         \
-		UNLESS_QUIET, say \
-	}
-#define SHOW_finding         \
-	{                    \
-		ALWAYS, find \
-	}
-#define SHOW_refused        \
-	{                   \
-		NEVER, NULL \
-	}
-#define SHOW_changed        \
-	{                   \
-		NEVER, NULL \
-	}
-#define SHOW_left           \
-	{                   \
-		ALWAYS, say \
-	}
+/* clang-format off */
+#define SHOW_said     { UNLESS_QUIET, say }
+#define SHOW_noted    { TO_PERSON, say }
+#define SHOW_weakened { ALWAYS, say_kind }
+#define SHOW_asked    { ALWAYS, ask }
+#define SHOW_progress { ALWAYS, show_progress }
+#define SHOW_started  { NEVER, NULL }
+#define SHOW_stopped  { ALWAYS, say }
+#define SHOW_resumed  { ALWAYS, say }
+#define SHOW_ended    { NEVER, NULL }
+#define SHOW_denied   { UNLESS_QUIET, say }
+#define SHOW_finding  { ALWAYS, find }
+#define SHOW_refused  { NEVER, NULL }
+#define SHOW_changed  { NEVER, NULL }
+#define SHOW_left     { ALWAYS, say }
+/* clang-format on */
 
 static const struct way ways[] = {
 #define ROW(id, name, members) [HB_REPORT_##id] = SHOW_##name,

@@ -7,6 +7,7 @@
 
 struct buf;
 struct hb_error;
+struct hb_listener;
 struct plan;
 
 /*
@@ -33,8 +34,9 @@ struct bwrap_world {
 	/* Whether `--unshare-user-try` and `--unshare-cgroup-try` can work. */
 	bool (*can_unshare_user)(void *ctx);
 	bool (*can_unshare_cgroup)(void *ctx);
-	/* A diagnostic that stops nothing ("Only the last ..."). */
-	void (*warn)(void *ctx, bool level_prefix, const char *text);
+	/* Hears diagnostics that stop nothing ("Only the last ..."), or NULL.
+	 */
+	const struct hb_listener *listener;
 };
 
 enum bwrap_request {

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "base/report.h"
 #include "plan/cap_names.h"
 
 #include <errno.h>
@@ -40,11 +41,8 @@ static int refuse(struct hb_error *err, const char *what, const char *word)
 
 static void warn_only_last(struct bwrap_state *s, const struct bwrap_option *o)
 {
-	char text[96];
-
-	(void)snprintf(text, sizeof(text),
-		       "Only the last %s option will take effect", o->name);
-	s->world->warn(s->world->ctx, s->call->level_prefix, text);
+	report_text(s->world->listener, HB_REPORT_SAID,
+		    "Only the last %s option will take effect", o->name);
 }
 
 /*
