@@ -59,7 +59,7 @@ enum hb_exit {
 
 /*
  * One thing that a run is told: `key` is the name of a long option of `run`,
- * `value` its argument, or "yes" for one that has none.
+ * `value` its argument, or "yes" for an option without one.
  */
 struct hb_setting {
 	const char *key, *value;
@@ -239,8 +239,8 @@ int hb_doctor(char *const *envp,
 
 /*
  * What hb_doctor() runs inside of a box: tries what must not work there, and
- * returns what did as an exit status.  `port` is one that somebody outside
- * listens on.
+ * returns what did as an exit status.  `port` is a socket with a listener
+ * outside.
  */
 int hb_doctor_inside(const char *port);
 
@@ -271,8 +271,8 @@ int hb_is_switched_on(char *const *envp, struct hb_error *err);
 bool hb_is_inside(char *const *envp);
 
 /*
- * Whether a program of this name, which is not this one, is in PATH: then a
- * link to us that is so named stands in front of it.
+ * Whether a program of this name, which is not this one, is in PATH.  Then a
+ * link to us of that name stands in front of it.
  */
 bool hb_stands_for(const char *name, char *const *envp);
 
@@ -308,16 +308,16 @@ int hb_pager_start(int spool_dir, const char *command, char *const *envp,
 		   struct hb_pager **ret_pager, struct hb_error *err);
 
 /*
- * Gives it bytes without waiting for who reads them, in the order of the calls:
- * what the pipe does not take is kept, in a file.  Where that is full it waits
- * after all.  -EPIPE: nobody reads any more.
+ * Gives it bytes without waiting for the reader, in the order of the calls.  A
+ * file keeps the bytes that the pipe does not take.  Where that is full it
+ * waits after all.  -EPIPE: the reader is gone.
  */
 int hb_pager_write(struct hb_pager *pager, const void *bytes, size_t n,
 		   struct hb_error *err);
 
 /*
- * Gives it what is left, closes stdout, which must have been flushed, waits for
- * the pager and frees it; then stdout is what it was before.  May be NULL.
+ * Gives it the rest, closes stdout, which must have been flushed, waits for the
+ * pager and frees it.  Then stdout is as before.  May be NULL.
  */
 void hb_pager_end(struct hb_pager *pager);
 

@@ -88,7 +88,7 @@ bool hb_session_is_here(const struct hb_session_info *info);
 typedef int (*hb_list_fn)(void *ctx, const struct hb_session_info *info,
 			  struct hb_error *err);
 
-/* All sessions by name.  One that cannot be read is listed as unreadable. */
+/* All sessions by name.  A damaged session is listed as unreadable. */
 int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,
 		  struct hb_error *err);
 
@@ -143,7 +143,7 @@ enum hb_open {
 	 * looked at.
 	 */
 	HB_OPEN_REMOVE,
-	HB_OPEN_GIVE_UP, /* the same, with whatever is under way */
+	HB_OPEN_GIVE_UP, /* the same, with any change under way */
 };
 
 /*
@@ -165,12 +165,12 @@ struct hb_exec_result {
 };
 
 /*
- * Runs a command in the session `ref` (hb_session_open): if it is live, in the
- * box that is there, held to what that was made with; else in a box of its own.
- * One that is about to begin or to end is waited for.  `argv` NULL: holds a box
- * of its own open until hb_stop(), or a signal that asks for an end; -HB_E_BUSY
- * if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.  `tty` is "own"
- * or "real", as the key of that name, or NULL: as the session has it.
+ * Runs a command in the session `ref` (hb_session_open).  In a live session it
+ * runs in the existing box, under its restrictions; else in a box of its own.
+ * A box that is about to begin or to end is waited for.  `argv` NULL: holds a
+ * box of its own open until hb_stop(), or a signal that asks for an end;
+ * -HB_E_BUSY if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.  `tty`
+ * is "own" or "real", as the key of that name, or NULL: as the session has it.
  */
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 	    char *const *argv, char *const *envp, const char *tty,
@@ -192,7 +192,7 @@ int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err);
 /* A command in the box of a live session. */
 struct hb_live_command {
 	pid_t pid;
-	bool has_joined;   /* else it is the one that the box was made for */
+	bool has_joined;   /* false: the box was made for this command */
 	const char *words; /* of who started it, any bytes; "": not to be had */
 };
 
@@ -378,9 +378,9 @@ int hb_session_changes(struct hb_session *session,
 void hb_changes_free(struct hb_changes *changes);
 
 /*
- * Whether a failure comes of what runs in a live session and changes names
- * under who looks at it; and -HB_E_BUSY with the words for that instead of any
- * others. hb_session_changes() has tried again by itself.
+ * Whether a failure comes from a command in a live session that changes names
+ * during a look.  If so, -HB_E_BUSY with the words for that replaces it.
+ * hb_session_changes() has tried again by itself.
  */
 bool hb_session_is_moving(const struct hb_session *session, int r);
 int hb_session_fail_moving(const struct hb_session *session,
@@ -420,8 +420,8 @@ enum hb_side {
 /*
  * Reads content of the change that hb_changes_next() gave last: of a regular
  * file, or the target of a link.  Returns the number of bytes, less than `size`
- * only at the end.  Opens nothing else, follows nothing, and opens no other
- * object than the one that was compared.
+ * only at the end.  Opens nothing else, follows nothing, and opens only the
+ * very object that was compared.
  *
  * -HB_E_BUSY: another one is there by now; -EACCES: the real file is not ours
  * to read; -EINVAL: that side is neither file nor link.
@@ -440,7 +440,7 @@ enum hb_severity {
 struct hb_finding {
 	const char *rule;
 	enum hb_severity severity;
-	bool is_allowed; /* HB_SEVERITY_ASK: and somebody has said so */
+	bool is_allowed; /* HB_SEVERITY_ASK: and the user has said so */
 	/* When it would run: "runs-on-open" and the like; NULL: by itself
 	 * never. */
 	const char *class;
@@ -462,7 +462,7 @@ struct hb_gate_check {
 /*
  * Runs `command`, as a shell would, in a box of its own on a fork of the
  * session, which is gone afterwards; NULL: what `gate-run` of the session or of
- * the configuration says, if anything.  What it changes is nobody's.  Needs the
+ * the configuration says, if anything.  Its changes are discarded.  Needs the
  * session's lock, and change sets made before are void.
  */
 int hb_session_gate_check(struct hb_session *session, const char *command,
@@ -490,10 +490,10 @@ struct hb_gate_result {
 
 /*
  * Asks the gate about a change set that was not made with `since`: all that its
- * filter lets pass, whatever its paths are.  Begins and ends at its start.
- * Changes nothing.  HB_REPORT_FINDING tells each finding.  0 also if something
- * stands against it, which the result says; -HB_E_CONFIG: the rules cannot be
- * read; -HB_E_USAGE: `allow`.
+ * filter lets pass, with any paths.  Begins and ends at its start.  Changes
+ * nothing.  HB_REPORT_FINDING tells each finding.  0 also if something stands
+ * against it, which the result says; -HB_E_CONFIG: the rules cannot be read;
+ * -HB_E_USAGE: `allow`.
  */
 int hb_session_gate(struct hb_session *session, struct hb_changes *changes,
 		    const struct hb_gate_options *options,
@@ -521,10 +521,10 @@ struct hb_commit_options {
 	size_t n_theirs;
 	const char *expect; /* the hash of what was reviewed, or NULL */
 	/*
-	 * What was reviewed, with the same filter, or NULL.  Where it is still
-	 * that, object by object, it is not hashed again, and what
-	 * hb_session_gate() found in it is not looked for or told again.  Not
-	 * to be read afterwards.
+	 * What was reviewed, with the same filter, or NULL.  Where it is
+	 * unchanged, object by object, it is not hashed again.  The findings of
+	 * hb_session_gate() are not looked for or told again.  Not to be read
+	 * afterwards.
 	 */
 	struct hb_changes *reviewed;
 	bool dry_run;
@@ -616,9 +616,10 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
 			   struct hb_error *err);
 
 /*
- * A new session on what is pending in this one, or was at the mark `from`
- * (NULL: now): it shares the layers, knows the same about the real directories
- * and goes its own way from here.  On failure there is no new session.
+ * A new session with the changes that are pending in this one, or were at the
+ * mark `from` (NULL: now).  It shares the layers and the knowledge of the real
+ * directories, and is independent from now on.  On failure there is no new
+ * session.
  */
 int hb_session_fork(struct hb_session *session, const char *name,
 		    const char *from, struct hb_error *err);
@@ -706,8 +707,8 @@ struct hb_verified {
 
 /*
  * Looks through all of the real directories for entries that changed since the
- * session began and that no commit of a session in this store explains.  Who
- * changed them is not known.
+ * session began without a commit of a session in this store.  Who changed them
+ * is not known.
  */
 int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 		      struct hb_verified *ret_verified, struct hb_error *err);
@@ -740,28 +741,28 @@ struct hb_garbage {
 	const char *session; /* NULL: of none */
 	const char *what;    /* in words */
 	uint64_t n, bytes;
-	bool is_kept; /* it is not: somebody has written to it since */
+	bool is_kept; /* it is not: a program has written to it since */
 };
 
 typedef int (*hb_garbage_fn)(void *ctx, const struct hb_garbage *garbage,
 			     struct hb_error *err);
 
 /*
- * Removes what nobody needs: rests of interrupted commands, sessions in which a
- * command was killed and nothing is pending, what undo would need and is old,
- * layers that no session names.  Never pending changes.  Sessions that are in
- * use are left alone.  Can be interrupted anywhere and done again.
+ * Removes data that no session needs: rests of interrupted commands, crashed
+ * sessions with nothing pending, old undo data, layers that no session names.
+ * Never pending changes.  Sessions that are in use are left alone.  Can be
+ * interrupted anywhere and done again.
  */
 int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
 		hb_garbage_fn fn, void *ctx, uint64_t *ret_bytes,
 		struct hb_error *err);
 
 /*
- * Removes what interrupted creations and removals left, layers that no session
- * names, the sessions all of whose resources are gone, and those in which a
- * command was killed and nothing is pending, and forks of checks of the gate
- * that were killed; their names go to `fn`, with HB_STATE_ORPHAN, _CRASHED
- * or _CHECK, and with `dry_run` nothing else happens.
+ * Removes rests of interrupted creations and removals, layers that no session
+ * names, and sessions all of whose resources are gone.  Also removes crashed
+ * sessions with nothing pending, and forks of killed checks of the gate.  Their
+ * names go to `fn`, with HB_STATE_ORPHAN, _CRASHED or _CHECK, and with
+ * `dry_run` nothing else happens.
  */
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 			 void *ctx, uint64_t *ret_n, struct hb_error *err);

@@ -15,7 +15,7 @@ COLUMNS = 100
 WORDS = 25
 # Every document but CHANGELOG, whose entries are of their time.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
-# Folders of src whose comments are held as well; the others follow.
+# Folders of src whose comments are held, with those of include; the others follow.
 FOLDERS = """
     base box bwrap changes cli doctor gate git host plan sys term tree
 """.split()
@@ -83,7 +83,7 @@ def comment_faults(text):
 
 
 def folder_faults(folder):
-    for name in sorted(glob.glob(f"src/{folder}/**/*.[ch]", root_dir=SOURCE, recursive=True)):
+    for name in sorted(glob.glob(f"{folder}/**/*.[ch]", root_dir=SOURCE, recursive=True)):
         with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
             for number, fault in comment_faults(file.read()):
                 yield f"{name}:{number}: {fault}"
@@ -109,8 +109,8 @@ def main():
     found = list(comment_faults("/*\n * " + word * 30 + "\n *\n *\t" + word * 30 + "\n */\n/* nobody */\n"))
     point("a long sentence and a pronoun in a comment are found",
           [] if [number for number, _ in found] == [1, 6] else [str(found)])
-    for folder in FOLDERS:
-        point(f"the comments of src/{folder} have short sentences", list(folder_faults(folder)))
+    for folder in ["include", *(f"src/{name}" for name in FOLDERS)]:
+        point(f"the comments of {folder} have short sentences", list(folder_faults(folder)))
     for name in documents():
         with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
             point(f"{name} has short lines and sentences", list(faults_of(file.read())))
