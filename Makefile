@@ -51,6 +51,8 @@ soak: all
 	tools/ensure-deps clang test
 	tools/build $B test clang
 	HB_SOAK=1 tests/run --build $B --timeout 3600
+	HB_SOAK=1 HB_AGENTS_NEWEST=1 tests/run --build $B --mode user --filter 'agents/*' \
+		--timeout 900
 endif
 
 # How often the gate asks: in the history of this project, and in the published

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pty_shell import Failed, Tap, same  # noqa: E402
 import kinds  # noqa: E402
 import model  # noqa: E402
+import screen  # noqa: E402
 
 HOLDBACK = os.environ["HB_BIN"]
 SECONDS = 120
@@ -75,7 +76,8 @@ class Side:
         return f"Please tell the story {story} in {self.project}: go on to its end"
 
     def told(self):
-        return "\n".join(json.dumps(request)[:600] for request in self.model.requests)
+        """The last requests, for the reader of a failure."""
+        return "\n".join(json.dumps(request)[:600] for request in self.model.requests[-6:])
 
     def tree(self):
         """The project's files: name, mode, bytes; without git's own."""
@@ -153,6 +155,45 @@ class Bed:
         self.holdback("commit", "-y")
         same(self.inside.tree(), self.outside.tree())
 
+    def second(self, side, before=()):
+        """The conversation goes on where it ended."""
+        self.work(side, "second", self.kind.again, before)
+        if side is self.inside:
+            self.commit()
+        told = {tuple(request["told"]) for request in side.model.steps("second")}
+        same(told, {("first", "second")})
+
+    def second_work(self):
+        self.work(self.inside, "second", self.kind.inside, [HOLDBACK])
+        self.commit()
+
+    def carries_state(self):
+        """Whether this holdback keeps an agent's state for the next run."""
+        return self.inside.call([HOLDBACK, "help", "state"]).returncode == 0
+
+    def on_screen(self, side, before=()):
+        words = [*before, self.name, *self.kind.screen(side.model.url, side.prompt("screen"))]
+        socket = os.path.join(side.temporary, "tmux")
+        self.kind.stand_in(side.home)
+        shown = screen.Screen(socket, side.project, side.environment(), words)
+        last = len(model.STORIES["screen"])
+        try:
+            shown.run_until(
+                lambda: any(r["step"] == last for r in side.model.steps("screen")),
+                self.kind.DIALOGS,
+            )
+            shown.quit(self.kind.QUIT)
+        except Failed as why:
+            raise Failed(f"{why}\n{side.told()}") from why
+        finally:
+            shown.close()
+
+    def screen_inside(self):
+        before = self.inside.tree()
+        self.on_screen(self.inside, [HOLDBACK])
+        same(self.inside.tree(), before)
+        self.commit()
+
     def questions(self):
         """Both models were asked the same, and nothing that they do not know."""
         same(self.inside.model.unknown() + self.outside.model.unknown(), [])
@@ -175,7 +216,26 @@ def stories(tap, bed):
     tap.test(f"{name} does the same inside without a flag, and the project stays", bed.first_inside)
     tap.test(f"{name}'s changes of the project are what status and diff show", bed.review)
     tap.test(f"the bytes that {name} wrote inside are in the project after commit", bed.commit)
+    if os.environ.get("HB_SOAK") == "1":
+        soak(tap, bed)
     tap.test(f"{name} asks the model the same inside and outside", bed.questions)
+
+
+def soak(tap, bed):
+    name = bed.name
+    tap.test(f"{name} outside goes on with its conversation", bed.second, bed.outside)
+    inside = f"{name} inside goes on with its conversation"
+    if bed.carries_state():
+        tap.test(inside, bed.second, bed.inside, [HOLDBACK])
+    else:
+        tap.skip(inside, "holdback has no command for the state of agents")
+        tap.test(f"{name} inside does a second piece of work", bed.second_work)
+    if not shutil.which("tmux"):
+        tap.skip(f"{name} works full-screen", "there is no tmux")
+        return
+    name += bed.kind.STAND_IN
+    tap.test(f"{name} works full-screen outside of holdback", bed.on_screen, bed.outside)
+    tap.test(f"{name} works full-screen inside, and its bytes are committed", bed.screen_inside)
 
 
 def run(name):

@@ -4,6 +4,8 @@
 
     install.py [--newest] [--into DIR] AGENT...
 
+The newest versions have a cache of their own, which keeps one of each.
+
 Each is unpacked as `npm install -g` would lay it out, and no script of a package
 runs.  What lies in the cache is complete: it gets its name last.  Prints one
 line for each, its directory or the reason why there is none, as JSON.
@@ -171,6 +173,8 @@ def install(agent, newest, into, deadline):
                 top = os.path.join(work, "top")
                 assemble(agent, rows, archives, top)
                 os.rename(top, target)
+            if newest:
+                remove_others(agent, into, target)
     return target
 
 
@@ -179,6 +183,13 @@ def remove_leftovers(agent, into):
     for name in os.listdir(into):
         path = os.path.join(into, name)
         if name.startswith(f"{agent}.") and os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_others(agent, into, target):
+    for name in os.listdir(into):
+        path = os.path.join(into, name)
+        if name.startswith(f"{agent}-") and path != target:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -216,6 +227,8 @@ def main():
     parser.add_argument("--into", metavar="DIR", default=default_cache(), help="the cache")
     parser.add_argument("agents", nargs="+", metavar="AGENT")
     options = parser.parse_args()
+    if options.newest:
+        options.into = os.path.join(options.into, "newest")
     os.umask(0o022)
     deadline = time.monotonic() + SECONDS
     with concurrent.futures.ThreadPoolExecutor() as pool:

@@ -6,6 +6,7 @@ the agents' own variables and settings.
 """
 
 import json
+import os
 
 
 class Kind:
@@ -20,6 +21,17 @@ class Kind:
     def inside(cls, url, prompt):
         """The words inside, if there are others than outside."""
         return cls.first(url, prompt)
+
+    @staticmethod
+    def stand_in(home):
+        """Files that the first screens would leave, where no test can pass them."""
+
+    # What of its screens a file stands in for: a part of the test's name.
+    STAND_IN = ""
+    # Full-screen: words that a screen may show, and the keys that answer them.
+    DIALOGS = {}
+    # Keys that end it, one after another.
+    QUIT = ("C-c", "C-c", "C-d")
 
 
 class Claude(Kind):
@@ -41,6 +53,29 @@ class Claude(Kind):
     @staticmethod
     def again(_, prompt):
         return ["-c", "-p", prompt, "--allowedTools", "Write Edit Bash"]
+
+    @staticmethod
+    def screen(_, prompt):
+        return ["--permission-mode", "acceptEdits", "--allowedTools=Write,Edit,Bash", "--", prompt]
+
+    @staticmethod
+    def stand_in(home):
+        """Its welcome asks a host of its maker whether there is a network."""
+        path = os.path.join(home, ".claude.json")
+        known = {}
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                known = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(dict(known, hasCompletedOnboarding=True), file)
+
+    STAND_IN = ", with a stand-in for its welcome,"
+    DIALOGS = {
+        "Choose the text style": ("Enter",),
+        "Do you want to use this API key": ("Up", "Enter"),
+        "Press Enter to continue": ("Enter",),
+        "Yes, I trust": ("Down", "Enter"),
+    }
 
 
 class Codex(Kind):
@@ -68,6 +103,18 @@ class Codex(Kind):
     def again(cls, url, prompt):
         return ["exec", *cls.options(url), "-s", "danger-full-access", "resume", "--last", prompt]
 
+    @classmethod
+    def screen(cls, url, prompt):
+        return [*cls.options(url), "-s", "danger-full-access", "-a", "never", prompt]
+
+    DIALOGS = {
+        "Sign in with ChatGPT": ("3",),
+        "Paste or type your API key": ("sk-story", "Enter"),
+        "Trust this folder?": ("Enter",),
+        "Press Enter to continue": ("Enter",),
+        "press enter to continue": ("Enter",),
+    }
+
 
 class Opencode(Kind):
     """OpenCode: a provider of its own, by the variable for configuration."""
@@ -94,6 +141,10 @@ class Opencode(Kind):
     @staticmethod
     def again(_, prompt):
         return ["run", "-c", prompt]
+
+    @staticmethod
+    def screen(_, prompt):
+        return ["--prompt", prompt]
 
 
 class Gemini(Kind):
@@ -124,6 +175,10 @@ class Gemini(Kind):
     @staticmethod
     def again(_, prompt):
         return ["--yolo", "--resume", "latest", "-p", prompt]
+
+    @staticmethod
+    def screen(_, prompt):
+        return ["--yolo", "-i", prompt]
 
 
 ALL = {"claude": Claude, "codex": Codex, "opencode": Opencode, "gemini": Gemini}

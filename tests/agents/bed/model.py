@@ -42,7 +42,10 @@ STORIES = {
         ["edit", "hello.txt", "two", "four"],
         ["shell", "cat hello.txt shell.txt >again.txt"],
     ],
-    "talk": [],
+    "screen": [
+        ["write", "screen.txt", "five\n"],
+        ["shell", "cat screen.txt screen.txt >screen2.txt"],
+    ],
 }
 
 

@@ -20,7 +20,8 @@ class Agents:
         names = sorted({test.agent for test in tests if test.agent and not test.broken})
         if names:
             program = os.path.join(source, "tests", "agents", "bed", "install.py")
-            self.child = subprocess.Popen([program, *names], stdin=subprocess.DEVNULL,
+            newest = ["--newest"] if os.environ.get("HB_AGENTS_NEWEST") == "1" else []
+            self.child = subprocess.Popen([program, *newest, *names], stdin=subprocess.DEVNULL,
                                           stdout=subprocess.PIPE, text=True,
                                           start_new_session=True)  # fmt: skip
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A full-screen program in tmux, which answers what it asks of a terminal."""
+
+import subprocess
+import time
+
+from pty_shell import Failed
+
+SECONDS = 200
+BETWEEN_KEYS = 0.3  # a program that draws a screen drops what comes at once
+
+
+class Screen:
+    """One program on a terminal; its environment is all that it gets."""
+
+    def __init__(self, socket, folder, env, words):
+        self.command = ["tmux", "-S", socket, "-f", "/dev/null"]
+        self.env = {"PATH": env["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+        self.log = []
+        clean = ["env", "-i", *(f"{name}={value}" for name, value in env.items())]
+        self.tmux("new-session", "-d", "-x", "120", "-y", "40", "-c", folder, *clean,
+                  "TERM=tmux-256color", *words, ";", "set-option", "remain-on-exit", "on")  # fmt: skip
+
+    def tmux(self, *words):
+        done = subprocess.run([*self.command, *words], env=self.env, check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
+        return done.stdout if done.returncode == 0 else None
+
+    def text(self):
+        """The lines that it shows, or showed last."""
+        shown = self.tmux("capture-pane", "-p") or ""
+        return "\n".join(line.rstrip() for line in shown.splitlines() if line.strip())
+
+    def has_ended(self):
+        return (self.tmux("display-message", "-p", "#{pane_dead}") or "1").strip() == "1"
+
+    def press(self, *keys):
+        for key in keys:
+            self.log.append(key)
+            self.tmux("send-keys", key)
+            time.sleep(BETWEEN_KEYS)
+
+    def run_until(self, is_done, dialogs):
+        """Answers each dialog when it comes up, until the condition holds."""
+        deadline = time.monotonic() + SECONDS
+        while not is_done():
+            text = self.text()
+            if self.has_ended():
+                raise Failed(f"it ended before the story did; keys: {self.log}\n{text}")
+            for words, keys in dialogs.items():
+                if words in text:
+                    self.press(*keys)
+            if time.monotonic() > deadline:
+                raise Failed(f"no end of the story; keys: {self.log}\n{text}")
+            time.sleep(1)
+
+    def quit(self, keys):
+        """Presses keys until the program has ended."""
+        deadline = time.monotonic() + SECONDS
+        number = 0
+        while not self.has_ended():
+            if time.monotonic() > deadline:
+                raise Failed(f"it does not end; keys: {self.log}\n{self.text()}")
+            self.press(keys[number % len(keys)])
+            number += 1
+            time.sleep(0.5)
+
+    def close(self):
+        self.tmux("kill-server")
