@@ -5,6 +5,7 @@
 #
 #	#!/bin/sh
 #	# modes: user root userns        (optional; this is the default)
+#	# soak-modes: userns             (optional; of these, only for make soak)
 #	# needs: bwrap python3           (optional; commands it cannot do without)
 #	# serial                         (optional; nothing else runs meanwhile)
 #	# timeout: 600                   (optional; seconds, 300 otherwise)

@@ -15,7 +15,7 @@ RUN = os.path.join(os.environ["HB_TESTS"], "run")
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 
 # pylint: disable=wrong-import-position
-from runner import host  # noqa: E402
+from runner import discover, host  # noqa: E402
 
 LEAVES = 'trap "" HUP; sleep 1000 & echo $! >&2; echo ok 1; echo 1..1'
 
@@ -88,9 +88,12 @@ class Tree:
     def command(self, *arguments):
         return [sys.executable, RUN, "--source", self.top, *arguments]
 
-    def run(self, *arguments, must_work=False):
+    def run(self, *arguments, must_work=False, soak=False):
         env = dict(os.environ)
         env.pop("HB_MUST_WORK", None)
+        env.pop("HB_SOAK", None)
+        if soak:
+            env["HB_SOAK"] = "1"
         if must_work:
             env["HB_MUST_WORK"] = "1"
         return subprocess.run(self.command(*arguments), env=env, capture_output=True, text=True)
@@ -161,6 +164,39 @@ def check_fail_fast(tap):
         check_run(tap, "fail_fast_runs_up_to_the_failure", done, "1 passed, 1 failed, 0 skipped")
         done = tree.run(*arguments, "--first=--word")
         check_run(tap, "first_is_what_mentions_the_word", done, "0 passed, 1 failed, 0 skipped")
+
+
+def check_order(tap):
+    """tests/times says what begins, in a run of one at a time."""
+    body = "#!/bin/sh\necho {name} >>{top}/order; echo ok 1; echo 1..1\n"
+    with Tree() as tree:
+        os.chmod(tree.top, 0o777)
+        for name in ("a", "b", "c"):
+            tree.write(f"box/{name}.sh", body.format(name=name, top=tree.top))
+        tree.write("times", "# seconds, mode, name\n2 user box/b.sh\n30 user box/c.sh\n9 root box/a.sh\n")
+        done = tree.run("--mode", "user", "--jobs", "1", "--times")
+        with open(os.path.join(tree.top, "order"), encoding="utf-8") as file:
+            order = file.read().split()
+    tap.check(order == ["c", "b", "a"], "the_longest_file_begins", str(order))
+    table = [line.split()[2:] for line in done.stdout.splitlines()[-4:-1]]
+    tap.check(sorted(table) == [["user", f"box/{n}.sh"] for n in "abc"], "times_are_told", done.stdout)
+    source = os.environ["HB_SOURCE"]
+    found = discover.find(source, os.environ["HB_BUILD"], ["*"], True)
+    known = {(mode, test.name) for test in found for mode in test.modes}
+    unknown = set(discover.read_times(source)) - known
+    tap.check(not unknown, "each_file_of_the_table_of_times_is_there", str(unknown))
+
+
+def check_soak_modes(tap):
+    with Tree() as tree:
+        tree.write("box/t.sh", "#!/bin/sh\n# soak-modes: userns\necho ok 1; echo 1..1\n")
+        modes = ("--mode", "user", "--mode", "userns")
+        check_run(tap, "a_mode_for_soak_is_left_out", tree.run(*modes), "1 passed, 0 failed, 0 skipped")
+        done = tree.run(*modes, soak=True)
+        check_run(tap, "soak_runs_all_modes", done, "2 passed, 0 failed, 0 skipped", "userns box/t.sh")
+        tree.write("box/t.sh", "#!/bin/sh\n# soak-modes: usernz\necho ok 1; echo 1..1\n")
+        check_run(tap, "an_unknown_mode_for_soak_is_failure", tree.run("--mode", "user"),
+                  "0 passed, 1 failed, 0 skipped", "unknown mode: usernz")
 
 
 def check_serial(tap):
@@ -256,6 +292,8 @@ def main():
     check_must_work(tap)
     check_discovery(tap)
     check_fail_fast(tap)
+    check_order(tap)
+    check_soak_modes(tap)
     check_serial(tap)
     check_others(tap)
     check_modes(tap)

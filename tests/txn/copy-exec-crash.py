@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: strace
 # timeout: 900
+# soak-modes: userns
 """Kills `exec` on a copy at each of its system calls that change something.
 
 Whether the copy is being made up to date or what the command did is being

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: strace
 # timeout: 900
+# soak-modes: userns
 """Kills the commands that settle a session without one of its directories, and
 those that take it up when the directory is back, at each of their system calls
 that change something.

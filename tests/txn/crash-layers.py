@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: strace
 # timeout: 900
+# soak-modes: userns
 """Kills mark, fork, gc, and the transactions of sessions with marks, at each of
 their system calls that change something.
 

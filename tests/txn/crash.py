@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # needs: strace
 # timeout: 900
+# soak-modes: userns
 """Kills commit, undo and rollback at each of their system calls that change
 something, and looks at what the next command makes of it.
 

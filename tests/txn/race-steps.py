@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # timeout: 900
+# soak-modes: userns
 """A real file changes right before each change that a commit makes.
 
 What was written is in the base, also if it was written

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* soak-modes: userns */
 #include "changes/changes.h"
 
 #include "trees.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeout: 900
+ * soak-modes: userns
  *
  * Every mutating call of commit, undo, redo, rollback and recovery fails, or
  * is the last thing we do; then recovery, killed as well.  After it everything

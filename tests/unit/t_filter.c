@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* soak-modes: root userns */
 #define FILTER_EVERY_ARCH
 #include "filter_table.h"
 

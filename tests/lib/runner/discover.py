@@ -14,7 +14,7 @@ SOAK_SUITES = ("soak",)
 UNIT_TREES = (("test", "unit", MODES), ("clang", "unit-clang", ("user",)))
 
 HEADER_LINES = 20
-HEADER = re.compile(r"^(?:#|//|/\*| \*)\s*(modes|needs|serial|timeout|agent)\b:?(.*)$")
+HEADER = re.compile(r"^(?:#|//|/\*| \*)\s*(modes|soak-modes|needs|serial|timeout|agent)\b:?(.*)$")
 
 
 class TestFile:
@@ -24,6 +24,7 @@ class TestFile:
         self.name = name  # as printed and as --filter sees it: box/init.sh
         self.path = path
         self.modes = modes
+        self.soak_modes = ()  # of these, what only HB_SOAK=1 runs
         self.needs = []
         self.serial = False
         self.timeout = None
@@ -37,9 +38,10 @@ class TestFile:
             words = value.replace("*/", "").split()
             if key == "modes":
                 self.modes = tuple(m for m in self.modes if m in words)
-                unknown = set(words) - set(MODES)
-                if unknown:
-                    self.broken = "unknown mode: " + " ".join(sorted(unknown))
+                self.know_modes(words)
+            elif key == "soak-modes":
+                self.soak_modes = tuple(words)
+                self.know_modes(words)
             elif key == "needs":
                 self.needs += words
             elif key == "serial":
@@ -48,6 +50,11 @@ class TestFile:
                 self.timeout = int(words[0])
             elif key == "agent":
                 self.agent = words[0]
+
+    def know_modes(self, words):
+        unknown = set(words) - set(MODES)
+        if unknown:
+            self.broken = "unknown mode: " + " ".join(sorted(unknown))
 
     def mentions(self, text):
         if self.broken:
@@ -62,6 +69,19 @@ def header_of(path):
             match = HEADER.match(line)
             if match:
                 yield match[1], match[2]
+
+
+def read_times(source):
+    """Seconds by (mode, name), as tests/times has them."""
+    path = os.path.join(source, "tests", "times")
+    times = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                words = line.split("#")[0].split()
+                if words:
+                    times[words[1], words[2]] = float(words[0])
+    return times
 
 
 def listdir(path):
@@ -119,5 +139,7 @@ def find(source, build, patterns, soak):
         test.read_header(header)
         if test.in_tree:
             test.modes = modes
+        elif not soak:
+            test.modes = tuple(m for m in test.modes if m not in test.soak_modes)
         tests.append(test)
     return tests

@@ -45,6 +45,7 @@ class Job:
         self.result_path = os.path.join(run.stage, "results", str(number))
         self.output = ""
         self.seconds = 0.0
+        self.processors = 0.0  # seconds of them
 
     def environment(self):
         stage = self.run.stage
