@@ -154,8 +154,7 @@ bool door_has_unburied(const struct door *d);
 /* Who has not left by now is made to. */
 void door_clear(struct door *d);
 
-/* Closes all but the connections of those who wait; then those as well. */
-void door_forget(struct door *d);
+/* Closes everything, also the connections of clients that wait. */
 void door_done(struct door *d);
 
 #endif

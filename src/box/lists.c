@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/env.h"
 #include "box/state.h"
 #include "sys/caps.h"
 #include "sys/file.h"
@@ -46,16 +47,6 @@ int box_identify(struct box *box, struct hb_error *err)
 	return decide_caps(box, err);
 }
 
-static const char *env_value(char *const *envp, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; *envp; envp++)
-		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
-			return *envp + n + 1;
-	return NULL;
-}
-
 static int copy_lists(struct box *box, char *const *envp, struct hb_error *err)
 {
 	static char *const nothing[] = { NULL };
@@ -76,8 +67,8 @@ static int copy_lists(struct box *box, char *const *envp, struct hb_error *err)
 	/* exec wants char *, and does not write. */
 	if (box->plan->argv0)
 		memcpy(&box->argv[0], &box->plan->argv0, sizeof(char *));
-	box->path_list = env_value(envp, "PATH");
-	box->home = env_value(envp, "HOME");
+	box->path_list = env_get(envp, "PATH");
+	box->home = env_get(envp, "HOME");
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "changes/top.h"
 
+#include "base/mode.h"
 #include "sys/attr.h"
 
 #include <string.h>
@@ -9,7 +10,6 @@
  * The next command could not open a directory that its owner may not open,
  * neither for undo nor to look.  So these bits of the base's mode stay.
  */
-#define USER_ENTER 0500
 
 enum {
 	LAYER,
@@ -70,7 +70,7 @@ int top_compare(const struct changes_request *request, struct top_change *ret,
 	r = look(request, &t, err);
 	if (r < 0)
 		return r;
-	t.entry[LAYER].mode |= t.entry[BASE].mode & USER_ENTER;
+	t.entry[LAYER].mode |= t.entry[BASE].mode & USER_LIST;
 	what = differ(&t, LAYER, PICTURE) & differ(&t, LAYER, BASE);
 	if (what == 0)
 		return 0;

@@ -2,6 +2,7 @@
 #include "doctor/assured.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "holdback/session.h"
 #include "host/look.h"
@@ -351,7 +352,7 @@ static void tell_agent(struct trial *t, const char *name, const char *path,
 
 static void tell_agents(struct trial *t, assured_fn tell, void *context)
 {
-	const char *path = look_env(t->envp, "PATH");
+	const char *path = env_get(t->envp, "PATH");
 	const struct profile *profile;
 
 	for (size_t i = 0; (profile = profile_at(i)) != NULL; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "box/probe.h"
@@ -45,7 +46,7 @@ static int make_dir(char *const *envp, char *ret_dir, struct hb_error *err)
 		const char *value = "/";
 
 		if (places[i].variable)
-			value = look_env(envp, places[i].variable);
+			value = env_get(envp, places[i].variable);
 		if (!value || value[0] != '/' ||
 		    path_join(value, places[i].below, place, sizeof(place)) <
 			    0 ||

@@ -2,6 +2,7 @@
 #include "host/look.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -25,16 +26,6 @@
 /* How often a file may be replaced while it is looked at. */
 #define LINKS_MAX 40
 #define LOOKS	  100
-
-const char *look_env(char *const *envp, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; envp[i]; i++)
-		if (strncmp(envp[i], name, n) == 0 && envp[i][n] == '=')
-			return envp[i] + n + 1;
-	return NULL;
-}
 
 /* Whether the kernel's name for `fd` is that of a deleted file. */
 static bool is_replaced(int fd, const char *name)
@@ -79,7 +70,7 @@ static bool is_home(const char *name, char *real)
 
 const char *look_home(char *const *envp, char *real)
 {
-	const char *name = look_env(envp, "HOME");
+	const char *name = env_get(envp, "HOME");
 	const struct passwd *user;
 
 	if (is_home(name, real))

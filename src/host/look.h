@@ -9,9 +9,6 @@ struct hb_error;
 
 /* Looks at the host for a view; changes nothing. */
 
-/* The value in an environment, NULL if it has none. */
-const char *look_env(char *const *envp, const char *name);
-
 /*
  * The absolute path of what `path` leads to, without links, into `ret`, which
  * has room for PATH_MAX.  Returns -errno and records nothing.

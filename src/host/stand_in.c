@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/env.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
@@ -23,7 +24,7 @@ static const struct {
 
 int hb_is_switched_on(char *const *envp, struct hb_error *err)
 {
-	const char *value = look_env(envp, HB_SWITCH);
+	const char *value = env_get(envp, HB_SWITCH);
 
 	if (!value)
 		return 1;
@@ -38,7 +39,7 @@ int hb_is_switched_on(char *const *envp, struct hb_error *err)
 
 bool hb_is_inside(char *const *envp)
 {
-	const char *value = look_env(envp, VIEW_ENV_INSIDE);
+	const char *value = env_get(envp, VIEW_ENV_INSIDE);
 
 	return value && strcmp(value, "1") == 0 && sys_has_no_new_privs();
 }
@@ -47,7 +48,7 @@ bool hb_stands_for(const char *name, char *const *envp)
 {
 	char found[PATH_MAX], real[PATH_MAX];
 
-	return look_command(name, look_env(envp, "PATH"), "/", found, real,
+	return look_command(name, env_get(envp, "PATH"), "/", found, real,
 			    NULL) >= 0;
 }
 
@@ -60,8 +61,7 @@ int hb_exec_unprotected(char *const argv[], char *const envp[],
 	r = look_real(".", cwd);
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell the working directory");
-	r = look_command(argv[0], look_env(envp, "PATH"), cwd, found, real,
-			 err);
+	r = look_command(argv[0], env_get(envp, "PATH"), cwd, found, real, err);
 	if (r < 0)
 		return r;
 	r = sys_execve(found, argv, envp);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/view_env.h"
 
+#include "base/env.h"
 #include "base/error.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
@@ -44,16 +45,6 @@ static const char *const authorities[] = {
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define PRIVATE_HOME "/tmp"
 
-static const char *find(char *const *envp, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; envp[i]; i++)
-		if (strncmp(envp[i], name, n) == 0 && envp[i][n] == '=')
-			return envp[i] + n + 1;
-	return NULL;
-}
-
 /* Sets from "NAME=VALUE", whose two halves have to be apart. */
 static int set_entry(struct plan *plan, const char *entry, struct hb_error *err)
 {
@@ -74,7 +65,7 @@ static int set_entry(struct plan *plan, const char *entry, struct hb_error *err)
 static int set_path(const struct view_host *host, struct plan *plan,
 		    struct hb_error *err)
 {
-	const char *from = find(host->envp, "PATH");
+	const char *from = env_get(host->envp, "PATH");
 	char *list, dir[PATH_MAX];
 	size_t used = 0;
 	int r;
@@ -122,7 +113,7 @@ static int set_network(const struct view_host *host, struct plan *plan,
 		r = plan_add_env(plan, ENV_PASS, view_env_proxies[i], NULL,
 				 err);
 	for (size_t i = 0; r >= 0 && i < COUNT(authorities); i++) {
-		const char *path = find(host->envp, authorities[i]);
+		const char *path = env_get(host->envp, authorities[i]);
 
 		if (path && path[0] == '/' && view_has(plan, path))
 			r = plan_add_env(plan, ENV_PASS, authorities[i], NULL,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/report.h"
@@ -69,7 +70,7 @@ static int explain_exec(char *const *argv, char *const *envp,
 	int code = err->code == ENOENT ? HB_E_NOT_FOUND : HB_E_NOT_EXECUTABLE;
 
 	if (!strchr(argv[0], '/') &&
-	    look_command(argv[0], look_env(envp, "PATH"), "/", name, real,
+	    look_command(argv[0], env_get(envp, "PATH"), "/", name, real,
 			 &why) == -HB_E_NOT_FOUND)
 		code = HB_E_NOT_FOUND;
 	(void)quote_shown(argv[0], shown, sizeof(shown));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/start_news.h"
 
+#include "base/env.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
@@ -139,7 +140,7 @@ static void tell_proxies(const struct run *run)
 
 	for (size_t i = 0; has_net(run) && view_env_proxies[i]; i++) {
 		const char *url =
-			look_env(run->options->envp, view_env_proxies[i]);
+			env_get(run->options->envp, view_env_proxies[i]);
 
 		if (!url || !has_password(url))
 			continue;

@@ -137,7 +137,9 @@ static int make(const struct hb_session *s, size_t number, const char *name,
 		     : 0;
 }
 
-void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err)
+/* How to bring the session on whose directory `number` is gone. */
+static void gone_fix(const struct hb_session *s, size_t number,
+		     struct hb_error *err)
 {
 	hb_fix(err,
 	       "put '%s' back; or holdback cleanup -y @%s, which discards the "
@@ -422,7 +424,11 @@ static uint64_t count_upper(const struct hb_session *s, size_t number)
 	return dir < 0 ? UINT64_MAX : count_in(dir, UPPER);
 }
 
-uint64_t gone_pending(const struct hb_session *s, size_t number)
+/*
+ * How much is pending in a resource that is gone, as files of its layers;
+ * UINT64_MAX: cannot be told, because they are gone with it.
+ */
+static uint64_t gone_pending(const struct hb_session *s, size_t number)
 {
 	return add(count_upper(s, number), count_layers(s, number, NULL));
 }

@@ -30,9 +30,6 @@
  * tests/txn/gone.sh and tests/txn/gone-crashed.sh hold these.
  */
 
-/* How to bring the session on whose directory `number` is gone. */
-void gone_fix(const struct hb_session *s, size_t number, struct hb_error *err);
-
 /*
  * Opens the directory of resource `number`; 1: a stand-in has to do, and is
  * there.  Removes one that is not needed any more.
@@ -69,12 +66,6 @@ bool session_has_gone(const struct hb_session *s);
 /* -HB_E_STATE, in words, if one has; `what` cannot be done then. */
 int gone_refuse(const struct hb_session *s, const char *what,
 		struct hb_error *err);
-
-/*
- * How much is pending in a resource that is gone, as files of its layers;
- * UINT64_MAX: cannot be told, because they are gone with it.
- */
-uint64_t gone_pending(const struct hb_session *s, size_t number);
 
 /* Says of each what stays pending; the sum, as above. */
 uint64_t gone_say_pending(const struct hb_session *s);

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "store/resource.h"
@@ -15,8 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-
-#define USER_ENTER 0500
 
 int session_open_store(const struct hb_session *s, size_t number,
 		       struct hb_error *err)
@@ -40,9 +39,9 @@ int session_open_top(const struct session_resource *resource)
 	struct sys_attr attr;
 	int r = fd < 0 ? fd : sys_attr_at(fd, "", &attr);
 
-	if (r < 0 || (attr.mode & USER_ENTER) == USER_ENTER)
+	if (r < 0 || (attr.mode & USER_LIST) == USER_LIST)
 		return r;
-	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_ENTER);
+	return sys_chmod_fd(fd, (attr.mode & 07777) | USER_LIST);
 }
 
 int session_store_path(const struct hb_session *s, size_t number,
@@ -52,8 +51,6 @@ int session_store_path(const struct hb_session *s, size_t number,
 	return berth_path(&s->record, number, s->store->path, below, ret, size,
 			  err);
 }
-
-#define USER_WRITE 0200
 
 /* Marks of the overlay stay behind; so does nothing else. */
 static int likeness_of(int like, struct entry *root, struct carry *ret,

@@ -105,7 +105,8 @@ static int sync_layer(struct session_resource *resource, struct hb_error *err)
 	return 0;
 }
 
-int session_sync_layers(struct hb_session *s, struct hb_error *err)
+/* Syncs what the upper layers hold. */
+static int session_sync_layers(struct hb_session *s, struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	int r;

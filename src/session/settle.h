@@ -49,7 +49,4 @@ int session_settle_sync(struct hb_session *s, struct hb_error *err);
 /* Puts the work directories of ended boxes away. */
 int session_drop_work(struct hb_session *s, struct hb_error *err);
 
-/* Syncs what the upper layers hold. */
-int session_sync_layers(struct hb_session *s, struct hb_error *err);
-
 #endif

@@ -2,6 +2,7 @@
 #include "store/live.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "host/look.h"
@@ -25,7 +26,7 @@
 
 int live_runtime(const struct hb_store *store, char *ret_path)
 {
-	const char *path = look_env(store->envp, "XDG_RUNTIME_DIR");
+	const char *path = env_get(store->envp, "XDG_RUNTIME_DIR");
 	auto_fd int above = -1;
 	auto_fd int dir = -1;
 	ssize_t n;

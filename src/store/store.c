@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
@@ -113,8 +114,8 @@ static int make_path(const char *path, struct hb_error *err)
 int store_choose_path(const struct hb_store_options *options, char *ret,
 		      size_t size, struct hb_error *err)
 {
-	const char *base = look_env(options->envp, "XDG_STATE_HOME");
-	const char *home = look_env(options->envp, "HOME");
+	const char *base = env_get(options->envp, "XDG_STATE_HOME");
+	const char *home = env_get(options->envp, "HOME");
 	char cwd[PATH_MAX], joined[PATH_MAX];
 	int r;
 
@@ -188,8 +189,8 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 static int check_home(const struct hb_store_options *options,
 		      struct hb_error *err)
 {
-	const char *base = look_env(options->envp, "XDG_STATE_HOME");
-	const char *home = look_env(options->envp, "HOME");
+	const char *base = env_get(options->envp, "XDG_STATE_HOME");
+	const char *home = env_get(options->envp, "HOME");
 
 	if (options->dir || (base && path_is_absolute(base)) ||
 	    sys_faccessat(AT_FDCWD, home, F_OK) != -ENOENT)

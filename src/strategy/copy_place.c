@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "strategy/copy.h"
 #include "strategy/trail.h"
 #include "sys/file.h"
@@ -14,8 +15,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-
-#define USER_ALL 0700
 
 int place_open_copy(int dir, struct hb_error *err)
 {

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/mode.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -17,7 +18,6 @@
 #define OPEN_MAX_DIRS  64
 #define DEPTH_MAX      ((size_t)65536)
 #define PATH_BYTES_MAX ((size_t)16 << 20)
-#define USER_ALL       0700
 
 struct trail_dir *trail_last(struct trail *t)
 {

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "strategy/copy_place.h"
 #include "strategy/strategy.h"
 #include "sys/attr.h"
@@ -23,10 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_SIZE  4096
-#define USER_ALL   0700
-#define USER_WRITE 0200
-#define USER_ENTER 0500
+#define LIST_SIZE 4096
 
 static int leave(void *ctx, struct trail_dir *dir, struct hb_error *err)
 {
@@ -54,7 +52,7 @@ int upper_begin(struct upper *u, const struct strategy_place *place, int copy,
 		return r;
 	top = trail_last(&u->trail);
 	/* One that its owner cannot open would end the session. */
-	e.mode |= USER_ENTER;
+	e.mode |= USER_LIST;
 	top->is_touched =
 		top->mode != e.mode || !place_is_time(top->mtime, e.mtime);
 	top->mode = e.mode;

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -16,11 +17,9 @@
 #define RESOLVE                                                                \
 	(K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS | \
 	 K_RESOLVE_NO_XDEV)
-#define FOR_READING  (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
-#define FOR_LISTING  (O_RDONLY | O_NOFOLLOW | O_DIRECTORY)
-#define FOR_LOOKING  (O_PATH | O_NOFOLLOW | O_DIRECTORY)
-#define USER_MAY_CD  0500
-#define USER_MAY_SEE 0400
+#define FOR_READING (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+#define FOR_LISTING (O_RDONLY | O_NOFOLLOW | O_DIRECTORY)
+#define FOR_LOOKING (O_PATH | O_NOFOLLOW | O_DIRECTORY)
 
 static int fail_for(const char *name, int r, struct hb_error *err)
 {
@@ -91,8 +90,8 @@ int access_open_quick(int dirfd, const char *name, const struct entry *entry,
 	int r;
 
 	fd = sys_openat2(dirfd, name, FOR_READING, 0, RESOLVE);
-	if (fd == -EACCES && in_layer && can_help(entry, USER_MAY_SEE)) {
-		handle = give(dirfd, name, entry, USER_MAY_SEE, err);
+	if (fd == -EACCES && in_layer && can_help(entry, USER_READ)) {
+		handle = give(dirfd, name, entry, USER_READ, err);
 		if (handle < 0)
 			return handle;
 		fd = sys_openat2(dirfd, name, FOR_READING, 0, RESOLVE);
@@ -140,8 +139,8 @@ int access_open_dir(int dirfd, const char *name, const struct entry *entry,
 
 	/* Root needs no help, and what root opens anyway is left alone. */
 	if (in_layer && sys_effective_uid() != 0 &&
-	    can_help(entry, USER_MAY_CD)) {
-		handle = give(dirfd, name, entry, USER_MAY_CD, err);
+	    can_help(entry, USER_LIST)) {
+		handle = give(dirfd, name, entry, USER_LIST, err);
 		if (handle < 0)
 			return handle;
 		was_closed = true;
@@ -227,9 +226,9 @@ ssize_t access_get_xattr(int fd, const struct entry *entry, const char *name,
 	ssize_t n = sys_get_xattr(fd, name, buf, size);
 	int r;
 
-	if (n != -EACCES || !can_help(entry, USER_MAY_SEE))
+	if (n != -EACCES || !can_help(entry, USER_READ))
 		return n;
-	if (sys_chmod_fd(fd, entry->mode | USER_MAY_SEE) < 0)
+	if (sys_chmod_fd(fd, entry->mode | USER_READ) < 0)
 		return -EACCES;
 	n = sys_get_xattr(fd, name, buf, size);
 	r = sys_chmod_fd(fd, entry->mode);

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -21,7 +22,6 @@
 
 #define COPY_CHUNK ((size_t)1 << 20)
 #define RANGE_MAX  ((size_t)1 << 30)
-#define USER_WRITE 0600
 
 /* What the attribute is called where it goes; NULL: it stays behind. */
 static const char *carried_name(const char *name, unsigned flags, char *buf,
@@ -362,9 +362,9 @@ static int open_up(const struct carry *c, int fd, const struct sys_attr *now)
 	bool is_plain =
 		c->entry->type == ENTRY_FILE || c->entry->type == ENTRY_DIR;
 
-	if (!is_plain || (now->mode & USER_WRITE) == USER_WRITE)
+	if (!is_plain || (now->mode & USER_EDIT) == USER_EDIT)
 		return 0;
-	return sys_chmod_fd(fd, (now->mode & 07777) | USER_WRITE);
+	return sys_chmod_fd(fd, (now->mode & 07777) | USER_EDIT);
 }
 
 static int carry_xattrs(const struct carry *c, int to,

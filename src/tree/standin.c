@@ -2,6 +2,7 @@
 #include "tree/standin.h"
 
 #include "base/auto.h"
+#include "base/mode.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/access.h"
@@ -11,9 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define USER_WRITE 0200
-#define TOUCHED	   '!'
-#define UNTOUCHED  '='
+#define TOUCHED	  '!'
+#define UNTOUCHED '='
 
 int standin_mark(int fd, const struct entry *entry, const char *real,
 		 bool is_touched)

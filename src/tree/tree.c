@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "sys/dir.h"
 #include "sys/durable.h"
@@ -27,8 +28,6 @@
 #define TREE_BLOCK	4096
 #define TREE_DEPTH_MAX	((size_t)1 << 20)
 #define TREE_PATH_MAX	((size_t)256 << 20)
-#define USER_ALL	0700
-#define USER_READ	0500
 #define REMOVE_ATTEMPTS 8
 #define RESOLVE                                                                \
 	(K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS | \
@@ -74,7 +73,7 @@ static int give(int dirfd, const char *name, mode_t mode)
 static int open_dir(const struct walk *w, int dirfd, const char *name,
 		    const struct sys_attr *attr, bool *ret_was_closed)
 {
-	mode_t need = w->flags & TREE_DOOMED ? USER_ALL : USER_READ;
+	mode_t need = w->flags & TREE_DOOMED ? USER_ALL : USER_LIST;
 	mode_t mode = attr->mode & 07777;
 	int r;
 

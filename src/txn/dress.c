@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "sys/attr.h"
@@ -18,11 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL	   "security.selinux"
-#define LABEL_MAX  512
-#define USER_ALL   0700
-#define USER_ENTER 0300
-#define USER_WRITE 0200
+#define LABEL	  "security.selinux"
+#define LABEL_MAX 512
 
 struct label {
 	char value[LABEL_MAX];
@@ -361,9 +359,9 @@ static int open_up(int fd, const struct object *now, const char *path,
 {
 	int r;
 
-	if ((now->mode & USER_ENTER) == USER_ENTER)
+	if ((now->mode & USER_CHANGE) == USER_CHANGE)
 		return 0;
-	r = sys_chmod_fd(fd, now->mode | USER_ENTER);
+	r = sys_chmod_fd(fd, now->mode | USER_CHANGE);
 	return r < 0 ? hb_fail_at(err, r, path, "cannot open up") : 0;
 }
 

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/mode.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
 #include "tree/access.h"
@@ -19,7 +20,6 @@
 #include <sys/stat.h>
 
 #define LEVELS_MAX ((size_t)1 << 20)
-#define USER_ALL   0700
 
 int levels_push(struct planner *p, const struct level *level,
 		struct hb_error *err)

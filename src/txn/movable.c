@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "sys/attr.h"
 #include "tree/content.h"
 #include "tree/overlay.h"
@@ -14,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define USER_READ  0500
-#define USER_WRITE 0200
 
 /* What ends the walk early and is no failure. */
 #define NOT_MOVABLE (-HB_E_END)
@@ -56,7 +54,7 @@ static int check_one(void *ctx, const struct tree_visit *v,
 		return 0;
 	if (!is_dir && a->nlink > 1)
 		return NOT_MOVABLE;
-	if (is_dir && (a->mode & USER_READ) != USER_READ)
+	if (is_dir && (a->mode & USER_LIST) != USER_LIST)
 		return NOT_MOVABLE;
 	/* A whiteout below what is new hides nothing, and is no change. */
 	if (S_ISCHR(a->mode))

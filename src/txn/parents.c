@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "changes/alike/alike.h"
 #include "changes/alike/alike_list.h"
@@ -21,9 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRESH	   "parents.new"
-#define USER_ALL   0700
-#define USER_WRITE 0200
+#define FRESH "parents.new"
 
 static int fail_at(const char *path, int r, struct hb_error *err)
 {

@@ -2,6 +2,7 @@
 #include "txn/preflight.h"
 
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define USER_WRITE   0200
-#define USER_ENTER   0300
 #define SPACE_MARGIN ((uint64_t)1 << 20)
 
 static const char *shown_path(const char *path, char *out, size_t size)
@@ -61,7 +60,7 @@ int preflight_dir(const struct site *s, int fd, const struct object *dir,
 	r = sys_can_change_dir(fd);
 	/* Its owner may open it up, which the journal undoes. */
 	if (r == -EACCES && is_ours(dir) &&
-	    (dir->mode & USER_ENTER) != USER_ENTER)
+	    (dir->mode & USER_CHANGE) != USER_CHANGE)
 		r = 0;
 	if (r == -EACCES)
 		hb_fix(err, "make %s writable for you, or --except it", shown);

@@ -2,6 +2,7 @@
 #include "txn/step.h"
 
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "sys/durable.h"
 #include "sys/fault.h"
@@ -171,8 +172,7 @@ static const struct row rows[] = {
 /* clang-format on */
 
 /* More than any way through the table. */
-#define STEPS_MAX  16
-#define USER_WRITE 0200
+#define STEPS_MAX 16
 
 struct view {
 	struct place place[PLACES];

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/quote.h"
 #include "git/gitunit.h"
 #include "sys/attr.h"
@@ -35,8 +36,6 @@
  * layer, and nobody can tell which those are: there every directory that goes
  * is remade on the way back.
  */
-
-#define USER_ALL 0700
 
 int way_fail(const char *path, int r, const char *what, struct hb_error *err)
 {

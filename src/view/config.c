@@ -2,6 +2,7 @@
 #include "view/config.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/kv.h"
 #include "base/path.h"
@@ -47,7 +48,7 @@ struct place {
 static void find_places(char *const *envp, const char *home,
 			struct place places[PLACES])
 {
-	const char *xdg = look_env(envp, "XDG_CONFIG_HOME");
+	const char *xdg = env_get(envp, "XDG_CONFIG_HOME");
 	int n = -1;
 
 	places[0].source = SETTING_SYSTEM;

@@ -2,6 +2,7 @@
 #include "view/package.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -257,8 +258,8 @@ static bool find_interpreter(const struct run *run, struct executed *p)
 		if (!next_word(&at, word, sizeof(word)))
 			return false;
 	} while (word[0] == '-' || strchr(word, '='));
-	if (look_command(word, look_env(run->host.envp, "PATH"), run->cwd,
-			 found, p->file, NULL) < 0)
+	if (look_command(word, env_get(run->host.envp, "PATH"), run->cwd, found,
+			 p->file, NULL) < 0)
 		return false;
 	/* What PATH leads to is the user's choice, unless by the workspace. */
 	p->is_foreign &= strchr(word, '/') || leads_through(run, found);

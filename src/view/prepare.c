@@ -2,6 +2,7 @@
 #include "view/prepare.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
@@ -71,7 +72,7 @@ static int find_chdir(struct run *run, struct hb_error *err)
 /* A shell in a directory that it reached by a link knows it by that name. */
 static void find_cwd_name(struct run *run)
 {
-	const char *name = look_env(run->options->envp, "PWD");
+	const char *name = env_get(run->options->envp, "PWD");
 	char real[PATH_MAX];
 
 	if (!name || name[0] != '/' || strcmp(name, run->cwd) == 0)
@@ -217,7 +218,7 @@ static int cover_kept(struct run *run, const char *dir, const char *name,
 /* The doors of sessions: a socket is talked to through any bind. */
 static int cover_doors(struct run *run, struct hb_error *err)
 {
-	const char *dir = look_env(run->host.envp, "XDG_RUNTIME_DIR");
+	const char *dir = env_get(run->host.envp, "XDG_RUNTIME_DIR");
 	char real[PATH_MAX];
 
 	if (!run->request.host || !dir || !path_is_absolute(dir) ||
@@ -450,7 +451,7 @@ static void find_program(struct run *run)
 	if (run->host.home && strcmp(before.workspace, run->host.home) == 0 &&
 	    !strchr(o->argv[0], '/'))
 		return;
-	if (look_is_chosen_in(o->argv[0], look_env(o->envp, "PATH"), run->cwd,
+	if (look_is_chosen_in(o->argv[0], env_get(o->envp, "PATH"), run->cwd,
 			      is_before, &before))
 		run->program = NULL;
 }
@@ -542,9 +543,8 @@ static int find_command(struct run *run, struct hb_error *err)
 	const struct hb_run_options *o = run->options;
 	int r;
 
-	r = look_command(o->argv[0], look_env(o->envp, "PATH"),
-			 run->request.cwd, run->command, run->command_real,
-			 &run->lack);
+	r = look_command(o->argv[0], env_get(o->envp, "PATH"), run->request.cwd,
+			 run->command, run->command_real, &run->lack);
 	if (r >= 0)
 		return 0;
 	run->command[0] = '\0';

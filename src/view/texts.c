@@ -2,6 +2,7 @@
 #include "view/texts.h"
 
 #include "base/buf.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "host/look.h"
 #include "plan/plan.h"
@@ -42,7 +43,7 @@ static void user_name(const struct run *run, const struct passwd *user,
 	const char *name = user ? user->pw_name : NULL;
 
 	if (!is_plain(name))
-		name = look_env(run->host.envp, "USER");
+		name = env_get(run->host.envp, "USER");
 	if (is_plain(name))
 		(void)snprintf(ret, size, "%s", name);
 	else

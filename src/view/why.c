@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -158,9 +159,9 @@ static void find_command(struct run *run)
 	const struct hb_run_options *o = run->options;
 
 	run->may_lack_command = true;
-	if (o->argv && look_command(o->argv[0], look_env(o->envp, "PATH"),
-				    run->request.cwd, run->command,
-				    run->command_real, NULL) < 0)
+	if (o->argv &&
+	    look_command(o->argv[0], env_get(o->envp, "PATH"), run->request.cwd,
+			 run->command, run->command_real, NULL) < 0)
 		run->command[0] = '\0';
 }
 

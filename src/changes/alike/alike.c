@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/mode.h"
 #include "base/time.h"
 #include "changes/alike/alike_list.h"
 #include "changes/alike/alike_sweep.h"
@@ -41,10 +42,6 @@
 #define LIST_NEW ALIKE_LIST_NEW
 
 #define LISTED_SIZE 4096
-
-#define USER_READ  0400
-#define USER_WRITE 0200
-#define USER_ENTER 0500
 
 /*
  * A difference in these is a change of the session, for any change of the base.
@@ -347,7 +344,7 @@ static int note_one(void *ctx, struct sighting *s, struct hb_error *err)
 	struct noting *n = ctx;
 	const struct spilled *before = known_find(&n->before, s->path);
 	auto_below struct below below = BELOW_NONE;
-	mode_t wanted = s->new.type == ENTRY_DIR ? USER_ENTER : USER_READ;
+	mode_t wanted = s->new.type == ENTRY_DIR ? USER_LIST : USER_READ;
 	int r;
 
 	if (s->new.type != ENTRY_FILE && s->new.type != ENTRY_DIR)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/env.h"
 #include "base/error.h"
 #include "cli/commands/cmd_session.h"
 #include "cli/diff/ended.h"
@@ -30,7 +31,7 @@
 
 static unsigned find_columns(char *const *envp)
 {
-	const char *said = settings_env(envp, "COLUMNS");
+	const char *said = env_get(envp, "COLUMNS");
 	unsigned long n = said ? strtoul(said, NULL, 10) : 0;
 
 	if (n == 0 || n > 10000)

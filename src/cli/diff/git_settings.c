@@ -2,6 +2,7 @@
 #include "cli/diff/git_settings.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "cli/front/table.h"
 #include "holdback/holdback.h"
@@ -33,16 +34,6 @@ struct wishes {
 	enum when ui, diff;
 	bool no_pager_colour;
 };
-
-const char *settings_env(char *const *envp, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; envp && *envp; envp++)
-		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
-			return *envp + n + 1;
-	return NULL;
-}
 
 /* As git reads a boolean; what it is, it does not say, is taken for true. */
 static bool is_false(const char *value)
@@ -104,11 +95,11 @@ static void read_below(const char *dir, const char *name, struct wishes *w)
 
 static void read_config(char *const *envp, struct wishes *w)
 {
-	const char *system = settings_env(envp, "GIT_CONFIG_SYSTEM");
-	const char *global = settings_env(envp, "GIT_CONFIG_GLOBAL");
-	const char *none = settings_env(envp, "GIT_CONFIG_NOSYSTEM");
-	const char *home = settings_env(envp, "HOME");
-	const char *xdg = settings_env(envp, "XDG_CONFIG_HOME");
+	const char *system = env_get(envp, "GIT_CONFIG_SYSTEM");
+	const char *global = env_get(envp, "GIT_CONFIG_GLOBAL");
+	const char *none = env_get(envp, "GIT_CONFIG_NOSYSTEM");
+	const char *home = env_get(envp, "HOME");
+	const char *xdg = env_get(envp, "XDG_CONFIG_HOME");
 
 	if (!none || is_false(none))
 		read_file(system ? system : "/etc/gitconfig", w);
@@ -126,8 +117,8 @@ static void read_config(char *const *envp, struct wishes *w)
 static bool is_colourful(const struct cli_values *values, char *const *envp,
 			 const struct wishes *w, const struct settings *s)
 {
-	const char *term = settings_env(envp, "TERM");
-	const char *none = settings_env(envp, "NO_COLOR");
+	const char *term = env_get(envp, "TERM");
+	const char *none = env_get(envp, "NO_COLOR");
 	enum when when = WHEN_AUTO;
 
 	if (values->color)
@@ -148,10 +139,10 @@ static void find_pager(char *const *envp, const struct wishes *w,
 		       struct settings *s)
 {
 	const char *const wanted[] = {
-		settings_env(envp, "HOLDBACK_PAGER"),
-		settings_env(envp, "GIT_PAGER"),
+		env_get(envp, "HOLDBACK_PAGER"),
+		env_get(envp, "GIT_PAGER"),
 		w->has_pager ? w->pager : NULL,
-		settings_env(envp, "PAGER"),
+		env_get(envp, "PAGER"),
 		LAST_PAGER,
 	};
 	size_t i = 0;
@@ -195,9 +186,9 @@ int settings_start_pager(const struct settings *settings,
 		return hb_fail(err, -ENOMEM, "cannot start the pager");
 	for (size_t i = 0; i < n; i++)
 		env[i] = envp[i];
-	if (!settings_env(envp, "LESS"))
+	if (!env_get(envp, "LESS"))
 		env[n++] = less;
-	if (!settings_env(envp, "LV"))
+	if (!env_get(envp, "LV"))
 		env[n++] = lv;
 	return hb_pager_start(hb_session_dir(session), settings->pager, env,
 			      ret_pager, err);

@@ -34,7 +34,4 @@ int settings_start_pager(const struct settings *settings,
 			 const struct hb_session *session, char *const *envp,
 			 struct hb_pager **ret_pager, struct hb_error *err);
 
-/* The value of a variable, or NULL. */
-const char *settings_env(char *const *envp, const char *name);
-
 #endif

@@ -11,8 +11,8 @@
  * here they are only collected.
  */
 
-int cli_add_setting(void *values, const struct option *option, const char *arg,
-		    struct hb_error *err)
+static int cli_add_setting(void *values, const struct option *option,
+			   const char *arg, struct hb_error *err)
 {
 	struct cli_values *v = values;
 

@@ -7,10 +7,6 @@ struct hb_error;
 struct hb_run_options;
 struct option;
 
-/* One of those, into values->settings. */
-int cli_add_setting(void *values, const struct option *option, const char *arg,
-		    struct hb_error *err);
-
 /* The options of `run` as hb_run() takes them; `argv` is the command. */
 void cli_run_options(const struct cli_values *values, char *const *argv,
 		     char *const *envp, struct hb_run_options *ret_options);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show/reports.h"
 
+#include "base/env.h"
 #include "base/num.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
@@ -135,15 +136,12 @@ static bool hear(void *context, const struct hb_report *report)
 /* Tests need not wait: they say how long nothing is shown. */
 static int64_t progress_after(char *const *envp)
 {
-	static const char name[] = "HB_TEST_PROGRESS_AFTER=";
+	const char *value = env_get(envp, "HB_TEST_PROGRESS_AFTER");
 	int64_t ms;
 
-	for (; *envp; envp++)
-		if (strncmp(*envp, name, sizeof(name) - 1) == 0 &&
-		    num_int(*envp + sizeof(name) - 1, 0, PROGRESS_AFTER, &ms) >=
-			    0)
-			return ms;
-	return PROGRESS_AFTER;
+	if (!value || num_int(value, 0, PROGRESS_AFTER, &ms) < 0)
+		return PROGRESS_AFTER;
+	return ms;
 }
 
 void reports_init(struct reports *reports, char *const *envp)

@@ -328,7 +328,8 @@ const char *show_asks(const struct hb_change *change)
 	return asks[change->asks].words;
 }
 
-int show_why(const struct hb_change *change, struct buf *out)
+/* Why it is in conflict, with the process that stands against it. */
+static int show_why(const struct hb_change *change, struct buf *out)
 {
 	(void)buf_add_str(out, change->why ? change->why : "changed");
 	if (change->holder > 0)

@@ -54,9 +54,6 @@ int show_path(const struct hb_session_info *info,
 	      const struct hb_change *change, const char *path,
 	      struct buf *out);
 
-/* Why it is in conflict, with the process that stands against it. */
-int show_why(const struct hb_change *change, struct buf *out);
-
 /* The same, with the times of both versions. */
 int show_conflict(const struct hb_change *change, struct buf *out);
 

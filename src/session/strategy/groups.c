@@ -571,8 +571,13 @@ static int prepare(struct prepare *p, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot note the copies") : 0;
 }
 
-int groups_prepare(const struct session_resource *resource,
-		   struct hb_error *err)
+/*
+ * Puts an entry into the layer for each such object of the base that the layer
+ * does not have or hide, and notes which in the file `groups` beside it.  After
+ * a failure, or when it was interrupted, groups_settle() removes what there is.
+ */
+static int groups_prepare(const struct session_resource *resource,
+			  struct hb_error *err)
 {
 	auto_free struct list *list = calloc(1, sizeof(*list));
 	struct prepare p = { .resource = resource,
@@ -621,7 +626,9 @@ static bool is_as_noted(const struct note *note, const struct sys_attr *now)
 		now->ctime.tv_nsec == note->nsec);
 }
 
-int groups_settle(const struct session_resource *resource, struct hb_error *err)
+/* Removes the entries that nobody touched.  No box is mounted. */
+static int groups_settle(const struct session_resource *resource,
+			 struct hb_error *err)
 {
 	auto_free struct list *l = NULL;
 	auto_fd int fd =
