@@ -7,7 +7,6 @@
 #include "doctor/assured.h"
 #include "doctor/assured_storage.h"
 #include "holdback/holdback.h"
-#include "host/look.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "tree/tree.h"

@@ -5,7 +5,6 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
-#include "host/look.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
 #include "run/ladder.h"

@@ -253,13 +253,11 @@ static int make_resource(const struct hb_store *store, struct made *made,
 static int begin(int dir, struct session_record *record, int *ret_lock,
 		 struct hb_error *err)
 {
-	auto_fd int lock = -1;
+	auto_fd int lock = sys_lock_file(dir, "lock", O_CREAT, 0);
 	int r;
 
-	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	r = lock < 0 ? lock : sys_flock(lock);
-	if (r < 0)
-		return hb_fail(err, r, "cannot lock the new session");
+	if (lock < 0)
+		return hb_fail(err, lock, "cannot lock the new session");
 	r = boot_id(record->boot, err);
 	if (r >= 0 && !record->is_passing)
 		r = record_write(dir, record, false, err);

@@ -8,7 +8,6 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
-#include "sys/place.h"
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -26,8 +25,7 @@
  * can leave a layer that nobody names, and never a name without a layer.
  */
 
-#define LOCK_TRIES 500
-#define LOCK_PAUSE 20 /* ms */
+#define LOCK_WAIT 10000 /* ms */
 
 /* A family that is removed and founded again, and again. */
 #define FAMILY_TRIES 10
@@ -71,20 +69,14 @@ static int lock_once(const struct hb_store *store, const char *family,
 	dir = store_open_own(store->dir, path, err);
 	if (dir < 0)
 		return dir;
-	lock = sys_openat(dir, "lock",
-			  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
-	r = lock < 0 ? lock : sys_flock(lock);
-	for (int i = 0; r == -EWOULDBLOCK && i < LOCK_TRIES; i++) {
-		sys_pause(LOCK_PAUSE);
-		r = sys_flock(lock);
-	}
-	if (r == -EWOULDBLOCK) {
+	lock = sys_lock_file(dir, "lock", O_CREAT, LOCK_WAIT);
+	if (lock == -EWOULDBLOCK) {
 		hb_fix(err, "try again when it has ended");
 		return hb_fail(err, -HB_E_BUSY,
 			       "another command works on the same layers");
 	}
-	if (r < 0)
-		return hb_fail(err, r, "cannot lock the layers");
+	if (lock < 0)
+		return hb_fail(err, lock, "cannot lock the layers");
 	if (sys_faccessat(dir, "lock", F_OK) == -ENOENT)
 		return -EAGAIN;
 	return take_fd(&lock);

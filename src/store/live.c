@@ -5,7 +5,6 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "host/look.h"
 #include "store/record.h"
 #include "store/store.h"
 #include "sys/durable.h"
@@ -122,8 +121,8 @@ void live_tidy(const struct hb_store *store, const char *name)
 
 	if (dir < 0)
 		return;
-	lock = sys_openat(dir, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
-	if (lock >= 0 && sys_flock(lock) >= 0)
+	lock = sys_lock_file(dir, "lock", 0, 0);
+	if (lock >= 0)
 		live_remove(dir);
 }
 

@@ -10,7 +10,6 @@
 #include "base/report.h"
 #include "base/suggest.h"
 #include "base/time.h"
-#include "host/look.h"
 #include "store/record.h"
 #include "sys/attr.h"
 #include "sys/dir.h"

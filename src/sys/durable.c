@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/durable.h"
 
+#include "base/auto.h"
 #include "sys/call.h"
+#include "sys/file.h"
 #include "sys/kernel.h"
+#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +20,7 @@
 
 #define K_FICLONE	0x40049409UL
 #define K_OVERLAY_MAGIC 0x794c7630L
+#define LOCK_PAUSE	20 /* ms */
 
 int sys_renameat2(int from, const char *old, int to, const char *name,
 		  unsigned flags)
@@ -170,6 +174,21 @@ int sys_space(int fd, struct sys_space *ret)
 int sys_flock(int fd)
 {
 	return RESULT(flock(fd, LOCK_EX | LOCK_NB));
+}
+
+int sys_lock_file(int dirfd, const char *name, int flags, long wait)
+{
+	auto_fd int fd = -1;
+	int r;
+
+	fd = sys_openat(dirfd, name, flags | O_RDWR | O_NOFOLLOW | O_NONBLOCK,
+			0600);
+	r = fd < 0 ? fd : sys_flock(fd);
+	for (; r == -EWOULDBLOCK && wait > 0; wait -= LOCK_PAUSE) {
+		sys_pause(LOCK_PAUSE);
+		r = sys_flock(fd);
+	}
+	return r < 0 ? r : take_fd(&fd);
 }
 
 int sys_flock_shared(int fd)

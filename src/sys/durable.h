@@ -75,6 +75,12 @@ int sys_space(int fd, struct sys_space *ret);
 /* Exclusive, without waiting: -EWOULDBLOCK. */
 int sys_flock(int fd);
 
+/*
+ * Opens a file, or makes it with O_CREAT in `flags`, and takes its lock.  Waits
+ * so many milliseconds for the lock: -EWOULDBLOCK.
+ */
+int sys_lock_file(int dirfd, const char *name, int flags, long wait);
+
 /* Shared, and waits for an exclusive holder. */
 int sys_flock_shared(int fd);
 

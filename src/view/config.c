@@ -9,7 +9,6 @@
 #include "base/quote.h"
 #include "base/suggest.h"
 #include "holdback/holdback.h"
-#include "host/look.h"
 #include "plan/profile.h"
 #include "plan/settings.h"
 #include "store/store.h"

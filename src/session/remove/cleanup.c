@@ -211,12 +211,11 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	dir = store_open_session(store, name, err);
 	if (dir < 0)
 		return dir;
-	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	r = lock < 0 ? lock : sys_flock(lock);
-	if (r == -EWOULDBLOCK)
+	lock = sys_lock_file(dir, "lock", O_CREAT, 0);
+	if (lock == -EWOULDBLOCK)
 		return hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);
-	if (r < 0)
-		return hb_fail(err, r, "cannot lock session '%s'", name);
+	if (lock < 0)
+		return hb_fail(err, lock, "cannot lock session '%s'", name);
 	r = sys_random(&random, sizeof(random));
 	if (r < 0)
 		return hb_fail(err, r, "cannot make an id");

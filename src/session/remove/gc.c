@@ -19,7 +19,6 @@
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
-#include "sys/file.h"
 #include "sys/place.h"
 #include "txn/history.h"
 #include "txn/late.h"
@@ -76,15 +75,9 @@ static int tell(struct gc *gc, const char *session, const char *what,
 /* -HB_E_BUSY: somebody works on it; -ENOENT: nobody ever has. */
 static int try_lock(int dir, bool make)
 {
-	auto_fd int lock = -1;
-	int r;
+	int r = sys_lock_file(dir, "lock", make ? O_CREAT : 0, 0);
 
-	lock = sys_openat(dir, "lock",
-			  O_RDWR | O_NOFOLLOW | (make ? O_CREAT : 0), 0600);
-	r = lock < 0 ? lock : sys_flock(lock);
-	if (r == -EWOULDBLOCK)
-		return -HB_E_BUSY;
-	return r < 0 ? r : take_fd(&lock);
+	return r == -EWOULDBLOCK ? -HB_E_BUSY : r;
 }
 
 /* Interrupted creations and removals. */

@@ -8,7 +8,6 @@
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/durable.h"
-#include "sys/file.h"
 #include "tree/overlay.h"
 
 #include <fcntl.h>
@@ -37,9 +36,8 @@ static int remove_rest(void *ctx, const char *name, struct hb_error *err)
 	dir = store_open_own(stale->store->sessions, name, NULL);
 	if (dir < 0)
 		return 0;
-	lock = sys_openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-	if (lock < 0 || sys_flock(lock) < 0 ||
-	    !store_leads_to(stale->store, name, dir))
+	lock = sys_lock_file(dir, "lock", O_CREAT, 0);
+	if (lock < 0 || !store_leads_to(stale->store, name, dir))
 		return 0;
 	stale->n++;
 	if (stale->dry_run)
