@@ -22,6 +22,13 @@
 extern const char *const key_views[],
 	*const key_nets[], *const key_ttys[], *const key_clipboards[];
 
+/* Indices of key_nets, from the least to the most that can be reached. */
+enum net_mode {
+	NET_NONE, /* a loopback of its own */
+	NET_HOST,
+};
+#define NET_NONE_WORD "none"
+
 /* What is about one call. */
 /* clang-format off */
 #define CALL_KEYS(ROW) \
@@ -114,7 +121,7 @@ extern const char *const key_views[],
 
 #define REACH_KEYS(ROW) \
 	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
-	    STRING, net, 0, key_nets, WORD, "none", ANY, LASTS, \
+	    STRING, net, 0, key_nets, WORD, NET_NONE_WORD, ANY, LASTS, \
 	    "the network: none (the default) or host") \
 	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \

@@ -38,7 +38,9 @@ static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
 const char *const key_views[] = { "run", "host", NULL };
-const char *const key_nets[] = { "none", "host", NULL };
+const char *const key_nets[] = {
+	[NET_NONE] = NET_NONE_WORD, [NET_HOST] = "host", NULL
+};
 const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
 
@@ -116,7 +118,7 @@ void settings_init(struct settings *s)
 				.inodes = PLAN_USUAL,
 				.inotify = PLAN_USUAL,
 				.view = key_views[0],
-				.net = key_nets[0],
+				.net = key_nets[NET_NONE],
 				.tty = key_ttys[0],
 				.clipboard = key_clipboards[0] };
 }
@@ -137,7 +139,7 @@ bool settings_shows_host(const struct settings *s)
 
 bool settings_share_net(const struct settings *s)
 {
-	return strcmp(s->net, key_nets[1]) == 0;
+	return strcmp(s->net, key_nets[NET_HOST]) == 0;
 }
 
 const char *setting_name(enum setting_key key)

@@ -72,7 +72,7 @@ struct settings {
 	uint64_t inodes;  /* files in each place in memory */
 	uint64_t inotify; /* instances */
 	const char *view; /* "run", or "host": all of it, read-only */
-	const char *net;  /* "none" or "host" */
+	const char *net;  /* of key_nets */
 	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	const char *gate_run; /* checks what a commit would bring; or NULL */

@@ -304,8 +304,8 @@ void news_start(const struct run *run, const char *session)
 			       shown);
 	(void)snprintf(text, sizeof(text),
 		       "%s · network: %s · home hidden but for %zu tool%s",
-		       what, has_net(run) ? "host" : "none", n_tools,
-		       n_tools == 1 ? "" : "s");
+		       what, key_nets[has_net(run) ? NET_HOST : NET_NONE],
+		       n_tools, n_tools == 1 ? "" : "s");
 	if (settings_shows_host(&run->settings))
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " · view: the whole host, read-only");

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "plan/keys.h"
 #include "plan/settings.h"
 #include "sys/file.h"
 #include "view/config.h"
@@ -108,7 +109,7 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 
 	if (!file)
 		return 0;
-	if (net && strcmp(net, "none") != 0) {
+	if (net && strcmp(net, key_nets[NET_NONE]) != 0) {
 		hb_fix(err,
 		       "leave '--net %s' away, or run the file as a "
 		       "command",
@@ -128,8 +129,8 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 		return hb_fail(err, -ENOMEM, "cannot keep the settings");
 	memcpy(code->settings, options->settings, n * sizeof(*code->settings));
 	code->settings[n++] = (struct hb_setting){ setting_name(KEY_RO), file };
-	code->settings[n++] =
-		(struct hb_setting){ setting_name(KEY_NET), "none" };
+	code->settings[n++] = (struct hb_setting){ setting_name(KEY_NET),
+						   key_nets[NET_NONE] };
 	r = make_argv(file, options->argv, code, err);
 	if (r < 0)
 		return r;
