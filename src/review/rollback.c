@@ -9,6 +9,7 @@
 #include "session/interruption.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/publish/carry_settle.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -414,6 +415,8 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 		r = session_open_resources(session, err);
 	if (r < 0)
 		return r;
+	if (n_paths == 0)
+		(void)carry_forget(session, NULL);
 	return n_paths == 0 ? roll_all_back(session, err)
 			    : roll_some_back(session, paths, n_paths,
 					     roll_found_back, err);

@@ -11,6 +11,7 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
+#include "run/carry_names.h"
 #include "run/mounted.h"
 #include "run/publish_names.h"
 #include "session/create.h"
@@ -235,7 +236,9 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 {
 	int r;
 
-	r = mounted_prepare(m, err);
+	r = carry_prepare(run, m->session, err);
+	if (r >= 0)
+		r = mounted_prepare(m, err);
 	if (r < 0)
 		return r;
 	add_layers(run, m);
@@ -244,6 +247,8 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 		r = add_held(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
+	if (r >= 0)
+		r = carry_prepare_home(run, m->session, err);
 	if (r >= 0 && run->is_bare)
 		r = bare_prepare(run, m->session, err);
 	return r;

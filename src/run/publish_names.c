@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* FILE:KEY,KEY: what follows the last colon, if no slash does. */
-static void split(const char *value, struct publish_item *item)
+void publish_split(const char *value, struct publish_item *item)
 {
 	const char *colon = strrchr(value, ':');
 
@@ -84,7 +84,7 @@ static int note_items(struct run *run, struct hb_session *s,
 
 		if (settings->items[i].key != KEY_PUBLISH)
 			continue;
-		split(settings->items[i].value, &item);
+		publish_split(settings->items[i].value, &item);
 		r = entries_path(run, &settings->items[i], item.path, path,
 				 err);
 		if (r == -ENOENT)

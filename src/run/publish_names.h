@@ -4,12 +4,16 @@
 
 struct hb_error;
 struct hb_session;
+struct publish_item;
 struct run;
 
 /*
  * The files that the settings of a run name for publish.h, noted before its
  * box.
  */
+
+/* FILE:KEYS into path and keys. */
+void publish_split(const char *value, struct publish_item *item);
 
 /* Notes them, and fills the home directory that run->host.home_dir then has. */
 int publish_prepare(struct run *run, struct hb_session *s,

@@ -219,7 +219,7 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	/* Before the state: if it is interrupted, it is made up for. */
 	r = session_settle_groups(s, err);
 	if (r >= 0)
-		r = publish_settle(s, err);
+		r = publish_settle(s, *ret_is_lost, err);
 	if (r >= 0)
 		r = session_open_resources(s, err);
 	/* An upper that holds nothing else is to be empty. */

@@ -67,17 +67,23 @@ agent 'mkdir ~/.claude/hooks; echo evil >~/.claude/hooks/x
 	echo evil >~/.local/bin/git' 2>/dev/null
 is 'a hook, a server, settings, another agent: the host is as it was' \
 	"$(digest)" "$before"
-like 'what it wrote is pending' "$("$HB_BIN" status @claude-1)" '*settings.json*'
-"$HB_BIN" exec @claude-1 -- sh -c 'mkdir src; echo new >src/file'
-like 'the project is known by its own paths, the state by whole ones' \
-	"$("$HB_BIN" status @claude-1)" "*A src/file*A $home/.claude/settings.json*"
-is 'a patch of the project applies to it' \
-	"$("$HB_BIN" diff --resource . @claude-1 | sed -n 1p)" \
+is 'an agent that writes nothing but its state leaves no session' "$(left)" ''
+like 'its state is carried' "$("$HB_BIN" state claude)" \
+	'*runs  claude   ~/.claude/settings.json*'
+agent 'mkdir src; echo new >src/file; echo more >~/.claude/hooks/y'
+like 'the state is a section of its own behind the project' \
+	"$("$HB_BIN" status @claude-1)" \
+	'*A src/*agent state, kept for the next run*~/.claude/hooks/x*'
+is 'a patch of the session is the project alone' \
+	"$("$HB_BIN" diff @claude-1 | grep ^diff)" \
 	'diff --git a/src/file b/src/file'
-check 'in a session, which sees it' \
+check 'the next command in the session has the state' \
 	"$HB_BIN" exec @claude-1 -- grep -q hooks "$home/.claude/settings.json"
-check 'that can be thrown away' "$HB_BIN" cleanup -y @claude-1
-is 'with all of it' "$(left)" ''
+check 'a session with state can be thrown away' "$HB_BIN" cleanup -y @claude-1
+is 'no session is left after that' "$(left)" ''
+unlike 'cleanup forgets the state that the session wrote' \
+	"$("$HB_BIN" state claude)" '*hooks/y*'
+check 'the rest of the state is forgotten by name' "$HB_BIN" state --forget -y claude
 
 agent 'echo said >~/.claude/projects/log'
 is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
@@ -95,14 +101,15 @@ is 'of the other file only what is data' "$(cat "$home/.claude.json")" \
 for plant in 'ln -s /etc/passwd' 'mkfifo' 'mkdir'; do
 	agent "rm ~/.claude/.credentials.json; $plant ~/.claude/.credentials.json"
 	is "no $plant" "$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
-	"$HB_BIN" cleanup -y @claude-1 >/dev/null
+	"$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
+	"$HB_BIN" state --forget -y >/dev/null
 done
 agent 'printf "{\"token\":" >~/.claude/.credentials.json'
 is 'nothing that is cut short' \
 	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
 like 'a login that is not published is said' "$(cat "$work/.stderr")" \
 	"*'$home/.claude/.credentials.json' is not whole: the host's stays*"
-"$HB_BIN" cleanup -y @claude-1 >/dev/null
+"$HB_BIN" state --forget -y >/dev/null
 
 # The host's is changed meanwhile.
 # What is shown passes no fifo to the host; what is not held back does.
@@ -120,12 +127,12 @@ wait "$pid"
 is 'a change outside wins' "$(cat "$home/.claude/.credentials.json")" \
 	'{"token":"outside"}'
 like 'one line says so' "$(cat "$work/.stderr")" \
-	"*was changed outside meanwhile: the host's stays, and the session's is kept in it*"
+	"*was changed outside meanwhile: the host's stays, and the session's is kept for the next run*"
 is "the session's login is kept if the host's changed" \
-	"$("$HB_BIN" exec @claude-1 -- cat "$home/.claude/.credentials.json" 2>/dev/null)" \
-	'{"token":"inside"}'
-is 'for good' "$(cat "$home/.claude/.credentials.json")" '{"token":"outside"}'
-"$HB_BIN" cleanup -y @claude-1 >/dev/null
+	"$("$HB_BIN" state claude "$home/.claude/.credentials.json")" '{"token":"inside"}'
+is "the next run has the host's login" \
+	"$(agent 'cat ~/.claude/.credentials.json')" '{"token":"outside"}'
+"$HB_BIN" state --forget -y >/dev/null
 
 # The supervisor is killed after the login was renewed.
 "$HB_BIN" -q --rw "$work/sync" claude \
@@ -147,6 +154,7 @@ is 'after kill -9 the next command publishes it' \
 is 'both files' "$(cat "$home/.claude.json")" \
 	'{"mcpServers":{"mine":{}},"oauthAccount":"killed","x":[1]}'
 "$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
+"$HB_BIN" state --forget -y >/dev/null 2>&1
 is 'a login published after kill -9 leaves no session' "$(left)" ''
 is 'no temporary file either' "$(find "$home" -name '.holdback*')" ''
 rm "$work/sync/go"

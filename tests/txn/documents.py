@@ -62,7 +62,7 @@ class Schema:
 
 COMMANDS = (
     "create", "exec", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
-    "redo", "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
+    "redo", "state", "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
 # These know no sessions.
@@ -148,6 +148,13 @@ STEPS = (
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @g -- touch $(cd ../g && pwd)/x && mv ../g ../away"),
     ("status: a directory that is gone", 0, "status @g"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @g && rmdir ../away"),
+    ("", 0, "!mkdir ~/.a && " + HOLDBACK + " create --state-dir ../state a --cow . --state ~/.a >/dev/null"),
+    ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @a -- sh -c 'echo >~/.a/f'"),
+    ("state", 0, "state"),
+    ("status: state of an agent", 0, "status @a"),
+    ("state: taken", 0, "state -y --take"),
+    ("state: forgotten", 0, "state -y --forget"),
+    ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @a && rm -r ~/.a"),
     ("cleanup --stale", 0, "cleanup --stale -y"),
     ("cleanup", 0, "cleanup -y @s"),
     ("status: no such session", 9, "status @s"),

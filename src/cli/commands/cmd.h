@@ -35,6 +35,7 @@ struct cmd_call {
 	ROW(gate) \
 	ROW(commit) \
 	ROW(sync) \
+	ROW(state) \
 	ROW(undo) \
 	ROW(redo) \
 	ROW(mark) \

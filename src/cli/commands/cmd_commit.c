@@ -10,7 +10,10 @@
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
+#include "cli/show/state_text.h"
+#include "holdback/state.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -507,6 +510,7 @@ static int run(struct commit *c, struct hb_error *err)
 	r = apply(c, &result, err);
 	if (r < 0)
 		return r;
+	c->is_done = result.n_operations > 0 && !c->options.dry_run;
 	if (result.undo_bytes > UNDO_HINT)
 		cli_say("undo would need much room; holdback ls shows it");
 	return report(c, &result, err);
@@ -530,13 +534,63 @@ static int commit_session(const struct cmd_call *call,
 			    .call = call,
 			    .session = session,
 			    .rest = rest };
+	int r = cmd_commit_run(&c, err);
 
 	(void)ctx;
-	return cmd_commit_run(&c, err);
+	/* What is left out is said. */
+	if (r >= 0)
+		(void)state_say(session, NULL);
+	return r;
+}
+
+/* The project of the session that was named. */
+static int find_project(struct hb_store *store, const char *ref, char *ret,
+			struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	int r = hb_session_open(store, ref, HB_OPEN_LOOK, &session, err);
+
+	if (r >= 0)
+		(void)snprintf(ret, PATH_MAX, "%s",
+			       hb_session_info(session)->sources[0]);
+	hb_session_free(session);
+	return r;
+}
+
+/* Of a session that is made for it: what is not committed is still carried. */
+static int commit_state(const struct cmd_call *call, struct hb_error *err)
+{
+	struct commit c = { .command = "commit", .call = call };
+	struct hb_state_options options = { 0 };
+	struct hb_store *store = NULL;
+	char project[PATH_MAX];
+	const char *ref;
+	int r;
+
+	r = cmd_session_operand(call, true, &ref, &c.rest, err);
+	if (r >= 0)
+		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0 && ref) {
+		r = find_project(store, ref, project, err);
+		options.project = project;
+	}
+	if (r >= 0)
+		r = hb_state_begin(store, &options, &c.session, err);
+	if (r >= 0)
+		r = cmd_commit_run(&c, err);
+	if (c.is_done)
+		(void)hb_state_end(store, &options, NULL);
+	else if (c.session)
+		(void)hb_session_cleanup(c.session, NULL);
+	hb_session_free(c.session);
+	hb_store_free(store);
+	return r;
 }
 
 int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
+	if (call->values->with_state)
+		return commit_state(call, err);
 	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", true,
 				     commit_session, NULL, err);
 }

@@ -8,6 +8,7 @@
 #include "cli/show/live_text.h"
 #include "cli/show/screen.h"
 #include "cli/show/show.h"
+#include "cli/show/state_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -200,12 +201,27 @@ static int look_interrupted(const struct cmd_call *call,
 		json_end(&doc.json);
 	}
 	if (r >= 0)
+		r = state_show(session, &doc, err);
+	if (r >= 0)
 		r = screen_past(session, &doc, err);
 	if (r < 0)
 		return r;
 	if (doc.is_json)
 		show_summary_json(&none, &doc);
 	return doc_end(&doc, err);
+}
+
+/* What is no change of the session. */
+static int show_rest(const struct look *look, struct hb_session *session,
+		     struct doc *doc, struct hb_error *err)
+{
+	int r = 0;
+
+	if (!look->is_plain || doc->is_json)
+		r = state_show(session, doc, err);
+	if (r >= 0 && !look->is_plain)
+		r = screen_past(session, doc, err);
+	return r;
 }
 
 static int look(const struct cmd_call *call, struct hb_session *session,
@@ -252,8 +268,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	if (r >= 0 && !look->is_plain && !values->since)
 		r = screen_gate(session, changes, &doc, err);
 	hb_changes_free(changes);
-	if (r >= 0 && !look->is_plain)
-		r = screen_past(session, &doc, err);
+	if (r >= 0)
+		r = show_rest(look, session, &doc, err);
 	if (r < 0)
 		return r;
 	if (doc.is_json) {

@@ -20,6 +20,7 @@ struct commit {
 	int rest;	  /* the first operand that is a path */
 	bool has_preview; /* everything is listed before the question */
 	bool is_silent;	  /* the gate is not answered, terminal or not */
+	bool is_done;	  /* out: something was committed */
 
 	struct hb_commit_options options;
 	struct hb_changes

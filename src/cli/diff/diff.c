@@ -14,6 +14,7 @@
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
+#include "cli/show/state_text.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>
@@ -103,7 +104,8 @@ static int paint_stat(struct tally *tally, unsigned columns,
 	return 0;
 }
 
-static int print_stat_json(struct tally *tally, struct hb_error *err)
+static int print_stat_json(struct hb_session *session, struct tally *tally,
+			   struct hb_error *err)
 {
 	auto_doc struct doc doc = { 0 };
 	int r;
@@ -116,6 +118,8 @@ static int print_stat_json(struct tally *tally, struct hb_error *err)
 	r = tally_json(tally, &doc, err);
 	if (r >= 0)
 		r = show_ignored(tally->info, tally->changes, &doc, err);
+	if (r >= 0)
+		r = state_show(session, &doc, err);
 	if (r < 0)
 		return r;
 	show_summary_lines_json(hb_changes_summary(tally->changes),
@@ -147,7 +151,7 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 					 &sink->pager, err);
 	sink->paint.pager = sink->pager;
 	if (r >= 0 && values->stat && values->json)
-		r = print_stat_json(&tally, err);
+		r = print_stat_json(session, &tally, err);
 	else if (r >= 0 && values->stat)
 		r = paint_stat(&tally, sink->columns, &sink->paint, err);
 	else if (r >= 0)

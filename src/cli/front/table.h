@@ -60,8 +60,10 @@ struct cli_values {
 	bool ignored;
 	bool automatic, reset, sync_status; /* of sync */
 	const char *expect;
-	const char *from, *to, *since; /* marks */
-	const char *older_than;	       /* gc: a duration */
+	const char *from, *to, *since;	 /* marks */
+	const char *older_than;		 /* gc: a duration */
+	bool with_state;		 /* commit */
+	bool is_all, forget, take_state; /* state */
 	struct cli_list only, except, ours, theirs;
 	struct cli_list resources;
 	struct cli_list allow; /* rules of the gate */
@@ -75,9 +77,9 @@ extern const struct program cli_program;
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], keep_options[],
 	ls_options[], status_options[], diff_options[], gate_options[],
-	commit_options[], sync_options[], undo_options[], rollback_options[],
-	mark_options[], verify_options[], gc_options[], fork_options[],
-	recover_options[], cleanup_options[];
+	commit_options[], state_options[], sync_options[], undo_options[],
+	rollback_options[], mark_options[], verify_options[], gc_options[],
+	fork_options[], recover_options[], cleanup_options[];
 
 /* The options of `run`, and those of a view: table_run.c. */
 extern const struct option run_options[], view_options[];

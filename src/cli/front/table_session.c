@@ -207,8 +207,31 @@ const struct option gate_options[] = {
 	ROW_END,
 };
 
+const struct option state_options[] = {
+	{ .name = "forget",
+	  .kind = OPTION_SET,
+	  .offset = AT(forget),
+	  .help = "carry none of these files to the next run" },
+	{ .name = "take",
+	  .kind = OPTION_SET,
+	  .offset = AT(take_state),
+	  .help = "give them to every later run, also to one with more rights" },
+	{ .name = "all",
+	  .kind = OPTION_SET,
+	  .offset = AT(is_all),
+	  .help = "of every project, not only of this one" },
+	ROW_YES("do not ask"),
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
 const struct option commit_options[] = {
 	ROW_YES("do not ask"),
+	{ .name = "state",
+	  .kind = OPTION_SET,
+	  .offset = AT(with_state),
+	  .help = "commit the state of agents instead, with its settings and hooks" },
 	{ .name = "dry-run",
 	  .letter = 'n',
 	  .kind = OPTION_SET,

@@ -8,6 +8,8 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "session/open.h"
+#include "session/publish/carry_note.h"
+#include "session/publish/carry_settle.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/attr.h"
@@ -20,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LIST	"publish"
 #define HOME	PUBLISH_HOME
@@ -200,7 +203,7 @@ static void add_item(struct kv_writer *w, const struct publish_item *item)
 	(void)kv_add_fmt(w, "nsec", "%lld", (long long)item->nsec);
 }
 
-static int note_pending(const struct hb_session *s, struct hb_error *err)
+int publish_note_pending(const struct hb_session *s, struct hb_error *err)
 {
 	auto_fd int dir = -1;
 	auto_fd int fd = -1;
@@ -258,7 +261,7 @@ int publish_write(struct publish_list *list, struct hb_session *s,
 	if (list->text.error)
 		return hb_fail(err, list->text.error,
 			       "too much is to be published");
-	r = note_pending(s, err);
+	r = publish_note_pending(s, err);
 	if (r < 0)
 		return r;
 	r = write_new(s->dir, LIST, list->text.data, list->text.len, 0600,
@@ -353,7 +356,7 @@ static void keep(const struct hb_session *s, const struct publish_item *item,
 		(void)sys_renameat(dir, last_of(item->path), dir, kept);
 	store_say(s->store,
 		  "session '%s': '%s' %s: the host's stays, and the session's "
-		  "is kept in it",
+		  "is kept for the next run",
 		  s->record.name, quote_shown(item->path, shown, sizeof(shown)),
 		  why);
 }
@@ -436,11 +439,15 @@ static int publish_all(struct hb_session *s, const char *list, size_t n,
 	return r < 0 ? r : failed;
 }
 
-static void forget(const struct hb_session *s)
+/* Nothing is to be published or carried any more. */
+static void clear_pending(const struct hb_session *s)
 {
+	static const char *const notes[] = { LIST, CARRY_NOTE, CARRY_SETTLING };
 	auto_fd int dir = -1;
 
-	(void)sys_unlinkat(s->dir, LIST, 0);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (sys_faccessat(s->dir, notes[i], F_OK) != -ENOENT)
+			return;
 	dir = store_open_own(s->store->dir, PENDING, NULL);
 	if (dir < 0)
 		return;
@@ -448,7 +455,7 @@ static void forget(const struct hb_session *s)
 	(void)sys_unlinkat(s->store->dir, PENDING, AT_REMOVEDIR);
 }
 
-int publish_settle(struct hb_session *s, struct hb_error *err)
+static int settle_list(struct hb_session *s, struct hb_error *err)
 {
 	auto_free char *list = NULL;
 	struct hb_error why = { 0 };
@@ -463,9 +470,20 @@ int publish_settle(struct hb_session *s, struct hb_error *err)
 	r = publish_all(s, list, n, &why);
 	/* What is damaged now will be so the next time. */
 	if (r >= 0 || r == -HB_E_CORRUPT || r == -HB_E_CONFIG)
-		forget(s);
+		(void)sys_unlinkat(s->dir, LIST, 0);
 	else
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
 			  why.text, hb_strerror(why.code));
 	return 0;
+}
+
+int publish_settle(struct hb_session *s, bool is_lost, struct hb_error *err)
+{
+	int r = settle_list(s, err);
+
+	if (r >= 0)
+		r = carry_settle(s, is_lost, err);
+	if (r >= 0)
+		clear_pending(s);
+	return r;
 }

@@ -6,6 +6,7 @@
 #include "base/kv.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,10 +65,14 @@ int publish_write(struct publish_list *list, struct hb_session *s,
 #define PUBLISH_HOME "home"
 int publish_make_home(const struct hb_session *s, struct hb_error *err);
 
+/* Before a box whose end leaves something to settle. */
+int publish_note_pending(const struct hb_session *s, struct hb_error *err);
+
 /*
  * After a box, with the lock.  Says what could not be published; it fails only
- * where it has to be tried again.
+ * where it has to be tried again.  What the agent wrote to its state is carried
+ * (carry_settle.h), unless the machine went down and it `is_lost`.
  */
-int publish_settle(struct hb_session *s, struct hb_error *err);
+int publish_settle(struct hb_session *s, bool is_lost, struct hb_error *err);
 
 #endif

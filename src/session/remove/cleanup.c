@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/open.h"
+#include "session/publish/carry_settle.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "store/berth.h"
@@ -170,6 +171,15 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 }
 
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
+{
+	int r = session_needs_lock(session, err);
+
+	if (r >= 0)
+		(void)carry_forget(session, NULL);
+	return r < 0 ? r : session_clean(session, err);
+}
+
+int session_clean(struct hb_session *session, struct hb_error *err)
 {
 	char gone[sizeof(STORE_GONE) + RECORD_ID_SIZE];
 	struct layers_freed freed = { 0 };

@@ -22,6 +22,9 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
  */
 int session_drop(struct hb_session *s, struct hb_error *err);
 
+/* hb_session_cleanup() without the state that is carried for the agent. */
+int session_clean(struct hb_session *session, struct hb_error *err);
+
 /*
  * Removes what of the session lies in berths: by its record, and by the notes
  * in its directory `gone` of the store.

@@ -528,7 +528,7 @@ int gc_remove_session(struct hb_store *store, const char *name, bool if_empty,
 	if (r >= 0 && if_empty && !holds_nothing(session))
 		r = hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);
 	if (r >= 0)
-		r = hb_session_cleanup(session, err);
+		r = session_clean(session, err);
 	hb_session_free(session);
 	return r;
 }

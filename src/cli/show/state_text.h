@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CLI_SHOW_STATE_TEXT_H
+#define HB_CLI_SHOW_STATE_TEXT_H
+
+#include <stddef.h>
+
+struct doc;
+struct hb_error;
+struct hb_session;
+struct hb_state_file;
+
+/*
+ * The state of agents that is carried for a session's project: a section of its
+ * own, with the member `state` in a document.
+ */
+int state_show(struct hb_session *session, struct doc *doc,
+	       struct hb_error *err);
+
+/* One line on stderr if there is some; what a commit leaves out. */
+int state_say(struct hb_session *session, struct hb_error *err);
+
+/* One file: a line without its end, or an object. */
+void state_show_file(const struct hb_state_file *file, const char *home,
+		     struct doc *doc);
+
+/* The home directory as the environment has it, or "". */
+const char *state_home(char *const *envp);
+
+#endif

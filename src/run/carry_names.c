@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/carry_names.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "plan/settings.h"
+#include "run/publish_names.h"
+#include "session/open.h"
+#include "session/publish/carry_fill.h"
+#include "session/publish/carry_note.h"
+#include "session/publish/publish.h"
+#include "session/session.h"
+#include "view/entry_paths.h"
+#include "view/prepare.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What makes a run able to do more, beside its own directories. */
+static const enum setting_key widening[] = { KEY_RO,  KEY_SHOW,	  KEY_RW,
+					     KEY_COW, KEY_EXPORT, KEY_SOCKET };
+
+static void add_word(struct buf *out, const char *key, const char *value)
+{
+	/* A line each; what has a line's end in it fits no other. */
+	(void)buf_add_fmt(out, "%s %s\n", key,
+			  strchr(value, '\n') ? "?" : value);
+}
+
+static int add_lists(const struct run *run, struct buf *out)
+{
+	const struct settings *s = &run->settings;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		const struct setting_item *item = &s->items[i];
+		bool counts = false;
+
+		for (size_t k = 0; k < sizeof(widening) / sizeof(widening[0]);
+		     k++)
+			counts |= item->key == widening[k];
+		if (!counts || item->origin.source == SETTING_BUILT_IN)
+			continue;
+		if (entries_path(run, item, item->value, path, NULL) >= 0)
+			add_word(out, setting_name(item->key), path);
+	}
+	return out->error;
+}
+
+static int find_policy(const struct run *run, struct carry_note *note,
+		       struct hb_error *err)
+{
+	const struct settings *s = &run->settings;
+	auto_buf struct buf out = BUF_INIT(sizeof(note->policy) - 1);
+
+	if (settings_share_net(s))
+		add_word(&out, "net", s->net);
+	if (settings_shows_host(s))
+		add_word(&out, "view", s->view);
+	if (strcmp(settings_tty(s), "real") == 0)
+		add_word(&out, "tty", "real");
+	if (s->allow_nested)
+		add_word(&out, "allow-nested", "yes");
+	if (s->is_direct)
+		add_word(&out, "direct", "yes");
+	if (run->is_bare)
+		add_word(&out, "allow-degraded", "yes");
+	if (add_lists(run, &out) < 0)
+		return hb_fail(err, out.error, "too many directories");
+	memcpy(note->policy, buf_str(&out), out.len + 1);
+	return 0;
+}
+
+static int add_rule(const struct run *run, const struct setting_item *item,
+		    struct carry_note *note, struct hb_error *err)
+{
+	static const struct {
+		enum setting_key key;
+		enum state_class class;
+	} classes[] = {
+		{ KEY_DATA, STATE_DATA },
+		{ KEY_PUBLISH, STATE_LOGIN },
+	};
+	struct publish_item split = { 0 };
+	char path[PATH_MAX];
+	int r;
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (item->key != classes[i].key)
+			continue;
+		publish_split(item->value, &split);
+		r = entries_path(run, item, split.path, path, err);
+		if (r >= 0)
+			r = carry_note_rule(note, classes[i].class, path,
+					    split.keys);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	return 0;
+}
+
+/* Whose state it is: the record has the profile's name. */
+static void find_agent(const struct hb_session *s, struct carry_note *note)
+{
+	static const char key[] = "profile=";
+
+	for (size_t i = 0; i < s->record.n_policy; i++)
+		if (strncmp(s->record.policy[i], key, strlen(key)) == 0)
+			(void)snprintf(note->agent, sizeof(note->agent), "%s",
+				       s->record.policy[i] + strlen(key));
+}
+
+static bool has_state(const struct run *run, const struct hb_session *s)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		if (carry_is_state(s, i))
+			return true;
+	for (size_t i = 0; i < run->settings.n_items; i++)
+		if (run->settings.items[i].key == KEY_PUBLISH)
+			return true;
+	return false;
+}
+
+int carry_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
+{
+	auto_carry_note struct carry_note note = { 0 };
+	int r;
+
+	find_agent(s, &note);
+	/* What a check command does is not kept. */
+	if (s->record.checks[0] || !has_state(run, s) ||
+	    !shelf_is_agent(note.agent))
+		return 0;
+	(void)snprintf(note.home, sizeof(note.home), "%s",
+		       run->host.home ? run->host.home : "");
+	(void)snprintf(note.where, sizeof(note.where), "%s",
+		       s->record.resources[0].source);
+	note.is_quiet = run->settings.is_quiet;
+	r = find_policy(run, &note, err);
+	for (size_t i = 0; r >= 0 && i < run->settings.n_items; i++)
+		r = add_rule(run, &run->settings.items[i], &note, err);
+	if (r >= 0)
+		r = session_open_resources(s, err);
+	if (r >= 0)
+		r = shelf_find_project(s->resources[0].base, &note.project,
+				       err);
+	if (r >= 0)
+		r = publish_note_pending(s, err);
+	return r < 0 ? r : carry_fill(s, &note, err);
+}
+
+int carry_prepare_home(const struct run *run, struct hb_session *s,
+		       struct hb_error *err)
+{
+	auto_fd int home = run->host.home_dir ? publish_make_home(s, err) : -1;
+
+	if (!run->host.home_dir)
+		return 0;
+	return home < 0 ? home : carry_fill_home(s, home, err);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_PUBLISH_CARRY_NOTE_H
+#define HB_SESSION_PUBLISH_CARRY_NOTE_H
+
+#include "agent/carried.h"
+#include "agent/shelf.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_error;
+struct hb_session;
+struct sys_attr;
+
+/*
+ * What a session has to know about the state that its box was given, from
+ * before the box until that is settled:
+ *
+ *	STATE/sessions/NAME/carry		the note
+ *	STATE/sessions/NAME/carry-settling	the same: deletions are settled
+ */
+#define CARRY_NOTE     "carry"
+#define CARRY_SETTLING "carry-settling"
+#define CARRY_NEW      "carry.new"
+
+/* A path of a profile, and the class of what is at and below it. */
+struct carry_rule {
+	enum state_class class;
+	char *path;
+	char *keys; /* members that are published; "": none */
+};
+
+/* A file as it was given to the box. */
+struct carry_given {
+	char *path;
+	uint64_t ino;
+	int64_t sec, nsec; /* its ctime */
+	uint64_t carried;  /* the inode of the carried file */
+};
+
+struct carry_note {
+	struct shelf_project project;
+	char where[PATH_MAX]; /* the project's path */
+	char agent[SHELF_NAME_SIZE];
+	char policy[CARRIED_POLICY_SIZE];
+	char home[PATH_MAX];
+	bool is_quiet;		   /* what is carried is not said */
+	int64_t begun, begun_nsec; /* by the clock of ctimes */
+	struct carry_rule *rules;
+	size_t n_rules;
+	struct carry_given *given;
+	size_t n_given;
+};
+
+void carry_note_done(struct carry_note *note);
+#define auto_carry_note __attribute__((cleanup(carry_note_done)))
+
+int carry_note_rule(struct carry_note *note, enum state_class class,
+		    const char *path, const char *keys);
+int carry_note_given(struct carry_note *note, const char *path,
+		     const struct sys_attr *attr, uint64_t carried);
+
+/* NULL: the box was not given such a file. */
+const struct carry_given *carry_note_find(const struct carry_note *note,
+					  const char *path);
+bool carry_note_is_same(const struct carry_given *given,
+			const struct sys_attr *attr);
+
+/* The longest path decides; what no rule names may be executed. */
+enum state_class carry_note_class(const struct carry_note *note,
+				  const char *path);
+/* "": nothing of it is published. */
+const char *carry_note_keys(const struct carry_note *note, const char *path);
+
+/* Whether a run with the policy `mine` may do nothing that `other` may not. */
+bool carry_policy_fits(const char *mine, const char *other);
+
+int carry_note_write(const struct hb_session *s, const struct carry_note *note,
+		     struct hb_error *err);
+
+/* -ENOENT: neither is there.  `name` is CARRY_NOTE or CARRY_SETTLING. */
+int carry_note_read(const struct hb_session *s, const char *name,
+		    struct carry_note *ret, struct hb_error *err);
+
+/*
+ * What tells the version of a file that the host has in the directory `dir`
+ * from another one: without the members `keys`.  "": there is none.
+ */
+void carry_text_digest(const char *text, size_t n, const char *keys,
+		       char ret[CARRIED_HOST_SIZE]);
+int carry_host_digest(int dir, const char *name, const char *keys,
+		      char ret[CARRIED_HOST_SIZE]);
+
+#endif

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The state of an agent goes on from run to run of one project, and no further.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+home=$work/home
+mkdir -p home/.claude home/.local/bin home/.local/share/claude p q
+HOME=$home
+PATH=$home/.local/bin:$PATH
+export HOME PATH
+printf '#!/bin/sh\neval "$1"\n' >home/.local/share/claude/claude
+chmod +x home/.local/share/claude/claude
+ln -s ../share/claude/claude home/.local/bin/claude
+echo '{"mine":1}' >home/.claude/settings.json
+echo '{"oauthAccount":"me"}' >home/.claude.json
+cd p || bail 'no directory'
+
+agent() {
+	"$HB_BIN" -q "$@" 2>"$work/.stderr"
+}
+state() {
+	"$HB_BIN" state "$@"
+}
+
+"$HB_BIN" claude 'echo yes >~/.claude/trust; echo "{\"theme\":1,\"oauthAccount\":\"me\"}" >~/.claude.json' \
+	2>"$work/.stderr"
+like 'one line says what is kept, and how to commit it' "$(cat "$work/.stderr")" \
+	'*~/.claude: 2 files of agent state are kept for the next run; holdback commit --state*'
+is 'an agent that was started and quit leaves no session' "$("$HB_BIN" ls)" ''
+is 'the next run has the answers of the one before' \
+	"$(agent claude 'cat ~/.claude/trust ~/.claude.json')" 'yes
+{"theme":1,"oauthAccount":"me"}'
+check_exit 'the host has none of it' 1 test -e "$home/.claude/trust"
+is 'another project has none of it' \
+	"$(cd ../q && agent claude 'cat ~/.claude/trust 2>/dev/null; cat ~/.claude.json')" \
+	'{"oauthAccount":"me"}'
+
+# The project is its directory, not the name.
+mv ../p ../moved
+is 'a project that was moved keeps its state' \
+	"$(cd ../moved && agent claude 'cat ~/.claude/trust')" yes
+mkdir ../p
+is 'another directory of the same name has none' \
+	"$(cd ../p && agent claude 'cat ~/.claude/trust 2>/dev/null; echo none')" none
+rmdir ../p
+mv ../moved ../p
+cd ../p || bail 'no directory'
+
+# A login that is published for one project is no change of the user's.
+(cd ../q && agent claude 'echo "{\"oauthAccount\":\"renewed\"}" >~/.claude.json')
+like 'the login of another project is published' "$(cat "$home/.claude.json")" '*renewed*'
+like 'a published login does not void the answers of other projects' \
+	"$(agent claude 'cat ~/.claude.json')" '*theme*'
+
+agent claude 'echo "{\"inside\":1}" >~/.claude/settings.json'
+echo '{"mine":2}' >"$home/.claude/settings.json"
+is "where the user changed a file the host's version wins" \
+	"$(agent claude 'cat ~/.claude/settings.json')" '{"mine":2}'
+like 'one line says so' "$(cat "$work/.stderr")" \
+	"*settings.json' was changed outside since the last run*holdback state claude --take*"
+is "the host's version wins in the next run as well" \
+	"$(agent claude 'cat ~/.claude/settings.json')" '{"mine":2}'
+is 'it is said once' "$(cat "$work/.stderr")" ''
+state --take -y claude >/dev/null
+is 'taken, the next run has the carried version' \
+	"$(agent claude 'cat ~/.claude/settings.json')" '{"inside":1}'
+state --forget -y claude >/dev/null
+
+# What a run planted must not gain by the next one.
+agent --net none claude 'echo planted >~/.claude/hook'
+is 'a run with more rights does not get what one with less wrote' \
+	"$(agent claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
+like 'the command that takes it is said' "$(cat "$work/.stderr")" \
+	'*was allowed less*holdback state claude --take*'
+is 'a run with the same rights gets it' "$(agent --net none claude 'cat ~/.claude/hook')" planted
+mkdir "$work/real"
+is 'one more real directory is more' \
+	"$(agent --net none --rw "$work/real" claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
+state --forget -y claude >/dev/null
+
+# Two at once.
+mkfifo "$work/real/go"
+agent --rw "$work/real" claude "cat '$work/real/go' >/dev/null
+	echo first >~/.claude/both; echo 1 >~/.claude/one" &
+pid=$!
+wait_until test -e "$home/.local/state/holdback/sessions/claude-1/carry"
+agent --rw "$work/real" claude 'echo second >~/.claude/both; echo 2 >~/.claude/two'
+echo >"$work/real/go"
+wait "$pid"
+is 'of two runs at once the later end wins, and both have their own' \
+	"$(agent --rw "$work/real" claude 'cat ~/.claude/both ~/.claude/one ~/.claude/two')" \
+	'first
+1
+2'
+rm "$work/real/go"
+state --forget -y claude >/dev/null
+
+agent --ephemeral claude 'echo x >~/.claude/passing; echo x >passing'
+unlike '--ephemeral leaves no state' "$(state)" '*passing*'
+agent claude 'echo x >~/.claude/wrong; echo x >wrong'
+"$HB_BIN" rollback -y >/dev/null
+unlike 'rollback forgets the state of its session' "$(state)" '*wrong*'
+"$HB_BIN" cleanup -y >/dev/null
+
+agent claude 'rm ~/.claude/settings.json'
+is 'what was removed stays removed inside' \
+	"$(agent claude 'cat ~/.claude/settings.json 2>/dev/null; echo none')" none
+is 'what was removed inside is there outside' "$(cat "$home/.claude/settings.json")" '{"mine":2}'
+like 'the list says that it was removed' "$(state)" '*settings.json (removed)*'
+is 'the document has the class of every file' \
+	"$(state --json | grep -o '"class":"[a-z]*"' | sort -u)" '"class":"runs"'
+state --forget -y >/dev/null
+is 'nothing is carried after --forget' "$(state)" 'no state of an agent is carried here'
+
+# What is beyond the bound is not lost.
+agent claude 'dd if=/dev/zero of="$HOME/.claude/huge" bs=1M count=17 2>/dev/null'
+like 'a file that is too large is said' "$(cat "$work/.stderr")" \
+	"*huge' is not carried to the next run (the state is too large): it stays in the session*"
+check 'a file that is too large stays in the session' \
+	"$HB_BIN" exec @claude-1 -- test -s "$home/.claude/huge"
+"$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
+
+# A store that was tampered with.
+agent claude 'echo x >~/.claude/f'
+for file in "$home"/.local/state/holdback/agents/*/claude/????*[0-9a-f]; do
+	[ "${file##*/}" = lock ] || echo garbage >"$file"
+done
+is 'a damaged file is no state, and the run goes on' \
+	"$(agent claude 'cat ~/.claude/f 2>/dev/null; echo runs')" runs
+rm -rf "$home/.local/state/holdback/agents"
+ln -s /tmp "$home/.local/state/holdback/agents"
+agent claude true
+like 'a link in the place of the store is refused' "$(cat "$work/.stderr")" \
+	"*'agents' in the store is no directory of yours alone*"
+rm "$home/.local/state/holdback/agents"
+done_testing
