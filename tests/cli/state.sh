@@ -85,6 +85,11 @@ unlike 'cleanup forgets the state that the session wrote' \
 	"$("$HB_BIN" state claude)" '*hooks/y*'
 check 'the rest of the state is forgotten by name' "$HB_BIN" state --forget -y claude
 
+mkdir "$home/.claude/ide"
+echo token >"$home/.claude/ide/1.lock"
+is 'the token of an editor is hidden' "$(agent 'cat ~/.claude/ide/1.lock 2>/dev/null')" ''
+is 'the host has the token of the editor' "$(cat "$home/.claude/ide/1.lock")" token
+
 agent 'echo said >~/.claude/projects/log'
 is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
 
