@@ -318,8 +318,9 @@ static enum conflict of_stand_in(const struct scan *scan,
 		return CONFLICT_STAND_IN;
 	if (in.is_touched)
 		return s->new.size > 0 ? CONFLICT_UNREAD : CONFLICT_STAND_IN;
-	return has_real(scan->request->base, in.real) ? CONFLICT_NONE
-						      : CONFLICT_STAND_IN;
+	return has_real(scan->request->resource->base, in.real)
+		       ? CONFLICT_NONE
+		       : CONFLICT_STAND_IN;
 }
 
 /* Whether it stands where the real file is: that is no change. */
@@ -351,7 +352,7 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 		*ret_conflict = CONFLICT_NONE;
 	if (*ret_conflict != CONFLICT_NONE && *ret_conflict != CONFLICT_LOST &&
 	    *ret_conflict != CONFLICT_UNREADABLE)
-		r = explained_by_layers(scan->request, s, err);
+		r = explained_by_layers(scan->request->resource, s, err);
 	if (r > 0)
 		*ret_conflict = CONFLICT_NONE;
 	if (r < 0 || part == DATABASE_NONE)
@@ -365,7 +366,7 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 /* What is older than what a session with the same layer has committed. */
 static bool is_outdated(const struct scan *scan, const struct sighting *s)
 {
-	const struct changes_peers *peers = scan->request->peers;
+	const struct changes_peers *peers = scan->request->resource->peers;
 
 	return peers && s->has_layer && s->layer > 0 &&
 	       peers->have_committed(peers->ctx, s->layer, s->path, s->old.ino,
@@ -515,7 +516,7 @@ static int doubt_below(struct scan *scan, struct sighting *s,
 	s->doubt_below = conflict_below(&scan->rule, s);
 	if (s->doubt_below != CONFLICT_MOVED)
 		return 0;
-	r = explained_by_layers(scan->request, s, err);
+	r = explained_by_layers(scan->request->resource, s, err);
 	if (r > 0)
 		s->doubt_below = CONFLICT_PLACED;
 	return r;
@@ -587,14 +588,14 @@ bool change_is_top(const struct change *change)
 /* The directory itself, which the walk begins in and does not show. */
 static int see_top(struct scan *scan, struct hb_error *err)
 {
-	const struct changes_request *q = scan->request;
+	const struct resource *q = scan->request->resource;
 	struct top_change top;
 	struct change c = { .path = ".", .kind = CHANGE_ATTRIBUTES };
 	struct sighting s = { .path = ".", .name = "." };
 	enum conflict conflict;
 	int r;
 
-	r = q->top ? top_compare(q, &top, err) : 0;
+	r = q->top >= 0 ? top_compare(q, &top, err) : 0;
 	if (r <= 0)
 		return r;
 	c.what = top.what;
@@ -627,14 +628,15 @@ static void settle_renames(struct changes *changes, bool with_renames)
 static int scan_run(struct scan *scan, struct hb_error *err)
 {
 	const struct changes_request *request = scan->request;
+	const struct resource *resource = request->resource;
 	struct changes *changes = scan->changes;
 	struct walk_request walk = {
-		.base = request->base,
-		.layers = request->layers,
-		.n_layers = request->n_layers,
-		.is_git = request->is_git,
+		.base = resource->base,
+		.layers = resource->layers,
+		.n_layers = resource->n_layers,
+		.is_git = resource->is_git,
 		.spill_dir = request->spill_dir,
-		.store_name = request->store_name,
+		.store_name = resource->store_name,
 		.sight = see,
 		.known = request->known ? recall : NULL,
 		.ctx = scan,
@@ -645,15 +647,15 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 	sha256_init(&scan->hash);
 	sha256_add(&scan->hash, HASH_VERSION, strlen(HASH_VERSION));
 	/* Without a directory nothing can be told to have changed. */
-	if (request->base >= 0)
+	if (resource->base >= 0)
 		r = see_top(scan, err);
-	if (r >= 0 && request->base >= 0)
+	if (r >= 0 && resource->base >= 0)
 		r = walk_run(&walk, err);
 	if (r < 0)
 		return r;
 	if (!request->without_hash)
 		sha256_end(&scan->hash, changes->summary.hash);
-	renames_resolve(&changes->renames, request, request->with_renames);
+	renames_resolve(&changes->renames, resource, request->with_renames);
 	settle_renames(changes, request->with_renames);
 	changes->with_renames = request->with_renames;
 	r = changes_rewind(changes, err);
@@ -666,11 +668,12 @@ static int scan_run(struct scan *scan, struct hb_error *err)
 static int scan_once(const struct changes_request *request,
 		     struct changes **ret_changes, struct hb_error *err)
 {
+	const struct resource *resource = request->resource;
 	struct changes *changes = calloc(1, sizeof(*changes));
 	struct scan scan = {
 		.request = request,
 		.changes = changes,
-		.rule = { .t0 = request->t0,
+		.rule = { .t0 = resource->t0,
 			  .seen = request->seen,
 			  .seen_ctx = request->seen_ctx },
 	};
@@ -679,15 +682,15 @@ static int scan_once(const struct changes_request *request,
 
 	if (!changes)
 		return hb_fail(err, -ENOMEM, "cannot compare");
-	changes->resource = request->resource;
+	changes->resource = resource->number;
 	scan.rule.is_overlay =
-		sys_space(request->base, &space) == 0 && space.is_overlay;
+		sys_space(resource->base, &space) == 0 && space.is_overlay;
 	buf_init(&scan.hashed, SPILL_PATH_MAX);
 	if (request->known)
 		known_open(&scan.known, request->spill_dir, request->known,
 			   request->boot);
 	if (request->ignores)
-		scan.ignored = ignored_new(request->base, request->git);
+		scan.ignored = ignored_new(resource->base, resource->git);
 	r = request->ignores && !scan.ignored
 		    ? hb_fail(err, -ENOMEM, "cannot compare")
 		    : spill_init(&changes->spill, request->spill_dir, err);

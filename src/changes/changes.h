@@ -2,6 +2,7 @@
 #ifndef HB_CHANGES_CHANGES_H
 #define HB_CHANGES_CHANGES_H
 
+#include "changes/resource.h"
 #include "tree/entry.h"
 
 #include <stdbool.h>
@@ -102,7 +103,7 @@ struct change {
 	const struct entry *from_entry; /* what was there; with `from` */
 	const char *why;     /* CHANGE_CONFLICT: words for people, else NULL */
 	unsigned conflict;   /* the same as enum conflict has it, else 0 */
-	size_t resource;     /* as the request has it */
+	size_t resource;     /* its number among those of the session */
 	size_t layer;	     /* index of the layer that `new` is in */
 	struct entry old;    /* ENTRY_NONE for an added one */
 	struct entry new;    /* ENTRY_NONE for a deleted one */
@@ -177,18 +178,9 @@ struct changes_peers {
 };
 
 struct changes_request {
-	size_t resource; /* its number among those of the session */
-	int base; /* the resource's root, verified by the caller; -1: there is
-		     none */
-	const int *layers; /* the topmost first; index 0 is the upper */
-	size_t n_layers;
-	const int *top; /* as struct txn_resource has it */
-	int spill_dir;	/* where the spill file may lie */
-	/* What is a store at the top of the base, by walk_is_store(), is no
-	 * part of it.  NULL: nothing is. */
-	const char *store_name;
-	struct timespec t0; /* zero: no conflict is looked for */
-	seen_fn seen;	    /* may be NULL */
+	const struct resource *resource;
+	int spill_dir; /* where the spill file may lie */
+	seen_fn seen;  /* may be NULL */
 	void *seen_ctx;
 	/*
 	 * The name in `spill_dir` of what is remembered from one scan to the
@@ -199,15 +191,8 @@ struct changes_request {
 	const char *known;
 	const char *boot;
 	bool keeps_known;
-	const struct changes_peers *peers; /* may be NULL */
-	/*
-	 * Finds out what git ignores, which no filter lets pass then.  `git` is
-	 * where the base's own `.git` leads, if that is a file and leads out of
-	 * it; else NULL.
-	 */
+	/* Finds out what git ignores, which no filter lets pass then. */
 	bool ignores;
-	const struct ignored_outside *git;
-	bool is_git; /* as struct txn_resource has it */
 	bool with_renames;
 	/*
 	 * Leaves the hash zero and so spares reading new files, for a caller

@@ -72,15 +72,15 @@ static int is_in_layer(int layer, const struct sighting *s,
  * made.  That layer deleted it, or has an object that is no copy of one below.
  * What lies above may well be a copy, of that one.
  */
-static int is_new_in_layers(const struct changes_request *request,
+static int is_new_in_layers(const struct resource *resource,
 			    const struct sighting *s, struct hb_error *err)
 {
-	for (size_t i = request->n_layers; i > 1; i--) {
+	for (size_t i = resource->n_layers; i > 1; i--) {
 		auto_fd int dir = -1;
 		struct entry e;
 		int r;
 
-		r = find_in_layer(request->layers[i - 1], s, &dir, &e, err);
+		r = find_in_layer(resource->layers[i - 1], s, &dir, &e, err);
 		if (r < 0)
 			return r;
 		if (e.is_whiteout)
@@ -91,14 +91,14 @@ static int is_new_in_layers(const struct changes_request *request,
 	return 0;
 }
 
-int explained_by_layers(const struct changes_request *request,
+int explained_by_layers(const struct resource *resource,
 			const struct sighting *s, struct hb_error *err)
 {
 	int r = 0;
 
 	if (s->old.type == ENTRY_NONE)
-		return is_new_in_layers(request, s, err);
-	for (size_t i = 1; r == 0 && i < request->n_layers; i++)
-		r = is_in_layer(request->layers[i], s, err);
+		return is_new_in_layers(resource, s, err);
+	for (size_t i = 1; r == 0 && i < resource->n_layers; i++)
+		r = is_in_layer(resource->layers[i], s, err);
 	return r;
 }

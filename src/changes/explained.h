@@ -10,7 +10,7 @@
  * session that shares the layer has committed it, or the user made the same
  * change.  To replace it loses nothing, for the layer has it.  1 or 0.
  */
-int explained_by_layers(const struct changes_request *request,
+int explained_by_layers(const struct resource *resource,
 			const struct sighting *s, struct hb_error *err);
 
 #endif

@@ -104,16 +104,16 @@ static int need_digest(struct rename_end *end, int root, bool in_layer)
 }
 
 static bool is_pair(struct rename_end *added, struct rename_end *deleted,
-		    const struct changes_request *request)
+		    const struct resource *resource)
 {
-	return need_digest(added, request->layers[added->layer], true) &&
-	       need_digest(deleted, request->base, false) &&
+	return need_digest(added, resource->layers[added->layer], true) &&
+	       need_digest(deleted, resource->base, false) &&
 	       memcmp(added->digest, deleted->digest, SHA256_SIZE) == 0;
 }
 
 /* The best is one of the same name, then the first in the stream. */
 static void find_other(struct renames *renames, size_t at,
-		       const struct changes_request *request)
+		       const struct resource *resource)
 {
 	struct rename_end *added = &renames->added.ends[at];
 	size_t best = 0;
@@ -124,7 +124,7 @@ static void find_other(struct renames *renames, size_t at,
 			strcmp(name_of(added->path), name_of(d->path)) == 0;
 
 		if (d->other || d->entry.size != added->entry.size ||
-		    (best && !is_namesake) || !is_pair(added, d, request))
+		    (best && !is_namesake) || !is_pair(added, d, resource))
 			continue;
 		best = i + 1;
 		if (is_namesake)
@@ -156,8 +156,8 @@ bool renames_explain(const struct rename_end *added)
 	return added->is_missing && (added->other || added->is_name);
 }
 
-void renames_resolve(struct renames *renames,
-		     const struct changes_request *request, bool all)
+void renames_resolve(struct renames *renames, const struct resource *resource,
+		     bool all)
 {
 	if (renames->n_names > 1)
 		qsort(renames->names, renames->n_names, sizeof(*renames->names),
@@ -171,7 +171,7 @@ void renames_resolve(struct renames *renames,
 				       renames->n_names,
 				       sizeof(*renames->names), compare_inodes);
 		if (!end->is_alone && (all || end->is_missing))
-			find_other(renames, i, request);
+			find_other(renames, i, resource);
 	}
 }
 

@@ -67,8 +67,8 @@ void renames_note_name(struct renames *renames, uint64_t ino);
 bool renames_explain(const struct rename_end *added);
 
 /* Finds pairs; without `all` only for those that are missing in the base. */
-void renames_resolve(struct renames *renames,
-		     const struct changes_request *request, bool all);
+void renames_resolve(struct renames *renames, const struct resource *resource,
+		     bool all);
 
 /*
  * Whether the deleted path of the pair is ignored.  Then it explains the origin

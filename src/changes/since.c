@@ -36,17 +36,19 @@ struct since {
 static int open_stream(const struct changes_request *request, size_t above,
 		       struct stream *ret, struct hb_error *err)
 {
+	struct resource resource = *request->resource;
 	struct changes_request q = *request;
 
-	if (q.base >= 0) {
-		q.layers += above;
-		q.n_layers -= above;
+	q.resource = &resource;
+	if (resource.base >= 0) {
+		resource.layers += above;
+		resource.n_layers -= above;
 	}
-	q.t0 = (struct timespec){ 0 };
+	resource.t0 = (struct timespec){ 0 };
 	q.known = NULL;
 	q.keeps_known = false;
 	/* What others have committed changes neither of the two states. */
-	q.peers = NULL;
+	resource.peers = NULL;
 	q.with_renames = false;
 	q.without_hash = true;
 	ret->is_used = true;
@@ -203,7 +205,7 @@ static int classify(struct since_change *c, struct hb_error *err)
 /* 1 or 0 as classify(); the streams that it is made of are used up. */
 static int join(struct since *s, struct since_change *ret, struct hb_error *err)
 {
-	const struct changes_request *q = &s->request;
+	const struct resource *q = s->request.resource;
 	const struct since_side base = { .root = q->base };
 	struct change *then = &s->then.change, *now = &s->now.change;
 	int order = !s->then.has_change	 ? 1

@@ -23,11 +23,11 @@ struct tops {
 	struct xattrs xattrs[SIDES];
 };
 
-static int look(const struct changes_request *request, struct tops *t,
+static int look(const struct resource *resource, struct tops *t,
 		struct hb_error *err)
 {
-	const int fds[SIDES] = { request->layers[0], *request->top,
-				 request->base };
+	const int fds[SIDES] = { resource->layers[0], resource->top,
+				 resource->base };
 	int r = 0;
 
 	for (int i = 0; r >= 0 && i < SIDES; i++) {
@@ -60,14 +60,14 @@ static unsigned differ(const struct tops *t, int a, int b)
 	return what;
 }
 
-int top_compare(const struct changes_request *request, struct top_change *ret,
+int top_compare(const struct resource *resource, struct top_change *ret,
 		struct hb_error *err)
 {
 	struct tops t;
 	unsigned what;
 	int r;
 
-	r = look(request, &t, err);
+	r = look(resource, &t, err);
 	if (r < 0)
 		return r;
 	t.entry[LAYER].mode |= t.entry[BASE].mode & USER_LIST;

@@ -29,8 +29,8 @@ struct top_change {
 	struct xattrs xattrs; /* what it is to have */
 };
 
-/* 1: a change, 0: none.  `request->top` is the picture. */
-int top_compare(const struct changes_request *request, struct top_change *ret,
+/* 1: a change, 0: none.  `resource->top` is the picture. */
+int top_compare(const struct resource *resource, struct top_change *ret,
 		struct hb_error *err);
 
 #endif

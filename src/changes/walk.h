@@ -62,7 +62,7 @@ struct walk_request {
 	const int *layers;
 	size_t n_layers;
 	int spill_dir;
-	const char *store_name; /* as struct changes_request has it */
+	const char *store_name; /* as struct resource has it */
 	bool is_git;		/* likewise */
 	/*
 	 * Also paths in no layer, which are in the view unless in_hidden or

@@ -47,7 +47,7 @@ int look_end(struct look *look, struct hb_error *err)
 static struct content_place place_of(const struct look *look,
 				     enum look_side side)
 {
-	const struct gate_request *q = look->request;
+	const struct resource *q = look->request->resource;
 	const struct change *c = &look->change;
 	bool is_new = side == LOOK_NEW;
 

@@ -34,12 +34,9 @@ typedef int (*gate_found_fn)(void *ctx, const struct gate_finding *finding,
 
 struct gate_request {
 	struct changes *changes; /* read from its start to its end */
-	int base;		 /* the resource's root */
-	const int *layers;	 /* by struct change's number */
+	const struct resource *resource;
 	const struct changes_choice *choice; /* what of it is to be committed */
 	const struct gate_rules *rules;
-	/* Where the resource is, on the host and in the view; absolute. */
-	const char *source, *inside;
 	/*
 	 * What the rules take for the path above it: ".git" for a resource that
 	 * is a repository's directory itself.  "": nothing.

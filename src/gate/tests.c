@@ -174,7 +174,7 @@ static bool leaves(const char *path, const char *target)
 static int is_leaving(struct look *look, const struct gate_rule *rule,
 		      struct hb_error *err)
 {
-	const struct gate_request *q = look->request;
+	const struct record_resource *q = look->request->resource->record;
 	char target[PATH_MAX + 1];
 	ssize_t n;
 

@@ -51,7 +51,7 @@ struct hb_changes {
 	struct found found;
 
 	/* Where the sides lie; borrowed from the session. */
-	const struct txn_resource *roots;
+	const struct resource *roots;
 	struct change last;		 /* what hb_changes_next() gave */
 	struct since_side last_sides[2]; /* with `since`: by enum hb_side */
 	bool has_last;
@@ -108,25 +108,16 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	if (r >= 0)
 		r = boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++) {
-		const struct txn_resource *resource = &txn->resources[i];
+		const struct resource *resource = &txn->resources[i];
 		const struct changes_request request = {
-			.resource = i,
-			.base = resource->base,
-			.layers = resource->layers,
-			.n_layers = resource->n_layers,
-			.top = resource->top,
+			.resource = resource,
 			.spill_dir = s->dir,
-			.store_name = resource->store_name,
-			.t0 = resource->t0,
 			.seen = txn->seen,
 			.seen_ctx = txn->seen_ctx[i],
 			.known = known,
 			.boot = boot,
 			.keeps_known = s->has_lock,
-			.peers = resource->peers,
 			.ignores = !options->with_ignored,
-			.git = resource->git,
-			.is_git = resource->is_git,
 			.with_renames = c->folds_renames,
 			.without_hash = options->without_hash,
 			.names_only =
@@ -572,7 +563,7 @@ int hb_changes_ignored(struct hb_changes *changes, hb_ignored_fn fn, void *ctx,
 static struct content_place place_of(const struct hb_changes *changes,
 				     enum hb_side side)
 {
-	const struct txn_resource *roots = &changes->roots[changes->at];
+	const struct resource *roots = &changes->roots[changes->at];
 	const struct change *c = &changes->last;
 
 	if (changes->since)

@@ -53,7 +53,7 @@ static int begin(struct hb_session *s, struct txn **ret_txn,
 static void set_since(struct hb_session *s, const struct timespec *times)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++)
-		s->txn_resources[i].since = times[i];
+		s->resources[i].since = times[i];
 }
 
 /*

@@ -211,12 +211,9 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 	bool has_home = look_home(s->store->envp, home) != NULL;
 	const struct gate_request request = {
 		.changes = changes,
-		.base = s->txn_resources[resource].base,
-		.layers = s->txn_resources[resource].layers,
+		.resource = &s->resources[resource],
 		.choice = &options->choice,
 		.rules = gate->rules[resource],
-		.source = source,
-		.inside = s->record.resources[resource].inside,
 		.prefix = prefix,
 		.above = prefix[0] ? ""
 				   : gate_above(source, has_home ? home : NULL),

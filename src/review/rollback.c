@@ -126,8 +126,8 @@ static int nothing_at(const char *path, struct hb_error *err)
  * Inside of a directory that hides what lies below it, a path that goes would
  * stay hidden: only that directory as a whole can be rolled back.
  */
-static int check_above(const struct session_resource *resource,
-		       const char *path, struct hb_error *err)
+static int check_above(const struct resource *resource, const char *path,
+		       struct hb_error *err)
 {
 	const char *pos = path;
 	char shown[QUOTE_SHOWN], above[PATH_MAX];
@@ -169,7 +169,7 @@ static int check_above(const struct session_resource *resource,
 static int check_frozen(struct hb_session *s, size_t number, const char *path,
 			struct hb_error *err)
 {
-	const struct session_resource *resource = &s->resources[number];
+	const struct resource *resource = &s->resources[number];
 	struct path_part dir = path_dirname(path);
 	struct sys_attr attr;
 	int r;
@@ -353,7 +353,7 @@ static int drop_found(struct hb_session *s, struct txn_path *found, size_t n,
 	if (is_left)
 		r = settle_without(s, found, n, err);
 	for (size_t i = 0; r >= 0 && i < n; i++) {
-		const struct session_resource *resource =
+		const struct resource *resource =
 			&s->resources[found[i].resource];
 
 		r = take_away(resource->upper, found[i].path, resource->dir,

@@ -84,7 +84,8 @@ static int set_likeness(const struct stack_change *change, struct txn *txn,
 		at += layer_counts(layer, done);
 	}
 	for (size_t i = 0; i < txn->n_resources; i++)
-		txn->resources[i].like = &s->resources[i].layers[at];
+		if (at < s->resources[i].n_layers)
+			txn->resources[i].like = s->resources[i].layers[at];
 	return 0;
 }
 
@@ -110,7 +111,7 @@ int stack_begin(struct stack_change *change, struct hb_session *s,
 	change->has_rest_layer = true;
 	r = session_make_layer(s, change->rest, change->rest_dirs, err);
 	for (size_t i = 0; r >= 0 && i < txn->n_resources; i++)
-		txn->resources[i].rest = &change->rest_dirs[i];
+		txn->resources[i].rest = change->rest_dirs[i];
 	return r;
 }
 

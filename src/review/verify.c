@@ -167,8 +167,7 @@ static int verify_one(struct verify *v, struct hb_error *err)
 static int check_transaction(struct hb_session *s, struct hb_error *err)
 {
 	size_t n = s->record.n_resources;
-	auto_free struct txn_resource *resources =
-		calloc(n, sizeof(*resources));
+	auto_free struct resource *resources = calloc(n, sizeof(*resources));
 	struct txn_state state;
 	struct txn txn = { .session = s->dir, .resources = resources };
 
@@ -177,8 +176,7 @@ static int check_transaction(struct hb_session *s, struct hb_error *err)
 	for (size_t i = 0; i < n; i++) {
 		if (s->resources[i].is_gone)
 			continue;
-		resources[txn.n_resources].dir = s->resources[i].dir;
-		resources[txn.n_resources++].spot = s->resources[i].dir;
+		resources[txn.n_resources++] = s->resources[i];
 	}
 	return s->has_lock ? txn_check(&txn, &state, err) : 0;
 }

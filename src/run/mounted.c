@@ -131,7 +131,7 @@ static int add_held(void *ctx, size_t number, const char *path,
 
 static int hide_store(void *ctx, const char *name, struct hb_error *err)
 {
-	const struct session_resource *resource = ctx;
+	const struct resource *resource = ctx;
 
 	return berth_is_name(name)
 		       ? berth_hide(resource->upper, resource->base, name, err)

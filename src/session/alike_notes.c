@@ -20,7 +20,7 @@
  */
 #define TICK_NS 20000000L
 
-typedef int (*alike_fn)(const struct alike_place *place, void *ctx,
+typedef int (*alike_fn)(const struct resource *resource, void *ctx,
 			struct hb_error *err);
 
 static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
@@ -29,20 +29,13 @@ static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 	int r = session_open_resources(s, err);
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		const struct session_resource *resource = &s->resources[i];
-		struct alike_place place = {
-			.base = resource->base,
-			.dir = resource->dir,
-			.store_name = BERTH,
-		};
+		const struct resource *resource = &s->resources[i];
 
 		if (resource->is_gone)
 			continue;
 		r = session_open_layers(s, i, err);
-		place.layers = resource->layers;
-		place.n_layers = resource->n_layers;
 		if (r >= 0)
-			r = fn(&place, ctx, err);
+			r = fn(resource, ctx, err);
 		if (r < 0)
 			return hb_fail(err, r, "'%s'",
 				       s->record.resources[i].source);
@@ -50,14 +43,14 @@ static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 	return r;
 }
 
-static int note_one(const struct alike_place *place, void *ctx,
+static int note_one(const struct resource *resource, void *ctx,
 		    struct hb_error *err)
 {
 	const bool *is_committed = ctx;
 
 	(void)err;
 	/* What is not noted is a conflict later on, and says so then. */
-	(void)alike_note(place, *is_committed, NULL);
+	(void)alike_note(resource, *is_committed, NULL);
 	return 0;
 }
 
@@ -66,11 +59,11 @@ void session_note_alike(struct hb_session *s, bool is_committed)
 	(void)for_each(s, note_one, &is_committed, NULL);
 }
 
-static int drop_one(const struct alike_place *place, void *ctx,
+static int drop_one(const struct resource *resource, void *ctx,
 		    struct hb_error *err)
 {
 	struct timespec *newest = ctx, found;
-	int r = alike_drop(place, &found, err);
+	int r = alike_drop(resource, &found, err);
 
 	if (r >= 0 && time_is_before(*newest, found))
 		*newest = found;
@@ -84,10 +77,10 @@ int session_drop_alike(struct hb_session *s, struct hb_error *err)
 	return for_each(s, drop_one, &newest, err);
 }
 
-static int pass_time(const struct alike_place *place, void *ctx,
+static int pass_time(const struct resource *resource, void *ctx,
 		     struct hb_error *err)
 {
-	auto_fd int marker = sys_unnamed_file(place->dir);
+	auto_fd int marker = sys_unnamed_file(resource->dir);
 	struct timespec now;
 
 	(void)ctx;
@@ -114,11 +107,11 @@ int session_drop_alike_before_box(struct hb_session *s, struct hb_error *err)
 	return passed > TICK_NS ? 0 : for_each(s, pass_time, NULL, err);
 }
 
-static int forget_one(const struct alike_place *place, void *ctx,
+static int forget_one(const struct resource *resource, void *ctx,
 		      struct hb_error *err)
 {
 	(void)ctx;
-	return alike_forget(place, err);
+	return alike_forget(resource, err);
 }
 
 int session_forget_alike(struct hb_session *s, struct hb_error *err)

@@ -98,10 +98,9 @@ static bool is_there(int dir, const char *name)
 /* A command may have left it closed. */
 static int open_upper(int dir)
 {
-	const struct session_resource closed = { .dir = dir };
 	int fd = sys_openat(dir, UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 
-	if (fd == -EACCES && session_open_top(&closed) >= 0)
+	if (fd == -EACCES && session_open_top(dir) >= 0)
 		fd = sys_openat(dir, UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 				0);
 	return fd;

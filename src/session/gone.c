@@ -297,8 +297,8 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	return base;
 }
 
-int gone_open(const struct hb_session *s, size_t number,
-	      struct session_resource *ret, struct hb_error *err)
+int gone_open(const struct hb_session *s, size_t number, struct resource *ret,
+	      struct hb_error *err)
 {
 	char name[NAME_SIZE];
 
@@ -307,6 +307,7 @@ int gone_open(const struct hb_session *s, size_t number,
 	if (s->leaves_out)
 		return 0;
 	ret->dir = store_open_own(s->dir, name, err);
+	ret->spot = ret->dir;
 	if (ret->dir < 0)
 		return ret->dir;
 	ret->base = sys_openat(ret->dir, BASE, DIR_FLAGS, 0);
@@ -314,7 +315,8 @@ int gone_open(const struct hb_session *s, size_t number,
 		return hb_fail(err, ret->base, "cannot open '%s/" BASE "'",
 			       name);
 	ret->upper = sys_openat(ret->dir, UPPER, DIR_FLAGS, 0);
-	if (ret->upper == -EACCES && s->has_lock && session_open_top(ret) >= 0)
+	if (ret->upper == -EACCES && s->has_lock &&
+	    session_open_top(ret->dir) >= 0)
 		ret->upper = sys_openat(ret->dir, UPPER, DIR_FLAGS, 0);
 	if (ret->upper < 0 &&
 	    !(ret->upper == -ENOENT &&

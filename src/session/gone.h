@@ -57,8 +57,8 @@ int gone_open_store(const struct hb_session *s, size_t number,
 		    struct hb_error *err);
 
 /* The descriptors of the stand-in; of one that is left out none. */
-int gone_open(const struct hb_session *s, size_t number,
-	      struct session_resource *ret, struct hb_error *err);
+int gone_open(const struct hb_session *s, size_t number, struct resource *ret,
+	      struct hb_error *err);
 
 /* Whether one of the resources, which are open, has a stand-in. */
 bool session_has_gone(const struct hb_session *s);

@@ -99,7 +99,7 @@ int layers_open(const struct hb_session *s, const char *layer,
 int session_open_layers(struct hb_session *s, size_t number,
 			struct hb_error *err)
 {
-	struct session_resource *resource = &s->resources[number];
+	struct resource *resource = &s->resources[number];
 	char name[LAYOUT_RESOURCE_SIZE];
 	size_t n;
 	uint64_t done = 0;

@@ -47,7 +47,7 @@ static int fail_emptying(const struct hb_session *s, struct hb_error *err)
 static int open_place(struct hb_session *s, size_t number,
 		      struct open_given *given, struct hb_error *err)
 {
-	struct session_resource *resource = &s->resources[number];
+	struct resource *resource = &s->resources[number];
 	int r;
 
 	if (given) {
@@ -70,12 +70,13 @@ static int open_place(struct hb_session *s, size_t number,
 static int open_one(struct hb_session *s, size_t number,
 		    struct open_given *given, struct hb_error *err)
 {
-	struct session_resource *resource = &s->resources[number];
+	struct resource *resource = &s->resources[number];
 	int r;
 
 	r = open_place(s, number, given, err);
 	if (r != 0)
 		return r < 0 ? r : 0;
+	resource->spot = resource->dir;
 	if (resource->dir < 0)
 		return hb_fail(err, resource->dir,
 			       "the store of '%s' is not as it was",
@@ -83,7 +84,7 @@ static int open_one(struct hb_session *s, size_t number,
 	resource->upper = sys_openat(resource->dir, "upper",
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (resource->upper == -EACCES && s->has_lock &&
-	    session_open_top(resource) >= 0)
+	    session_open_top(resource->dir) >= 0)
 		resource->upper =
 			sys_openat(resource->dir, "upper",
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -125,16 +126,17 @@ static int open_one(struct hb_session *s, size_t number,
 }
 
 /* Not before it is asked for: a box does without. */
-static int load_seen(struct session_resource *resource, struct hb_error *err)
+static int load_seen(const struct resource *resource,
+		     struct session_memory *memory, struct hb_error *err)
 {
 	int r;
 
-	if (resource->has_seen || (resource->is_gone && resource->dir < 0))
+	if (memory->has_seen || (resource->is_gone && resource->dir < 0))
 		return 0;
-	r = seen_open(resource->dir, &resource->seen, err);
+	r = seen_open(resource->dir, &memory->seen, err);
 	if (r < 0)
 		return r;
-	resource->has_seen = true;
+	memory->has_seen = true;
 	return 0;
 }
 
@@ -153,6 +155,34 @@ static int note_gones(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
+/* One of each, with nothing open. */
+static int new_resources(struct hb_session *s, struct hb_error *err)
+{
+	size_t n = s->record.n_resources;
+
+	s->resources = calloc(n, sizeof(*s->resources));
+	s->memories = calloc(n, sizeof(*s->memories));
+	if (!s->resources || !s->memories) {
+		free(s->resources);
+		free(s->memories);
+		s->resources = NULL;
+		s->memories = NULL;
+		return hb_fail(err, -ENOMEM, "cannot open the resources");
+	}
+	for (size_t i = 0; i < n; i++) {
+		s->resources[i] = (struct resource)RESOURCE_CLOSED;
+		s->resources[i].record = &s->record.resources[i];
+		s->resources[i].number = i;
+		s->resources[i].store_name = BERTH;
+		s->memories[i] = (struct session_memory){
+			.git = { -1, -1 },
+			.seen.fd = -1,
+			.log.fd = -1,
+		};
+	}
+	return 0;
+}
+
 int session_open_given(struct hb_session *s, struct open_given *given,
 		       struct hb_error *err)
 {
@@ -161,19 +191,7 @@ int session_open_given(struct hb_session *s, struct open_given *given,
 
 	if (s->has_resources)
 		return 0;
-	s->resources = calloc(n, sizeof(*s->resources));
-	if (!s->resources)
-		return hb_fail(err, -ENOMEM, "cannot open the resources");
-	for (size_t i = 0; i < n; i++)
-		s->resources[i] = (struct session_resource){
-			.base = -1,
-			.dir = -1,
-			.upper = -1,
-			.top = -1,
-			.git = { -1, -1 },
-			.seen.fd = -1,
-			.log.fd = -1,
-		};
+	r = new_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = open_one(s, i, given ? &given[i] : NULL, err);
 	if (r < 0) {
@@ -189,10 +207,19 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 	return session_open_given(s, NULL, err);
 }
 
+static void memory_done(struct session_memory *memory)
+{
+	peers_done(&memory->peers);
+	fd_closep(&memory->git.git);
+	fd_closep(&memory->git.common);
+	seen_done(&memory->seen);
+	seen_log_done(&memory->log);
+}
+
 void session_close_resources(struct hb_session *s)
 {
 	for (size_t i = 0; s->resources && i < s->record.n_resources; i++) {
-		struct session_resource *resource = &s->resources[i];
+		struct resource *resource = &s->resources[i];
 
 		fd_closep(&resource->base);
 		fd_closep(&resource->dir);
@@ -200,19 +227,15 @@ void session_close_resources(struct hb_session *s)
 			fd_closep(&resource->layers[k]);
 		free(resource->layers);
 		free(resource->is_shared);
-		peers_done(&resource->peers);
 		fd_closep(&resource->upper);
 		fd_closep(&resource->top);
-		fd_closep(&resource->git.git);
-		fd_closep(&resource->git.common);
-		seen_done(&resource->seen);
-		seen_log_done(&resource->log);
+		memory_done(&s->memories[i]);
 	}
 	free(s->resources);
-	free(s->txn_resources);
+	free(s->memories);
 	free(s->seen_ctx);
 	s->resources = NULL;
-	s->txn_resources = NULL;
+	s->memories = NULL;
 	s->seen_ctx = NULL;
 	s->has_resources = false;
 }
@@ -221,7 +244,7 @@ void session_close_resources(struct hb_session *s)
  * A clock that was set back makes T0 lie in the future, and nothing would look
  * changed.  From the beginning of time everything does, which is safe.
  */
-static struct timespec believable_t0(const struct session_resource *resource,
+static struct timespec believable_t0(const struct resource *resource,
 				     struct timespec t0)
 {
 	auto_fd int marker = -1;
@@ -270,41 +293,32 @@ static bool hear_txn(void *context, const struct hb_report *report)
 	return report_send(s->store->listener, &told);
 }
 
-/* One resource as a transaction sees it. */
+/* What a transaction needs to know beside what a box does. */
 static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 {
-	struct session_resource *resource = &s->resources[i];
+	struct resource *resource = &s->resources[i];
+	const struct record_resource *record = resource->record;
+	struct session_memory *memory = &s->memories[i];
 	int r;
 
-	r = load_seen(resource, err);
+	r = load_seen(resource, memory, err);
 	if (r >= 0)
 		r = session_open_layers(s, i, err);
 	if (r < 0)
 		return r;
-	if (resource->git.git < 0 && !resource->is_gone)
-		(void)worktree_open(s->record.resources[i].source,
-				    &resource->git.git, &resource->git.common);
-	peers_done(&resource->peers);
-	peers_init(&resource->peers, s, i);
-	s->txn_resources[i] = (struct txn_resource){
-		.source = s->record.resources[i].source,
-		.base = resource->base,
-		.dir = resource->dir,
-		.spot = resource->dir,
-		.layers = resource->layers,
-		.n_layers = resource->n_layers,
-		.is_shared = resource->is_shared,
-		.top = resource->top >= 0 ? &resource->top : NULL,
-		.peers = resource->is_gone ? NULL : &resource->peers.ask,
-		.is_gone = resource->is_gone,
-		.git = resource->git.git >= 0 ? &resource->git : NULL,
-		.is_git = strcmp(s->record.resources[i].role,
-				 role_name(VIEW_GIT)) == 0,
-		.same_mount = s->record.resources[i].same_mount,
-		.store_name = BERTH,
-		.t0 = believable_t0(resource, s->record.resources[i].t0),
-	};
-	s->seen_ctx[i] = &resource->seen;
+	if (memory->git.git < 0 && !resource->is_gone)
+		(void)worktree_open(record->source, &memory->git.git,
+				    &memory->git.common);
+	peers_done(&memory->peers);
+	peers_init(&memory->peers, s, i);
+	resource->rest = -1;
+	resource->like = -1;
+	resource->peers = resource->is_gone ? NULL : &memory->peers.ask;
+	resource->git = memory->git.git >= 0 ? &memory->git : NULL;
+	resource->is_git = strcmp(record->role, role_name(VIEW_GIT)) == 0;
+	resource->t0 = believable_t0(resource, record->t0);
+	resource->since = (struct timespec){ 0 };
+	s->seen_ctx[i] = &memory->seen;
 	return 0;
 }
 
@@ -317,11 +331,9 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 	r = session_open_resources(s, err);
 	if (r < 0)
 		return r;
-	if (!s->txn_resources)
-		s->txn_resources = calloc(n, sizeof(*s->txn_resources));
 	if (!s->seen_ctx)
 		s->seen_ctx = calloc(n, sizeof(*s->seen_ctx));
-	if (!s->txn_resources || !s->seen_ctx)
+	if (!s->seen_ctx)
 		return hb_fail(err, -ENOMEM, "cannot begin a transaction");
 	for (size_t i = 0; i < n; i++) {
 		r = open_for_txn(s, i, err);
@@ -331,7 +343,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 	s->of_txn = (struct hb_listener){ .hear = hear_txn, .context = s };
 	s->txn = (struct txn){
 		.session = s->dir,
-		.resources = s->txn_resources,
+		.resources = s->resources,
 		.n_resources = n,
 		.seen = seen_find,
 		.seen_ctx = s->seen_ctx,
@@ -366,8 +378,8 @@ int session_clock(struct hb_session *s, struct timespec *ret_times,
 void session_remember(struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++)
-		seen_log_begin(s->resources[i].dir, &s->resources[i].seen,
-			       &s->resources[i].log);
+		seen_log_begin(s->resources[i].dir, &s->memories[i].seen,
+			       &s->memories[i].log);
 }
 
 int session_applying(void *ctx, size_t resource, uint64_t n_paths,
@@ -375,7 +387,7 @@ int session_applying(void *ctx, size_t resource, uint64_t n_paths,
 {
 	struct hb_session *s = ctx;
 
-	return seen_log_open(&s->resources[resource].log, n_paths, err);
+	return seen_log_open(&s->memories[resource].log, n_paths, err);
 }
 
 int session_applied(void *ctx, size_t resource, const struct seen *seen,
@@ -385,9 +397,9 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 	int r = 0;
 
 	if (seen)
-		return seen_log_add(&s->resources[resource].log, seen, err);
+		return seen_log_add(&s->memories[resource].log, seen, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		r = seen_log_sync(&s->resources[i].log, err);
+		r = seen_log_sync(&s->memories[i].log, err);
 	return r;
 }
 
@@ -397,6 +409,6 @@ int session_remembered(struct hb_session *s, bool drop_older,
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		r = seen_log_end(&s->resources[i].log, drop_older, err);
+		r = seen_log_end(&s->memories[i].log, drop_older, err);
 	return r;
 }

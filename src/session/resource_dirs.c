@@ -32,10 +32,10 @@ int session_open_store(const struct hb_session *s, size_t number,
 	return berth_open(&s->record, number, s->dir, base, err);
 }
 
-int session_open_top(const struct session_resource *resource)
+int session_open_top(int dir)
 {
-	auto_fd int fd = sys_openat(resource->dir, "upper",
-				    O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+	auto_fd int fd =
+		sys_openat(dir, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	struct sys_attr attr;
 	int r = fd < 0 ? fd : sys_attr_at(fd, "", &attr);
 

@@ -7,7 +7,6 @@
 
 struct hb_error;
 struct hb_session;
-struct session_resource;
 
 /* The store of one resource: rN, or .holdback-ID in the real directory. */
 int session_open_store(const struct hb_session *s, size_t number,
@@ -15,9 +14,10 @@ int session_open_store(const struct hb_session *s, size_t number,
 
 /*
  * A command may leave the view's root closed to its owner, and what it wrote
- * could not be read any more: opens the upper's as far as that needs.
+ * could not be read any more: opens the upper's as far as that needs.  `dir` is
+ * the resource's store.
  */
-int session_open_top(const struct session_resource *resource);
+int session_open_top(int dir);
 
 /* The path of a resource's store, for what can only be told by path. */
 int session_store_path(const struct hb_session *s, size_t number,

@@ -2,6 +2,7 @@
 #ifndef HB_SESSION_SESSION_H
 #define HB_SESSION_SESSION_H
 
+#include "changes/resource.h"
 #include "git/ignored.h"
 #include "holdback/session.h"
 #include "session/peers.h"
@@ -20,20 +21,12 @@
  *     is left as the disk has it.
  * (c) No resource is touched before its identity was verified.
  */
-struct session_resource {
-	int base;	 /* the real directory, verified; -1 before */
-	int dir;	 /* rN in the store, or in a berth */
-	int upper;	 /* dir/upper; -1 while it is being frozen */
-	int top;	 /* dir/top: changes/top.h; -1: there is none */
-	int *layers;	 /* session_open_layers(): [0] is `upper` */
-	bool *is_shared; /* by layer: what is frozen may have others */
-	size_t n_layers;
-	struct peers peers;	    /* who shares these */
+/* The memory of an open session about one resource. */
+struct session_memory {
+	struct peers peers;	    /* who shares its layers */
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
 	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
-	/* All of these are a stand-in's, or -1 where it is left out: gone.h */
-	bool is_gone;
 	struct seen_log log; /* while a transaction is under way */
 };
 
@@ -55,12 +48,12 @@ struct hb_session {
 	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
-	struct session_resource *resources; /* record.n_resources */
-	bool has_resources;		    /* they are open */
+	struct resource *resources;	 /* record.n_resources */
+	struct session_memory *memories; /* likewise */
+	bool has_resources;		 /* they are open */
 
 	struct txn txn;		   /* filled by session_txn() */
 	struct hb_listener of_txn; /* its listener */
-	struct txn_resource *txn_resources;
 	void **seen_ctx;
 
 	struct hb_session_info info;

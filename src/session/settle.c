@@ -83,7 +83,7 @@ static int open_for_sync(void *ctx, const struct tree_visit *visit,
 	return sys_sync_range(fd);
 }
 
-static int sync_layer(struct session_resource *resource, struct hb_error *err)
+static int sync_layer(struct resource *resource, struct hb_error *err)
 {
 	int files[SYNC_FILES_MAX];
 	struct sync_walk walk = { .files = files };
@@ -123,7 +123,7 @@ static int session_sync_layers(struct hb_session *s, struct hb_error *err)
  * volatile mount cannot be used again.  Moved before it is removed, so that its
  * name is free whatever happens.
  */
-static int drop_one(struct session_resource *resource, struct hb_error *err)
+static int drop_one(struct resource *resource, struct hb_error *err)
 {
 	auto_fd int trash = -1;
 	char name[32];
@@ -208,7 +208,7 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; s->has_resources && i < s->record.n_resources; i++) {
-		r = session_open_top(&s->resources[i]);
+		r = session_open_top(s->resources[i].dir);
 		if (r < 0)
 			return hb_fail(err, r, "cannot open the changes");
 	}

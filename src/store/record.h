@@ -2,6 +2,8 @@
 #ifndef HB_STORE_RECORD_H
 #define HB_STORE_RECORD_H
 
+#include "changes/resource.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,13 +20,11 @@ struct hb_error;
 #define RECORD_NAME_MAX	     64
 #define RECORD_ID_SIZE	     17 /* 16 hexadecimal digits */
 #define RECORD_BOOT_SIZE     40
-#define RECORD_STRATEGY_SIZE 24
 #define RECORD_STRATEGY	     "overlay" /* where a record names none */
 #define RECORD_RESOURCES_MAX 32
 #define RECORD_READ_ONLY_MAX 256
 #define RECORD_LAYERS_MAX    1000
 #define RECORD_POLICY_MAX    1100
-#define RECORD_ROLE_SIZE     16
 #define RECORD_COMMAND_SIZE  64
 #define RECORD_FILE_MAX	     ((size_t)1 << 18)
 
@@ -35,28 +35,6 @@ enum session_state {
 	SESSION_BROKEN,	 /* memory and disk may disagree: see recover */
 	SESSION_GONE,	 /* being removed */
 	SESSION_STATES	 /* one past the last */
-};
-
-struct record_resource {
-	char *source; /* absolute, without links; owned */
-	char *inside; /* where the view has it; owned */
-	/* Identity of the directory: survives a reboot. */
-	uint64_t ino;
-	struct timespec btime;
-	struct timespec t0; /* what changed later changed under the session */
-	/* Of the changes that were rolled back and undo would bring back; or 0.
-	 */
-	struct timespec t0_before;
-	bool same_mount; /* its store is on its own mount: moves, no copies */
-	bool is_in_base; /* its store is .holdback-ID at the top of it */
-	char *berth;	 /* its store is in the berth of this one; owned, or
-			  * NULL or empty: see berth.h */
-	bool has_groups; /* groups that the box does not know: see groups.h */
-	/* How its changes are held back: as was asked for, and as it is done.
-	 */
-	char strategy[RECORD_STRATEGY_SIZE];
-	char effective[RECORD_STRATEGY_SIZE];
-	char role[RECORD_ROLE_SIZE]; /* what `run` has it for; "": cow */
 };
 
 /*

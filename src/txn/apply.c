@@ -282,7 +282,7 @@ static int sync_site(struct apply *a, uint32_t which)
 	if (r == 0 && all)
 		r = sync_fs(s->resource->base);
 	/* On one mount they are one file system. */
-	if (r == 0 && all && !s->resource->same_mount)
+	if (r == 0 && all && !s->resource->record->same_mount)
 		r = sync_fs(s->resource->dir);
 	return r < 0 || all ? r : site_sync(s);
 }

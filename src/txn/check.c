@@ -264,7 +264,7 @@ static int look_into(struct look *l, int at, const char *dir, unsigned loose,
 	return tree_walk(at, dir, TREE_FLAT, see_number, l, err);
 }
 
-static int look_at_resource(struct look *l, const struct txn_resource *res,
+static int look_at_resource(struct look *l, const struct resource *res,
 			    struct hb_error *err)
 {
 	const struct {

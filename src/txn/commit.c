@@ -89,23 +89,14 @@ static void drop_scan(struct part *part)
 
 static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 {
-	const struct txn_resource *res = &c->txn->resources[i];
+	const struct resource *res = &c->txn->resources[i];
 	const struct conflict_rule rule = run_rule(c->txn, i);
 	const struct changes_request request = {
-		.resource = i,
-		.base = res->base,
-		.layers = res->layers,
-		.n_layers = res->n_layers,
-		.top = res->top,
+		.resource = res,
 		.spill_dir = c->txn->session,
-		.store_name = res->store_name,
-		.t0 = rule.t0,
 		.seen = rule.seen,
 		.seen_ctx = rule.seen_ctx,
-		.peers = res->peers,
 		.ignores = !c->options->with_ignored,
-		.git = res->git,
-		.is_git = res->is_git,
 		.with_renames = true,
 		/* A dry run is where the hash comes from. */
 		.without_hash = c->is_reviewed ||
@@ -250,7 +241,7 @@ static int scan(struct commit *c, struct txn_result *result,
 
 /* What is not taken of several layers has to leave them as well. */
 static int write_rest(struct commit *c, struct part *part,
-		      const struct txn_resource *res, struct syncer *syncer,
+		      const struct resource *res, struct syncer *syncer,
 		      struct hb_error *err)
 {
 	const struct rest_request q = {
@@ -262,7 +253,7 @@ static int write_rest(struct commit *c, struct part *part,
 		.syncer = syncer,
 	};
 
-	return res->rest && res->n_layers > 1 ? rest_write(&q, err) : 0;
+	return res->rest >= 0 && res->n_layers > 1 ? rest_write(&q, err) : 0;
 }
 
 static int plan(struct commit *c, struct journal_writer *w,
@@ -301,10 +292,10 @@ static int plan(struct commit *c, struct journal_writer *w,
 	}
 	/* Two rounds: what the first started is written while we planned. */
 	for (size_t i = 0; i < c->n; i++) {
-		const struct txn_resource *res = &c->txn->resources[i];
+		const struct resource *res = &c->txn->resources[i];
 
 		r = syncer_wait(&syncers[i], res->spot);
-		if (r == 0 && !res->same_mount && syncers[i].is_all)
+		if (r == 0 && !res->record->same_mount && syncers[i].is_all)
 			r = syncer_wait(&syncers[i], res->dir);
 		if (r < 0)
 			return hb_fail(err, r,

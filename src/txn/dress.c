@@ -458,7 +458,7 @@ static int follow_top(struct site *s, const struct op *op, bool back,
 	struct place p;
 	int r;
 
-	p = place_of(*s->resource->top);
+	p = place_of(s->resource->top);
 	r = place_read(&p, &now, err);
 	if (r < 0)
 		return r;
@@ -484,7 +484,7 @@ static int follow_top(struct site *s, const struct op *op, bool back,
 static int dress_top(struct site *s, const struct op *op, bool back,
 		     struct hb_error *err)
 {
-	int r = *op->path == '\0' && s->resource->top
+	int r = *op->path == '\0' && s->resource->top >= 0
 			? follow_top(s, op, back, err)
 			: 0;
 

@@ -361,7 +361,7 @@ int history_drop(int session, enum history which, uint64_t id,
 
 struct sweep {
 	int session;
-	const struct txn_resource *resource;
+	const struct resource *resource;
 };
 
 static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
@@ -389,7 +389,7 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove an unfinished journal");
 	for (size_t i = 0; i < txn->n_resources; i++) {
-		const struct txn_resource *res = &txn->resources[i];
+		const struct resource *res = &txn->resources[i];
 		struct sweep w = { .session = txn->session, .resource = res };
 		struct ids ids = { .each = sweep_id, .ctx = &w };
 

@@ -89,7 +89,7 @@ int levels_clear_upper(struct planner *p, struct op *op, struct hb_error *err)
 }
 
 /* The newest directory of that path that some layer has. */
-static int read_layer_dir(const struct txn_resource *res, const char *path,
+static int read_layer_dir(const struct resource *res, const char *path,
 			  size_t len, size_t *ret_layer, struct entry *ret)
 {
 	for (size_t i = 0; i < res->n_layers; i++) {
@@ -108,7 +108,7 @@ static int add_dir_xattrs(const struct planner *p, const struct change *c,
 			  int base, struct op *op, struct buf *list[2],
 			  struct hb_error *err)
 {
-	const struct txn_resource *res = p->site->resource;
+	const struct resource *res = p->site->resource;
 	auto_fd int layer = content_find_dir(res->layers[c->layer], op->path,
 					     strlen(op->path), err);
 	int r;

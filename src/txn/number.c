@@ -7,7 +7,7 @@
 #include "txn/site.h"
 
 /* 1: nothing lies in undo/ID and trash/ID; 0: something does. */
-static int is_free(const struct txn_resource *resource, uint64_t id,
+static int is_free(const struct resource *resource, uint64_t id,
 		   struct hb_error *err)
 {
 	static const enum site_dir kept[] = { SITE_SPOT_UNDO, SITE_DIR_UNDO };

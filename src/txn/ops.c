@@ -416,7 +416,7 @@ static int plan_all(struct planner *p, struct hb_error *err)
 int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	      struct hb_error *err)
 {
-	const struct txn_resource *res = request->site->resource;
+	const struct resource *res = request->site->resource;
 	struct planner p = {
 		.q = request,
 		.site = request->site,
@@ -435,7 +435,7 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 
 	p.way.can_leave =
 		res->n_layers == 1 && !(res->is_shared && res->is_shared[0]);
-	p.way.can_move = p.way.can_leave && res->same_mount;
+	p.way.can_move = p.way.can_leave && res->record->same_mount;
 	r = preflight_space(request->site,
 			    p.way.can_move ? 0 : request->survey->bytes, err);
 	if (r == 0)

@@ -215,12 +215,6 @@ static int hang_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 static int hang_all(struct hang *h, struct hb_error *err)
 {
 	struct site *s = h->site;
-	const struct alike_place place = {
-		.base = s->resource->base,
-		.dir = s->resource->dir,
-		.layers = s->resource->layers,
-		.n_layers = 1,
-	};
 	int r;
 
 	r = hold_time(&h->list, s->upper.root, ".", err);
@@ -231,8 +225,8 @@ static int hang_all(struct hang *h, struct hb_error *err)
 	if (r >= 0)
 		r = tree_walk(s->resource->dir, FRESH, 0, hang_one, h, err);
 	if (r >= 0)
-		r = sweep_restore_times(&place, &h->list, err);
-	return r < 0 ? r : alike_forget(&place, err);
+		r = sweep_restore_times(s->resource, &h->list, err);
+	return r < 0 ? r : alike_forget(s->resource, err);
 }
 
 int parents_end(struct site *s, struct hb_error *err)

@@ -70,8 +70,8 @@ static int leave_one(struct rest *t, struct hb_error *err)
 	auto_fd int fd = -1;
 	int r;
 
-	fd = access_open_below(*t->q->resource->rest, path, level->len,
-			       O_RDONLY, err);
+	fd = access_open_below(t->q->resource->rest, path, level->len, O_RDONLY,
+			       err);
 	if (fd < 0)
 		return fd;
 	syncer_add(t->q->syncer, fd, ".", false);
@@ -95,7 +95,7 @@ static int leave(struct rest *t, const char *path, struct hb_error *err)
 static int find_layer(const struct rest *t, const char *path, size_t len,
 		      size_t *ret_layer)
 {
-	const struct txn_resource *res = t->q->resource;
+	const struct resource *res = t->q->resource;
 
 	for (size_t i = 0; i < res->n_layers; i++) {
 		auto_fd int fd = access_open_below(res->layers[i], path, len,
@@ -116,7 +116,7 @@ static int open_parent(const struct rest *t, const char *path, size_t len,
 	while (len > 0 && path[len - 1] != '/')
 		len--;
 	*ret_name = len;
-	return access_open_below(*t->q->resource->rest, path,
+	return access_open_below(t->q->resource->rest, path,
 				 len > 0 ? len - 1 : 0, O_RDONLY, err);
 }
 
@@ -147,7 +147,7 @@ static int copy(struct rest *t, size_t layer, const char *path, size_t len,
 		const struct change *c, struct entry *ret_entry,
 		struct hb_error *err)
 {
-	const struct txn_resource *res = t->q->resource;
+	const struct resource *res = t->q->resource;
 	auto_free char *whole = strndup(path, len);
 	const struct content_place source = { .root = res->layers[layer],
 					      .in_layer = true,
@@ -286,7 +286,7 @@ int rest_write(const struct rest_request *request, struct hb_error *err)
 	struct change c;
 	int r;
 
-	r = sys_attr_at(*request->resource->rest, "", &top);
+	r = sys_attr_at(request->resource->rest, "", &top);
 	if (r < 0)
 		return hb_fail(err, r,
 			       "cannot keep the changes that are left out");
@@ -298,9 +298,9 @@ int rest_write(const struct rest_request *request, struct hb_error *err)
 	if (r == 0)
 		r = linked_end(&t.linked, err);
 	if (r == 0) {
-		syncer_add(request->syncer, *request->resource->rest, ".",
+		syncer_add(request->syncer, request->resource->rest, ".",
 			   false);
-		r = sys_set_mtime_at(*request->resource->rest, "", top.mtime);
+		r = sys_set_mtime_at(request->resource->rest, "", top.mtime);
 		if (r < 0)
 			(void)hb_fail(
 				err, r,

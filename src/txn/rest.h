@@ -14,7 +14,7 @@ struct rest_request {
 	const struct txn_options *options;
 	struct changes *changes;
 	const struct survey *survey;
-	const struct txn_resource *resource; /* `rest` is where it goes */
+	const struct resource *resource; /* `rest` is where it goes */
 	int scratch; /* a directory of the same file system, for links */
 	struct syncer *syncer;
 };

@@ -35,18 +35,18 @@ struct paths {
 static int make_empty(struct site *s, const struct place *to,
 		      struct hb_error *err)
 {
-	const struct txn_resource *res = s->resource;
+	const struct resource *res = s->resource;
 	struct entry root;
-	struct carry carry = { .from = res->like  ? *res->like
-				       : res->top ? *res->top
-						  : res->base,
+	struct carry carry = { .from = res->like >= 0  ? res->like
+				       : res->top >= 0 ? res->top
+						       : res->base,
 			       .name = ".",
 			       .entry = &root,
-			       .flags = res->like ? CARRY_FROM_LAYER
-						  : CARRY_TO_LAYER };
+			       .flags = res->like >= 0 ? CARRY_FROM_LAYER
+						       : CARRY_TO_LAYER };
 	int r;
 
-	r = entry_read_fd(carry.from, res->like != NULL, &root, err);
+	r = entry_read_fd(carry.from, res->like >= 0, &root, err);
 	if (r < 0)
 		return r;
 	carry.mode = root.mode;

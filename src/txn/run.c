@@ -68,7 +68,8 @@ int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
 	if (r == 0)
 		return 0;
 	run_unlock(locks);
-	source = txn->resources[at].source ? txn->resources[at].source : ".";
+	source = txn->resources[at].record->source;
+	source = source ? source : ".";
 	if (r == -EWOULDBLOCK) {
 		hb_fix(err, "try again when it has ended");
 		return hb_fail(err, -HB_E_BUSY,

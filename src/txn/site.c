@@ -107,7 +107,7 @@ int site_sync(const struct site *s)
 	return sys_fsync(s->resource->dir);
 }
 
-int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
+int site_open(struct site *s, const struct resource *resource, uint64_t id,
 	      struct hb_error *err)
 {
 	struct sys_space space;

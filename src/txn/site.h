@@ -35,7 +35,7 @@ struct cursor {
 };
 
 struct site {
-	const struct txn_resource *resource;
+	const struct resource *resource;
 	uint64_t id;
 	char name[24];	     /* of its directories: the id */
 	int dirs[SITE_DIRS]; /* -1: not there */
@@ -56,7 +56,7 @@ struct place {
  * Opens the directories of the transaction that exist; site_make() also makes
  * those that do not, and syncs what it made.
  */
-int site_open(struct site *s, const struct txn_resource *resource, uint64_t id,
+int site_open(struct site *s, const struct resource *resource, uint64_t id,
 	      struct hb_error *err);
 int site_make(struct site *s, struct hb_error *err);
 void site_close(struct site *s);

@@ -30,9 +30,8 @@ static bool is_steady(const struct entry *e, const struct sys_attr *a)
 	       (e->type == ENTRY_DIR || a->size == e->size);
 }
 
-static int look_at(struct content_walk *walk,
-		   const struct txn_resource *resource, const struct change *c,
-		   struct hb_error *err)
+static int look_at(struct content_walk *walk, const struct resource *resource,
+		   const struct change *c, struct hb_error *err)
 {
 	const struct content_place place = {
 		.root = resource->layers[c->layer],
@@ -58,7 +57,7 @@ static int look_at(struct content_walk *walk,
 		       quoted(c->path));
 }
 
-int steady_check(const struct txn_resource *resource, struct changes *changes,
+int steady_check(const struct resource *resource, struct changes *changes,
 		 const struct txn_options *options, struct hb_error *err)
 {
 	struct content_walk walk;

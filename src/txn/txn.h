@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "changes/changes.h"
 #include "changes/filter.h"
+#include "changes/resource.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,50 +21,6 @@ struct hb_error;
  * The caller holds the session's lock and knows that no box is mounted.  All
  * descriptors are borrowed.
  */
-struct txn_resource {
-	const char *source; /* its name, for messages; may be NULL */
-	int base;	    /* the resource's root, verified */
-	int dir;	    /* the resource's directory in the store: rN */
-	int spot; /* a directory on the base's own mount for undo/ and txn/ */
-	/* layers, the topmost first; [0] is the upper: rN/upper */
-	const int *layers;
-	size_t n_layers;
-	const bool *is_shared; /* per layer: another session refers to it */
-	/*
-	 * Where a commit of several layers writes what it leaves out, as a
-	 * layer of its own over the new base; NULL: nowhere.  An empty
-	 * directory.
-	 */
-	const int *rest;
-	/*
-	 * What an upper that a rollback makes looks like, one of the layers;
-	 * NULL: as `top`.
-	 */
-	const int *like;
-	/*
-	 * An empty directory with the attributes that the base's root had when
-	 * nothing about them was pending: top.h.  NULL: there is none, and they
-	 * are no part of the change set.
-	 */
-	const int *top;
-	const struct changes_peers *peers; /* may be NULL */
-	const struct ignored_outside
-		*git; /* as struct changes_request has it */
-	bool is_git;  /* its root is the directory of a repository */
-	/*
-	 * Its directory is gone, and all of this an empty stand-in: a rollback
-	 * leaves it as it is.
-	 */
-	bool is_gone;
-	bool same_mount;	/* the upper lies on the base's mount */
-	const char *store_name; /* as struct changes_request has it */
-	struct timespec t0;
-	/*
-	 * The time there when the call began, for late.h: what changes from
-	 * now on has a ctime that is not before it.  Zero: not looked for.
-	 */
-	struct timespec since;
-};
 
 /*
  * One path that was committed, for the session's `seen` and the log; also each
@@ -99,7 +56,7 @@ typedef int (*txn_publishing_fn)(void *ctx, uint64_t id, bool has_rest,
 
 struct txn {
 	int session; /* the session's directory: journal lies here */
-	struct txn_resource *resources;
+	struct resource *resources;
 	size_t n_resources;
 	/*
 	 * May be NULL.  Hears HB_REPORT_CHANGED, and HB_REPORT_LEFT of an entry

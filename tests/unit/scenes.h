@@ -429,16 +429,9 @@ static inline struct txn_options scene_options(const struct scene *s)
 static inline int scene_sweep(const struct scene *s, const struct world *w,
 			      struct hb_error *err)
 {
-	const struct alike_place place = {
-		.base = w->base[0],
-		.dir = w->dir[0],
-		.layers = &w->upper[0],
-		.n_layers = 1,
-	};
-
 	/* Before it is filed it may be taken back. */
 	return s->is_swept && !w->txn.is_unfinished
-		       ? alike_note(&place, false, err)
+		       ? alike_note(&w->resources[0], false, err)
 		       : 0;
 }
 

@@ -24,28 +24,14 @@ static void check_text(const char *got, const char *want)
 	CHECK(strcmp(got, want) == 0);
 }
 
-static struct alike_place place_of(const struct world *w)
-{
-	return (struct alike_place){
-		.base = w->base[0],
-		.dir = w->dir[0],
-		.layers = &w->upper[0],
-		.n_layers = 1,
-	};
-}
-
 static int note(const struct world *w)
 {
-	const struct alike_place place = place_of(w);
-
-	return alike_note(&place, false, NULL);
+	return alike_note(&w->resources[0], false, NULL);
 }
 
 static int drop(const struct world *w)
 {
-	const struct alike_place place = place_of(w);
-
-	return alike_drop(&place, NULL, NULL);
+	return alike_drop(&w->resources[0], NULL, NULL);
 }
 
 static void put_copied_dir(int dir, const char *path)

@@ -402,7 +402,7 @@ static void our_own_names_are_skipped(void)
 	struct tree t;
 
 	tree_init(&t, 1);
-	t.request.store_name = ".holdback";
+	t.resource.store_name = ".holdback";
 	put_dir(t.base, ".holdback");
 	put_whiteout(t.layers[0], ".holdback");
 	put_dir(t.base, ".holdback-1");
@@ -422,7 +422,7 @@ static void our_own_name_is_skipped_where_the_base_has_none(void)
 	struct tree t;
 
 	tree_init(&t, 1);
-	t.request.store_name = ".holdback";
+	t.resource.store_name = ".holdback";
 	put_dir(t.layers[0], ".holdback");
 	put_file(t.layers[0], ".holdback/x", "x");
 	put_file(t.layers[0], "f", "x");

@@ -237,7 +237,7 @@ static void random_sessions_are_told_exactly(void)
 		CHECK(in_overlay(&t, meddle, &seed));
 		snapshot_read(t.top, "after", &after);
 		snapshot_diff(&before, &after, &want);
-		t.request.t0 = (struct timespec){ 0 };
+		t.resource.t0 = (struct timespec){ 0 };
 		compare_with(&t, buf_str(&want), seed);
 		buf_done(&want);
 		snapshot_free(&before);

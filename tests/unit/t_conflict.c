@@ -15,7 +15,7 @@ static void begin(struct tree *t)
 		put_file(t->top, "marker", "");
 		CHECK_INT(fstatat(t->top, "marker", &st, 0), 0);
 	}
-	t->request.t0 = st.st_ctim;
+	t->resource.t0 = st.st_ctim;
 }
 
 static void edit(struct tree *t, const char *path, const char *text)
@@ -133,7 +133,7 @@ static void actions_of_the_user(void)
 		cases[i].act(&t);
 		check_why(&t, "f", cases[i].want);
 		/* Nobody asks: nothing is found. */
-		t.request.t0 = (struct timespec){ 0 };
+		t.resource.t0 = (struct timespec){ 0 };
 		check_why(&t, "f", CONFLICT_NONE);
 		tree_done(&t);
 	}
@@ -146,9 +146,9 @@ static void equality_counts(void)
 
 	start(&t);
 	CHECK_INT(fstatat(t.base, "f", &st, 0), 0);
-	t.request.t0 = st.st_ctim;
+	t.resource.t0 = st.st_ctim;
 	CHECK_CHANGES(&t, "M f !\n");
-	t.request.t0.tv_nsec++;
+	t.resource.t0.tv_nsec++;
 	CHECK_CHANGES(&t, "M f\n");
 	tree_done(&t);
 }

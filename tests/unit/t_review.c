@@ -50,10 +50,7 @@ static void begin(struct scene *s)
 	sha256_init(&h);
 	for (size_t i = 0; i < 2; i++) {
 		const struct changes_request request = {
-			.resource = i,
-			.base = s->w.base[i],
-			.layers = &s->w.upper[i],
-			.n_layers = 1,
+			.resource = &s->w.resources[i],
 			.spill_dir = s->w.session,
 		};
 

@@ -35,6 +35,7 @@ struct tree {
 	int top, base;
 	int layers[TREE_LAYERS];
 	size_t n_layers;
+	struct resource resource;
 	struct changes_request request;
 };
 
@@ -61,10 +62,12 @@ static inline void tree_init(struct tree *t, size_t n_layers)
 	t->base = tree_dir(t->top, "base");
 	for (size_t i = 0; i < n_layers; i++)
 		t->layers[i] = tree_dir(t->top, names[i]);
+	t->resource = (struct resource)RESOURCE_CLOSED;
+	t->resource.base = t->base;
+	t->resource.layers = t->layers;
+	t->resource.n_layers = n_layers;
 	t->request = (struct changes_request){
-		.base = t->base,
-		.layers = t->layers,
-		.n_layers = n_layers,
+		.resource = &t->resource,
 		.spill_dir = t->top,
 	};
 }

@@ -26,7 +26,8 @@ struct world {
 	int tops[WORLD_RESOURCES]; /* -1: there is none */
 	size_t n;
 	bool no_layer_moves;
-	struct txn_resource resources[WORLD_RESOURCES];
+	struct record_resource records[WORLD_RESOURCES];
+	struct resource resources[WORLD_RESOURCES];
 	struct txn txn;
 	uint64_t n_seen;
 };
@@ -67,7 +68,7 @@ static inline int world_dir(int at, const char *name)
 /* Opens everything again, as the next process would. */
 static inline void world_open(struct world *w)
 {
-	static const bool not_shared[1] = { false };
+	static bool not_shared[1] = { false };
 	char name[32];
 	int far = w->far[0] ? open(w->far, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 			    : -1;
@@ -87,15 +88,20 @@ static inline void world_open(struct world *w)
 		/* Between two renames of a rollback there may be none. */
 		w->upper[i] = openat(w->dir[i], "upper",
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		w->resources[i] = (struct txn_resource){
+		w->records[i].same_mount = far < 0;
+		w->resources[i] = (struct resource){
+			.record = &w->records[i],
+			.number = i,
 			.base = w->base[i],
 			.dir = w->dir[i],
 			.spot = w->spot[i],
 			.layers = &w->upper[i],
 			.n_layers = 1,
 			.is_shared = not_shared,
-			.top = w->tops[i] >= 0 ? &w->tops[i] : NULL,
-			.same_mount = far < 0,
+			.upper = w->upper[i],
+			.top = w->tops[i],
+			.rest = -1,
+			.like = -1,
 		};
 	}
 	w->txn = (struct txn){ .session = w->session,

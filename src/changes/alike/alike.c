@@ -61,7 +61,7 @@ enum sides {
 };
 
 struct noting {
-	const struct alike_place *place;
+	const struct resource *resource;
 	struct known before;
 	enum sides sides[LEVELS]; /* of the directory at hand, by depth */
 	struct spill list;
@@ -355,7 +355,8 @@ static int note_one(void *ctx, struct sighting *s, struct hb_error *err)
 	/* Nothing below shines through. */
 	if (s->new.is_opaque)
 		return WALK_PAST;
-	r = below_find(n->place->layers + 1, n->place->n_layers - 1, s, &below);
+	r = below_find(n->resource->layers + 1, n->resource->n_layers - 1, s,
+		       &below);
 	if (r < 0 || below.entry.type != s->new.type)
 		return WALK_PAST;
 	r = s->new.type == ENTRY_DIR ? note_dir(n, s, &below, err)
@@ -367,7 +368,7 @@ static int note_top(struct noting *n, struct hb_error *err)
 {
 	struct spilled record = { .change = { .kind = ALIKE_OTHER,
 					      .path = "." } };
-	int r = entry_read_fd(n->place->layers[0], true, &record.change.new,
+	int r = entry_read_fd(n->resource->layers[0], true, &record.change.new,
 			      err);
 
 	/* It says nothing by itself. */
@@ -377,11 +378,11 @@ static int note_top(struct noting *n, struct hb_error *err)
 static int walk(struct noting *n, struct hb_error *err)
 {
 	const struct walk_request request = {
-		.base = n->place->base,
-		.layers = n->place->layers,
+		.base = n->resource->base,
+		.layers = n->resource->layers,
 		.n_layers = 1,
-		.spill_dir = n->place->dir,
-		.store_name = n->place->store_name,
+		.spill_dir = n->resource->dir,
+		.store_name = n->resource->store_name,
 		.sight = note_one,
 		.known = known_file,
 		.settled = pass_noted,
@@ -395,7 +396,7 @@ static int walk(struct noting *n, struct hb_error *err)
 static void open_before(struct noting *n)
 {
 	uint64_t size;
-	int fd = alike_list_open(n->place->dir, LIST, &size);
+	int fd = alike_list_open(n->resource->dir, LIST, &size);
 
 	n->before.spill.file = -1;
 	if (fd < 0)
@@ -419,10 +420,10 @@ static bool goes_at_once(const struct spilled *record,
 	return true;
 }
 
-static int drop_name(const struct alike_place *place, const char *name,
+static int drop_name(const struct resource *resource, const char *name,
 		     struct hb_error *err)
 {
-	int r = sys_unlinkat(place->dir, name, 0);
+	int r = sys_unlinkat(resource->dir, name, 0);
 
 	return r < 0 && r != -ENOENT
 		       ? hb_fail(err, r, "cannot remove '%s'", name)
@@ -430,19 +431,19 @@ static int drop_name(const struct alike_place *place, const char *name,
 }
 
 /* A sweep that was interrupted: see above. */
-static int make_up(const struct alike_place *place, struct hb_error *err)
+static int make_up(const struct resource *resource, struct hb_error *err)
 {
 	uint64_t size;
-	int fd = alike_list_open(place->dir, LIST_NEW, &size);
+	int fd = alike_list_open(resource->dir, LIST_NEW, &size);
 	struct spill list;
 	int r;
 
 	if (fd < 0)
 		return 0;
 	spill_resume(&list, fd, size);
-	r = sweep_restore_times(place, &list, err);
+	r = sweep_restore_times(resource, &list, err);
 	spill_done(&list);
-	return r < 0 ? r : drop_name(place, LIST_NEW, err);
+	return r < 0 ? r : drop_name(resource, LIST_NEW, err);
 }
 
 /* What could go from it then could not, and cannot now. */
@@ -457,7 +458,7 @@ static bool is_as_before(const struct noting *n)
 static int keep(struct noting *n, struct hb_error *err)
 {
 	const struct sweep_request sweep = {
-		.place = n->place,
+		.resource = n->resource,
 		.list = &n->list,
 		.may_go = may_go_at_once,
 		.goes = goes_at_once,
@@ -466,7 +467,7 @@ static int keep(struct noting *n, struct hb_error *err)
 	int r = 0;
 
 	if (is_as_before(n))
-		return drop_name(n->place, LIST_NEW, err);
+		return drop_name(n->resource, LIST_NEW, err);
 	if (n->n_going + n->n_useful > 0)
 		r = alike_list_end(&n->list, err);
 	if (r >= 0 && n->n_going > 0)
@@ -474,10 +475,10 @@ static int keep(struct noting *n, struct hb_error *err)
 	if (r < 0)
 		return r;
 	if (n->n_going + n->n_useful == 0) {
-		r = drop_name(n->place, LIST_NEW, err);
-		return r < 0 ? r : drop_name(n->place, LIST, err);
+		r = drop_name(n->resource, LIST_NEW, err);
+		return r < 0 ? r : drop_name(n->resource, LIST, err);
 	}
-	r = sys_renameat(n->place->dir, LIST_NEW, n->place->dir, LIST);
+	r = sys_renameat(n->resource->dir, LIST_NEW, n->resource->dir, LIST);
 	return r < 0 ? hb_fail(err, r, "cannot note the copies without changes")
 		     : 0;
 }
@@ -488,32 +489,32 @@ static bool can_have_marks(int dir)
 	       -EOPNOTSUPP;
 }
 
-int alike_note(const struct alike_place *place, bool is_committed,
+int alike_note(const struct resource *resource, bool is_committed,
 	       struct hb_error *err)
 {
 	struct noting n = {
-		.place = place,
+		.resource = resource,
 		.bytes = ALIKE_BYTES_MAX,
 		.is_committed = is_committed,
 	};
 	int r;
 
-	r = make_up(place, err);
+	r = make_up(resource, err);
 	if (r >= 0)
-		r = tree_is_empty(place->layers[0], ".", TREE_OURS, err);
+		r = tree_is_empty(resource->layers[0], ".", TREE_OURS, err);
 	if (r == 1)
-		return alike_forget(place, err);
+		return alike_forget(resource, err);
 	if (r >= 0)
-		r = alike_list_begin(&n.list, place->dir, LIST_NEW, err);
+		r = alike_list_begin(&n.list, resource->dir, LIST_NEW, err);
 	if (r < 0)
 		return r;
-	n.has_marks = can_have_marks(place->layers[0]);
+	n.has_marks = can_have_marks(resource->layers[0]);
 	open_before(&n);
 	r = walk(&n, err);
 	if (r >= 0)
 		r = keep(&n, err);
 	if (r < 0)
-		(void)make_up(place, NULL);
+		(void)make_up(resource, NULL);
 	known_done(&n.before);
 	spill_done(&n.list);
 	return r;
@@ -535,12 +536,12 @@ static bool is_stale(const struct spilled *record, const struct sys_attr *base)
 	       !time_is_same(base->ctime, c->old.ctime);
 }
 
-int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
+int alike_drop(const struct resource *resource, struct timespec *ret_newest,
 	       struct hb_error *err)
 {
 	struct spill list;
 	const struct sweep_request sweep = {
-		.place = place,
+		.resource = resource,
 		.list = &list,
 		.may_go = may_be_stale,
 		.goes = is_stale,
@@ -552,10 +553,10 @@ int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
 
 	if (ret_newest)
 		*ret_newest = (struct timespec){ 0 };
-	r = make_up(place, err);
+	r = make_up(resource, err);
 	if (r < 0)
 		return r;
-	fd = alike_list_open(place->dir, LIST, &size);
+	fd = alike_list_open(resource->dir, LIST, &size);
 	if (fd < 0)
 		return 0;
 	spill_resume(&list, fd, size);
@@ -564,9 +565,9 @@ int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
 	return r;
 }
 
-int alike_forget(const struct alike_place *place, struct hb_error *err)
+int alike_forget(const struct resource *resource, struct hb_error *err)
 {
-	int r = drop_name(place, LIST_NEW, err);
+	int r = drop_name(resource, LIST_NEW, err);
 
-	return r < 0 ? r : drop_name(place, LIST, err);
+	return r < 0 ? r : drop_name(resource, LIST, err);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 struct hb_error;
+struct resource;
 
 /*
  * What a box has copied to the upper and left as it was: `touch`, `git status`,
@@ -35,33 +36,25 @@ struct hb_error;
  */
 #define ALIKE_BYTES_MAX ((uint64_t)1 << 28)
 
-struct alike_place {
-	int base;	   /* the resource's root, verified */
-	int dir;	   /* its directory in the store: `alike` lies there */
-	const int *layers; /* the topmost first; [0] is the upper */
-	size_t n_layers;
-	const char *store_name; /* as struct changes_request has it */
-};
-
 /*
  * With `is_committed` all that was pending is in the base, so that times of a
  * directory are none that are still to come.  Can be killed and called again.
  * A failure may leave things that could have gone, and no more.
  */
-int alike_note(const struct alike_place *place, bool is_committed,
+int alike_note(const struct resource *resource, bool is_committed,
 	       struct hb_error *err);
 
 /*
  * Durable when it returns.  `ret_newest`, which may be NULL, is the latest
  * noted ctime in the upper, or zero.  Writes in the next box must be later.
  */
-int alike_drop(const struct alike_place *place, struct timespec *ret_newest,
+int alike_drop(const struct resource *resource, struct timespec *ret_newest,
 	       struct hb_error *err);
 
 /*
  * Forgets all notes, for a caller that gives objects of the upper other
  * attributes.
  */
-int alike_forget(const struct alike_place *place, struct hb_error *err);
+int alike_forget(const struct resource *resource, struct hb_error *err);
 
 #endif

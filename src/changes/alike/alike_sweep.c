@@ -70,14 +70,14 @@ static void close_top(struct sweep *s)
 /* What cannot be opened is left alone. */
 static void open_top(struct sweep *s)
 {
-	const struct alike_place *place = s->q->place;
+	const struct resource *resource = s->q->resource;
 
 	if (s->is_open)
 		return;
-	s->upper = access_open_below(place->layers[0], buf_str(&s->path),
+	s->upper = access_open_below(resource->layers[0], buf_str(&s->path),
 				     s->path.len, O_PATH, NULL);
-	s->base = access_open_below(place->base, buf_str(&s->path), s->path.len,
-				    O_PATH, NULL);
+	s->base = access_open_below(resource->base, buf_str(&s->path),
+				    s->path.len, O_PATH, NULL);
 	s->is_open = true;
 }
 
@@ -96,7 +96,7 @@ static int settle_top(struct sweep *s, struct hb_error *err)
 	r = sys_set_mtime_at(s->upper, "", level->mtime);
 	if (r >= 0 && s->q->is_durable && !level->goes) {
 		dir = sys_openat(s->upper, ".", O_RDONLY | O_DIRECTORY, 0);
-		r = dir < 0 ? sys_syncfs(s->q->place->layers[0])
+		r = dir < 0 ? sys_syncfs(s->q->resource->layers[0])
 			    : sys_fsync(dir);
 	}
 	return r < 0 ? fail_at("settle", buf_str(&s->path), r, err) : 0;
@@ -250,7 +250,7 @@ int sweep_run(const struct sweep_request *request, uint64_t *ret_n,
 	return r < 0 ? r : 0;
 }
 
-int sweep_restore_times(const struct alike_place *place, struct spill *list,
+int sweep_restore_times(const struct resource *resource, struct spill *list,
 			struct hb_error *err)
 {
 	struct spilled record;
@@ -265,9 +265,9 @@ int sweep_restore_times(const struct alike_place *place, struct spill *list,
 
 		if (c->new.type != ENTRY_DIR)
 			continue;
-		dir = access_open_below(place->layers[0], is_top ? "" : c->path,
-					is_top ? 0 : strlen(c->path), O_PATH,
-					NULL);
+		dir = access_open_below(
+			resource->layers[0], is_top ? "" : c->path,
+			is_top ? 0 : strlen(c->path), O_PATH, NULL);
 		if (dir < 0 || sys_attr_at(dir, "", &now) < 0 ||
 		    !is_it(&c->new, &now) ||
 		    time_is_same(now.mtime, c->new.mtime))

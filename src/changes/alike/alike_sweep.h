@@ -20,7 +20,7 @@ typedef bool (*sweep_fn)(const struct spilled *record,
 			 const struct sys_attr *base);
 
 struct sweep_request {
-	const struct alike_place *place;
+	const struct resource *resource;
 	struct spill *list;
 	sweep_may_fn may_go;
 	sweep_fn goes;
@@ -36,7 +36,7 @@ int sweep_run(const struct sweep_request *request, uint64_t *ret_n,
  * After a crash in the middle of it: directories that lost a name have the
  * times of the list again.
  */
-int sweep_restore_times(const struct alike_place *place, struct spill *list,
+int sweep_restore_times(const struct resource *resource, struct spill *list,
 			struct hb_error *err);
 
 #endif

@@ -254,7 +254,7 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 /* With nothing in it, the top is as it was before the box. */
 static void restore_top(const struct hb_session *s, size_t i)
 {
-	const struct session_resource *resource = &s->resources[i];
+	const struct resource *resource = &s->resources[i];
 	auto_fd int top = sys_openat(resource->dir, RESOURCE_TOP, DIR_FLAGS, 0);
 	struct sys_attr attr;
 

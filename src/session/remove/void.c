@@ -42,7 +42,7 @@ static bool has_xattrs(int fd)
 static bool has_other_top(const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++) {
-		const struct session_resource *resource = &s->resources[i];
+		const struct resource *resource = &s->resources[i];
 		const int top = resource->top;
 		struct sys_attr was, is;
 

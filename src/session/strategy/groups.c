@@ -270,7 +270,7 @@ static const char *split(const char *path, size_t *ret_len)
 }
 
 struct prepare {
-	const struct session_resource *resource;
+	const struct resource *resource;
 	struct who who;
 	struct list *list;
 	struct buf path; /* of the directory that was looked at last */
@@ -442,7 +442,7 @@ static bool is_in_layer(int layer, const char *path)
 }
 
 /* What a frozen layer has is not the base's any more. */
-static bool is_frozen(const struct session_resource *resource, const char *path)
+static bool is_frozen(const struct resource *resource, const char *path)
 {
 	for (size_t i = 1; i < resource->n_layers; i++)
 		if (is_in_layer(resource->layers[i], path))
@@ -472,8 +472,8 @@ static int note_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 	return list_add(p->list, v->path, S_ISDIR(v->attr.mode), err);
 }
 
-static int open_parent(const struct session_resource *resource,
-		       const char *path, const char **ret_name)
+static int open_parent(const struct resource *resource, const char *path,
+		       const char **ret_name)
 {
 	size_t len;
 
@@ -482,8 +482,8 @@ static int open_parent(const struct session_resource *resource,
 }
 
 /* Where the directory that the upper is to have looks like it does now. */
-static int find_source(const struct session_resource *resource,
-		       const char *path, bool is_dir, bool *ret_in_layer)
+static int find_source(const struct resource *resource, const char *path,
+		       bool is_dir, bool *ret_in_layer)
 {
 	for (size_t i = 1; is_dir && i < resource->n_layers; i++) {
 		auto_fd int fd = access_open_below(resource->layers[i], path,
@@ -521,7 +521,7 @@ static int make_all(const struct prepare *p, struct hb_error *err)
 }
 
 /* Known by these when the box has ended; all of it has been made by now. */
-static int identify_all(const struct session_resource *resource, struct list *l)
+static int identify_all(const struct resource *resource, struct list *l)
 {
 	struct note note;
 	int r = 0;
@@ -548,7 +548,7 @@ static int identify_all(const struct session_resource *resource, struct list *l)
  */
 static int prepare(struct prepare *p, struct hb_error *err)
 {
-	const struct session_resource *resource = p->resource;
+	const struct resource *resource = p->resource;
 	int r;
 
 	r = who_init(&p->who, err);
@@ -571,13 +571,7 @@ static int prepare(struct prepare *p, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot note the copies") : 0;
 }
 
-/*
- * Puts an entry into the layer for each such object of the base that the layer
- * does not have or hide, and notes which in the file `groups` beside it.  After
- * a failure, or when it was interrupted, groups_settle() removes what there is.
- */
-static int groups_prepare(const struct session_resource *resource,
-			  struct hb_error *err)
+int groups_prepare(const struct resource *resource, struct hb_error *err)
 {
 	auto_free struct list *list = calloc(1, sizeof(*list));
 	struct prepare p = { .resource = resource,
@@ -605,8 +599,8 @@ static int groups_prepare(const struct session_resource *resource,
 	return 0;
 }
 
-static void remove_untouched(const struct session_resource *resource,
-			     const char *path, bool is_dir)
+static void remove_untouched(const struct resource *resource, const char *path,
+			     bool is_dir)
 {
 	struct sys_attr parent;
 	const char *name;
@@ -626,9 +620,7 @@ static bool is_as_noted(const struct note *note, const struct sys_attr *now)
 		now->ctime.tv_nsec == note->nsec);
 }
 
-/* Removes the entries that nobody touched.  No box is mounted. */
-static int groups_settle(const struct session_resource *resource,
-			 struct hb_error *err)
+int groups_settle(const struct resource *resource, struct hb_error *err)
 {
 	auto_free struct list *l = NULL;
 	auto_fd int fd =

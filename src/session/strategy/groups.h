@@ -8,7 +8,7 @@
 
 struct hb_session;
 struct hb_error;
-struct session_resource;
+struct resource;
 
 /*
  * A user's box knows one group, the effective one.  What is the user's own and
@@ -39,6 +39,16 @@ int groups_matter(int base, bool asked, struct hb_error *err);
 
 /* "'dev'" or "3000", for people. */
 void groups_name(gid_t gid, char *ret, size_t size);
+
+/*
+ * Puts an entry into the layer for each such object of the base that the layer
+ * does not have or hide, and notes which in the file `groups` beside it.  After
+ * a failure, or when it was interrupted, groups_settle() removes what there is.
+ */
+int groups_prepare(const struct resource *resource, struct hb_error *err);
+
+/* Removes the entries that nobody touched.  No box is mounted. */
+int groups_settle(const struct resource *resource, struct hb_error *err);
 
 /* Whether the layers have to be prepared for the sake of groups. */
 bool session_has_groups(const struct hb_session *s);

@@ -76,7 +76,7 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 		      struct hb_error *err)
 {
 	struct hb_session *s = shown->session;
-	struct session_resource *resource;
+	struct resource *resource;
 	struct sys_attr store;
 	int r;
 
