@@ -52,6 +52,25 @@ enum hb_state {
 const char *hb_state_name(enum hb_state state);
 
 /* What is known of a session without its lock. */
+/*
+ * The names that hb_create_options.strategy may have, NULL at the end: in the
+ * order of fallback, the default first.
+ */
+extern const char *const hb_strategies[];
+
+/* A directory that is held back. */
+struct hb_resource {
+	const char *source;    /* the real one */
+	const char *inside;    /* where the view has it */
+	const char *requested; /* the strategy that was asked for */
+	const char *strategy;  /* the one in force */
+	/*
+	 * It is gone or another one, as it was when the session was last looked
+	 * into.
+	 */
+	bool is_gone;
+};
+
 struct hb_session_info {
 	const char *name;
 	const char *id;
@@ -70,16 +89,9 @@ struct hb_session_info {
 	 */
 	const char *interrupted;
 	bool is_damaged; /* and what it was cannot be read as a whole */
+	const struct hb_resource *resources;
 	size_t n_resources;
-	const char *const *sources;
-	const char *const *insides;
-	const char *const *strategies; /* how they were to be held back */
-	const char *const *effectives; /* how they are */
-	/*
-	 * Whether the directory is gone or another one, as it was when the
-	 * session was last looked into; NULL: it was not yet.
-	 */
-	const bool *gones;
+	bool knows_gone; /* hb_resource.is_gone says something */
 };
 
 /* Whether one of its resources has the working directory in it. */
@@ -103,7 +115,7 @@ struct hb_create_options {
 	bool is_durable;
 	/* Looks for groups that the box does not know in all of the tree. */
 	bool scan_groups;
-	const char *strategy; /* NULL: "overlay" */
+	const char *strategy; /* NULL: the default, hb_strategies[0] */
 	/* -HB_E_UNSUPPORTED where it would be another strategy. */
 	bool without_fallback;
 	/*

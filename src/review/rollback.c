@@ -347,7 +347,8 @@ static int settle_without(struct hb_session *s, const struct txn_path *found,
 static int drop_found(struct hb_session *s, struct txn_path *found, size_t n,
 		      struct hb_error *err)
 {
-	bool is_left = s->record.state == SESSION_ACTIVE && shown_has_trees(s);
+	bool is_left = s->record.state == SESSION_ACTIVE &&
+		       shown_has_trees(&s->record);
 	int r = 0;
 
 	if (is_left)

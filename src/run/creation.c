@@ -11,6 +11,7 @@
 #include "plan/view_place.h"
 #include "run/kept.h"
 #include "session/create.h"
+#include "session/strategy/shown.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
@@ -119,14 +120,8 @@ static int look(struct run *run, const struct hb_run_options *options,
 
 static void set_strategy(struct session_record *record, const char *name)
 {
-	for (size_t i = 0; name && i < record->n_resources; i++) {
-		struct record_resource *resource = &record->resources[i];
-
-		(void)snprintf(resource->strategy, sizeof(resource->strategy),
-			       "%s", name);
-		(void)snprintf(resource->effective, sizeof(resource->effective),
-			       "%s", name);
-	}
+	for (size_t i = 0; name && i < record->n_resources; i++)
+		shown_set_strategy(&record->resources[i], name);
 }
 
 static int make(struct hb_store *store, const struct run *run,
@@ -165,7 +160,8 @@ int hb_session_create(struct hb_store *store,
 	int r;
 
 	r = session_check_new(store, options->name, err);
-	if (r >= 0 && options->strategy && !strategy_find(options->strategy))
+	if (r >= 0 && options->strategy &&
+	    (!options->strategy[0] || !strategy_find(options->strategy)))
 		return hb_fail(err, -HB_E_USAGE, "there is no strategy '%.80s'",
 			       options->strategy);
 	if (r >= 0)

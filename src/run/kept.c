@@ -65,7 +65,9 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 		if (run->is_bare)
 			(void)snprintf(resource->effective,
 				       sizeof(resource->effective), "%s",
-				       STRATEGY_COPY);
+				       strategy_next(NULL, resource->type,
+						     STRATEGY_BARE)
+					       ->name);
 	}
 	return r < 0 ? r : policy_record(run, record, err);
 }

@@ -17,7 +17,6 @@
 #include "session/session.h"
 #include "session/settle.h"
 #include "session/state.h"
-#include "session/strategy/groups.h"
 #include "session/strategy/shown.h"
 #include "store/berth.h"
 #include "store/live.h"
@@ -68,6 +67,7 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 		&m->session->record.resources[i];
 	struct view_overlay *overlay = &m->overlays[at];
 	const struct strategy *strategy = NULL;
+	const char *tree = NULL;
 	char path[PATH_MAX];
 	int r;
 
@@ -81,10 +81,12 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 		return r;
 	overlay->layers = (const char *const *)m->layers[at];
 	r = shown_strategy(resource, &strategy, err);
-	if (r >= 0 && strategy->shown)
-		r = session_store_path(m->session, i, strategy->shown, path,
-				       sizeof(path), err);
-	if (r >= 0 && strategy->shown)
+	if (r >= 0)
+		tree = strategy->show(resource);
+	if (r >= 0 && tree)
+		r = session_store_path(m->session, i, tree, path, sizeof(path),
+				       err);
+	if (r >= 0 && tree)
 		r = plan_keep_text(m->plan, path, &overlay->tree, err);
 	if (r >= 0)
 		r = session_store_path(m->session, i, "upper", path,
@@ -156,7 +158,8 @@ static int hide_stores(struct hb_session *s, struct hb_error *err)
 		if (r < 0)
 			return r;
 		/* A tree of ours does not have them. */
-		if (strategy->shown || s->resources[i].is_gone)
+		if (strategy->show(&s->record.resources[i]) ||
+		    s->resources[i].is_gone)
 			continue;
 		r = hide_store(&s->resources[i], BERTH, err);
 		if (r >= 0 && berth_is_used(&s->record.resources[i]))
@@ -323,7 +326,7 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 		store_say(s->store,
 			  "no other command can join this session: %s: %s",
 			  why.text, hb_strerror(why.code));
-	r = session_prepare_groups(s, err);
+	r = shown_begin_box(s, err);
 	if (r < 0)
 		return r;
 	if (!m->plan->argv && m->door < 0)

@@ -10,7 +10,6 @@
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/strategy/fallback.h"
-#include "session/strategy/groups.h"
 #include "session/strategy/shown.h"
 #include "store/berth.h"
 #include "store/boot.h"
@@ -30,6 +29,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -86,44 +86,6 @@ static int copy_top(int base, int dir, struct hb_error *err)
 	return layers_make_upper(dir, RESOURCE_TOP, upper, err);
 }
 
-/* What is not known in the box, and what follows from it: groups.h. */
-static int look_for_groups(const struct hb_store *store, int base,
-			   const struct hb_create_options *asked,
-			   struct record_resource *resource,
-			   struct hb_error *err)
-{
-	struct groups_found found;
-	char name[64];
-	int r;
-
-	r = groups_matter(base, asked->scan_groups, err);
-	if (r < 0)
-		return r;
-	resource->has_groups = r > 0;
-	if (asked->is_quiet)
-		return 0;
-	r = groups_probe(base, &found, err);
-	if (r <= 0)
-		return r;
-	groups_name(found.gid, name, sizeof(name));
-	if (!found.is_member)
-		store_say(store,
-			  "you are not in group %s: its files are read-only "
-			  "inside",
-			  name);
-	else if (resource->has_groups)
-		store_say(store,
-			  "group %s is unknown inside: its files are copied "
-			  "before each command",
-			  name);
-	else
-		store_say(store,
-			  "files of group %s are read-only inside; use "
-			  "--scan-groups",
-			  name);
-	return 0;
-}
-
 /* What boxes are shown is there when the session is. */
 static int make_shown(const struct hb_store *store, int dir,
 		      const struct session_record *record, struct hb_error *err)
@@ -132,12 +94,9 @@ static int make_shown(const struct hb_store *store, int dir,
 	int r;
 
 	s.record = *record;
-	if (!shown_has_trees(&s))
-		return 0;
-	r = session_open_resources(&s, err);
-	if (r >= 0)
-		r = shown_before_box(&s, NULL, NULL, err);
+	r = shown_before_box(&s, NULL, NULL, err);
 	session_close_resources(&s);
+	free(s.infos);
 	return r;
 }
 
@@ -200,6 +159,7 @@ static int make_resource(const struct hb_store *store, struct made *made,
 			 struct hb_error *err)
 {
 	struct record_resource *resource = &record->resources[number];
+	struct resource of = RESOURCE_CLOSED;
 	char name[LAYOUT_RESOURCE_SIZE];
 	auto_fd int base = -1;
 	auto_fd int dir = -1;
@@ -228,14 +188,13 @@ static int make_resource(const struct hb_store *store, struct made *made,
 		r = resource_make_dirs(place, err);
 	if (r >= 0 && origin)
 		return origin->fill(origin->ctx, number, place, resource, err);
+	of.record = resource;
+	of.number = number;
+	of.base = base;
+	of.dir = place;
 	if (r >= 0)
-		r = fallback_choose(
-			store,
-			&(struct fallback_place){ base, place, record->boot },
-			asked, resource, err);
-	/* On a copy groups are no matter: nothing is copied up. */
-	if (r >= 0 && strcmp(resource->effective, STRATEGY_OVERLAY) == 0)
-		r = look_for_groups(store, base, asked, resource, err);
+		r = fallback_choose(store, record->boot, asked, &of, resource,
+				    err);
 	if (r >= 0)
 		r = copy_top(base, place, err);
 	if (r < 0)
@@ -372,10 +331,9 @@ static int publish(const struct hb_store *store, const char *making,
 static int sync_copies(const struct session_record *record, int dir,
 		       struct hb_error *err)
 {
-	const struct hb_session s = { .record = *record };
 	int r = 0;
 
-	if (!shown_has_trees(&s))
+	if (!shown_has_trees(record))
 		return 0;
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
 		auto_fd int base = resource_open(&record->resources[i], err);
@@ -412,6 +370,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	r = layout_new_id(record->id, err);
 	if (r < 0)
 		return r;
+	shown_name_strategies(record);
 	(void)snprintf(making, sizeof(making), STORE_NEW "%s", record->id);
 	r = sys_mkdirat(store->sessions, making, 0700);
 	if (r < 0)

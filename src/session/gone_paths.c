@@ -125,8 +125,9 @@ int hb_session_gone(struct hb_session *session, hb_gone_fn fn, void *ctx,
 {
 	int r = 0;
 
-	for (size_t i = 0;
-	     r >= 0 && session->gones && i < session->record.n_resources; i++) {
+	for (size_t i = 0; r >= 0 && session->info.knows_gone &&
+			   i < session->record.n_resources;
+	     i++) {
 		struct gone_walk w = {
 			.resource = i,
 			.fn = fn,
@@ -136,7 +137,7 @@ int hb_session_gone(struct hb_session *session, hb_gone_fn fn, void *ctx,
 		};
 		struct hb_error why = { 0 };
 
-		if (!session->gones[i])
+		if (!session->infos[i].is_gone)
 			continue;
 		r = walk_layers(session, &w, &why);
 		while (w.n_layers > 0)

@@ -78,8 +78,8 @@ int session_fail_interrupted(const struct hb_session *s, struct hb_error *err)
 {
 	const char *name = s->record.name;
 
-	for (size_t i = 0; s->gones && i < s->record.n_resources; i++)
-		if (s->gones[i] && !s->info.is_damaged)
+	for (size_t i = 0; s->info.knows_gone && i < s->record.n_resources; i++)
+		if (s->infos[i].is_gone && !s->info.is_damaged)
 			return fail_without(s, s->record.resources[i].source,
 					    err);
 	if (s->info.is_damaged)

@@ -145,13 +145,13 @@ static int note_gones(struct hb_session *s, struct hb_error *err)
 {
 	size_t n = s->record.n_resources;
 
-	if (!s->gones)
-		s->gones = calloc(n, sizeof(*s->gones));
-	if (!s->gones)
+	if (!s->infos)
+		s->infos = calloc(n, sizeof(*s->infos));
+	if (!s->infos)
 		return hb_fail(err, -ENOMEM, "cannot open the resources");
 	for (size_t i = 0; i < n; i++)
-		s->gones[i] = s->resources[i].is_gone;
-	s->info.gones = s->gones;
+		s->infos[i].is_gone = s->resources[i].is_gone;
+	s->info.knows_gone = true;
 	return 0;
 }
 

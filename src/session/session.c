@@ -11,7 +11,6 @@
 #include "session/publish/publish.h"
 #include "session/settle.h"
 #include "session/state.h"
-#include "session/strategy/groups.h"
 #include "session/strategy/shown.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -80,6 +79,7 @@ static int read_record(struct hb_session *s, const char *name,
 		r = record_adopt(&s->record, err);
 	if (r < 0)
 		return hb_fail(err, r, "session '%s'", name);
+	shown_name_strategies(&s->record);
 	return check_identity(s, name, err);
 }
 
@@ -124,18 +124,15 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	size_t n = record->n_resources;
 	bool is_damaged = false;
 
-	free(s->sources);
-	s->sources = calloc(4 * n, sizeof(*s->sources));
-	if (!s->sources)
+	if (!s->infos)
+		s->infos = calloc(n, sizeof(*s->infos));
+	if (!s->infos)
 		return hb_fail(err, -ENOMEM, "cannot open the session");
-	s->insides = s->sources + n;
-	s->strategies = s->insides + n;
-	s->effectives = s->strategies + n;
 	for (size_t i = 0; i < n; i++) {
-		s->sources[i] = record->resources[i].source;
-		s->insides[i] = record->resources[i].inside;
-		s->strategies[i] = record->resources[i].strategy;
-		s->effectives[i] = record->resources[i].effective;
+		s->infos[i].source = record->resources[i].source;
+		s->infos[i].inside = record->resources[i].inside;
+		s->infos[i].requested = record->resources[i].strategy;
+		s->infos[i].strategy = record->resources[i].effective;
 	}
 	s->info = (struct hb_session_info){
 		/* One that is being made has no directory yet. */
@@ -156,11 +153,8 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.has_lost = record->has_lost,
 		.undo_bytes = record->undo_bytes,
 		.n_resources = n,
-		.sources = s->sources,
-		.insides = s->insides,
-		.strategies = s->strategies,
-		.effectives = s->effectives,
-		.gones = s->gones,
+		.resources = s->infos,
+		.knows_gone = s->info.knows_gone,
 	};
 	return 0;
 }
@@ -169,7 +163,7 @@ bool session_needs_more(const struct hb_session *s)
 {
 	return s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
 	       s->record.is_freezing || session_has_journal(s) ||
-	       session_has_groups(s) || shown_has_trees(s);
+	       !shown_is_quick(&s->record);
 }
 
 static int fail_broken(const struct hb_session *s, struct hb_error *err)
@@ -386,8 +380,7 @@ void hb_session_free(struct hb_session *session)
 	if (!session)
 		return;
 	session_close_resources(session);
-	free(session->sources);
-	free(session->gones);
+	free(session->infos);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);
 	fd_closep(&session->door);
@@ -403,7 +396,7 @@ bool hb_session_is_here(const struct hb_session_info *info)
 	if (sys_getcwd(cwd, sizeof(cwd)) < 0)
 		return false;
 	for (size_t i = 0; i < info->n_resources; i++)
-		if (path_is_beneath(cwd, info->sources[i]))
+		if (path_is_beneath(cwd, info->resources[i].source))
 			return true;
 	return false;
 }
@@ -443,8 +436,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	} else {
 		r = fn(ctx, &unreadable, err);
 	}
-	free(s.sources);
-	free(s.gones);
+	free(s.infos);
 	record_done(&s.record);
 	fd_closep(&s.lock);
 	fd_closep(&s.dir);

@@ -57,8 +57,7 @@ struct hb_session {
 	void **seen_ctx;
 
 	struct hb_session_info info;
-	const char **sources, **insides, **strategies, **effectives;
-	bool *gones; /* info.gones, once the resources were open */
+	struct hb_resource *infos; /* info.resources */
 };
 
 /*

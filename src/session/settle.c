@@ -13,7 +13,6 @@
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/state.h"
-#include "session/strategy/groups.h"
 #include "session/strategy/shown.h"
 #include "store/berth.h"
 #include "store/boot.h"
@@ -214,10 +213,6 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	}
 	/* Until this has succeeded the session stays active. */
 	r = shown_after_box(s, *ret_is_lost, err);
-	if (r < 0)
-		return r;
-	/* Before the state: if it is interrupted, it is made up for. */
-	r = session_settle_groups(s, err);
 	if (r >= 0)
 		r = publish_settle(s, *ret_is_lost, err);
 	if (r >= 0)
@@ -253,8 +248,9 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	was_fresh = s->is_fresh;
 	s->is_fresh = false;
 	/* Said before the sync begins: an interrupt may end us there. */
-	s->record.is_unsynced = !is_lost && has_upper &&
-				(!s->record.is_durable || shown_has_trees(s));
+	s->record.is_unsynced =
+		!is_lost && has_upper &&
+		(!s->record.is_durable || shown_has_trees(&s->record));
 	/* Whoever comes next means the one that ended last. */
 	if (how != SETTLE_CRASHED)
 		s->record.used = sys_now();

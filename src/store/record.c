@@ -122,9 +122,7 @@ int record_add_resource(struct session_record *record, const char *source,
 		return hb_fail(err, -ENOMEM, "cannot keep a resource");
 	grown = &record->resources[record->n_resources];
 	*grown = (struct record_resource){ .source = strdup(source),
-					   .inside = strdup(inside),
-					   .strategy = RECORD_STRATEGY,
-					   .effective = RECORD_STRATEGY };
+					   .inside = strdup(inside) };
 	/* Counted at once, so that record_done() frees a half-made one. */
 	record->n_resources++;
 	if (!grown->source || !grown->inside)
@@ -223,6 +221,7 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_TIME, /* struct timespec as SECONDS.NANOSECONDS */
 	FIELD_STATE,
+	FIELD_RESOURCE_TYPE, /* nothing is written of the first */
 };
 
 struct field {
@@ -279,6 +278,7 @@ static const struct field layer_fields[] = {
 #define N_LAYER_FIELDS (sizeof(layer_fields) / sizeof(layer_fields[0]))
 
 static const struct field resource_fields[] = {
+	RESOURCE_FIELD("type", FIELD_RESOURCE_TYPE, type),
 	RESOURCE_FIELD("inside", FIELD_COPY, inside),
 	RESOURCE_FIELD("ino", FIELD_U64, ino),
 	RESOURCE_FIELD("btime", FIELD_TIME, btime),
@@ -299,6 +299,7 @@ static void write_field(struct kv_writer *w, const struct field *field,
 {
 	const char *at = (const char *)object + field->offset;
 	const struct timespec *time = (const void *)at;
+	enum resource_type type;
 	const char *copy;
 
 	switch (field->type) {
@@ -325,6 +326,13 @@ static void write_field(struct kv_writer *w, const struct field *field,
 	case FIELD_TIME:
 		(void)kv_add_fmt(w, field->key, "%lld.%09ld",
 				 (long long)time->tv_sec, time->tv_nsec);
+		break;
+	/* Earlier versions know no such key, and no other type. */
+	case FIELD_RESOURCE_TYPE:
+		type = *(const enum resource_type *)(const void *)at;
+		if (type != 0)
+			(void)kv_add_str(w, field->key,
+					 resource_type_name(type));
 		break;
 	case FIELD_STATE:
 	default:
@@ -445,6 +453,11 @@ static int read_field(const struct field *field, const char *text, void *object)
 		return *(bool *)at || strcmp(text, "no") == 0 ? 0 : -EINVAL;
 	case FIELD_TIME:
 		return read_time(text, (struct timespec *)(void *)at);
+	case FIELD_RESOURCE_TYPE:
+		*(enum resource_type *)(void *)at = resource_type_find(text);
+		return resource_type_find(text) < RESOURCE_N_TYPES
+			       ? 0
+			       : -HB_E_STATE;
 	case FIELD_STATE:
 	default:
 		return read_state(text, (enum session_state *)(void *)at);
@@ -502,6 +515,13 @@ static int read_entry(struct session_record *record,
 		field = find_field(resource_fields, N_RESOURCE_FIELDS,
 				   entry->key);
 		r = field ? read_field(field, entry->value, resource) : -EINVAL;
+	}
+	if (r == -HB_E_STATE) {
+		hb_fix(err, "use the holdback that made it, or a newer one");
+		return hb_fail(err, r,
+			       "line %zu of the session file has a type that "
+			       "this program does not know",
+			       entry->line);
 	}
 	if (r < 0)
 		return hb_fail(err, r == -ENOMEM ? r : -HB_E_CORRUPT,

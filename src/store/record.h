@@ -20,7 +20,6 @@ struct hb_error;
 #define RECORD_NAME_MAX	     64
 #define RECORD_ID_SIZE	     17 /* 16 hexadecimal digits */
 #define RECORD_BOOT_SIZE     40
-#define RECORD_STRATEGY	     "overlay" /* where a record names none */
 #define RECORD_RESOURCES_MAX 32
 #define RECORD_READ_ONLY_MAX 256
 #define RECORD_LAYERS_MAX    1000

@@ -48,7 +48,7 @@
  */
 
 struct distill {
-	const struct strategy_place *place;
+	const struct strategy_call *call;
 	struct baseline_reader old;
 	struct baseline_writer new;
 	struct upper upper;
@@ -64,7 +64,7 @@ static int drop_next(struct distill *d, struct hb_error *err)
 	int r = 0;
 
 	d->has_changes = true;
-	if (!d->place->has_lost)
+	if (!d->call->has_lost)
 		r = upper_remove(&d->upper, path,
 				 path + d->old.path.len - strlen(gone.name),
 				 err);
@@ -104,7 +104,8 @@ static int is_same_as_base(struct distill *d, const struct sighting *s,
 	if (!(known->flags & BASELINE_SHARED) || known->ino != s->old.ino ||
 	    s->old.type != ENTRY_FILE || known->size != s->old.size)
 		return 0;
-	dir = access_open_below(d->place->base, s->path, len, O_PATH, NULL);
+	dir = access_open_below(d->call->resource->base, s->path, len, O_PATH,
+				NULL);
 	if (dir < 0 || entry_read_base(dir, s->name, &old, NULL) < 0 ||
 	    old.type != ENTRY_FILE || old.ino != known->from_ino ||
 	    !place_is_time(old.ctime, known->from_ctime) ||
@@ -129,7 +130,7 @@ static int keep(struct distill *d, struct baseline_record *known,
 	uint64_t offset;
 
 	/* What is on disk of it is not certain: copied anew before a box. */
-	if (d->place->has_lost)
+	if (d->call->has_lost)
 		known->from_ino = 0;
 	return baseline_add(&d->new, known, &offset, err);
 }
@@ -242,7 +243,8 @@ static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 
 static int walk(struct distill *d, int copy, struct hb_error *err)
 {
-	const struct strategy_place *p = d->place;
+	const struct strategy_call *call = d->call;
+	const struct resource *p = call->resource;
 	const struct walk_request request = {
 		.base = copy,
 		.spill_dir = p->dir,
@@ -250,7 +252,7 @@ static int walk(struct distill *d, int copy, struct hb_error *err)
 		.is_own_base = true,
 		.sight = sight,
 		.ctx = d,
-		.listener = p->listener,
+		.listener = call->listener,
 	};
 	int r;
 
@@ -262,29 +264,29 @@ static int walk(struct distill *d, int copy, struct hb_error *err)
 	return upper_end(&d->upper, r, err);
 }
 
-int copy_distill(const struct strategy_place *place, struct hb_error *err)
+int copy_after_box(const struct strategy_call *call, struct hb_error *err)
 {
-	struct distill d = { .place = place, .old.fd = -1, .new.fd = -1 };
+	struct distill d = { .call = call, .old.fd = -1, .new.fd = -1 };
 	auto_fd int copy = -1;
 	int r;
 
-	/* copy_drop() was here. */
-	if (sys_faccessat(place->dir, COPY_DIR, F_OK) == -ENOENT &&
-	    !baseline_is_there(place->dir))
+	/* copy_cleanup() was here. */
+	if (sys_faccessat(call->resource->dir, COPY_DIR, F_OK) == -ENOENT &&
+	    !baseline_is_there(call->resource->dir))
 		return 0;
-	copy = place_open_copy(place->dir, err);
+	copy = place_open_copy(call->resource->dir, err);
 	if (copy < 0)
 		return copy;
-	r = baseline_open(place->dir, place->boot, &d.old, err);
+	r = baseline_open(call->resource->dir, call->boot, &d.old, err);
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell which files changed");
-	r = held_read(place, &d.held, err);
+	r = held_read(call->resource, call->boot, &d.held, err);
 	if (r >= 0)
-		r = baseline_begin(place->dir, &d.new, err);
+		r = baseline_begin(call->resource->dir, &d.new, err);
 	if (r >= 0)
 		r = walk(&d, copy, err);
 	if (r >= 0 && d.has_changes)
-		r = baseline_publish(&d.new, place->boot, err);
+		r = baseline_publish(&d.new, call->boot, err);
 	baseline_drop(&d.new);
 	baseline_close(&d.old);
 	held_done(&d.held);
@@ -292,7 +294,7 @@ int copy_distill(const struct strategy_place *place, struct hb_error *err)
 }
 
 /* Nobody takes what is left of a copy for one that a box has cleared. */
-int copy_drop(int dir, struct hb_error *err)
+int copy_cleanup(int dir, struct hb_error *err)
 {
 	int r = baseline_remove(dir, err);
 

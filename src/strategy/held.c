@@ -3,9 +3,9 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "changes/resource.h"
 #include "strategy/copy.h"
 #include "strategy/copy_place.h"
-#include "strategy/strategy.h"
 #include "tree/content.h"
 #include "tree/standin.h"
 
@@ -20,10 +20,10 @@
  * Which file of the base it stands for: a mark in the topmost layer that has
  * something there says so; else the one at the same path.
  */
-static char *find_real(const struct strategy_place *place, const char *path)
+static char *find_real(const struct resource *resource, const char *path)
 {
-	for (size_t i = 0; i < place->n_layers; i++) {
-		const struct content_place at = { .root = place->layers[i],
+	for (size_t i = 0; i < resource->n_layers; i++) {
+		const struct content_place at = { .root = resource->layers[i],
 						  .in_layer = true,
 						  .path = path };
 		struct content_dir dir = { .fd = -1 };
@@ -45,7 +45,7 @@ static char *find_real(const struct strategy_place *place, const char *path)
 	return strdup(path);
 }
 
-static int add(const struct strategy_place *place, struct held_files *held,
+static int add(const struct resource *resource, struct held_files *held,
 	       const struct baseline_record *record, const char *path,
 	       struct hb_error *err)
 {
@@ -65,7 +65,7 @@ static int add(const struct strategy_place *place, struct held_files *held,
 		.ctime = record->ctime,
 		.mtime = record->from_ctime,
 		.path = strdup(path),
-		.real = find_real(place, path),
+		.real = find_real(resource, path),
 	};
 	return file->path && file->real
 		       ? 0
@@ -73,18 +73,18 @@ static int add(const struct strategy_place *place, struct held_files *held,
 				 "cannot tell which files changed");
 }
 
-int held_read(const struct strategy_place *place, struct held_files *ret,
-	      struct hb_error *err)
+int held_read(const struct resource *resource, const char *boot,
+	      struct held_files *ret, struct hb_error *err)
 {
 	struct baseline_reader b = { .fd = -1 };
 	int r;
 
 	*ret = (struct held_files){ 0 };
-	r = baseline_open(place->dir, place->boot, &b, err);
+	r = baseline_open(resource->dir, boot, &b, err);
 	while (r >= 0 && b.has_next) {
 		if ((b.next.flags & BASELINE_HELD) &&
 		    (b.next.type == ENTRY_FILE || b.next.type == ENTRY_DIR))
-			r = add(place, ret, &b.next, buf_str(&b.path), err);
+			r = add(resource, ret, &b.next, buf_str(&b.path), err);
 		if (r >= 0)
 			r = baseline_next(&b, err);
 	}

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct strategy_place;
+struct resource;
 
 /*
  * The files and directories of a copy that stand for what may not be read, by
@@ -30,8 +30,8 @@ struct held_files {
 };
 
 /* Finds them in the baseline; few, so they are kept in memory. */
-int held_read(const struct strategy_place *place, struct held_files *ret,
-	      struct hb_error *err);
+int held_read(const struct resource *resource, const char *boot,
+	      struct held_files *ret, struct hb_error *err);
 void held_done(struct held_files *held);
 
 /* The one that this object of the copy is, or the file that was at that path;

@@ -53,7 +53,7 @@ struct listing {
 };
 
 struct refresh {
-	const struct strategy_place *place;
+	const struct strategy_call *call;
 	struct baseline_reader old;
 	struct baseline_writer new;
 	struct trail trail;
@@ -257,8 +257,8 @@ static int hold(struct refresh *f, const struct wanted *w,
 	record.flags = BASELINE_HELD;
 	record.from_ctime = made.mtime;
 	r = baseline_add(&f->new, &record, &offset, err);
-	if (r >= 0 && f->place->held)
-		r = f->place->held(f->place->ctx, w->s->path, err);
+	if (r >= 0 && f->call->held)
+		r = f->call->held(f->call->ctx, w->s->path, err);
 	return r < 0 ? r : WALK_SKIP;
 }
 
@@ -442,8 +442,8 @@ static int make_dir(struct refresh *f, const struct wanted *w,
 static bool is_avoided(const struct refresh *f, const struct wanted *w)
 {
 	return !w->is_layer && w->entry.type == ENTRY_DIR &&
-	       w->entry.ino == f->place->avoid_ino &&
-	       w->entry.dev == f->place->avoid_dev;
+	       w->entry.ino == f->call->avoid_ino &&
+	       w->entry.dev == f->call->avoid_dev;
 }
 
 static int put(struct refresh *f, struct wanted *w, struct hb_error *err)
@@ -518,7 +518,8 @@ static int sight(void *ctx, struct sighting *s, struct hb_error *err)
 
 static int walk(struct refresh *f, int copy, struct hb_error *err)
 {
-	const struct strategy_place *p = f->place;
+	const struct strategy_call *call = f->call;
+	const struct resource *p = call->resource;
 	const struct walk_request request = {
 		.base = p->base,
 		.layers = p->layers,
@@ -528,7 +529,7 @@ static int walk(struct refresh *f, int copy, struct hb_error *err)
 		.is_whole = true,
 		.sight = sight,
 		.ctx = f,
-		.listener = p->listener,
+		.listener = call->listener,
 	};
 	struct entry top = { 0 };
 	int r;
@@ -592,12 +593,13 @@ static int fix_shared(struct refresh *f, int copy, struct hb_error *err)
 
 static int attempt(struct refresh *f, int copy, struct hb_error *err)
 {
-	const struct strategy_place *p = f->place;
+	const struct strategy_call *call = f->call;
+	const struct resource *p = call->resource;
 	struct hb_error why = { 0 };
 	bool is_new;
 	int r;
 
-	r = baseline_open(p->dir, p->boot, &f->old, &why);
+	r = baseline_open(p->dir, call->boot, &f->old, &why);
 	/* Without one everything is copied again. */
 	is_new = r < 0 || !f->old.is_trusted;
 	if (r < 0 && r != -ENOENT && r != -HB_E_CORRUPT) {
@@ -612,32 +614,30 @@ static int attempt(struct refresh *f, int copy, struct hb_error *err)
 	if (r >= 0 && f->has_shared)
 		r = fix_shared(f, copy, err);
 	if (r >= 0 && (f->has_changes || is_new))
-		r = baseline_publish(&f->new, p->boot, err);
+		r = baseline_publish(&f->new, call->boot, err);
 	baseline_drop(&f->new);
 	baseline_close(&f->old);
 	return r < 0 ? r : f->has_changes || is_new;
 }
 
-int copy_refresh(const struct strategy_place *place, struct hb_error *err)
+int copy_before_box(const struct strategy_call *call, struct hb_error *err)
 {
 	struct hb_error why = { 0 };
 	auto_fd int copy = -1;
 	int r = 0;
 
-	r = sys_mkdirat(place->dir, COPY_DIR, 0700);
+	r = sys_mkdirat(call->resource->dir, COPY_DIR, 0700);
 	if (r < 0 && r != -EEXIST)
 		return hb_fail(err, r, "cannot make a copy");
-	copy = place_open_copy(place->dir, err);
+	copy = place_open_copy(call->resource->dir, err);
 	if (copy < 0)
 		return copy;
 	for (int i = 0; i < ATTEMPTS; i++) {
-		struct refresh f = { .place = place,
-				     .old.fd = -1,
-				     .new.fd = -1 };
+		struct refresh f = { .call = call, .old.fd = -1, .new.fd = -1 };
 
 		why = (struct hb_error){ 0 };
-		links_begin(&f.links, place->dir);
-		names_pool_init(&f.pool, place->dir);
+		links_begin(&f.links, call->resource->dir);
+		names_pool_init(&f.pool, call->resource->dir);
 		r = attempt(&f, copy, &why);
 		names_pool_done(&f.pool);
 		free(f.listings);

@@ -1,25 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "strategy/strategy.h"
 
-#include "strategy/copy.h"
-
+#include <assert.h>
 #include <string.h>
 
-static const struct strategy strategies[] = {
-	{ .name = STRATEGY_OVERLAY },
-	{ .name = STRATEGY_COPY,
-	  .shown = COPY_DIR,
-	  .before_box = copy_refresh,
-	  .after_box = copy_distill,
-	  .drop = copy_drop },
-};
+#define STRATEGY_ROW(prefix, name_, article_, noun_, types_, flags_) \
+	{ .name = (name_),                                           \
+	  .article = (article_),                                     \
+	  .noun = (noun_),                                           \
+	  .types = (types_),                                         \
+	  .flags = (flags_),                                         \
+	  .possible = prefix##_possible,                             \
+	  .adopt = prefix##_adopt,                                   \
+	  .show = prefix##_show,                                     \
+	  .is_quick = prefix##_is_quick,                             \
+	  .before_box = prefix##_before_box,                         \
+	  .begin_box = prefix##_begin_box,                           \
+	  .after_box = prefix##_after_box,                           \
+	  .cleanup = prefix##_cleanup },
+static const struct strategy strategies[] = { STRATEGIES(STRATEGY_ROW) };
 
 #define N_STRATEGIES (sizeof(strategies) / sizeof(strategies[0]))
 
+#define STRATEGY_FITS(prefix, name_, ...)                    \
+	static_assert(sizeof(name_) <= RECORD_STRATEGY_SIZE, \
+		      "a record has room for the name");
+STRATEGIES(STRATEGY_FITS)
+
 const struct strategy *strategy_find(const char *name)
 {
+	if (name[0] == '\0')
+		return &strategies[0];
 	for (size_t i = 0; i < N_STRATEGIES; i++)
 		if (strcmp(strategies[i].name, name) == 0)
+			return &strategies[i];
+	return NULL;
+}
+
+const struct strategy *strategy_next(const struct strategy *from,
+				     enum resource_type type, unsigned flags)
+{
+	for (size_t i = from ? (size_t)(from - strategies) + 1 : 0;
+	     i < N_STRATEGIES; i++)
+		if ((strategies[i].types & STRATEGY_OF(type)) &&
+		    (strategies[i].flags & flags) == flags)
 			return &strategies[i];
 	return NULL;
 }

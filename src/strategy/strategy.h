@@ -2,6 +2,8 @@
 #ifndef HB_STRATEGY_STRATEGY_H
 #define HB_STRATEGY_STRATEGY_H
 
+#include "changes/resource.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,40 +14,70 @@ struct hb_listener;
 /*
  * How changes to a resource are held back.
  *
- * The truth about pending changes is the same for all: layers over the base, as
- * an overlay writes them.  Change set, diff, commit, undo, rollback, marks and
- * forks know nothing else.  A strategy only says what a box is shown, and how
- * what the box did gets into the upper layer.
+ * The truth about pending changes of a directory is the same for all: layers
+ * over the base, as an overlay writes them.  Marks and forks know nothing else.
+ * A strategy says what a box is shown, and how the box's changes get into the
+ * upper layer.
  *
- *	overlay		the kernel shows the layers and writes the upper
- *	copy_on_write	a copy of base and layers is shown; what changed in it
- *			is carried to the upper afterwards
+ * The table is in the order of fallback: where a strategy is not possible, the
+ * next row for the same type of resource is tried.  The first is the default.
+ * This file is the only one that names a strategy.
+ *
+ *	prefix	of its functions: PREFIX_possible() and the others below
+ *	name	in records, in JSON and for --strategy
+ *	article, noun	for people: "no NOUN for DIR, ARTICLE NOUN instead"
+ *	types	of resources, by STRATEGY_OF()
+ *	flags	enum strategy_flag: what it can do beyond the usual
  */
+#define STRATEGIES(ROW)                            \
+	ROW(overlay, "overlay", "an", "overlay",   \
+	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0) \
+	ROW(copy, "copy_on_write", "a", "copy",    \
+	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), STRATEGY_BARE)
 
-/* A resource as a strategy sees it.  Everything is borrowed. */
-struct strategy_place {
-	int base;	   /* the real directory, verified */
-	int dir;	   /* the resource's directory in the store */
-	const int *layers; /* the topmost first; [0] is the upper */
-	size_t n_layers;
-	const char *store_name; /* as struct changes_request has it */
+#define STRATEGY_OF(type) (1U << (type))
+
+enum strategy_flag {
+	STRATEGY_BARE = 1 << 0, /* works in a box without namespaces */
+};
+
+/* One call of a strategy.  Everything is borrowed. */
+struct strategy_call {
+	const struct resource *resource; /* with its layers, but for a trial */
 	/* A directory that holds the store: not a part of the resource. */
 	uint64_t avoid_dev, avoid_ino;
-	const char *boot; /* the id of this boot */
-	bool has_lost;	  /* the machine went down while a box ran */
+	const char *boot;  /* the id of this boot */
+	bool has_lost;	   /* the machine went down while a box ran */
+	bool scans_groups; /* adopt: looks through all of the tree for groups */
+	bool is_quiet;	   /* adopt: does not look for what is only said */
+	/* possible: whether the host can mount an overlay there. */
+	int (*try_overlay)(void *ctx, const struct resource *resource,
+			   struct hb_error *err);
 	/* What the box has to show as it is, read-only; below 0 ends it. */
 	int (*held)(void *ctx, const char *path, struct hb_error *err);
 	void *ctx;
-	const struct hb_listener *listener; /* hears progress; may be NULL */
+	const struct hb_listener *listener; /* may be NULL */
 };
 
 struct strategy {
-	const char *name;
+	const char *name, *article, *noun;
+	unsigned types; /* STRATEGY_OF() */
+	unsigned flags; /* enum strategy_flag */
+	/*
+	 * Whether the resource, which is being made and has no layers yet, can
+	 * be held back so.  A failure says why; nothing is left behind.
+	 */
+	int (*possible)(const struct strategy_call *call, struct hb_error *err);
+	/* It was chosen: notes what it needs to know in the record. */
+	int (*adopt)(const struct strategy_call *call,
+		     struct record_resource *record, struct hb_error *err);
 	/*
 	 * The name in `dir` of the tree that the box is shown, and that it
 	 * writes to; NULL: an overlay over base and layers.
 	 */
-	const char *shown;
+	const char *(*show)(const struct record_resource *record);
+	/* Whether there is nothing to do before and after a box. */
+	bool (*is_quick)(const struct record_resource *record);
 	/*
 	 * Before a box, and at the creation of a session, with nothing pending
 	 * in what is shown: afterwards that is base and layers.  Whatever
@@ -53,29 +85,56 @@ struct strategy {
 	 * up for here, so that they need not know of it.  Can be repeated.
 	 * Returns 1 if something was written, else 0.
 	 */
-	int (*before_box)(const struct strategy_place *place,
+	int (*before_box)(const struct strategy_call *call,
 			  struct hb_error *err);
+	/*
+	 * The record says that a box runs: after_box() takes back what is done
+	 * here, also after a crash.
+	 */
+	int (*begin_box)(const struct strategy_call *call,
+			 struct hb_error *err);
 	/*
 	 * After a box, whatever ended it: afterwards the upper has what the box
 	 * did; the caller syncs it.  A failure or an end in between loses
 	 * nothing, and the next call does it all.  Until it has succeeded
 	 * nobody may look at the layers or call before_box().
 	 */
-	int (*after_box)(const struct strategy_place *place,
+	int (*after_box)(const struct strategy_call *call,
 			 struct hb_error *err);
 	/*
 	 * Removes what is shown from `dir`, with what a box did to it; needs no
 	 * room.  after_box() has nothing to do then, and before_box() makes it
 	 * again.  Can be repeated.
 	 */
-	int (*drop)(int dir, struct hb_error *err);
+	int (*cleanup)(int dir, struct hb_error *err);
 };
 
-/* NULL: there is none of that name. */
+/* The functions of each row, in a file of the row's own. */
+#define STRATEGY_FUNCTIONS(prefix, ...)                                  \
+	int prefix##_possible(const struct strategy_call *call,          \
+			      struct hb_error *err);                     \
+	int prefix##_adopt(const struct strategy_call *call,             \
+			   struct record_resource *record,               \
+			   struct hb_error *err);                        \
+	const char *prefix##_show(const struct record_resource *record); \
+	bool prefix##_is_quick(const struct record_resource *record);    \
+	int prefix##_before_box(const struct strategy_call *call,        \
+				struct hb_error *err);                   \
+	int prefix##_begin_box(const struct strategy_call *call,         \
+			       struct hb_error *err);                    \
+	int prefix##_after_box(const struct strategy_call *call,         \
+			       struct hb_error *err);                    \
+	int prefix##_cleanup(int dir, struct hb_error *err);
+STRATEGIES(STRATEGY_FUNCTIONS)
+
+/* The strategy of that name, the default for ""; NULL: there is none. */
 const struct strategy *strategy_find(const char *name);
 
-#define STRATEGY_NAME_SIZE 24
-#define STRATEGY_OVERLAY   "overlay"
-#define STRATEGY_COPY	   "copy_on_write"
+/*
+ * The first row, or the first behind `from`, that can hold back a resource of
+ * the type and has all of the flags; NULL: there is none.
+ */
+const struct strategy *strategy_next(const struct strategy *from,
+				     enum resource_type type, unsigned flags);
 
 #endif

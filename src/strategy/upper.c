@@ -4,8 +4,8 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/mode.h"
+#include "changes/resource.h"
 #include "strategy/copy_place.h"
-#include "strategy/strategy.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
 #include "sys/durable.h"
@@ -34,18 +34,18 @@ static int leave(void *ctx, struct trail_dir *dir, struct hb_error *err)
 	return r < 0 ? r : 0;
 }
 
-int upper_begin(struct upper *u, const struct strategy_place *place, int copy,
+int upper_begin(struct upper *u, const struct resource *resource, int copy,
 		struct hb_error *err)
 {
 	struct trail_dir *top;
 	struct entry e;
 	int r;
 
-	*u = (struct upper){ .place = place, .copy = copy };
-	links_begin(&u->links, place->dir);
-	r = place_carry_top(copy, place->layers[0], true, err);
+	*u = (struct upper){ .resource = resource, .copy = copy };
+	links_begin(&u->links, resource->dir);
+	r = place_carry_top(copy, resource->layers[0], true, err);
 	if (r >= 0)
-		r = trail_begin(&u->trail, place->layers[0], leave, u, err);
+		r = trail_begin(&u->trail, resource->layers[0], leave, u, err);
 	if (r >= 0)
 		r = entry_read_fd(copy, false, &e, err);
 	if (r < 0)
@@ -350,13 +350,13 @@ static int make_whiteout(int dir, const char *name, struct hb_error *err)
 /* What lies below the layer, the base last. */
 static size_t n_lower(const struct upper *u)
 {
-	return u->place->n_layers;
+	return u->resource->n_layers;
 }
 
 static int lower_at(const struct upper *u, size_t i)
 {
-	return i + 1 < u->place->n_layers ? u->place->layers[i + 1]
-					  : u->place->base;
+	return i + 1 < u->resource->n_layers ? u->resource->layers[i + 1]
+					     : u->resource->base;
 }
 
 /* Whether something may shine through at the name. */

@@ -7,19 +7,21 @@
 
 #include <stdbool.h>
 
+struct resource;
+
 /*
  * The upper layer as something that is written to: what the kernel's overlay
  * does when a program in the view changes something.  Everything can be done
  * twice.
  */
 struct upper {
-	const struct strategy_place *place;
+	const struct resource *resource;
 	int copy; /* where directories and files come from; borrowed */
 	struct trail trail;
 	struct links links;
 };
 
-int upper_begin(struct upper *u, const struct strategy_place *place, int copy,
+int upper_begin(struct upper *u, const struct resource *resource, int copy,
 		struct hb_error *err);
 
 /* As trail_end(). */

@@ -72,6 +72,7 @@ class Copy:
         """Returns the faults: an edit whose place is not there."""
         if not part.before:
             self.write(part.file, part.text)
+            self.entries += self.entries_like(part.file)
             return []
         lines = self.read(part.file).splitlines(keepends=True)
         for i, line in enumerate(lines):
@@ -80,9 +81,20 @@ class Copy:
                 return []
         return [f"{part.file} has no line with '{part.before}'"]
 
+    def entries_like(self, name):
+        """The compile commands of a new .c file: those of a neighbour."""
+        folder, base = os.path.split(name)
+        if not base.endswith(".c"):
+            return []
+        neighbour = next(file for file in sorted(os.listdir(self.path(folder))) if file.endswith(".c") and file != base)
+        return [dict(entry, file=os.path.join(SOURCE, name), output=entry["output"].replace(neighbour, base))
+                for entry in self.entries_of({os.path.join(folder, neighbour)})]
+
     def forget(self, part):
         if not part.before:
             os.remove(self.path(part.file))
+            for entry in self.entries_of({part.file}):
+                self.objects.pop(entry["output"], None)
             return
         text = self.read(part.file)
         assert part.text in text, part

@@ -130,8 +130,75 @@ NEWS = Addition("kind of news", [
          "src/cli/show/reports.c", "SHOW_dummy"),
 ])
 
+STRATEGY_FILE = """/* SPDX-License-Identifier: Apache-2.0 */
+#include "strategy/strategy.h"
+
+int idle_possible(const struct strategy_call *call, struct hb_error *err)
+{
+	(void)call;
+	(void)err;
+	return 0;
+}
+
+int idle_adopt(const struct strategy_call *call, struct record_resource *record,
+	       struct hb_error *err)
+{
+	(void)call;
+	(void)record;
+	(void)err;
+	return 0;
+}
+
+const char *idle_show(const struct record_resource *record)
+{
+	(void)record;
+	return NULL;
+}
+
+bool idle_is_quick(const struct record_resource *record)
+{
+	(void)record;
+	return true;
+}
+
+int idle_before_box(const struct strategy_call *call, struct hb_error *err)
+{
+	(void)call;
+	(void)err;
+	return 0;
+}
+
+int idle_begin_box(const struct strategy_call *call, struct hb_error *err)
+{
+	(void)call;
+	(void)err;
+	return 0;
+}
+
+int idle_after_box(const struct strategy_call *call, struct hb_error *err)
+{
+	(void)call;
+	(void)err;
+	return 0;
+}
+"""
+
+STRATEGY = Addition("strategy", [
+    Part("src/strategy/strategy.h", 'ROW(copy, "copy_on_write"',
+         '\tROW(idle, "stand_idle", "an", "idle", STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0) \\\n',
+         "src/strategy/by_dummy.c", "idle_possible"),
+    Part("src/strategy/by_dummy.c", None, STRATEGY_FILE, "link", "idle_possible"),
+    Part("src/strategy/by_dummy.c", "int idle_possible(",
+         "int idle_cleanup(int dir, struct hb_error *err)\n"
+         "{\n\t(void)dir;\n\t(void)err;\n\treturn 0;\n}\n\n", "link", "idle_cleanup"),
+    Part("src/strategy/meson.build", "'copy_place.c'", "  'by_dummy.c',\n",
+         "lint/layers", "every file of src is built"),
+    Part("docs/man/holdback-create.1.scd", "says why and a copy is used.",
+         "\t*stand\\_idle* does nothing.\n", "lint/strategies", "holdback-create(1) has every strategy"),
+])
+
 # The rows that are tried, in the order of CONTRIBUTING.
-ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS, JOURNAL, TYPE, NEWS]
+ADDITIONS = [KEY, COMMAND, OPERATION, STAGE, STATUS, JOURNAL, TYPE, NEWS, STRATEGY]
 # A folder is a library of its own, which lint/layers and meson hold.
 NOT_TRIED = {"folder", "state of a session"}
 
@@ -193,6 +260,9 @@ def check_whole(points, tree, parts):
     help_of_run, script = tree.run("help", "run"), tree.run("completion", "bash")
     points.add("the help shows the key", [] if "--dummy" in help_of_run else help_of_run.splitlines()[:5])
     points.add("the help shows the command", [] if "do nothing" in tree.run("help") else ["it does not"])
+    said = tree.run("create", "--strategy", "nonsense", "s")
+    points.add("--strategy accepts the strategy", [] if "stand_idle" in said else said.splitlines()[:3])
+    points.add("the completion offers the strategy", [] if "stand_idle" in script else ["it does not"])
     offered = script.replace("\\n", " ").split()
     points.add("the completion offers both", [f"no {word}" for word in ("--dummy", "dummy") if word not in offered])
 

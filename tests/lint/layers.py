@@ -68,6 +68,20 @@ def large_folders(tree):
             yield f"src/{folder}: {count} lines, at most {FOLDER_LINES}"
 
 
+def unbuilt_files(tree):
+    """Yields the .c files that no meson.build of their folder names."""
+    named = {}
+    for where, _, names in os.walk(os.path.join(tree, "src")):
+        if "meson.build" in names:
+            folder = os.path.relpath(where, os.path.join(tree, "src")).split("/")[0]
+            with open(os.path.join(where, "meson.build"), encoding="utf-8") as file:
+                named.setdefault(folder, set()).update(re.findall(r"'([^']+\.c)'", file.read()))
+    for name in sorted(sources(tree)):
+        folder, rest = name.split("/", 1)
+        if name.endswith(".c") and not {rest, os.path.basename(rest)} & named.get(folder, set()):
+            yield f"src/{name} is not built"
+
+
 def wrong_picture(text, rows):
     """Compares the rows of ARCHITECTURE's table with those of the file."""
     shown = {}
@@ -87,6 +101,9 @@ def fixture(top):
         "src/box/deep/b.h": '#include "session/store.h"\n#include "box/a.h"\n',
         "src/sys/c.c": '#include "base/error.h"\n#include "holdback/holdback.h"\n',
         "src/odd/d.c": "\n" * 4000,
+        "src/box/meson.build": "files('a.c')\n",
+        "src/sys/meson.build": "files('c.c')\n",
+        "src/odd/meson.build": "files('d.c')\n",
         "src/odd/e.h": "\n" * 1001,
         "src/odd/below/f.c": "\n" * 4000,
         "layers": "# floor\nground sys raw base\nbox box banned base sys plan\nbox plan banned base\n",
@@ -105,6 +122,7 @@ def check_fixture(top, points):
     points.expect("a folder outside of the table is found, and a row without a folder",
                   unknown_folders(top, rows), ["src/odd is not in the table", "src/plan is in the table alone"])
     points.expect("a folder with too many lines is found", large_folders(top), ["src/odd: 5001 lines, at most 5000"])
+    points.expect("a file that is not built is found", unbuilt_files(top), ["src/odd/below/f.c is not built"])
     shown = "| ground | `sys` | calls | base tree |\n| box | `box` | x | base sys plan |"
     points.expect("a picture that differs from the table is found",
                   (line.split(":")[0] for line in wrong_picture(shown, rows)),
@@ -122,6 +140,7 @@ def main():
     points.add("every include is allowed", list(wrong_includes(tree, rows)))
     points.add("the table has every folder", list(unknown_folders(tree, rows)))
     points.add("every folder can be read in a day", list(large_folders(tree)))
+    points.add("every file of src is built", list(unbuilt_files(tree)))
     points.add("ARCHITECTURE shows the table", list(wrong_picture(text, rows)))
     return points.end()
 

@@ -34,7 +34,6 @@ FACES = {
     "gate/gate.h": "the gate",
     "plan/bwrap/bwrap.h": "the grammar of bubblewrap",
     "plan/bwrap/bwrap_grammar.h": "the option table and its parser",
-    "strategy/copy.h": "the two halves of copy_on_write",
     "txn/txn.h": "a transaction",
 }
 NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)

@@ -186,6 +186,27 @@ static void nonsense_with_a_right_sum_is_refused(void)
 	check_refused("version = 1\nunknown = 1\n", -HB_E_CORRUPT);
 	check_refused("version = 1\nname = \"a\\000b\"\n", -HB_E_CORRUPT);
 	check_refused("version = 1\nresource = /a\nt0 = 1.5\n", -HB_E_CORRUPT);
+	check_refused("version = 1\nresource = /a\ntype = papyrus\n",
+		      -HB_E_STATE);
+}
+
+/* Earlier versions refuse a key that they do not know. */
+static void the_type_of_a_directory_is_not_written(void)
+{
+	auto_record struct session_record a = { 0 };
+	auto_buf struct buf text = BUF_INIT(RECORD_FILE_MAX);
+
+	fill(&a);
+	CHECK_INT(record_format(&a, &text, NULL), 0);
+	CHECK(a.resources[0].type == RESOURCE_FS_DIRECTORY);
+	CHECK(strstr(buf_str(&text), "type = ") == NULL);
+}
+
+static void every_type_has_a_name_of_its_own(void)
+{
+	for (enum resource_type type = 0; type < RESOURCE_N_TYPES; type++)
+		CHECK(resource_type_find(resource_type_name(type)) == type);
+	CHECK(resource_type_find("papyrus") == RESOURCE_N_TYPES);
 }
 
 static void names_are_checked(void)
@@ -253,4 +274,6 @@ static void a_file_is_replaced_whole(void)
 
 TESTS(T(what_was_written_is_read), T(a_file_that_is_cut_is_not_believed),
       T(a_flipped_bit_is_not_believed), T(nonsense_with_a_right_sum_is_refused),
-      T(names_are_checked), T(a_file_is_replaced_whole))
+      T(the_type_of_a_directory_is_not_written),
+      T(every_type_has_a_name_of_its_own), T(names_are_checked),
+      T(a_file_is_replaced_whole))

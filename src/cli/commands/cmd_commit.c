@@ -159,9 +159,9 @@ static int show_list(const struct commit *c, struct hb_error *err)
 	if (!c->has_preview && !will_ask)
 		return 0;
 	if (will_ask)
-		(void)fprintf(
-			stderr, "session %s, on %s:\n", info->name,
-			quote_shown(info->sources[0], shown, sizeof(shown)));
+		(void)fprintf(stderr, "session %s, on %s:\n", info->name,
+			      quote_shown(info->resources[0].source, shown,
+					  sizeof(shown)));
 	settings_find(c->call->values, c->call->envp, &settings);
 	if (s->n_files + s->n_directories > LIST_LONG && will_ask)
 		r = settings_start_pager(&settings, c->session, c->call->envp,
@@ -552,7 +552,7 @@ static int find_project(struct hb_store *store, const char *ref, char *ret,
 
 	if (r >= 0)
 		(void)snprintf(ret, PATH_MAX, "%s",
-			       hb_session_info(session)->sources[0]);
+			       hb_session_info(session)->resources[0].source);
 	hb_session_free(session);
 	return r;
 }

@@ -158,7 +158,7 @@ static int show_salvaged(void *ctx, const struct hb_salvaged *f,
 	l->n_unnamed += !f->path;
 	if (doc->is_json) {
 		json_object(&doc->json);
-		doc_str(doc, "source", l->info->sources[f->resource]);
+		doc_str(doc, "source", l->info->resources[f->resource].source);
 		if (f->path)
 			doc_str(doc, "path", path);
 		doc_str(doc, "version", f->version);

@@ -87,14 +87,16 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 			  hb_state_name(info->state));
 	for (size_t i = 0; i < info->n_resources; i++) {
 		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
-		(void)quote_name(info->sources[i], strlen(info->sources[i]),
-				 &doc->out);
-		if (strcmp(info->effectives[i], "overlay") == 0)
+		(void)quote_name(info->resources[i].source,
+				 strlen(info->resources[i].source), &doc->out);
+		if (strcmp(info->resources[i].strategy, hb_strategies[0]) == 0)
 			continue;
-		(void)buf_add_fmt(&doc->out, " (%s", info->effectives[i]);
-		if (strcmp(info->effectives[i], info->strategies[i]) != 0)
+		(void)buf_add_fmt(&doc->out, " (%s",
+				  info->resources[i].strategy);
+		if (strcmp(info->resources[i].strategy,
+			   info->resources[i].requested) != 0)
 			(void)buf_add_fmt(&doc->out, " instead of %s",
-					  info->strategies[i]);
+					  info->resources[i].requested);
 		(void)buf_add_char(&doc->out, ')');
 	}
 	(void)buf_add_char(&doc->out, '\n');
@@ -108,12 +110,12 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 			&doc->out,
 			"%s interrupted: holdback recover @%s finishes it, holdback recover --back @%s takes it back\n",
 			info->interrupted, info->name, info->name);
-	for (size_t i = 0; info->gones && i < info->n_resources; i++) {
-		if (!info->gones[i])
+	for (size_t i = 0; info->knows_gone && i < info->n_resources; i++) {
+		if (!info->resources[i].is_gone)
 			continue;
 		(void)buf_add_str(&doc->out, "gone: ");
-		(void)quote_name(info->sources[i], strlen(info->sources[i]),
-				 &doc->out);
+		(void)quote_name(info->resources[i].source,
+				 strlen(info->resources[i].source), &doc->out);
 		(void)buf_add_char(&doc->out, '\n');
 	}
 	if (info->has_lost)

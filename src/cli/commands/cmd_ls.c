@@ -61,8 +61,8 @@ static void add_line(const struct hb_session_info *info,
 	for (size_t i = 0; i < info->n_resources; i++) {
 		if (i > 0)
 			(void)buf_add_char(out, ' ');
-		(void)quote_name(info->sources[i], strlen(info->sources[i]),
-				 out);
+		(void)quote_name(info->resources[i].source,
+				 strlen(info->resources[i].source), out);
 	}
 	/* Last, so that the paths of all are in one column. */
 	if (info->undo_bytes > 0) {

@@ -20,7 +20,7 @@ static int show(void *ctx, const struct hb_escape *escape, struct hb_error *err)
 {
 	struct found *found = ctx;
 	struct doc *doc = &found->doc;
-	const char *source = found->info->sources[escape->resource];
+	const char *source = found->info->resources[escape->resource].source;
 	char time[64];
 
 	(void)snprintf(time, sizeof(time), "%lld.%09ld",

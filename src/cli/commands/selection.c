@@ -43,7 +43,7 @@ int selection_leave(struct selection *selection,
 	if (!larger)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	selection->left = larger;
-	(void)buf_add_str(&whole, info->sources[resource]);
+	(void)buf_add_str(&whole, info->resources[resource].source);
 	if (strcmp(path, ".") != 0)
 		(void)buf_add_fmt(&whole, "/%s", path);
 	if (buf_take(&whole, &larger[selection->n_left], NULL) < 0)

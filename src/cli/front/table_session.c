@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "cli/front/table.h"
+#include "holdback/session.h"
 
 /* The options of the commands on sessions. */
 
@@ -101,7 +102,6 @@ static int set_color(void *values, const struct option *option, const char *arg,
 	}
 
 static const char *const ttys[] = { "own", "real", NULL };
-static const char *const strategies[] = { "overlay", "copy_on_write", NULL };
 
 const struct option create_options[] = {
 	{ .name = "durable",
@@ -115,7 +115,7 @@ const struct option create_options[] = {
 	{ .name = "strategy",
 	  .kind = OPTION_STRING,
 	  .metavar = "NAME",
-	  .choices = strategies,
+	  .choices = hb_strategies,
 	  .offset = AT(strategy),
 	  .help = "hold back by an overlay (default), or on a copy" },
 	{ .name = "no-fallback",

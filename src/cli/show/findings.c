@@ -78,7 +78,7 @@ void finding_show_json(const struct hb_session_info *info,
 	doc_bool(doc, "allowed", finding->is_allowed);
 	if (finding->class)
 		doc_str(doc, "class", finding->class);
-	doc_str(doc, "source", info->sources[finding->resource]);
+	doc_str(doc, "source", info->resources[finding->resource].source);
 	doc_str(doc, "path", finding->path);
 	if (finding->line > 0)
 		doc_uint(doc, "line", finding->line);

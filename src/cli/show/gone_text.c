@@ -21,7 +21,7 @@ static int show_path(void *ctx, size_t resource, const char *path,
 {
 	struct shown *shown = ctx;
 	struct doc *doc = shown->doc;
-	const char *source = shown->info->sources[resource];
+	const char *source = shown->info->resources[resource].source;
 	struct buf full;
 
 	if (doc->is_json) {
@@ -70,12 +70,13 @@ static void say(const struct tally *tally)
 
 	if (tally->n == 0)
 		return;
-	(void)snprintf(line, sizeof(line),
-		       "the directory '%s' is gone: its pending changes are "
-		       "kept, and holdback status @%s names them",
-		       quote_shown(tally->info->sources[tally->resource], shown,
-				   sizeof(shown)),
-		       tally->info->name);
+	(void)snprintf(
+		line, sizeof(line),
+		"the directory '%s' is gone: its pending changes are "
+		"kept, and holdback status @%s names them",
+		quote_shown(tally->info->resources[tally->resource].source,
+			    shown, sizeof(shown)),
+		tally->info->name);
 	cli_say(line);
 }
 

@@ -132,7 +132,8 @@ static int add_allow(struct questions *q, const struct question *question,
 static void show_diff(const struct questions *q,
 		      const struct question *question)
 {
-	const char *source = q->said->info->sources[question->resource];
+	const char *source =
+		q->said->info->resources[question->resource].source;
 	auto_buf struct buf path = BUF_INIT(TEXT_MAX);
 
 	(void)buf_add_str(&path, source);

@@ -28,7 +28,8 @@ static int show_place(void *ctx, const struct hb_place *place,
 
 	if (doc->is_json) {
 		json_object(&doc->json);
-		doc_str(doc, "source", places->info->sources[place->resource]);
+		doc_str(doc, "source",
+			places->info->resources[place->resource].source);
 		doc_str(doc, "path", place->path);
 		doc_bool(doc, "upper", place->is_upper);
 		json_end(&doc->json);
@@ -46,15 +47,15 @@ static void add_state(const struct hb_session_info *info,
 	bool is_live = info->state == HB_STATE_LIVE;
 
 	for (size_t i = 0; i < info->n_resources; i++)
-		if (i == 0 ||
-		    strcmp(info->effectives[i], info->effectives[0]) != 0)
+		if (i == 0 || strcmp(info->resources[i].strategy,
+				     info->resources[0].strategy) != 0)
 			(void)buf_add_fmt(out, "%s%s", i > 0 ? ", " : "",
-					  info->effectives[i]);
+					  info->resources[i].strategy);
 	(void)buf_add_str(out, is_live ? " · mounted" : " · not mounted");
 	for (size_t i = 0; is_live && i < info->n_resources; i++) {
 		(void)buf_add_str(out, i > 0 ? ", " : " on ");
-		(void)quote_name(info->insides[i], strlen(info->insides[i]),
-				 out);
+		(void)quote_name(info->resources[i].inside,
+				 strlen(info->resources[i].inside), out);
 	}
 	(void)buf_add_str(out, " · ");
 	(void)show_size(summary->bytes + summary->ignored_bytes, out);

@@ -77,7 +77,8 @@ static int show_one_ignored(void *ctx, const struct hb_ignored *ignored,
 
 	if (doc->is_json) {
 		json_object(&doc->json);
-		doc_str(doc, "source", list->info->sources[ignored->resource]);
+		doc_str(doc, "source",
+			list->info->resources[ignored->resource].source);
 		doc_str(doc, "path", ignored->path);
 		doc_bool(doc, "directory", ignored->is_directory);
 		doc_uint(doc, "files", ignored->n_files);
@@ -224,12 +225,12 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	json_array(j);
 	for (size_t i = 0; i < info->n_resources; i++) {
 		json_object(j);
-		doc_str(doc, "source", info->sources[i]);
-		doc_str(doc, "inside", info->insides[i]);
-		doc_str(doc, "requested", info->strategies[i]);
-		doc_str(doc, "strategy", info->effectives[i]);
-		if (info->gones)
-			doc_bool(doc, "gone", info->gones[i]);
+		doc_str(doc, "source", info->resources[i].source);
+		doc_str(doc, "inside", info->resources[i].inside);
+		doc_str(doc, "requested", info->resources[i].requested);
+		doc_str(doc, "strategy", info->resources[i].strategy);
+		if (info->knows_gone)
+			doc_bool(doc, "gone", info->resources[i].is_gone);
 		json_end(j);
 	}
 	json_end(j);
@@ -240,7 +241,7 @@ const char *show_root(const struct hb_session_info *info, size_t resource)
 	bool is_known = info->n_resources == 1 ||
 			(info->has_workspace && resource == 0);
 
-	return is_known ? NULL : info->sources[resource];
+	return is_known ? NULL : info->resources[resource].source;
 }
 
 int show_path(const struct hb_session_info *info,
@@ -397,7 +398,7 @@ void show_change_json(const struct hb_session_info *info,
 
 	json_object(&doc->json);
 	doc_str(doc, "kind", kind);
-	doc_str(doc, "source", info->sources[change->resource]);
+	doc_str(doc, "source", info->resources[change->resource].source);
 	doc_str(doc, "path", change->path);
 	if (change->from)
 		doc_str(doc, "from", change->from);

@@ -28,7 +28,7 @@ static bool can_publish(const struct hb_session *s, bool may_settle)
 	    s->record.state == SESSION_BROKEN)
 		return false;
 	return may_settle || s->record.state != SESSION_ACTIVE ||
-	       !shown_has_trees(s);
+	       !shown_has_trees(&s->record);
 }
 
 static int publish_of(void *ctx, const char *name, struct hb_error *err)

@@ -115,8 +115,8 @@ static int clear(struct hb_session *s, size_t number, const struct emptying *e,
 	if (dir < 0)
 		return dir;
 	r = tree_walk(dir, e->name, TREE_DOOMED, remove_entry, NULL, err);
-	if (r >= 0 && strategy && strategy->drop)
-		r = strategy->drop(dir, err);
+	if (r >= 0 && strategy)
+		r = strategy->cleanup(dir, err);
 	return r;
 }
 

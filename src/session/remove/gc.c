@@ -120,7 +120,7 @@ static bool holds_nothing(struct hb_session *s)
 	size_t n_layers = 1;
 	uint64_t done = 1;
 
-	return !shown_has_trees(s) && !session_has_journal(s) &&
+	return !shown_has_trees(&s->record) && !session_has_journal(s) &&
 	       session_count_layers(s, &n_layers, NULL) >= 0 && n_layers == 0 &&
 	       session_last_done(s, &done, NULL) >= 0 && done == 0 &&
 	       session_has_upper(s, NULL) == 0 && !session_has_gone(s);
@@ -148,6 +148,7 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 		r = 0;
 	}
 	session_close_resources(&s);
+	free(s.infos);
 	record_done(&s.record);
 	fd_closep(&s.dir);
 	return r;

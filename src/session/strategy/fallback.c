@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "box/probe.h"
+#include "changes/resource.h"
 #include "host/look.h"
+#include "session/strategy/shown.h"
 #include "store/record.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
@@ -26,45 +28,52 @@
 #define TRIED_SIZE 4096
 
 /* Mounts one over the real directory, where the session's would be. */
-static int try_overlay(int dir, const struct record_resource *resource,
-		       struct hb_error *err)
+static int mount_overlay(const struct resource *resource, struct hb_error *err)
 {
 	char path[PATH_MAX], mount[PATH_MAX], shown[QUOTE_SHOWN];
 	auto_fd int trial = -1;
 	int r;
 
 	/* The kernel would only say that an argument is invalid. */
-	if (look_mount_below(resource->source, mount, sizeof(mount))) {
+	if (look_mount_below(resource->record->source, mount, sizeof(mount))) {
 		hb_fix(err, "unmount it, or name a directory beside it");
 		return hb_fail(err, -HB_E_UNSUPPORTED,
 			       "something is mounted at '%s'",
 			       quote_shown(mount, shown, sizeof(shown)));
 	}
-	r = sys_mkdirat(dir, TRIAL, 0700);
+	r = sys_mkdirat(resource->dir, TRIAL, 0700);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make '" TRIAL "'");
-	trial = store_open_own(dir, TRIAL, err);
+	trial = store_open_own(resource->dir, TRIAL, err);
 	if (trial < 0)
 		return trial;
 	r = (int)sys_fd_path(trial, path, sizeof(path));
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell where the store lies");
-	return probe_overlay(resource->source, path, err);
+	return probe_overlay(resource->record->source, path, err);
 }
 
+struct trial {
+	const struct hb_store *store;
+	const char *boot;
+	bool trusts;	       /* what worked before is not tried again */
+	int removed;	       /* below 0: the trial has left something */
+	struct hb_error *left; /* and why */
+};
+
 /* What a trial depends on, in one line. */
-static int trial_line(const struct fallback_place *place, char *ret,
-		      size_t size)
+static int trial_line(const struct trial *trial,
+		      const struct resource *resource, char *ret, size_t size)
 {
 	struct sys_attr below, above;
 	int r;
 
-	r = sys_attr_at(place->base, "", &below);
+	r = sys_attr_at(resource->base, "", &below);
 	if (r >= 0)
-		r = sys_attr_at(place->dir, "", &above);
+		r = sys_attr_at(resource->dir, "", &above);
 	if (r < 0)
 		return r;
-	(void)snprintf(ret, size, "%s %llx %llx\n", place->boot,
+	(void)snprintf(ret, size, "%s %llx %llx\n", trial->boot,
 		       (unsigned long long)below.dev,
 		       (unsigned long long)above.dev);
 	return 0;
@@ -97,57 +106,99 @@ static void remember(const struct hb_store *store, const char *line)
  * What is mounted below is not looked for where a trial is trusted: the box
  * cannot be made then, and is tried once more without trust.
  */
-static int try_or_trust(const struct hb_store *store,
-			const struct fallback_place *place, bool trusts,
-			const struct record_resource *resource,
-			struct hb_error *err)
+static int try_or_trust(const struct trial *trial,
+			const struct resource *resource, struct hb_error *err)
 {
 	char line[128];
 	int r;
 
-	if (trial_line(place, line, sizeof(line)) < 0)
-		return try_overlay(place->dir, resource, err);
-	if (trusts && has_worked(store, line))
+	if (trial_line(trial, resource, line, sizeof(line)) < 0)
+		return mount_overlay(resource, err);
+	if (trial->trusts && has_worked(trial->store, line))
 		return 0;
-	r = try_overlay(place->dir, resource, err);
-	if (r == 0 && !has_worked(store, line))
-		remember(store, line);
+	r = mount_overlay(resource, err);
+	if (r == 0 && !has_worked(trial->store, line))
+		remember(trial->store, line);
 	return r;
 }
 
-int fallback_choose(const struct hb_store *store,
-		    const struct fallback_place *place,
-		    const struct hb_create_options *asked,
-		    struct record_resource *resource, struct hb_error *err)
+/* strategy_call.try_overlay */
+static int try_overlay(void *ctx, const struct resource *resource,
+		       struct hb_error *err)
 {
-	struct hb_error why = { 0 };
-	int r, removed;
+	struct trial *trial = ctx;
+	int r = try_or_trust(trial, resource, err);
 
-	if (strcmp(resource->effective, STRATEGY_OVERLAY) != 0)
-		return 0;
-	r = try_or_trust(store, place, asked->trusts_trials, resource, &why);
-	removed = sys_faccessat(place->dir, TRIAL, F_OK) == -ENOENT
-			  ? 0
-			  : tree_remove(place->dir, TRIAL, err);
-	if (removed < 0)
-		return removed;
-	if (r >= 0)
-		return 0;
-	if (asked->without_fallback) {
-		hb_fix(err, "%s",
-		       why.fix[0] ? why.fix : "create without --no-fallback");
-		return hb_fail(
-			err, -HB_E_UNSUPPORTED, "no overlay for '%s': %s%s%s",
-			quoted(resource->source), why.text,
-			why.code < HB_E_UNSUPPORTED ? ": " : "",
-			why.code < HB_E_UNSUPPORTED ? hb_strerror(why.code)
-						    : "");
+	if (sys_faccessat(resource->dir, TRIAL, F_OK) != -ENOENT)
+		trial->removed = tree_remove(resource->dir, TRIAL, trial->left);
+	return r;
+}
+
+static const char *code_text(const struct hb_error *why)
+{
+	return why->code < HB_E_UNSUPPORTED ? hb_strerror(why->code) : "";
+}
+
+static int refuse(const struct strategy *strategy, const char *source,
+		  const struct hb_error *why, struct hb_error *err)
+{
+	hb_fix(err, "%s",
+	       why->fix[0] ? why->fix : "create without --no-fallback");
+	return hb_fail(err, -HB_E_UNSUPPORTED, "no %s for '%s': %s%s%s",
+		       strategy->noun, quoted(source), why->text,
+		       why->code < HB_E_UNSUPPORTED ? ": " : "",
+		       code_text(why));
+}
+
+static void say_instead(const struct hb_store *store,
+			const struct strategy *strategy,
+			const struct strategy *next, const char *source,
+			const struct hb_error *why)
+{
+	store_say(store, "no %s for '%s', %s %s instead: %s%s%s",
+		  strategy->noun, quoted(source), next->article, next->noun,
+		  why->text, why->code < HB_E_UNSUPPORTED ? ": " : "",
+		  code_text(why));
+}
+
+int fallback_choose(const struct hb_store *store, const char *boot,
+		    const struct hb_create_options *asked,
+		    const struct resource *resource,
+		    struct record_resource *record, struct hb_error *err)
+{
+	struct trial trial = { .store = store,
+			       .boot = boot,
+			       .trusts = asked->trusts_trials,
+			       .left = err };
+	const struct strategy_call call = {
+		.resource = resource,
+		.boot = boot,
+		.scans_groups = asked->scan_groups,
+		.is_quiet = asked->is_quiet,
+		.try_overlay = try_overlay,
+		.listener = store->listener,
+		.ctx = &trial,
+	};
+	const struct strategy *strategy = NULL, *next;
+	int r;
+
+	r = shown_strategy(record, &strategy, err);
+	if (r < 0)
+		return r;
+	for (;;) {
+		struct hb_error why = { 0 };
+
+		r = strategy->possible(&call, &why);
+		if (trial.removed < 0)
+			return trial.removed;
+		if (r >= 0)
+			return strategy->adopt(&call, record, err);
+		next = strategy_next(strategy, record->type, 0);
+		if (asked->without_fallback || !next)
+			return refuse(strategy, record->source, &why, err);
+		say_instead(store, strategy, next, record->source, &why);
+		strategy = next;
+		(void)snprintf(record->effective, sizeof(record->effective),
+			       "%s", strategy->name);
 	}
-	(void)snprintf(resource->effective, sizeof(resource->effective), "%s",
-		       STRATEGY_COPY);
-	store_say(store, "no overlay for '%s', a copy instead: %s%s%s",
-		  quoted(resource->source), why.text,
-		  why.code < HB_E_UNSUPPORTED ? ": " : "",
-		  why.code < HB_E_UNSUPPORTED ? hb_strerror(why.code) : "");
-	return 0;
 }

@@ -6,25 +6,21 @@ struct hb_error;
 struct hb_create_options;
 struct hb_store;
 struct record_resource;
-
-struct fallback_place {
-	int base;	  /* the real directory */
-	int dir;	  /* the resource's store */
-	const char *boot; /* the boot id */
-};
+struct resource;
 
 /*
  * Finds out whether the strategy that was asked for can be had for a resource
- * at `place`, by trying it there, and makes another one effective if not; says
- * so in one line.  Leaves nothing behind.
+ * that is being made, of which base and directory are open, and makes the next
+ * one of the table effective if not; says so in one line.  Leaves nothing
+ * behind.
  *
  * Without fallback -HB_E_UNSUPPORTED instead, with the reason.
  *
- * STATE/tried remembers between which file systems it worked.
+ * STATE/tried remembers between which file systems an overlay worked.
  */
-int fallback_choose(const struct hb_store *store,
-		    const struct fallback_place *place,
+int fallback_choose(const struct hb_store *store, const char *boot,
 		    const struct hb_create_options *asked,
-		    struct record_resource *resource, struct hb_error *err);
+		    const struct resource *resource,
+		    struct record_resource *record, struct hb_error *err);
 
 #endif

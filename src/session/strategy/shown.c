@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "holdback/session.h"
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
@@ -15,52 +16,93 @@
 #include "sys/attr.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <time.h>
+
+#define NAME(prefix, name, ...) name,
+const char *const hb_strategies[] = { STRATEGIES(NAME) NULL };
+
+enum step {
+	BEFORE_BOX,
+	BEGIN_BOX,
+	AFTER_BOX
+};
 
 struct shown {
 	struct hb_session *session;
 	size_t number;
+	enum step step;
 	shown_held_fn held;
 	void *held_ctx;
 	struct progress *progress;
-	bool is_after; /* the box has ended, not yet to begin */
-	bool has_lost; /* as in struct strategy_place */
+	bool has_lost; /* as in struct strategy_call */
 };
 
 int shown_strategy(const struct record_resource *resource,
 		   const struct strategy **ret, struct hb_error *err)
 {
 	const struct strategy *strategy = strategy_find(resource->effective);
-	char shown[QUOTE_SHOWN];
 
 	if (!strategy) {
 		hb_fix(err, "use the version that made the session");
-		return hb_fail(
-			err, -HB_E_STATE, "the strategy '%s' is not known here",
-			quote_shown(resource->effective, shown, sizeof(shown)));
+		return hb_fail(err, -HB_E_STATE,
+			       "the strategy '%s' is not known here",
+			       quoted(resource->effective));
 	}
 	*ret = strategy;
 	return 0;
+}
+
+void shown_set_strategy(struct record_resource *resource, const char *name)
+{
+	(void)snprintf(resource->strategy, sizeof(resource->strategy), "%s",
+		       name);
+	(void)snprintf(resource->effective, sizeof(resource->effective), "%s",
+		       name);
+}
+
+void shown_name_strategies(struct session_record *record)
+{
+	for (size_t i = 0; i < record->n_resources; i++) {
+		struct record_resource *resource = &record->resources[i];
+		const char *name = strategy_find("")->name;
+
+		if (resource->strategy[0] == '\0')
+			(void)snprintf(resource->strategy,
+				       sizeof(resource->strategy), "%s", name);
+		if (resource->effective[0] == '\0')
+			(void)snprintf(resource->effective,
+				       sizeof(resource->effective), "%s", name);
+	}
 }
 
 const char *shown_tree(const struct record_resource *resource)
 {
 	const struct strategy *strategy = strategy_find(resource->effective);
 
-	return strategy ? strategy->shown : NULL;
+	return strategy ? strategy->show(resource) : NULL;
 }
 
-bool shown_has_trees(const struct hb_session *s)
+bool shown_has_trees(const struct session_record *record)
 {
-	for (size_t i = 0; i < s->record.n_resources; i++) {
-		const struct strategy *strategy = NULL;
-
-		if (shown_strategy(&s->record.resources[i], &strategy, NULL) <
-			    0 ||
-		    strategy->shown)
+	for (size_t i = 0; i < record->n_resources; i++)
+		if (!strategy_find(record->resources[i].effective) ||
+		    shown_tree(&record->resources[i]))
 			return true;
-	}
 	return false;
+}
+
+bool shown_is_quick(const struct session_record *record)
+{
+	for (size_t i = 0; i < record->n_resources; i++) {
+		const struct record_resource *resource = &record->resources[i];
+		const struct strategy *strategy =
+			strategy_find(resource->effective);
+
+		if (!strategy || !strategy->is_quick(resource))
+			return false;
+	}
+	return true;
 }
 
 static int tell_held(void *ctx, const char *path, struct hb_error *err)
@@ -72,11 +114,10 @@ static int tell_held(void *ctx, const char *path, struct hb_error *err)
 		       : 0;
 }
 
-static int fill_place(struct shown *shown, struct strategy_place *ret,
-		      struct hb_error *err)
+static int fill_call(struct shown *shown, const char *boot,
+		     struct strategy_call *ret, struct hb_error *err)
 {
 	struct hb_session *s = shown->session;
-	struct resource *resource;
 	struct sys_attr store;
 	int r;
 
@@ -87,15 +128,12 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
 	if (r < 0)
 		return r;
 	assert(s->resources);
-	resource = &s->resources[shown->number];
-	*ret = (struct strategy_place){
-		.base = resource->base,
-		.dir = resource->dir,
-		.layers = resource->layers,
-		.n_layers = resource->n_layers,
-		.store_name = BERTH,
+	*ret = (struct strategy_call){
+		.resource = &s->resources[shown->number],
 		.avoid_dev = store.dev,
 		.avoid_ino = store.ino,
+		.boot = boot,
+		.has_lost = shown->has_lost,
 		.held = tell_held,
 		.ctx = shown,
 		.listener = &shown->progress->listener,
@@ -107,9 +145,9 @@ static int fill_place(struct shown *shown, struct strategy_place *ret,
  * Later than everything in the baseline: what the box changes then has another
  * ctime than that.
  */
-static int pass_time(const struct strategy_place *place, struct hb_error *err)
+static int pass_time(const struct resource *resource, struct hb_error *err)
 {
-	auto_fd int marker = sys_unnamed_file(place->dir);
+	auto_fd int marker = sys_unnamed_file(resource->dir);
 	struct timespec now;
 
 	if (marker < 0)
@@ -117,44 +155,52 @@ static int pass_time(const struct strategy_place *place, struct hb_error *err)
 	return resource_clock(marker, &now, err);
 }
 
-/* Before or after a box, for one resource: what its strategy has to do. */
+/* One step of one resource: what its strategy has to do. */
 static int take_step(struct shown *shown, const char *boot,
 		     struct hb_error *err)
 {
 	const struct record_resource *resource =
 		&shown->session->record.resources[shown->number];
 	const struct strategy *strategy = NULL;
-	struct strategy_place place;
+	struct strategy_call call;
 	int r;
 
 	r = shown_strategy(resource, &strategy, err);
-	if (r < 0 ||
-	    !(shown->is_after ? strategy->after_box : strategy->before_box))
+	if (r < 0 || strategy->is_quick(resource))
 		return r;
-	r = fill_place(shown, &place, err);
+	r = fill_call(shown, boot, &call, err);
 	if (r < 0)
 		return r;
-	place.boot = boot;
-	place.has_lost = shown->has_lost;
-	if (shown->is_after)
-		r = strategy->after_box(&place, err);
+	if (shown->step == BEFORE_BOX)
+		r = strategy->before_box(&call, err);
+	else if (shown->step == BEGIN_BOX)
+		r = strategy->begin_box(&call, err);
 	else
-		r = strategy->before_box(&place, err);
-	if (r >= 0 && !shown->is_after)
-		r = pass_time(&place, err);
+		r = strategy->after_box(&call, err);
+	if (r >= 0 && shown->step == BEFORE_BOX && strategy->show(resource))
+		r = pass_time(call.resource, err);
 	return r < 0 ? hb_fail(err, r, "'%s'", resource->source) : r;
 }
 
-static int take_steps(struct shown *shown, struct hb_error *err)
+static int take_steps(struct shown *shown, const char *title,
+		      struct hb_error *err)
 {
+	auto_progress struct progress progress = PROGRESS_NONE;
 	struct hb_session *s = shown->session;
 	char boot[RECORD_BOOT_SIZE];
 	int r;
 
-	r = boot_id(boot, err);
+	if (shown_is_quick(&s->record))
+		return 0;
+	shown->progress = &progress;
+	if (title && shown_has_trees(&s->record))
+		progress_begin(&progress, s->store, title);
+	r = session_open_resources(s, err);
+	if (r >= 0)
+		r = boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
 		/* A copy of nothing is shown to nobody. */
-		if (s->resources && s->resources[i].is_gone)
+		if (s->resources[i].is_gone)
 			continue;
 		shown->number = i;
 		r = take_step(shown, boot, err);
@@ -165,30 +211,25 @@ static int take_steps(struct shown *shown, struct hb_error *err)
 int shown_before_box(struct hb_session *s, shown_held_fn held, void *ctx,
 		     struct hb_error *err)
 {
-	auto_progress struct progress progress = PROGRESS_NONE;
-	struct shown shown = { .session = s,
-			       .held = held,
-			       .held_ctx = ctx,
-			       .progress = &progress };
+	struct shown shown = {
+		.session = s, .step = BEFORE_BOX, .held = held, .held_ctx = ctx
+	};
 
-	if (!shown_has_trees(s))
-		return 0;
-	progress_begin(&progress, s->store, "copying");
-	return take_steps(&shown, err);
+	return take_steps(&shown, "copying", err);
+}
+
+int shown_begin_box(struct hb_session *s, struct hb_error *err)
+{
+	struct shown shown = { .session = s, .step = BEGIN_BOX };
+
+	return take_steps(&shown, NULL, err);
 }
 
 int shown_after_box(struct hb_session *s, bool has_lost, struct hb_error *err)
 {
-	auto_progress struct progress progress = PROGRESS_NONE;
 	struct shown shown = { .session = s,
-			       .is_after = true,
-			       .has_lost = has_lost,
-			       .progress = &progress };
-	int r;
+			       .step = AFTER_BOX,
+			       .has_lost = has_lost };
 
-	if (!shown_has_trees(s))
-		return 0;
-	progress_begin(&progress, s->store, "looking for changes");
-	r = session_open_resources(s, err);
-	return r < 0 ? r : take_steps(&shown, err);
+	return take_steps(&shown, "looking for changes", err);
 }

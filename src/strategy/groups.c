@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/strategy/groups.h"
+#include "strategy/groups.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "changes/resource.h"
 #include "changes/walk.h"
-#include "session/layers.h"
-#include "session/open.h"
-#include "session/session.h"
-#include "store/berth.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -459,7 +456,7 @@ static int note_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 
 	if (v->when == TREE_LEAVE || !is_foreign(&p->who, &v->attr) ||
 	    !is_member(&p->who, v->attr.gid) || strlen(v->path) >= PATH_SIZE ||
-	    walk_is_store(v->path, BERTH))
+	    walk_is_store(v->path, p->resource->store_name))
 		return 0;
 	(void)split(v->path, &len);
 	r = enter(p, v->path, len, err);
@@ -654,40 +651,4 @@ int groups_settle(const struct resource *resource, struct hb_error *err)
 			remove_untouched(resource, l->path, note.is_dir);
 	r = sys_unlinkat(resource->dir, LIST, 0);
 	return r < 0 ? hb_fail(err, r, "cannot remove the notes on copies") : 0;
-}
-
-bool session_has_groups(const struct hb_session *s)
-{
-	for (size_t i = 0; i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups)
-			return true;
-	return false;
-}
-
-int session_prepare_groups(struct hb_session *s, struct hb_error *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups &&
-		    !s->resources[i].is_gone) {
-			r = session_open_layers(s, i, err);
-			if (r >= 0)
-				r = groups_prepare(&s->resources[i], err);
-		}
-	return r;
-}
-
-int session_settle_groups(struct hb_session *s, struct hb_error *err)
-{
-	int r = 0;
-
-	if (!session_has_groups(s))
-		return 0;
-	r = session_open_resources(s, err);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (s->record.resources[i].has_groups &&
-		    !s->resources[i].is_gone)
-			r = groups_settle(&s->resources[i], err);
-	return r;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_SESSION_STRATEGY_GROUPS_H
-#define HB_SESSION_STRATEGY_GROUPS_H
+#ifndef HB_STRATEGY_GROUPS_H
+#define HB_STRATEGY_GROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-struct hb_session;
 struct hb_error;
 struct resource;
 
@@ -49,12 +48,5 @@ int groups_prepare(const struct resource *resource, struct hb_error *err);
 
 /* Removes the entries that nobody touched.  No box is mounted. */
 int groups_settle(const struct resource *resource, struct hb_error *err);
-
-/* Whether the layers have to be prepared for the sake of groups. */
-bool session_has_groups(const struct hb_session *s);
-
-/* What groups.h does, for all resources that need it. */
-int session_prepare_groups(struct hb_session *s, struct hb_error *err);
-int session_settle_groups(struct hb_session *s, struct hb_error *err);
 
 #endif

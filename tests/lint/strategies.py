@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The names of strategies stand in one file of the source: their table."""
+
+import os
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+from lint import Points, write_tree  # noqa: E402
+
+TABLE = "src/strategy/strategy.h"
+# The same word for another thing.
+OTHERS = {
+    "src/box/overlay.c": "the kernel's file system",
+    "src/sys/mount.c": "the kernel's file system",
+    "src/plan/op_kinds.h": "an operation of a plan",
+}
+ROW = re.compile(r'ROW\((\w+), "([^"]+)"')
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def read(tree, name):
+    with open(os.path.join(tree, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def names_of(tree):
+    table = read(tree, TABLE).split("#define STRATEGIES(ROW)", 1)[1].split("\n\n", 1)[0]
+    return [name for _, name in ROW.findall(table)]
+
+
+def named_elsewhere(tree):
+    """Yields the files beside the table that have a name as a text."""
+    names = names_of(tree)
+    for top in ("src", "include"):
+        for where, _, files in sorted(os.walk(os.path.join(tree, top))):
+            for file in sorted(files):
+                path = os.path.relpath(os.path.join(where, file), tree)
+                if not file.endswith((".c", ".h")) or path == TABLE or path in OTHERS:
+                    continue
+                code = COMMENT.sub("", read(tree, path))
+                for name in names:
+                    if f'"{name}"' in code:
+                        yield f"{path} names the strategy {name}"
+
+
+def check_fixture(points):
+    with tempfile.TemporaryDirectory() as top:
+        write_tree(top, {
+            TABLE: '#define STRATEGIES(ROW) \\\n\tROW(overlay, "overlay", 0) \\\n\tROW(copy, "copy_on_write", 0)\n\n',
+            "src/run/a.c": 'if (strcmp(name, "overlay") == 0)\n/* "copy_on_write" */\n',
+            "src/sys/mount.c": 'mount("overlay")\n',
+            "include/holdback/b.h": '#define COPY "copy_on_write"\n',
+        })
+        points.expect("a name outside of the table is found", named_elsewhere(top),
+                      ["src/run/a.c names the strategy overlay",
+                       "include/holdback/b.h names the strategy copy_on_write"])
+
+
+def main():
+    points = Points()
+    check_fixture(points)
+    tree = os.environ["HB_SOURCE"]
+    points.add("the table has strategies", [] if len(names_of(tree)) > 1 else ["fewer than two"])
+    points.add("no other file names a strategy", list(named_elsewhere(tree)))
+    man = read(tree, "docs/man/holdback-create.1.scd")
+    points.add("holdback-create(1) has every strategy",
+               [name for name in names_of(tree) if "*" + name.replace("_", "\\_") + "*" not in man])
+    return points.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
