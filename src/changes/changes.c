@@ -10,8 +10,7 @@
 #include "changes/differs.h"
 #include "changes/explained.h"
 #include "changes/known.h"
-#include "changes/renames.h"
-#include "changes/spill.h"
+#include "changes/stream.h"
 #include "changes/top.h"
 #include "changes/walk.h"
 #include "git/gitunit.h"
@@ -43,15 +42,6 @@
  */
 #define HASH_VERSION "holdback changes 1\n"
 #define SCAN_TRIES   3
-
-struct changes {
-	struct spill spill;
-	struct renames renames;
-	struct changes_summary summary;
-	uint64_t number; /* of the next change that is read */
-	size_t resource;
-	bool with_renames;
-};
 
 struct scan {
 	const struct changes_request *request;
@@ -259,7 +249,7 @@ static void count_dir(struct changes_summary *sum, const struct change *c)
 		sum->n_dirs_changed += c->new.type == ENTRY_DIR;
 }
 
-static void count(struct changes_summary *sum, const struct change *c)
+void changes_count(struct changes_summary *sum, const struct change *c)
 {
 	sum->n_changes++;
 	if (c->flags & CHANGE_LOCK) {
@@ -387,7 +377,7 @@ static int add(struct scan *scan, const struct sighting *s,
 			c->flags |= CHANGE_CONFLICT;
 		if (conflict_is_firm(record.conflict))
 			c->flags |= CHANGE_FIRM;
-		count(&scan->changes->summary, c);
+		changes_count(&scan->changes->summary, c);
 		if (!scan->request->without_hash &&
 		    !(c->flags & CHANGE_IGNORED)) {
 			r = hash_change(scan, s, xattrs, c, err);

@@ -238,6 +238,9 @@ int changes_scan(const struct changes_request *request,
 		 struct changes **ret_changes, struct hb_error *err);
 void changes_free(struct changes *changes);
 
+/* Counts one change of a stream that is being made. */
+void changes_count(struct changes_summary *sum, const struct change *c);
+
 const struct changes_summary *changes_summary(const struct changes *changes);
 
 /*

@@ -11,6 +11,7 @@
 
 struct changes_peers;
 struct ignored_outside;
+struct part;
 
 #define RECORD_STRATEGY_SIZE 24
 #define RECORD_ROLE_SIZE     16
@@ -47,6 +48,7 @@ struct record_resource {
 struct resource {
 	const struct record_resource *record; /* borrowed */
 	size_t number;			      /* among those of its session */
+	const struct part *part;	      /* part.h; NULL: part_layers */
 	int base;  /* its root, verified; -1: there is none */
 	int dir;   /* its directory in the store: rN, or in a berth */
 	int spot;  /* a directory on the base's own mount for undo/ and txn/ */

@@ -52,7 +52,9 @@ static struct content_place place_of(const struct look *look,
 	bool is_new = side == LOOK_NEW;
 
 	return (struct content_place){
-		.root = is_new ? q->layers[c->layer] : q->base,
+		.root = !is_new			 ? q->base
+			: c->layer < q->n_layers ? q->layers[c->layer]
+						 : -1,
 		.in_layer = is_new,
 		.path = c->path,
 		.entry = is_new ? &c->new : &c->old,

@@ -3,6 +3,7 @@
 
 #include "changes/changes.h"
 #include "changes/filter.h"
+#include "changes/part.h"
 #include "review/find.h"
 #include "session/alike_notes.h"
 #include "session/interruption.h"
@@ -128,7 +129,8 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 		(void)snprintf(known, sizeof(known), "compared-%s%zu",
 			       resource->is_gone ? "g" : "", i);
 		r = mark ? since_open(&request, above, &c->since[i], err)
-			 : changes_scan(&request, &c->resources[i], err);
+			 : part_of(resource)->changes(&request,
+						      &c->resources[i], err);
 		if (r >= 0)
 			c->n++;
 	}

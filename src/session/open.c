@@ -18,6 +18,7 @@
 #include "store/berth.h"
 #include "store/resource.h"
 #include "store/store.h"
+#include "strategy/strategy.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 
@@ -155,6 +156,16 @@ static int note_gones(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
+/* One that this version does not know is refused when a box is made. */
+static const struct part *part_of_strategy(const struct session_record *record,
+					   size_t number)
+{
+	const struct strategy *strategy =
+		strategy_find(record->resources[number].effective);
+
+	return strategy ? strategy->part : NULL;
+}
+
 /* One of each, with nothing open. */
 static int new_resources(struct hb_session *s, struct hb_error *err)
 {
@@ -173,6 +184,7 @@ static int new_resources(struct hb_session *s, struct hb_error *err)
 		s->resources[i] = (struct resource)RESOURCE_CLOSED;
 		s->resources[i].record = &s->record.resources[i];
 		s->resources[i].number = i;
+		s->resources[i].part = part_of_strategy(&s->record, i);
 		s->resources[i].store_name = BERTH;
 		s->memories[i] = (struct session_memory){
 			.git = { -1, -1 },

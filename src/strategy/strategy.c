@@ -4,19 +4,20 @@
 #include <assert.h>
 #include <string.h>
 
-#define STRATEGY_ROW(prefix, name_, article_, noun_, types_, flags_) \
-	{ .name = (name_),                                           \
-	  .article = (article_),                                     \
-	  .noun = (noun_),                                           \
-	  .types = (types_),                                         \
-	  .flags = (flags_),                                         \
-	  .possible = prefix##_possible,                             \
-	  .adopt = prefix##_adopt,                                   \
-	  .show = prefix##_show,                                     \
-	  .is_quick = prefix##_is_quick,                             \
-	  .before_box = prefix##_before_box,                         \
-	  .begin_box = prefix##_begin_box,                           \
-	  .after_box = prefix##_after_box,                           \
+#define STRATEGY_ROW(prefix, name_, article_, noun_, types_, flags_, part_) \
+	{ .name = (name_),                                                  \
+	  .article = (article_),                                            \
+	  .noun = (noun_),                                                  \
+	  .types = (types_),                                                \
+	  .flags = (flags_),                                                \
+	  .part = &(part_),                                                 \
+	  .possible = prefix##_possible,                                    \
+	  .adopt = prefix##_adopt,                                          \
+	  .show = prefix##_show,                                            \
+	  .is_quick = prefix##_is_quick,                                    \
+	  .before_box = prefix##_before_box,                                \
+	  .begin_box = prefix##_begin_box,                                  \
+	  .after_box = prefix##_after_box,                                  \
 	  .cleanup = prefix##_cleanup },
 static const struct strategy strategies[] = { STRATEGIES(STRATEGY_ROW) };
 

@@ -2,6 +2,7 @@
 #ifndef HB_STRATEGY_STRATEGY_H
 #define HB_STRATEGY_STRATEGY_H
 
+#include "changes/part.h"
 #include "changes/resource.h"
 
 #include <stdbool.h>
@@ -28,12 +29,13 @@ struct hb_listener;
  *	article, noun	for people: "no NOUN for DIR, ARTICLE NOUN instead"
  *	types	of resources, by STRATEGY_OF()
  *	flags	enum strategy_flag: what it can do beyond the usual
+ *	part	its part in change set and transaction, changes/part.h
  */
-#define STRATEGIES(ROW)                            \
-	ROW(overlay, "overlay", "an", "overlay",   \
-	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0) \
-	ROW(copy, "copy_on_write", "a", "copy",    \
-	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), STRATEGY_BARE)
+#define STRATEGIES(ROW)                                         \
+	ROW(overlay, "overlay", "an", "overlay",                \
+	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0, part_layers) \
+	ROW(copy, "copy_on_write", "a", "copy",                 \
+	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), STRATEGY_BARE, part_layers)
 
 #define STRATEGY_OF(type) (1U << (type))
 
@@ -63,6 +65,8 @@ struct strategy {
 	const char *name, *article, *noun;
 	unsigned types; /* STRATEGY_OF() */
 	unsigned flags; /* enum strategy_flag */
+	/* changes(), commit(), undo(), rollback(): part.h */
+	const struct part *part;
 	/*
 	 * Whether the resource, which is being made and has no layers yet, can
 	 * be held back so.  A failure says why; nothing is left behind.

@@ -3,12 +3,14 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "changes/part.h"
 #include "tree/syncer.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
 #include "txn/number.h"
 #include "txn/ops.h"
+#include "txn/parts.h"
 #include "txn/rest.h"
 #include "txn/run.h"
 #include "txn/steady.h"
@@ -40,8 +42,8 @@
  * The crash loops of t_commit hold this.
  */
 
-/* One resource's. */
-struct part {
+/* The share of one resource. */
+struct share {
 	struct changes *changes;
 	struct survey survey;
 	struct site site;
@@ -50,7 +52,7 @@ struct part {
 struct commit {
 	struct txn *txn;
 	const struct txn_options *options;
-	struct part *parts;
+	struct share *parts;
 	size_t n;
 	uint64_t id;
 	bool has_rest;
@@ -80,7 +82,7 @@ static void add_summary(struct changes_summary *to,
 	to->n_unjudged += from->n_unjudged;
 }
 
-static void drop_scan(struct part *part)
+static void drop_scan(struct share *part)
 {
 	changes_free(part->changes);
 	part->changes = NULL;
@@ -102,7 +104,7 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 		.without_hash = c->is_reviewed ||
 				(!c->options->expect && !c->options->dry_run),
 	};
-	int r = changes_scan(&request, &c->parts[i].changes, err);
+	int r = part_of(res)->changes(&request, &c->parts[i].changes, err);
 
 	if (r < 0)
 		return r;
@@ -148,6 +150,19 @@ static int pass_gate(struct commit *c, struct hb_error *err)
 			  : 0;
 }
 
+/* 1: it is; 0: it is not.  Lines have no object: their hash tells. */
+static int is_as_reviewed(const struct commit *c, size_t i,
+			  struct hb_error *err)
+{
+	struct changes *then = c->options->review->changes[i];
+	struct changes *now = c->parts[i].changes;
+
+	if (part_is_layers(&c->txn->resources[i]))
+		return steady_compare(then, now, err);
+	return memcmp(changes_summary(then)->hash, changes_summary(now)->hash,
+		      SHA256_SIZE) == 0;
+}
+
 /*
  * What was reviewed is walked once more, for the base may have changed since.
  * If it is not what it was then, everything is looked at anew.
@@ -161,8 +176,7 @@ static int scan_all(struct commit *c, struct hb_error *err)
 	for (size_t i = 0; i < c->n; i++) {
 		r = scan_one(c, i, err);
 		if (r >= 0 && c->is_reviewed)
-			r = steady_compare(review->changes[i],
-					   c->parts[i].changes, err);
+			r = is_as_reviewed(c, i, err);
 		if (r < 0)
 			return r;
 		if (!c->is_reviewed || r == 1)
@@ -240,7 +254,7 @@ static int scan(struct commit *c, struct txn_result *result,
 }
 
 /* What is not taken of several layers has to leave them as well. */
-static int write_rest(struct commit *c, struct part *part,
+static int write_rest(struct commit *c, struct share *part,
 		      const struct resource *res, struct syncer *syncer,
 		      struct hb_error *err)
 {
@@ -263,6 +277,7 @@ static int plan(struct commit *c, struct journal_writer *w,
 	int r;
 
 	for (size_t i = 0; i < c->n; i++) {
+		const struct resource *res = &c->txn->resources[i];
 		struct ops_request q = {
 			.options = c->options,
 			.changes = c->parts[i].changes,
@@ -275,12 +290,15 @@ static int plan(struct commit *c, struct journal_writer *w,
 			.first_slot = slot,
 		};
 
-		r = site_open(&c->parts[i].site, &c->txn->resources[i], c->id,
-			      err);
+		r = site_open(&c->parts[i].site, res, c->id, err);
 		if (r == 0)
 			r = site_make(&c->parts[i].site, err);
 		if (r == 0 && c->parts[i].survey.n_taken > 0)
-			r = ops_write(&q, &slot, err);
+			r = part_is_layers(res)
+				    ? ops_write(&q, &slot, err)
+				    : part_of(res)->prepare(
+					      res, c->id, c->parts[i].changes,
+					      &c->options->choice, err);
 		if (r < 0)
 			return r;
 	}
@@ -308,7 +326,8 @@ static int write_journal(struct commit *c, struct hb_error *err)
 {
 	struct journal_head head = {
 		.kind = JOURNAL_COMMIT,
-		.flags = c->has_rest ? JOURNAL_HAS_REST : 0,
+		.flags = (c->has_rest ? JOURNAL_HAS_REST : 0) |
+			 (parts_are_there(c->txn) ? JOURNAL_HAS_PARTS : 0),
 		.n_resources = (uint32_t)c->n,
 		.id = c->id,
 		.since = late_since(c->txn),

@@ -2,6 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "changes/part.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/carry.h"
@@ -9,6 +10,7 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/number.h"
+#include "txn/parts.h"
 #include "txn/run.h"
 #include "txn/site.h"
 #include "txn/txn.h"
@@ -191,6 +193,11 @@ static int plan_paths(struct site *sites, const struct paths *p,
 			const struct txn_path *path = &p->paths[i];
 			struct site *s = &sites[path->resource];
 
+			if (!part_is_layers(s->resource))
+				return hb_fail(
+					err, -HB_E_UNSUPPORTED,
+					"'%s' can only be rolled back whole",
+					s->resource->record->source);
 			if (last && is_below(path, last))
 				continue;
 			r = opens ? plan_above(s, path, last, w, err)
@@ -218,7 +225,8 @@ static int plan_all(struct txn *txn, uint64_t id, const struct paths *paths,
 		if (r < 0)
 			break;
 		r = site_make(&sites[n], err);
-		if (r == 0 && !paths && !txn->resources[n].is_gone)
+		if (r == 0 && !paths && !txn->resources[n].is_gone &&
+		    part_is_layers(&txn->resources[n]))
 			r = plan_one(&sites[n], (uint32_t)n, w, err);
 	}
 	if (r == 0 && paths)
@@ -234,6 +242,7 @@ static int write_journal(struct txn *txn, const struct paths *paths,
 {
 	struct journal_head head = {
 		.kind = JOURNAL_ROLLBACK,
+		.flags = !paths && parts_are_there(txn) ? JOURNAL_HAS_PARTS : 0,
 		.n_resources = (uint32_t)txn->n_resources,
 	};
 	struct journal_writer *w = NULL;

@@ -13,6 +13,7 @@
 #include "txn/history.h"
 #include "txn/late.h"
 #include "txn/outcome.h"
+#include "txn/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,7 @@
 static int lock_all(struct run_locks *locks, struct txn *txn, size_t *ret_at)
 {
 	for (size_t i = 0; i < txn->n_resources; i++) {
-		int fd = sys_openat(txn->resources[i].base, ".",
-				    O_RDONLY | O_DIRECTORY, 0);
+		int fd = parts_open_base(&txn->resources[i]);
 		int r = fd < 0 ? fd : sys_flock(fd);
 
 		if (fd >= 0)
@@ -111,6 +111,8 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 	int r;
 
 	r = apply_run(a, how, err);
+	if (r >= 0)
+		r = parts_run(a, true, err);
 	if (r < 0)
 		return r;
 	/*
@@ -139,6 +141,8 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 	if (r < 0)
 		return r;
 	r = held_check(a, back, err);
+	if (r >= 0)
+		r = parts_run(a, false, err);
 	if (r < 0)
 		return r;
 	r = outcome_report(a, back, run->applied, run->applied_ctx, err);

@@ -185,7 +185,7 @@ int idle_after_box(const struct strategy_call *call, struct hb_error *err)
 
 STRATEGY = Addition("strategy", [
     Part("src/strategy/strategy.h", 'ROW(copy, "copy_on_write"',
-         '\tROW(idle, "stand_idle", "an", "idle", STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0) \\\n',
+         '\tROW(idle, "stand_idle", "an", "idle", STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0, part_layers) \\\n',
          "src/strategy/by_dummy.c", "idle_possible"),
     Part("src/strategy/by_dummy.c", None, STRATEGY_FILE, "link", "idle_possible"),
     Part("src/strategy/by_dummy.c", "int idle_possible(",
