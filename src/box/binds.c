@@ -20,6 +20,8 @@ static uint64_t bind_attributes(const struct plan_op *op)
 		attr |= K_MOUNT_RDONLY;
 	if (!(op->flags & PLAN_DEVICES))
 		attr |= K_MOUNT_NODEV;
+	if (op->flags & PLAN_NOEXEC)
+		attr |= K_MOUNT_NOEXEC;
 	return attr;
 }
 

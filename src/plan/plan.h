@@ -41,7 +41,7 @@ enum plan_op_flag {
 	PLAN_VOLATILE = 1 << 5,	  /* overlay: the kernel need not sync */
 	PLAN_TEXT = 1 << 6,	  /* files: content is `source`, not `fd` */
 	PLAN_HAS_PERMS = 1 << 7,  /* `perms` was given, not defaulted */
-	PLAN_NOEXEC = 1 << 8,	  /* tmpfs: nothing in it is executed */
+	PLAN_NOEXEC = 1 << 8,	  /* tmpfs, bind: nothing in it is executed */
 	PLAN_MASKED = 1 << 9,	  /* bind of a directory: OP_MASKs follow */
 	PLAN_MASK_DIR = 1 << 10,  /* OP_MASK: an empty directory, no file */
 	PLAN_OURS = 1 << 11,	  /* bind: nothing of what the host has there */

@@ -406,7 +406,9 @@ static int add_asked(struct builder *b, const struct view_entry *e)
 		return add_own(b, e, e->is_real ? PLAN_REAL : 0);
 	return add(b, OP_BIND, e->source, e->path,
 		   (e->class == VIEW_RW ? 0 : PLAN_RO) |
-			   (e->is_real ? PLAN_REAL : 0));
+			   (e->is_real ? PLAN_REAL : 0) |
+			   (e->item && e->item->key == KEY_DATA ? PLAN_NOEXEC
+								: 0));
 }
 
 /* In this order: of two at one place the later one is seen. */

@@ -91,6 +91,10 @@ is 'the token of an editor is hidden' "$(agent 'cat ~/.claude/ide/1.lock 2>/dev/
 is 'the host has the token of the editor' "$(cat "$home/.claude/ide/1.lock")" token
 
 agent 'echo said >~/.claude/projects/log'
+printf '#!/bin/sh\necho runs\n' >"$home/.claude/projects/tool"
+chmod +x "$home/.claude/projects/tool"
+is 'nothing in the data of an agent is executed' \
+	"$(agent '~/.claude/projects/tool' 2>/dev/null)" ''
 is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
 
 agent 'echo "{\"token\":\"new\"}" >~/.claude/t && mv ~/.claude/t ~/.claude/.credentials.json'
