@@ -27,7 +27,7 @@ struct world {
 	char top[4096];
 	struct hb_store store;
 	struct hb_session session;
-	struct session_resource resource;
+	struct resource resource;
 	struct record_resource record;
 	struct shelf_project project;
 };
@@ -56,12 +56,11 @@ static void begin(struct world *w)
 	CHECK(mkdtemp(w->top));
 	w->store = (struct hb_store){ .dir = open_dir(w->top, "state"),
 				      .sessions = -1 };
-	w->resource = (struct session_resource){
-		.base = open_dir(w->top, "host"),
-		.dir = open_dir(w->top, "r0"),
-		.upper = open_dir(w->top, "r0/upper"),
-		.top = -1,
-	};
+	w->resource = (struct resource)RESOURCE_CLOSED;
+	w->resource.record = &w->record;
+	w->resource.base = open_dir(w->top, "host");
+	w->resource.dir = open_dir(w->top, "r0");
+	w->resource.upper = open_dir(w->top, "r0/upper");
 	(void)snprintf(source, sizeof(source), "%s/host", w->top);
 	w->record.source = source;
 	(void)snprintf(w->record.role, sizeof(w->record.role), "state");
