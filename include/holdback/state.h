@@ -48,10 +48,7 @@ int hb_state_forget(struct hb_store *store,
 		    const struct hb_state_options *options, uint64_t *ret_n,
 		    struct hb_error *err);
 
-/*
- * The next run gets it, whatever that is allowed and whatever the host has by
- * now.
- */
+/* The next run gets it, also with more rights, and over a newer host's file. */
 int hb_state_take(struct hb_store *store,
 		  const struct hb_state_options *options, uint64_t *ret_n,
 		  struct hb_error *err);
