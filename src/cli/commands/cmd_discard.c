@@ -289,7 +289,6 @@ static int no_name(void *ctx, const struct hb_session_info *info,
 
 static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 {
-	auto_doc struct doc doc = { 0 };
 	struct hb_store *store = NULL;
 	uint64_t n = 0;
 	int r;
@@ -305,15 +304,7 @@ static int clean_stale(const struct cmd_call *call, struct hb_error *err)
 	else if (r == 0)
 		n = 0;
 	hb_store_free(store);
-	if (r < 0)
-		return r;
-	doc_begin(&doc, call->values->json, "cleanup");
-	if (doc.is_json)
-		doc_uint(&doc, "removed", n);
-	else
-		(void)buf_add_fmt(&doc.out, "removed %llu\n",
-				  (unsigned long long)n);
-	return doc_end(&doc, err);
+	return r < 0 ? r : sweep_report(call, n, err);
 }
 
 /*

@@ -117,7 +117,7 @@ static int remove_all(const struct sweep *sweep, uint64_t *ret_n,
 	return 0;
 }
 
-static int report(const struct cmd_call *call, uint64_t n, struct hb_error *err)
+int sweep_report(const struct cmd_call *call, uint64_t n, struct hb_error *err)
 {
 	auto_doc struct doc doc = { 0 };
 
@@ -147,5 +147,5 @@ int sweep_sessions(const struct cmd_call *call, struct hb_error *err)
 		r = remove_all(&sweep, &n, err);
 	hb_store_free(sweep.store);
 	free(sweep.list);
-	return r < 0 ? r : report(call, n, err);
+	return r < 0 ? r : sweep_report(call, n, err);
 }

@@ -3,6 +3,7 @@
 #define HB_CLI_COMMANDS_SWEEP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct cmd_call;
 struct cli_values;
@@ -16,5 +17,8 @@ bool sweep_is_meant(const struct cli_values *values);
  * once, and removes them.  A live session is named and stays.
  */
 int sweep_sessions(const struct cmd_call *call, struct hb_error *err);
+
+/* Tells how many sessions were removed. */
+int sweep_report(const struct cmd_call *call, uint64_t n, struct hb_error *err);
 
 #endif
