@@ -29,9 +29,9 @@
  * Back: all directories are opened up first, then everything is reversed from
  * the end, where a directory comes after what is in it.
  *
- * What somebody else has changed meanwhile stops the way forward, and then the
- * way back goes past it: one entry in doubt is no reason to leave others
- * half-way.
+ * An entry that another program has changed meanwhile stops the way forward.
+ * The way back then goes past it: one entry in doubt is no reason to leave
+ * others half-way.
  */
 
 #define SYNC_DIRS_MAX 64

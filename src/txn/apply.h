@@ -14,7 +14,7 @@ struct apply {
 	struct journal *journal; /* owned */
 	struct site *sites;
 	struct step *steps; /* one per resource */
-	struct buf left;    /* names of what was left to somebody else */
+	struct buf left;    /* names of entries left to another program */
 	uint64_t n_left;
 };
 
@@ -25,11 +25,11 @@ void apply_done(struct apply *a);
 
 enum apply_how {
 	APPLY_BACK = 1 << 0,  /* to the beginning, not to the end */
-	APPLY_FIRST = 1 << 1, /* nobody has tried before */
+	APPLY_FIRST = 1 << 1, /* no attempt was made before */
 	/*
-	 * On past what somebody else has changed, which is left as it is,
-	 * counted in `n_left` and told.  Without it that is the first failure,
-	 * unless it was at its end before: then it is only counted.
+	 * On past an entry that another program has changed, which is left as
+	 * it is, counted in `n_left` and told.  Without it that is the first
+	 * failure, unless it was at its end before: then it is only counted.
 	 */
 	APPLY_PAST = 1 << 2,
 };

@@ -20,9 +20,9 @@
  */
 
 /*
- * Old and harmless, until the next sweep, undo or gc removes it.  In every row
- * where a journal is in flight: a directory that was gone when the journal was
- * begun, and is back, has what nobody could remove there.
+ * Old and harmless, until the next sweep, undo or gc removes it.  Every row
+ * with a journal in flight may have it.  A directory that was gone when the
+ * journal was begun, and is back, has objects that could not be removed.
  */
 #define LOOSE (FACT_LOOSE_COPIES | FACT_LOOSE_OBJECTS | FACT_PARENTS)
 #define SAID  (FACT_DONE_NEW | FACT_DONE_OTHER)

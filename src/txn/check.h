@@ -24,9 +24,9 @@ enum txn_fact {
 	FACT_LOOSE_OBJECTS = 1 << 7, /* undo/N or trash/N of no journal */
 	FACT_PARENTS = 1 << 8,	     /* parents.new */
 	/*
-	 * Numbers that no order of transactions gives: one in done/ and in
-	 * undone/, one in done/ above one in undone/, or a journal that is not
-	 * between them.  No row has it.
+	 * Numbers that no order of transactions gives.  A number is in done/
+	 * and in undone/, or one in done/ is above one in undone/, or a journal
+	 * is not between them.  No row has it.
 	 */
 	FACT_DISORDER = 1 << 9,
 	FACTS_END = 1 << 10 /* one past the last */
@@ -48,7 +48,7 @@ struct txn_row {
 	unsigned needs, may; /* enum txn_fact; all others are absent */
 };
 
-/* All of them; a session is in the first one that fits. */
+/* All of them; a session is in the first row that fits. */
 const struct txn_row *txn_rows(size_t *ret_n);
 
 struct txn_state {

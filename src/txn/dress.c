@@ -127,7 +127,7 @@ static int dress_plain(struct site *s, const struct op *op,
 		has_marks = has_marks || overlay_is_mark(x);
 	if (!has_marks)
 		return 0;
-	/* One that its owner may not write needs a change of mode for it. */
+	/* A file that its owner may not write needs a change of mode for it. */
 	if (now->type != ENTRY_FILE || !(now->mode & USER_WRITE))
 		return -EAGAIN;
 	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
@@ -421,7 +421,7 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 	if (op->effect & OP_IN_UPPER)
 		return dress_likeness(s, op, true, err);
 	fd = site_open_base_dir(s, op->path, NULL);
-	/* One that is new need not be there yet, or any more. */
+	/* A new directory need not be there yet, or any more. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
 		return (op->effect & OP_IN_NEW) || (op->identity & OP_REMADE)
 			       ? dress_likeness(s, op, true, err)
@@ -506,7 +506,7 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	if (r < 0 || (op->effect & OP_IN_UPPER))
 		return r;
 	fd = site_open_base_dir(s, op->path, NULL);
-	/* Going back, one that we had added is gone again. */
+	/* Going back, a directory that we had added is gone again. */
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
 		return 0;
 	if (fd < 0)

@@ -8,10 +8,10 @@
 /*
  * An object of the upper carries the overlay's marks and the attributes it had
  * there.  For the base the marks go, from everything below it too, and it gets
- * what the plan says; on its way back it gets its own again.  Both can be
- * repeated.  Of a staged copy only the security label needs to.
+ * the attributes of the plan.  On its way back it gets its own again.  Both can
+ * be repeated.  Of a staged copy only the security label needs to.
  *
- * The first returns 1 if something was changed; `now` is what lies there.
+ * The first returns 1 if something was changed; `now` is the object there.
  */
 int dress_for_base(struct site *s, const struct op *op,
 		   const struct place *source, const struct object *now,
@@ -41,8 +41,8 @@ int dress_has_attributes(const struct op *op, int fd, const struct object *now,
 /*
  * OP_DIRECTORY.  Opening makes the directory and its likeness in the upper
  * writable for us; -HB_E_CONFLICT: it is another one, or with `is_first` its
- * attributes are not those of the plan.  Closing gives them their attributes,
- * those of the plan or with `back` the old ones, and their times; of the root
+ * attributes are not those of the plan.  Closing gives them their attributes
+ * and their times: those of the plan, or with `back` the old ones.  Of the root
  * its picture gets them as well.
  */
 int dress_open_dir(struct site *s, const struct op *op, bool is_first,

@@ -166,12 +166,12 @@ static int touch(int fd, struct sys_attr *ret)
 }
 
 /*
- * Waits until the clock that stamps files has moved on: a file's time that was
- * looked at makes the kernel use a finer clock, and an old one ticks.
+ * Waits until the clock that stamps files has moved on.  A look at a file's
+ * time makes the kernel use a finer clock, and that of an old kernel ticks.
  *
- * One that stands still or was set back is not waited for any longer than that:
- * everything is in place by now, and the worst of an early stamp is that an
- * undo takes our own writes for somebody else's and refuses.
+ * A clock that stands still or was set back is not waited for any longer than
+ * that.  Everything is in place by now.  At worst, after an early stamp, an
+ * undo takes our own writes for another program's and refuses.
  */
 static int pass_a_tick(int dir, const char *name)
 {
@@ -294,8 +294,8 @@ int history_finish(struct apply *a, bool back, struct hb_error *err)
 }
 
 /*
- * Moving things there and back has changed their ctime, and they would look
- * changed by somebody else from then on.
+ * Moving things there and back has changed their ctime.  From then on they
+ * would look changed by another program.
  */
 static int restamp(struct apply *a)
 {

@@ -19,7 +19,7 @@ enum history {
 	HISTORIES
 };
 
-/* The one that undo or redo is about.  -ENOENT: there is none. */
+/* The transaction that undo or redo is about.  -ENOENT: there is none. */
 int history_last(int session, enum history which, uint64_t *ret_id,
 		 struct hb_error *err);
 
@@ -45,7 +45,7 @@ int history_open(int session, enum history which, uint64_t id,
 		 struct journal **ret_journal, struct hb_error *err);
 
 /*
- * When it was put there: whatever has this ctime or a later one was changed
+ * When it was put there: an object with this ctime or a later one was changed
  * since then, and nothing of our own was.
  */
 int history_stamp(int session, enum history which, uint64_t id,

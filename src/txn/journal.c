@@ -20,11 +20,11 @@
  * -------------------
  *
  * (a) DIR/journal exists only whole: it is written as journal.new, synced,
- *     renamed, and its directory is synced before anybody acts on it.
- * (b) What is read is what was written: each record has a checksum and the
- *     whole has a hash, both looked at before the first operation is given out,
- *     and the record's again whenever it is read.
- * (c) Memory is one record and one window, whatever the number of operations.
+ *     renamed, and its directory is synced before any caller acts on it.
+ * (b) A reader gets the very bytes of the writer.  Each record has a checksum
+ *     and the whole has a hash.  Both are looked at before the first operation
+ *     is given out, and the record's again whenever it is read.
+ * (c) Memory is one record and one window for any number of operations.
  *
  * t_journal: every_cut, every_flip, and the crash loops for (a).
  */
@@ -75,7 +75,7 @@ static void drop_new(struct journal_writer *w)
 
 /*
  * The names that its end needs.  A disk that is full by then would leave it in
- * flight for ever; made later, they would lie between the last look at the
+ * flight for ever.  Made later, they would lie between the last look at the
  * changes and the name of the journal.
  */
 static int keep_room(int dir, enum journal_kind kind)
@@ -151,7 +151,7 @@ int journal_add(struct journal_writer *w, const struct op *op,
 	uint8_t before[8], behind[4];
 	int r;
 
-	/* Nobody could read it again, and the session would be lost. */
+	/* No reader could read it again, and the session would be lost. */
 	if (!op_is_legal(op))
 		return hb_fail(err, -EINVAL,
 			       "the plan has an operation of no known form");
@@ -277,7 +277,7 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 		j->window = larger;
 		j->room = n;
 	}
-	/* Whoever reads backwards wants what lies before. */
+	/* A reader that goes backwards wants the bytes before. */
 	if (offset < j->window_at)
 		from = offset + n > j->room ? offset + n - j->room : 0;
 	j->filled = 0;

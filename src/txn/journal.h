@@ -62,9 +62,9 @@ int journal_add(struct journal_writer *w, const struct op *op,
 /*
  * Writes the rest, syncs, renames to DIR/journal and syncs DIR: the commit
  * point.  `head->n_ops` is filled in by what was added.  A failure leaves no
- * journal, unless it is the last sync that failed: then the name is taken
- * back, and if that is not possible `*ret_uncertain` is set and only
- * txn_recover() may go on.
+ * journal, unless it is the last sync that failed.  Then the name is taken
+ * back.  If that is not possible `*ret_uncertain` is set and only txn_recover()
+ * may go on.
  */
 int journal_publish(struct journal_writer *w, const struct journal_head *head,
 		    bool *ret_uncertain, struct hb_error *err);
@@ -83,7 +83,7 @@ int journal_open(int dir, const char *name, struct journal **ret_journal,
 int journal_read(int fd, struct journal **ret_journal, struct hb_error *err);
 
 /*
- * For whoever looks for what is left of a damaged one: checks the owner, and
+ * For a search after the rests of a damaged journal: checks the owner, and
  * nothing of what it says.  Without a head, `*ret_has_head` false, any resource
  * is possible and journal_head() has nothing else to say.  -ENOENT and
  * -HB_E_UNSUPPORTED as above.
@@ -93,9 +93,9 @@ int journal_open_damaged(int dir, const char *name,
 			 struct hb_error *err);
 
 /*
- * The operation of the next record that is whole, past whatever is not.  1, 0
- * when there is none.  A file that is made to look like many records within
- * each other is not read to its end.
+ * The operation of the next record that is whole, past any bytes that are not.
+ * 1, 0 when there is none.  A file that is made to look like many records
+ * within each other is not read to its end.
  */
 int journal_next_whole(struct journal *j, struct op *ret_op,
 		       struct hb_error *err);

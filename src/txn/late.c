@@ -12,17 +12,18 @@
 #include <sys/stat.h>
 
 /*
- * No operation touches what is in such a directory, and moving the directory
- * leaves their ctime as it is: one that is not before `since` is somebody's
- * edit.  A file with several names is the exception, for another of its names
- * may be part of the transaction; of that only an edit of its content is
- * found.  Of the directory itself nothing can be told, for it was moved.
+ * No operation touches the entries of such a directory, and moving the
+ * directory leaves their ctime as it is.  So a ctime that is not before `since`
+ * is an edit by another program.  A file with several names is the exception,
+ * for another of its names may be part of the transaction.  Of that only an
+ * edit of its content is found.  Of the directory itself nothing can be told,
+ * for it was moved.
  *
- * It is the last thing before the bases are synced, so it also finds what was
- * written through a descriptor while the other operations were made.
+ * It is the last thing before the bases are synced.  So it also finds writes
+ * through a descriptor while the other operations were made.
  *
- * race-steps.py meets every moment before it; t_race has recovery, and what has
- * to be let pass.
+ * race-steps.py meets every moment before it; t_race has recovery, and the
+ * changes that have to be let pass.
  */
 
 struct look {
@@ -91,7 +92,7 @@ static int check_one(struct apply *a, const struct op *op,
 
 	site_undo(&a->sites[op->resource], op, &undo);
 	r = place_read(&undo, &now, err);
-	/* Left to somebody else, it is not there. */
+	/* Left to another program, it is not there. */
 	if (r < 0 || !op_is_old(op, &now))
 		return r;
 	/* What may not be listed was in doubt before it was planned. */
@@ -99,8 +100,8 @@ static int check_one(struct apply *a, const struct op *op,
 }
 
 /*
- * Not of a directory: to look into a closed one is to change it.  What somebody
- * made in it is found.
+ * Not of a directory: to look into a closed one is to change it.  An entry that
+ * another program made in it is found.
  */
 static int look_inside(void *ctx, const struct tree_visit *v,
 		       struct hb_error *err)

@@ -21,16 +21,16 @@
 struct timespec late_since(const struct txn *txn);
 
 /*
- * Everything was moved forward: looks at what such directories hold, which
- * are in undo/ID now.  -HB_E_CONFLICT with the path: somebody has changed it
- * since, and everything has to be taken back.  Changes nothing.
+ * Everything was moved forward: looks at the entries of such directories, which
+ * are in undo/ID now.  -HB_E_CONFLICT with the path: another program has
+ * changed it since, and everything has to be taken back.  Changes nothing.
  */
 int late_check(struct apply *a, struct hb_error *err);
 
 /*
- * Of a transaction that was filed: 1 if what it took out of the base is not as
- * it was when that was planned, because a program had it open and wrote to it
- * then; 0 if not.  Below 0: that cannot be told.  Changes nothing.
+ * Of a transaction that was filed: 1 if an object from the base is not as it
+ * was when its removal was planned.  A program had it open and wrote to it
+ * then.  0 if not.  Below 0: that cannot be told.  Changes nothing.
  */
 int late_was_written(struct txn *txn, enum history which, uint64_t id,
 		     struct hb_error *err);

@@ -225,8 +225,8 @@ int levels_write_dir(struct planner *p, struct level *level,
 	if (read_layer_dir(p->site->resource, path, level->len, &which,
 			   &layer) == 0) {
 		/*
-		 * The time that somebody else gave it is all that tells of a
-		 * name that he removed.
+		 * The time that another program gave it is the only sign of a
+		 * name that the program removed.
 		 */
 		if (level->is_new ||
 		    !conflict_is_others_too(&p->q->rule, path, op.old.mtime))

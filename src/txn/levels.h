@@ -51,7 +51,7 @@ struct planner {
 bool levels_is_below(const char *path, const char *dir, size_t len);
 
 /*
- * A level is put at the end of the way, and taken off, true, as soon as the
+ * A level is put at the end of the way.  It is taken off, true, as soon as the
  * path of a change does not lie in it; NULL: there are no more changes.
  */
 int levels_push(struct planner *p, const struct level *level,
@@ -66,10 +66,10 @@ bool levels_can_leave(const struct planner *p);
 const struct level *levels_parent(const struct planner *p);
 
 /*
- * The group.  A user has one in the view, so that one there means nothing: what
- * is replaced keeps its group, and what is new gets what it would have got in
- * the real directory.  `parent` is the level it lies in, NULL if it is known to
- * replace something.
+ * The group.  A user has one group in the view, so a group there means nothing.
+ * An object that replaces another keeps the group of that.  A new object gets
+ * the group that it would have got in the real directory.  `parent` is the
+ * level it lies in, NULL if it is known to replace something.
  */
 gid_t levels_group(const struct level *parent, const struct change *c);
 

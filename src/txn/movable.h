@@ -14,11 +14,11 @@ struct movable_request {
 
 /*
  * Whether the object of the upper, with everything in it, can be moved into the
- * base and back without losing anything: 1, or 0 if it has to be copied.
+ * base and back without a loss.  1, or 0 if it has to be copied.
  *
- * Not so with escaped attributes, which are renamed on the way, and inside of a
- * directory with inodes of several names, whiteouts, and directories that
- * cannot be read: these are operations of their own, or none.
+ * Not so with escaped attributes, which are renamed on the way.  Not so inside
+ * of a directory with inodes of several names, whiteouts, and directories that
+ * cannot be read.  These are operations of their own, or none.
  */
 int movable_check(const struct movable_request *m, struct hb_error *err);
 

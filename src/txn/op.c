@@ -9,9 +9,9 @@
  * Kinds of operations
  * -------------------
  *
- * A row for each: which objects it has, where the new one comes from, which
- * identities and effects it may have, which effects it needs, and whether its
- * old object goes to the undo slot.
+ * A row for each says which objects it has and where the new one comes from.
+ * It says which identities and effects it may have, and which effects it needs.
+ * It says whether its old object goes to the undo slot.
  */
 enum has {
 	HAS_NONE,

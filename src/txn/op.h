@@ -9,22 +9,22 @@
 #include <stdint.h>
 
 /*
- * One operation of a transaction: what is to happen at one path of a base.
+ * One operation of a transaction: the change to make at one path of a base.
  *
- * An object has up to three places: the base, its source (where the new one
- * comes from) and the undo slot (where the old one goes).  Which object lies
- * at which place, and nothing else, says how far the operation has got.
+ * An object has up to three places.  These are the base, its source (where the
+ * new one comes from) and the undo slot (where the old one goes).  Which object
+ * lies at which place, and nothing else, says how far the operation has got.
  */
 enum op_kind {
 	OP_ADD = 1,   /* nothing there before */
-	OP_REPLACE,   /* whatever the two types are */
+	OP_REPLACE,   /* with any two types */
 	OP_DELETE,    /* to the undo slot, a directory with all it holds */
 	OP_DIRECTORY, /* attributes of a directory that stays, and its times */
 	OP_LAYER,     /* only what is in the upper leaves it */
 	/*
-	 * Of a directory that is empty by then and cannot be moved: it is
-	 * removed, and `new`, an empty copy of it in its source, is what comes
-	 * back.
+	 * Of a directory that is empty by then and cannot be moved.  It is
+	 * removed, and `new`, an empty copy of it in its source, comes back in
+	 * its place.
 	 */
 	OP_REMOVE,
 	OP_KINDS /* one past the last */
@@ -38,14 +38,14 @@ enum op_source {
 };
 
 /*
- * Which object is the operation's: what may stand for the one that the plan
+ * Which object is the operation's: what may stand for the object that the plan
  * saw.  One word of a record with enum op_effect, so no bit is in both.
  */
 enum op_identity {
 	/*
-	 * The base is an overlay.  Moving what lies in its lower layer, or a
-	 * name in a directory there, copies it up, and that is a birth; one of
-	 * several names then has another inode number as well.
+	 * The base is an overlay.  Moving an object of its lower layer, or a
+	 * name in a directory there, copies it up, and that is a birth.  An
+	 * object with several names then has another inode number as well.
 	 */
 	OP_RISES = 1 << 9,
 	OP_RISES_APART = 1 << 10,
@@ -68,16 +68,15 @@ enum op_effect {
 	OP_LAYER_MOVES = 1 << 0,
 	OP_OPAQUE = 1 << 1,    /* the source had this mark: it gets it back */
 	OP_ORIGIN = 1 << 2,    /* likewise */
-	OP_IN_NEW = 1 << 3,    /* OP_DIRECTORY: of one that is added here */
+	OP_IN_NEW = 1 << 3,    /* OP_DIRECTORY: of a directory added here */
 	OP_KEEP_TIME = 1 << 4, /* OP_DIRECTORY: others wrote there since */
 	OP_XATTRS = 1 << 5,    /* OP_DIRECTORY: they are replaced as well */
 	OP_UPPER = 1 << 6,     /* a rollback: the "base" is the upper itself */
-	/* OP_DIRECTORY: its likeness in the upper alone, whatever the base has
-	 */
+	/* OP_DIRECTORY: only its likeness in the upper, with any base */
 	OP_IN_UPPER = 1 << 7,
 	/*
-	 * What is replaced or deleted has other names, and nobody had touched
-	 * it: that these have another ctime afterwards is our doing.
+	 * The replaced or deleted object has other names, and no program had
+	 * touched it: their new ctime is our doing.
 	 */
 	OP_LINKED = 1 << 8,
 	OP_EFFECT_ALL = (1 << 9) - 1
@@ -106,8 +105,8 @@ struct op {
 	struct object layer; /* OP_LAYER_MOVES: what moves */
 	/*
 	 * The base had changed here, and the user took the session's version
-	 * all the same.  Of an OP_DIRECTORY CONFLICT_MOVED: the directory's
-	 * own move is in doubt, whatever is done in it.
+	 * all the same.  Of an OP_DIRECTORY CONFLICT_MOVED: the directory's own
+	 * move is in doubt, independent of the changes in it.
 	 */
 	enum conflict accepted;
 	/* What the new object gets, for it comes as `new` says. */
@@ -127,16 +126,16 @@ bool op_is_legal(const struct op *op);
 /* Whether the old object goes to the undo slot. */
 bool op_keeps_old(const struct op *op);
 
-/* Moved or not, the same object, whatever was written to it since. */
+/* Moved or not, the same object, with or without writes to it since. */
 bool object_is(const struct object *a, const struct object *b);
 
-/* And nobody has written to it.  Directories have no such state. */
+/* And no program has written to it.  Directories have no such state. */
 bool object_is_unchanged(const struct object *a, const struct object *b);
 
 /*
  * The same of the operation's old object, which may have been copied up since
  * the plan was made.  The number of a file in a lower layer is not given to
- * another one, and where it does not stay (OP_RISES_APART) size and mtime say
+ * another one.  Where it does not stay (OP_RISES_APART) size and mtime say
  * which it is.
  */
 bool op_is_old(const struct op *op, const struct object *o);

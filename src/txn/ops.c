@@ -28,10 +28,10 @@
  * way.c says how an object gets there, levels.c has the directories above it.
  *
  * Every directory in which names change is an operation of its own, before
- * them, because it may have to be opened up and gets its times back.
+ * them.  It may have to be opened up, and it gets its times back.
  *
- * A directory that cannot be moved (way_is_remade()) goes entry by entry if it
- * vanishes, and then itself; one that is replaced by another stays and is
+ * A directory that cannot be moved (way_is_remade()) and vanishes goes entry by
+ * entry, and then itself.  If another directory replaces it, it stays and is
  * changed.
  */
 
@@ -43,8 +43,8 @@ static bool is_below_new(const struct planner *p)
 }
 
 /*
- * Whether what is in a directory that moves has the right groups already; a
- * directory that hands its group down gave them the one of the view.
+ * Whether the entries of a directory that moves have the right groups already.
+ * A directory that hands its group down gave them the group of the view.
  */
 static bool keeps_groups(const struct planner *p, const struct change *c)
 {

@@ -24,7 +24,8 @@ struct ops_request {
 /*
  * Reads the change set once more, checks every operation, stages the copies
  * that are needed, and writes the operations in their order.  `ret_slot` is the
- * slot that is free next.  Nothing but txn/ID has changed, whatever happens.
+ * slot that is free next.  Nothing but txn/ID has changed, on success and on
+ * failure.
  */
 int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	      struct hb_error *err);

@@ -15,9 +15,9 @@
 #include <stdio.h>
 
 /*
- * What a transaction has left in the base, told path by path to the session,
- * which remembers it as seen: what differs from that later is somebody else's
- * change.
+ * The state in which a transaction has left the base, told path by path to the
+ * session.  The session remembers it as seen.  A later difference from it is
+ * another program's change.
  */
 
 struct report {
@@ -55,8 +55,9 @@ static int tell(struct report *rep, const char *path,
 }
 
 /*
- * What was accepted in spite of a conflict is in conflict again when it is
- * taken back, even where nothing in the base shows it any more.
+ * A change that was accepted in spite of a conflict is in conflict again when
+ * it is taken back.  That holds even where nothing in the base shows it any
+ * more.
  */
 static int tell_disputed(struct report *rep, const struct op *op,
 			 struct hb_error *err)
@@ -153,8 +154,8 @@ static int report_dir(struct report *rep, struct site *s, const struct op *op,
 }
 
 /*
- * Taken back, it is what it was before.  If it is not, that is somebody's
- * change, and the session has to find it.
+ * Taken back, it is as it was before.  If it is not, another program has
+ * changed it, and the session has to find that.
  */
 static bool is_as_before(const struct op *op, const struct place *p)
 {
@@ -219,7 +220,8 @@ static int report_one(struct report *rep, const struct op *op,
 	if ((op->effect & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
 		return 0;
 	rep->resource = op->resource;
-	/* Of a new one that is taken back, what it took the place of was told.
+	/*
+	 * A new directory is taken back: the object that it replaced was told.
 	 */
 	if (op->kind == OP_DIRECTORY)
 		return rep->back && (op->effect & OP_IN_NEW)
@@ -233,7 +235,7 @@ static int report_one(struct report *rep, const struct op *op,
 	if (rep->back && !is_as_before(op, &at_base))
 		return 0;
 	found = find(&at_base, &base);
-	/* Nobody can tell: the directory is closed to its owner. */
+	/* That cannot be told: the directory is closed to its owner. */
 	if (found == -EACCES)
 		return 0;
 	has_base = found == 0;

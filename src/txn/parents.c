@@ -60,7 +60,7 @@ static int copy_dir(int base, int to, const char *name, const struct entry *e,
 	return r < 0 ? r : mark(to, name);
 }
 
-/* Whatever is closed above it. */
+/* Also below a closed directory. */
 static bool is_in_upper(struct site *s, const char *path)
 {
 	auto_fd int fd = content_find_dir(s->resource->layers[0], path,
@@ -170,7 +170,7 @@ static int finish_one(struct site *s, const struct tree_visit *v)
 	return r < 0 ? r : sys_chmod_fd(fd, mode);
 }
 
-/* One that is to have no write permission has lost it when it has moved. */
+/* A directory that is to have no write permission loses it after its move. */
 static int move_one(struct site *s, const struct tree_visit *v, int to)
 {
 	auto_fd int base = site_open_base_dir(s, v->path, NULL);

@@ -8,13 +8,14 @@
 
 /*
  * Directories of the upper that alike.h has removed and an undo or redo needs
- * again: made as they are in the base, which they differed in nothing from.  So
- * the view is the same before and after.  Where the base has none, none is
- * made.
+ * again.  They are made as they are in the base, from which they differed in
+ * nothing.  So the view is the same before and after.  Where the base has none,
+ * none is made.
  *
  * They are made in `parents.new` of the store and moved to their places when
- * all are there, with the times of those that they are moved into in a list of
- * alike.h.  Killed anywhere, alike_note() or alike_drop() makes up for it.
+ * all are there.  A list of alike.h has the times of the directories that they
+ * are moved into.  Killed anywhere, alike_note() or alike_drop() makes up for
+ * it.
  */
 struct parents {
 	struct buf away; /* a directory that an operation takes along */

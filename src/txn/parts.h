@@ -15,8 +15,9 @@ struct txn;
 bool parts_are_there(const struct txn *txn);
 
 /*
- * The directory to lock; -EACCES: there is none, as for one that may not be
- * read.  A resource that is no directory keeps its transactions apart itself.
+ * The directory to lock; -EACCES: there is none, as for a directory that may
+ * not be read.  A resource that is no directory keeps its transactions apart
+ * itself.
  */
 int parts_open_base(const struct resource *resource);
 

@@ -123,7 +123,7 @@ int preflight_inside(const struct entry *old, const char *path,
 
 	if (old->type == ENTRY_NONE || !old->is_fixed)
 		return 0;
-	/* The kernel lets it move, but nobody could throw it away later. */
+	/* The kernel lets it move, but later no program could remove it. */
 	shown_path(path, shown, sizeof(shown));
 	hb_fix(err, "chattr -ia %s", shown);
 	return hb_fail(err, -EPERM, "%s is immutable or append-only", shown);

@@ -17,8 +17,8 @@ struct buf;
 int record_encode(const struct op *op, struct buf *out);
 
 /*
- * Reads a payload, which any bytes may be.  0, or -EBADMSG for one that no
- * record_encode() has written.  The operation points into `payload`.
+ * Reads a payload, which any bytes may be.  0, or -EBADMSG for a payload that
+ * no record_encode() has written.  The operation points into `payload`.
  */
 int record_decode(const void *payload, size_t size, uint32_t n_resources,
 		  struct op *ret_op);

@@ -13,12 +13,12 @@
  *
  * No journal: the base is as it was, and copies that were staged for one go.
  * A journal: its operations are run to their end, or with `back` to their
- * beginning, by the same loop as always; how far each has got is seen from
- * where its objects lie.  Recovery writes nothing of its own, so killing it
- * leaves what a killed commit leaves.
+ * beginning, by the same loop as always.  The places of its objects show how
+ * far each has got.  Recovery writes nothing of its own, so killing it leaves
+ * what a killed commit leaves.
  *
- * An operation that was not made yet and no longer can be, because somebody has
- * changed its entry, turns it round, as it would have turned the commit.
+ * An operation that was not made yet cannot be made once another program has
+ * changed its entry.  That turns it round, as it would have turned the commit.
  */
 int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 		struct hb_error *err)

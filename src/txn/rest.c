@@ -23,11 +23,11 @@
 
 /*
  * The stream says everything that differs from the base, an opaque directory's
- * deletions one by one, so no directory of the rest is opaque: each change
+ * deletions one by one.  So no directory of the rest is opaque.  Each change
  * that stays is an object or a whiteout at its path, below plain directories.
  *
  * A directory that goes or makes way for something else, in part, has stayed in
- * the base as ops.c says: it is hidden as a whole.
+ * the base as ops.c says.  It is hidden as a whole.
  */
 
 #define PATH_SIZE  ((size_t)256 << 20)

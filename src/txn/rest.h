@@ -7,8 +7,9 @@
 #include "txn/txn.h"
 
 /*
- * What a commit of several layers leaves out, written as one layer that lies
- * over the base as it is after the commit: with it the view stays what it was.
+ * The changes that a commit of several layers leaves out, written as one layer.
+ * It lies over the base as it is after the commit.  With it the view stays as
+ * it was.
  */
 struct rest_request {
 	const struct txn_options *options;

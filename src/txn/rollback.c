@@ -54,7 +54,10 @@ static int make_empty(struct site *s, const struct place *to,
 	carry.mode = root.mode;
 	carry.uid = root.uid;
 	carry.gid = root.gid;
-	/* Only root can give away; else the upper is of whoever works in it. */
+	/*
+	 * Only root can give away; else the upper is of the user who works in
+	 * it.
+	 */
 	if (sys_effective_uid() != 0) {
 		struct sys_attr upper;
 

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 
 /*
- * Two transactions on one base take turns, and the one that waits has what it
- * waited for: a lock that is looked at, left and taken again could be somebody
- * else's by then.
+ * Two transactions on one base take turns, and the second keeps the lock that
+ * it waited for.  A lock that is looked at, left and taken again could be
+ * another program's by then.
  */
 #define LOCK_PAUSE 20 /* ms */
 
@@ -100,8 +100,8 @@ int run_check_idle(struct txn *txn, struct hb_error *err)
 }
 
 /*
- * The other way round, past what somebody else has changed, and as if nothing
- * had been.
+ * The other way round, past entries that another program has changed, and as if
+ * nothing had been.
  */
 static int take_back(struct run_request *run, struct apply *a, bool back,
 		     struct hb_error *err)
@@ -116,9 +116,9 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 	if (r < 0)
 		return r;
 	/*
-	 * What moved there and back has a new ctime, and would look changed by
-	 * somebody else.  Where that cannot be kept it will; a full disk is
-	 * what we may be here for.
+	 * An object that moved there and back has a new ctime, and would look
+	 * changed by another program.  Where the report cannot be kept, it will
+	 * look so: a full disk may be the reason to be here.
 	 */
 	(void)outcome_report(a, !back, run->applied, run->applied_ctx, NULL);
 	r = apply_sync(a, err);

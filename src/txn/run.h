@@ -47,10 +47,10 @@ struct run_request {
 };
 
 /*
- * Runs the journal in flight to its end and files it.  What fails is taken back
- * and the failure returned: nothing has happened then, but for entries that
- * somebody else has changed, and then it is -HB_E_STATE with txn->n_left.  Only
- * if taking back fails as well the journal stays.
+ * Runs the journal in flight to its end and files it.  After a failure all is
+ * taken back and the failure returned: nothing has happened then.  Entries that
+ * another program has changed are left: -HB_E_STATE with txn->n_left.  Only if
+ * taking back fails as well the journal stays.
  */
 int run_journal(struct run_request *run, struct hb_error *err);
 

@@ -282,7 +282,7 @@ static int add_unfiled(void *ctx, const struct tree_visit *v,
 
 /*
  * Without a head: the transaction that has objects under its number and is not
- * filed.  An undo or redo has the number of one that is.
+ * filed.  An undo or redo has the number of a filed transaction.
  */
 static int guess_ids(struct salvage *s, bool has_journal, struct hb_error *err)
 {

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * The files that a transaction in flight has put aside under numbers, with the
- * names that its journal gives them, as far as that is whole.  Nothing is
+ * The files that a transaction in flight has put aside under numbers.  They get
+ * the names that its journal gives them, as far as that is whole.  Nothing is
  * changed.
  */
 enum salvaged_version {

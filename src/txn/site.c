@@ -171,7 +171,7 @@ void site_forget(struct site *s)
 
 void site_close(struct site *s)
 {
-	/* One that was never opened holds zeroes, which are descriptors. */
+	/* A site that was never opened holds zeroes, which are descriptors. */
 	if (!s->resource)
 		return;
 	site_forget(s);

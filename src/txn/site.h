@@ -65,7 +65,7 @@ void site_close(struct site *s);
 int site_sync(const struct site *s);
 
 /*
- * Its directories go: copies, which nobody refers to any more, with all that
+ * Its directories go: copies, which nothing refers to any more, with all that
  * is in them, and of the others those that are empty.
  */
 int site_remove(struct site *s, struct hb_error *err);

@@ -88,7 +88,7 @@ static bool is_same_new(const struct entry *then, const struct entry *now)
 	       (then->type == ENTRY_NONE || is_steady(then, &a));
 }
 
-/* What else comes and goes in a directory of the base is nobody's business. */
+/* Other entries that come and go in a directory of the base do not matter. */
 static bool is_same_old(const struct entry *then, const struct entry *now)
 {
 	return then->type == now->type && then->ino == now->ino &&
@@ -109,7 +109,7 @@ static bool is_same_change(const struct change *then, const struct change *now)
 	       is_same_old(&then->old, &now->old);
 }
 
-/* What is carried nobody sees, and is as it is at the time of the commit. */
+/* A carried change is not shown; it is as it is at the commit's time. */
 static int next_seen(struct changes *changes, struct change *ret,
 		     struct hb_error *err)
 {

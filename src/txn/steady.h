@@ -8,9 +8,9 @@ struct txn_options;
 struct resource;
 
 /*
- * Whether everything that is to be committed is still what was scanned, hashed
- * and passed by the gate, by its change time, which nobody can set.  Just
- * before the commit point: -HB_E_CONFLICT with the path if it is not.
+ * Whether everything that is to be committed is still as it was scanned, hashed
+ * and passed by the gate.  The change time tells, which no program can set.
+ * Just before the commit point: -HB_E_CONFLICT with the path if it is not.
  */
 int steady_check(const struct resource *resource, struct changes *changes,
 		 const struct txn_options *options, struct hb_error *err);

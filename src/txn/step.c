@@ -18,18 +18,18 @@
  * --------------------------
  *
  * An operation has three places: base, source and undo slot.  Each holds
- * nothing, the old object, the new one or another.  What they hold is the whole
- * state; the table below says what to do next in either direction, until it
- * says that there is nothing left to do.  A process that dies between two calls
- * leaves one of the rows, so going on after a crash is going on.  t_crash
- * visits every row.
+ * nothing, the old object, the new one or another.  These are the whole state.
+ * The table below says what to do next in either direction, until it says that
+ * there is nothing left to do.  A process that dies between two calls leaves
+ * one of the rows, so going on after a crash is going on.  t_crash visits every
+ * row.
  *
- * (a) An object is moved out of the base only if it is the planned one and
- *     nobody has written to it since; what came is looked at again, because
- *     somebody may write between looking and moving.
+ * (a) An object is moved out of the base only if it is the planned one and no
+ *     program has written to it since.  The moved object is looked at again,
+ *     because a program may write between looking and moving.
  * (b) Nothing is unlinked but a second name of an object whose first name is in
  *     its place.
- * (c) What lies in no row is not touched.
+ * (c) Objects whose state is in no row are not touched.
  *
  * After a crash an entry that is neither the old nor the new one is left to the
  * user: see -HB_E_STATE.  Only going back over a step that was not made needs
@@ -53,7 +53,7 @@ enum {
 enum action {
 	A_STATE = 0, /* not one of ours */
 	A_DONE,
-	A_LEFT, /* done, and then somebody put his own object there */
+	A_LEFT, /* done, and then another program put its own object there */
 	A_CONFLICT,
 	A_SWAP,	    /* base <-> source, or what stands for it */
 	A_PARK,	    /* source -> undo */
@@ -312,8 +312,8 @@ static int drop(const struct view *v, int which)
 
 /*
  * To a place where nothing may be.  Without the flag a second name does it,
- * which fails if the first is taken; only a directory is then at the mercy of
- * whoever makes an empty one of the same name in between.
+ * which fails if the first is taken.  Then only a directory is at the mercy of
+ * a program that makes an empty directory of the same name in between.
  */
 static int move_keep(struct step *s, const struct view *v, int from, int to)
 {
@@ -333,8 +333,8 @@ static int move_keep(struct step *s, const struct view *v, int from, int to)
 
 /*
  * Old and new change places.  Without the flag: a second name for what leaves
- * and the other one over it, or for directories two renames with the journal
- * to cover the moment between; the table takes over after the first call.
+ * and the other one over it.  Directories take two renames, with the journal to
+ * cover the moment between.  The table takes over after the first call.
  */
 static int swap(struct step *s, const struct view *v, bool back)
 {
@@ -357,7 +357,7 @@ static int swap(struct step *s, const struct view *v, bool back)
 	return r == -EPERM || r == -EMLINK ? move(v, AT_BASE, aside, 0) : r;
 }
 
-/* Whoever put something into it meanwhile has it back. */
+/* A program that put something into it meanwhile has it back. */
 static int store(struct step *s, const struct view *v)
 {
 	const struct place *from = &v->place[AT_BASE];
@@ -435,7 +435,7 @@ static bool is_as_planned(const struct op *op, enum holds h,
 			  : object_is_unchanged(o, &op->new);
 }
 
-/* Somebody wrote to what is about to leave the base. */
+/* A program wrote to the object that is about to leave the base. */
 static bool is_written_to(const struct op *op, const struct view *v)
 {
 	enum holds h = v->holds[AT_BASE];
@@ -501,8 +501,8 @@ static int check_arrival(struct step *s, const struct op *op, enum action did,
 }
 
 /*
- * What is certain after an action that went well needs no other look: forward,
- * with flags, and without directories, which have modes to be put right.
+ * A certain result of a successful action needs no other look: forward, with
+ * flags, and without directories, which have modes to be put right.
  */
 static int finish_at_once(struct step *s, const struct op *op, enum action did,
 			  struct view *v, bool back, struct hb_error *err)
@@ -537,7 +537,7 @@ static int refuse(const struct step *s, const struct op *op,
 		       /* What it lay in is gone. */
 		       (actions[action].puts && v->place[AT_BASE].dir < 0);
 
-	/* After a crash nobody can say any more who came first. */
+	/* After a crash it is not known which change came first. */
 	if (action == A_STATE || (s->is_recovery && changed))
 		return fail_for(op, -HB_E_STATE,
 				"neither as before nor as after:", err);
@@ -609,7 +609,7 @@ static int advance(struct step *s, const struct op *op, bool back,
 	if (r < 0)
 		return r;
 	r = act(s, &v, action, back);
-	/* Between looking and moving somebody put one there, or took it. */
+	/* Between looking and moving a program put one there, or took it. */
 	if (r == -EEXIST || r == -ENOENT || r == -ENOTEMPTY)
 		return conflict(op, err);
 	if (r < 0)
@@ -705,7 +705,7 @@ int step_leave(struct step *s, const struct op *op, bool back,
 	if (r < 0)
 		return r;
 	r = back ? move_layer(s, op, true, NULL) : 0;
-	/* Then it was not there, or somebody else has its place. */
+	/* Then it was not there, or another object has its place. */
 	if (r < 0 && r != -HB_E_STATE)
 		return r;
 	r = site_upper(s->site, op, &p, err);

@@ -15,7 +15,7 @@ struct step {
 	bool is_dressed;  /* some object's attributes were changed */
 	/*
 	 * Set by step_run() in a recovery: the operation is at its end, and
-	 * then somebody put his own object in the place of ours.
+	 * then another program put its own object in the place of ours.
 	 */
 	bool is_left;
 };
@@ -33,9 +33,9 @@ int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err);
 
 /*
- * After step_run() could not go on: what is in the base stays, what was there
- * before is in the undo slot if it is anywhere, and going back the layer has
- * again what it can have.  `ret_left` says which; can be repeated.
+ * After step_run() could not go on: the object in the base stays.  The object
+ * before it is in the undo slot if it is anywhere.  Going back, the layer has
+ * again the objects that it can have.  `ret_left` says which; can be repeated.
  */
 struct step_left {
 	bool has_old; /* undo/ID/SLOT of the spot has what was there before */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * What of a change set is wanted, found out before anything is planned: whether
- * a directory goes whole is known only after the last thing in it.
+ * The wanted part of a change set, found out before anything is planned.
+ * Whether a directory goes whole is known only after the last thing in it.
  *
  * One bit per directory and one counter per inode with several names are kept;
  * all else is read from the stream again.
@@ -26,8 +26,8 @@ struct survey {
 	uint64_t n_taken;
 	/*
 	 * Directories that stay although the change that takes them away is
-	 * wanted, because something in them is not taken: by what was to become
-	 * of them.  They do not count as taken.
+	 * wanted: something in them is not taken.  Counted by what was to
+	 * become of them.  They do not count as taken.
 	 */
 	uint64_t n_kept_deleted, n_kept_replaced;
 	uint64_t n_conflicts; /* wanted, and neither ours nor theirs */
@@ -43,8 +43,8 @@ int survey_run(struct survey *s, struct changes *changes,
 void survey_done(struct survey *s);
 
 /*
- * Whether the change is about a whole directory: one that appears, vanishes or
- * hides what was below.  Such changes are numbered from 0 in stream order.
+ * Whether the change is about a whole directory that appears, vanishes or hides
+ * what was below.  Such changes are numbered from 0 in stream order.
  */
 bool survey_is_whole_dir(const struct change *c);
 

@@ -25,31 +25,31 @@ struct hb_error;
 /*
  * One path that was committed, for the session's `seen` and the log; also each
  * one inside a directory that arrived whole.  Called when everything is in
- * place and before the transaction counts as done, so a crash in between makes
+ * place and before the transaction counts as done.  So a crash in between makes
  * txn_recover() call it again for all of them: remember, do not count.
  *
- * The last call has seen == NULL: what was told has to be durable when it
- * returns, for nobody tells it again after that.
+ * The last call has seen == NULL.  All that was told has to be durable when it
+ * returns, for it is not told again after that.
  *
- * After an undo it tells what the base is again, with layer_ino 0 because what
- * is in the layer is pending; base_ino 0: nothing is there.
+ * After an undo it tells the state to which the base is back.  layer_ino is 0
+ * because the layer's objects are pending; base_ino 0: nothing is there.
  */
 typedef int (*txn_applied_fn)(void *ctx, size_t resource,
 			      const struct seen *seen, struct hb_error *err);
 
 /*
  * The journal becomes durable next, and applied() will then be told of about
- * this many paths of the resource: whatever it needs for that is made ready
- * here, for later a failure takes everything back, which is told as well.
+ * this many paths of the resource.  All that it needs for that is made ready
+ * here.  Later a failure takes everything back, which is told as well.
  */
 typedef int (*txn_applying_fn)(void *ctx, size_t resource, uint64_t n_paths,
 			       struct hb_error *err);
 
 /*
  * Everything is planned and checked, and the journal `id` becomes durable as
- * soon as this returns 0: what has to hold for a session in which that
- * transaction is in effect, and for one in which it is not, is written down
- * here.  `has_rest`: something was left out.
+ * soon as this returns 0.  The callee writes down what has to hold for a
+ * session with that transaction in effect, and for a session without.
+ * `has_rest`: something was left out.
  */
 typedef int (*txn_publishing_fn)(void *ctx, uint64_t id, bool has_rest,
 				 struct hb_error *err);
@@ -60,18 +60,18 @@ struct txn {
 	size_t n_resources;
 	/*
 	 * May be NULL.  Hears HB_REPORT_CHANGED, and HB_REPORT_LEFT of an entry
-	 * that fits neither side, because somebody else changed it while a
-	 * transaction was under way or interrupted.  It stays as he left it;
-	 * everything else is brought to one side.  Told as it is met, so a
-	 * crash repeats it.  Its text is where the version before lies in the
-	 * spot, or NULL.
+	 * that fits neither side, because another program changed it while a
+	 * transaction was under way or interrupted.  It stays as that program
+	 * left it; everything else is brought to one side.  Told as it is met,
+	 * so a crash repeats it.  Its text is where the version before lies in
+	 * the spot, or NULL.
 	 */
 	const struct hb_listener *listener;
 	seen_fn seen; /* by resource: ctx is seen_ctx[i] */
 	void **seen_ctx;
 	/*
-	 * For undo, redo and recovery, which apply as well; NULL: nobody asks.
-	 * txn_commit() has its own.
+	 * For undo, redo and recovery, which apply as well; NULL: the caller
+	 * does not ask.  txn_commit() has its own.
 	 */
 	txn_applied_fn applied;
 	void *applied_ctx;
@@ -80,8 +80,8 @@ struct txn {
 			*/
 	/*
 	 * Set: the last call succeeded and everything is in place and durable,
-	 * but the journal could not be filed, and `unfinished` says why:
-	 * txn_recover() does that and nothing else.
+	 * but the journal could not be filed.  `unfinished` says why.
+	 * txn_recover() files it and does nothing else.
 	 */
 	bool is_unfinished;
 	struct hb_error unfinished;
@@ -93,8 +93,8 @@ struct txn {
 /*
  * Looks at the change set of one resource after conflicts were ruled out and
  * before anything is planned.  0: it may pass; 1: it may not, and the other
- * resources are looked at all the same.  Whatever it saw is what is committed:
- * an object that changes after the scan stops the commit.
+ * resources are looked at all the same.  The commit takes exactly the objects
+ * that it saw: an object that changes after the scan stops the commit.
  */
 struct txn_options;
 typedef int (*txn_gate_fn)(void *ctx, size_t resource, struct changes *changes,
@@ -103,7 +103,7 @@ typedef int (*txn_gate_fn)(void *ctx, size_t resource, struct changes *changes,
 
 /*
  * A look at what the same options are about: change sets with their hash, which
- * somebody has seen.  Where each object is still the one of then, by its change
+ * the user has seen.  Where each object is still the one of then, by its change
  * time, nothing is hashed again and `gate` is asked instead of the options'.
  */
 struct txn_review {
@@ -120,10 +120,10 @@ struct txn_options {
 	 * it is the SHA-256 of theirs, one after the other.
 	 */
 	const uint8_t *expect;
-	const struct txn_review *review; /* NULL: nobody has looked before */
+	const struct txn_review *review; /* NULL: no look was made before */
 	bool dry_run;
 	/*
-	 * NULL: nobody looks, and fifos, setuid, setgid and file capabilities
+	 * NULL: no gate looks, and fifos, setuid, setgid and file capabilities
 	 * are refused without the two below.  Else all of that is the gate's.
 	 */
 	txn_gate_fn gate;
@@ -146,10 +146,10 @@ struct txn_result {
  * -HB_E_DENIED: something has to be asked for, change_asks(), or the gate does
  * not let it pass; nothing changed.
  * -HB_E_CONFLICT: `conflicts` of the summary is not 0; nothing changed.
- * -HB_E_STATE with `n_left` not 0: somebody else changed one entry that was in
- * place already and one that was not.  The latter stopped it, all but `n_left`
- * entries are as they were, and nothing is left to recover.  The same holds for
- * undo and redo.
+ * -HB_E_STATE with `n_left` not 0: another program changed an entry that was in
+ * place already and an entry that was not.  The latter stopped it, all but
+ * `n_left` entries are as they were, and nothing is left to recover.  The same
+ * holds for undo and redo.
  * Any other failure before the commit point leaves base and session as they
  * were; after it, txn_recover() finishes or reverses.
  */
@@ -176,9 +176,9 @@ struct txn_path {
 };
 
 /*
- * The same for what the upper has at some paths, all or none of them; undo
- * brings it back.  Sorts `paths`; one that lies below another goes with it.
- * -ENOENT: the upper has nothing at `*ret_missing`, which may be NULL.
+ * The same for the upper's objects at some paths, all or none of them; undo
+ * brings them back.  Sorts `paths`; a path that lies below another goes with
+ * it.  -ENOENT: the upper has nothing at `*ret_missing`, which may be NULL.
  */
 int txn_rollback_paths(struct txn *txn, struct txn_path *paths, size_t n,
 		       const struct txn_path **ret_missing,
@@ -192,8 +192,8 @@ enum txn_recovered {
 
 /*
  * The first thing for every session: finishes, or with `back` reverses, what a
- * crash interrupted.  What can no longer be finished, because somebody changed
- * an entry that was still to come, is reversed.  -HB_E_STATE with `n_left` not
+ * crash interrupted.  Where another program changed an entry that was still to
+ * come, it cannot be finished and is reversed.  -HB_E_STATE with `n_left` not
  * 0: it is done but for these entries, of which both copies are kept.
  */
 int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,

@@ -26,16 +26,16 @@
  * -------------
  *
  * Both are a transaction that was filed, run once more in one direction or the
- * other: its operations are checked against what is there now, written as a
+ * other.  Its operations are checked against the present objects, written as a
  * journal of their own, and run as those of a commit are.
  *
- * Whatever would leave a place where somebody has changed it since the
- * transaction was filed is a conflict: in the base for undo, in the layer for
- * redo.
+ * An object that would leave its place is a conflict if another program has
+ * changed it since the transaction was filed.  That is in the base for undo, in
+ * the layer for redo.
  *
- * Of a path that several transactions changed, the layer has the newest version
- * once the last of them is undone, and keeps it: what the undo of an earlier
- * one takes out of the base waits in txn/ID for a redo.
+ * Several transactions may have changed a path.  The layer has the newest
+ * version once the last of them is undone, and keeps it.  An object that the
+ * undo of an earlier one takes out of the base waits in txn/ID for a redo.
  */
 
 struct reversal {
@@ -185,8 +185,9 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 }
 
 /*
- * Whether what the base had, and has other names there, is still as we left it.
- * If not, that is somebody's change, and the session has to find it.
+ * Whether the old object of the base, which has other names there, is still as
+ * we left it.  If not, another program has changed it, and the session has to
+ * find that.
  */
 static bool is_inode_seen(const struct reversal *v, const struct op *op)
 {
@@ -226,7 +227,7 @@ static bool follow_index(struct reversal *v, struct op *op)
 	if ((op->kind != OP_ADD && op->kind != OP_REPLACE) ||
 	    !git_is_index_path(site_git_root(s), op->path))
 		return false;
-	/* The one that returns, for who asks the other way round. */
+	/* The index that returns, for a check the other way round. */
 	site_undo(s, op, &p);
 	if (v->back && op->old.type == ENTRY_FILE && p.dir >= 0)
 		op->old.entries = git_index_name(p.dir, p.name);
@@ -244,8 +245,8 @@ static bool follow_index(struct reversal *v, struct op *op)
 }
 
 /*
- * An object that git added may be what a branch of the host needs by now, and
- * one that nothing needs is in no way: it stays, and redo finds it there.  Of a
+ * By now a branch of the host may need an object that git added, and an object
+ * that nothing needs is in no way.  So it stays, and redo finds it there.  Of a
  * repository that goes whole, all goes.
  */
 static bool stays(const struct reversal *v, const struct op *op)

@@ -23,18 +23,18 @@
  * How one object gets into the base
  * ---------------------------------
  *
- * An object is moved out of the upper, unless that would change what the rest
- * of the upper means or something of the object would be lost on its way back:
- * then a copy is staged.  That is so
+ * An object is moved out of the upper, unless that would change the meaning of
+ * the rest of the upper.  Nor is it moved if something of the object would be
+ * lost on its way back.  Then a copy is staged.  That is so
  *	- on another file system, in a shared layer or one of several,
  *	- below an opaque directory that stays, which would hide what arrived,
  *	- for an inode of which some name stays,
  *	- for what movable.c names.
  * The original of a copy leaves the upper as well, where that is allowed.
  *
- * A base that is an overlay itself lets nobody move a directory of its lower
- * layer, and nobody can tell which those are: there every directory that goes
- * is remade on the way back.
+ * A base that is an overlay itself lets no program move a directory of its
+ * lower layer.  No program can tell which those are.  There every directory
+ * that goes is remade on the way back.
  */
 
 int way_fail(const char *path, int r, const char *what, struct hb_error *err)
