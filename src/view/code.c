@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the end of the name; whatever is not here is executed itself. */
+/* By the end of the name; any other file is executed itself. */
 static const struct {
 	const char *suffix, *program;
 } interpreters[] = {
@@ -48,7 +48,7 @@ static char *word(const char *text)
 }
 
 /*
- * By a name that is no option to an interpreter, and that nobody looks for in
+ * By a name that is no option to an interpreter, and that is not looked for in
  * PATH.
  */
 static int name_file(const char *file, bool is_command, struct code *code)

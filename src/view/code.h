@@ -6,8 +6,8 @@
 
 /*
  * `run --code FILE WORD…`: the command is the file, or the interpreter that its
- * name asks for with the file as first word; the file is shown read-only, and
- * there is no network, whatever else was said.
+ * name asks for with the file as first word.  The file is shown read-only, and
+ * there is no network, in spite of all other options.
  */
 struct code {
 	struct hb_run_options options; /* instead of the caller's */

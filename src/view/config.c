@@ -34,7 +34,7 @@
 #define SUFFIX	       ".conf"
 #define WORKSPACE_FILE ".holdback.conf"
 
-/* What somebody else may have written is short. */
+/* A file that another user may have written is short. */
 #define WORKSPACE_MAX ((size_t)64 << 10)
 
 struct place {
@@ -99,7 +99,7 @@ static int set_text(void *ctx, const char *path, const char *text, size_t n,
 	return settings_read(to->settings, to->source, path, text, n, err);
 }
 
-/* Whoever can write it decides what is weakened: the user, or root. */
+/* Its writers decide what is weakened: only the user, or root. */
 static int check_owner(int fd, const char *path, struct hb_error *err)
 {
 	struct stat st;

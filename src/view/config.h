@@ -10,8 +10,8 @@ struct hb_error;
 struct hb_run_options;
 
 /*
- * Reads what configures a run: files by descriptor, and only those that nobody
- * but root and the user can have written.
+ * Reads the configuration of a run: files by descriptor, and only files that no
+ * other user but root can have written.
  */
 
 /*
@@ -23,9 +23,10 @@ int config_load(struct settings *s, const struct hb_run_options *options,
 		const char *program, const char *home, struct hb_error *err);
 
 /*
- * One key before the settings are there, because where they come from depends
- * on it: as the last of the options says, or NULL; and as the settings are
- * going to have it if no file may say it, an option before a variable.
+ * One key before the settings are there, because their sources depend on it.
+ * The first says it as the last of the options does, or NULL.  The second says
+ * it as the settings will have it if no file may say it: an option before a
+ * variable.
  */
 const char *config_option(const struct hb_run_options *options,
 			  enum setting_key key);
@@ -41,9 +42,9 @@ int config_load_profile(struct settings *s, const char *name, char *const *envp,
 			const char *home, struct hb_error *err);
 
 /*
- * Calls `fn` with what stands in the file `name` of the directories of ours:
- * the system's, then the user's, where there is one.  -HB_E_CONFIG for one that
- * somebody else can write.
+ * Calls `fn` with the text of the file `name` in the directories of ours: the
+ * system's, then the user's, where there is one.  -HB_E_CONFIG for a file that
+ * another user can write.
  */
 typedef int (*config_text_fn)(void *ctx, const char *path, const char *text,
 			      size_t n, struct hb_error *err);
@@ -52,7 +53,7 @@ int config_each_text(char *const *envp, const char *home, const char *name,
 
 /*
  * The same for a file at the top of a real directory, `base`, which messages
- * call `dir`: a regular one, that no link leads to, and a short one.
+ * call `dir`.  The file is regular and short, and no link leads to it.
  */
 int config_workspace_text(int base, const char *dir, const char *name,
 			  config_text_fn fn, void *ctx, struct hb_error *err);

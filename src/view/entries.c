@@ -99,9 +99,9 @@ static int hide(struct run *run, const struct setting_item *item,
 }
 
 /*
- * The command has our uid, our groups and no capability: what we cannot read it
- * cannot either, and hiding it would only cost a mount; but what is ours it can
- * open by a chmod.
+ * The command has our uid, our groups and no capability.  It cannot read a file
+ * that we cannot read, and hiding that would only cost a mount.  But a file of
+ * ours it can open by a chmod.
  */
 static bool is_in_reach(const char *path, const struct stat *st)
 {
@@ -374,7 +374,7 @@ static int hide_all(struct run *run, struct hb_error *err)
 
 int entries_hide(struct run *run, struct hb_error *err)
 {
-	/* While a session is only made there is nobody to hide it from. */
+	/* While a session is only made there is no command to hide it from. */
 	int r = run->chosen ? 0 : hide_all(run, err);
 
 	if (r < 0)

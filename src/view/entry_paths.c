@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * Start-up is measured in microseconds: what the host is asked about each row
- * of a profile is one question where that is enough, and none at all for a
- * secret that nothing shows.
+ * Start-up is measured in microseconds.  The host is asked one question about
+ * each row of a profile where that is enough, and none for a secret that
+ * nothing shows.
  */
 
 int entries_fail(const struct setting_item *item, struct hb_error *err,

@@ -14,10 +14,10 @@ int entries_fail(const struct setting_item *item, struct hb_error *err,
 
 /*
  * The path that an item names, absolute and normalised, into `ret`, which has
- * room for PATH_MAX: "~/" is the home directory, and what is relative is so to
- * the working directory for an option, to the workspace for its own file, and
- * an error elsewhere.  Returns -ENOENT without words for "~/" if there is no
- * home directory.
+ * room for PATH_MAX.  "~/" is the home directory.  A relative path is so to the
+ * working directory for an option, to the workspace for its own file, and an
+ * error elsewhere.  Returns -ENOENT without words for "~/" if there is no home
+ * directory.
  */
 int entries_path(const struct run *run, const struct setting_item *item,
 		 const char *value, char *ret, struct hb_error *err);

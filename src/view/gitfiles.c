@@ -31,7 +31,7 @@ struct gitfiles {
 	struct scan *scan; /* made for the first value */
 	bool has_secret;
 	const char
-		*file; /* the one that is read: includes are relative to it */
+		*file; /* the file that is read: includes are relative to it */
 	char *queue[GIT_FILES_MAX];
 	size_t n;
 };

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /*
- * A package is what somebody installed as a whole, and shows nothing else:
+ * A package was installed as a whole, and shows nothing else:
  *
  *	.../node_modules/[@SCOPE/]NAME	of node
  *	DIR with a package.json		the same, elsewhere
@@ -30,8 +30,9 @@
  */
 
 /*
- * What is in a workspace is somebody else's: where a script or a link in it
- * leads, only what is plainly installed is shown, and no other project.
+ * The content of a workspace counts as another author's.  Where a script or a
+ * link in it leads, only plainly installed packages are shown, and no other
+ * project.
  */
 
 #define NODE	  "/node_modules/"
@@ -68,7 +69,7 @@ static bool is_shown(const struct run *run, const char *path)
 	return shown;
 }
 
-/* Nobody's scripts there have interpreters in a home directory. */
+/* No scripts there have interpreters in a home directory. */
 static bool is_in_system(const struct run *run, const char *path)
 {
 	for (size_t i = 0; i < run->n_entries; i++) {

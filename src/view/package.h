@@ -9,10 +9,10 @@ struct run;
 #define PACKAGES_MAX 4
 
 /*
- * Makes the command visible: where it, or the interpreter that its first line
+ * Makes the command visible.  Where it, or the interpreter that its first line
  * names, lies in nothing that the view shows, the directory of its package is
- * added to run->entries, which has room.  -HB_E_NOT_FOUND with a fix if there
- * is no such directory, or if it would show more than a package.
+ * added.  That goes to run->entries, which has room.  -HB_E_NOT_FOUND with a
+ * fix if there is no such directory, or if it would show more than a package.
  *
  * Called before entries_hide(), which hides things in it like in anything else;
  * package_check() after it, for a command that is one of those.

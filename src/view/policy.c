@@ -59,7 +59,7 @@ static int add_list(const struct run *run, enum setting_key key,
 	for (size_t i = 0; i < s->n_items; i++)
 		if (s->items[i].key == key && is_built_in(&s->items[i].origin))
 			has_built_in = true;
-	/* Somebody emptied it, or the profile has none: both are this. */
+	/* The user emptied it, or the profile has none: both are this. */
 	if (!has_built_in)
 		r = add(record, setting_name(key), "", err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)

@@ -9,7 +9,7 @@ struct session_record;
 struct settings;
 
 /*
- * What the boxes of a session are told, as the run that made it was told: the
+ * The settings of a session's boxes, as the run that made it was told.  The
  * record has the profile's name and every value that is not compiled in, with
  * paths made absolute.  Files that change later change nothing for it.
  */

@@ -132,10 +132,7 @@ static int find_inside(struct run *run, struct hb_error *err)
 	return 0;
 }
 
-/*
- * Where sessions live is nothing that a command may see, whatever else was
- * asked for.
- */
+/* A command may not see where sessions live, in spite of all other settings. */
 static bool may_show_store(const struct run *run, const char *path)
 {
 	const struct settings *s = &run->settings;
@@ -435,8 +432,8 @@ static bool is_before(const void *ctx, const char *path)
 
 /*
  * A command that lies in the workspace, or that something there leads to, is
- * part of that, and whoever made it chose its name: no profile is found by it,
- * whether it was named by its path or found in PATH.
+ * part of that.  The maker of the workspace chose its name.  So no profile is
+ * found by it, whether it was named by its path or found in PATH.
  */
 static void find_program(struct run *run)
 {

@@ -32,11 +32,11 @@ struct run_session {
  *				entries of the view
  *	run_prepare()		all of these, and the command
  *	run_plan()		the plan, and the environment of the command:
- *				the caller frees it; NULL: nobody asks
+ *				the caller frees it; NULL: not wanted
  *
  * Between the last two the caller may give each resource an upper and a work
- * directory, and more frozen layers; what has none is kept in memory.  The
- * effective settings are run->settings.  Nothing here changes the host.
+ * directory, and more frozen layers.  A resource without is kept in memory.
+ * The effective settings are run->settings.  Nothing here changes the host.
  */
 struct run {
 	const struct hb_run_options *options; /* the caller's, or code's */

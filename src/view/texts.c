@@ -19,9 +19,9 @@
 #include <string.h>
 
 /*
- * The host's own files name everybody who has an account and every machine that
- * the user knows by a name of their own.  A command needs none of that: it
- * needs a name for itself and for what it sees as nobody.
+ * The host's own files name all users with an account and every machine that
+ * the user knows by a name of their own.  A command needs none of that.  It
+ * needs a name for itself and for the owners that it sees as `nobody`.
  */
 
 #define TEXT_LIMIT    16384

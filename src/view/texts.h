@@ -9,9 +9,9 @@ struct run;
 #define TEXTS_MAX 5
 
 /*
- * Files that the view has of its own instead of the host's: who the users are,
- * what the host is called, where names are looked up.  Adds to run->entries,
- * which has room, what the host has in its /etc.
+ * Files that the view has of its own instead of the host's.  They say who the
+ * users are, what the host is called, where names are looked up.  Adds to
+ * run->entries, which has room, what the host has in its /etc.
  */
 int texts_find(struct run *run, struct hb_error *err);
 

@@ -158,7 +158,7 @@ static int make_room(struct run *run, struct hb_error *err)
 	return 0;
 }
 
-/* One that `create` made has no roles: the first is where the work is. */
+/* A session that `create` made has no roles: the first is where the work is. */
 static enum view_role role_of(const struct session_record *record, size_t i)
 {
 	enum view_role role = role_named(record->resources[i].role);
@@ -307,7 +307,7 @@ static int add_cow(struct run *run, const struct setting_item *item,
 	return add_resource(run, VIEW_COW, source, inside, item, err);
 }
 
-/* One that is missing, or part of something else, is none. */
+/* A directory that is missing, or part of something else, is none. */
 static int add_if_there(struct run *run, enum view_role role,
 			const struct setting_item *item, struct hb_error *err)
 {

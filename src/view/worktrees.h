@@ -10,8 +10,8 @@ struct run;
 
 /*
  * The other worktrees of the workspace's repository lie where a view shows
- * nothing, and git takes one without its `.git` for a leftover, to be pruned.
- * Adds an entry for each of those files, which is empty inside.
+ * nothing.  git takes a worktree without its `.git` for a leftover, to be
+ * pruned.  Adds an entry for each of those files, which is empty inside.
  */
 int worktrees_keep(struct run *run, struct hb_error *err);
 

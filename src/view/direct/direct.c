@@ -100,7 +100,7 @@ static const struct view_entry *find(const struct run *run,
 
 /*
  * The directories that an entry lies in could be put aside with it, and others
- * take their place.  As mounts of their own nobody can rename or remove them.
+ * take their place.  As mounts of their own they cannot be renamed or removed.
  * `path` is the end of both.
  */
 static int hold_parents(struct run *run, const char *path,
@@ -127,8 +127,8 @@ static int hold_parents(struct run *run, const char *path,
 }
 
 /*
- * A link could lead anywhere on the host, and its place would be there: what it
- * leads to is protected if it is in the same directory, by its own path.  The
+ * A link could lead anywhere on the host, and its place would be there.  Its
+ * target is protected if it is in the same directory, by its own path.  The
  * link itself cannot be; that it became another one is told.
  */
 static int protect_behind_link(struct run *run,

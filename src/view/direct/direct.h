@@ -7,12 +7,12 @@ struct run;
 
 /*
  * `run --direct`: writes in the workspace are real, but for files that make
- * programs of the user run something.  Which these are is in the rules of the
- * gate, of which all that ask and need no more than a path count, at any depth;
- * with them the places that git's configuration and links lead to.  Those that
- * are there are read-only, and the directories they lie in cannot be renamed;
- * those that appear, or are others than before, are told of.  Nothing is made
- * on the host for that.
+ * programs of the user run something.  The rules of the gate say which these
+ * are: all rules that ask and need no more than a path count, at any depth.
+ * With them count the places that git's configuration and links lead to.
+ * Existing ones are read-only, and the directories they lie in cannot be
+ * renamed.  New ones, or others than before, are told of.  Nothing is made on
+ * the host for that.
  */
 
 /* The most entries that direct_protect() adds. */

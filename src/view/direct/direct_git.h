@@ -21,10 +21,10 @@ struct direct_config {
 
 /*
  * Calls `named` with each place, anywhere, that the git configuration at `path`
- * names for git to run or to read: the directory of core.hooksPath, files that
- * are included, which are read as well in the directory, and files in values of
- * other keys that the gate asks about.  A relative path is tried from each
- * directory that it could be meant from.
+ * names for git to run or to read.  These are the directory of core.hooksPath
+ * and files that are included, which are read as well in the directory.  So are
+ * files in values of other keys that the gate asks about.  A relative path is
+ * tried from each directory that it could be meant from.
  */
 int direct_config_names(const struct direct_config *config, const char *path,
 			struct hb_error *err);

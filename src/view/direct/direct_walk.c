@@ -29,8 +29,8 @@
 
 /*
  * A directory whose path is longer than half of PATH_MAX is not entered, and a
- * link is followed once: so this has room for what rules take for a path, with
- * the names above it.
+ * link is followed once.  So this has room for a path as rules see it, with the
+ * names above it.
  */
 #define MATCH_MAX ((size_t)3 * PATH_MAX)
 
@@ -240,7 +240,7 @@ static int see_dir(struct pass *p, const struct ahead *in, struct ahead *dir,
 	return r < 0 ? r : add_ahead(p, dir, err);
 }
 
-/* Not one that leads out, nor up to a directory that it lies in. */
+/* Not a link that leads out, nor up to a directory that it lies in. */
 static int follow(struct pass *p, const struct ahead *link,
 		  struct hb_error *err)
 {
@@ -263,9 +263,10 @@ static int follow(struct pass *p, const struct ahead *link,
 }
 
 /*
- * A link can stand for the file that is meant, for a directory of which all is
- * meant, or for one on the way to such things: those are looked at in the
- * place that it leads to, by the names that they have here.
+ * A link can stand for the file that is meant, or for a directory of which all
+ * is meant.  It can also stand for a directory on the way to such things.
+ * Those are looked at in the place that it leads to, by the names that they
+ * have here.
  */
 static int see_link(struct pass *p, const struct ahead *in,
 		    const struct ahead *link, struct hb_error *err)

@@ -44,11 +44,11 @@ struct direct_walk {
 
 /*
  * Calls `hit` with each name that a rule of at least `ask` is about by its path
- * alone or by its contents, and with each link in a directory of which all is
+ * alone or by its contents.  Also with each link in a directory of which all is
  * meant.  A directory comes before the links in it.  In packages that others
- * made only repositories count: all of them is run by whoever uses them.  A
- * directory that cannot be read is passed over; -HB_E_USAGE with a fix beyond
- * the limit of names.
+ * made only repositories count: their users run all of them.  A directory that
+ * cannot be read is passed over; -HB_E_USAGE with a fix beyond the limit of
+ * names.
  */
 int direct_walk(const struct direct_walk *walk, struct hb_error *err);
 
