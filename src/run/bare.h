@@ -7,8 +7,8 @@ struct hb_session;
 struct run;
 
 /*
- * A run without namespaces: each resource is a copy at the copy's own path, and
- * the home directory and the one for temporary files are the session's.
+ * A run without namespaces.  Each resource is a copy at the copy's own path,
+ * and the home directory and the one for temporary files are the session's.
  *
  *	STATE/sessions/NAME/home/	links to what the view would show of the
  *					real one, by the same names

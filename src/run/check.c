@@ -26,16 +26,16 @@
 #include <unistd.h>
 
 /*
- * The check command is somebody's tests, which run what the session holds back:
- * in a box, on a fork, so that neither the host nor the session sees what it
- * does.  A process of its own has its output in front of a pipe of ours, of
- * which the end is kept.
+ * The check command is a test suite, which runs code that the session holds
+ * back.  It runs in a box, on a fork, so that neither the host nor the session
+ * sees its effects.  A process of its own has its output in front of a pipe of
+ * ours, of which the end is kept.
  */
 
 /* What is neither the command's status nor a signal's. */
 #define NOT_RUN 255
 
-/* Of the fork: a name that nobody else has. */
+/* Of the fork: a name that no other session has. */
 #define NAME_SIZE 64
 
 static int find_command(struct hb_session *s, struct settings *settings,
@@ -92,7 +92,7 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	sys_exit(ending_status(&l.box));
 }
 
-/* Keeps the end of what comes, until nobody can write any more. */
+/* Keeps the end of the output, until the last writer is gone. */
 static void read_tail(int fd, struct hb_gate_check *check)
 {
 	char *out = check->output;

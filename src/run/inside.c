@@ -18,10 +18,10 @@
 /*
  * What goes on inside of a live session, without going there.
  *
- * Nothing here is asked of a process of the box.  Who is in it says the
- * supervisor; the words of a command are those of the holdback that started it,
- * which is outside; what is mounted says the kernel.  The numbers that the
- * supervisor gives are looked up only if it is in our pid namespace.
+ * Nothing here is asked of a process of the box.  The supervisor says which
+ * processes are in it.  The words of a command are those of the holdback that
+ * started it, which is outside.  The kernel says what is mounted.  The numbers
+ * that the supervisor gives are looked up only if it is in our pid namespace.
  */
 
 /* As much of a command's words as fits into a line. */

@@ -26,9 +26,9 @@
 /*
  * Commands in sessions that may be live.
  *
- * The lock decides who has the session; the door says whether one can join him.
- * Whoever finds a lock that is held and a door at which nobody answers is there
- * while a box begins or ends, and looks again.
+ * The lock decides which process has the session; the door says whether another
+ * can join it.  A held lock and a door without an answer mean that a box begins
+ * or ends: the caller looks again.
  */
 
 #define PAUSE_MS 20
@@ -121,8 +121,8 @@ static bool is_without_box(int r)
 }
 
 /*
- * Who holds a box open for others to use does so for whoever started it, and is
- * gone with him: nobody else knows of it.
+ * A holder keeps a box open for the process that started it, and is gone with
+ * that process: no other process knows of it.
  */
 static int bind_to_parent(struct hb_error *err)
 {
@@ -206,11 +206,11 @@ int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)
 		was_live |= r >= 0;
 		if (err->code != 0 || (r < 0 && !is_without_box(r)))
 			return r;
-		/* Whoever gets the lock knows that the box is gone. */
+		/* The process that gets the lock knows that the box is gone. */
 		r = hb_session_open(store, name, HB_OPEN_CHANGE, &session, err);
 	} while (r == -HB_E_BUSY && waits(&w, -EAGAIN));
 	hb_session_free(session);
-	/* One that held nothing went with its box. */
+	/* A session that held nothing went with its box. */
 	if (r == -HB_E_NO_SESSION && was_live) {
 		*err = (struct hb_error){ 0 };
 		r = 0;

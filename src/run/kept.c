@@ -38,7 +38,7 @@
 /* So many sessions of one command: more are hardly looked at by anybody. */
 #define NUMBER_MAX 100000
 
-/* Names that somebody had when they were wanted, and not after that. */
+/* Names that were taken when they were wanted, and not after that. */
 #define MISSED_MAX 100
 
 /* Room for "-" and such a number. */
@@ -58,7 +58,7 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 				 &resource, err);
 		if (r < 0)
 			break;
-		/* Those that somebody named have none: see role_of(). */
+		/* Those that the user named have none: see role_of(). */
 		if (!run->chosen || i >= run->chosen->n_resources)
 			(void)snprintf(resource->role, sizeof(resource->role),
 				       "%s", role_name(from->role));

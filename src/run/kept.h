@@ -17,10 +17,10 @@ struct session_record;
  */
 
 /*
- * Makes the session of a run that was prepared without one: of the name that
- * was asked for, or of the command's with a number behind it.  Its record has
- * what the run is told, so that whoever goes on in it gets the same view.  With
- * `trusts_trials` an overlay that worked before is not tried again.  The
+ * Makes the session of a run that was prepared without one.  It has the name
+ * that was asked for, or the command's with a number behind it.  Its record has
+ * the settings of the run, so that a later command in it gets the same view.
+ * With `trusts_trials` an overlay that worked before is not tried again.  The
  * session is open and locked, and the caller's to free.
  */
 int kept_make(struct run *run, struct hb_store *store, bool trusts_trials,

@@ -245,7 +245,7 @@ static bool is_rung_for(size_t i, const struct hb_error *failed)
 	return !lacks_namespaces() && probe_named(rungs[i].probe, NULL) < 0;
 }
 
-/* One that its owner has to choose. */
+/* A way that the user has to choose. */
 static void add_way(struct hb_error *failed)
 {
 	size_t n = strlen(failed->fix);

@@ -11,8 +11,8 @@ struct plan;
 struct run;
 
 /*
- * What is done where the host lacks something, each step found out by trying:
- * something else that is as safe, or less with a word about it, or nothing.
+ * The answer where the host lacks something, each step found out by trying.  It
+ * is something else that is as safe, or less with a word about it, or nothing.
  */
 enum ladder_rung {
 	LADDER_HOST_PROC = 1 << 0,   /* no procfs of its own */
@@ -34,7 +34,7 @@ typedef int (*ladder_again_fn)(void *context, struct hb_error *err);
 
 /*
  * Before a run: whether it has to do without namespaces, which is asked only if
- * it may; and whether the host lacks anything, if that is forbidden.
+ * it may.  And whether the host lacks anything, if that is forbidden.
  */
 int ladder_begin(struct run *run, struct hb_error *err);
 

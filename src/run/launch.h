@@ -15,8 +15,8 @@ struct hb_session;
 struct hb_store;
 
 /*
- * One box over a view, from what was asked for to the end of the command: in
- * memory, on the real directories, or over the layers of a session.
+ * One box over a view, from the caller's options to the end of the command.  It
+ * is in memory, on the real directories, or over the layers of a session.
  */
 struct launch {
 	const struct hb_run_options *options;

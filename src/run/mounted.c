@@ -35,10 +35,10 @@
  * A box over the session's layers.
  *
  * Order of events, each before the next: resources verified, fresh work
- * directories, state active, copies for the sake of groups, box, box gone,
- * untouched copies gone, state idle and unsynced, work directories put away,
- * synced.  Whoever finds the state active without the
- * lock being held knows that this was interrupted.
+ * directories, state active, copies for the sake of groups, box.  Then in this
+ * order: box gone, untouched copies gone, state idle and unsynced, work
+ * directories put away, synced.  A process that finds the state active without
+ * the lock being held knows that this was interrupted.
  */
 
 #define WORK "work"
@@ -141,10 +141,10 @@ static int hide_store(void *ctx, const char *name, struct hb_error *err)
 }
 
 /*
- * Stores at the top of a resource are not part of it, also one that is made
- * while the box is there.  Those of the version before had names of their own,
- * and were there when the resource and the state directory had different
- * mounts: only then all names are looked at, because a start must not take
+ * Stores at the top of a resource are not part of it, also a store that is made
+ * while the box is there.  Those of the version before had names of their own.
+ * They were there when the resource and the state directory had different
+ * mounts.  Only then all names are looked at, because a start must not take
  * longer where there are more.
  */
 static int hide_stores(struct hb_session *s, struct hb_error *err)
@@ -198,7 +198,7 @@ int mounted_renew(void *mounted, struct hb_error *err)
 	return r < 0 ? r : make_work(s, err);
 }
 
-/* Nobody in a box is to knock at another, nor at its own. */
+/* No process in a box is to knock at another, nor at its own. */
 static int hide_runtime(struct mounted *m, struct hb_error *err)
 {
 	char path[PATH_MAX];
@@ -281,8 +281,8 @@ static bool tell_full(struct hb_session *s)
 }
 
 /*
- * The door by which others get into the box.  A box that nobody can get into is
- * as good for its own command.
+ * The door by which others get into the box.  A box without a door is as good
+ * for its own command.
  */
 static int open_door(struct mounted *m, struct hb_error *why)
 {

@@ -75,7 +75,7 @@ int mounted_prepare(struct mounted *m, struct hb_error *err);
  */
 int mounted_begin(struct mounted *m, struct hb_error *err);
 
-/* Of type ladder_again_fn: before another box in place of one that failed. */
+/* Of type ladder_again_fn: before another box in place of a failed one. */
 int mounted_renew(void *mounted, struct hb_error *err);
 
 /*

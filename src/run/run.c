@@ -14,8 +14,8 @@
 #include <stdio.h>
 
 /*
- * `holdback run`: a launch in the session that was asked for, or in one that is
- * made for it.
+ * `holdback run`: a launch in the session that was asked for, or in a new
+ * session of its own.
  */
 
 /* The session that was asked for, if it is there. */

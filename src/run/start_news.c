@@ -32,7 +32,7 @@ static void tell(const struct run *run, enum hb_report_kind kind,
 				     .text = text });
 }
 
-/* Sockets of those who start containers for whoever asks. */
+/* Sockets of services that start containers for any caller. */
 static bool is_as_good_as_root(const char *path)
 {
 	static const char *const names[] = { "docker.sock", "podman.sock",
