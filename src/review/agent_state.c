@@ -40,7 +40,7 @@ static const char *const type_names[CARRIED_TYPES] = {
 struct walk {
 	const struct hb_state_options *options;
 	const struct hb_store *store;
-	const struct shelf *shelf; /* the one that is visited */
+	const struct shelf *shelf; /* that is visited */
 	int (*fn)(struct walk *walk, int dir, const struct carried *c,
 		  struct hb_error *err);
 	hb_state_fn tell;

@@ -46,8 +46,8 @@ static const char *skip_part(const char *part)
 }
 
 /*
- * The parts of the file but the oldest, so that `room` is enough, and those of
- * this number: it was never committed, or it would not be given again.
+ * The parts of the file but the oldest, so that `room` is enough.  Without
+ * those of this number: it was never committed, or it would not be given again.
  */
 static void keep_parts(const char *text, uint64_t id, size_t room,
 		       struct buf *out)

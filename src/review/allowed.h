@@ -10,15 +10,16 @@
 #include <stdint.h>
 
 /*
- * What somebody let pass the gate, in the file `allowed` of the session: for
- * each commit its number, when it was, the words it was allowed by, and what
- * they were about.  It is on disk before anything of the commit is.
+ * The findings that the user let pass the gate, in the file `allowed` of the
+ * session.  For each commit it has its number, its time, the words it was
+ * allowed by, and their subject.  It is on disk before anything of the commit
+ * is.
  */
 struct allowed {
 	const struct hb_session *session;
 	const char *const *words; /* of --allow */
 	size_t n_words;
-	bool without_gate; /* nobody asked it */
+	bool without_gate; /* it was not asked */
 	struct buf findings;
 	uint64_t n; /* how many there were */
 

@@ -22,12 +22,12 @@
 #include <string.h>
 
 /*
- * Commit, undo and redo of a session: what src/txn does, between the locks and
- * what the session has to remember.
+ * Commit, undo and redo of a session: the work of src/txn, between the locks
+ * and the facts that the session has to remember.
  *
  * T0 moves only when nothing is pending afterwards, and to a time before the
- * apply, so that a change which somebody makes meanwhile is still later.  The
- * record has it before what was seen is dropped: in between both are true.
+ * apply.  So a change which another program makes meanwhile is still later.
+ * The record has it before what was seen is dropped: in between both are true.
  */
 
 #define IN_PLACE "the changes are in place"
@@ -103,7 +103,7 @@ static void fill_summary(const struct changes_summary *from,
 	};
 	ret->n_files =
 		ret->n_changed + ret->n_added + ret->n_deleted + ret->n_renamed;
-	/* Nobody asked for one: then there is none. */
+	/* The caller did not ask for one: then there is none. */
 	if (memcmp(from->hash, (uint8_t[SHA256_SIZE]){ 0 }, SHA256_SIZE) != 0)
 		sha256_hex(from->hash, ret->hash);
 }

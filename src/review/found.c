@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nobody answers so many questions; the gate is asked again then. */
+/* No user answers so many questions; the gate is asked again then. */
 #define FOUND_MAX 1000
 
 void found_done(struct found *found)

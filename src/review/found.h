@@ -9,8 +9,8 @@
 struct gate_finding;
 
 /*
- * What the gate has found in a change set, kept so that a commit of the very
- * same need not ask again: it decides anew what of it is allowed.
+ * The findings of the gate in a change set.  They are kept so that a commit of
+ * the very same need not ask again.  It decides anew which of them are allowed.
  */
 struct found_one {
 	size_t resource;

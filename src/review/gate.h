@@ -24,7 +24,7 @@ struct session_gate {
 	size_t n_rules;
 	struct hb_gate_result result;
 	struct allowed allowed; /* what commit records */
-	bool check_failed;	/* and nobody allowed that */
+	bool check_failed;	/* and the user did not allow that */
 	struct found *found;	/* of an earlier look, or NULL */
 	struct found *kept;	/* where to keep what is found, or NULL */
 };
@@ -46,7 +46,7 @@ int session_gate_check(struct session_gate *gate,
 int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		      const struct txn_options *options, struct hb_error *err);
 
-/* The same from what `found` has of an earlier look; tells nobody. */
+/* The same from what `found` has of an earlier look; reports nothing. */
 int session_gate_recall(void *ctx, size_t resource, struct changes *changes,
 			const struct txn_options *options,
 			struct hb_error *err);

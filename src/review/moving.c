@@ -8,9 +8,9 @@
 #define TRIES 10
 
 /*
- * What a look at a session meets while a command in it moves names about: a
- * directory that is a link by now, a mark that is of the object before.  None
- * of it says anything about the session.
+ * The failures of a look at a session while a command in it moves names about.
+ * A directory is a link by now, or a mark is of the object before.  None of it
+ * says anything about the session.
  */
 static const int codes[] = { ENOENT,	 ENOTDIR,      ELOOP,	  EISDIR,
 			     ENXIO,	 ESTALE,       EEXIST,	  ENODATA,

@@ -69,7 +69,7 @@ int hb_session_past(struct hb_session *session, size_t max, hb_past_fn fn,
 	r = history_each(session->dir, HISTORY_DONE, note_id, &latest, err);
 	for (size_t i = 0; r >= 0 && i < latest.n; i++) {
 		r = tell_one(session, ids[i], fn, ctx, err);
-		/* Somebody else has undone it meanwhile. */
+		/* Another process has undone it meanwhile. */
 		if (r == -ENOENT)
 			r = 0;
 	}

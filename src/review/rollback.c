@@ -123,8 +123,8 @@ static int nothing_at(const char *path, struct hb_error *err)
 }
 
 /*
- * Inside of a directory that hides what lies below it, a path that goes would
- * stay hidden: only that directory as a whole can be rolled back.
+ * A path inside of a directory that hides everything below it would stay hidden
+ * after its removal.  Only that directory as a whole can be rolled back.
  */
 static int check_above(const struct resource *resource, const char *path,
 		       struct hb_error *err)

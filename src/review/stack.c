@@ -32,8 +32,8 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 	if (r < 0)
 		return r;
 	/*
-	 * A redo goes by what the layers say of it, and from now on that would
-	 * be read as something else: their numbers are below ours.
+	 * A redo goes by what the layers say of it.  From now on that would be
+	 * read as something else: their numbers are below ours.
 	 */
 	if (session_drop_undone(s, rest.after))
 		r = history_forget_undone(s->dir, err);
@@ -124,7 +124,7 @@ void stack_end(struct stack_change *change)
 	if (!change->has_rest_layer)
 		return;
 	session_unlock_family(change->session);
-	/* Nobody names it if nothing was left out. */
+	/* No session names it if nothing was left out. */
 	(void)layers_collect(change->session->store,
 			     change->session->record.family, false, &freed,
 			     NULL);

@@ -19,13 +19,13 @@
 #include <sys/stat.h>
 
 /*
- * What changed in the real directories although everything was held back.
+ * Changes in the real directories although everything was held back.
  *
- * Nobody can set a change time back, so whatever was touched since T0 has one
- * that is not before it.  What commits have touched is in `seen`, of this
- * session or of another one on the same directory, with inode and change time;
- * all else was touched by somebody else, or got out.  A name that vanished
- * shows in the directory it was in.
+ * No program can set a change time back, so an object that was touched since T0
+ * has a change time not before it.  `seen` has the objects that commits have
+ * touched, with inode and change time.  It is that of this session or of
+ * another one on the same directory.  All else was touched by another program,
+ * or got out.  A name that vanished shows in the directory it was in.
  */
 
 /* More sessions on one directory are not asked. */
@@ -163,7 +163,7 @@ static int verify_one(struct verify *v, struct hb_error *err)
 		     : 0;
 }
 
-/* Not without the lock: whoever has it may be at work there. */
+/* Not without the lock: its holder may be at work there. */
 static int check_transaction(struct hb_session *s, struct hb_error *err)
 {
 	size_t n = s->record.n_resources;
