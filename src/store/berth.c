@@ -28,20 +28,21 @@
 
 /*
  * Order of events: the note in the state directory, the berth, the resource's
- * directory in it, the note there.  So whatever is cut short is found by the
- * note, and what has no note of the same id in it is not ours to remove.
+ * directory in it, the note there.  So the note leads to anything that is cut
+ * short.  A directory without a note of the same id in it is not ours to
+ * remove.
  *
- * git: what lies below a repository that is not the user's own is passed over
- * by `git clean`, and it fails to list a directory that it may not read; but
- * such a repository is shown by `git status` unless something ignores it, which
- * has to be a file above it.  Hence two levels.
+ * git: `git clean` passes over everything below a repository that is not the
+ * user's own, and fails to list a directory that it may not read.  But `git
+ * status` shows such a repository unless something ignores it, which has to be
+ * a file above it.  Hence two levels.
  */
 
 #define STORE  "store"
 #define BERTHS "berths"
 #define NOTE   "berth"
 
-/* One that is removed as often as it is made: somebody plays with us. */
+/* A berth that is removed as often as it is made: a process plays with us. */
 #define TRIES 100
 
 /* Directories above a resource that are looked at. */
@@ -291,7 +292,7 @@ static int find_tenant(void *ctx, const struct tree_visit *visit,
 	return strcmp(visit->name, ".git") == 0 ? TREE_SKIP : -ENOTEMPTY;
 }
 
-/* Removes the berth in `dir` if nobody is in it and nobody holds it. */
+/* Removes the berth in `dir` if no session is in it and no process holds it. */
 static void leave(int dir)
 {
 	auto_fd int berth = store_open_own(dir, BERTH, NULL);
@@ -376,7 +377,7 @@ int berth_hide(int upper, int base, const char *name, struct hb_error *err)
 		r = sys_make_whiteout(upper, name);
 		keep_time(upper, &before, r);
 	}
-	/* Where the top is closed there is none, and nobody makes one. */
+	/* Where the top is closed there is none, and no command makes one. */
 	if (r == -EACCES && sys_faccessat(base, name, F_OK) == -ENOENT)
 		return 0;
 	return r < 0 && r != -EEXIST ? hb_fail(err, r, "cannot hide '%s'", name)
@@ -456,7 +457,7 @@ static bool can_take(int dir, int base, int marker)
 
 /*
  * The highest directory above `source` that can have its berth: opened, and its
- * path in `ret`; else -ENOENT.  "/" is nobody's place for this.
+ * path in `ret`; else -ENOENT.  "/" is no place for this.
  */
 static int find_above(int base, const char *source, int marker,
 		      char ret[PATH_MAX])

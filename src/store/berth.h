@@ -21,13 +21,13 @@ struct hb_store;
  *
  * DIR is the highest directory above the resource that is on its mount and the
  * user's, else the resource itself.  The first file keeps git from seeing any
- * of it; the repository and the two modes keep `git clean` from removing it,
+ * of it.  The repository and the two modes keep `git clean` from removing it,
  * also with -x and -ff.  Nothing in a repository of the user's is written.
  *
- * A berth is there as long as a session lies in it or a run holds it, and
- * locked by flock: shared by all that need it, exclusively by the one that
- * removes it.  STATE/berths/ has a link to each, so that every view can cover
- * them all.
+ * A berth is there as long as a session lies in it or a run holds it.  It is
+ * locked by flock: shared by all processes that need it, exclusively by the
+ * process that removes it.  STATE/berths/ has a link to each, so that every
+ * view can cover them all.
  *
  * The version before had SOURCE/.holdback-ID/: is_in_base of a resource.
  */
@@ -74,7 +74,7 @@ int berth_sync_known(const struct hb_store *store);
 
 /*
  * Removes the store of a resource from its berth, and that if it is empty then.
- * Whatever is not known to be ours stays.
+ * Anything that is not known to be ours stays.
  */
 void berth_remove(const struct hb_store *store,
 		  const struct session_record *record, size_t number, int base);
@@ -84,19 +84,19 @@ void berth_remove_noted(const struct hb_store *store, int dir, size_t number);
 
 /*
  * For a box that shows the real directory `source` and is no session's: its
- * berth, made if sessions of the state directory at `state` would have theirs
- * there, and held until berth_release().  -ENOENT: none is needed, and none is
- * there.
+ * berth, held until berth_release().  It is made if sessions of the state
+ * directory at `state` would have theirs there.  -ENOENT: none is needed, and
+ * none is there.
  */
 int berth_hold(const char *state, const char *source, struct hb_error *err);
 
-/* Ends that, and removes the berth if nobody else needs it. */
+/* Ends that, and removes the berth if nothing else needs it. */
 void berth_release(const char *source, int *held);
 
 /*
- * Before and after a box over an upper: hides the name of berths in what lies
- * below it, be one there or not, and takes that mark of ours away again.
- * `base` is what lies below.
+ * Before a box over an upper: hides the name of berths in `base`, which lies
+ * below it, be one there or not.  After the box: takes that mark of ours away
+ * again.
  */
 int berth_hide(int upper, int base, const char *name, struct hb_error *err);
 void berth_show(int upper);

@@ -16,7 +16,7 @@ int boot_id(char ret[RECORD_BOOT_SIZE], struct hb_error *err)
 	ssize_t n;
 
 	n = sys_read_file_at(AT_FDCWD, BOOT_ID, ret, RECORD_BOOT_SIZE);
-	/* A box inside a box may not see it: one that is always the same. */
+	/* A box inside a box may not see it: then it is always the same. */
 	if (n == -ENOENT || n == -EACCES) {
 		(void)snprintf(ret, RECORD_BOOT_SIZE, "unknown");
 		return 0;

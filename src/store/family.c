@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 
 /*
- * Families: which layers there are, and which of them somebody needs.
+ * Families: which layers there are, and which of them a session needs.
  *
- * There are no counters.  A record that names a layer is the reference, and
- * whoever removes reads all records first, under the family's lock.  So a crash
- * can leave a layer that nobody names, and never a name without a layer.
+ * There are no counters.  A record that names a layer is the reference, and a
+ * remover reads all records first, under the family's lock.  So a crash can
+ * leave a layer that no record names, and never a name without a layer.
  */
 
 #define LOCK_WAIT 10000 /* ms */
@@ -123,7 +123,7 @@ struct needs {
 	const char *family;
 	struct ids ids;
 	bool has_members;
-	const char *unreadable; /* a session that nobody can ask */
+	const char *unreadable; /* a session that cannot be asked */
 	char name[RECORD_NAME_MAX + 1];
 };
 

@@ -138,7 +138,7 @@ int live_connect(int dir)
 	if (n < 0)
 		return (int)n;
 	r = sys_connect_at(dir, path);
-	/* Whoever made the link is gone, or is about to make the rest. */
+	/* The maker of the link is gone, or is about to make the rest. */
 	return r == -ENOENT ? -ECONNREFUSED : r;
 }
 

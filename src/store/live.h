@@ -10,11 +10,11 @@ struct hb_store;
 /*
  * Where a live session is reached.
  *
- * The socket lies in $XDG_RUNTIME_DIR/holdback, which only its user can enter,
- * or, where that is not to be had or too long for the name of a socket, in the
- * session's directory.  `door` there is a link that says where, so that it is
- * found by who has another environment.  The link is there from before the
- * session is active until after: active without it cannot be joined.
+ * The socket lies in $XDG_RUNTIME_DIR/holdback, which only its user can enter.
+ * Where that is not to be had or too long for the name of a socket, it lies in
+ * the session's directory.  `door` in that directory is a link that says where,
+ * so that a process with another environment finds it.  The link is there from
+ * before the session is active until after: active without it cannot be joined.
  */
 
 /* In $XDG_RUNTIME_DIR. */
@@ -41,12 +41,12 @@ int live_open(const struct live_place *place, int runtime,
 /* Removes both, if they are there, by the session's directory. */
 void live_remove(int dir);
 
-/* The same for a session that is not open, if nobody has it. */
+/* The same for a session that is not open, if no process has it. */
 void live_tidy(const struct hb_store *store, const char *name);
 
 /*
- * A connection to who has the session in the directory `dir` live.  -ENOENT:
- * nobody has; -ECONNREFUSED: nobody any more, or not yet.
+ * A connection to the process that has the session in the directory `dir` live.
+ * -ENOENT: there is none; -ECONNREFUSED: none any more, or not yet.
  */
 int live_connect(int dir);
 

@@ -23,8 +23,9 @@
 /*
  * The session file.
  *
- * (a) What is read is what was written: the last line is the SHA-256 of all
- *     before it, so a file that is cut or flipped is never half believed.
+ * (a) A reader gets the very bytes of the writer.  The last line is the SHA-256
+ *     of all before it, so a file that is cut or flipped is never half
+ *     believed.
  * (b) A reader sees the old file or the new one: it is replaced by rename.
  *
  * t_record holds both.

@@ -38,12 +38,12 @@ enum session_state {
 
 /*
  * A frozen layer: one directory per resource, in the family's part of the
- * store.  It counts or not by which transactions are in effect, so that a
- * commit or a rollback that is undone brings its layers back by itself.
+ * store.  The transactions in effect decide whether it counts.  So a commit or
+ * a rollback that is undone brings its layers back by itself.
  */
 struct record_layer {
 	char id[RECORD_ID_SIZE];
-	char mark[RECORD_NAME_MAX + 1]; /* its name; "": nobody gave it one */
+	char mark[RECORD_NAME_MAX + 1]; /* its name; "": none was given */
 	int64_t frozen;			/* seconds since 1970 */
 	uint64_t after; /* the transaction that was the last when it was made */
 	uint64_t from;	/* counts only while this one is in effect; 0: always */
@@ -74,8 +74,8 @@ struct session_record {
 	size_t n_read_only;
 	bool is_passing; /* `run` made it: removed if it ends without changes */
 	/*
-	 * Made for a check command of the session with this id, and nobody's
-	 * once that is not locked; "": it is not.
+	 * Made for a check command of the session with this id, and without an
+	 * owner once that is not locked; "": it is not.
 	 */
 	char checks[RECORD_ID_SIZE];
 	bool is_earlier; /* `create` made it when it had a view of its own */
@@ -98,16 +98,16 @@ void record_note_command(struct session_record *record, char *const *argv);
 const char *session_state_name(enum session_state state);
 
 /*
- * A session's name, or a mark's as `what` says: 1 to 64 bytes of UTF-8, no
- * slash, no control or hidden character, not beginning with '.', '-' or '@'.
- * -HB_E_USAGE with words.
+ * A session's name, or a mark's as `what` says.  It has 1 to 64 bytes of UTF-8,
+ * no slash, no control or hidden character, and does not begin with '.', '-' or
+ * '@'.  -HB_E_USAGE with words.
  */
 int record_check_name(const char *what, const char *name, struct hb_error *err);
 
 /*
- * Gives a session that `create` of an earlier version made, and that has no
- * settings of its own, the ones that show what its commands saw: the whole
- * host, read-only.  Any other is left as it is.
+ * For a session that `create` of an earlier version made, and that has no
+ * settings of its own.  Gives it the settings that show what its commands saw:
+ * the whole host, read-only.  Any other is left as it is.
  */
 int record_adopt(struct session_record *record, struct hb_error *err);
 
@@ -142,7 +142,7 @@ int record_parse(const char *text, size_t n, struct session_record *record,
 
 /*
  * The file in the directory `dir`: read, and replaced atomically.  With `sync`
- * a power cut leaves the old one or the new one; without it, where nothing is
+ * a power cut leaves the old one or the new one.  Without it, where nothing is
  * to be lost yet, perhaps an empty one.
  */
 int record_read(int dir, struct session_record *record, struct hb_error *err);
@@ -156,15 +156,16 @@ int record_write(int dir, const struct session_record *record, bool sync,
 void record_keep_room(int dir, const struct session_record *record);
 
 /*
- * The first one of a session that is not there under its name yet: written in
- * place and without a sync, because nobody reads it before it is whole.
+ * The first record of a session that is not there under its name yet.  It is
+ * written in place and without a sync, because no process reads it before it is
+ * whole.
  */
 int record_create(int dir, const struct session_record *record,
 		  struct hb_error *err);
 
 /*
- * Any file of a session, replaced by way of the name `fresh` and durable.
- * Whoever calls holds the session's lock.
+ * Any file of a session, replaced by way of the name `fresh` and durable.  The
+ * caller holds the session's lock.
  */
 int record_replace(int dir, const char *name, const char *fresh,
 		   const struct buf *text);

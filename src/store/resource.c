@@ -248,8 +248,8 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 }
 
 /*
- * Touched, read, touched again, read: since 6.13 a time that was read is not
- * given out again, and before the loop waits for the tick to pass.
+ * Touched, read, touched again, read.  Since Linux 6.13 a time that was read is
+ * not given out again.  Before 6.13 the loop waits for the tick to pass.
  */
 int resource_clock(int marker, struct timespec *ret_now, struct hb_error *err)
 {
@@ -368,8 +368,8 @@ static int find_place(const struct hb_store *store, int base, int dir,
 		return sys_dup_above(dir, 3);
 	}
 	/*
-	 * Not ours to write at its top, or no such files there: what lies below
-	 * may still be, and is moved if it is the same mount.
+	 * Not ours to write at its top, or no such files there.  Objects below
+	 * may still be ours, and are moved if it is the same mount.
 	 */
 	r = is_same_mount(base, dir);
 	if (r < 0)

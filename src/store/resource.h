@@ -23,8 +23,8 @@ int resource_choose(const struct hb_store *store, const char *const *cow,
 		    struct hb_error *err);
 
 /*
- * Adds one that is already known: `source` is absolute and without links, and
- * `inside` a place that the view can have.
+ * Adds a resource that is already known: `source` is absolute and without
+ * links, and `inside` a place that the view can have.
  */
 int resource_add(const struct hb_store *store, const char *source,
 		 const char *inside, struct session_record *record,
@@ -38,10 +38,10 @@ int resource_open(const struct record_resource *resource, struct hb_error *err);
 
 /*
  * Finds out by trying where the layers of resource `number`, which is `base`,
- * can live: in `dir`, which is in the store, in a berth (berth.h), or, if the
- * user cannot write there, in `dir` with copies at commit.  Makes the directory
- * of the second kind.  Fills same_mount, berth, t0 and anew btime, and returns
- * the directory.
+ * can live.  That is in `dir`, which is in the store, or in a berth (berth.h).
+ * If the user cannot write there, it is in `dir` with copies at commit.  Makes
+ * the directory of the second kind.  Fills same_mount, berth, t0 and anew
+ * btime, and returns the directory.
  */
 int resource_place(const struct hb_store *store, int base, int dir,
 		   size_t number, struct session_record *record,
@@ -58,17 +58,17 @@ int resource_place(const struct hb_store *store, int base, int dir,
 
 /*
  * The directories of a resource's store: the layer that is written to, and the
- * rest.  A run that changes nothing needs none of the rest, and waits for each
- * to be made and removed, so that it is made when the session stays.  A second
- * time changes nothing.
+ * rest.  A run that changes nothing needs none of the rest, and would wait for
+ * each to be made and removed.  So the rest is made when the session stays.  A
+ * second time changes nothing.
  */
 int resource_make_upper(int dir, struct hb_error *err);
 int resource_make_dirs(int dir, struct hb_error *err);
 
 /*
- * A time on the file system of `marker`, a file that nobody else knows: what
- * changes from now on has a ctime that is not before it, and what changed
- * before has an earlier one.
+ * A time on the file system of `marker`, a file that no other process knows.
+ * An object that changes from now on has a ctime that is not before it.  An
+ * object that changed before has an earlier ctime.
  */
 int resource_clock(int marker, struct timespec *ret_now, struct hb_error *err);
 

@@ -16,17 +16,17 @@
 
 /*
  * The file: a magic number, then records, each with a hash over itself.  It is
- * read once from end to end, in large blocks, to build a table by hash; a path
+ * read once from end to end, in large blocks, to build a table by hash.  A path
  * that is looked up is then compared with that of one record.  Look-ups come in
  * the order in which records were written, so that the block at hand serves
  * most of them.
  *
- * (a) Reading ends at the first record that is not whole: what a crash or a
- *     flipped byte left behind it is as if never written.
- * (b) To forget a record, or all, is safe at any time: a path that is not
- *     found counts as changed by somebody else.
- * (c) A transaction that fails half-way has to be able to say what it put back:
- *     the file is open, begun and has room before the first step is made.
+ * (a) Reading ends at the first record that is not whole.  The bytes that a
+ *     crash or a flipped byte left behind it are as if never written.
+ * (b) To forget a record, or all, is safe at any time: a path that is not found
+ *     counts as changed by another program.
+ * (c) A transaction that fails half-way has to be able to say what it put back.
+ *     So the file is open, begun and has room before the first step is made.
  *
  * t_seen holds these.
  */

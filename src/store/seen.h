@@ -73,9 +73,9 @@ struct seen_log {
 void seen_log_begin(int dir, struct seen_file *old, struct seen_log *log);
 
 /*
- * Begins the file if that has to be, and keeps room for this many paths, twice:
- * after it no record of these is refused for want of room.  Where it was not
- * called the first record does the former.
+ * Begins the file if that has to be, and keeps room for this many paths, twice.
+ * After it no record of these is refused for want of room.  Where it was not
+ * called the first record begins the file.
  */
 int seen_log_open(struct seen_log *log, uint64_t n_paths, struct hb_error *err);
 int seen_log_add(struct seen_log *log, const struct seen *seen,

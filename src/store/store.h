@@ -15,7 +15,7 @@
  *	PATH/sessions/.gone-ID/	one that is being removed
  *
  * Everything below PATH is reached by descriptor, belongs to us and cannot be
- * written by anybody else; whatever is not so is refused.
+ * written by another user; anything else is refused.
  */
 struct hb_store {
 	int dir;      /* PATH */
@@ -51,8 +51,8 @@ int store_open_own(int dirfd, const char *name, struct hb_error *err);
 int store_open_shut(int dirfd, const char *name, struct hb_error *err);
 
 /*
- * Whether `name` is still that directory, asked with its lock held: one that
- * was being made may have got its own name before we had the lock.
+ * Whether `name` is still that directory, asked with its lock held.  A session
+ * that was being made may have got its own name before we had the lock.
  */
 bool store_leads_to(const struct hb_store *store, const char *name, int dir);
 
