@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * What a copy was like when it was last known to be base and layers: one record
- * for each object, a directory before what is in it, names in the order of
+ * The state of a copy when it was last known to be base and layers.  It has one
+ * record for each object, a directory before its entries, names in the order of
  * their bytes.  docs/formats/session.md has the file.  Memory does not depend
  * on the number of records.
  */
@@ -56,7 +56,7 @@ struct baseline_reader {
 
 /*
  * Opens the one in `dir` and reads the first record.  -ENOENT without words if
- * there is none; -HB_E_CORRUPT for one that is not whole.
+ * there is none; -HB_E_CORRUPT if it is not whole.
  */
 int baseline_open(int dir, const char *boot, struct baseline_reader *ret,
 		  struct hb_error *err);
@@ -76,7 +76,7 @@ struct baseline_writer {
 	uint64_t n;
 };
 
-/* Begins another one, which nobody sees before baseline_publish(). */
+/* Begins another one, which no reader sees before baseline_publish(). */
 int baseline_begin(int dir, struct baseline_writer *ret, struct hb_error *err);
 
 /* `ret_offset` is for baseline_amend(). */

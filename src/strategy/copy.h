@@ -4,7 +4,7 @@
 
 /*
  * A copy of the view, which boxes write to, and a baseline that says what it
- * was like.  Both are a cache: they can be made again from base and layers at
+ * was like.  Both are a cache.  They can be made again from base and layers at
  * any time, unless a box wrote to the copy since the last copy_after_box().
  */
 #define COPY_DIR "copy"

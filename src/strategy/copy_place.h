@@ -42,8 +42,8 @@ int place_clear(struct trail *trail, const char *name, struct hb_error *err);
 
 /*
  * Gives the root of a copy or of a layer the owner and the extended attributes
- * that the root of the other has.  The mode may be wider afterwards: whoever
- * walks there sets it, as of any directory.
+ * that the root of the other has.  The mode may be wider afterwards: the walk
+ * there sets it, as of any directory.
  */
 int place_carry_top(int from, int to, bool to_layer, struct hb_error *err);
 

@@ -29,17 +29,17 @@
  *	in the baseline alone		it was removed: a whiteout, if
  *					something lies below
  *
- * The ctime cannot be set from inside, and whoever made the baseline waited
- * until it was in the past: so an edit that keeps size and mtime is found.
+ * The ctime cannot be set from inside.  The maker of the baseline waited until
+ * that time was in the past: so an edit that keeps size and mtime is found.
  *
  *	(a) The copy is not changed, but for modes of directories that have to
  *	    be opened to be read.
  *	(b) The new baseline takes the place of the old one last.  Until then
  *	    the next attempt does it all again, and comes to the same result.
- *	    Whoever calls this syncs the upper.
- *	(c) Nobody believes a deletion after the machine went down: the copy is
- *	    not synced while a box runs, and what never reached the disk looks
- *	    like what was removed.
+ *	    The caller of this syncs the upper.
+ *	(c) A deletion is not believed after the machine went down: the copy is
+ *	    not synced while a box runs, and an object that never reached the
+ *	    disk looks like a removed one.
  *	(e) What stands for a file or directory that may not be read is known
  *	    by its inode: in the layer it says for which (tree/standin.h).
  *	(d) What the agent calls a mark of the overlay is data: it is escaped.
@@ -293,7 +293,10 @@ int copy_after_box(const struct strategy_call *call, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot tell which files changed") : 0;
 }
 
-/* Nobody takes what is left of a copy for one that a box has cleared. */
+/*
+ * The baseline goes first: then the rest of a copy is not taken for a copy that
+ * a box has cleared.
+ */
 int copy_cleanup(int dir, struct hb_error *err)
 {
 	int r = baseline_remove(dir, err);

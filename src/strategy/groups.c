@@ -25,8 +25,8 @@
  *
  * (a) Nothing that the layer has or hides is touched: not what was changed in
  *     it, not what was removed, nothing below an opaque directory.
- * (b) What was made and not touched is gone after the box, known by inode and
- *     change time, so that a later change in the base shows through.
+ * (b) An entry that was made and not touched is gone after the box, known by
+ *     inode and change time.  So a later change in the base shows through.
  * (c) Times of directories are as before.
  *
  * The list is written first and has one record for each entry, parents before
@@ -540,8 +540,9 @@ static int identify_all(const struct resource *resource, struct list *l)
 }
 
 /*
- * The list is on disk before the first copy, which a power cut could leave
- * half written, and with the identities before the box could touch one.
+ * The list is on disk before the first copy, which a power cut could leave half
+ * written.  With the identities it is on disk before the box could touch a
+ * copy.
  */
 static int prepare(struct prepare *p, struct hb_error *err)
 {

@@ -17,8 +17,8 @@
 #define HELD_FILES_MAX (4 * (size_t)COPY_HELD_MAX)
 
 /*
- * Which file of the base it stands for: a mark in the topmost layer that has
- * something there says so; else the one at the same path.
+ * Which file of the base it stands for.  A mark in the topmost layer that has
+ * something there says so; else it is the file at the same path.
  */
 static char *find_real(const struct resource *resource, const char *path)
 {
@@ -114,7 +114,7 @@ const struct held_file *held_find(const struct held_files *held,
 	for (size_t i = 0; i < held->n; i++) {
 		const struct held_file *file = &held->files[i];
 
-		/* Born later, it only has the number of one that is gone. */
+		/* Born later, it only has the number of a file that is gone. */
 		if (in_copy->type == file->type && file->ino == in_copy->ino &&
 		    !is_after(in_copy->btime, file->ctime))
 			return file;

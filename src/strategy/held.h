@@ -11,15 +11,15 @@
 struct resource;
 
 /*
- * The files and directories of a copy that stand for what may not be read, by
- * their identity: a command may have moved, linked or written to them, or to
- * what is above them.
+ * The files and directories of a copy that stand for objects that may not be
+ * read, by their identity.  A command may have moved, linked or written to
+ * them, or to what is above them.
  */
 struct held_file {
 	enum entry_type type; /* a file or a directory */
 	uint64_t ino;
 	struct timespec ctime; /* when the baseline was made */
-	struct timespec mtime; /* as long as nobody has touched it */
+	struct timespec mtime; /* as long as it is not touched */
 	char *path;	       /* where it was */
 	char *real;	       /* of the real file, below the base */
 };
@@ -34,14 +34,16 @@ int held_read(const struct resource *resource, const char *boot,
 	      struct held_files *ret, struct hb_error *err);
 void held_done(struct held_files *held);
 
-/* The one that this object of the copy is, or the file that was at that path;
- * or NULL. */
+/*
+ * The held file that this object of the copy is, or the file that was at that
+ * path; or NULL.
+ */
 const struct held_file *held_find(const struct held_files *held,
 				  const struct entry *in_copy);
 const struct held_file *held_at(const struct held_files *held,
 				const char *path);
 
-/* Whether nobody wrote to it or changed its attributes. */
+/* Whether no command wrote to it or changed its attributes. */
 bool held_is_untouched(const struct held_file *file,
 		       const struct entry *in_copy);
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /*
- * Files that have several names where they come from, and are to have them
- * where they go: the first one that is copied is kept under its inode number in
- * a directory of the store, and the others are made names of it.  Takes no
- * memory.  Where there are no links each becomes a file of its own.
+ * Files that have several names in their source, and are to have them in their
+ * target.  The first copy is kept under its inode number in a directory of the
+ * store, and the others are made names of it.  Takes no memory.  Where there
+ * are no links each becomes a file of its own.
  */
 struct links {
 	int dir; /* the store; borrowed */

@@ -26,10 +26,10 @@
  * Making the copy be what base and layers are together.
  *
  * One walk over the view, with the copy and the baseline beside it.  An object
- * of the copy stays if the baseline knows it (inode, ctime and size of the
- *copy, inode and ctime of what it was copied from), and is made again if it
- *does not. So whatever happened to base, layers or copy since, and wherever an
- *earlier attempt was interrupted, the result is the same.
+ * of the copy stays if the baseline knows it, and is made again if it does not.
+ * The baseline knows inode, ctime and size of the copy, and inode and ctime of
+ * its source.  So the result is the same after any change of base, layers or
+ * copy, and after any interruption of an earlier attempt.
  *
  *	(a) Nothing is written to the base or a layer; of the base nothing is
  *	    opened that we may not read as it is.
@@ -337,8 +337,8 @@ static int copy_file(struct refresh *f, struct wanted *w,
 }
 
 /*
- * What stands for a file of the base goes on doing so, wherever a command has
- * put it.  One that was written to has what was written.
+ * A stand-in for a file of the base goes on as such, wherever a command has put
+ * it.  If it was written to, it has that content.
  */
 static int hold_again(struct refresh *f, const struct wanted *w,
 		      const struct entry *now, struct hb_error *err)
@@ -641,7 +641,7 @@ int copy_before_box(const struct strategy_call *call, struct hb_error *err)
 		r = attempt(&f, copy, &why);
 		names_pool_done(&f.pool);
 		free(f.listings);
-		/* Somebody else writes there: as it is a moment later. */
+		/* Another program writes there: as it is a moment later. */
 		if (r != -HB_E_BUSY)
 			break;
 	}

@@ -22,7 +22,7 @@ struct hb_listener;
  *
  * The table is in the order of fallback: where a strategy is not possible, the
  * next row for the same type of resource is tried.  The first is the default.
- * This file is the only one that names a strategy.
+ * No other file names a strategy.
  *
  *	prefix	of its functions: PREFIX_possible() and the others below
  *	name	in records, in JSON and for --strategy
@@ -84,9 +84,9 @@ struct strategy {
 	bool (*is_quick)(const struct record_resource *record);
 	/*
 	 * Before a box, and at the creation of a session, with nothing pending
-	 * in what is shown: afterwards that is base and layers.  Whatever
-	 * commit, undo, rollback, a fork or an interruption did before is made
-	 * up for here, so that they need not know of it.  Can be repeated.
+	 * in what is shown: afterwards that is base and layers.  The effects of
+	 * an earlier commit, undo, rollback, fork or interruption are made up
+	 * for here, so that they need not know of it.  Can be repeated.
 	 * Returns 1 if something was written, else 0.
 	 */
 	int (*before_box)(const struct strategy_call *call,
@@ -98,10 +98,10 @@ struct strategy {
 	int (*begin_box)(const struct strategy_call *call,
 			 struct hb_error *err);
 	/*
-	 * After a box, whatever ended it: afterwards the upper has what the box
+	 * After a box, however it ended: afterwards the upper has what the box
 	 * did; the caller syncs it.  A failure or an end in between loses
-	 * nothing, and the next call does it all.  Until it has succeeded
-	 * nobody may look at the layers or call before_box().
+	 * nothing, and the next call does it all.  Until it has succeeded no
+	 * caller may look at the layers or call before_box().
 	 */
 	int (*after_box)(const struct strategy_call *call,
 			 struct hb_error *err);

@@ -11,7 +11,7 @@
 
 /*
  * The directories from the top of a tree of ours down to where a walk over
- * another tree is.  Of any depth, with a limited number of descriptors; a
+ * another tree is.  Of any depth, with a limited number of descriptors.  A
  * directory whose descriptor was closed meanwhile is found again as the parent
  * of the one below it, and must be the one it was.
  */

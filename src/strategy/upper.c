@@ -51,7 +51,7 @@ int upper_begin(struct upper *u, const struct resource *resource, int copy,
 	if (r < 0)
 		return r;
 	top = trail_last(&u->trail);
-	/* One that its owner cannot open would end the session. */
+	/* A root that its owner cannot open would end the session. */
 	e.mode |= USER_LIST;
 	top->is_touched =
 		top->mode != e.mode || !place_is_time(top->mtime, e.mtime);
@@ -152,9 +152,9 @@ static struct carry carry_of(int dir, const char *name, const struct entry *e)
 }
 
 /*
- * Links cannot have it, and of directories nobody asks.  It is knowledge for
- * the search of conflicts and nothing that the kernel needs, so a file system
- * may lack it.
+ * Links cannot have it, and no reader asks it of directories.  It is knowledge
+ * for the search of conflicts and nothing that the kernel needs, so a file
+ * system may lack it.
  */
 static int mark_origin(int dir, const char *name, const struct entry *e,
 		       const char *path, struct hb_error *err)

@@ -39,9 +39,10 @@ struct upper_source {
 };
 
 /*
- * The view has a file there; `ret_made` is what it is in the layer.  One that
- * came from below has the mark of a copy-up, if the file system has attributes:
- * so that it can be told from a new one when the base has none any more.
+ * The view has a file there; `ret_made` is what it is in the layer.  A file
+ * that came from below has the mark of a copy-up, if the file system has
+ * attributes.  So it can be told from a new one when the base has none any
+ * more.
  */
 int upper_put_file(struct upper *u, const struct upper_source *source,
 		   struct entry *ret_made, struct hb_error *err);
