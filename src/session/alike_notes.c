@@ -15,8 +15,8 @@
 #include "sys/place.h"
 
 /*
- * Before a box what is written in it has to be later than what is noted, by the
- * clock of the file system, whose ticks are shorter than this on every kernel.
+ * Before a box: writes in it have to be later than the notes, by the clock of
+ * the file system.  Its ticks are shorter than this on every kernel.
  */
 #define TICK_NS 20000000L
 

@@ -26,7 +26,7 @@ static int add(struct committed *c, const struct op *op, uint64_t id)
 	c->list[c->n++] = (struct committed_path){
 		.hash = siphash(&c->key, op->path, strlen(op->path)),
 		.id = id,
-		/* One that stays is there for what changes in it. */
+		/* A directory that stays is there for the changes in it. */
 		.is_whole = op->kind != OP_DIRECTORY,
 	};
 	return 0;

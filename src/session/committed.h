@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * The paths of a resource that the commits of a session are about, by the
- * journals of those that are in effect and can still be undone.  A rollback is
- * none, and neither is what was undone.  Paths beyond COMMITTED_MAX are not
- * known.
+ * The paths of a resource that the commits of a session are about.  They come
+ * from the journals of the commits that are in effect and can still be undone.
+ * A rollback is none, and neither is what was undone.  Paths beyond
+ * COMMITTED_MAX are not known.
  */
 #define COMMITTED_MAX ((size_t)1 << 20)
 

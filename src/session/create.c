@@ -42,7 +42,7 @@
 
 /*
  * The top of the view has the attributes of the upper's.  The picture is made
- * from that, so that whatever could not be carried is no difference.
+ * from that, so that an attribute that could not be carried is no difference.
  */
 static int copy_top(int base, int dir, struct hb_error *err)
 {
@@ -205,9 +205,10 @@ static int make_resource(const struct hb_store *store, struct made *made,
 }
 
 /*
- * The lock tells `cleanup --stale` that somebody is at it; the record, still
- * in the state created, which resources to look at when nobody is any more.  A
- * run waits for this, so that one of its own does with the notes of places.
+ * The lock tells `cleanup --stale` that a process is at it.  The record, still
+ * in the state created, tells which resources to look at when that process is
+ * gone.  A run waits for this, so a session of its own makes do with the notes
+ * of places.
  */
 static int begin(int dir, struct session_record *record, int *ret_lock,
 		 struct hb_error *err)
@@ -227,9 +228,10 @@ static int begin(int dir, struct session_record *record, int *ret_lock,
 }
 
 /*
- * A run goes on at once.  What it would write down then is written now, and the
- * door is there before the name: whoever finds the session live can join it.  A
- * door that cannot be had is tried again, and told, when the box begins.
+ * A run goes on at once.  The notes that it would write then are written now,
+ * and the door is there before the name.  So a process that finds the session
+ * live can join it.  A door that cannot be had is tried again, and told, when
+ * the box begins.
  */
 static void begin_run(const struct hb_store *store, int dir,
 		      struct session_record *record, int *ret_door)

@@ -16,9 +16,9 @@ int session_check_new(const struct hb_store *store, const char *name,
 		      struct hb_error *err);
 
 /*
- * What a session is made from that does not begin empty: `fill` gets the
- * directories of each resource's store, where `upper` is still missing what it
- * is to look like, and may put T0 back to what is known about the base.
+ * The origin of a session that does not begin empty.  `fill` gets the
+ * directories of each resource's store, where `upper` still lacks its
+ * attributes.  It may put T0 back to what is known about the base.
  */
 struct session_origin {
 	int (*fill)(void *ctx, size_t number, int dir,
@@ -34,8 +34,8 @@ void session_say_inside(const struct hb_store *store,
  * Makes the session of the record, which gets its id; `origin` NULL: an empty
  * one, as it was asked for.  On failure nothing is left.  Without `ret_session`
  * it is on disk when this returns.  With it nothing is synced, and the session
- * stays open, fresh and with the lock that it was made under, and has taken
- * what the record owned.  One that a run makes for itself has begun then,
+ * stays open, fresh and with the lock that it was made under.  It has taken
+ * what the record owned.  A session that a run makes for itself has begun then,
  * unless session_needs_more() says that it cannot yet.
  */
 int session_make(const struct hb_store *store, struct session_record *record,

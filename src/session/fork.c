@@ -21,9 +21,9 @@
 #include <string.h>
 
 /*
- * A fork is a session of its own that begins with the layers of another: the
- * same frozen ones, an empty upper, the same T0 and the same knowledge of what
- * was committed.  Nothing of a layer is copied.
+ * A fork is a session of its own that begins with the layers of another.  It
+ * has the same frozen ones, an empty upper, the same T0 and the same knowledge
+ * of what was committed.  Nothing of a layer is copied.
  *
  * The family's lock is held from before the layers are chosen until the new
  * record names them under its own name.

@@ -7,7 +7,7 @@ struct hb_session;
 
 /*
  * As hb_session_fork() of now, for a check command: the fork's record says so,
- * and gc_remove_checks() finds it if nobody else removes it.
+ * and gc_remove_checks() finds it if no other process removes it.
  */
 int session_fork_for_check(struct hb_session *s, const char *name,
 			   struct hb_error *err);

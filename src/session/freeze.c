@@ -134,7 +134,10 @@ static int freeze_one(struct hb_session *s, size_t number, const char *layer,
 		if (r < 0)
 			return hb_fail(err, r, "cannot make a layer");
 	}
-	/* Its mode is that of the old one, whatever a crash left that with. */
+	/*
+	 * Its mode is that of the old one, even if a crash left another mode
+	 * there.
+	 */
 	if (!is_there(place, name)) {
 		r = sys_attr_at(dir, UPPER_NEW, &attr);
 		if (r >= 0)
@@ -273,7 +276,7 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 	int r;
 
 	r = check_place(s, err);
-	/* Whoever throws marks away may find the disk full. */
+	/* A user who throws marks away may find the disk full. */
 	if (r >= 0)
 		record_keep_room(s->dir, &s->record);
 	/* From then on nothing is dropped from it. */

@@ -199,7 +199,7 @@ int gone_put_off(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
-/* Which boot it was; of several one that is over. */
+/* Which boot it was; of several a boot that is over. */
 static void read_mark(const struct hb_session *s, size_t number,
 		      char ret_boot[RECORD_BOOT_SIZE])
 {
@@ -207,7 +207,7 @@ static void read_mark(const struct hb_session *s, size_t number,
 	char boot[RECORD_BOOT_SIZE] = { 0 };
 	ssize_t n = mark < 0 ? mark : sys_read(mark, boot, sizeof(boot) - 1);
 
-	/* One that cannot be read is no boot: then writes may be lost. */
+	/* A mark that cannot be read is no boot: then writes may be lost. */
 	if (n < 0)
 		boot[0] = '\0';
 	if (strcmp(boot, s->record.boot) != 0)

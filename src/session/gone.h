@@ -9,22 +9,23 @@
 
 /*
  * A resource whose directory is gone, or another one, while others of the
- * session are there: an empty stand-in takes its place, SESSION/gN with what
- * rN has and a base of its own.  So all else works, and rN, which nobody opens
+ * session are there.  An empty stand-in takes its place: SESSION/gN with what
+ * rN has and a base of its own.  So all else works.  rN, which no process opens
  * meanwhile, is as it was when the directory is back.
  *
- * (a) What began with a stand-in ends with it: as long as a box, a journal or a
- *     layer is unfinished, gN says which of the two it was.
- * (b) What began with the directory needs it: -HB_E_STATE if it is gone then.
- *     But what a box has left is settled for the others, and gN/unsettled, with
- *     the id of that boot, says that rN still waits for it: when the directory
- *     is back, the session is one whose command was ended once more.
- * (c) A stand-in has nothing pending, and says nothing about rN: what removes a
- *     session or a layer that holds nothing asks session_has_gone() first.
- *
- * (d) Who only looks needs no stand-in, for it could not be made in a store
- * that is full or cannot be written: the resource is left out.  So this works
- *     without any of the directories, and whatever is unfinished.
+ * (a) Work that began with a stand-in ends with it.  As long as a box, a
+ *     journal or a layer is unfinished, gN says which of the two it was.
+ * (b) Work that began with the directory needs it: -HB_E_STATE if it is gone
+ *     then.  But the rest of a box is settled for the others.  gN/unsettled,
+ *     with the id of that boot, says that rN still waits for it.  When the
+ *     directory is back, the session is once more a session whose command was
+ *     ended.
+ * (c) A stand-in has nothing pending, and says nothing about rN.  Code that
+ *     removes a session or a layer that holds nothing asks session_has_gone()
+ *     first.
+ * (d) A caller that only looks needs no stand-in, for it could not be made in a
+ *     store that is full or cannot be written.  The resource is left out.  So
+ *     this works without any of the directories, and with anything unfinished.
  * (e) A mark is finished without the directories: it is about the layers alone.
  *
  * tests/txn/gone.sh and tests/txn/gone-crashed.sh hold these.
@@ -32,7 +33,7 @@
 
 /*
  * Opens the directory of resource `number`; 1: a stand-in has to do, and is
- * there.  Removes one that is not needed any more.
+ * there.  Removes a stand-in that is not needed any more.
  */
 int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	       struct hb_error *err);
@@ -47,8 +48,9 @@ int gone_put_off(struct hb_session *s, struct hb_error *err);
 bool gone_waits(const struct hb_session *s);
 
 /*
- * Where nothing else is unfinished: if one that waits is back, its stand-in
- * goes, and the session is one whose box was not settled; 1 then.
+ * Where nothing else is unfinished: if a resource that waits is back, its
+ * stand-in goes; 1 then.  The session is then a session whose box was not
+ * settled.
  */
 int gone_take_up(struct hb_session *s, struct hb_error *err);
 
@@ -56,7 +58,7 @@ int gone_take_up(struct hb_session *s, struct hb_error *err);
 int gone_open_store(const struct hb_session *s, size_t number,
 		    struct hb_error *err);
 
-/* The descriptors of the stand-in; of one that is left out none. */
+/* The descriptors of the stand-in; none if the resource is left out. */
 int gone_open(const struct hb_session *s, size_t number, struct resource *ret,
 	      struct hb_error *err);
 
@@ -72,7 +74,8 @@ uint64_t gone_say_pending(const struct hb_session *s);
 
 /*
  * -HB_E_STATE if a layer that counts, above the one with the id `keep` (NULL:
- * any), has something of a resource that is gone: it ends for all resources.
+ * any), has something of a resource that is gone.  A layer ends for all
+ * resources.
  */
 int gone_check_layers(struct hb_session *s, const char *keep,
 		      struct hb_error *err);

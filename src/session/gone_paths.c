@@ -19,8 +19,8 @@
 
 /*
  * The pending changes of a directory that is gone: the paths of its layers,
- * from the top down, each once.  Without the directory a file that is new looks
- * like one that was changed.
+ * from the top down, each once.  Without the directory a new file looks like a
+ * changed one.
  */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 

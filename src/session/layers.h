@@ -15,13 +15,13 @@
  *	STATE/layers/FAMILY/lock	who adds or removes layers, or forks
  *	STATE/layers/FAMILY/LAYER/rN	one layer of the resource N
  *
- * (a) What is in a frozen layer never changes and is never moved: sessions read
- *     it, and commit copies from it.
- * (b) A layer belongs to nobody.  The records of all sessions say which are
- *     needed, and layers_collect() removes what none of them names.
- * (c) A record names a layer before there is one, and a session forks under
- *     the family's lock: so what a record does not name under that lock is
- *     named by none.
+ * (a) The content of a frozen layer never changes and is never moved: sessions
+ *     read it, and commit copies from it.
+ * (b) A layer has no owner.  The records of all sessions say which are needed,
+ *     and layers_collect() removes those that none of them names.
+ * (c) A record names a layer before there is one, and a session forks under the
+ *     family's lock.  So a layer that the records do not name under that lock
+ *     is named by none.
  *
  * tests/txn/marks.sh, forks.sh and gc.sh hold these.
  */

@@ -14,7 +14,7 @@
 
 /* Marks: names for states of a session. */
 
-/* Names that nobody gave: m1, m2 and so on. */
+/* Names that the user did not give: m1, m2 and so on. */
 #define AUTO_MARKS (2 * RECORD_LAYERS_MAX)
 
 static bool has_mark(const struct hb_session *s, uint64_t done,

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 /*
- * Object by object: syncing the whole file system would wait for what others
- * have written, and is what is done where something cannot be opened for this.
+ * Object by object: syncing the whole file system would wait for the writes of
+ * others.  The whole is synced where an object cannot be opened for this.
  */
 
 /* Of type tree_fn, for a walk that is TREE_FLAT. */

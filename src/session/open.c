@@ -156,7 +156,7 @@ static int note_gones(struct hb_session *s, struct hb_error *err)
 	return 0;
 }
 
-/* One that this version does not know is refused when a box is made. */
+/* A strategy that this version does not know is refused when a box is made. */
 static const struct part *part_of_strategy(const struct session_record *record,
 					   size_t number)
 {

@@ -14,7 +14,7 @@ struct txn;
 
 /*
  * Opens every resource and its store, and verifies that the real directory is
- * the one the session was made for; gone.h has what is opened where one is not
+ * the one the session was made for.  gone.h has what is opened where one is not
  * and others are.  Does nothing the second time.
  */
 int session_open_resources(struct hb_session *s, struct hb_error *err);

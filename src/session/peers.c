@@ -13,14 +13,14 @@
 #include <string.h>
 
 /*
- * What another session has committed from a layer that is ours as well is not
- * pending here any more, also where it has changed it further before: what it
- * made of it is newer than what the layer has.  That holds as long as the base
- * has exactly what that session left there, by its own `seen`.
+ * A change that another session has committed from a layer that is ours as well
+ * is not pending here any more.  That holds also where that session has changed
+ * it further before: its version is newer than that of the layer.  It holds as
+ * long as the base has exactly what that session left there, by its own `seen`.
  *
- * A layer also ends by a rollback and by a commit of other paths, and `seen`
- * also has what an undo left or, in a fork, what its origin committed.  So the
- * path has to be in a commit, in effect, that is not older than the end of the
+ * A layer also ends by a rollback and by a commit of other paths.  `seen` also
+ * has what an undo left or, in a fork, what its origin committed.  So the path
+ * has to be in a commit, in effect, that is not older than the end of the
  * layer.
  */
 

@@ -13,9 +13,9 @@ int session_open_store(const struct hb_session *s, size_t number,
 		       struct hb_error *err);
 
 /*
- * A command may leave the view's root closed to its owner, and what it wrote
- * could not be read any more: opens the upper's as far as that needs.  `dir` is
- * the resource's store.
+ * A command may leave the view's root closed to its owner, and then its writes
+ * could not be read any more.  Opens the upper's as far as that needs.  `dir`
+ * is the resource's store.
  */
 int session_open_top(int dir);
 
@@ -31,7 +31,7 @@ int session_store_path(const struct hb_session *s, size_t number,
 int layers_make_upper(int dir, const char *name, int like,
 		      struct hb_error *err);
 
-/* Gives these attributes to one that is there. */
+/* Gives these attributes to an upper that is there. */
 int layers_dress_upper(int dir, const char *name, int like,
 		       struct hb_error *err);
 

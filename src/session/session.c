@@ -30,8 +30,8 @@
  * Opening a session: resolve, lock, read, settle what a crash left.
  *
  * The lock belongs to an open file, which the box's init has a copy of.  So a
- * session whose supervisor was killed stays locked until its box is gone, and
- * whoever gets the lock knows that nothing is mounted.
+ * session whose supervisor was killed stays locked until its box is gone.  The
+ * process that gets the lock knows that nothing is mounted.
  */
 
 #define LOCK_FILE "lock"
@@ -113,7 +113,7 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 	if (r < 0)
 		return hb_fail(err, r, "cannot lock session '%s'", name);
 	s->has_lock = true;
-	/* Nobody has it live, whatever one who was killed has left. */
+	/* No process has it live: what is left is of a killed process. */
 	live_remove(s->dir);
 	return read_record(s, name, err);
 }
@@ -135,7 +135,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		s->infos[i].strategy = record->resources[i].effective;
 	}
 	s->info = (struct hb_session_info){
-		/* One that is being made has no directory yet. */
+		/* A session that is being made has no directory yet. */
 		.interrupted = s->has_lock && s->dir >= 0
 				       ? session_interrupted(s, &is_damaged)
 				       : NULL,
@@ -174,9 +174,10 @@ static int fail_broken(const struct hb_session *s, struct hb_error *err)
 }
 
 /*
- * What is to be removed need not be whole: the layers are not opened, and what
- * a command did is not carried to them.  Only the base is left in order, and
- * what an agent was promised to have on the host is given to it if it can be.
+ * A session that is to be removed need not be whole.  The layers are not
+ * opened, and the changes of a command are not carried to them.  Only the base
+ * is left in order.  The files that an agent was promised to have on the host
+ * are given to it if they can be.
  */
 static int settle_to_remove(struct hb_session *s, bool gives_up,
 			    struct hb_error *err)
@@ -233,7 +234,7 @@ static void settle_to_look(struct hb_session *s)
 	session_close_resources(s);
 }
 
-/* With the lock: nothing is mounted, whatever the record says. */
+/* With the lock: nothing is mounted, in any state of the record. */
 static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 {
 	enum txn_recovered what;

@@ -40,11 +40,11 @@ struct hb_session {
 	/* A look that has settled: a directory that is gone is left out. */
 	bool leaves_out;
 	/*
-	 * A run has made it a moment ago: nothing is in it that a power cut
+	 * A run has made it a moment ago.  Nothing is in it that a power cut
 	 * could take, and so its record need not be on disk before the box.
 	 */
 	bool is_fresh;
-	int door; /* that of a fresh one that was begun when it was made; -1 */
+	int door; /* of a fresh session that began when it was made; -1 */
 	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;

@@ -75,7 +75,7 @@ static int open_for_sync(void *ctx, const struct tree_visit *visit,
 		return -E2BIG;
 	fd = sys_openat(visit->dir, visit->name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-	/* One that its owner may not read: then all at once. */
+	/* A file that its owner may not read: then all at once. */
 	if (fd < 0)
 		return -E2BIG;
 	walk->files[walk->n++] = fd;
@@ -120,7 +120,7 @@ static int session_sync_layers(struct hb_session *s, struct hb_error *err)
 /*
  * A work directory carries nothing from one mount to the next, and one of a
  * volatile mount cannot be used again.  Moved before it is removed, so that its
- * name is free whatever happens.
+ * name is free in any case.
  */
 static int drop_one(struct resource *resource, struct hb_error *err)
 {
@@ -251,7 +251,7 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	s->record.is_unsynced =
 		!is_lost && has_upper &&
 		(!s->record.is_durable || shown_has_trees(&s->record));
-	/* Whoever comes next means the one that ended last. */
+	/* The next caller means the session that ended last. */
 	if (how != SETTLE_CRASHED)
 		s->record.used = sys_now();
 	r = session_end(s, err);

@@ -17,7 +17,7 @@ WORDS = 25
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
 # Folders of src whose comments are held, with those of include; the others follow.
 FOLDERS = """
-    base box bwrap changes cli doctor gate git host plan review run store strategy sys term tree txn view
+    base box bwrap changes cli doctor gate git host plan review run session store strategy sys term tree txn view
 """.split()
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
 BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")

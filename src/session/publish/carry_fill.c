@@ -55,7 +55,7 @@ static size_t find_resource(const struct hb_session *s, const char *path)
 
 /*
  * The directory of the upper layer that `path`, relative to the resource, lies
- * in, made where it is missing; and the host's, -1 if that has none.
+ * in.  It is made where it is missing.  And the host's, -1 if that has none.
  */
 static int open_parents(int upper, int base, const char *path, int *ret_base)
 {
@@ -254,7 +254,7 @@ static int fill_home(struct fill *f, const struct carried *c, int shelf)
 			       strrchr(c->path, '/') + 1);
 }
 
-/* Of type carried_fn: one that cannot be put there is no reason to stop. */
+/* Of type carried_fn: a file that cannot be put there is no reason to stop. */
 static int fill_one(void *ctx, int shelf, const struct carried *c,
 		    struct hb_error *err)
 {

@@ -11,10 +11,10 @@ struct hb_error;
 struct hb_session;
 
 /*
- * Before a box, with the session's lock: puts the state that is carried into
+ * Before a box, with the session's lock.  Puts the state that is carried into
  * the upper layers of the session's state directories, and writes the note.
- * What is not put there is said: the host's version was changed, or the run
- * may do more than the one that wrote it.
+ * What is not put there is said: the host's version was changed, or the run may
+ * do more than the run that wrote it.
  */
 int carry_fill(struct hb_session *s, struct carry_note *note,
 	       struct hb_error *err);

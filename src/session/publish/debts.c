@@ -18,9 +18,10 @@ struct pending {
 };
 
 /*
- * What was cut short stays so: whoever recovers it decides which way, and then
- * the files wait here again.  Of a box that ended on a copy they are not in the
- * layer yet: a command that begins another one may need them.
+ * A change that was cut short stays so.  The process that recovers it decides
+ * which way, and then the files wait here again.  Of a box that ended on a copy
+ * they are not in the layer yet: a command that begins another one may need
+ * them.
  */
 static bool can_publish(const struct hb_session *s, bool may_settle)
 {

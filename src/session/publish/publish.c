@@ -27,7 +27,7 @@
 #define LIST	"publish"
 #define HOME	PUBLISH_HOME
 #define PENDING PUBLISH_PENDING
-#define KEPT	".kept" /* behind the name of one that was not published */
+#define KEPT	".kept" /* behind the name of a file that was not published */
 
 #define FILE_MAX_BYTES ((size_t)16 << 20)
 #define LIST_MAX_BYTES ((size_t)256 << 10)
@@ -153,8 +153,8 @@ static int open_ours(struct hb_session *s, const struct publish_item *item,
 }
 
 /*
- * One that was not published before, because the host's is another one, is not
- * published later either: it is a change like others.
+ * A file that was not published before, because the host's is another one, is
+ * not published later either: it is a change like others.
  */
 static bool is_pending(struct hb_session *s, const struct publish_item *item)
 {

@@ -16,20 +16,21 @@
 struct hb_session;
 
 /*
- * Files of an agent that are data and have to reach the host without a commit:
- * a login that was renewed inside makes the one outside worthless.
+ * Files of an agent that are data and have to reach the host without a commit.
+ * A login that was renewed inside makes the one outside worthless.
  *
  *	STATE/sessions/NAME/publish	which, and what the host's were like
  *	STATE/sessions/NAME/home/	the home directory of the box, if such a
  *					file lies at its top
  *	STATE/pending/NAME		there is something to be published
  *
- * (a) A file reaches the host only if its name was in the settings of the run,
- *     it is a regular file that is whole, and the host's is still the object
- *     that it was when the box began; else the host's stays and ours is kept.
+ * (a) A file reaches the host only if its name was in the settings of the run
+ *     and it is a whole regular file.  Also, the host's must still be the
+ *     object that it was when the box began.  Else the host's stays and ours is
+ *     kept.
  * (b) Of a file with keys only these come from the box; all else is the host's.
- * (c) It is replaced by rename; what is interrupted is done again by whoever
- *     opens the store next.
+ * (c) It is replaced by rename.  After an interruption the next process that
+ *     opens the store does it again.
  *
  * tests/cli/state.sh holds these.
  */

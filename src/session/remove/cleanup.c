@@ -82,8 +82,8 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 
 /*
  * A work directory as the kernel leaves it after a mount in which nothing was
- * written: one in the other, closed to everybody, and in the last one a file.
- * What else there is keeps its directory.
+ * written.  Its directories lie one in the other, closed to everybody, and the
+ * last one has a file.  Anything else keeps its directory.
  */
 static void remove_known_work(int dir)
 {
@@ -200,7 +200,7 @@ int session_clean(struct hb_session *session, struct hb_error *err)
 	r = session_remove_gone(session->store, gone, &session->record, err);
 	if (r < 0)
 		return r;
-	/* The layers that nobody shares go with it. */
+	/* The layers that no other session shares go with it. */
 	return layers_collect(session->store, session->record.family, false,
 			      &freed, err);
 }

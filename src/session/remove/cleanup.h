@@ -9,8 +9,8 @@ struct session_record;
 
 /*
  * Removes the directory `gone` of the store, which is no session any more or
- * not yet, and what of it lies in its resources: by the record, or without one
- * by what the two places say of each other.
+ * not yet, and its parts in its resources.  They are found by the record, or
+ * without one by what the two places say of each other.
  */
 int session_remove_gone(const struct hb_store *store, const char *gone,
 			const struct session_record *record,

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /*
- * Throwing pending changes away where nothing can be written any more: no
- * journal, no copy for undo, no file or directory that has to be made.
+ * Throwing pending changes away where nothing can be written any more.  It
+ * needs no journal, no copy for undo, no file or directory that has to be made.
  *
  *	rename	rN/upper -> rN/upper.gone, the first resource first; to go back
  *		to a mark -> rN/upper.to-LAYER, which says what stays
@@ -34,9 +34,10 @@
  *	rename	an empty one -> rN/upper, the last resource first
  *
  * (a) The first rename decides.  A session of which upper.gone is there and
- *     upper is not was interrupted here: whoever opens it goes on from the top.
- * (b) The first resource is the last to be whole again, so that whoever opens
- *     the session sees (a) there as long as one step is missing.
+ *     upper is not was interrupted here: the process that opens it goes on from
+ *     the top.
+ * (b) The first resource is the last to be whole again.  So a process that
+ *     opens the session sees (a) there as long as one step is missing.
  * (c) The record keeps a layer until nothing above it is shown any more, and
  *     names none that is gone: layers are collected afterwards.
  *
@@ -176,8 +177,8 @@ static int open_likeness(const struct hb_session *s, size_t number, int dir,
 }
 
 /*
- * What was in it has made room for a new one; if not, the old one does, and
- * looks like that as far as it can without room.
+ * The removal of its content has made room for a new one.  If not, the old one
+ * takes that place, and looks like it as far as it can without room.
  */
 static int bring_back(struct hb_session *s, size_t number,
 		      const struct emptying *e, struct hb_error *err)

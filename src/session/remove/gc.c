@@ -32,14 +32,14 @@
 #include <sys/stat.h>
 
 /*
- * Which of what lies in the store nobody needs any more.
+ * Which parts of the store no session needs any more.
  *
- * (a) A session is judged with its lock held, or not at all; what it is comes
- *     from its record, and what belongs to it from its own directories.
+ * (a) A session is judged with its lock held, or not at all.  Its record says
+ *     what it is, and its own directories say what belongs to it.
  * (b) Pending changes are never removed, nor is a session that has some.
  * (c) The record forgets a transaction's layers before its journal goes, and
- *     the journal goes before what undo would have needed: whatever a kill
- *     leaves is found again, by its age, as belonging to no transaction.
+ *     the journal goes before what undo would have needed.  So the rest that a
+ *     kill leaves is found again, by its age, as belonging to no transaction.
  *
  * tests/txn/gc.sh holds these.
  */
@@ -72,7 +72,7 @@ static int tell(struct gc *gc, const char *session, const char *what,
 	return gc->fn(gc->ctx, &garbage, err);
 }
 
-/* -HB_E_BUSY: somebody works on it; -ENOENT: nobody ever has. */
+/* -HB_E_BUSY: a process works on it; -ENOENT: none ever has. */
 static int try_lock(int dir, bool make)
 {
 	int r = sys_lock_file(dir, "lock", make ? O_CREAT : 0, 0);
@@ -154,7 +154,7 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 	return r;
 }
 
-/* Whether somebody holds the lock of the session with that id. */
+/* Whether a process holds the lock of the session with that id. */
 static bool is_id_locked(const struct hb_store *store, const char *id)
 {
 	char **names = NULL;
@@ -210,7 +210,7 @@ void gc_remove_checks(const struct hb_session *own)
 	store_free_names(names, n);
 }
 
-/* What one session has of transactions that nobody will undo. */
+/* The parts of one session for transactions that no user will undo. */
 struct undo {
 	struct gc *gc;
 	struct hb_session *session;
@@ -222,8 +222,8 @@ struct undo {
 };
 
 /*
- * What undo or redo takes next goes last: whatever a kill leaves of a row of
- * them has no gap.
+ * The transaction that undo or redo takes next goes last: the rest that a kill
+ * leaves of a row of them has no gap.
  */
 static bool goes_first(enum history which, uint64_t a, uint64_t b)
 {
@@ -477,7 +477,7 @@ static int remove_session(struct gc *gc, const char *name, const char *what,
 	r = layers_remove_tree(gc->store->sessions, name, true, &freed, err);
 	if (r >= 0 && !gc->options->dry_run)
 		r = gc_remove_session(gc->store, name, if_empty, err);
-	/* Somebody has begun to use it. */
+	/* A process has begun to use it. */
 	if (r == -HB_E_BUSY)
 		return 0;
 	if (r < 0)

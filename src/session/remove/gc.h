@@ -10,7 +10,7 @@ struct hb_store;
 
 /*
  * 1: a command ran in the session, and it and its supervisor are dead: the
- * record says active and nobody holds the lock.  `ret_is_empty`: nothing is
+ * record says active and no process holds the lock.  `ret_is_empty`: nothing is
  * pending in it, nor could be undone.  Changes nothing.
  */
 int gc_has_crashed(const struct hb_store *store, const char *name,
@@ -18,7 +18,7 @@ int gc_has_crashed(const struct hb_store *store, const char *name,
 
 /*
  * 1: the session was made for a check command of another one, and neither is
- * locked; nor is a lock needed for that of `own`, which the caller holds; may
+ * locked.  The lock of `own`, which the caller holds, does not count; `own` may
  * be NULL.  Changes nothing.
  */
 int gc_is_stale_check(const struct hb_store *store, const char *name,

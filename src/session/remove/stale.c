@@ -86,7 +86,7 @@ static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 	if (r < 0 || stale->dry_run)
 		return r;
 	r = gc_remove_session(stale->store, name, is_empty, err);
-	/* Somebody has begun to use it. */
+	/* A process has begun to use it. */
 	return r == -HB_E_BUSY ? 0 : r;
 }
 

@@ -103,8 +103,8 @@ static void remember(const struct hb_store *store, const char *line)
 }
 
 /*
- * What is mounted below is not looked for where a trial is trusted: the box
- * cannot be made then, and is tried once more without trust.
+ * Mounts below are not looked for where a trial is trusted.  With such a mount
+ * the box cannot be made, and is tried once more without trust.
  */
 static int try_or_trust(const struct trial *trial,
 			const struct resource *resource, struct hb_error *err)

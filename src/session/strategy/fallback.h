@@ -10,9 +10,9 @@ struct resource;
 
 /*
  * Finds out whether the strategy that was asked for can be had for a resource
- * that is being made, of which base and directory are open, and makes the next
- * one of the table effective if not; says so in one line.  Leaves nothing
- * behind.
+ * that is being made.  If not, makes the next strategy of the table effective
+ * and says so in one line.  Base and directory of the resource are open.
+ * Leaves nothing behind.
  *
  * Without fallback -HB_E_UNSUPPORTED instead, with the reason.
  *

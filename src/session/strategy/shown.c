@@ -199,7 +199,7 @@ static int take_steps(struct shown *shown, const char *title,
 	if (r >= 0)
 		r = boot_id(boot, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		/* A copy of nothing is shown to nobody. */
+		/* A copy of nothing is not shown. */
 		if (s->resources[i].is_gone)
 			continue;
 		shown->number = i;
