@@ -16,8 +16,8 @@ struct hb_error;
  *
  * (a) A file is replaced by rename and is on disk by then: a crash leaves the
  *     old one or the new one.
- * (b) Everything in it was written by a box: a head that is not whole is no
- *     file, and a path that it names is looked at by whoever uses it.
+ * (b) Everything in it was written by a box.  A head that is not whole is no
+ *     file, and the caller that uses a path from it looks at that path.
  *
  * tests/unit/t_carry.c holds both.
  */

@@ -15,10 +15,6 @@ COLUMNS = 100
 WORDS = 25
 # Every document but CHANGELOG, whose entries are of their time.
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "docs/man/**/*.scd"]
-# Folders of src whose comments are held, with those of include; the others follow.
-FOLDERS = """
-    base box bwrap changes cli doctor gate git host plan review run session store strategy sys term tree txn view
-""".split()
 FENCE = re.compile(r"^```.*?^```\n", re.M | re.S)
 BLOCK = re.compile(r"\n\s*\n|\+\+\n|\n(?=\s*(?:[-*.] |\d+\. |\||#|\t|\.exit ))")
 CODE = re.compile(r"`[^`]*`|\[([^\]]*)\]\([^)]*\)")
@@ -89,6 +85,12 @@ def folder_faults(folder):
                 yield f"{name}:{number}: {fault}"
 
 
+def folders():
+    names = sorted(glob.glob("src/*/", root_dir=SOURCE))
+    assert names
+    return ["include", *(name.rstrip("/") for name in names)]
+
+
 def documents():
     for pattern in DOCUMENTS:
         names = sorted(glob.glob(pattern, root_dir=SOURCE, recursive=True))
@@ -109,7 +111,7 @@ def main():
     found = list(comment_faults("/*\n * " + word * 30 + "\n *\n *\t" + word * 30 + "\n */\n/* nobody */\n"))
     point("a long sentence and a pronoun in a comment are found",
           [] if [number for number, _ in found] == [1, 6] else [str(found)])
-    for folder in ["include", *(f"src/{name}" for name in FOLDERS)]:
+    for folder in folders():
         point(f"the comments of {folder} have short sentences", list(folder_faults(folder)))
     for name in documents():
         with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
