@@ -12,7 +12,7 @@ MAN = $(patsubst docs/man/%.scd,$B/man/%,$(wildcard docs/man/*.scd))
 C_FILES = $(shell find src include tests tools bench -name '*.[ch]')
 
 .PHONY: all executables man demo test bench soak noise mutate fuzz install \
-	format clean deps-build
+	uninstall format clean deps-build
 .SILENT:
 
 all: executables man
@@ -76,6 +76,9 @@ fuzz:
 
 install: all
 	tools/install $B "$(DESTDIR)$(PREFIX)"
+
+uninstall: man
+	tools/uninstall $B "$(DESTDIR)$(PREFIX)"
 
 format:
 	tools/ensure-deps format

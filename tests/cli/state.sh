@@ -94,7 +94,7 @@ agent 'echo said >~/.claude/projects/log'
 printf '#!/bin/sh\necho runs\n' >"$home/.claude/projects/tool"
 chmod +x "$home/.claude/projects/tool"
 is 'nothing in the data of an agent is executed' \
-	"$(agent '~/.claude/projects/tool' 2>/dev/null)" ''
+	"$(agent 'exec ~/.claude/projects/tool' 2>/dev/null)" ''
 is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
 
 agent 'echo "{\"token\":\"new\"}" >~/.claude/t && mv ~/.claude/t ~/.claude/.credentials.json'

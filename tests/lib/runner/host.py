@@ -88,7 +88,7 @@ def make_stage(source, build):
     """
     stage = tempfile.mkdtemp(prefix=STAGE_PREFIX, dir=STAGES)
     os.chmod(stage, 0o755)
-    for name in ("tests", "src", "include", "docs", "share"):
+    for name in ("tests", "src", "include", "docs", "share", "tools"):
         copy(os.path.join(source, name), os.path.join(stage, name))
     for name in ("bin", "libexec", "man"):
         copy(os.path.join(build, name), os.path.join(stage, name))
@@ -96,6 +96,8 @@ def make_stage(source, build):
         built = os.path.join(build, "musl", "tests", "probe", name)
         if os.path.isfile(built):
             shutil.copy(built, os.path.join(stage, name))
+    if os.path.isfile(os.path.join(source, "LICENSE")):
+        shutil.copy(os.path.join(source, "LICENSE"), stage)
     for name in ("unit", "unit-clang", "work", "results", "home"):
         os.makedirs(os.path.join(stage, name))
     make_readable(stage)
