@@ -459,7 +459,7 @@ static bool key_of_variable(const char *variable, char key[KV_KEY_MAX + 1])
 
 		if (c >= 'A' && c <= 'Z')
 			c = (char)(c - 'A' + 'a');
-		key[i - skip] = c == '_' ? '-' : c;
+		key[i - skip] = (char)(c == '_' ? '-' : c);
 	}
 	key[n - skip] = '\0';
 	return true;

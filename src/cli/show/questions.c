@@ -209,9 +209,7 @@ static size_t count_open(const struct questions *q)
 /* Round after round: a question that is put off comes again. */
 static bool ask_all(struct questions *q)
 {
-	size_t left;
-
-	while ((left = count_open(q)) > 0) {
+	while (count_open(q) > 0) {
 		for (size_t i = 0; i < q->n; i++) {
 			struct question *question = &q->list[i];
 			enum answer answer;

@@ -284,7 +284,8 @@ static int fill_all(struct fill *f, struct hb_error *err)
 			   NULL, err);
 	if (shelf < 0)
 		return shelf == -ENOENT ? 0 : shelf;
-	r = lock = shelf_lock(shelf, err);
+	lock = shelf_lock(shelf, err);
+	r = lock;
 	if (r >= 0)
 		r = carried_each(shelf, fill_one, f, err);
 	if (f->n_wider > 0)

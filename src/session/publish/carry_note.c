@@ -24,6 +24,9 @@
 #define NOTE_MAX KV_FILE_MAX
 #define NEW	 CARRY_NEW
 
+/* The digits of any number, and a NUL. */
+#define NUMBER_SIZE 24
+
 void carry_note_done(struct carry_note *note)
 {
 	for (size_t i = 0; i < note->n_rules; i++) {
@@ -207,21 +210,33 @@ static int copy_text(const char *value, char *ret, size_t size)
 	return 0;
 }
 
+/* One number with the blank behind it. */
+static int read_number(const char **at, uint64_t *ret)
+{
+	size_t n = strcspn(*at, " ");
+	char digits[NUMBER_SIZE];
+
+	if (n >= sizeof(digits) || (*at)[n] != ' ')
+		return -EINVAL;
+	memcpy(digits, *at, n);
+	digits[n] = '\0';
+	*at += n + 1;
+	return num_u64(digits, ret);
+}
+
 static int read_given(struct carry_note *note, const char *value)
 {
-	unsigned long long ino, carried;
-	long long sec, nsec;
+	uint64_t ino, sec, nsec, carried;
 	struct sys_attr attr = { 0 };
-	int at = 0;
 
-	if (sscanf(value, "%llu %lld %lld %llu %n", &ino, &sec, &nsec, &carried,
-		   &at) != 4 ||
-	    value[at] != '/')
+	if (read_number(&value, &ino) < 0 || read_number(&value, &sec) < 0 ||
+	    read_number(&value, &nsec) < 0 ||
+	    read_number(&value, &carried) < 0 || value[0] != '/')
 		return -EINVAL;
 	attr.ino = ino;
-	attr.ctime.tv_sec = sec;
-	attr.ctime.tv_nsec = nsec;
-	return carry_note_given(note, value + at, &attr, carried);
+	attr.ctime.tv_sec = (time_t)sec;
+	attr.ctime.tv_nsec = (long)nsec;
+	return carry_note_given(note, value, &attr, carried);
 }
 
 static int read_entry(const struct kv_entry *e, char *keys, size_t size,

@@ -34,7 +34,7 @@ struct shown {
 	enum step step;
 	shown_held_fn held;
 	void *held_ctx;
-	struct progress *progress;
+	struct progress progress;
 	bool has_lost; /* as in struct strategy_call */
 };
 
@@ -136,7 +136,7 @@ static int fill_call(struct shown *shown, const char *boot,
 		.has_lost = shown->has_lost,
 		.held = tell_held,
 		.ctx = shown,
-		.listener = &shown->progress->listener,
+		.listener = &shown->progress.listener,
 	};
 	return 0;
 }
@@ -185,16 +185,15 @@ static int take_step(struct shown *shown, const char *boot,
 static int take_steps(struct shown *shown, const char *title,
 		      struct hb_error *err)
 {
-	auto_progress struct progress progress = PROGRESS_NONE;
 	struct hb_session *s = shown->session;
 	char boot[RECORD_BOOT_SIZE];
 	int r;
 
 	if (shown_is_quick(&s->record))
 		return 0;
-	shown->progress = &progress;
+	shown->progress = (struct progress)PROGRESS_NONE;
 	if (title && shown_has_trees(&s->record))
-		progress_begin(&progress, s->store, title);
+		progress_begin(&shown->progress, s->store, title);
 	r = session_open_resources(s, err);
 	if (r >= 0)
 		r = boot_id(boot, err);
@@ -205,6 +204,7 @@ static int take_steps(struct shown *shown, const char *title,
 		shown->number = i;
 		r = take_step(shown, boot, err);
 	}
+	progress_end(&shown->progress);
 	return r;
 }
 
