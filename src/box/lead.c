@@ -18,6 +18,9 @@
 /* A process that is forked meanwhile is found by the next look. */
 #define LOOKS 8
 
+/* Milliseconds for the stops of all processes together. */
+#define PATIENCE 200
+
 void lead_init(struct lead *l, int tty, pid_t command, bool has_box)
 {
 	l->tty = tty;
@@ -36,11 +39,33 @@ static bool is_halted(const struct lead_halt *h, pid_t pid)
 }
 
 /*
+ * A parent that waits for its child sees the child's stop if it stops later
+ * itself, however much earlier it was told to.  So the child's turn comes when
+ * the parent has stopped.  A process in the middle of a system call may take
+ * its time: `*patience` milliseconds are for all of them.
+ */
+static void await_stop(pid_t pid, int *patience)
+{
+	while (!sys_has_stopped(pid) && *patience > 0) {
+		(void)sys_poll(NULL, 0, 1);
+		--*patience;
+	}
+}
+
+static bool has_child(const struct sys_process *found, int n, pid_t pid)
+{
+	for (int i = 0; i < n; i++)
+		if (found[i].parent == pid)
+			return true;
+	return false;
+}
+
+/*
  * How many were stopped by one look; <0: there is no telling.  `all`: also what
  * belongs to a command that joined, and once more what was stopped before and
  * was woken meanwhile.
  */
-static int halt_once(struct lead_halt *h, bool all)
+static int halt_once(struct lead_halt *h, bool all, int *patience)
 {
 	struct sys_process found[LEAD_HALTED_MAX];
 	int n = sys_processes(found, LEAD_HALTED_MAX);
@@ -59,6 +84,8 @@ static int halt_once(struct lead_halt *h, bool all)
 		if (!is_known)
 			h->pids[h->n++] = found[i].pid;
 		(void)sys_kill(found[i].pid, SIGSTOP);
+		if (has_child(found, n, found[i].pid))
+			await_stop(found[i].pid, patience);
 		fresh += !is_known;
 	}
 	return fresh;
@@ -66,7 +93,7 @@ static int halt_once(struct lead_halt *h, bool all)
 
 static void halt(struct lead_halt *h, bool all)
 {
-	int n = 1;
+	int n = 1, patience = PATIENCE;
 
 	if (!h->is_on) {
 		h->n = 0;
@@ -74,7 +101,7 @@ static void halt(struct lead_halt *h, bool all)
 	}
 	h->is_on = true;
 	for (int i = 0; n > 0 && i < LOOKS; i++)
-		n = halt_once(h, all);
+		n = halt_once(h, all, &patience);
 	/* Too many, or no /proc of our own: all of them. */
 	h->is_blunt |= n != 0;
 	if (h->is_blunt)

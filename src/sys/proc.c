@@ -278,10 +278,17 @@ static bool look_at_process(pid_t pid, struct sys_process *ret)
 	*ret = (struct sys_process){ .pid = pid,
 				     .is_stopped = name_end[2] == 'T' };
 	/* After the state: the parent, the group, the session. */
-	(void)strtol(name_end + 3, &end, 10);
+	ret->parent = (pid_t)strtol(name_end + 3, &end, 10);
 	(void)strtol(end, &end, 10);
 	ret->session = (pid_t)strtol(end, &end, 10);
 	return name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
+bool sys_has_stopped(pid_t pid)
+{
+	struct sys_process found;
+
+	return !look_at_process(pid, &found) || found.is_stopped;
 }
 
 /* Whether /proc has our numbers. */

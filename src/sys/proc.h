@@ -87,6 +87,7 @@ int sys_kill_children(int sig);
 /* A process as /proc tells of it, all as seen from here. */
 struct sys_process {
 	pid_t pid;
+	pid_t parent;
 	pid_t session; /* 0: its leader is outside of our pid namespace */
 	bool is_stopped;
 };
@@ -97,6 +98,9 @@ struct sys_process {
  * namespace, or is none.
  */
 int sys_processes(struct sys_process *ret, size_t size);
+
+/* Whether the process has stopped, or is not there any more. */
+bool sys_has_stopped(pid_t pid);
 
 int sys_set_no_new_privs(void);
 bool sys_has_no_new_privs(void);

@@ -81,8 +81,12 @@ like 'an agent has its state, held back' "$(bare -q -s a --profile claude -- sh 
 	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' \
 	2>/dev/null)" token
 is 'the real state of an agent stays as it was' "$(cat "$HOME/.claude/settings.json")" token
-like 'until it is committed' "$("$HB_BIN" diff @a --name-status)" \
-	'*M*settings.json*'
+like 'the state of an agent is carried to its next run' \
+	"$(bare -q -s b --profile claude -- sh -c 'cat ~/.claude/settings.json' 2>/dev/null)" changed
+like 'the state of an agent is listed' "$("$HB_BIN" state claude)" '*settings.json*'
+is 'the real state of an agent stays as it was after two runs' \
+	"$(cat "$HOME/.claude/settings.json")" token
+"$HB_BIN" cleanup -y @b >/dev/null 2>&1
 "$HB_BIN" rollback -y @a >/dev/null 2>&1
 "$HB_BIN" cleanup -y @a >/dev/null 2>&1
 

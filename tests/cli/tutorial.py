@@ -19,6 +19,7 @@ SHAPES = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? [kMG]?B\b"), "SIZE"),
     (re.compile(r"^(overlay|copy_on_write) ", re.M), "STRATEGY "),
+    (re.compile(r"(?<= idle ) +\d+[smh]\b"), "AGE"),
 )
 CHANGES = re.compile(r"(?:^  [A-Z] .*\n)+", re.M)
 NEEDED = (
