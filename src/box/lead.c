@@ -61,11 +61,12 @@ static bool has_child(const struct sys_process *found, int n, pid_t pid)
 }
 
 /*
- * How many were stopped by one look; <0: there is no telling.  `all`: also what
- * belongs to a command that joined, and once more what was stopped before and
- * was woken meanwhile.
+ * How many were stopped by one look; <0: there is no telling.  `all`: also the
+ * processes of a command that joined.  `again`: once more those that were
+ * stopped before and were woken since.  Only the first of several looks does
+ * that, or a command that ^C woke to end would be stopped in the middle of it.
  */
-static int halt_once(struct lead_halt *h, bool all, int *patience)
+static int halt_once(struct lead_halt *h, bool all, bool again, int *patience)
 {
 	struct sys_process found[LEAD_HALTED_MAX];
 	int n = sys_processes(found, LEAD_HALTED_MAX);
@@ -77,7 +78,7 @@ static int halt_once(struct lead_halt *h, bool all, int *patience)
 		bool is_known = is_halted(h, found[i].pid);
 
 		if (found[i].is_stopped || (found[i].session == 0 && !all) ||
-		    (is_known && !all))
+		    (is_known && !again))
 			continue;
 		if (!is_known && h->n == LEAD_HALTED_MAX)
 			return -ENOENT;
@@ -101,7 +102,7 @@ static void halt(struct lead_halt *h, bool all)
 	}
 	h->is_on = true;
 	for (int i = 0; n > 0 && i < LOOKS; i++)
-		n = halt_once(h, all, &patience);
+		n = halt_once(h, all, all && i == 0, &patience);
 	/* Too many, or no /proc of our own: all of them. */
 	h->is_blunt |= n != 0;
 	if (h->is_blunt)
