@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
 #include "sys/file.h"
@@ -11,7 +12,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 /* The user's editor on a text of ours. */
@@ -21,15 +21,12 @@
 #define TEXT_MAX       ((size_t)64 << 20)
 #define TRIES	       100
 
+/* A variable that is set and empty counts as not set. */
 static const char *variable(char *const *envp, const char *name)
 {
-	size_t n = strlen(name);
+	const char *value = env_get(envp, name);
 
-	for (; *envp; envp++)
-		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=' &&
-		    (*envp)[n + 1])
-			return *envp + n + 1;
-	return NULL;
+	return value && value[0] ? value : NULL;
 }
 
 /* Its own name is all that a file in a directory of all users can have. */

@@ -143,11 +143,6 @@ static void show_diff(const struct questions *q,
 		differ_show(q->call, q->said->info, path.data);
 }
 
-static void show_help(void)
-{
-	(void)fputs(HELP, stderr);
-}
-
 /* What a key does; the rest of the answers tells their meaning again. */
 static const struct {
 	char key;
@@ -183,7 +178,7 @@ static enum answer ask_one(const struct questions *q, size_t number,
 		if (answer == ANSWER_DIFF)
 			show_diff(q, &q->list[number]);
 		else if (answer == ANSWER_HELP)
-			show_help();
+			(void)fputs(HELP, stderr);
 		else
 			return answer;
 	}
