@@ -138,6 +138,8 @@ enum hb_open {
 	 * interrupted stays so: `interrupted` of the info.
 	 */
 	HB_OPEN_LOOK,
+	/* The same with patience: it waits for a command that ends soon. */
+	HB_OPEN_CHECK,
 	HB_OPEN_CHANGE, /* with the lock, and recovered; else -HB_E_BUSY */
 	/* The same for who throws away: a commit that was cut short goes back
 	 */

@@ -83,6 +83,11 @@ static int read_record(struct hb_session *s, const char *name,
 	return check_identity(s, name, err);
 }
 
+static bool is_looking(enum hb_open how)
+{
+	return how == HB_OPEN_LOOK || how == HB_OPEN_CHECK;
+}
+
 static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 		     struct hb_error *err)
 {
@@ -91,7 +96,7 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 	s->lock = sys_openat(s->dir, LOCK_FILE,
 			     O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
 	/* In a store that cannot be written: a lock takes no more than this. */
-	if (s->lock < 0 && how == HB_OPEN_LOOK)
+	if (s->lock < 0 && is_looking(how))
 		s->lock = sys_openat(s->dir, LOCK_FILE,
 				     O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (s->lock < 0)
@@ -107,7 +112,7 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 		if (how == HB_OPEN_LOOK)
 			return 0;
 		if (s->record.state == SESSION_ACTIVE || i >= LOCK_TRIES)
-			return session_needs_lock(s, err);
+			return is_looking(how) ? 0 : session_needs_lock(s, err);
 		sys_pause(LOCK_PAUSE);
 	}
 	if (r < 0)
@@ -251,7 +256,7 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return -EAGAIN;
 	if (how == HB_OPEN_REMOVE || how == HB_OPEN_GIVE_UP)
 		return settle_to_remove(s, how == HB_OPEN_GIVE_UP, err);
-	if (how == HB_OPEN_LOOK) {
+	if (is_looking(how)) {
 		settle_to_look(s);
 		return 0;
 	}
@@ -269,7 +274,7 @@ static int open_session(struct hb_session *s, const char *name,
 {
 	int r;
 
-	s->is_look = how == HB_OPEN_LOOK;
+	s->is_look = is_looking(how);
 	s->is_given_up = how == HB_OPEN_GIVE_UP;
 	s->dir = store_open_session(s->store, name, err);
 	if (s->dir < 0)
@@ -432,6 +437,8 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	r = take_lock(&s, name, HB_OPEN_LOOK, NULL);
 	if (r >= 0)
 		r = fill_info(&s, err);
+	/* The caller may open it, and other commands need not wait for that. */
+	fd_closep(&s.lock);
 	if (r >= 0) {
 		r = fn(ctx, &s.info, err);
 	} else {
@@ -439,7 +446,6 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	}
 	free(s.infos);
 	record_done(&s.record);
-	fd_closep(&s.lock);
 	fd_closep(&s.dir);
 	return r;
 }

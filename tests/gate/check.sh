@@ -40,6 +40,14 @@ is 'neither in the project' "$(digest "$project")" "$before"
 check_fails 'a check writes nothing outside' test -e "$HOME/out"
 is 'its fork is gone' "$(hb ls | wc -l)" 1
 
+# Another command has the session for a moment, as `ls` in another window does.
+flock "$state/sessions/s/lock" sh -c 'echo >"$1"; sleep 0.3' - "$project.held" &
+holder=$!
+wait_until test -e "$project.held" || note 'the lock was not taken'
+check 'a gate waits for a command that ends soon' hb gate --gate-run true @s
+wait "$holder"
+rm "$project.held"
+
 check 'it can be allowed' hb gate --gate-run false --allow gate-run @s
 mkdir -p "$HOME/.config/holdback"
 echo 'gate-run = test ! -e stop' >"$HOME/.config/holdback/config"

@@ -164,5 +164,5 @@ static int gate(const struct cmd_call *call, struct hb_session *session,
 
 int cmd_gate(const struct cmd_call *call, struct hb_error *err)
 {
-	return cmd_with_session(call, HB_OPEN_LOOK, false, gate, NULL, err);
+	return cmd_with_session(call, HB_OPEN_CHECK, false, gate, NULL, err);
 }

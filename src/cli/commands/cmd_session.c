@@ -87,7 +87,8 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)
 		r = fn(call, session, rest, ctx, err);
-	if (session && how == HB_OPEN_LOOK && hb_session_is_moving(session, r))
+	if (session && how <= HB_OPEN_CHECK && r != -HB_E_BUSY &&
+	    hb_session_is_moving(session, r))
 		r = hb_session_fail_moving(session, err);
 	if (session && r < 0)
 		fix_session(hb_session_info(session)->name, r, err);
