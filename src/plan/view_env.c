@@ -18,18 +18,38 @@
  * complete: variables carry keys, sockets of agents, and code for interpreters.
  */
 
-/*
- * git inside has no credentials, and a helper that is not in the view is an
- * error at every fetch.
- */
 static const struct {
 	const char *name, *value;
 } fixed[] = {
 	{ "TMPDIR", "/tmp" },
 	{ VIEW_ENV_INSIDE, "1" },
-	{ "GIT_CONFIG_KEY_0", "credential.helper" },
-	{ "GIT_CONFIG_VALUE_0", "" },
 };
+
+/*
+ * What git inside is told above every file.  It has no credentials, and a
+ * helper that is not in the view is an error at every fetch.  It has no key,
+ * and a commit that has to be signed would fail.  git does not trust a
+ * directory of another user, as a workspace may be.
+ */
+#define GIT_KEYS(ROW)                             \
+	ROW(0, "credential.helper", "")           \
+	ROW(1, "commit.gpgSign", "false")         \
+	ROW(2, "tag.gpgSign", "false")            \
+	ROW(3, "tag.forceSignAnnotated", "false") \
+	ROW(4, "safe.directory", NULL) /* the workspace, if there is one */
+#define GIT_COUNT_ALL "5"
+#define GIT_COUNT     "4"
+
+static const struct {
+	const char *key, *word;	  /* a variable, and its value */
+	const char *name, *value; /* likewise */
+} git_keys[] = {
+#define GIT_ROW(n, word, value) \
+	{ "GIT_CONFIG_KEY_" #n, word, "GIT_CONFIG_VALUE_" #n, value },
+	GIT_KEYS(GIT_ROW)
+#undef GIT_ROW
+};
+_Static_assert(sizeof(git_keys) / sizeof(git_keys[0]) == 5, GIT_COUNT_ALL);
 
 const char *const view_env_proxies[] = {
 	"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
@@ -140,21 +160,27 @@ static int set_asked(struct plan *plan, const char *word, struct hb_error *err)
 	return plan_add_env(plan, ENV_PASS, copy, NULL, err);
 }
 
-/* git does not trust what another user owns, as a workspace may be. */
 static int set_git(const struct view_request *request, struct plan *plan,
 		   struct hb_error *err)
 {
-	bool has_workspace = request->n_resources > 0;
+	const char *workspace =
+		request->n_resources > 0 ? request->resources[0].inside : NULL;
 	int r;
 
 	r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_COUNT",
-			 has_workspace ? "2" : "1", err);
-	if (r >= 0 && has_workspace)
-		r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_KEY_1",
-				 "safe.directory", err);
-	if (r >= 0 && has_workspace)
-		r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_VALUE_1",
-				 request->resources[0].inside, err);
+			 workspace ? GIT_COUNT_ALL : GIT_COUNT, err);
+	for (size_t i = 0; r >= 0 && i < COUNT(git_keys); i++) {
+		const char *value =
+			git_keys[i].value ? git_keys[i].value : workspace;
+
+		if (!value)
+			continue;
+		r = plan_add_env(plan, ENV_SET, git_keys[i].key,
+				 git_keys[i].word, err);
+		if (r >= 0)
+			r = plan_add_env(plan, ENV_SET, git_keys[i].name, value,
+					 err);
+	}
 	return r;
 }
 

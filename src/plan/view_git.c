@@ -206,6 +206,21 @@ static int add_shown(const struct filter *f, const struct gitconfig_key *key)
 	return f->out->error ? -E2BIG : 0;
 }
 
+bool view_git_signs(const struct gitconfig_key *key)
+{
+	static const char *const names[] = { "commit.gpgsign", "tag.gpgsign",
+					     "tag.forcesignannotated" };
+	static const char *const off[] = { "false", "no", "off", "0", "" };
+	bool is_one = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is_one = is_one || strcmp(key->name, names[i]) == 0;
+	for (size_t i = 0; key->value && i < sizeof(off) / sizeof(off[0]); i++)
+		if (strcasecmp(key->value, off[i]) == 0)
+			return false;
+	return is_one;
+}
+
 static int add_key(void *ctx, const struct gitconfig_key *key)
 {
 	const struct filter *f = ctx;
@@ -214,6 +229,7 @@ static int add_key(void *ctx, const struct gitconfig_key *key)
 	/* A section without a name has no place to be written. */
 	if (!strchr(key->name, '.') || key->name[0] == '.')
 		return -EINVAL;
+	f->git->signs = f->git->signs || view_git_signs(key);
 	r = is_left_out(key->name) ? 1 : add_shown(f, key);
 	if (r == 1) {
 		f->git->n_left_out++;

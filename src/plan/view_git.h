@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct buf;
+struct gitconfig_key;
 
 /*
  * A git-config(1) file as a view shows it: without credentials.  Pure.
@@ -22,7 +23,11 @@ struct view_git {
 	void (*include)(void *ctx, const char *path);
 	void *ctx;
 	size_t n_left_out; /* grows by each key that was cut or left out */
+	bool signs;	   /* set by view_git_signs() of a key */
 };
+
+/* Whether the key says that each commit, or each tag, has to be signed. */
+bool view_git_signs(const struct gitconfig_key *key);
 
 /*
  * -EINVAL: git would not read it, or it has a NUL; -E2BIG, -ENOMEM.  `out` is

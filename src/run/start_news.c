@@ -198,6 +198,9 @@ static void tell_git(const struct run *run)
 			run->n_git_files == 1 ? "is" : "are");
 		tell(run, HB_REPORT_NOTED, text);
 	}
+	if (run->signs)
+		tell(run, HB_REPORT_NOTED,
+		     "git: no key is inside, so commits there are not signed");
 }
 
 static void tell_inner(const struct run *run)

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/gitconfig.h"
 #include "base/path.h"
 #include "gate/scan/scan.h"
 #include "plan/plan.h"
@@ -132,7 +133,41 @@ static int filter(struct gitfiles *g, const char *path, char **ret_text)
 		r = buf_take(&out, ret_text, NULL);
 	if (r >= 0)
 		g->run->n_git_keys += git.n_left_out;
+	g->run->signs = g->run->signs || git.signs;
 	return r;
+}
+
+/* Of type gitconfig_fn. */
+static int note_signing(void *ctx, const struct gitconfig_key *key)
+{
+	struct run *run = ctx;
+
+	run->signs = run->signs || view_git_signs(key);
+	return 0;
+}
+
+/* Of files that the view shows as they are; only a line comes of it. */
+static void look_at(struct run *run, const char *dir, const char *name)
+{
+	auto_buf struct buf text = BUF_INIT(FILE_SIZE);
+	char path[PATH_MAX];
+
+	if (!run->signs && path_join(dir, name, path, sizeof(path)) >= 0 &&
+	    read_text(path, &text) >= 0)
+		(void)gitconfig_read(buf_str(&text), text.len, note_signing,
+				     run);
+}
+
+static void find_signing(struct run *run)
+{
+	look_at(run, "/etc", "gitconfig");
+	for (size_t i = 0; i < run->n_resources; i++) {
+		look_at(run, run->resources[i].source, ".git/config");
+		/* The repository of a worktree. */
+		if (strcmp(path_basename(run->resources[i].source).s, ".git") ==
+		    0)
+			look_at(run, run->resources[i].source, "config");
+	}
 }
 
 /* The entry that shows the path itself; NULL: none does. */
@@ -210,5 +245,6 @@ int gitfiles_find(struct run *run, struct hb_error *err)
 	for (size_t i = 0; i < g.n; i++)
 		free(g.queue[i]);
 	scan_free(g.scan);
+	find_signing(run);
 	return r;
 }

@@ -85,6 +85,7 @@ struct run {
 	char command_real[PATH_MAX]; /* what that leads to */
 	/* Of git's configuration: left out, or cut; not shown at all. */
 	size_t n_git_keys, n_git_files;
+	bool signs;	       /* git outside signs commits or tags */
 	size_t n_closed_whole; /* directories of /etc: closed_find() */
 	bool may_lack_command; /* it is not going to be executed */
 	struct hb_error lack;  /* the host has no such command: its words */

@@ -432,8 +432,12 @@ static void the_environment_is_an_allow_list(void)
 	CHECK_STR(env(&w, "PATH"), "/usr/bin:/home/u/.cargo/bin:/bin");
 	CHECK_STR(env(&w, "GIT_CONFIG_KEY_0"), "credential.helper");
 	CHECK_STR(env(&w, "GIT_CONFIG_VALUE_0"), "");
-	CHECK_STR(env(&w, "GIT_CONFIG_COUNT"), "2");
-	CHECK_STR(env(&w, "GIT_CONFIG_VALUE_1"), "/home/u/project");
+	CHECK_STR(env(&w, "GIT_CONFIG_KEY_1"), "commit.gpgSign");
+	CHECK_STR(env(&w, "GIT_CONFIG_VALUE_1"), "false");
+	CHECK_STR(env(&w, "GIT_CONFIG_KEY_2"), "tag.gpgSign");
+	CHECK_STR(env(&w, "GIT_CONFIG_VALUE_2"), "false");
+	CHECK_STR(env(&w, "GIT_CONFIG_COUNT"), "5");
+	CHECK_STR(env(&w, "GIT_CONFIG_VALUE_4"), "/home/u/project");
 	CHECK_STR(env(&w, "AGENT_WORK_DIR"), "/tmp/agent-work");
 	CHECK_INT(at(&w, "/tmp/agent-work")->kind, OP_DIR);
 	end(&w);
