@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/entries.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -10,7 +11,10 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
+#include "sys/kernel.h"
 #include "sys/proc.h"
+#include "view/bounds.h"
+#include "view/checkouts.h"
 #include "view/closed.h"
 #include "view/direct/direct.h"
 #include "view/entry_paths.h"
@@ -38,6 +42,65 @@ static struct view_entry *new_entry(struct run *run,
 	return e;
 }
 
+static bool is_at_home(const struct run *run, const char *path)
+{
+	return run->host.home && view_lies_in(path, run->host.home);
+}
+
+/*
+ * A link may lead anywhere: to all of the home directory, or to keys.  What the
+ * user asks for by name may be a project.
+ */
+static bool may_lead_to(struct run *run, const struct setting_item *item,
+			const char *real)
+{
+	if (bounds_is_shown(run, real))
+		return true;
+	return item->origin.source == SETTING_BUILT_IN
+		       ? bounds_allow(run, real)
+		       : !bounds_keep_out(run, real);
+}
+
+/* Behind a link, in any of its components. */
+static int find_linked(struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char real[PATH_MAX];
+	struct view_entry *e;
+	int r;
+
+	if (look_real(path, real) < 0 || !may_lead_to(run, item, real))
+		return 0;
+	e = new_entry(run, item, VIEW_SHOW);
+	e->found = VIEW_LINK;
+	r = plan_keep_text(&run->plan, path, &e->path, err);
+	if (r >= 0)
+		r = plan_keep_text(&run->plan, real, &e->source, err);
+	e->target = e->source;
+	return r;
+}
+
+/* A tool's directory that is a checkout is a project. */
+static int find_at_home(struct run *run, const struct setting_item *item,
+			const char *path, struct hb_error *err)
+{
+	auto_fd int fd =
+		sys_openat2(AT_FDCWD, path, O_PATH, 0, K_RESOLVE_NO_SYMLINKS);
+	struct view_entry *e;
+	int r;
+
+	if (fd == -ELOOP)
+		return find_linked(run, item, path, err);
+	if (fd < 0 || (item->origin.source == SETTING_BUILT_IN &&
+		       sys_faccessat(fd, ".git", F_OK) >= 0))
+		return 0;
+	e = new_entry(run, item, VIEW_SHOW);
+	e->found = VIEW_DIR;
+	r = plan_keep_text(&run->plan, path, &e->path, err);
+	e->source = e->path;
+	return r;
+}
+
 /* One call tells the cases apart; what is not there leaves no entry. */
 static int find_shown(struct run *run, const struct setting_item *item,
 		      const char *path, struct hb_error *err)
@@ -49,6 +112,8 @@ static int find_shown(struct run *run, const struct setting_item *item,
 
 	if (!entries_may_exist(run, path))
 		return 0;
+	if (is_at_home(run, path))
+		return find_at_home(run, item, path, err);
 	n = sys_readlinkat(AT_FDCWD, path, target, sizeof(target));
 	if (n < 0 && n != -EINVAL)
 		return 0;
@@ -344,10 +409,11 @@ int entries_find(struct run *run, struct hb_error *err)
 	int r = 0;
 
 	/* What is hidden can have two names, each at two places. */
-	run->entries = calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
-				      GIT_FILES_MAX + WORKTREES_MAX +
-				      (run->n_direct ? DIRECT_MAX : 0),
-			      sizeof(*run->entries));
+	run->entries =
+		calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+			       GIT_FILES_MAX + WORKTREES_MAX + CHECKOUTS_MAX +
+			       (run->n_direct ? DIRECT_MAX : 0),
+		       sizeof(*run->entries));
 	if (!run->entries)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
@@ -359,6 +425,8 @@ static int hide_all(struct run *run, struct hb_error *err)
 {
 	int r = find_all(run, PASS_HIDE, err);
 
+	if (r >= 0)
+		r = checkouts_hide(run, err);
 	if (r >= 0)
 		r = gitfiles_find(run, err);
 	if (r >= 0)

@@ -2,6 +2,7 @@
 #include "view/entry_paths.h"
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "host/look.h"
@@ -13,6 +14,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -83,23 +85,43 @@ bool entries_may_exist(const struct run *run, const char *path)
 	       roster_may_have(&run->home_names, run->host.home, path);
 }
 
-bool entries_would_hide(const struct run *run, const char *dir)
+static int keep_hidden(struct run *run, const char *path)
+{
+	if (grow(run->hidden, run->n_hidden) < 0)
+		return -ENOMEM;
+	run->hidden[run->n_hidden] = strdup(path);
+	return run->hidden[run->n_hidden] ? (int)run->n_hidden++ : -ENOMEM;
+}
+
+/* By the name in a setting, and by where that leads. */
+static int find_hidden(struct run *run)
 {
 	const struct settings *s = &run->settings;
 	char path[PATH_MAX], real[PATH_MAX];
+	int r = 0;
 
-	for (size_t i = 0; i < s->n_items; i++) {
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++) {
 		const struct setting_item *item = &s->items[i];
 
 		if (item->key != KEY_HIDE ||
 		    entries_path(run, item, item->value, path, NULL) < 0)
 			continue;
-		if (view_lies_in(path, dir) || view_lies_in(dir, path))
-			return true;
-		if (entries_may_exist(run, path) &&
-		    look_real(path, real) >= 0 &&
-		    (view_lies_in(real, dir) || view_lies_in(dir, real)))
-			return true;
+		r = keep_hidden(run, path);
+		if (r >= 0 && entries_may_exist(run, path) &&
+		    look_real(path, real) >= 0 && strcmp(real, path) != 0)
+			r = keep_hidden(run, real);
 	}
+	return r;
+}
+
+bool entries_would_hide(struct run *run, const char *dir)
+{
+	if (!run->knows_hidden && find_hidden(run) < 0)
+		return true;
+	run->knows_hidden = true;
+	for (size_t i = 0; i < run->n_hidden; i++)
+		if (view_lies_in(run->hidden[i], dir) ||
+		    view_lies_in(dir, run->hidden[i]))
+			return true;
 	return false;
 }

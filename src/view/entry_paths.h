@@ -28,7 +28,10 @@ int entries_path(const struct run *run, const struct setting_item *item,
  */
 bool entries_may_exist(const struct run *run, const char *path);
 
-/* Whether something that is to be hidden lies in `dir`, or `dir` in it. */
-bool entries_would_hide(const struct run *run, const char *dir);
+/*
+ * Whether something that is to be hidden lies in `dir`, or `dir` in it.  The
+ * first call looks for all of it; run_done() frees that.
+ */
+bool entries_would_hide(struct run *run, const char *dir);
 
 #endif

@@ -12,6 +12,7 @@
 #include "plan/view_git.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
+#include "view/bounds.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 
@@ -180,14 +181,6 @@ static struct view_entry *entry_of(struct run *run, const char *path)
 	return NULL;
 }
 
-static bool is_in_resource(const struct run *run, const char *path)
-{
-	for (size_t i = 0; i < run->n_resources; i++)
-		if (view_lies_in(path, run->resources[i].source))
-			return true;
-	return false;
-}
-
 static int add_file(struct gitfiles *g, const char *path, struct hb_error *err)
 {
 	struct run *run = g->run;
@@ -195,7 +188,7 @@ static int add_file(struct gitfiles *g, const char *path, struct hb_error *err)
 	char *text = NULL, *copy;
 	int r;
 
-	r = is_in_resource(run, path) ? -ENOENT : filter(g, path, &text);
+	r = bounds_is_held(run, path) ? -ENOENT : filter(g, path, &text);
 	if (r >= 0 && !e && entries_would_hide(run, path)) {
 		free(text);
 		r = -EACCES;

@@ -11,7 +11,7 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/entry_paths.h"
+#include "view/bounds.h"
 #include "view/prepare.h"
 
 #include <fcntl.h>
@@ -31,43 +31,12 @@
 
 /*
  * The content of a workspace counts as another author's.  Where a script or a
- * link in it leads, only plainly installed packages are shown, and no other
- * project.
+ * link in it leads, only plainly installed packages are shown.
  */
 
 #define NODE	  "/node_modules/"
 #define LINE_SIZE 512
 #define ABOVE_MAX 3
-
-static bool is_in_resource(const void *ctx, const char *path)
-{
-	const struct run *run = ctx;
-
-	for (size_t i = 0; i < run->n_resources; i++)
-		if (view_lies_in(path, run->resources[i].source))
-			return true;
-	return false;
-}
-
-/* Whether the view shows the host's `path`, which has no links. */
-static bool is_shown(const struct run *run, const char *path)
-{
-	bool shown = false;
-
-	if (is_in_resource(run, path))
-		return true;
-	for (size_t i = 0; i < run->n_entries; i++) {
-		const struct view_entry *e = &run->entries[i];
-
-		if (e->class == VIEW_TEXT || e->class == VIEW_EMPTY ||
-		    !view_lies_in(path, e->path))
-			continue;
-		if (e->class == VIEW_HIDE)
-			return false;
-		shown = true;
-	}
-	return shown;
-}
 
 /* No scripts there have interpreters in a home directory. */
 static bool is_in_system(const struct run *run, const char *path)
@@ -146,19 +115,10 @@ static bool prefix_package(const char *file, char *ret)
 	return false;
 }
 
-/*
- * Not a place that holds more than one package, and none that holds, or is,
- * something that is hidden or where sessions live.
- */
-static bool may_show(const struct run *run, const char *dir)
+/* Not a place that holds more than one package. */
+static bool may_show(struct run *run, const char *dir)
 {
-	const char *home = run->host.home;
-
-	if (view_refuses_workspace(dir, home) ||
-	    (home && strcmp(dir, home) == 0) || entries_would_hide(run, dir))
-		return false;
-	if (run->store[0] &&
-	    (view_lies_in(run->store, dir) || view_lies_in(dir, run->store)))
+	if (!bounds_allow(run, dir))
 		return false;
 	for (size_t i = 0; i < run->n_entries; i++)
 		if (view_lies_in(run->entries[i].path, dir))
@@ -173,8 +133,7 @@ struct executed {
 	bool is_foreign;     /* something in the workspace led there */
 };
 
-static bool find_package(const struct run *run, const struct executed *p,
-			 char *ret)
+static bool find_package(struct run *run, const struct executed *p, char *ret)
 {
 	static const struct {
 		bool (*find)(const char *, char *);
@@ -187,8 +146,7 @@ static bool find_package(const struct run *run, const struct executed *p,
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if ((rules[i].is_installed || !p->is_foreign) &&
-		    rules[i].find(p->file, ret) && may_show(run, ret) &&
-		    !(p->is_foreign && has(ret, ".git")))
+		    rules[i].find(p->file, ret) && may_show(run, ret))
 			return true;
 	return false;
 }
@@ -230,7 +188,7 @@ static bool next_word(const char **at, char *ret, size_t size)
 /* Whether `name`, or a link that it leads to, is in a resource. */
 static bool leads_through(const struct run *run, const char *name)
 {
-	return look_leads_through(name, is_in_resource, run);
+	return look_leads_through(name, bounds_is_held, run);
 }
 
 /* What executes the script `p`, which it becomes; or false. */
@@ -252,7 +210,7 @@ static bool find_interpreter(const struct run *run, struct executed *p)
 	if (strncmp(line, "#!", 2) != 0 || !next_word(&at, word, sizeof(word)))
 		return false;
 	p->is_command = false;
-	p->is_foreign = is_in_resource(run, p->file);
+	p->is_foreign = bounds_is_held(run, p->file);
 	if (!path_part_is(path_basename(word), "env"))
 		return look_real(word, p->file) >= 0;
 	do {
@@ -288,7 +246,7 @@ static int show_one(struct run *run, const struct executed *p,
 {
 	char dir[PATH_MAX];
 
-	if (is_shown(run, p->file))
+	if (bounds_is_shown(run, p->file))
 		return 0;
 	if (find_package(run, p, dir))
 		return add_package(run, dir, err);
@@ -317,5 +275,5 @@ int package_check(struct run *run, struct hb_error *err)
 	struct executed p = { .is_command = true };
 
 	(void)snprintf(p.file, sizeof(p.file), "%s", run->command_real);
-	return is_shown(run, p.file) ? 0 : fail_hidden(run, &p, err);
+	return bounds_is_shown(run, p.file) ? 0 : fail_hidden(run, &p, err);
 }

@@ -17,6 +17,7 @@
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "view/bounds.h"
 #include "view/config.h"
 #include "view/entries.h"
 #include "view/entry_paths.h"
@@ -241,6 +242,15 @@ static int cover_store(struct run *run, struct hb_error *err)
 	    view_inside(&run->request, run->store, run->store_inside) >= 0)
 		r = cover(run, run->store_inside, err);
 	return r < 0 ? r : cover_doors(run, err);
+}
+
+/* A directory of tools that holds it, as XDG_STATE_HOME may have it. */
+static int cover_shown_store(struct run *run, struct hb_error *err)
+{
+	if (run->covered || !run->store[0] || !bounds_is_shown(run, run->store))
+		return 0;
+	run->covered = run->store;
+	return cover(run, run->store, err);
 }
 
 /* A directory of the host, and where it is seen. */
@@ -523,6 +533,8 @@ int run_look(struct run *run, const struct hb_listener *listener,
 	if (r >= 0)
 		r = entries_find(run, err);
 	if (r >= 0)
+		r = cover_shown_store(run, err);
+	if (r >= 0)
 		r = look_at_command(run, package_show, err);
 	if (r >= 0)
 		r = entries_hide(run, err);
@@ -597,6 +609,9 @@ void run_done(struct run *run)
 	free(run->inner.argv);
 	free(run->entries);
 	free(run->covers);
+	for (size_t i = 0; i < run->n_hidden; i++)
+		free(run->hidden[i]);
+	free(run->hidden);
 	for (size_t i = 0; i < run->n_berths; i++)
 		berth_release(run->berths[i].source, &run->berths[i].fd);
 	free(run->berths);

@@ -81,6 +81,9 @@ struct run {
 	size_t n_berths;
 	char home[PATH_MAX];
 	struct roster home_names;
+	char **hidden; /* of entries_would_hide() */
+	size_t n_hidden;
+	bool knows_hidden;
 	char command[PATH_MAX];	     /* as it was found */
 	char command_real[PATH_MAX]; /* what that leads to */
 	/* Of git's configuration: left out, or cut; not shown at all. */

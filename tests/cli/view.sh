@@ -283,7 +283,8 @@ like 'also by way of env' "$(PATH=$HOME/app/bin:$PATH run ./by_env 2>&1)" '*prob
 ln -s "$HOME/app/bin/interp" led_to
 like 'the target of a link brings its package along' "$(run ./led_to 2>&1)" '*probe*'
 mkdir "$HOME/app/.git"
-prints 'a project of the user is shown if he names it' data run "$HOME/app/bin/tool"
+check_exit 'a command does not bring another project along' 127 run "$HOME/app/bin/tool"
+prints 'another project is shown if it is asked for' data run --ro "$HOME/app" "$HOME/app/bin/tool"
 for name in scripted led_to; do
 	check_exit "nothing in the workspace names another project: $name" 127 \
 		run "./$name"

@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git
+# timeout: 180
+#
+# Tools of the home directory: managers by a table, other programs of PATH one
+# by one.  Hidden paths, the store and other projects win over every rule.
+# shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
+. "$HB_TESTS/lib/cli.sh"
+
+nl='
+'
+HOME=$work/home
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME PATH
+mkdir home p && cd p || bail 'no directory'
+system=$PATH
+
+# put FILE TEXT: in the home directory.
+put() {
+	mkdir -p "$HOME/$(dirname "$1")"
+	printf '%s\n' "$2" >"$HOME/$1"
+}
+# program FILE WORD: one that prints the word.
+program() {
+	put "$1" "#!/bin/sh${nl}echo $2"
+	chmod +x "$HOME/$1"
+}
+# leaks: the files inside that have the word SECRET.
+leaks() {
+	run -q "$@" sh -c 'grep -rls SEC[R]ET "$HOME"; :' 2>/dev/null
+}
+# clear: an empty home directory.
+clear() {
+	rm -rf "$HOME"
+	mkdir "$HOME"
+}
+
+# H13: the table itself.
+"$HB_BIN" profile base >"$work/table"
+below=$(awk '$1 == "show" && $3 ~ /^~/ { show[$3] = 1 }
+	$1 == "hide" && $3 ~ /^~/ { hide[$3] = 1 }
+	END { for (h in hide) for (s in show)
+		if (index(h "/", s "/") == 1 || index(s "/", h "/") == 1) print h, s }' \
+	"$work/table")
+check 'the table has managers' grep -q 'show = ~/.pyenv/versions' "$work/table"
+is 'H13 no directory of the table lies above or below a hidden path' "$below" ''
+
+# H13: a row of the table that a link makes something else.
+put .ssh/id SECRET
+put notes SECRET
+ln -s "$HOME" "$HOME/.volta"
+is 'H13 a toolchain that is a link to the home directory shows nothing' "$(leaks)" ''
+rm "$HOME/.volta"
+ln -s .ssh "$HOME/.bun"
+is 'H13 a toolchain that is a link to keys shows nothing' "$(leaks)" ''
+rm "$HOME/.bun"
+mkdir -p "$HOME/shop/.git" && put shop/bin/notes SECRET
+mkdir "$HOME/.local" && ln -s ../shop/bin "$HOME/.local/bin"
+is 'H13 a toolchain that is a link into another project shows nothing' "$(leaks)" ''
+rm -r "$HOME/.local" && mkdir "$HOME/data" && ln -s data "$HOME/.local"
+put data/bin/tool fine
+prints 'a toolchain behind a link is shown where it was' fine \
+	run -q sh -c 'cat ~/.local/bin/tool'
+rm "$HOME/.local"
+mkdir -p "$HOME/.deno/.git" && put .deno/notes SECRET
+is 'H13 a toolchain that is a project itself shows nothing' "$(leaks)" ''
+rm -r "$HOME/.deno"
+mkdir -p "$HOME/.local/lib/shop/.git" && put .local/lib/shop/notes SECRET
+put .local/lib/node_modules/x fine
+prints 'H13 a project in a directory of the table is not shown, its neighbour is' fine \
+	run -q sh -c 'cat ~/.local/lib/node_modules/x; grep -rs SEC[R]ET ~; :'
+rm -r "$HOME/.local"
+
+# H13: the store.
+put .local/lib/x fine
+prints 'H13 a store in a directory of the table is not shown' fine \
+	env XDG_STATE_HOME="$HOME/.local/lib/state" sh -c '
+	"$1" run -q -s one touch made && "$1" run -q -s two sh -c \
+		"cat ~/.local/lib/x; find ~ -name sessions 2>/dev/null; :"' sh "$HB_BIN"
+clear
+
+# H13: the package of a command.
+for place in .config/bin .local/sbin; do
+	mkdir -p "$HOME/${place%/*}/lib"
+	put .config/gh/hosts.yml SECRET
+	put .local/state/holdback/notes SECRET
+	program "$place/x" ran
+	unlike "H13 the package of a command in $place shows neither keys nor the store" \
+		"$(run "$HOME/$place/x" 2>&1; leaks)" '*SECRET*'
+	clear
+done
+mkdir -p "$HOME/shop/.git" "$HOME/shop/lib"
+put shop/notes SECRET
+program shop/bin/x ran
+says 'H13 a command of another project does not show the project' 127 \
+	"holdback: '$HOME/shop/bin/x' is not in the view*${nl}fix: --ro $HOME/shop/bin" \
+	run "$HOME/shop/bin/x"
+prints 'a command of another project runs where its directory is asked for' ran \
+	run -q --ro "$HOME/shop/bin" "$HOME/shop/bin/x"
+clear
+export system
+done_testing
