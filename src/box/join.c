@@ -63,6 +63,9 @@
 /* What a command has after SIGHUP. */
 #define HANG_UP_MS 2000
 
+/* How often a command that was asked to end is woken in a stopped box. */
+#define WAKE_MS 100
+
 struct join {
 	struct box box;
 	struct plan plan;
@@ -89,6 +92,7 @@ struct join {
 	uint64_t left;	  /* bytes, if so */
 	bool has_stopped; /* meanwhile, for want of the terminal */
 	int64_t deadline; /* ms; 0: there is none */
+	int64_t grace;	  /* ms: until then it may end in a stopped box */
 	struct join_result result;
 	const struct hb_listener *listener;
 };
@@ -411,8 +415,9 @@ static void on_stopped(struct join *j, int sig)
 
 /*
  * The box is stopped, and the terminal is ours: a ^Z is for us alone.  A signal
- * to end reaches the command if it goes on for a while.  If it does not end,
- * the next look of the supervisor stops it again.
+ * to end reaches the command if it goes on for a while.  A look of the
+ * supervisor may stop it again in the middle of its handler.  So it is woken
+ * until its time is over.
  */
 static void on_signal(struct join *j, const struct sys_signal *signal)
 {
@@ -420,8 +425,10 @@ static void on_signal(struct join *j, const struct sys_signal *signal)
 		return;
 	if (!j->is_halted || !job_signal_stops(signal->number)) {
 		terminal_signal(&j->terminal, signal);
-		if (j->is_halted && job_signal_ends(signal->number))
+		if (j->is_halted && job_signal_ends(signal->number)) {
 			terminal_pass_on(&j->terminal, SIGCONT);
+			j->grace = sys_now_ms() + BOX_GRACE_MS;
+		}
 		return;
 	}
 	(void)sys_raise_default(signal->number);
@@ -463,6 +470,11 @@ static void take_changes(struct join *j)
 	}
 }
 
+static int sooner(int wait, int ms)
+{
+	return wait < 0 || ms < wait ? ms : wait;
+}
+
 /* What has come due; how long to wait for the next, -1: for ever. */
 static int do_due(struct join *j)
 {
@@ -476,12 +488,14 @@ static int do_due(struct join *j)
 	}
 	if (j->deadline > 0)
 		wait = (int)left;
+	if (j->is_halted && sys_now_ms() < j->grace) {
+		terminal_pass_on(&j->terminal, SIGCONT);
+		wait = sooner(wait, WAKE_MS);
+	}
 	if (!pty || j->is_halted || !pty_awaits_front(pty))
 		return wait;
 	terminal_look(&j->terminal);
-	if (wait >= 0 && wait < PTY_LOOK_MS)
-		return wait;
-	return pty_awaits_front(pty) ? PTY_LOOK_MS : wait;
+	return pty_awaits_front(pty) ? sooner(wait, PTY_LOOK_MS) : wait;
 }
 
 static int wait_for(struct join *j, struct hb_error *err)

@@ -256,6 +256,23 @@ def joined_interrupted(sh, guest):
 
 
 @with_guest
+def joined_slow_end(sh, guest):
+    """^C is heard by a command that is stopped again while it handles it."""
+    begin_joined(sh)
+    tidy = 'trap "kill -STOP \\$\\$; exit 7" INT; echo in; while :; do read -r x; done'
+    guest.start(f"$HB_BIN exec @s -- sh -c '{tidy}'", "^in")
+    fill(sh)
+    guest.expect(FULL)
+    guest.type("\x03")
+    guest.expect("hb> ")
+    same(guest.status(), 7)
+    same(is_stopped(), True)
+    os.unlink(BALLAST)
+    sh.expect(ROOM)
+    end_joined(sh)
+
+
+@with_guest
 def joined_late(sh, guest):
     """A command that joins a box that is stopped is told at once."""
     begin_joined(sh)
@@ -347,6 +364,7 @@ def all_tests(tap, sh):
     one("H17 a command that joined stops and goes on with the box, and says so", joined, sh)
     one("H17 at a terminal that joined: told, ^Z and fg, the keys again", joined_terminal, sh)
     one("H17 ^C ends a command that joined, and it alone", joined_interrupted, sh)
+    one("H17 ^C reaches a command that is stopped while it ends", joined_slow_end, sh)
     one("H17 a command that joins a stopped box is told at once", joined_late, sh)
     one("H17 a command that joined with --tty real has the terminal again", joined_real, sh)
     one("H17 a shell that joined does not take its job for stopped", joined_shell, sh)
