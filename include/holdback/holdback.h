@@ -90,6 +90,7 @@ struct hb_run_options {
 
 struct hb_run_result {
 	int status; /* the command's; 128 + n for signal n; HB_EXIT_TIMEOUT */
+	struct hb_death death;
 	bool is_quiet; /* the user asked for nothing but errors */
 	int64_t ms;    /* how long it ran */
 	/*
@@ -290,6 +291,14 @@ int hb_exec_unprotected(char *const argv[], char *const envp[],
 int hb_fill_stdio(struct hb_error *err);
 
 bool hb_is_terminal(int fd);
+
+/*
+ * Ends this process as its command was ended, without a core file, so that the
+ * caller sees a command that was interrupted.  A key is for all of our process
+ * group, which the terminal could not tell.  Returns if there is no signal, and
+ * where it does not end us: the first process of a pid namespace goes on.
+ */
+void hb_die_of(const struct hb_death *death);
 
 /* How many columns the terminal has; 0: it is none, or does not say. */
 unsigned hb_terminal_columns(int fd);

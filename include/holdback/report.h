@@ -68,6 +68,12 @@ enum hb_report_kind {
 	HB_REPORT_KINDS /* one past the last */
 };
 
+/* The signal that ended a command. */
+struct hb_death {
+	int signal;    /* 0: it ended by itself */
+	bool is_typed; /* by a key, which is for the whole job of the user */
+};
+
 /* Borrowed by the listener for the length of the call; paths are raw bytes. */
 struct hb_report {
 	enum hb_report_kind kind;

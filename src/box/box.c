@@ -380,6 +380,8 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 	}
 	terminal_done(&terminal, signals);
 	ret_result->clipboard = terminal.clipboard;
+	ret_result->death.is_typed =
+		terminal_typed(&terminal, ret_result->death.signal);
 	(void)sys_restore_signals(&box->mask);
 	return r;
 }

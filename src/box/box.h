@@ -2,6 +2,8 @@
 #ifndef HB_BOX_BOX_H
 #define HB_BOX_BOX_H
 
+#include "base/report.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,11 +30,13 @@ enum box_clipboard {
 
 /* How it ended. */
 struct box_result {
-	int status;	     /* exit status; 128 + n for signal n */
+	int status; /* exit status; 128 + n for signal n */
+	struct hb_death death;
 	bool was_started;    /* false: set-up or exec failed, see the error */
 	unsigned n_leftover; /* processes that outlived the command */
 	bool has_timed_out;  /* it was ended because its time was up */
-	uint64_t full_pids;  /* the limit by which it got no process; or 0 */
+	bool has_missed_network; /* it failed, and had wanted one */
+	uint64_t full_pids; /* the limit by which it got no process; or 0 */
 	enum box_clipboard clipboard;
 };
 

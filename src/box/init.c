@@ -129,7 +129,8 @@ struct watch {
 	pid_t command;
 	int signals; /* signalfd: SIGCHLD */
 	bool has_ended;
-	bool is_told; /* the supervisor has nothing more to say: end it */
+	bool is_looked_at; /* the supervisor wants our network namespace */
+	bool is_told;	   /* the supervisor has nothing more to say: end it */
 	int n_leftover;
 	int64_t look_ms; /* until the next look_for_room(); 0: there is none */
 	struct lead lead;
@@ -192,6 +193,8 @@ static int take_changes(struct watch *w)
 			message_send(w->box->report, MESSAGE_CONTINUED, 0);
 		} else {
 			w->has_ended = true;
+			w->is_looked_at =
+				status != 0 && w->box->ns & PLAN_NS_NET;
 			message_send(w->box->report, MESSAGE_EXITED, status);
 		}
 	}
@@ -236,15 +239,16 @@ static int await_change(struct watch *w, int timeout_ms)
 
 /*
  * The supervisor sees those who joined out, who are not ours to end: they get
- * their own signal.  Without anybody in the box there is nothing to wait for.
+ * their own signal.  Without anybody in the box there is nothing to wait for
+ * but a look of the supervisor (box/reach.h).
  */
 static void await_word(struct watch *w)
 {
 	int64_t end = sys_now_ms() + WORD_MS, now;
 
-	if (!has_door(w->box->plan))
+	if (!has_door(w->box->plan) && !w->is_looked_at)
 		return;
-	while (!w->is_told && sys_kill(-1, 0) != -ESRCH &&
+	while (!w->is_told && (w->is_looked_at || sys_kill(-1, 0) != -ESRCH) &&
 	       (now = sys_now_ms()) < end &&
 	       await_change(w, (int)(end - now)) >= 0)
 		(void)take_changes(w);

@@ -437,6 +437,13 @@ static void on_signal(struct join *j, const struct sys_signal *signal)
 		halt(j, j->left);
 }
 
+static void note_end(struct join *j, int wait_status)
+{
+	j->has_ended = true;
+	j->result.status = supervise_exit_status(wait_status);
+	j->result.death.signal = supervise_signal(wait_status);
+}
+
 static void take_message(struct join *j)
 {
 	struct message message;
@@ -450,9 +457,7 @@ static void take_message(struct join *j)
 	if (r > 0 && message.kind != MESSAGE_EXITED)
 		return;
 	/* A leader that says nothing was killed, and the command with it. */
-	j->has_ended = true;
-	j->result.status =
-		r > 0 ? supervise_exit_status(message.value) : 128 + SIGKILL;
+	note_end(j, r > 0 ? message.value : SIGKILL);
 }
 
 static void take_changes(struct join *j)
@@ -465,8 +470,7 @@ static void take_changes(struct join *j)
 			on_stopped(j, WSTOPSIG(status));
 			continue;
 		}
-		j->has_ended = true;
-		j->result.status = supervise_exit_status(status);
+		note_end(j, status);
 	}
 }
 
@@ -688,6 +692,8 @@ static int run(struct join *j, struct hb_error *err)
 	}
 	terminal_done(&j->terminal, j->signals);
 	j->result.clipboard = j->terminal.clipboard;
+	j->result.death.is_typed =
+		terminal_typed(&j->terminal, j->result.death.signal);
 	fd_closep(&j->signals);
 	fd_closep(&j->watch);
 	(void)sys_restore_signals(&j->box.mask);

@@ -12,7 +12,8 @@ struct hb_listener;
 
 /* How a command that joined a box ended. */
 struct join_result {
-	int status;	    /* exit status; 128 + n for signal n */
+	int status; /* exit status; 128 + n for signal n */
+	struct hb_death death;
 	bool has_box_ended; /* before it, and took it with it */
 	enum box_clipboard clipboard;
 };

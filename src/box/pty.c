@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,11 +265,24 @@ static void take_in(struct pty *p)
 		hang_up(p);
 }
 
+/* Our group is in front of the user's terminal, and the key was for it too. */
+static void note_signal(struct pty *p, const struct termios *modes, size_t n)
+{
+	for (size_t i = 0; i < n && modes->c_lflag & ISIG; i++) {
+		cc_t key = (cc_t)p->typed[i];
+
+		if (key != _POSIX_VDISABLE && key == modes->c_cc[VINTR])
+			p->typed_signal = SIGINT;
+		if (key != _POSIX_VDISABLE && key == modes->c_cc[VQUIT])
+			p->typed_signal = SIGQUIT;
+	}
+}
+
 static void pass_in(struct pty *p)
 {
-	ssize_t n;
-
+	struct termios modes = { 0 };
 	pid_t front;
+	ssize_t n;
 
 	if (p->n_typed == 0 || p->master < 0)
 		return;
@@ -278,9 +292,12 @@ static void pass_in(struct pty *p)
 	front = sys_tcgetpgrp(p->master);
 	if (front > 0 && front == sys_tcgetsid(p->master))
 		return;
+	/* Before the keys: a program that they wake may set others. */
+	(void)sys_tcgetattr(p->master, &modes);
 	n = sys_write_some(p->master, p->typed, p->n_typed);
 	if (n <= 0)
 		return;
+	note_signal(p, &modes, (size_t)n);
 	p->n_typed -= (size_t)n;
 	memmove(p->typed, p->typed + n, p->n_typed);
 }

@@ -43,6 +43,7 @@ struct pty {
 	bool is_held;	  /* output waits until we are in front */
 	bool is_refused;  /* and the command is to be told so: pty_refused */
 	pid_t own;	  /* our process group */
+	int typed_signal; /* the last that a key was turned into; 0: none */
 	struct termios modes; /* of the user's terminal, before it was raw */
 	struct termios raw;   /* and then */
 	size_t n_typed, n_shown, at_shown;

@@ -9,6 +9,7 @@
 #include "box/job_signals.h"
 #include "box/lead.h"
 #include "box/pty.h"
+#include "box/reach.h"
 #include "box/space.h"
 #include "box/state.h"
 #include "box/terminal.h"
@@ -37,6 +38,11 @@ int supervise_exit_status(int wait_status)
 	if (WIFSIGNALED(wait_status))
 		return 128 + WTERMSIG(wait_status);
 	return WEXITSTATUS(wait_status);
+}
+
+int supervise_signal(int wait_status)
+{
+	return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 }
 
 /*
@@ -124,6 +130,21 @@ struct loop {
 	bool is_unburied; /* over, but pid 1 is still there: box/door.h */
 	int64_t due[DUE_END]; /* in ms, when; 0: never */
 };
+
+static void note_end(struct loop *l, int wait_status)
+{
+	l->has_status = true;
+	l->result->status = supervise_exit_status(wait_status);
+	l->result->death.signal = supervise_signal(wait_status);
+}
+
+/* While init holds the namespace, which has the box's own counters. */
+static void look_for_network(struct loop *l)
+{
+	l->result->has_missed_network = l->result->status != 0 &&
+					l->box->ns & PLAN_NS_NET &&
+					reach_has_failed(l->child);
+}
 
 static void set_due(struct loop *l, enum due due, int64_t ms)
 {
@@ -376,8 +397,8 @@ static void on_message(struct loop *l)
 		terminal_stopped(l->terminal, message.value, l->signals);
 		break;
 	case MESSAGE_EXITED:
-		l->has_status = true;
-		l->result->status = supervise_exit_status(message.value);
+		note_end(l, message.value);
+		look_for_network(l);
 		begin_end(l);
 		break;
 	case MESSAGE_LEFTOVER:
@@ -442,11 +463,8 @@ static void on_end(struct loop *l)
 	l->is_over = true;
 	if (sys_waitpid(l->child, &status, 0) < 0)
 		return;
-	if (!l->has_status &&
-	    (WIFSIGNALED(status) || l->result->has_timed_out)) {
-		l->has_status = true;
-		l->result->status = supervise_exit_status(status);
-	}
+	if (!l->has_status && (WIFSIGNALED(status) || l->result->has_timed_out))
+		note_end(l, status);
 	/* Its end was asked for. */
 	if (!has_command(l) && l->is_last)
 		l->has_status = true;
@@ -603,10 +621,8 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	}
 	if (l.failure < 0)
 		return l.failure;
-	if (l.is_unburied && !l.has_status && has_command(&l)) {
-		l.has_status = true;
-		ret_result->status = 128 + SIGKILL;
-	}
+	if (l.is_unburied && !l.has_status && has_command(&l))
+		note_end(&l, SIGKILL);
 	if (!l.has_status && !l.is_unburied)
 		return hb_fail(err, -HB_E_CHILD, "cannot enter the sandbox");
 	(void)report_send(

@@ -29,4 +29,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 /* The exit status for a wait status: 128 + n for signal n. */
 int supervise_exit_status(int wait_status);
 
+/* The signal of a wait status; 0: none. */
+int supervise_signal(int wait_status);
+
 #endif

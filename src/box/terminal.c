@@ -307,10 +307,16 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		terminal_pass_on(t, SIGTSTP);
 }
 
+bool terminal_typed(const struct terminal *t, int sig)
+{
+	return sig != 0 && t->typed_signal == sig;
+}
+
 void terminal_done(struct terminal *t, int signals)
 {
 	if (t->pty) {
 		pty_end(t->pty, signals);
+		t->typed_signal = t->pty->typed_signal;
 		/* Only now: the last bytes may be the ones that ask for it. */
 		if (t->pty->filter.has_copied)
 			t->clipboard = BOX_CLIPBOARD_SET;

@@ -40,6 +40,7 @@ struct terminal {
 	bool has_modes;
 	bool was_raw;		      /* with a pty: before terminal_leave() */
 	enum box_clipboard clipboard; /* after terminal_done() */
+	int typed_signal;	      /* the same: see box/pty.h */
 };
 
 /*
@@ -87,5 +88,8 @@ void terminal_pass_on(const struct terminal *t, int sig);
  * The end: the terminal is ours again, as it was.  `signals` as for pty_end().
  */
 void terminal_done(struct terminal *t, int signals);
+
+/* After that: whether a key at the user's terminal was turned into `sig`. */
+bool terminal_typed(const struct terminal *t, int sig);
 
 #endif

@@ -105,6 +105,15 @@ int hb_fill_stdio(struct hb_error *err)
 	return 0;
 }
 
+void hb_die_of(const struct hb_death *death)
+{
+	if (death->signal == 0 || sys_set_dumpable(0) < 0)
+		return;
+	if (death->is_typed)
+		(void)sys_kill(0, death->signal);
+	(void)sys_raise_default(death->signal);
+}
+
 bool hb_is_terminal(int fd)
 {
 	return sys_isatty(fd);

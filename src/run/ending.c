@@ -43,6 +43,11 @@ void ending_report(const struct hb_listener *listener,
 	report.kind = HB_REPORT_SAID;
 	if (result->n_leftover > 0)
 		(void)report_send(listener, &report);
+	report.kind = HB_REPORT_DENIED;
+	report.text =
+		"the command failed, and it had no network (--net host, if it needs one)";
+	if (result->has_missed_network && !result->has_timed_out)
+		(void)report_send(listener, &report);
 	report.kind = clipboards[result->clipboard].kind;
 	report.text = clipboards[result->clipboard].words;
 	if (report.text)
@@ -52,4 +57,10 @@ void ending_report(const struct hb_listener *listener,
 int ending_status(const struct box_result *result)
 {
 	return result->has_timed_out ? HB_EXIT_TIMEOUT : result->status;
+}
+
+struct hb_death ending_death(const struct box_result *result)
+{
+	/* A limit has a status of its own, however the command took it. */
+	return result->has_timed_out ? (struct hb_death){ 0 } : result->death;
 }

@@ -2,6 +2,8 @@
 #ifndef HB_RUN_ENDING_H
 #define HB_RUN_ENDING_H
 
+#include "holdback/report.h"
+
 #include <stdbool.h>
 
 struct box_result;
@@ -14,7 +16,8 @@ struct hb_listener;
 void ending_report(const struct hb_listener *listener,
 		   const struct box_result *result, bool is_quiet);
 
-/* The status for the caller. */
+/* The status for the caller, and the signal that it is to die of. */
 int ending_status(const struct box_result *result);
+struct hb_death ending_death(const struct box_result *result);
 
 #endif

@@ -104,6 +104,7 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	if (r < 0)
 		return r;
 	ret_result->status = result.status;
+	ret_result->death = result.death;
 	ret_result->has_joined = true;
 	ending_report(store->listener,
 		      &(struct box_result){ .clipboard = result.clipboard },
@@ -153,6 +154,7 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	if (r < 0)
 		return r;
 	ret_result->status = ending_status(&l.box);
+	ret_result->death = ending_death(&l.box);
 	ret_result->n_leftover = l.box.n_leftover;
 	ending_report(session->store->listener, &l.box, false);
 	return 0;

@@ -47,6 +47,7 @@ static int open_asked(struct launch *l, struct hb_run_result *ret,
 static void fill_result(const struct launch *l, struct hb_run_result *ret)
 {
 	ret->status = ending_status(&l->box);
+	ret->death = ending_death(&l->box);
 	ret->is_quiet = l->is_quiet;
 	if (!l->session)
 		return;

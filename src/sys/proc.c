@@ -291,8 +291,7 @@ bool sys_has_stopped(pid_t pid)
 	return !look_at_process(pid, &found) || found.is_stopped;
 }
 
-/* Whether /proc has our numbers. */
-static bool has_own_proc(void)
+bool sys_has_own_proc(void)
 {
 	char text[16];
 	ssize_t n;
@@ -309,7 +308,7 @@ int sys_processes(struct sys_process *ret, size_t size)
 	ssize_t n;
 	int dir;
 
-	if (!has_own_proc())
+	if (!sys_has_own_proc())
 		return -ENOENT;
 	dir = sys_openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
 	if (dir < 0)

@@ -84,6 +84,9 @@ int sys_become_subreaper(void);
  */
 int sys_kill_children(int sig);
 
+/* Whether /proc is there and has our numbers. */
+bool sys_has_own_proc(void);
+
 /* A process as /proc tells of it, all as seen from here. */
 struct sys_process {
 	pid_t pid;

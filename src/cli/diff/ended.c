@@ -25,6 +25,8 @@
 #define TEXT_MAX  ((size_t)1 << 20)
 #define NAME_WIDE 60
 
+#define SIGNAL_MAX 64
+
 struct ended {
 	struct hb_session *session;
 	struct hb_changes *changes;
@@ -185,6 +187,21 @@ static int show(struct ended *e, bool is_quiet, struct hb_error *err)
 	return r;
 }
 
+/* STATUS SIGNAL typed|sent */
+static int read_end(char **words, int64_t *ret_status,
+		    struct hb_death *ret_death)
+{
+	int64_t signal = 0;
+
+	if (!words[0] || !words[1] || !words[2] ||
+	    num_int(words[0], 0, 255, ret_status) < 0 ||
+	    num_int(words[1], 0, SIGNAL_MAX, &signal) < 0)
+		return -HB_E_USAGE;
+	ret_death->signal = (int)signal;
+	ret_death->is_typed = strcmp(words[2], "typed") == 0;
+	return 0;
+}
+
 int ended_show(char **words, char *const *envp)
 {
 	struct ended e = { .out = BUF_INIT(TEXT_MAX) };
@@ -196,9 +213,10 @@ int ended_show(char **words, char *const *envp)
 	struct hb_store *store = NULL;
 	struct hb_error err = { 0 };
 	int64_t status = HB_EXIT_OURS;
+	struct hb_death death;
 	int r;
 
-	if (!words[0] || !words[1] || num_int(words[1], 0, 255, &status) < 0)
+	if (!words[0] || read_end(words + 1, &status, &death) < 0)
 		return HB_EXIT_OURS;
 	reports_init(&reports, envp);
 	r = hb_store_open(&options, false, &store, &err);
@@ -206,12 +224,12 @@ int ended_show(char **words, char *const *envp)
 		r = hb_session_open(store, words[0], HB_OPEN_CHANGE, &e.session,
 				    &err);
 	if (r >= 0)
-		r = show(&e, words[2] != NULL, &err);
+		r = show(&e, words[4] != NULL, &err);
 	if (r < 0)
 		(void)cli_fail(&err);
 	hb_changes_free(e.changes);
 	hb_session_free(e.session);
 	hb_store_free(store);
 	buf_done(&e.out);
-	return (int)status;
+	return cli_end((int)status, &death);
 }

@@ -7,10 +7,10 @@ struct hb_error;
 /*
  * After a run: removes its session if that holds no changes and was made for
  * the run alone.  Otherwise lists the changes and the next commands on stderr.
- * `words` are the session with its '@', the command's exit status, and perhaps
- * "quiet".
+ * `words` are the session with its '@', the command's exit status, the signal
+ * that ended it or 0, "typed" or "sent", and perhaps "quiet".
  *
- * Returns that status in any case: the command has ended.
+ * Ends as the command did, in any case: by the signal, or with that status.
  */
 int ended_show(char **words, char *const *envp);
 

@@ -155,5 +155,5 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 		return cli_fail_run(&err);
 	}
 	show_end(c, &values, &result);
-	return result.status;
+	return cli_end(result.status, &result.death);
 }

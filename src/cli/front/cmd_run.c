@@ -45,7 +45,11 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 
 	if (!result->session[0] || !hb_is_terminal(STDERR_FILENO))
 		return;
-	(void)snprintf(how, sizeof(how), "exited %d", result->status);
+	if (result->death.signal)
+		(void)snprintf(how, sizeof(how), "was ended by signal %d",
+			       result->death.signal);
+	else
+		(void)snprintf(how, sizeof(how), "exited %d", result->status);
 	(void)snprintf(line, sizeof(line), "%.64s %s after %s",
 		       slash ? slash + 1 : command, how,
 		       format_time(result->ms, time, sizeof(time)));
@@ -59,19 +63,22 @@ static void tell_end(const char *command, const struct hb_run_result *result)
 static int show_changes(const struct hb_run_result *result, char *const *envp)
 {
 	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet";
-	char session[HB_SESSION_NAME_SIZE + 1], status[16];
-	char *argv[] = {
-		name, command, session, status, result->is_quiet ? quiet : NULL,
-		NULL
-	};
+	static char typed[] = "typed", sent[] = "sent";
+	char session[HB_SESSION_NAME_SIZE + 1], status[16], signal[16];
+	char *argv[] = { name,	 command, session,
+			 status, signal,  result->death.is_typed ? typed : sent,
+			 NULL,	 NULL };
 	struct hb_error err = { 0 };
 
 	(void)snprintf(session, sizeof(session), "@%s", result->session);
 	(void)snprintf(status, sizeof(status), "%d", result->status);
+	(void)snprintf(signal, sizeof(signal), "%d", result->death.signal);
+	if (result->is_quiet)
+		argv[6] = quiet;
 	(void)fflush(stderr);
 	(void)hb_exec_helper("diff", argv, envp, &err);
 	(void)cli_fail(&err);
-	return result->status;
+	return cli_end(result->status, &result->death);
 }
 
 /* There is more to do than fits here: the other executable goes on. */
@@ -182,5 +189,6 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	}
 	if (r < 0)
 		return cli_fail_run(&err);
-	return result.session[0] ? show_changes(&result, envp) : result.status;
+	return result.session[0] ? show_changes(&result, envp)
+				 : cli_end(result.status, &result.death);
 }

@@ -63,3 +63,11 @@ int cli_fail_run(const struct hb_error *err)
 	say_error(before, err);
 	return HB_EXIT_OURS;
 }
+
+int cli_end(int status, const struct hb_death *death)
+{
+	(void)fflush(stdout);
+	(void)fflush(stderr);
+	hb_die_of(death);
+	return status;
+}

@@ -2,6 +2,7 @@
 #ifndef HB_CLI_SHOW_SAY_H
 #define HB_CLI_SHOW_SAY_H
 
+struct hb_death;
 struct hb_error;
 
 /* What is said on stderr, and the numbers that go with it. */
@@ -16,5 +17,11 @@ void cli_say(const char *words);
  */
 int cli_fail(const struct hb_error *err);
 int cli_fail_run(const struct hb_error *err);
+
+/*
+ * The last act of a program that ran a command: it dies as the command did.
+ * Returns `status` where that ended by itself.
+ */
+int cli_end(int status, const struct hb_death *death);
 
 #endif
