@@ -295,6 +295,8 @@ static int add_shown(struct builder *b, const struct view_entry *e)
 	/* A resource shows its own part of the host. */
 	if (is_in_resource(b, e->path))
 		return 0;
+	if (e->found == VIEW_OWN_LINK)
+		return add(b, OP_SYMLINK, e->target, e->path, 0);
 	/* The host's own link is there, unless it is one of the home's. */
 	if (b->request->host && e->found == VIEW_LINK &&
 	    !(b->host->home && view_lies_in(e->path, b->host->home)))

@@ -33,7 +33,8 @@ enum view_found {
 	VIEW_ABSENT, /* or, for what is to be hidden, out of reach anyway */
 	VIEW_DIR,
 	VIEW_FILE,
-	VIEW_LINK, /* a symbolic link */
+	VIEW_LINK,     /* a symbolic link */
+	VIEW_OWN_LINK, /* a link of ours, which shows nothing itself */
 };
 
 struct view_entry {
@@ -41,9 +42,10 @@ struct view_entry {
 	enum view_found found;
 	const char *path;   /* where in the view */
 	const char *source; /* the host's path; VIEW_TEXT: the content */
-	const char *target; /* VIEW_LINK: what the link says */
+	const char *target; /* of a link: what it says */
 	const char *name;   /* another name for the place, or NULL */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
+	bool is_single; /* one program of PATH, or the name of one */
 	bool is_real;  /* no link leads to the source, nor may one at the end */
 	uint64_t mark; /* what was there, for who looks again; or 0 */
 };

@@ -72,7 +72,8 @@ static int allow_entry(struct plan *plan, const struct view_request *request,
 	};
 
 	if (!classes[e->class].is_allowed || e->found == VIEW_ABSENT ||
-	    e->found == VIEW_LINK || holds_hidden(request, e))
+	    e->found == VIEW_LINK || e->found == VIEW_OWN_LINK ||
+	    holds_hidden(request, e))
 		return 0;
 	return allow(plan, e->source, classes[e->class].flags, e->item, err);
 }

@@ -81,7 +81,10 @@ static int set_entry(struct plan *plan, const char *entry, struct hb_error *err)
 	return plan_add_env(plan, ENV_SET, copy, copy + n + 1, err);
 }
 
-/* PATH without what the view does not have, and without relative places. */
+/*
+ * PATH without what the view does not have, and without relative places.  Of a
+ * directory the view may have single programs.
+ */
 static int set_path(const struct view_host *host, struct plan *plan,
 		    struct hb_error *err)
 {
@@ -104,7 +107,7 @@ static int set_path(const struct view_host *host, struct plan *plan,
 		if (from[0] == '/' && n < sizeof(dir)) {
 			memcpy(dir, from, n);
 			dir[n] = '\0';
-			if (view_has(plan, dir)) {
+			if (view_has_part(plan, dir)) {
 				if (used)
 					list[used++] = ':';
 				memcpy(list + used, from, n);

@@ -108,16 +108,50 @@ const struct plan_op *view_find(const struct plan *plan, const char *path,
 	return NULL;
 }
 
-bool view_has(const struct plan *plan, const char *path)
+/* Whether its place has the host's content. */
+static bool is_of_host(const struct plan_op *op)
 {
-	char now[PATH_MAX], found[PATH_MAX];
-	const struct plan_op *op;
+	return plan_kinds[op->kind].traits & OP_IS_HOST &&
+	       !(op->flags & PLAN_OURS);
+}
+
+/* `ret` gets where `path` leads to in the view. */
+static const struct plan_op *find_place(const struct plan *plan,
+					const char *path, char *ret)
+{
+	char now[PATH_MAX];
 
 	if (path_normalise(path, PATH_DOTS_REFUSE, now, sizeof(now)) < 0)
-		return false;
-	op = view_find(plan, now, found);
-	return op && plan_kinds[op->kind].traits & OP_IS_HOST &&
-	       !(op->flags & PLAN_OURS);
+		return NULL;
+	return view_find(plan, now, ret);
+}
+
+bool view_has(const struct plan *plan, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = find_place(plan, path, found);
+
+	return op && is_of_host(op);
+}
+
+bool view_has_part(const struct plan *plan, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op;
+
+	found[0] = '\0';
+	op = find_place(plan, path, found);
+	if (op && is_of_host(op))
+		return true;
+	for (size_t i = 0; i < plan->n_ops; i++) {
+		const struct plan_op *part = &plan->ops[i];
+
+		/* A link of the view leads to a file of the host. */
+		if ((is_of_host(part) || part->kind == OP_SYMLINK) &&
+		    found[0] && view_lies_in(part->dest, found))
+			return true;
+	}
+	return false;
 }
 
 int view_inside(const struct view_request *request, const char *path, char *ret)

@@ -47,6 +47,9 @@ int view_follow(const char *link, const char *target, const char *rest,
  */
 bool view_has(const struct plan *plan, const char *path);
 
+/* The same, or something of the host below that path. */
+bool view_has_part(const struct plan *plan, const char *path);
+
 /*
  * The operation that decides what is seen at `path`, which is normalised; NULL
  * if nothing does.  Links of the view are followed; `ret_path` (PATH_MAX) gets

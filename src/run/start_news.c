@@ -231,18 +231,6 @@ static void tell_closed(const struct run *run)
 	tell(run, HB_REPORT_NOTED, text);
 }
 
-/* What of the home directory a profile shows. */
-static size_t count_tools(const struct run *run)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < run->n_entries; i++)
-		if (run->entries[i].class == VIEW_SHOW && run->host.home &&
-		    view_lies_in(run->entries[i].path, run->host.home))
-			n++;
-	return n;
-}
-
 /* A path as its owner thinks of it. */
 static const char *shown_at_home(const struct run *run, const char *path,
 				 char *out, size_t size)
@@ -254,6 +242,49 @@ static const char *shown_at_home(const struct run *run, const char *path,
 	else
 		(void)snprintf(out, size, "%s", quoted(path));
 	return out;
+}
+
+/* Directories of PATH that the command does not have, and how it gets them. */
+static void tell_path(const struct run *run)
+{
+	char text[TOLD_SIZE], shown[QUOTE_SHOWN + 1];
+	size_t n = run->n_path_lacks, used = 0;
+
+	for (size_t i = 0; i < n && i < PATH_LACKS_NAMED; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", i == 0 ? "PATH: " : ", ",
+					 shown_at_home(run, run->path_lacks[i],
+						       shown, sizeof(shown)));
+	if (n > PATH_LACKS_NAMED)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 " and %zu more", n - PATH_LACKS_NAMED);
+	if (n > 0) {
+		(void)snprintf(text + used, sizeof(text) - used,
+			       " %s not shown inside; --ro DIR shows %s",
+			       n == 1 ? "is" : "are",
+			       n == 1 ? "it" : "one of them");
+		tell(run, HB_REPORT_NOTED, text);
+	}
+	if (run->n_program_lacks == 0)
+		return;
+	(void)snprintf(
+		text, sizeof(text),
+		"PATH: %zu link%s to hidden files or other projects %s not shown inside; --ro FILE shows one",
+		run->n_program_lacks, run->n_program_lacks == 1 ? "" : "s",
+		run->n_program_lacks == 1 ? "is" : "are");
+	tell(run, HB_REPORT_NOTED, text);
+}
+
+/* What of the home directory a profile shows. */
+static size_t count_tools(const struct run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class == VIEW_SHOW && run->host.home &&
+		    view_lies_in(run->entries[i].path, run->host.home))
+			n++;
+	return n;
 }
 
 /* What is in force; nothing if that is nothing. */
@@ -320,6 +351,7 @@ void news_start(const struct run *run, const char *session)
 	tell_git(run);
 	tell_inner(run);
 	tell_closed(run);
+	tell_path(run);
 	if (!run->worktree_why)
 		return;
 	(void)snprintf(

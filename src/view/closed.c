@@ -12,6 +12,7 @@
 #include "sys/dir.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
+#include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <dirent.h>
@@ -171,13 +172,10 @@ static int add_entries(struct closed *c, struct hb_error *err)
 {
 	const struct paths *kinds[] = { &c->files, &c->dirs };
 	struct run *run = c->run;
-	size_t n = run->n_entries + c->files.n + c->dirs.n;
-	struct view_entry *larger =
-		reallocarray(run->entries, n + 1, sizeof(*larger));
+	int r = entries_more(run, c->files.n + c->dirs.n, err);
 
-	if (!larger)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
-	run->entries = larger;
+	if (r < 0)
+		return r;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < kinds[k]->n; i++)
 			run->entries[run->n_entries++] = (struct view_entry){

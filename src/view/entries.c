@@ -406,16 +406,14 @@ static int find_all(struct run *run, size_t pass, struct hb_error *err)
 int entries_find(struct run *run, struct hb_error *err)
 {
 	const struct settings *s = &run->settings;
-	int r = 0;
+	int r;
 
 	/* What is hidden can have two names, each at two places. */
-	run->entries =
-		calloc(4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
-			       GIT_FILES_MAX + WORKTREES_MAX + CHECKOUTS_MAX +
-			       (run->n_direct ? DIRECT_MAX : 0),
-		       sizeof(*run->entries));
-	if (!run->entries)
-		return hb_fail(err, -ENOMEM, "cannot make the view");
+	r = entries_more(run,
+			 4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
+				 GIT_FILES_MAX + WORKTREES_MAX + CHECKOUTS_MAX +
+				 (run->n_direct ? DIRECT_MAX : 0),
+			 err);
 	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
 		r = find_all(run, pass, err);
 	return r;

@@ -79,6 +79,18 @@ int entries_path(const struct run *run, const struct setting_item *item,
 	return 0;
 }
 
+int entries_more(struct run *run, size_t n, struct hb_error *err)
+{
+	struct view_entry *larger = reallocarray(
+		run->entries, run->room_entries + n, sizeof(*larger));
+
+	if (!larger)
+		return hb_fail(err, -ENOMEM, "cannot make the view");
+	run->entries = larger;
+	run->room_entries += n;
+	return 0;
+}
+
 bool entries_may_exist(const struct run *run, const char *path)
 {
 	return !run->host.home ||

@@ -22,6 +22,9 @@ int entries_fail(const struct setting_item *item, struct hb_error *err,
 int entries_path(const struct run *run, const struct setting_item *item,
 		 const char *value, char *ret, struct hb_error *err);
 
+/* Makes room for `n` entries more than were asked for so far. */
+int entries_more(struct run *run, size_t n, struct hb_error *err);
+
 /*
  * Whether a path may be there, as far as one look at the home directory tells:
  * without it nothing has to be looked for.

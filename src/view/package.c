@@ -121,7 +121,8 @@ static bool may_show(struct run *run, const char *dir)
 	if (!bounds_allow(run, dir))
 		return false;
 	for (size_t i = 0; i < run->n_entries; i++)
-		if (view_lies_in(run->entries[i].path, dir))
+		if (!run->entries[i].is_single &&
+		    view_lies_in(run->entries[i].path, dir))
 			return false;
 	return true;
 }
@@ -158,6 +159,10 @@ static int add_package(struct run *run, const char *dir, struct hb_error *err)
 
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].is_single &&
+		    view_lies_in(run->entries[i].path, dir))
+			run->entries[i].found = VIEW_ABSENT;
 	run->entries[run->n_entries++] = (struct view_entry){
 		.class = VIEW_RO,
 		.found = VIEW_DIR,
@@ -241,16 +246,29 @@ static int fail_hidden(const struct run *run, const struct executed *p,
 		       quote_shown(p->file, where, sizeof(where)));
 }
 
+/* Whether it is shown as a program of PATH, without its package. */
+static bool is_single(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].is_single &&
+		    run->entries[i].found != VIEW_ABSENT &&
+		    strcmp(run->entries[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static int show_one(struct run *run, const struct executed *p,
 		    struct hb_error *err)
 {
 	char dir[PATH_MAX];
 
-	if (bounds_is_shown(run, p->file))
+	bool is_shown = bounds_is_shown(run, p->file);
+
+	if (is_shown && !is_single(run, p->file))
 		return 0;
 	if (find_package(run, p, dir))
 		return add_package(run, dir, err);
-	return fail_hidden(run, p, err);
+	return is_shown ? 0 : fail_hidden(run, p, err);
 }
 
 int package_show(struct run *run, struct hb_error *err)

@@ -24,6 +24,7 @@
 #include "view/own_sandbox.h"
 #include "view/package.h"
 #include "view/policy.h"
+#include "view/programs.h"
 #include "view/workspace.h"
 
 #include <errno.h>
@@ -534,6 +535,8 @@ int run_look(struct run *run, const struct hb_listener *listener,
 		r = entries_find(run, err);
 	if (r >= 0)
 		r = cover_shown_store(run, err);
+	if (r >= 0)
+		r = programs_show(run, err);
 	if (r >= 0)
 		r = look_at_command(run, package_show, err);
 	if (r >= 0)

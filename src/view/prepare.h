@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#define PATH_LACKS_NAMED 3
+
 /* A session that a run goes on in, as far as its view depends on it. */
 struct run_session {
 	const struct session_record *record;
@@ -53,6 +55,7 @@ struct run {
 	struct view_entry *entries;	 /* the request's, allocated */
 	struct view_resource *resources; /* likewise; the workspace first */
 	size_t n_entries, n_resources;
+	size_t room_entries; /* of entries_more() */
 	size_t n_direct; /* so many of the resources, the first ones, are real
 			  */
 	struct gate_rules *rules; /* of direct_protect(), or NULL */
@@ -81,6 +84,9 @@ struct run {
 	size_t n_berths;
 	char home[PATH_MAX];
 	struct roster home_names;
+	/* Of PATH: directories that are not shown, the first ones by name. */
+	const char *path_lacks[PATH_LACKS_NAMED];
+	size_t n_path_lacks, n_program_lacks;
 	char **hidden; /* of entries_would_hide() */
 	size_t n_hidden;
 	bool knows_hidden;

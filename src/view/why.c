@@ -92,6 +92,10 @@ static const char *own_reason(const struct run *run, const struct plan_op *op)
 			return run->resources[i].role == VIEW_GIT
 				       ? "the repository of the worktree"
 				       : "the workspace";
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].is_single &&
+		    run->entries[i].path == op->dest)
+			return "a program of PATH";
 	if (op->kind == OP_BIND)
 		return "the package of the command";
 	if (run->host.home && strcmp(op->dest, run->host.home) == 0)

@@ -99,5 +99,87 @@ says 'H13 a command of another project does not show the project' 127 \
 prints 'a command of another project runs where its directory is asked for' ran \
 	run -q --ro "$HOME/shop/bin" "$HOME/shop/bin/x"
 clear
-export system
+
+# Programs of PATH, one by one.
+program bin/tool tool
+program bin/sub/inner SECRET
+put bin/notes SECRET
+mkdir -p "$HOME/opt/x" && put opt/x/notes SECRET
+program opt/x/run led
+ln -s ../opt/x/run "$HOME/bin/led"
+ln -s led "$HOME/bin/twice"
+ln -s ../none "$HOME/bin/broken"
+mkdir -p "$HOME/shop/.git" && program shop/tool SECRET
+ln -s ../shop/tool "$HOME/bin/foreign"
+program .ssh/tool SECRET
+ln -s ../.ssh/tool "$HOME/bin/key"
+PATH=$HOME/bin:$system
+prints 'programs of ~/bin are there by their names' "tool${nl}led${nl}led" \
+	run -q sh -c 'tool && led && twice'
+prints 'a program of ~/bin is a command' tool run -q tool
+prints 'a link in ~/bin is a command' led run -q led
+is 'of ~/bin nothing else is there' "$(run -q sh -c 'ls ~/bin; ls ~/opt/x' | xargs)" \
+	'led tool twice run'
+is 'neither another project nor a hidden file is there by a link in PATH' "$(leaks)" ''
+prints 'PATH has ~/bin' "$HOME/bin:$system" run -q sh -c 'echo "$PATH"'
+check_fails 'a program of ~/bin cannot be written' run -q sh -c 'echo x >>~/bin/tool'
+like 'a line tells of links that are not shown' "$(on_terminal 'run --ephemeral true')" \
+	'*PATH: 2 links to hidden files or other projects are not shown inside; --ro FILE shows one*'
+is 'a program that is hidden by a setting is not there' \
+	"$(run -q --hide "$HOME/bin/tool" sh -c 'tool || echo none' 2>/dev/null)" none
+like 'why tells of a program' "$("$HB_BIN" why "$HOME/bin/tool")" \
+	'*read-only*a program of PATH*'
+[ "$HB_MODE" = root ] || is 'programs of ~/bin are there without namespaces' \
+	"$("$HB_PROBE" deny 'clone:0&0x10000000' EPERM -- \
+		"$HB_BIN" run --allow-degraded -q -s bare sh -c 'tool && led' 2>/dev/null)" "tool${nl}led"
+ln -s bin "$HOME/scripts"
+PATH=$HOME/scripts:$system
+prints 'a directory of PATH that is a link is one' tool run -q sh -c 'tool'
+i=0
+while [ $i -lt 300 ]; do
+	program "many/t$i" x
+	i=$((i + 1))
+done
+mkdir -p "$HOME/empty" "$HOME/.aws" "$work/outside"
+program .aws/x SECRET
+PATH=$HOME/many:$HOME/shop:$HOME/empty:$HOME/.aws:$work/outside:$HOME/none:$system
+like 'a line tells of directories of PATH that are not there' \
+	"$(on_terminal 'run --ephemeral true')" \
+	'*PATH: ~/many, ~/shop, ~/empty and 2 more are not shown inside; --ro DIR shows one of them*'
+is 'of too many programs none is there' "$(run -q sh -c 'ls ~ | xargs; echo $PATH' 2>&1)" \
+	"${nl}$system"
+PATH=$HOME/shop:$system
+like 'a line tells of one directory' "$(on_terminal 'run --ephemeral true')" \
+	'*PATH: ~/shop is not shown inside; --ro DIR shows it*'
+prints 'the option that it names shows the directory' SECRET \
+	run -q --ro "$HOME/shop" tool
+unlike 'nothing is told where nothing is missing' \
+	"$(PATH=$system on_terminal 'run --ephemeral true')" '*PATH*'
+clear
+"$HB_BIN" cleanup -y --all >/dev/null 2>&1
+
+# Installations that are known by a sign.
+for sign in pyvenv.cfg conda-meta .opam-switch pkg/tool lib/modules; do
+	put env/$sign x
+	put env/lib/data fine
+	program env/bin/tool tool
+	prints "an installation with $sign is shown" fine \
+		env PATH="$HOME/env/bin:$system" "$HB_BIN" run --ephemeral -q sh -c 'cat ~/env/lib/data'
+	rm -r "$HOME/env"
+done
+for place in shop/env .ssh/env .; do
+	mkdir -p "$HOME/shop/.git"
+	put $place/pyvenv.cfg x
+	put $place/lib/data SECRET
+	program $place/bin/tool tool
+	is "an installation in $place is not shown" "$(PATH=$HOME/$place/bin:$system leaks)" ''
+	clear
+done
+put conda/conda-meta/x fine
+put conda/.condarc SECRET
+program conda/bin/tool tool
+prints 'the token of a channel is not shown with conda' fine \
+	env PATH="$HOME/conda/bin:$system" "$HB_BIN" run --ephemeral -q sh -c \
+	'cat ~/conda/conda-meta/x; cat ~/conda/.condarc 2>/dev/null; tool >/dev/null'
+clear
 done_testing
