@@ -76,7 +76,9 @@ struct hb_session_info {
 	const char *id;
 	enum hb_state state;
 	int64_t created, used;
+	long used_nsec;	     /* of `used`: which of two was the last */
 	const char *command; /* that ran last, cut where it is long; or "" */
+	const char *profile; /* of its runs, which need not exist; or "" */
 	bool is_durable;
 	bool is_unsynced; /* the last box's writes were not synced */
 	bool has_lost;	  /* the machine went down while a box ran */

@@ -257,12 +257,25 @@ static int fail_usage(struct parse *x, const struct option *o, const char *what)
 	return hb_fail(x->err, -HB_E_USAGE, "option '--%s' %s", o->name, what);
 }
 
-/* Takes the next word as the argument. */
+/*
+ * Takes the next word as the argument.  A long option there is an argument
+ * that was forgotten: taken for a file, it would be in force nowhere.
+ */
 static int store_next(struct parse *x, const struct option *o)
 {
-	if (!*x->words)
+	const char *word = *x->words;
+
+	if (!word)
 		return fail_usage(x, o, "needs an argument");
-	return store_given(x, o, *x->words++);
+	if (strncmp(word, "--", 2) == 0) {
+		hb_fix(x->err, "give it %s; or, if the word is meant: --%s=%s",
+		       option_metavar(o), o->name, quoted(word));
+		return hb_fail(x->err, -HB_E_USAGE,
+			       "option '--%s' needs an argument before '%s'",
+			       o->name, quoted(word));
+	}
+	x->words++;
+	return store_given(x, o, word);
 }
 
 static int parse_long(struct parse *x, const char *word)

@@ -50,6 +50,9 @@ enum net_mode {
 	ROW(CHDIR, "chdir", 0, "DIR", OFFER_DIRS, \
 	    STRING, chdir, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "start in this directory of the view") \
+	ROW(GO_ON, "go-on", 0, "WORDS", OFFER_NOTHING, \
+	    STRING, go_on, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "words by which the command itself goes on, for the last line") \
 	ROW(QUIET, "quiet", 'q', NULL, OFFER_NOTHING, \
 	    SET, is_quiet, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "print only errors and weakenings")

@@ -75,6 +75,7 @@ struct settings {
 	const char *net;  /* of key_nets */
 	const char *at;	  /* where the workspace is; NULL: at its own path */
 	const char *chdir;
+	const char *go_on;    /* what the command takes to go on; or NULL */
 	const char *gate_run; /* checks what a commit would bring; or NULL */
 	bool no_ptrace;
 	const char *tty;       /* "own": a terminal for the command; "real" */

@@ -105,12 +105,10 @@ static int add_rule(const struct run *run, const struct setting_item *item,
 /* Whose state it is: the record has the profile's name. */
 static void find_agent(const struct hb_session *s, struct carry_note *note)
 {
-	static const char key[] = "profile=";
+	const char *profile = record_profile(&s->record);
 
-	for (size_t i = 0; i < s->record.n_policy; i++)
-		if (strncmp(s->record.policy[i], key, strlen(key)) == 0)
-			(void)snprintf(note->agent, sizeof(note->agent), "%s",
-				       s->record.policy[i] + strlen(key));
+	if (profile[0])
+		(void)snprintf(note->agent, sizeof(note->agent), "%s", profile);
 }
 
 static bool has_state(const struct run *run, const struct hb_session *s)

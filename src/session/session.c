@@ -150,7 +150,9 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.state = session_shown_state(s),
 		.created = record->created,
 		.used = record->used.tv_sec,
+		.used_nsec = record->used.tv_nsec,
 		.command = record->command,
+		.profile = record_profile(record),
 		.is_durable = record->is_durable,
 		.has_workspace = record->resources[0].role[0],
 		.view = record_shows_host(record) ? "host" : "run",
@@ -426,6 +428,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	struct hb_session_info unreadable = { .name = name,
 					      .id = "",
 					      .command = "",
+					      .profile = "",
 					      .state = HB_STATE_UNREADABLE };
 	int r;
 

@@ -181,6 +181,17 @@ int record_adopt(struct session_record *record, struct hb_error *err)
 	return r;
 }
 
+const char *record_profile(const struct session_record *record)
+{
+	static const char key[] = "profile=";
+	const char *found = "";
+
+	for (size_t i = 0; i < record->n_policy; i++)
+		if (strncmp(record->policy[i], key, strlen(key)) == 0)
+			found = record->policy[i] + strlen(key);
+	return found;
+}
+
 bool record_shows_host(const struct session_record *record)
 {
 	for (size_t i = 0; i < record->n_policy; i++)

@@ -111,6 +111,9 @@ int record_check_name(const char *what, const char *name, struct hb_error *err);
  */
 int record_adopt(struct session_record *record, struct hb_error *err);
 
+/* The name of the profile that its boxes have; "" if it is not known. */
+const char *record_profile(const struct session_record *record);
+
 /* Whether its boxes show the whole host. */
 bool record_shows_host(const struct session_record *record);
 

@@ -35,15 +35,15 @@ is 'no session of that either' "$(left)" ''
 prints 'a command that reads is not in the way' "one${nl}two" hb cat file
 
 says 'changes are kept in a session, with the status' 3 \
-	'holdback: session sh-1 is kept: 2 files: 1 changed, 1 added' \
+	"holdback: session sh-1 is kept: 2 files: 1 changed, 1 added${nl}Go on: holdback -c *" \
 	hb sh -c 'echo three >>file; echo new >added; exit 3'
 is 'changes of a kept run do not reach the real files' "$(cat file) $(ls)" "one${nl}two file"
 prints 'exec goes on in it' "one${nl}two${nl}three" hb exec @sh-1 -- cat file
-says 'a second run has its own' 0 'holdback: session sh-2 is kept: 1 file: 1 added' \
+says 'a second run has its own' 0 "holdback: session sh-1 has changes here; *${nl}holdback: session sh-2 is kept: 1 file: 1 added${nl}Go on: *" \
 	hb sh -c 'test ! -e added && echo >other'
-says '-s goes on' 0 'holdback: session sh-1 is kept: 3 files: 1 changed, 2 added' \
+says '-s goes on' 0 "holdback: session sh-1 is kept: 3 files: 1 changed, 2 added${nl}Go on: *" \
 	hb -s sh-1 sh -c 'cat added >more'
-says '-s names a new one' 0 'holdback: session mine is kept: 1 file: 1 added' \
+says '-s names a new one' 0 "holdback: session mine is kept: 1 file: 1 added${nl}Go on: *" \
 	hb run --session mine -- sh -c 'echo >x'
 says '-s of no name' 125 "holdback: \[2\] *" hb run -s a/b true
 prints '-q says nothing' '' hb run -q -s mine sh -c 'echo >y'
@@ -58,7 +58,7 @@ like 'a session that was committed from is listed' "$(hb ls)" '*sh-1 *'
 
 # Of the top itself the view has a copy; what it is worth is not its length.
 if python3 -c 'import os; os.setxattr(".", "user.hb", b"old")' 2>/dev/null; then
-	says 'a value of the top is a change' 0 'holdback: session python3-1 is kept: *' \
+	says 'a value of the top is a change' 0 '*holdback: session python3-1 is kept: *' \
 		hb python3 -c 'import os; os.setxattr(".", "user.hb", b"new")'
 	check 'that can be committed' hb commit -y @python3-1
 	is 'an attribute of the top is committed' "$(python3 -c 'import os; print(os.getxattr(".", "user.hb").decode())')" new
@@ -89,10 +89,10 @@ says_there=$(on_terminal "sh -c 'echo 3 >>file; echo new >added'")
 like 'the line at the start' "$says_there" \
 	"holdback: session sh-1 · *p is copy-on-write · network: none · home hidden but for 0 tools${nl}*"
 like 'the status, the changes, what is next' "$says_there" \
-	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff @sh-1 · holdback commit @sh-1 · holdback rollback @sh-1 *(session sh-1 is kept)"
+	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff @sh-1 · holdback commit @sh-1 · holdback rollback @sh-1${nl}Go on: holdback -c sh -c 'echo 3 >>file; echo new >added'"
+hb cleanup -y @sh-1 >/dev/null
 is '-q silences both' "$(on_terminal "-q sh -c 'echo 3 >>file'")" ''
 hb cleanup -y @sh-1 >/dev/null
-hb cleanup -y @sh-2 >/dev/null
 says_there=$(on_terminal "sh -c 'i=0; while [ \$i -lt 30 ]; do i=\$((i+1)); echo >n\$i; done'")
 like 'of many changes some are shown' "$says_there" '*… and 10 more*30 files: 30 added*'
 hb cleanup -y @sh-1 >/dev/null
@@ -168,12 +168,13 @@ hb cleanup -y @d >/dev/null
 # What git ignores is no change, but it is work.
 git init -q . && echo '*.o' >.gitignore || bail 'no repository'
 says 'what git ignores is kept as well' 0 \
-	'holdback: session i is kept: no changes · 1 ignored (2 B)' \
+	"holdback: session i is kept: no changes · 1 ignored (2 B)${nl}Go on: *" \
 	hb -s i sh -c 'echo o >x.o'
 prints 'what git ignores is there in the next command' 'o' hb exec @i -- cat x.o
 hb cleanup -y @i >/dev/null
 says 'also in a session that a run made by itself' 0 \
-	'holdback: session mkdir-1 is kept: no changes · 1 ignored directory' hb mkdir d.o
+	"holdback: session mkdir-1 is kept: no changes · 1 ignored directory${nl}Go on: holdback -c mkdir d.o" \
+	hb mkdir d.o
 hb cleanup -y @mkdir-1 >/dev/null
 rm -rf .git .gitignore
 

@@ -119,7 +119,7 @@ before=$(git rev-parse HEAD)
 # git status outside writes the index anew, which is a change for undo.
 GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
-says='holdback: session node-1 is kept: 50 files: 50 changed · git'
+says="holdback: session node-1 is kept: 50 files: 50 changed · git${nl}Go on: holdback -c node ../agent.js"
 is 'an agent edits 50 files, tests and commits' \
 	"$("$HB_BIN" --ro ../agent.js node ../agent.js 2>&1)" "5${nl}$says"
 is 'the real ones are as they were' "$(cat src/m7.js) $(git rev-parse HEAD)" \

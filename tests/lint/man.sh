@@ -208,7 +208,8 @@ keys_in() {
 
 # keys: the options of run that name no single run.
 keys() {
-	in_table run | sed 's/^--//; s/ .*//' | grep -vx 'profile\|session\|code' |
+	in_table run | sed 's/^--//; s/ .*//' |
+		grep -vx 'profile\|session\|code\|continue\|json\|json-fd' |
 		sort
 }
 

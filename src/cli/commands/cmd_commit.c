@@ -591,8 +591,9 @@ int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
 	if (call->values->with_state)
 		return commit_state(call, err);
-	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit", true,
-				     commit_session, NULL, err);
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit",
+				     CHOOSE_BY_PENDING, true, commit_session,
+				     NULL, err);
 }
 
 /* Undo and redo: what is called, and how that is said. */
@@ -635,14 +636,16 @@ int cmd_undo(const struct cmd_call *call, struct hb_error *err)
 {
 	struct reversal undo = { "undo", "undid", hb_session_undo };
 
-	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &undo,
-				err);
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "undo",
+				     CHOOSE_BY_PAST, false, reverse, &undo,
+				     err);
 }
 
 int cmd_redo(const struct cmd_call *call, struct hb_error *err)
 {
 	struct reversal redo = { "redo", "redid", hb_session_redo };
 
-	return cmd_with_session(call, HB_OPEN_CHANGE, false, reverse, &redo,
-				err);
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "redo",
+				     CHOOSE_BY_PAST, false, reverse, &redo,
+				     err);
 }

@@ -120,13 +120,15 @@ int cmd_rollback(const struct cmd_call *call, struct hb_error *err)
 	struct hb_error first = { 0 };
 	int r;
 
-	r = cmd_with_only_session(call, HB_OPEN_BACK, "rollback", true,
-				  rollback, NULL, &first);
+	r = cmd_with_only_session(call, HB_OPEN_BACK, "rollback",
+				  CHOOSE_BY_PENDING, true, rollback, NULL,
+				  &first);
 	if (r >= 0)
 		return r;
 	if (is_full(r))
 		return cmd_with_only_session(call, HB_OPEN_GIVE_UP, "rollback",
-					     true, empty, NULL, err);
+					     CHOOSE_BY_PENDING, true, empty,
+					     NULL, err);
 	if (err)
 		*err = first;
 	return r;
@@ -244,7 +246,9 @@ int cmd_recover(const struct cmd_call *call, struct hb_error *err)
 	if (only_looks)
 		return cmd_with_session(call, HB_OPEN_RECOVER, false, salvage,
 					NULL, err);
-	r = cmd_with_session(call, HB_OPEN_RECOVER, false, recover, &what, err);
+	r = cmd_with_only_session(call, HB_OPEN_RECOVER, "recover",
+				  CHOOSE_BY_PENDING, false, recover, &what,
+				  err);
 	if (r < 0)
 		return r;
 	return report(call, "recover", "recovered", words[what], lines[what],
@@ -383,7 +387,7 @@ int cmd_cleanup(const struct cmd_call *call, struct hb_error *err)
 		return sweep_sessions(call, err);
 	r = cmd_open_store(call, false, &store, err);
 	if (r >= 0 && (!ref || strcmp(ref, "@") == 0))
-		r = choose_only(store, "cleanup", err);
+		r = choose_only(store, "cleanup", CHOOSE_BY_PENDING, err);
 	if (r >= 0)
 		r = clean(call, ref, store, err);
 	hb_store_free(store);

@@ -39,8 +39,9 @@ int cmd_mark(const struct cmd_call *call, struct hb_error *err)
 	if (r >= 0 && call->n_operands > rest + 1)
 		r = hb_fail(err, -HB_E_USAGE, "a mark has one name");
 	return r < 0 ? r
-		     : cmd_with_session(call, HB_OPEN_CHANGE, true, mark, NULL,
-					err);
+		     : cmd_with_only_session(call, HB_OPEN_CHANGE, "mark",
+					     CHOOSE_BY_PENDING, true, mark,
+					     NULL, err);
 }
 
 static int fork_session(const struct cmd_call *call, struct hb_session *session,
@@ -77,6 +78,7 @@ int cmd_fork(const struct cmd_call *call, struct hb_error *err)
 			    "a fork needs the name of the new session");
 	}
 	return r < 0 ? r
-		     : cmd_with_session(call, HB_OPEN_CHANGE, true,
-					fork_session, NULL, err);
+		     : cmd_with_only_session(call, HB_OPEN_CHANGE, "fork",
+					     CHOOSE_BY_PENDING, true,
+					     fork_session, NULL, err);
 }

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* `holdback ls`. */
@@ -23,27 +22,6 @@ struct row {
 	struct doc *doc;
 	size_t n;
 };
-
-/* "5s", "14m", "3h", "12d": how long ago. */
-static const char *show_age(int64_t since, char *out, size_t size)
-{
-	static const struct {
-		int64_t seconds;
-		char letter;
-	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
-	int64_t age = (int64_t)time(NULL) - since;
-
-	(void)snprintf(out, size, since > 0 ? "0s" : "-");
-	for (size_t i = 0; since > 0 && i < 4; i++) {
-		if (age < units[i].seconds)
-			continue;
-		(void)snprintf(out, size, "%lld%c",
-			       (long long)(age / units[i].seconds),
-			       units[i].letter);
-		break;
-	}
-	return out;
-}
 
 static void add_line(const struct hb_session_info *info,
 		     const struct depth *depth, struct buf *out)

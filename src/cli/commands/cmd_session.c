@@ -45,8 +45,7 @@ int cmd_session_operand(const struct cmd_call *call, bool has_others,
 		       quoted(word));
 }
 
-/* "@" alone names none. */
-static bool is_none(const char *ref)
+bool cmd_names_none(const char *ref)
 {
 	return !ref || strcmp(ref, "@") == 0;
 }
@@ -66,9 +65,10 @@ static void fix_session(const char *name, int r, struct hb_error *err)
 		       name, name);
 }
 
+/* `command` NULL: any session will do. */
 static int with_session(const struct cmd_call *call, enum hb_open how,
-			const char *command, bool has_others, cmd_session_fn fn,
-			void *ctx, struct hb_error *err)
+			const char *command, enum choose_by by, bool has_others,
+			cmd_session_fn fn, void *ctx, struct hb_error *err)
 {
 	struct hb_session *session = NULL;
 	struct hb_store *store = NULL;
@@ -79,11 +79,12 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 	if (r >= 0)
 		r = cmd_open_store(call, false, &store, err);
 	if (r >= 0)
-		r = command && is_none(ref) ? choose_only(store, command, err)
-					    : 0;
+		r = command && cmd_names_none(ref)
+			    ? choose_only(store, command, by, err)
+			    : 0;
 	if (r >= 0)
 		r = hb_session_open(store, ref, how, &session, err);
-	if (r >= 0 && is_none(ref) && how == HB_OPEN_LOOK)
+	if (r >= 0 && cmd_names_none(ref) && how == HB_OPEN_LOOK)
 		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)
 		r = fn(call, session, rest, ctx, err);
@@ -101,14 +102,16 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 		     bool has_others, cmd_session_fn fn, void *ctx,
 		     struct hb_error *err)
 {
-	return with_session(call, how, NULL, has_others, fn, ctx, err);
+	return with_session(call, how, NULL, CHOOSE_BY_PENDING, has_others, fn,
+			    ctx, err);
 }
 
 int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
-			  const char *command, bool has_others,
-			  cmd_session_fn fn, void *ctx, struct hb_error *err)
+			  const char *command, enum choose_by by,
+			  bool has_others, cmd_session_fn fn, void *ctx,
+			  struct hb_error *err)
 {
-	return with_session(call, how, command, has_others, fn, ctx, err);
+	return with_session(call, how, command, by, has_others, fn, ctx, err);
 }
 
 struct hb_filter cmd_filter(const struct cmd_call *call, int rest)

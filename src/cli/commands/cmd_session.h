@@ -3,6 +3,7 @@
 #define HB_CLI_COMMANDS_CMD_SESSION_H
 
 #include "cli/commands/cmd.h"
+#include "cli/front/choose.h"
 #include "holdback/session.h"
 
 /* What the commands on sessions have in common. */
@@ -39,11 +40,15 @@ int cmd_with_session(const struct cmd_call *call, enum hb_open how,
 
 /*
  * The same, to change it, for a command that would harm the wrong session.
- * Without a name, no two sessions here may have changes.
+ * Without a name, no two sessions here may be such as `by` says.
  */
 int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
-			  const char *command, bool has_others,
-			  cmd_session_fn fn, void *ctx, struct hb_error *err);
+			  const char *command, enum choose_by by,
+			  bool has_others, cmd_session_fn fn, void *ctx,
+			  struct hb_error *err);
+
+/* "@" alone names no session, and neither does NULL. */
+bool cmd_names_none(const char *ref);
 
 /* What the options choose of a change set; borrows the words. */
 struct hb_filter cmd_filter(const struct cmd_call *call, int rest);

@@ -46,6 +46,7 @@ int cmd_sync(const struct cmd_call *call, struct hb_error *err)
 	silent = *v;
 	silent.yes = v->yes || v->automatic;
 	other.values = &silent;
-	return cmd_with_only_session(&other, HB_OPEN_CHANGE, "sync", false,
-				     sync_session, NULL, err);
+	return cmd_with_only_session(&other, HB_OPEN_CHANGE, "sync",
+				     CHOOSE_BY_PENDING, false, sync_session,
+				     NULL, err);
 }

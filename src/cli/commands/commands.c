@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
 #include "base/error.h"
 #include "cli/commands/cmd.h"
+#include "cli/commands/go_on.h"
 #include "cli/front/cmd_exec.h"
 #include "cli/front/cmd_run.h"
+#include "cli/front/hand_over.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +70,28 @@ static int run(char **words, struct hb_error *err)
 	return dispatch(c, &call, err);
 }
 
+/* A run behind: in the session that the user wants to go on in, if any. */
+static int run_chosen(char **words)
+{
+	char session[HB_SESSION_NAME_SIZE] = "";
+	auto_free char **chosen = NULL;
+	struct hb_error err = { 0 };
+	int r = go_on_choose(words, environ, session, &err);
+
+	if (r > 0 && session[0]) {
+		chosen = cli_words_in(session, words);
+		r = chosen ? 1
+			   : hb_fail(&err, -ENOMEM, "cannot keep the words");
+	}
+	if (r < 0)
+		return cli_fail_run(&err);
+	if (r == 0) {
+		cli_say("nothing was run");
+		return HB_EXIT_OURS;
+	}
+	return cmd_run(chosen ? chosen + 2 : words, RUN_BEHIND, environ);
+}
+
 int main(int argc, char **argv)
 {
 	struct hb_error err = { 0 };
@@ -78,7 +104,7 @@ int main(int argc, char **argv)
 	if (cmd_is_exec(argv[1]))
 		return cmd_exec(argv, EXEC_BEHIND, environ);
 	if (strcmp(argv[1], "run") == 0)
-		return cmd_run(argv + 2, RUN_BEHIND, environ);
+		return run_chosen(argv + 2);
 	r = run(argv + 1, &err);
 	return r < 0 ? cli_fail(&err) : r;
 }

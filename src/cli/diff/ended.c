@@ -7,6 +7,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/tally.h"
+#include "cli/diff/way_on.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
@@ -28,6 +29,8 @@
 #define SIGNAL_MAX 64
 
 struct ended {
+	char *const *envp;
+	char **command; /* its words; NULL at the end, and may have none */
 	struct hb_session *session;
 	struct hb_changes *changes;
 	struct tally tally;
@@ -124,6 +127,14 @@ static int add_rows(struct ended *e, bool measure, size_t *wide,
 	return hb_changes_rewind(e->changes, err);
 }
 
+/* The last line: the command that goes on, of the agent as well. */
+static int add_way_on(struct ended *e)
+{
+	(void)buf_add_str(&e->out, "Go on: ");
+	(void)way_on_add(e->command, e->envp, &e->out);
+	return buf_add_char(&e->out, '\n');
+}
+
 static int make_picture(struct ended *e, struct hb_error *err)
 {
 	const struct hb_summary *summary = hb_changes_summary(e->changes);
@@ -148,12 +159,11 @@ static int make_picture(struct ended *e, struct hb_error *err)
 		return r;
 	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
 				 &e->out);
-	(void)buf_add_fmt(
-		&e->out,
-		"\nNext: holdback diff @%s · holdback commit @%s · "
-		"holdback rollback @%s          (session %s is kept)\n",
-		name, name, name, name);
-	return 0;
+	(void)buf_add_fmt(&e->out,
+			  "\nNext: holdback diff @%s · holdback commit @%s · "
+			  "holdback rollback @%s\n",
+			  name, name, name);
+	return add_way_on(e);
 }
 
 static int make_line(struct ended *e)
@@ -161,7 +171,8 @@ static int make_line(struct ended *e)
 	(void)buf_add_fmt(&e->out, "holdback: session %s is kept: ",
 			  hb_session_info(e->session)->name);
 	(void)show_summary(hb_changes_summary(e->changes), &e->out);
-	return buf_add_char(&e->out, '\n');
+	(void)buf_add_char(&e->out, '\n');
+	return add_way_on(e);
 }
 
 static int show(struct ended *e, bool is_quiet, struct hb_error *err)
@@ -216,15 +227,17 @@ int ended_show(char **words, char *const *envp)
 	struct hb_death death;
 	int r;
 
-	if (!words[0] || read_end(words + 1, &status, &death) < 0)
+	if (!words[0] || read_end(words + 1, &status, &death) < 0 || !words[4])
 		return HB_EXIT_OURS;
+	e.command = words + 5;
+	e.envp = envp;
 	reports_init(&reports, envp);
 	r = hb_store_open(&options, false, &store, &err);
 	if (r >= 0)
 		r = hb_session_open(store, words[0], HB_OPEN_CHANGE, &e.session,
 				    &err);
 	if (r >= 0)
-		r = show(&e, words[4] != NULL, &err);
+		r = show(&e, strcmp(words[4], "quiet") == 0, &err);
 	if (r < 0)
 		(void)cli_fail(&err);
 	hb_changes_free(e.changes);

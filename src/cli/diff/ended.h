@@ -8,7 +8,8 @@ struct hb_error;
  * After a run: removes its session if that holds no changes and was made for
  * the run alone.  Otherwise lists the changes and the next commands on stderr.
  * `words` are the session with its '@', the command's exit status, the signal
- * that ended it or 0, "typed" or "sent", and perhaps "quiet".
+ * that ended it or 0, "typed" or "sent", "quiet" or "loud", and the words of
+ * the command.
  *
  * Ends as the command did, in any case: by the signal, or with that status.
  */

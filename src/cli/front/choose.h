@@ -5,13 +5,19 @@
 struct hb_error;
 struct hb_store;
 
+/* Which sessions a command could mean. */
+enum choose_by {
+	CHOOSE_BY_PENDING,
+	CHOOSE_BY_PAST, /* and those with a commit that can be taken back */
+};
+
 /*
  * No session was named, and several have the working directory in them.
  *
  * For a command that changes something: -HB_E_USAGE, with the names, if more
- * than one of them has changes.
+ * than one of them has changes.  Needs memory: not for the executable in front.
  */
-int choose_only(struct hb_store *store, const char *command,
+int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 		struct hb_error *err);
 
 /*

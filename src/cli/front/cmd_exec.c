@@ -4,7 +4,9 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "cli/commands/cmd_session.h"
+#include "cli/front/choose.h"
 #include "cli/front/hand_over.h"
+#include "cli/front/here.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/reports.h"
@@ -109,6 +111,24 @@ static int read_operands(const struct cmd_call *call, enum takes takes,
 	return cmd_session_operand(call, false, ret_ref, &rest, err);
 }
 
+/*
+ * Without a name no two sessions here may have changes.  -EAGAIN without words:
+ * to look takes the memory of the other executable.
+ */
+static int check_choice(struct hb_store *store, const char *command,
+			const char *ref, enum cmd_exec_where where,
+			struct hb_error *err)
+{
+	auto_free struct here *here = NULL;
+
+	if (!cmd_names_none(ref))
+		return 0;
+	if (where == EXEC_BEHIND)
+		return choose_only(store, command, CHOOSE_BY_PENDING, err);
+	here = here_find(store, NULL);
+	return here && here->n > 1 ? -EAGAIN : 0;
+}
+
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 {
 	const struct command *c = command_find(&cli_program, argv[1]);
@@ -139,6 +159,8 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 			  &err);
 	if (r >= 0)
 		r = cmd_open_store(&call, false, &store, &err);
+	if (r >= 0)
+		r = check_choice(store, argv[1], ref, where, &err);
 	if (r >= 0)
 		r = hb_exec(store, ref,
 			    where == EXEC_IN_FRONT ? HB_OPEN_QUICK

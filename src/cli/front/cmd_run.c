@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "cli/front/hand_over.h"
+#include "cli/front/here.h"
 #include "cli/front/table.h"
 #include "cli/front/table_run.h"
 #include "cli/show/reports.h"
@@ -60,21 +61,37 @@ static void tell_end(const char *command, const struct hb_run_result *result)
  * What there is to say about the changes takes memory and libraries, so that
  * another executable says it.  It gives the status on.
  */
-static int show_changes(const struct hb_run_result *result, char *const *envp)
+static int show_changes(const struct hb_run_result *result, char **operands,
+			char *const *envp)
 {
-	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet";
-	static char typed[] = "typed", sent[] = "sent";
+	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet",
+		    loud[] = "loud", typed[] = "typed", sent[] = "sent";
 	char session[HB_SESSION_NAME_SIZE + 1], status[16], signal[16];
-	char *argv[] = { name,	 command, session,
-			 status, signal,  result->death.is_typed ? typed : sent,
-			 NULL,	 NULL };
+	char *before[] = {
+		name,
+		command,
+		session,
+		status,
+		signal,
+		result->death.is_typed ? typed : sent,
+		result->is_quiet ? quiet : loud,
+	};
+	auto_free char **argv = NULL;
 	struct hb_error err = { 0 };
+	size_t n = 0;
 
+	while (operands[n])
+		n++;
+	argv = calloc(n + sizeof(before) / sizeof(before[0]) + 1,
+		      sizeof(*argv));
+	if (!argv)
+		return result->status;
+	memcpy(argv, before, sizeof(before));
+	memcpy(argv + sizeof(before) / sizeof(before[0]), operands,
+	       n * sizeof(*argv));
 	(void)snprintf(session, sizeof(session), "@%s", result->session);
 	(void)snprintf(status, sizeof(status), "%d", result->status);
 	(void)snprintf(signal, sizeof(signal), "%d", result->death.signal);
-	if (result->is_quiet)
-		argv[6] = quiet;
 	(void)fflush(stderr);
 	(void)hb_exec_helper("diff", argv, envp, &err);
 	(void)cli_fail(&err);
@@ -85,23 +102,19 @@ static int show_changes(const struct hb_run_result *result, char *const *envp)
 static int run_behind(char **words, const struct hb_run_result *result,
 		      char *const *envp, struct hb_error *err)
 {
-	static char name[] = "holdback", command[] = "run", option[] = "-s";
+	static char name[] = "holdback", command[] = "run";
 	char session[HB_SESSION_NAME_SIZE];
 	auto_free char **argv = NULL;
-	size_t n = 0;
 
-	while (words[n])
-		n++;
-	argv = calloc(n + 5, sizeof(*argv));
+	(void)snprintf(session, sizeof(session), "%s", result->session);
+	argv = cli_words_in(session, words);
 	if (!argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the words");
-	(void)snprintf(session, sizeof(session), "%s", result->session);
-	argv[0] = name;
-	argv[1] = command;
-	argv[2] = option;
-	argv[3] = session;
-	memcpy(argv + 4, words, n * sizeof(*words));
-	return hb_exec_helper("commands", argv, envp, err);
+	if (session[0])
+		return hb_exec_helper("commands", argv, envp, err);
+	argv[2] = name;
+	argv[3] = command;
+	return hb_exec_helper("commands", argv + 2, envp, err);
 }
 
 /* What an option asks for is in force, or nothing runs. */
@@ -127,10 +140,23 @@ static int run_unprotected(const struct cli_values *values, char **operands,
 	return hb_exec_unprotected(operands, envp, err);
 }
 
+/* Whether an option says where the changes go, or that there are none. */
+static bool says_where(const struct cli_values *values)
+{
+	static const char *const keys[] = { "session", "ephemeral", "direct",
+					    "code" };
+
+	for (size_t i = 0; i < values->n_settings; i++)
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			if (strcmp(values->settings[i].key, keys[k]) == 0)
+				return true;
+	return false;
+}
+
 /* 0: there is nothing left to run, and `ret_result` has the status. */
 static int read_words(char **operands, struct cli_values *values,
-		      char *const *envp, struct hb_run_result *ret_result,
-		      struct hb_error *err)
+		      enum cmd_run_how how, char *const *envp,
+		      struct hb_run_result *ret_result, struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, "run");
 	int r;
@@ -143,6 +169,14 @@ static int read_words(char **operands, struct cli_values *values,
 	if (values->help || values->version) {
 		ret_result->status = cli_hand_over("run", values, envp);
 		return 0;
+	}
+	if (how != RUN_BEHIND && values->is_continuing && says_where(values)) {
+		hb_fix(err,
+		       "holdback -s NAME COMMAND goes on in the session NAME");
+		return hb_fail(
+			err, -HB_E_USAGE,
+			"--continue says where the changes go: it excludes "
+			"--session, --ephemeral, --direct and --code");
 	}
 	r = hb_is_switched_on(envp, err);
 	return r == 0 ? run_unprotected(values, operands, envp, err) : r;
@@ -159,6 +193,36 @@ static void suggest(enum cmd_run_how how, char **operands, struct hb_error *err)
 		hb_fix(err, "did you mean 'holdback %s'?", meant);
 }
 
+/* A word that cannot be run is to fail at once, and not after a question. */
+static bool is_program(const char *word, char *const *envp)
+{
+	return word && (strchr(word, '/') || hb_stands_for(word, envp));
+}
+
+/*
+ * Whether an earlier session may have changes here, which the user is told of
+ * first.  That takes a look into it, and the memory of the other executable.
+ */
+static bool may_go_on(const struct cli_values *values, char **operands,
+		      char *const *envp)
+{
+	const struct hb_store_options options = { .envp = envp };
+	auto_free struct here *here = NULL;
+	struct hb_store *store = NULL;
+	bool is_free = false;
+
+	if (values->is_continuing)
+		return true;
+	if (says_where(values) || !is_program(operands[0], envp) ||
+	    hb_store_open(&options, false, &store, NULL) < 0)
+		return false;
+	here = here_find(store, NULL);
+	for (size_t i = 0; here && i < here->n; i++)
+		is_free |= here_is_free(&here->sessions[i]);
+	hb_store_free(store);
+	return is_free;
+}
+
 int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 {
 	struct reports reports;
@@ -171,8 +235,10 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	struct hb_error err = { 0 };
 	int r;
 
-	r = read_words(operands, &values, envp, &result, &err);
-	if (r > 0) {
+	r = read_words(operands, &values, how, envp, &result, &err);
+	if (r > 0 && how != RUN_BEHIND && may_go_on(&values, operands, envp)) {
+		r = run_behind(words, &result, envp, &err);
+	} else if (r > 0) {
 		cli_run_options(&values, operands, envp, &options);
 		reports_init(&reports, envp);
 		options.store = &store;
@@ -189,6 +255,6 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	}
 	if (r < 0)
 		return cli_fail_run(&err);
-	return result.session[0] ? show_changes(&result, envp)
+	return result.session[0] ? show_changes(&result, operands, envp)
 				 : cli_end(result.status, &result.death);
 }

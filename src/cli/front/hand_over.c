@@ -27,6 +27,23 @@ int cli_hand_over(const char *command, const struct cli_values *values,
 	return cli_fail(&err);
 }
 
+char **cli_words_in(char *session, char **words)
+{
+	static char name[] = "holdback", command[] = "run", option[] = "-s";
+	char *before[] = { name, command, option, session };
+	size_t n = 0;
+	char **argv;
+
+	while (words[n])
+		n++;
+	argv = calloc(n + 5, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	memcpy(argv, before, sizeof(before));
+	memcpy(argv + 4, words, n * sizeof(*words));
+	return argv;
+}
+
 char **cli_copy_words(char **words)
 {
 	size_t n = 0;

@@ -13,6 +13,12 @@ int cli_hand_over(const char *command, const struct cli_values *values,
 		  char *const *envp);
 
 /*
+ * The words of "holdback run -s SESSION" and those words.  Borrows all of them;
+ * the caller frees the list.  NULL: no memory.
+ */
+char **cli_words_in(char *session, char **words);
+
+/*
  * A list of the same words, because the parser of a call may have to pass it on
  * unchanged.  The caller frees the list.  NULL: no memory.
  */

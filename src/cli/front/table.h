@@ -27,6 +27,8 @@ struct cli_values {
 	bool help; /* of every command */
 	bool version;
 
+	bool is_continuing; /* run */
+
 	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run, create */
 	size_t n_settings;
 

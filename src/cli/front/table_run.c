@@ -5,6 +5,8 @@
 #include "cli/front/table.h"
 #include "plan/keys.h"
 
+#define AT(field) offsetof(struct cli_values, field)
+
 /*
  * The options of `run`.  Each is also a key of profiles and configuration
  * files. plan/settings.c decides the meaning of the words for all of them, so
@@ -41,7 +43,15 @@ static int cli_add_setting(void *values, const struct option *option,
 	RUN_OPTION("Network, variables and terminal", __VA_ARGS__)
 #define TRUST_OPTION(...) RUN_OPTION("More and less strict", __VA_ARGS__)
 
-const struct option run_options[] = { CALL_KEYS(CALL_OPTION){ 0 } };
+/* What is no key: it is about the call, and no file says it. */
+const struct option run_options[] = {
+	{ .name = "continue",
+	  .letter = 'c',
+	  .kind = OPTION_SET,
+	  .offset = AT(is_continuing),
+	  .help = "go on in the last session here that has changes" },
+	CALL_KEYS(CALL_OPTION){ 0 },
+};
 const struct option view_options[] = { FILE_KEYS(FILE_OPTION) LIMIT_KEYS(
 	LIMIT_OPTION) REACH_KEYS(REACH_OPTION) TRUST_KEYS(TRUST_OPTION){ 0 } };
 

@@ -480,3 +480,23 @@ int show_walk_next(struct show_walk *walk, struct hb_change *ret_change,
 	}
 	return r;
 }
+
+const char *show_age(int64_t since, char *out, size_t size)
+{
+	static const struct {
+		int64_t seconds;
+		char letter;
+	} units[] = { { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' } };
+	int64_t age = (int64_t)time(NULL) - since;
+
+	(void)snprintf(out, size, since > 0 ? "0s" : "-");
+	for (size_t i = 0; since > 0 && i < 4; i++) {
+		if (age < units[i].seconds)
+			continue;
+		(void)snprintf(out, size, "%lld%c",
+			       (long long)(age / units[i].seconds),
+			       units[i].letter);
+		break;
+	}
+	return out;
+}

@@ -82,6 +82,9 @@ int show_time(struct timespec when, struct buf *out);
 /* "2026-11-15 09:36:15", local. */
 int show_seconds(int64_t when, struct buf *out);
 
+/* "5s", "14m", "3h", "12d": how long ago; "-" for never.  Returns `out`. */
+const char *show_age(int64_t since, char *out, size_t size);
+
 /* "12 kB" and the like. */
 int show_size(uint64_t bytes, struct buf *out);
 

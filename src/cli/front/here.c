@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/front/here.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int compare_used(const void *a, const void *b)
+{
+	const struct here_session *x = a, *y = b;
+
+	if (x->used != y->used)
+		return x->used > y->used ? -1 : 1;
+	return (x->used_nsec < y->used_nsec) - (x->used_nsec > y->used_nsec);
+}
+
+/* Where the next one goes: if there is no room, in the place of the oldest. */
+static struct here_session *find_room(struct here *here)
+{
+	struct here_session *oldest = here->sessions;
+
+	if (here->n < HERE_MAX)
+		return &here->sessions[here->n++];
+	for (size_t i = 1; i < HERE_MAX; i++)
+		if (compare_used(&here->sessions[i], oldest) > 0)
+			oldest = &here->sessions[i];
+	return oldest;
+}
+
+static int keep_here(void *ctx, const struct hb_session_info *info,
+		     struct hb_error *err)
+{
+	struct here *here = ctx;
+	struct here_session session = { .used = info->used,
+					.used_nsec = info->used_nsec,
+					.state = info->state },
+			    *room;
+
+	(void)err;
+	if (!hb_session_is_here(info))
+		return 0;
+	(void)snprintf(session.name, sizeof(session.name), "%s", info->name);
+	(void)snprintf(session.profile, sizeof(session.profile), "%s",
+		       info->profile);
+	room = find_room(here);
+	if (!room->name[0] || compare_used(&session, room) < 0)
+		*room = session;
+	return 0;
+}
+
+struct here *here_find(struct hb_store *store, struct hb_error *err)
+{
+	struct here *here = calloc(1, sizeof(*here));
+
+	if (!here) {
+		(void)hb_fail(err, -ENOMEM, "cannot list the sessions");
+		return NULL;
+	}
+	if (hb_store_list(store, keep_here, here, err) < 0) {
+		free(here);
+		return NULL;
+	}
+	qsort(here->sessions, here->n, sizeof(here->sessions[0]), compare_used);
+	return here;
+}
+
+bool here_is_free(const struct here_session *session)
+{
+	return session->state == HB_STATE_IDLE ||
+	       session->state == HB_STATE_CRASHED;
+}
