@@ -179,6 +179,15 @@ void door_tell(struct door *d, enum door_tidings tidings, uint64_t left)
 		tell(d, &d->guests[i]);
 }
 
+void door_own_up(const struct door *d, size_t guest, bool is_ours)
+{
+	const struct door_news news = { .magic = DOOR_MAGIC,
+					.tidings = is_ours ? DOOR_OURS
+							   : DOOR_YOURS };
+
+	(void)sys_offer_record(d->guests[guest].fd, &news, sizeof(news));
+}
+
 void door_shut(struct door *d)
 {
 	d->is_open = false;

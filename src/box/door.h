@@ -50,6 +50,11 @@ enum door_word {
 	 * A box that stopped for want of room goes on; answered as DOOR_STATUS
 	 */
 	DOOR_RESUME,
+	/*
+	 * The command that joined was stopped by a SIGSTOP: DOOR_OURS or
+	 * DOOR_YOURS tells whose it was.
+	 */
+	DOOR_WHOSE,
 };
 
 struct door_request {
@@ -63,6 +68,8 @@ enum door_tidings {
 	DOOR_FULL = 1, /* the box is stopped for want of room */
 	DOOR_ROOM,     /* it goes on, because there is room again */
 	DOOR_ON,       /* it goes on all the same */
+	DOOR_OURS,     /* init may have stopped the command */
+	DOOR_YOURS,    /* it did not, or has woken it since */
 };
 
 struct door_news {
@@ -137,6 +144,9 @@ void door_answer(struct door *d, size_t guest, struct door_status *about);
  * joins.
  */
 void door_tell(struct door *d, enum door_tidings tidings, uint64_t left);
+
+/* Answers a DOOR_WHOSE. */
+void door_own_up(const struct door *d, size_t guest, bool is_ours);
 
 /* No other client comes in, and every client hears that the box ends. */
 void door_shut(struct door *d);

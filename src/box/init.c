@@ -210,7 +210,9 @@ static void take_word(struct watch *w)
 	r = sys_recv_record(w->box->report, &word, sizeof(word), NULL);
 	if (r > 0)
 		lead_word(&w->lead, word);
-	else if (r == 0)
+	if (r > 0 && word == LEAD_ROOM)
+		message_send(w->box->report, MESSAGE_AWAKE, 0);
+	if (r == 0)
 		w->is_told = true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/report.h"
 #include "box/door.h"
 #include "box/job_signals.h"
+#include "box/knock.h"
 #include "box/lead.h"
 #include "box/limits.h"
 #include "box/pty.h"
@@ -54,12 +55,6 @@
 #define GUIDE_STACK   65536
 #define COMMAND_STACK 65536
 
-/* How long a supervisor may be silent before it is looked at. */
-#define SILENCE_MS 1000
-/* So often by who only wants to know; others wait for what they are there for.
- */
-#define LOOKS 2
-
 /* What a command has after SIGHUP. */
 #define HANG_UP_MS 2000
 
@@ -80,89 +75,26 @@ struct join {
 	int client;	      /* a pidfd of the command's parent */
 	int signals;
 	int watch, report; /* between client and leader; -1: there is none */
+	pid_t leader;	   /* 0: there is none */
 
 	/* Written by the guide and the command, in memory that we share. */
 	pid_t pid;
 	bool has_failed;
 	struct hb_error *err;
 
+	bool is_started;
+	int given_up; /* the signal that did, before it was started; 0: none */
 	bool has_ended;
 	bool is_hung_up;
-	bool is_halted;	  /* with all of the box, for want of room */
-	uint64_t left;	  /* bytes, if so */
-	bool has_stopped; /* meanwhile, for want of the terminal */
-	int64_t deadline; /* ms; 0: there is none */
-	int64_t grace;	  /* ms: until then it may end in a stopped box */
+	bool is_halted;		  /* with all of the box, for want of room */
+	uint64_t left;		  /* bytes, if so */
+	bool has_stopped;	  /* meanwhile, for want of the terminal */
+	enum door_tidings answer; /* to DOOR_WHOSE; 0: there is none yet */
+	int64_t deadline;	  /* ms; 0: there is none */
+	int64_t grace; /* ms: until then it may end in a stopped box */
 	struct join_result result;
 	const struct hb_listener *listener;
 };
-
-static int is_silent(pid_t supervisor, struct hb_error *err)
-{
-	if (supervisor <= 0 || !sys_is_stopped(supervisor))
-		return 0;
-	hb_fix(err, "let process %d go on, as 'fg' in its terminal does",
-	       (int)supervisor);
-	return hb_fail(err, -HB_E_BUSY,
-		       "the command that holds the session is stopped");
-}
-
-/*
- * Waits for the supervisor: no other process can be the peer.  `looks` of 0 are
- * any number.
- */
-static int await_word(int fd, unsigned looks, struct hb_error *err)
-{
-	struct pollfd word = { .fd = fd, .events = POLLIN };
-	struct sys_peer peer;
-	int r;
-
-	r = sys_peer(fd, &peer);
-	if (r < 0)
-		return hb_fail(err, r, "cannot identify the supervisor");
-	if (peer.uid != sys_geteuid()) {
-		hb_fix(err, "join the session as user %u", (unsigned)peer.uid);
-		return hb_fail(err, -HB_E_STATE,
-			       "the supervisor of the session belongs to user "
-			       "%u, not to you",
-			       (unsigned)peer.uid);
-	}
-	while ((r = sys_poll(&word, 1, SILENCE_MS)) == 0) {
-		r = is_silent(peer.pid, err);
-		if (r < 0)
-			return r;
-		if (looks > 0 && --looks == 0)
-			return hb_fail(err, -HB_E_BUSY,
-				       "the supervisor of the session does not "
-				       "answer");
-	}
-	return r < 0 ? hb_fail(err, r, "cannot wait for the box") : 0;
-}
-
-static int await_greeting(int fd, unsigned looks,
-			  struct door_greeting *ret_greeting, int *fds,
-			  size_t *ret_n, struct hb_error *err)
-{
-	int r;
-
-	r = await_word(fd, looks, err);
-	if (r < 0)
-		return r;
-	r = sys_recv_record_fds(fd, ret_greeting, sizeof(*ret_greeting), NULL,
-				fds, ret_n);
-	if (r == 0 || r == -ECONNRESET)
-		return -EAGAIN;
-	if (r < 0 || ret_greeting->magic != DOOR_MAGIC || *ret_n < 2) {
-		for (size_t i = 0; r > 0 && i < *ret_n; i++)
-			sys_close(fds[i]);
-		*ret_n = 0;
-		hb_fix(err, "end its first command");
-		return hb_fail(
-			err, -HB_E_STATE,
-			"the box was made by another version of holdback");
-	}
-	return 0;
-}
 
 /* Where we are, as the view has it; else the first place. */
 static int find_cwd(struct join *j, struct hb_error *err)
@@ -194,7 +126,7 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 	struct door_greeting greeting;
 	int r;
 
-	r = await_greeting(j->door, 0, &greeting, j->fds, &j->n_fds, err);
+	r = knock_greeting(j->door, 0, &greeting, j->fds, &j->n_fds, err);
 	if (r < 0)
 		return r;
 	j->ns = greeting.ns;
@@ -343,6 +275,25 @@ static int start(struct join *j, struct hb_error *err)
 	return err->code > 0 ? -err->code : -HB_E_CHILD;
 }
 
+static void note_end(struct join *j, int wait_status)
+{
+	if (j->given_up > 0)
+		wait_status = j->given_up;
+	j->has_ended = true;
+	j->result.status = supervise_exit_status(wait_status);
+	j->result.death.signal = supervise_signal(wait_status);
+}
+
+/*
+ * The command is not to start any more.  Its leader, which waits for it, reaps
+ * it and says so.
+ */
+static void give_up(struct join *j, int sig)
+{
+	j->given_up = sig;
+	(void)sys_kill_children_of(j->leader, SIGKILL);
+}
+
 /* The supervisor has nothing else to say but that it is over. */
 static void on_hang_up(struct join *j)
 {
@@ -390,12 +341,39 @@ static void hear_door(struct join *j)
 			halt(j, news.left);
 			continue;
 		}
+		if (news.tidings == DOOR_OURS || news.tidings == DOOR_YOURS) {
+			j->answer = news.tidings;
+			continue;
+		}
 		go_on(j);
 		if (news.tidings == DOOR_ROOM)
 			(void)report_send(j->listener,
 					  &(struct hb_report){
 						  .kind = HB_REPORT_RESUMED });
 	}
+}
+
+static void tell_door(const struct join *j, enum door_word word)
+{
+	const struct door_request request = { .magic = DOOR_MAGIC,
+					      .word = word,
+					      .pid = j->pid };
+
+	(void)sys_send_record(j->door, &request, sizeof(request));
+}
+
+/*
+ * Whether a SIGSTOP came from init, for want of room.  News of the stop and
+ * that of its end may be older than both: only the supervisor can tell.
+ */
+static bool is_by_init(struct join *j)
+{
+	j->answer = 0;
+	tell_door(j, DOOR_WHOSE);
+	while (j->answer == 0 && !j->is_hung_up &&
+	       knock_await(j->door, KNOCK_LOOKS, NULL) >= 0)
+		hear_door(j);
+	return j->answer == DOOR_OURS;
 }
 
 /* The supervisor says why before it stops us; another stop is our own. */
@@ -407,6 +385,8 @@ static void on_stopped(struct join *j, int sig)
 	j->has_stopped = was_halted && sig != SIGSTOP;
 	hear_door(j);
 	if (was_halted || (j->is_halted && sig == SIGSTOP))
+		return;
+	if (sig == SIGSTOP && is_by_init(j))
 		return;
 	if (sig == SIGSTOP)
 		lead_tell(j->watch, LEAD_STOPPED);
@@ -421,6 +401,10 @@ static void on_stopped(struct join *j, int sig)
  */
 static void on_signal(struct join *j, const struct sys_signal *signal)
 {
+	if (j->is_halted && !j->is_started && job_signal_ends(signal->number)) {
+		give_up(j, signal->number);
+		return;
+	}
 	if (j->is_halted && signal->number == SIGCONT)
 		return;
 	if (!j->is_halted || !job_signal_stops(signal->number)) {
@@ -437,27 +421,45 @@ static void on_signal(struct join *j, const struct sys_signal *signal)
 		halt(j, j->left);
 }
 
-static void note_end(struct join *j, int wait_status)
+static void on_started(struct join *j)
 {
-	j->has_ended = true;
-	j->result.status = supervise_exit_status(wait_status);
-	j->result.death.signal = supervise_signal(wait_status);
+	j->is_started = true;
+	tell_door(j, DOOR_JOINED);
+	terminal_started(&j->terminal, j->pid);
+	(void)report_send(j->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_STARTED,
+					       .path = j->plan.argv[0],
+					       .n = (uint64_t)j->pid });
 }
 
-static void take_message(struct join *j)
+/* What the leader tells; <0: there will be no command. */
+static int take_message(struct join *j, struct hb_error *err)
 {
 	struct message message;
 	int r;
 
 	r = sys_recv_record(j->watch, &message, sizeof(message), NULL);
-	if (r > 0 && message.kind == MESSAGE_STOPPED) {
-		on_stopped(j, message.value);
-		return;
+	if (j->given_up > 0 && (r <= 0 || message.kind == MESSAGE_ERROR)) {
+		note_end(j, 0);
+		return 0;
 	}
-	if (r > 0 && message.kind != MESSAGE_EXITED)
-		return;
+	if (r <= 0 && !j->is_started)
+		return hb_fail(err, -HB_E_CHILD, "cannot enter the box");
 	/* A leader that says nothing was killed, and the command with it. */
-	note_end(j, r > 0 ? message.value : SIGKILL);
+	if (r <= 0) {
+		note_end(j, SIGKILL);
+	} else if (message.kind == MESSAGE_ERROR) {
+		*err = message.error;
+		return err->code > 0 ? -err->code : -HB_E_CHILD;
+	} else if (message.kind == MESSAGE_STARTED) {
+		j->pid = message.value;
+		on_started(j);
+	} else if (message.kind == MESSAGE_STOPPED) {
+		on_stopped(j, message.value);
+	} else if (message.kind == MESSAGE_EXITED) {
+		note_end(j, message.value);
+	}
+	return 0;
 }
 
 static void take_changes(struct join *j)
@@ -489,6 +491,8 @@ static int do_due(struct join *j)
 	if (j->deadline > 0 && left <= 0) {
 		j->deadline = 0;
 		terminal_pass_on(&j->terminal, SIGKILL);
+		if (!j->is_started)
+			give_up(j, SIGKILL);
 	}
 	if (j->deadline > 0)
 		wait = (int)left;
@@ -513,34 +517,38 @@ static int wait_for(struct join *j, struct hb_error *err)
 	};
 	struct pollfd fds[N];
 	struct sys_signal signal;
-	int r;
+	int r = 0;
 
 	take_changes(j);
-	while (!j->has_ended) {
+	while (r >= 0 && !j->has_ended) {
 		int wait = do_due(j);
+		bool is_heard = j->is_started || j->is_halted;
 
-		fds[SIGNALS] = (struct pollfd){ j->signals, POLLIN, 0 };
+		/* Before, a stop would be for a command that is not there. */
+		fds[SIGNALS] = (struct pollfd){ is_heard ? j->signals : -1,
+						POLLIN, 0 };
 		fds[DOOR] = (struct pollfd){ j->is_hung_up ? -1 : j->door,
 					     POLLIN, 0 };
 		fds[LEADER] = (struct pollfd){ j->watch, POLLIN, 0 };
 		fds[PTY] = fds[PTY + 1] = (struct pollfd){ -1, 0, 0 };
-		if (j->terminal.pty)
+		/* Keys have no reader before, and wait in the terminal. */
+		if (j->terminal.pty && j->is_started)
 			pty_wants(j->terminal.pty, fds + PTY);
 		r = sys_poll(fds, N, wait);
 		if (r < 0)
 			return hb_fail(err, r, "cannot wait for the command");
-		while (sys_signalfd_next(j->signals, &signal) > 0)
+		while (is_heard && sys_signalfd_next(j->signals, &signal) > 0)
 			on_signal(j, &signal);
 		if (fds[DOOR].revents)
 			hear_door(j);
 		if (fds[PTY].revents || fds[PTY + 1].revents)
 			terminal_serve(&j->terminal, fds + PTY);
 		if (fds[LEADER].revents)
-			take_message(j);
+			r = take_message(j, err);
 		take_changes(j);
 	}
 	j->result.has_box_ended = j->is_hung_up;
-	return 0;
+	return r;
 }
 
 /* The leader: tells of what its command does until that ends. */
@@ -608,6 +616,9 @@ _Noreturn static void leader_main(struct join *j, pid_t client)
 	else
 		r = start(j, &err);
 	if (r < 0) {
+		/* Also those that were killed, of which start() knows not. */
+		while (sys_waitpid(-1, NULL, 0) > 0)
+			;
 		message_error(j->report, &err);
 		sys_exit(1);
 	}
@@ -616,11 +627,13 @@ _Noreturn static void leader_main(struct join *j, pid_t client)
 	sys_exit(0);
 }
 
-/* The same as start(), with a leader between. */
-static int start_led(struct join *j, pid_t *ret_leader, struct hb_error *err)
+/*
+ * The same as start(), with a leader between, which tells when the command
+ * runs.  The client does not wait for it here: the box may be stopped before.
+ */
+static int start_led(struct join *j, struct hb_error *err)
 {
 	pid_t client = sys_getpid(), pid;
-	struct message message;
 	int r;
 
 	r = sys_socket_pair(&j->watch, &j->report);
@@ -632,43 +645,25 @@ static int start_led(struct join *j, pid_t *ret_leader, struct hb_error *err)
 	fd_closep(&j->report);
 	if (pid < 0)
 		return hb_fail(err, pid, "cannot enter the box");
-	*ret_leader = pid;
+	j->leader = pid;
 	terminal_moved(&j->terminal);
 	/* (a) */
 	close_received(j);
-	r = sys_recv_record(j->watch, &message, sizeof(message), NULL);
-	if (r <= 0)
-		return hb_fail(err, -HB_E_CHILD, "cannot enter the box");
-	if (message.kind == MESSAGE_STARTED) {
-		j->pid = message.value;
-		return 0;
-	}
-	*err = message.error;
-	return err->code > 0 ? -err->code : -HB_E_CHILD;
+	return 0;
 }
 
 static int run_command(struct join *j, struct hb_error *err)
 {
-	struct door_request joined = { .magic = DOOR_MAGIC,
-				       .word = DOOR_JOINED };
-	pid_t leader = 0;
 	int r;
 
-	(void)sys_send_record(j->door, &joined, sizeof(joined));
-	r = j->terminal.pty ? start_led(j, &leader, err) : start(j, err);
-	if (r >= 0) {
-		joined.pid = j->pid;
-		(void)sys_send_record(j->door, &joined, sizeof(joined));
-		terminal_started(&j->terminal, j->pid);
-		(void)report_send(
-			j->listener,
-			&(struct hb_report){ .kind = HB_REPORT_STARTED,
-					     .path = j->plan.argv[0],
-					     .n = (uint64_t)j->pid });
+	tell_door(j, DOOR_JOINED);
+	r = j->terminal.pty ? start_led(j, err) : start(j, err);
+	if (r >= 0 && j->leader == 0)
+		on_started(j);
+	if (r >= 0)
 		r = wait_for(j, err);
-	}
-	if (leader > 0)
-		sys_kill_and_reap(leader);
+	if (j->leader > 0)
+		sys_kill_and_reap(j->leader);
 	return r;
 }
 
@@ -735,71 +730,4 @@ int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 					    .n = (uint64_t)j.result.status });
 	*ret_result = j.result;
 	return 0;
-}
-
-/* Who only asks does not need what it is greeted with. */
-static int ask(int fd, enum door_word word, unsigned looks,
-	       struct hb_error *err)
-{
-	const struct door_request request = { .magic = DOOR_MAGIC,
-					      .word = word };
-	struct door_greeting greeting;
-	int fds[SYS_RECORD_FDS];
-	size_t n = 0;
-	int r;
-
-	r = await_greeting(fd, looks, &greeting, fds, &n, err);
-	for (size_t i = 0; i < n; i++)
-		sys_close(fds[i]);
-	if (r < 0)
-		return r;
-	r = sys_send_record(fd, &request, sizeof(request));
-	if (r == -EPIPE || r == -ECONNRESET)
-		return -EAGAIN;
-	return r < 0 ? hb_fail(err, r,
-			       "cannot ask the supervisor of the session")
-		     : 0;
-}
-
-static int ask_status(int fd, enum door_word word,
-		      struct door_status *ret_status, struct hb_error *err)
-{
-	int r;
-
-	r = ask(fd, word, LOOKS, err);
-	if (r >= 0)
-		r = await_word(fd, LOOKS, err);
-	if (r < 0)
-		return r;
-	r = sys_recv_record(fd, ret_status, sizeof(*ret_status), NULL);
-	if (r == 0 || r == -ECONNRESET)
-		return -EAGAIN;
-	if (r < 0 || ret_status->magic != DOOR_MAGIC) {
-		hb_fix(err, "end the session's first command");
-		return hb_fail(err, r < 0 ? r : -HB_E_STATE,
-			       "the supervisor of the session gave no answer "
-			       "that this version understands");
-	}
-	return 0;
-}
-
-int join_status(int fd, struct door_status *ret_status, struct hb_error *err)
-{
-	return ask_status(fd, DOOR_STATUS, ret_status, err);
-}
-
-int join_resume(int fd, struct hb_error *err)
-{
-	struct door_status status = { 0 };
-	int r = ask_status(fd, DOOR_RESUME, &status, err);
-
-	return r < 0 ? r : status.is_full != 0;
-}
-
-int join_stop(int fd, struct hb_error *err)
-{
-	int r;
-
-	r = ask(fd, DOOR_STOP, 0, err);
-	return r < 0 ? r : await_word(fd, 0, err);
 }

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct door_status;
 struct hb_error;
 struct hb_listener;
 
@@ -33,20 +32,5 @@ struct join_result {
 int join_run(int fd, char *const *argv, char *const *envp, const char *tty,
 	     const struct hb_listener *listener, struct join_result *ret_result,
 	     struct hb_error *err);
-
-/*
- * The answer of the supervisor behind the door.  Failures as above, and
- * -HB_E_BUSY also if it is busy for longer than a look may take.
- */
-int join_status(int fd, struct door_status *ret_status, struct hb_error *err);
-
-/*
- * Has a box go on that stopped for want of room on disk: 1, or 0 if it had not
- * stopped.  Failures as above.
- */
-int join_resume(int fd, struct hb_error *err);
-
-/* Asks the supervisor to end the box and waits until it has. */
-int join_stop(int fd, struct hb_error *err);
 
 #endif

@@ -120,6 +120,7 @@ enum message_kind {
 	MESSAGE_EXITED,	  /* value: wait status of the command */
 	MESSAGE_LEFTOVER, /* value: how many processes were ended */
 	MESSAGE_CROWDED,  /* there are as many processes as may be */
+	MESSAGE_AWAKE,	  /* LEAD_ROOM was done */
 	/*
 	 * With the descriptors of the view's root and of the namespaces, of
 	 * which value (enum plan_ns) says those after the mounts'.

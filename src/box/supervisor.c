@@ -123,11 +123,12 @@ struct loop {
 	int failure;	 /* negated code: what init or the command told */
 	struct door door;
 	struct space space;
-	bool is_halted;	  /* all of the box, for want of room */
-	bool is_told;	  /* and the user knows */
-	bool is_ending;	  /* the command has ended: who joined is seen out */
-	bool is_last;	  /* and init was told so */
-	bool is_unburied; /* over, but pid 1 is still there: box/door.h */
+	bool is_halted;	   /* all of the box, for want of room */
+	bool is_told;	   /* and the user knows */
+	unsigned n_waking; /* how often init has still to wake all of it */
+	bool is_ending;	   /* the command has ended: who joined is seen out */
+	bool is_last;	   /* and init was told so */
+	bool is_unburied;  /* over, but pid 1 is still there: box/door.h */
 	int64_t due[DUE_END]; /* in ms, when; 0: never */
 };
 
@@ -206,6 +207,7 @@ static void go_on(struct loop *l, enum door_tidings why)
 	/* First, for who joined has its own terminal to give back. */
 	door_tell(&l->door, why, 0);
 	terminal_return(l->terminal);
+	l->n_waking++;
 	lead_tell(l->box->watch, LEAD_ROOM);
 }
 
@@ -273,9 +275,12 @@ static void on_guest(struct loop *l, size_t guest)
 {
 	struct door_request request;
 	struct door_status status;
+	int r = door_hear(&l->door, guest, &request);
 
-	if (door_hear(&l->door, guest, &request) > 0 &&
-	    (request.word == DOOR_STATUS || request.word == DOOR_RESUME)) {
+	if (r > 0 && request.word == DOOR_WHOSE) {
+		door_own_up(&l->door, guest, l->is_halted || l->n_waking > 0);
+	} else if (r > 0 && (request.word == DOOR_STATUS ||
+			     request.word == DOOR_RESUME)) {
 		status = (struct door_status){
 			.supervisor = sys_getpid(),
 			.init = l->child,
@@ -403,6 +408,9 @@ static void on_message(struct loop *l)
 		break;
 	case MESSAGE_LEFTOVER:
 		l->result->n_leftover = (unsigned)message.value;
+		break;
+	case MESSAGE_AWAKE:
+		l->n_waking -= l->n_waking > 0;
 		break;
 	case MESSAGE_CROWDED:
 		l->result->full_pids = l->box->pids;

@@ -2,7 +2,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "box/door.h"
-#include "box/join.h"
+#include "box/knock.h"
 #include "host/mountinfo.h"
 #include "session/session.h"
 #include "store/live.h"
@@ -122,7 +122,7 @@ static int ask(const struct hb_session *s, struct inside *in,
 
 	if (fd == -ENOENT)
 		return hb_fail(err, fd, "it cannot be joined");
-	r = fd < 0 ? fd : join_status(fd, &told, err);
+	r = fd < 0 ? fd : knock_status(fd, &told, err);
 	if (r >= 0)
 		r = sys_peer(fd, &peer);
 	if (r == -EAGAIN || r == -ECONNREFUSED)

@@ -6,6 +6,7 @@
 #include "base/report.h"
 #include "box/box.h"
 #include "box/join.h"
+#include "box/knock.h"
 #include "box/stage.h"
 #include "host/look.h"
 #include "run/ending.h"
@@ -204,7 +205,7 @@ int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)
 
 		*err = (struct hb_error){ 0 };
 		fd = live_find(store, ref, name, err);
-		r = fd < 0 ? fd : join_stop(fd, err);
+		r = fd < 0 ? fd : knock_stop(fd, err);
 		was_live |= r >= 0;
 		if (err->code != 0 || (r < 0 && !is_without_box(r)))
 			return r;
@@ -230,6 +231,6 @@ int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err)
 	if (!err)
 		err = &local;
 	fd = live_find(store, ref, name, err);
-	r = fd < 0 ? fd : join_resume(fd, err);
+	r = fd < 0 ? fd : knock_resume(fd, err);
 	return err->code == 0 && is_without_box(r) ? 0 : r;
 }

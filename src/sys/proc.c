@@ -332,11 +332,10 @@ int sys_processes(struct sys_process *ret, size_t size)
 	return (int)count;
 }
 
-int sys_kill_children(int sig)
+int sys_kill_children_of(pid_t parent, int sig)
 {
 	_Alignas(struct k_dirent) char block[4096];
 	int dir = sys_openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY, 0);
-	pid_t own = getpid();
 	ssize_t n;
 	int count = 0;
 
@@ -348,7 +347,7 @@ int sys_kill_children(int sig)
 			pid_t pid = (pid_t)strtol(e->name, NULL, 10);
 
 			at += e->reclen;
-			if (pid <= 1 || pid == own || parent_of(e->name) != own)
+			if (pid <= 1 || parent_of(e->name) != parent)
 				continue;
 			count++;
 			(void)kill(pid, sig);
@@ -356,6 +355,11 @@ int sys_kill_children(int sig)
 	}
 	sys_close(dir);
 	return count;
+}
+
+int sys_kill_children(int sig)
+{
+	return sys_kill_children_of(getpid(), sig);
 }
 
 int sys_set_no_new_privs(void)

@@ -84,6 +84,12 @@ int sys_become_subreaper(void);
  */
 int sys_kill_children(int sig);
 
+/*
+ * The same for those of another process, which must be known to reap none
+ * meanwhile.
+ */
+int sys_kill_children_of(pid_t parent, int sig);
+
 /* Whether /proc is there and has our numbers. */
 bool sys_has_own_proc(void);
 

@@ -6,6 +6,8 @@
 Base and store lie on a disk of 64 MiB, of which `ballast` takes 16.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import re
@@ -287,6 +289,69 @@ def joined_late(sh, guest):
 
 
 @with_guest
+def joined_unborn(sh, guest):
+    """A command that the box stops before it executes: its user is told, and may leave."""
+    begin_joined(sh)
+    with leased("slow") as asked:
+        guest.start("$HB_BIN exec @s -- ./slow", "")
+        wait_until(lambda: asked, "somebody executes the file")
+        fill(sh)
+        guest.expect(FULL)
+        guest.type("\x03")
+        guest.expect("hb> ")
+        same(guest.status(), 130)
+    same(is_stopped(), True)
+    os.unlink(BALLAST)
+    sh.expect(ROOM)
+    same(guest.run("$HB_BIN exec @s -- ./slow").strip(), "ran")
+    end_joined(sh)
+
+
+@contextlib.contextmanager
+def leased(name):
+    """Whoever executes the file waits for the end of this; the list tells of it."""
+    asked = []
+    fd = os.open(os.path.join(DISK, "p", name), os.O_RDWR)
+    signal.signal(signal.SIGIO, lambda *_: asked.append(True))
+    fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    try:
+        yield asked
+    finally:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        os.close(fd)
+
+
+@with_guest
+def joined_waking(sh, guest):
+    """A stop that the client sees after the word to go on is not its command's own."""
+    begin_joined(sh)
+    guest.start(f"$HB_BIN exec @s -- {READ}", "^in")
+    fill(sh)
+    guest.expect(FULL)
+    live = json.loads(holdback("status", "--json", "@s").stdout)["live"]
+    client = guest.children()[0]
+    command = next(pid for pid in below(client) if command_of(pid) == "sh\n")
+    wait_until(lambda: state_of(command) == "T", "the command is stopped")
+    os.kill(live["init"], signal.SIGSTOP)
+    try:
+        same(holdback("resume", "@s").returncode, 0)
+        os.kill(command, signal.SIGCONT)
+        wait_until(lambda: state_of(command) != "T", "it goes on")
+        os.kill(command, signal.SIGSTOP)
+        wait_until(lambda: state_of(command) == "T", "it is stopped again")
+        guest.type("words\r")
+        wait_until(lambda: state_of(client) == "S", "the client waits")
+    finally:
+        os.kill(live["init"], signal.SIGCONT)
+    guest.expect("^got=words")
+    guest.type("\x04")
+    guest.expect("hb> ")
+    same(guest.status(), 0)
+    end_joined(sh)
+
+
+@with_guest
 def joined_real(sh, guest):
     """With the user's own terminal it gets that back as well."""
     begin_joined(sh)
@@ -366,6 +431,8 @@ def all_tests(tap, sh):
     one("H17 ^C ends a command that joined, and it alone", joined_interrupted, sh)
     one("H17 ^C reaches a command that is stopped while it ends", joined_slow_end, sh)
     one("H17 a command that joins a stopped box is told at once", joined_late, sh)
+    one("H17 a command that is stopped before it executes: told, and ^C", joined_unborn, sh)
+    one("H17 a stop between the word to go on and the wake is the box's", joined_waking, sh)
     one("H17 a command that joined with --tty real has the terminal again", joined_real, sh)
     one("H17 a shell that joined does not take its job for stopped", joined_shell, sh)
     one("H17 a command that joined and was stopped before stays so", joined_before, sh)
@@ -379,6 +446,9 @@ def main():
     os.mkdir(DISK)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", DISK], check=True)
     os.mkdir(os.path.join(DISK, "p"))
+    with open(os.path.join(DISK, "p", "slow"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho ran\n")
+        os.fchmod(file.fileno(), 0o755)
     os.environ["XDG_STATE_HOME"] = os.path.join(DISK, "state")
     status_of_tests = run_tests(PREPARE, all_tests)
     subprocess.run(["umount", "-l", DISK], check=True)
