@@ -159,6 +159,25 @@ bool git_is_object_path(enum git_place root, const char *path)
 	return at[2] == '\0' || ((n == 38 || n == 62) && at[3 + n] == '\0');
 }
 
+const char *git_path_in_unit(enum git_place root, const char *path)
+{
+	char name[NAME_MAX + 1];
+	size_t n;
+
+	for (;; path += n + 1) {
+		n = strcspn(path, "/");
+		if (n >= sizeof(name))
+			return NULL;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (root == GIT_TOP && is_unit_name(name))
+			return path;
+		if (path[n] == '\0')
+			return NULL;
+		root = git_place_below(root, name);
+	}
+}
+
 uint64_t git_index_name(int dir, const char *name)
 {
 	uint64_t size, entries;

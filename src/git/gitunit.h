@@ -56,6 +56,12 @@ bool git_is_index_path(enum git_place root, const char *path);
 bool git_is_object_path(enum git_place root, const char *path);
 
 /*
+ * Likewise, from the git directory on, if it belongs to the unit of a
+ * repository: "refs/heads/main" of "sub/.git/refs/heads/main".  Else NULL.
+ */
+const char *git_path_in_unit(enum git_place root, const char *path);
+
+/*
  * Names the entries of the index `name` in a base or a layer, as
  * gitindex_name() has it.  0: there is none, or it cannot be read or
  * understood.

@@ -200,7 +200,7 @@ static void tell_git(const struct run *run)
 	}
 	if (run->signs)
 		tell(run, HB_REPORT_NOTED,
-		     "git: no key is inside, so commits there are not signed");
+		     "git: commits inside are not signed; to sign them: holdback commit --sign");
 }
 
 static void tell_inner(const struct run *run)

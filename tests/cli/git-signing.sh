@@ -14,7 +14,7 @@ git init -q project
 cd project || bail 'no directory'
 git commit -q --allow-empty -m first
 
-note='git: no key is inside, so commits there are not signed'
+note='git: commits inside are not signed; to sign them: holdback commit --sign'
 # said: what a run on a terminal says at its start.
 said() {
 	on_terminal "run --ephemeral true" 2>&1

@@ -423,6 +423,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		doc_bool(&doc, "has_rest", result->has_rest);
 		doc_uint(&doc, "undo_bytes", result->undo_bytes);
 		doc_bool(&doc, "complete", result->is_complete);
+		doc_uint(&doc, "signed", c->n_signed);
 		show_summary_json(summary, &doc);
 		findings_count_json(&result->gate, &doc);
 		return doc_end(&doc, err);
@@ -451,12 +452,21 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 	return doc_end(&doc, err);
 }
 
+static int commit_or_try(const struct commit *c,
+			 struct hb_commit_result *result, struct hb_error *err)
+{
+	struct hb_commit_options options = c->options;
+
+	options.dry_run = options.dry_run || c->is_trial;
+	return hb_session_commit(c->session, &options, result, err);
+}
+
 /* Also a second time: the user has not answered the gate the first time. */
 static int apply(struct commit *c, struct hb_commit_result *result,
 		 struct hb_error *err)
 {
 	struct hb_error why = { 0 };
-	int r = hb_session_commit(c->session, &c->options, result, &why);
+	int r = commit_or_try(c, result, &why);
 
 	if (r == -HB_E_DENIED && !c->has_gate && can_ask(c) &&
 	    c->said.n_said[HB_SEVERITY_DENY] == 0 &&
@@ -467,7 +477,7 @@ static int apply(struct commit *c, struct hb_commit_result *result,
 		if (r < 0)
 			return r;
 		why = (struct hb_error){ 0 };
-		r = hb_session_commit(c->session, &c->options, result, &why);
+		r = commit_or_try(c, result, &why);
 	}
 	findings_say_rest(&c->said);
 	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
@@ -475,6 +485,37 @@ static int apply(struct commit *c, struct hb_commit_result *result,
 	if (r < 0 && err)
 		*err = why;
 	return r;
+}
+
+/*
+ * What was reviewed has another hash once it is signed.  So a trial of the
+ * commit comes first: it compares the hash, and nothing is signed that cannot
+ * be committed.
+ */
+static int sign(struct commit *c, struct hb_error *err)
+{
+	struct hb_commit_result result = { 0 };
+	char words[64];
+	int r;
+
+	c->is_trial = true;
+	r = apply(c, &result, err);
+	c->is_trial = false;
+	if (r < 0)
+		return r;
+	r = hb_session_sign(c->session, &c->options.filter, c->call->envp,
+			    &c->n_signed, err);
+	if (r < 0)
+		return r;
+	/* What the gate has said need not be said again. */
+	c->call->reports->found = NULL;
+	c->options.expect = NULL;
+	c->options.reviewed = NULL;
+	(void)snprintf(words, sizeof(words), "signed %llu commit%s",
+		       (unsigned long long)c->n_signed,
+		       c->n_signed == 1 ? "" : "s");
+	cli_say(c->n_signed > 0 ? words : "the session has no commit to sign");
+	return 0;
 }
 
 static int run(struct commit *c, struct hb_error *err)
@@ -507,7 +548,10 @@ static int run(struct commit *c, struct hb_error *err)
 		cli_say("nothing was committed");
 		return HB_EXIT_OK;
 	}
-	r = apply(c, &result, err);
+	if (v->sign && !c->options.dry_run)
+		r = sign(c, err);
+	if (r >= 0)
+		r = apply(c, &result, err);
 	if (r < 0)
 		return r;
 	c->is_done = result.n_operations > 0 && !c->options.dry_run;

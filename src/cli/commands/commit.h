@@ -32,6 +32,8 @@ struct commit {
 	struct selection selection; /* the paths that the user leaves out */
 	bool has_gate;		    /* it was asked before the commit */
 	bool is_refused;	    /* and no user can answer it */
+	bool is_trial;		    /* nothing is committed yet */
+	uint64_t n_signed;	    /* commits: --sign */
 };
 
 /* The exit status, or a negated code. */

@@ -67,6 +67,7 @@ struct cli_values {
 	bool with_state;		 /* commit */
 	bool is_all, forget, take_state; /* state */
 	struct cli_list only, except, ours, theirs;
+	bool sign;
 	struct cli_list resources;
 	struct cli_list allow; /* rules of the gate */
 	bool no_gate;

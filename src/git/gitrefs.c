@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "git/gitrefs.h"
+
+#include "base/auto.h"
+#include "base/grow.h"
+#include "sys/attr.h"
+#include "sys/file.h"
+#include "sys/kernel.h"
+#include "tree/access.h"
+#include "tree/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFS "refs/"
+
+void gitrefs_done(struct gitrefs *refs)
+{
+	for (size_t i = 0; i < refs->n; i++)
+		free(refs->refs[i].name);
+	free(refs->refs);
+	*refs = (struct gitrefs){ 0 };
+}
+
+int gitrefs_add(struct gitrefs *refs, const char *name, const struct git_id *id)
+{
+	char *copy;
+
+	if (refs->n == GITREFS_MAX || strlen(name) > GITREFS_NAME_MAX)
+		return -EFBIG;
+	copy = strdup(name);
+	if (!copy || grow(refs->refs, refs->n) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	refs->refs[refs->n++] = (struct gitref){ copy, *id };
+	return 0;
+}
+
+int gitrefs_add_packed(struct gitrefs *refs, const char *text)
+{
+	char name[GITREFS_NAME_MAX + 1];
+	int r = 0;
+
+	while (r >= 0 && *text) {
+		size_t n = strcspn(text, "\n"), digits = strcspn(text, " \n");
+		struct git_id id;
+
+		if (digits < n && n - digits - 1 < sizeof(name) &&
+		    git_id_parse(text, digits, &id)) {
+			memcpy(name, text + digits + 1, n - digits - 1);
+			name[n - digits - 1] = '\0';
+			if (strncmp(name, REFS, strlen(REFS)) == 0)
+				r = gitrefs_add(refs, name, &id);
+		}
+		text += n + (text[n] == '\n');
+	}
+	return r;
+}
+
+int gitref_parse(char *text, struct git_id *ret_id, const char **ret_name)
+{
+	size_t n = strcspn(text, " \t\r\n");
+
+	if (git_id_parse(text, n, ret_id))
+		return 1;
+	if (strncmp(text, "ref:", 4) != 0)
+		return 0;
+	text += 4 + strspn(text + 4, " \t");
+	text[strcspn(text, "\r\n")] = '\0';
+	*ret_name = text;
+	return strncmp(text, REFS, strlen(REFS)) == 0 ? 2 : 0;
+}
+
+int gitref_read_file(int root, const char *prefix, const char *name, size_t max,
+		     char **ret_text)
+{
+	auto_free char *text = NULL;
+	char path[PATH_MAX];
+	auto_fd int fd = -1;
+	uint64_t size = 0;
+	ssize_t got;
+	int n = snprintf(path, sizeof(path), "%s%s%s", prefix,
+			 prefix[0] ? "/" : "", name);
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = access_open_regular(root, path, &size);
+	if (fd < 0)
+		return fd;
+	if (size > max)
+		return -EFBIG;
+	text = malloc((size_t)size + 1);
+	if (!text)
+		return -ENOMEM;
+	got = sys_pread_full(fd, text, (size_t)size, 0);
+	if (got < 0)
+		return (int)got;
+	text[got] = '\0';
+	*ret_text = take_ptr(&text);
+	return 0;
+}
+
+/* Of type tree_fn, below refs/. */
+static int add_file(void *ctx, const struct tree_visit *visit,
+		    struct hb_error *err)
+{
+	auto_free char *text = NULL;
+	char name[GITREFS_NAME_MAX + 1];
+	const char *other;
+	struct git_id id;
+	int n;
+
+	(void)err;
+	if (visit->when != TREE_ENTER || !S_ISREG(visit->attr.mode))
+		return 0;
+	n = snprintf(name, sizeof(name), REFS "%s", visit->path);
+	if (n < 0 || (size_t)n >= sizeof(name) ||
+	    gitref_read_file(visit->dir, "", visit->name, GITREFS_FILE_MAX,
+			     &text) < 0 ||
+	    gitref_parse(text, &id, &other) != 1)
+		return 0;
+	return gitrefs_add(ctx, name, &id);
+}
+
+int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix)
+{
+	char path[PATH_MAX];
+	auto_fd int dir = -1;
+	int n = snprintf(path, sizeof(path), "%s%srefs", prefix,
+			 prefix[0] ? "/" : "");
+
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	dir = sys_openat2(root, path, O_RDONLY | O_DIRECTORY, 0,
+			  K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
+	if (dir < 0)
+		return 0;
+	return tree_walk(dir, ".", TREE_LENIENT, add_file, refs, NULL);
+}
+
+int gitrefs_add_packed_file(struct gitrefs *refs, int root, const char *prefix)
+{
+	auto_free char *text = NULL;
+	int r = gitref_read_file(root, prefix, "packed-refs",
+				 GITREFS_PACKED_MAX, &text);
+
+	if (r == -ENOENT || r == -EACCES)
+		return 0;
+	return r < 0 ? r : gitrefs_add_packed(refs, text);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct gitref *)a)->name,
+		      ((const struct gitref *)b)->name);
+}
+
+void gitrefs_sort(struct gitrefs *refs)
+{
+	if (refs->n > 0)
+		qsort(refs->refs, refs->n, sizeof(*refs->refs), by_name);
+}
+
+const struct gitref *gitrefs_find(const struct gitrefs *refs, const char *name)
+{
+	size_t low = 0, high = refs->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(name, refs->refs[middle].name);
+
+		if (order == 0)
+			return &refs->refs[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}

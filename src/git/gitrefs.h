@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GIT_GITREFS_H
+#define HB_GIT_GITREFS_H
+
+#include "git/gitobject.h"
+
+/*
+ * The references of a repository by value: one file each below refs/, and the
+ * lines of packed-refs.  Names are any bytes that a file's name may have, so
+ * they are quoted where they are shown.
+ */
+#define GITREFS_MAX	   ((size_t)1 << 16)
+#define GITREFS_PACKED_MAX ((size_t)16 << 20)
+#define GITREFS_NAME_MAX   1024
+#define GITREFS_FILE_MAX   2048 /* of one reference */
+
+struct gitref {
+	char *name; /* "refs/heads/main" */
+	struct git_id id;
+};
+
+struct gitrefs {
+	struct gitref *refs; /* sorted by gitrefs_sort() */
+	size_t n;
+};
+
+void gitrefs_done(struct gitrefs *refs);
+#define auto_gitrefs __attribute__((cleanup(gitrefs_done)))
+
+/* -EFBIG: there are too many; -ENOMEM. */
+int gitrefs_add(struct gitrefs *refs, const char *name,
+		const struct git_id *id);
+
+/* The text of a packed-refs; lines that are none are passed over. */
+int gitrefs_add_packed(struct gitrefs *refs, const char *text);
+
+/*
+ * The files below refs/ of the git directory `prefix`, below `root`; "" is the
+ * root itself.  Those that name another reference are passed over.
+ */
+int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix);
+
+/* The same of packed-refs there. */
+int gitrefs_add_packed_file(struct gitrefs *refs, int root, const char *prefix);
+
+void gitrefs_sort(struct gitrefs *refs);
+
+/* NULL: there is none. */
+const struct gitref *gitrefs_find(const struct gitrefs *refs, const char *name);
+
+/*
+ * Reads the text of a reference.  1: it is an id.  2: it is the name of another
+ * reference, which lies in the text and is terminated there.  0: neither.
+ */
+int gitref_parse(char *text, struct git_id *ret_id, const char **ret_name);
+
+/* The file `prefix`/`name` below `root`, with a NUL.  -ENOENT, -EFBIG. */
+int gitref_read_file(int root, const char *prefix, const char *name, size_t max,
+		     char **ret_text);
+
+#endif

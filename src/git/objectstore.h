@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GIT_OBJECTSTORE_H
+#define HB_GIT_OBJECTSTORE_H
+
+#include "git/gitobject.h"
+
+struct hb_error;
+
+/*
+ * The objects of a repository, in as many git directories as a session has
+ * layers of it.  An object is its name: every directory that has it, loose or
+ * in a pack, has the same object.  A file with another content counts as
+ * missing.
+ *
+ * Nothing is followed (links, alternates, replace references, grafts), and the
+ * repository's configuration is not read.  Work has a bound for the store's
+ * whole life.
+ */
+#define OBJECTSTORE_WORK      ((uint64_t)1 << 30) /* bytes inflated */
+#define OBJECTSTORE_PACKS_MAX 256
+#define OBJECTSTORE_DIRS_MAX  64
+
+/* The sizes that are read: more is no commit that a person wrote. */
+#define OBJECTSTORE_COMMIT_MAX ((size_t)1 << 20)
+#define OBJECTSTORE_TREE_MAX   ((size_t)16 << 20)
+
+struct objectstore;
+
+/* NULL: no memory. */
+struct objectstore *objectstore_new(void);
+void objectstore_free(struct objectstore *store);
+
+/*
+ * Adds `objects` of the git directory `prefix` below `root`, which is borrowed;
+ * "" is the root itself.  Nothing there is success.
+ */
+int objectstore_add(struct objectstore *store, int root, const char *prefix);
+
+/*
+ * Reads an object.  -ENOENT: there is none, or none that can be read or that is
+ * its name; -EFBIG: it is larger than `max`, or the work is used up; -ENOMEM.
+ */
+int objectstore_read(struct objectstore *store, const struct git_id *id,
+		     size_t max, struct git_object *ret_object);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "review/repository.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/grow.h"
+#include "git/gitunit.h"
+#include "git/objectstore.h"
+#include "holdback/session.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A reference of the real repository is a file of it, or a line of its
+ * packed-refs.  In the session a file that it changed counts before that, and
+ * a file that it removed uncovers the line.  So the change set tells all that
+ * the session did, and the layers are not listed.
+ */
+
+#define WORD	    "cannot look at the repository"
+#define OLD_MAX	    4096 /* references of one side that a walk begins at */
+#define PACKED	    "packed-refs"
+#define WORKTREES   "worktrees/"
+#define MODULES_MAX 256 /* repositories */
+
+void repositories_done(struct repositories *repositories)
+{
+	for (size_t i = 0; i < repositories->n; i++) {
+		struct repository *repo = &repositories->list[i];
+
+		free(repo->prefix);
+		free(repo->packed);
+		free(repo->head);
+		gitrefs_done(&repo->touched);
+		gitrefs_done(&repo->old);
+		gitrefs_done(&repo->new);
+		objectstore_free(repo->objects);
+	}
+	free(repositories->list);
+	*repositories = (struct repositories){ 0 };
+}
+
+/* `rest` is the end of `path`, in the git directory. */
+static struct repository *find(struct repositories *all, size_t resource,
+			       const char *path, const char *rest)
+{
+	size_t n = (size_t)(rest - path);
+	struct repository *repo;
+
+	n -= n > 0;
+	for (size_t i = 0; i < all->n; i++) {
+		repo = &all->list[i];
+		if (repo->resource == resource && strlen(repo->prefix) == n &&
+		    strncmp(repo->prefix, path, n) == 0)
+			return repo;
+	}
+	if (all->n == MODULES_MAX || grow(all->list, all->n) < 0)
+		return NULL;
+	repo = &all->list[all->n];
+	*repo = (struct repository){ .resource = resource,
+				     .prefix = strndup(path, n) };
+	if (!repo->prefix)
+		return NULL;
+	all->n++;
+	return repo;
+}
+
+/* What the session has there, with a NUL; NULL: nothing, or too much. */
+static char *read_new(struct hb_changes *changes,
+		      const struct hb_change *change, size_t max)
+{
+	auto_free char *text = NULL;
+	ssize_t n;
+
+	if (change->new.type != HB_TYPE_FILE || change->new.size > max)
+		return NULL;
+	text = malloc((size_t)change->new.size + 1);
+	if (!text)
+		return NULL;
+	n = hb_changes_read(changes, HB_SIDE_NEW, text,
+			    (size_t)change->new.size, 0, NULL);
+	if (n < 0)
+		return NULL;
+	text[n] = '\0';
+	return take_ptr(&text);
+}
+
+static int touch(struct repository *repo, const char *name, char *text)
+{
+	struct git_id id = { "" };
+	const char *other;
+
+	/* A name of another reference is not followed: it counts as none. */
+	if (text && gitref_parse(text, &id, &other) != 1)
+		id.hex[0] = '\0';
+	return gitrefs_add(&repo->touched, name, &id);
+}
+
+static bool is_ref(const char *rest)
+{
+	return strncmp(rest, "refs/", 5) == 0;
+}
+
+static int note(struct repositories *all, struct hb_changes *changes,
+		const struct hb_change *change, enum git_place root)
+{
+	const char *rest = git_path_in_unit(root, change->path);
+	const char *from =
+		change->from ? git_path_in_unit(root, change->from) : NULL;
+	struct repository *repo;
+	int r = 0;
+
+	if (from && is_ref(from)) {
+		repo = find(all, change->resource, change->from, from);
+		r = repo ? touch(repo, from, NULL) : -ENOMEM;
+	}
+	if (r < 0 || !rest ||
+	    !(is_ref(rest) || strcmp(rest, PACKED) == 0 ||
+	      strcmp(rest, "HEAD") == 0))
+		return r;
+	/* A linked worktree has a HEAD of its own and no references. */
+	if (strstr(change->path, WORKTREES) &&
+	    strstr(change->path, WORKTREES) < rest)
+		return 0;
+	repo = find(all, change->resource, change->path, rest);
+	if (!repo)
+		return -ENOMEM;
+	if (is_ref(rest)) {
+		auto_free char *text =
+			read_new(changes, change, GITREFS_FILE_MAX);
+
+		return touch(repo, rest, text);
+	}
+	if (strcmp(rest, PACKED) == 0) {
+		repo->has_packed = true;
+		repo->packed = read_new(changes, change, GITREFS_PACKED_MAX);
+		repo->is_unknown =
+			change->new.type == HB_TYPE_FILE && !repo->packed;
+	} else {
+		repo->head = read_new(changes, change, GITREFS_FILE_MAX);
+	}
+	return 0;
+}
+
+/* All of `from` that none of the lists has. */
+static int merge(struct gitrefs *to, const struct gitrefs *from,
+		 const struct gitrefs *a, const struct gitrefs *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < from->n; i++) {
+		const struct gitref *ref = &from->refs[i];
+
+		if (ref->id.hex[0] && !(a && gitrefs_find(a, ref->name)) &&
+		    !(b && gitrefs_find(b, ref->name)))
+			r = gitrefs_add(to, ref->name, &ref->id);
+	}
+	return r;
+}
+
+static int read_refs(struct repository *repo, int base)
+{
+	auto_gitrefs struct gitrefs loose = { 0 };
+	auto_gitrefs struct gitrefs packed = { 0 };
+	auto_gitrefs struct gitrefs inside = { 0 };
+	auto_gitrefs struct gitrefs there = { 0 };
+	int r;
+
+	r = gitrefs_add_loose(&loose, base, repo->prefix);
+	if (r >= 0)
+		r = gitrefs_add_packed_file(&packed, base, repo->prefix);
+	if (r >= 0 && repo->packed)
+		r = gitrefs_add_packed(&inside, repo->packed);
+	else if (r >= 0 && !repo->has_packed)
+		r = merge(&inside, &packed, NULL, NULL);
+	gitrefs_sort(&loose);
+	gitrefs_sort(&packed);
+	gitrefs_sort(&inside);
+	gitrefs_sort(&repo->touched);
+	if (r >= 0)
+		r = merge(&repo->old, &packed, &loose, NULL);
+	if (r >= 0)
+		r = merge(&repo->old, &loose, NULL, NULL);
+	/* Files first: those of the session, and those that it left alone. */
+	if (r >= 0)
+		r = merge(&there, &repo->touched, NULL, NULL);
+	if (r >= 0)
+		r = merge(&there, &loose, &repo->touched, NULL);
+	gitrefs_sort(&there);
+	if (r >= 0)
+		r = merge(&repo->new, &inside, &there, NULL);
+	if (r >= 0)
+		r = merge(&repo->new, &there, NULL, NULL);
+	gitrefs_sort(&repo->old);
+	gitrefs_sort(&repo->new);
+	return r;
+}
+
+static int open_objects(struct repository *repo,
+			const struct resource *resource)
+{
+	int r = 0;
+
+	repo->objects = objectstore_new();
+	if (!repo->objects)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < resource->n_layers; i++)
+		r = objectstore_add(repo->objects, resource->layers[i],
+				    repo->prefix);
+	if (r >= 0)
+		r = objectstore_add(repo->objects, resource->base,
+				    repo->prefix);
+	return r;
+}
+
+static int fill(struct repository *repo, const struct resource *resource)
+{
+	int r = read_refs(repo, resource->base);
+
+	if (r >= 0)
+		r = open_objects(repo, resource);
+	if (r < 0 && r != -ENOMEM) {
+		repo->is_unknown = true;
+		gitrefs_done(&repo->old);
+		gitrefs_done(&repo->new);
+		r = 0;
+	}
+	return r;
+}
+
+int repositories_find(struct hb_session *s, struct hb_changes *changes,
+		      struct repositories *ret, struct hb_error *err)
+{
+	struct hb_change change;
+	int r, more;
+
+	r = hb_changes_rewind(changes, err);
+	if (r < 0)
+		return r;
+	while ((more = hb_changes_next(changes, &change, err)) == 1) {
+		const struct resource *resource =
+			&s->resources[change.resource];
+
+		if (!change.is_git || change.is_directory ||
+		    resource->is_gone || change.kind == 't' ||
+		    change.kind == 'P')
+			continue;
+		r = note(ret, changes, &change,
+			 resource->is_git ? GIT_TOP : GIT_OUTSIDE);
+		if (r < 0)
+			return hb_fail(err, r, WORD);
+	}
+	for (size_t i = 0; more >= 0 && r >= 0 && i < ret->n; i++)
+		r = fill(&ret->list[i], &s->resources[ret->list[i].resource]);
+	return more < 0 ? more : r < 0 ? hb_fail(err, r, WORD) : 0;
+}
+
+static int commits_beside(const struct repository *repo,
+			  const struct git_id *tip, const struct gitrefs *known,
+			  struct ancestry *ret)
+{
+	auto_free struct git_id *ids = NULL;
+	size_t n = 0;
+
+	*ret = (struct ancestry){ 0 };
+	for (size_t i = 0; i < known->n && n < OLD_MAX; i++) {
+		/* The usual case needs no walk. */
+		if (git_id_is_same(&known->refs[i].id, tip))
+			return 0;
+		if (grow(ids, n) < 0)
+			return -ENOMEM;
+		ids[n++] = known->refs[i].id;
+	}
+	return ancestry_find(repo->objects, tip, 1, ids, n, ret);
+}
+
+int repository_new_commits(const struct repository *repo,
+			   const struct git_id *tip, struct ancestry *ret)
+{
+	return commits_beside(repo, tip, &repo->old, ret);
+}
+
+int repository_lost_commits(const struct repository *repo,
+			    const struct git_id *tip, struct ancestry *ret)
+{
+	return commits_beside(repo, tip, &repo->new, ret);
+}
