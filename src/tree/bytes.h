@@ -28,4 +28,13 @@ static inline void bytes_put64(uint8_t *p, uint64_t v)
 	bytes_put32(p + 4, (uint32_t)(v >> 32));
 }
 
+/*
+ * A row X(member, place, bits) of a table of fields, between the struct at `o`
+ * and the bytes at `p`.  So writer and reader have one table.
+ */
+#define BYTES_PUT(member, at, bits) \
+	bytes_put##bits(p + (at), (uint##bits##_t)o->member);
+#define BYTES_GET(member, at, bits) \
+	o->member = (__typeof__(o->member))bytes_get##bits(p + (at));
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/time.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/bytes.h"
@@ -29,19 +30,28 @@
  * t_journal: every_cut, every_flip, and the crash loops for (a).
  */
 
-#define HEAD_SIZE    64
-#define TAIL_SIZE    56
-#define DONE_SIZE    48
-#define DONE_NEW     "journal.done.new"
-#define AROUND	     12 /* length and checksum before, length behind */
-#define WINDOW	     ((size_t)256 << 10)
-#define WRITE_SIZE   ((size_t)256 << 10)
-#define NSEC_PER_SEC 1000000000U
-#define RECORD_MIN   248 /* a payload with an empty path */
+#define HEAD_SIZE  64
+#define TAIL_SIZE  56
+#define DONE_SIZE  48
+#define DONE_NEW   "journal.done.new"
+#define NEW_FLAGS  (O_WRONLY | O_CREAT | O_NOFOLLOW)
+#define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+#define BEFORE	   8  /* length and checksum, in front of a record */
+#define AROUND	   12 /* and the length once more behind it */
+#define WINDOW	   ((size_t)256 << 10)
+#define WRITE_SIZE ((size_t)256 << 10)
+#define RECORD_MIN 248 /* a payload with an empty path */
 
 /* How much is summed up to find records in a damaged file. */
 #define SEARCH_FREE  ((uint64_t)64 << 20)
 #define SEARCH_TIMES 4 /* the size of the file */
+
+/* clang-format off */
+#define HEAD_FIELDS(X)                                                    \
+	X(kind, 16, 32) X(flags, 20, 32) X(n_resources, 24, 32)           \
+	X(id, 32, 64) X(n_ops, 40, 64)                                    \
+	X(since.tv_sec, 48, 64) X(since.tv_nsec, 56, 32)
+/* clang-format on */
 
 static const uint8_t head_magic[8] = "HBJOURN\n";
 static const uint8_t tail_magic[8] = "HBJTAIL\n";
@@ -51,13 +61,13 @@ struct journal_writer {
 	int dir;
 	int fd;
 	struct buf out; /* not written yet */
-	struct buf record;
 	struct sha256 hash;
 	uint64_t n_ops, bytes;
 };
 
 struct journal {
 	int fd;
+	uint32_t version;
 	struct journal_head head;
 	uint8_t hash[SHA256_SIZE];
 	uint64_t end; /* of the records */
@@ -67,11 +77,6 @@ struct journal {
 	uint64_t window_at;
 	uint64_t search; /* journal_next_whole(): bytes that it may sum up */
 };
-
-static void drop_new(struct journal_writer *w)
-{
-	(void)sys_unlinkat(w->dir, "journal.new", 0);
-}
 
 /*
  * The names that its end needs.  A disk that is full by then would leave it in
@@ -87,8 +92,7 @@ static int keep_room(int dir, enum journal_kind kind)
 	r = sys_mkdirat(dir, kind == JOURNAL_UNDO ? "undone" : "done", 0700);
 	if (r < 0 && r != -EEXIST)
 		return r;
-	fd = sys_openat(dir, DONE_NEW,
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	fd = sys_openat(dir, DONE_NEW, NEW_FLAGS | O_TRUNC, 0600);
 	return fd < 0 ? fd : sys_write_all(fd, bytes, sizeof(bytes));
 }
 
@@ -96,26 +100,20 @@ int journal_begin(int dir, enum journal_kind kind,
 		  struct journal_writer **ret_writer, struct hb_error *err)
 {
 	struct journal_writer *w = calloc(1, sizeof(*w));
-	uint8_t head[HEAD_SIZE] = { 0 };
-	int r;
+	int r = w ? keep_room(dir, kind) : -ENOMEM;
 
-	if (!w)
-		return hb_fail(err, -ENOMEM, "cannot begin the journal");
-	w->dir = dir;
-	r = keep_room(dir, kind);
 	if (r >= 0)
-		r = w->fd = sys_openat(
-			dir, "journal.new",
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+		r = sys_openat(dir, "journal.new", NEW_FLAGS | O_TRUNC, 0600);
 	if (r < 0) {
 		free(w);
 		return hb_fail(err, r, "cannot create the journal");
 	}
+	w->dir = dir;
+	w->fd = r;
 	buf_init(&w->out, WRITE_SIZE + JOURNAL_RECORD_MAX + AROUND);
-	buf_init(&w->record, JOURNAL_RECORD_MAX);
 	sha256_init(&w->hash);
 	/* Room for the head, which is known at the end. */
-	(void)buf_add(&w->out, head, sizeof(head));
+	(void)buf_add_fill(&w->out, 0, HEAD_SIZE);
 	*ret_writer = w;
 	return 0;
 }
@@ -126,10 +124,9 @@ void journal_writer_free(struct journal_writer *w)
 		return;
 	if (w->fd >= 0) {
 		sys_close(w->fd);
-		drop_new(w);
+		(void)sys_unlinkat(w->dir, "journal.new", 0);
 	}
 	buf_done(&w->out);
-	buf_done(&w->record);
 	free(w);
 }
 
@@ -148,58 +145,54 @@ static int flush(struct journal_writer *w, struct hb_error *err)
 int journal_add(struct journal_writer *w, const struct op *op,
 		struct hb_error *err)
 {
-	uint8_t before[8], behind[4];
+	size_t at = w->out.len, len;
+	uint8_t *p;
 	int r;
 
 	/* No reader could read it again, and the session would be lost. */
 	if (!op_is_legal(op))
 		return hb_fail(err, -EINVAL,
 			       "the plan has an operation of no known form");
-	buf_cut(&w->record, 0);
-	r = record_encode(op, &w->record);
+	(void)buf_add_fill(&w->out, 0, BEFORE);
+	r = record_encode(op, &w->out);
+	len = w->out.len - at - BEFORE;
+	if (r >= 0 && len > JOURNAL_RECORD_MAX)
+		r = buf_fail(&w->out, -E2BIG);
 	if (r == -E2BIG)
 		return hb_fail(err, -EMSGSIZE,
 			       "a path and its attributes are too long");
+	r = buf_add_fill(&w->out, 0, AROUND - BEFORE);
 	if (r < 0)
 		return hb_fail(err, r, "cannot write the journal");
-
-	bytes_put32(before, (uint32_t)w->record.len);
-	bytes_put32(before + 4, record_sum(w->record.data, w->record.len));
-	bytes_put32(behind, (uint32_t)w->record.len);
-	sha256_add(&w->hash, before, sizeof(before));
-	sha256_add(&w->hash, w->record.data, w->record.len);
-	sha256_add(&w->hash, behind, sizeof(behind));
-	(void)buf_add(&w->out, before, sizeof(before));
-	(void)buf_add(&w->out, w->record.data, w->record.len);
-	(void)buf_add(&w->out, behind, sizeof(behind));
-	w->bytes += AROUND + w->record.len;
+	p = (uint8_t *)w->out.data + at;
+	bytes_put32(p, (uint32_t)len);
+	bytes_put32(p + 4, record_sum(p + BEFORE, len));
+	bytes_put32(p + BEFORE + len, (uint32_t)len);
+	sha256_add(&w->hash, p, AROUND + len);
+	w->bytes += AROUND + len;
 	w->n_ops++;
-	return w->out.len < WRITE_SIZE && !w->out.error ? 0 : flush(w, err);
+	return w->out.len < WRITE_SIZE ? 0 : flush(w, err);
 }
 
-static void encode_head(const struct journal_head *head, uint64_t n_ops,
-			uint8_t out[HEAD_SIZE])
+static void encode_head(const struct journal_head *o, uint8_t p[HEAD_SIZE])
 {
-	memset(out, 0, HEAD_SIZE);
-	memcpy(out, head_magic, sizeof(head_magic));
-	bytes_put32(out + 8, JOURNAL_VERSION);
-	bytes_put32(out + 12, HEAD_SIZE);
-	bytes_put32(out + 16, (uint32_t)head->kind);
-	bytes_put32(out + 20, head->flags);
-	bytes_put32(out + 24, head->n_resources);
-	bytes_put64(out + 32, head->id);
-	bytes_put64(out + 40, n_ops);
-	bytes_put64(out + 48, (uint64_t)head->since.tv_sec);
-	bytes_put32(out + 56, (uint32_t)head->since.tv_nsec);
-	bytes_put32(out + 60, record_sum(out, 60));
+	memset(p, 0, HEAD_SIZE);
+	memcpy(p, head_magic, sizeof(head_magic));
+	bytes_put32(p + 8, JOURNAL_VERSION);
+	bytes_put32(p + 12, HEAD_SIZE);
+	HEAD_FIELDS(BYTES_PUT)
+	bytes_put32(p + 60, record_sum(p, 60));
 }
 
-/* Renames and syncs; a name that may not last is taken back. */
-static int publish_at(int dir, const char *from, const char *to,
-		      bool *ret_uncertain)
+/* Syncs, renames and syncs; a name that may not last is taken back. */
+static int publish(int fd, int dir, const char *from, const char *to,
+		   bool *ret_uncertain)
 {
-	int r = sys_renameat(dir, from, dir, to);
+	int r = sys_fsync(fd);
 
+	if (r < 0)
+		return r;
+	r = sys_renameat(dir, from, dir, to);
 	if (r < 0)
 		return r;
 	r = sys_fsync(dir);
@@ -210,28 +203,16 @@ static int publish_at(int dir, const char *from, const char *to,
 	return r;
 }
 
-/* The head comes last: without it the file is no journal. */
-static int publish(struct journal_writer *w, const uint8_t head[HEAD_SIZE],
-		   bool *ret_uncertain)
-{
-	int r = sys_pwrite_all(w->fd, head, HEAD_SIZE, 0);
-
-	if (r < 0)
-		return r;
-	r = sys_fsync(w->fd);
-	if (r < 0)
-		return r;
-	return publish_at(w->dir, "journal.new", "journal", ret_uncertain);
-}
-
 int journal_publish(struct journal_writer *w, const struct journal_head *head,
 		    bool *ret_uncertain, struct hb_error *err)
 {
 	uint8_t first[HEAD_SIZE], last[TAIL_SIZE] = { 0 };
+	struct journal_head all = *head;
 	int r;
 
 	*ret_uncertain = false;
-	encode_head(head, w->n_ops, first);
+	all.n_ops = w->n_ops;
+	encode_head(&all, first);
 	sha256_add(&w->hash, first, sizeof(first));
 	memcpy(last, tail_magic, sizeof(tail_magic));
 	bytes_put64(last + 8, w->bytes);
@@ -242,7 +223,11 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 	if (r < 0)
 		return r;
 
-	r = publish(w, first, ret_uncertain);
+	/* The head comes last: without it the file is no journal. */
+	r = sys_pwrite_all(w->fd, first, sizeof(first), 0);
+	if (r >= 0)
+		r = publish(w->fd, w->dir, "journal.new", "journal",
+			    ret_uncertain);
 	if (r < 0 && *ret_uncertain) {
 		hb_fix(err, "holdback recover, which finishes it, or "
 			    "holdback recover --back");
@@ -262,6 +247,7 @@ int journal_publish(struct journal_writer *w, const struct journal_head *head,
 static int view(struct journal *j, uint64_t offset, size_t n,
 		const uint8_t **ret_bytes)
 {
+	size_t room = n > WINDOW ? n : WINDOW;
 	uint64_t from = offset;
 	ssize_t got;
 
@@ -269,13 +255,13 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 		*ret_bytes = j->window + (offset - j->window_at);
 		return 0;
 	}
-	if (n > j->room) {
-		uint8_t *larger = realloc(j->window, n);
+	if (room > j->room) {
+		uint8_t *larger = realloc(j->window, room);
 
 		if (!larger)
 			return -ENOMEM;
 		j->window = larger;
-		j->room = n;
+		j->room = room;
 	}
 	/* A reader that goes backwards wants the bytes before. */
 	if (offset < j->window_at)
@@ -292,9 +278,9 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 	return 0;
 }
 
-/* The record at `at`, whose payload length is known to fit into the file. */
-static int read_record(struct journal *j, uint64_t at, uint64_t *ret_len,
-		       const uint8_t **ret_payload)
+/* The operation of the record at `at`, and where the record behind it is. */
+static int read_op(struct journal *j, uint64_t at, uint64_t *ret_next,
+		   struct op *ret_op)
 {
 	const uint8_t *p;
 	uint32_t len;
@@ -302,7 +288,7 @@ static int read_record(struct journal *j, uint64_t at, uint64_t *ret_len,
 
 	if (j->end - at < AROUND)
 		return -EBADMSG;
-	r = view(j, at, 8, &p);
+	r = view(j, at, BEFORE, &p);
 	if (r < 0)
 		return r;
 	len = bytes_get32(p);
@@ -311,67 +297,56 @@ static int read_record(struct journal *j, uint64_t at, uint64_t *ret_len,
 	r = view(j, at, (size_t)len + AROUND, &p);
 	if (r < 0)
 		return r;
-	if (bytes_get32(p) != len || bytes_get32(p + 8 + len) != len ||
-	    record_sum(p + 8, len) != bytes_get32(p + 4))
+	if (bytes_get32(p) != len || bytes_get32(p + BEFORE + len) != len ||
+	    record_sum(p + BEFORE, len) != bytes_get32(p + 4))
 		return -EBADMSG;
-	*ret_len = len;
-	*ret_payload = p + 8;
+	r = record_decode(p + BEFORE, len, j->head.n_resources, ret_op);
+	if (r < 0)
+		return r;
+	*ret_next = at + len + AROUND;
 	return 0;
 }
 
-static int read_op(struct journal *j, uint64_t at, uint64_t *ret_len,
-		   struct op *ret_op)
-{
-	const uint8_t *payload;
-	int r = read_record(j, at, ret_len, &payload);
-
-	if (r < 0)
-		return r;
-	return record_decode(payload, (size_t)*ret_len, j->head.n_resources,
-			     ret_op);
-}
-
-static int fail_read(int r, struct hb_error *err)
+static int fail_read(const struct journal *j, int r, struct hb_error *err)
 {
 	if (r == -EBADMSG)
 		return hb_fail(err, -HB_E_CORRUPT, "the journal is damaged");
-	return hb_fail(err, r, "cannot read the journal");
+	if (r != -HB_E_UNSUPPORTED)
+		return hb_fail(err, r, "cannot read the journal");
+	hb_fix(err, "use the version of holdback that wrote it");
+	return hb_fail(err, r, "the journal has version %u, known is %d",
+		       j->version, JOURNAL_VERSION);
 }
 
 int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err)
 {
-	uint64_t len;
 	int r;
 
 	if (j->at >= j->end)
 		return 0;
-	r = read_op(j, j->at, &len, ret_op);
-	if (r < 0)
-		return fail_read(r, err);
-	j->at += len + AROUND;
-	return 1;
+	r = read_op(j, j->at, &j->at, ret_op);
+	return r < 0 ? fail_read(j, r, err) : 1;
 }
 
 int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err)
 {
+	uint64_t start, next;
 	const uint8_t *p;
-	uint64_t len, start;
 	int r;
 
 	if (j->at <= HEAD_SIZE)
 		return 0;
-	if (j->at - HEAD_SIZE < AROUND)
-		return fail_read(-EBADMSG, err);
 	r = view(j, j->at - 4, 4, &p);
 	if (r < 0)
-		return fail_read(r, err);
-	len = bytes_get32(p);
-	if (len > JOURNAL_RECORD_MAX || len + AROUND > j->at - HEAD_SIZE)
-		return fail_read(-EBADMSG, err);
-	start = j->at - len - AROUND;
-	r = read_op(j, start, &len, ret_op);
+		return fail_read(j, r, err);
+	start = j->at - AROUND - bytes_get32(p);
+	r = start < HEAD_SIZE || start > j->at
+		    ? -EBADMSG
+		    : read_op(j, start, &next, ret_op);
+	if (r >= 0 && next != j->at)
+		r = -EBADMSG;
 	if (r < 0)
-		return fail_read(r, err);
+		return fail_read(j, r, err);
 	j->at = start;
 	return 1;
 }
@@ -396,160 +371,121 @@ const uint8_t *journal_hash(const struct journal *j)
 	return j->hash;
 }
 
-static int read_head(struct journal *j, struct hb_error *err)
+static int read_head(struct journal *j)
 {
+	struct journal_head *o = &j->head;
 	const uint8_t *p;
-	uint32_t kind, flags, version;
 	int r;
 
 	r = view(j, 0, HEAD_SIZE, &p);
 	if (r < 0)
-		return fail_read(r, err);
+		return r;
 	if (memcmp(p, head_magic, sizeof(head_magic)) != 0)
-		return fail_read(-EBADMSG, err);
-	version = bytes_get32(p + 8);
-	if (version > JOURNAL_VERSION) {
-		hb_fix(err, "use the version of holdback that wrote it");
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "the journal has version %u, known is %d",
-			       version, JOURNAL_VERSION);
-	}
-	kind = bytes_get32(p + 16);
-	flags = bytes_get32(p + 20);
-	if (version == 0 || record_sum(p, 60) != bytes_get32(p + 60) ||
-	    bytes_get32(p + 12) != HEAD_SIZE || kind == 0 ||
-	    kind >= JOURNAL_KINDS || (flags & ~(uint32_t)JOURNAL_FLAGS_ALL) ||
-	    bytes_get32(p + 24) > JOURNAL_RESOURCE_MAX ||
-	    bytes_get32(p + 56) >= NSEC_PER_SEC)
-		return fail_read(-EBADMSG, err);
-	j->head = (struct journal_head){
-		.kind = (enum journal_kind)kind,
-		.flags = flags,
-		.n_resources = bytes_get32(p + 24),
-		.id = bytes_get64(p + 32),
-		.n_ops = bytes_get64(p + 40),
-		.since = { .tv_sec = (time_t)bytes_get64(p + 48),
-			   .tv_nsec = (long)bytes_get32(p + 56) },
-	};
-	return 0;
+		return -EBADMSG;
+	/* The version first: a newer one may be of another shape. */
+	j->version = bytes_get32(p + 8);
+	if (j->version > JOURNAL_VERSION)
+		return -HB_E_UNSUPPORTED;
+	HEAD_FIELDS(BYTES_GET)
+	return j->version == 0 || record_sum(p, 60) != bytes_get32(p + 60) ||
+			       bytes_get32(p + 12) != HEAD_SIZE ||
+			       o->kind == 0 || o->kind >= JOURNAL_KINDS ||
+			       (o->flags & ~(unsigned)JOURNAL_FLAGS_ALL) ||
+			       o->n_resources > JOURNAL_RESOURCE_MAX ||
+			       !time_is_valid(o->since)
+		       ? -EBADMSG
+		       : 0;
 }
 
-/* Looks at every byte once. */
-static int check_all(struct journal *j, uint64_t size, struct hb_error *err)
+/* Every byte is looked at before anything of it is used. */
+static int check_all(struct journal *j)
 {
-	uint8_t tail[TAIL_SIZE], hash[SHA256_SIZE];
+	uint8_t tail[TAIL_SIZE];
 	struct sha256 h;
 	const uint8_t *p;
-	uint64_t n = 0;
+	uint64_t n, next;
 	struct op op;
 	int r;
 
-	r = view(j, size - TAIL_SIZE, TAIL_SIZE, &p);
+	r = read_head(j);
 	if (r < 0)
-		return fail_read(r, err);
+		return r;
+	if (j->end < HEAD_SIZE + TAIL_SIZE)
+		return -EBADMSG;
+	j->end -= TAIL_SIZE;
+	r = view(j, j->end, TAIL_SIZE, &p);
+	if (r < 0)
+		return r;
 	memcpy(tail, p, sizeof(tail));
 	if (memcmp(tail, tail_magic, sizeof(tail_magic)) != 0 ||
 	    bytes_get64(tail + 8) != j->end - HEAD_SIZE ||
 	    record_sum(tail, 52) != bytes_get32(tail + 52))
-		return fail_read(-EBADMSG, err);
+		return -EBADMSG;
 
 	sha256_init(&h);
-	for (uint64_t at = HEAD_SIZE; at < j->end;) {
-		size_t some = j->end - at < 4096 ? (size_t)(j->end - at) : 4096;
-
-		r = view(j, at, some, &p);
+	for (n = 0; j->at < j->end; n++, j->at = next) {
+		r = read_op(j, j->at, &next, &op);
+		if (r >= 0)
+			r = view(j, j->at, (size_t)(next - j->at), &p);
 		if (r < 0)
-			return fail_read(r, err);
-		sha256_add(&h, p, some);
-		at += some;
+			return r;
+		sha256_add(&h, p, (size_t)(next - j->at));
 	}
 	r = view(j, 0, HEAD_SIZE, &p);
 	if (r < 0)
-		return fail_read(r, err);
-	sha256_add(&h, p, HEAD_SIZE);
-	sha256_end(&h, hash);
-	if (memcmp(hash, tail + 16, sizeof(hash)) != 0)
-		return fail_read(-EBADMSG, err);
-
-	journal_to_start(j);
-	while ((r = journal_next(j, &op, err)) == 1)
-		n++;
-	if (r < 0)
 		return r;
-	if (n != j->head.n_ops)
-		return fail_read(-EBADMSG, err);
-	memcpy(j->hash, hash, sizeof(hash));
+	sha256_add(&h, p, HEAD_SIZE);
+	sha256_end(&h, j->hash);
 	journal_to_start(j);
-	return 0;
+	return memcmp(j->hash, tail + 16, sizeof(j->hash)) != 0 ||
+			       n != j->head.n_ops
+		       ? -EBADMSG
+		       : 0;
 }
 
-static int check_owner(int fd, uint64_t *ret_size, struct hb_error *err)
+/* A reader of the file, which is taken.  Nothing but its owner is checked. */
+static int new_reader(int fd, struct journal **ret_journal,
+		      struct hb_error *err)
 {
+	auto_journal struct journal *j = calloc(1, sizeof(*j));
 	struct sys_attr a;
-	int r = sys_attr_at(fd, "", &a);
+	int r;
 
+	if (!j) {
+		sys_close(fd);
+		return hb_fail(err, -ENOMEM, "cannot read the journal");
+	}
+	j->fd = fd;
+	r = sys_attr_at(fd, "", &a);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at the journal");
 	if (!S_ISREG(a.mode) || a.uid != sys_effective_uid())
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the journal belongs to another user");
-	*ret_size = a.size;
+	j->end = a.size;
+	journal_to_start(j);
+	*ret_journal = take_ptr(&j);
 	return 0;
-}
-
-/* All of the file is looked at before anything of it is used. */
-static int read_all(struct journal *j, struct hb_error *err)
-{
-	uint64_t size = 0;
-	int r;
-
-	r = check_owner(j->fd, &size, err);
-	if (r < 0)
-		return r;
-	/* The version first: a newer one may be of another shape. */
-	r = size < HEAD_SIZE ? fail_read(-EBADMSG, err) : read_head(j, err);
-	if (r < 0)
-		return r;
-	if (size < HEAD_SIZE + TAIL_SIZE)
-		return fail_read(-EBADMSG, err);
-	j->end = size - TAIL_SIZE;
-	return check_all(j, size, err);
-}
-
-/* A reader of the file, which is taken; NULL for want of memory. */
-static struct journal *new_reader(int fd, struct hb_error *err)
-{
-	struct journal *j = calloc(1, sizeof(*j));
-
-	if (j) {
-		j->fd = fd;
-		j->room = WINDOW;
-		j->window = malloc(j->room);
-	} else {
-		sys_close(fd);
-	}
-	if (j && j->window)
-		return j;
-	journal_free(j);
-	(void)hb_fail(err, -ENOMEM, "cannot read the journal");
-	return NULL;
 }
 
 int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 {
-	auto_journal struct journal *j = new_reader(fd, err);
-	int r = j ? read_all(j, err) : -ENOMEM;
+	auto_journal struct journal *j = NULL;
+	int r;
 
+	r = new_reader(fd, &j, err);
 	if (r < 0)
 		return r;
+	r = check_all(j);
+	if (r < 0)
+		return fail_read(j, r, err);
 	*ret_journal = take_ptr(&j);
 	return 0;
 }
 
 static int open_file(int dir, const char *name, struct hb_error *err)
 {
-	int fd = sys_openat(dir, name,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	int fd = sys_openat(dir, name, READ_FLAGS, 0);
 
 	return fd >= 0 || fd == -ENOENT
 		       ? fd
@@ -564,49 +500,32 @@ int journal_open(int dir, const char *name, struct journal **ret_journal,
 	return fd < 0 ? fd : journal_read(fd, ret_journal, err);
 }
 
-/* 1: the head is whole; 0: it is not. */
-static int try_head(struct journal *j, struct hb_error *err)
-{
-	struct hb_error why = { 0 };
-	const uint8_t *p;
-	int r = j->end < HEAD_SIZE ? -HB_E_CORRUPT : read_head(j, &why);
-
-	/* A version that is damage itself is not a newer one. */
-	if (r == -HB_E_UNSUPPORTED && view(j, 0, HEAD_SIZE, &p) == 0 &&
-	    record_sum(p, 60) != bytes_get32(p + 60))
-		r = -HB_E_CORRUPT;
-	if (r == -HB_E_CORRUPT) {
-		j->head = (struct journal_head){ .n_resources =
-							 JOURNAL_RESOURCE_MAX };
-		return 0;
-	}
-	if (r < 0 && err)
-		*err = why;
-	return r < 0 ? r : 1;
-}
-
 int journal_open_damaged(int dir, const char *name,
 			 struct journal **ret_journal, bool *ret_has_head,
 			 struct hb_error *err)
 {
 	auto_journal struct journal *j = NULL;
 	int fd = open_file(dir, name, err);
+	const uint8_t *p;
 	int r;
 
 	if (fd < 0)
 		return fd;
-	j = new_reader(fd, err);
-	if (!j)
-		return -ENOMEM;
-	r = check_owner(j->fd, &j->end, err);
+	r = new_reader(fd, &j, err);
 	if (r < 0)
 		return r;
-	r = try_head(j, err);
+	r = read_head(j);
+	/* A version that is damage itself is not a newer one. */
+	if (r == -HB_E_UNSUPPORTED && view(j, 0, HEAD_SIZE, &p) == 0 &&
+	    record_sum(p, 60) != bytes_get32(p + 60))
+		r = -EBADMSG;
+	if (r < 0 && r != -EBADMSG)
+		return fail_read(j, r, err);
+	*ret_has_head = r == 0;
 	if (r < 0)
-		return r;
-	*ret_has_head = r == 1;
+		j->head = (struct journal_head){ .n_resources =
+							 JOURNAL_RESOURCE_MAX };
 	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
-	journal_to_start(j);
 	*ret_journal = take_ptr(&j);
 	return 0;
 }
@@ -621,7 +540,7 @@ static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
 	const uint8_t *p;
 	uint64_t end;
 	ssize_t n;
-	int r = view(j, at, 8, &p);
+	int r = view(j, at, BEFORE, &p);
 
 	if (r < 0)
 		return r;
@@ -629,9 +548,9 @@ static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
 	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
 	    *ret_len > j->end - at - AROUND)
 		return 0;
-	end = at + 8 + *ret_len;
+	end = at + BEFORE + *ret_len;
 	if (end + 4 <= j->window_at + j->filled)
-		return bytes_get32(p + 8 + *ret_len) == *ret_len;
+		return bytes_get32(p + BEFORE + *ret_len) == *ret_len;
 	n = sys_pread_full(j->fd, behind, sizeof(behind), end);
 	if (n < 0)
 		return (int)n;
@@ -641,7 +560,6 @@ static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
 int journal_next_whole(struct journal *j, struct op *ret_op,
 		       struct hb_error *err)
 {
-	uint64_t read;
 	uint32_t len;
 	int r = 0;
 
@@ -655,17 +573,15 @@ int journal_next_whole(struct journal *j, struct op *ret_op,
 		if (len > j->search)
 			return 0;
 		j->search -= len;
-		r = read_op(j, j->at, &read, ret_op);
-		if (r >= 0) {
-			j->at += len + AROUND;
+		r = read_op(j, j->at, &j->at, ret_op);
+		if (r >= 0)
 			return 1;
-		}
 		if (r != -EBADMSG)
 			break;
 		r = 0;
 	}
 	/* Shorter than it was a moment ago: there is no more. */
-	return r < 0 && r != -EBADMSG ? fail_read(r, err) : 0;
+	return r < 0 && r != -EBADMSG ? fail_read(j, r, err) : 0;
 }
 
 void journal_free(struct journal *j)
@@ -678,37 +594,25 @@ void journal_free(struct journal *j)
 	free(j);
 }
 
-static int write_done(int dir, const uint8_t bytes[DONE_SIZE])
-{
-	bool uncertain = false;
-	auto_fd int fd = -1;
-	int r;
-
-	/* Without O_TRUNC: keep_room() has made it as long as it will be. */
-	fd = sys_openat(dir, DONE_NEW, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return fd;
-	r = sys_write_all(fd, bytes, DONE_SIZE);
-	if (r < 0)
-		return r;
-	r = sys_fsync(fd);
-	if (r < 0)
-		return r;
-	/* Uncertain or not: recovery finds every step done and says it again.
-	 */
-	return publish_at(dir, DONE_NEW, "journal.done", &uncertain);
-}
-
 int journal_write_done(int dir, const uint8_t hash[32], struct hb_error *err)
 {
 	uint8_t bytes[DONE_SIZE] = { 0 };
+	bool uncertain = false;
+	auto_fd int fd = -1;
 	int r;
 
 	memcpy(bytes, done_magic, sizeof(done_magic));
 	bytes_put32(bytes + 8, JOURNAL_VERSION);
 	memcpy(bytes + 12, hash, SHA256_SIZE);
 	bytes_put32(bytes + 44, record_sum(bytes, 44));
-	r = write_done(dir, bytes);
+	/* Without O_TRUNC: keep_room() has made it as long as it will be. */
+	r = fd = sys_openat(dir, DONE_NEW, NEW_FLAGS, 0600);
+	if (r >= 0)
+		r = sys_write_all(fd, bytes, DONE_SIZE);
+	/* Uncertain or not: recovery finds every step done and says it again.
+	 */
+	if (r >= 0)
+		r = publish(fd, dir, DONE_NEW, "journal.done", &uncertain);
 	return r < 0 ? hb_fail(err, r, "cannot say that it is done") : 0;
 }
 
@@ -718,8 +622,7 @@ int journal_is_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	auto_fd int fd = -1;
 	ssize_t n;
 
-	fd = sys_openat(dir, "journal.done",
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	fd = sys_openat(dir, "journal.done", READ_FLAGS, 0);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
