@@ -53,6 +53,18 @@ void hb_record_at(struct hb_error *err, int r, const char *path,
 void hb_fix(struct hb_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * Hands on what was recorded in `why`, for callers that tell some failures and
+ * not others.  Returns `r`; if that is no failure, `err` stays as it is.
+ */
+static inline int hb_pass(struct hb_error *err, const struct hb_error *why,
+			  int r)
+{
+	if (r < 0 && err)
+		*err = *why;
+	return r;
+}
+
 /* Writes "text: reason" into `buf`.  Always terminates it. */
 void hb_error_format(const struct hb_error *err, char *buf, size_t size);
 

@@ -228,11 +228,8 @@ static int mount_layers(struct box *box, const struct plan_op *op,
 		if (r >= 0)
 			return mounts_attach(box, mount, op->dest, 0755, err);
 		/* Words come only once the kernel understood the layers. */
-		if (why.code != 0) {
-			if (err)
-				*err = why;
-			return r;
-		}
+		if (why.code != 0)
+			return hb_pass(err, &why, r);
 	}
 	target = dest_make_dir(box, op->dest, 0755, 0755, err);
 	if (target < 0)

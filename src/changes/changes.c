@@ -712,9 +712,7 @@ int changes_scan(const struct changes_request *request,
 		why = (struct hb_error){ 0 };
 		r = scan_once(request, ret_changes, &why);
 	}
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 void changes_free(struct changes *changes)

@@ -357,9 +357,7 @@ static int open_base(struct walk *w, const char *name, const struct entry *e,
 		c->is_unreadable = true;
 		return 0;
 	}
-	if (err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 static int ask_base(struct walk *w, const char *name, struct sighting *s,
@@ -378,11 +376,8 @@ static int ask_base(struct walk *w, const char *name, struct sighting *s,
 		s->doubt = CONFLICT_UNREADABLE;
 		return 0;
 	}
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0)
+		return hb_pass(err, &why, r);
 	if (s->old.type != ENTRY_DIR)
 		return 0;
 	if (f->in_gone || f->hides || c->hides || w->request->is_whole ||

@@ -78,11 +78,8 @@ int git_same_index(const struct side *a, const struct side *b,
 	second = access_open_file(b->dir, b->name, b->entry, b->in_layer, &why);
 	if (second == -EACCES)
 		return 0;
-	if (second < 0) {
-		if (err)
-			*err = why;
-		return second;
-	}
+	if (second < 0)
+		return hb_pass(err, &why, second);
 	r = gitindex_is_same(read_fd, &first, a->entry->size, &second,
 			     b->entry->size);
 	if (r < 0)

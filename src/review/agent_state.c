@@ -288,9 +288,7 @@ static int make_session(struct hb_store *store, struct session_record *record,
 		if (r != -HB_E_STATE)
 			break;
 	}
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 /* Of type shelf_fn: every agent's files into the one session. */

@@ -43,9 +43,7 @@ static int check_allow(const struct session_gate *gate, const char *words,
 		if (r >= 0)
 			return 0;
 	}
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 int session_gate_begin(struct session_gate *gate, struct hb_session *session,

@@ -192,9 +192,7 @@ int gone_put_off(struct hb_session *s, struct hb_error *err)
 			gone_fix(s, i, &why);
 		if (r >= 0)
 			continue;
-		if (err)
-			*err = why;
-		return r;
+		return hb_pass(err, &why, r);
 	}
 	return 0;
 }
@@ -292,9 +290,7 @@ int gone_judge(struct hb_session *s, size_t number, int *ret_base,
 	}
 	if (base == -HB_E_STATE)
 		gone_fix(s, number, &why);
-	if (err)
-		*err = why;
-	return base;
+	return hb_pass(err, &why, base);
 }
 
 int gone_open(const struct hb_session *s, size_t number, struct resource *ret,

@@ -134,11 +134,8 @@ int groups_probe(int base, struct groups_found *ret_found, struct hb_error *err)
 	if (r >= 0 && p.n <= PROBE_MAX)
 		r = tree_walk(base, ".", TREE_LENIENT, probe_one, &p, &why);
 	who_done(&p.who);
-	if (r < 0 && r != ENOUGH) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0 && r != ENOUGH)
+		return hb_pass(err, &why, r);
 	if (p.n <= PROBE_MAX)
 		return 0;
 	*ret_found = found;

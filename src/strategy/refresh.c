@@ -316,11 +316,8 @@ static int copy_file(struct refresh *f, struct wanted *w,
 	}
 	if (!w->is_layer && (r == -EACCES || r == -EXDEV || r == -EPERM))
 		return hold(f, w, &(struct entry){ 0 }, err);
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0)
+		return hb_pass(err, &why, r);
 	r = entry_read_base(dir, w->s->name, &made, err);
 	if (r < 0)
 		return r;
@@ -602,11 +599,8 @@ static int attempt(struct refresh *f, int copy, struct hb_error *err)
 	r = baseline_open(p->dir, call->boot, &f->old, &why);
 	/* Without one everything is copied again. */
 	is_new = r < 0 || !f->old.is_trusted;
-	if (r < 0 && r != -ENOENT && r != -HB_E_CORRUPT) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0 && r != -ENOENT && r != -HB_E_CORRUPT)
+		return hb_pass(err, &why, r);
 	r = baseline_begin(p->dir, &f->new, err);
 	if (r >= 0)
 		r = walk(f, copy, err);

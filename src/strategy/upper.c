@@ -368,7 +368,7 @@ static bool is_below(const struct upper *u, const char *path, const char *name)
 						    place_parent(path, name),
 						    O_PATH, NULL);
 
-		if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP)
+		if (access_is_gone(dir))
 			continue;
 		if (dir < 0 || sys_attr_at(dir, name, &a) != -ENOENT)
 			return true;
@@ -429,7 +429,7 @@ static int hide_lower(struct upper *u, const struct upper_source *source,
 			access_open_below(lower_at(u, i), source->path,
 					  strlen(source->path), O_RDONLY, NULL);
 
-		if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP)
+		if (access_is_gone(dir))
 			continue;
 		/* What cannot be listed is hidden as a whole. */
 		if (dir < 0) {

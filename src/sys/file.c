@@ -150,6 +150,18 @@ int sys_mkdirat(int dirfd, const char *path, mode_t mode)
 	return (int)DURABLE("mkdirat", mkdirat(dirfd, path, mode));
 }
 
+int sys_open_dir(int dirfd, const char *name, bool make)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+	int fd = sys_openat(dirfd, name, flags, 0);
+	int r;
+
+	if (fd != -ENOENT || !make)
+		return fd;
+	r = sys_mkdirat(dirfd, name, 0700);
+	return r < 0 && r != -EEXIST ? r : sys_openat(dirfd, name, flags, 0);
+}
+
 int sys_symlinkat(const char *target, int dirfd, const char *path)
 {
 	return (int)DURABLE("symlinkat", symlinkat(target, dirfd, path));

@@ -49,6 +49,9 @@ int sys_fsync(int fd);
 /* An empty regular file, which must not exist yet; opens nothing. */
 int sys_make_file_at(int dirfd, const char *path, mode_t mode);
 int sys_mkdirat(int dirfd, const char *path, mode_t mode);
+
+/* A directory of our own; with `make` it is made if it is not there. */
+int sys_open_dir(int dirfd, const char *name, bool make);
 int sys_symlinkat(const char *target, int dirfd, const char *path);
 int sys_renameat(int from, const char *old, int to, const char *name);
 int sys_unlinkat(int dirfd, const char *path, int flags);

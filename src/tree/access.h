@@ -4,6 +4,7 @@
 
 #include "tree/entry.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -54,6 +55,15 @@ int access_open_dir_path(int dirfd, const char *name, const struct entry *entry,
  */
 int access_open_below(int root, const char *path, size_t len, int flags,
 		      struct hb_error *err);
+
+/*
+ * Whether that failed because there is no such directory.  Below a link or a
+ * file there is none.
+ */
+static inline bool access_is_gone(int r)
+{
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
+}
 
 /* getxattr of an object in a layer that its owner may not read: see above. */
 ssize_t access_get_xattr(int fd, const struct entry *entry, const char *name,

@@ -110,9 +110,7 @@ int content_find_dir(int root, const char *path, size_t len,
 
 	fd = access_open_below(root, path, len, O_PATH, &why);
 	if (fd != -EACCES) {
-		if (fd < 0 && err)
-			*err = why;
-		return fd;
+		return hb_pass(err, &why, fd);
 	}
 	whole = strndup(path, len);
 	if (!whole)

@@ -266,9 +266,7 @@ static int step(struct walk *w, struct hb_error *err)
 	if ((w->flags & TREE_LENIENT) &&
 	    (r == -EACCES || r == -ENOENT || r == -EAGAIN))
 		return 0;
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 /* After a failure: what was opened for us on the way down is closed again. */

@@ -77,36 +77,29 @@ void apply_done(struct apply *a)
 	*a = (struct apply){ 0 };
 }
 
-static void note_left(struct apply *a, const struct op *op,
-		      const struct step_left *left)
-{
-	char place[64];
-	const struct hb_report report = {
-		.kind = HB_REPORT_LEFT,
-		.resource = op->resource,
-		.path = op->path,
-		.text = left->has_old ? place : NULL,
-		.n = left->has_new,
-	};
-
-	a->n_left++;
-	(void)snprintf(place, sizeof(place), "undo/%llu/%llu",
-		       (unsigned long long)a->sites[op->resource].id,
-		       (unsigned long long)op->slot);
-	(void)report_send(a->txn->listener, &report);
-	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
-			  quoted(op->path));
-}
-
 static int leave(struct apply *a, const struct op *op, bool back,
 		 struct hb_error *err)
 {
-	struct step_left left;
+	struct step_left left = { 0 };
+	char place[64];
+	struct hb_report report = {
+		.kind = HB_REPORT_LEFT,
+		.resource = op->resource,
+		.path = op->path,
+	};
 	int r = step_leave(&a->steps[op->resource], op, back, &left, err);
 
 	if (r < 0)
 		return r;
-	note_left(a, op, &left);
+	(void)snprintf(place, sizeof(place), "undo/%s/%llu",
+		       a->sites[op->resource].name,
+		       (unsigned long long)op->slot);
+	report.text = left.has_old ? place : NULL;
+	report.n = left.has_new;
+	(void)report_send(a->txn->listener, &report);
+	a->n_left++;
+	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
+			  quoted(op->path));
 	return 0;
 }
 
@@ -127,63 +120,66 @@ static int run_step(struct apply *a, const struct op *op, unsigned how,
 	r = step_run(s, op, back, &why);
 	if (is_misfit(r) && (how & APPLY_PAST) && op->kind != OP_LAYER)
 		return leave(a, op, back, err);
-	if (r < 0 && err)
-		*err = why;
-	if (r < 0 || !s->is_left)
-		return r;
+	if (r < 0)
+		return hb_pass(err, &why, r);
+	if (s->is_left && (how & APPLY_PAST))
+		return leave(a, op, back, err);
 	/* Not told yet: what comes after it may turn us round. */
-	if (!(how & APPLY_PAST)) {
-		a->n_left++;
-		return 0;
-	}
-	return leave(a, op, back, err);
+	a->n_left += s->is_left;
+	return 0;
+}
+
+/* Of an OP_DIRECTORY: before the entries in it are moved, or behind that. */
+static int dress_dir(struct apply *a, const struct op *op, unsigned how,
+		     bool opens, bool is_first, struct hb_error *err)
+{
+	struct site *s = &a->sites[op->resource];
+	struct hb_error why = { 0 };
+	int r = opens ? dress_open_dir(s, op, is_first, &why)
+		      : dress_close_dir(s, op, how & APPLY_BACK, &why);
+
+	/* It is gone, or is his: no attributes of ours are left in it. */
+	return is_misfit(r) && (how & APPLY_PAST) ? 0 : hb_pass(err, &why, r);
+}
+
+/* The way through the directories alone: back before the others. */
+static int dress_one(struct apply *a, const struct op *op, unsigned how,
+		     struct hb_error *err)
+{
+	return op->kind == OP_DIRECTORY
+		       ? dress_dir(a, op, how, how & APPLY_BACK, false, err)
+		       : 0;
 }
 
 static int run_one(struct apply *a, const struct op *op, unsigned how,
 		   struct hb_error *err)
 {
-	struct step *s = &a->steps[op->resource];
 	bool is_first = how & APPLY_FIRST;
-	struct hb_error why = { 0 };
-	int r;
 
-	s->is_recovery = !is_first;
-	if (op->kind != OP_DIRECTORY)
-		return run_step(a, op, how, err);
-	r = how & APPLY_BACK ? dress_close_dir(s->site, op, true, &why)
-			     : dress_open_dir(s->site, op, is_first, &why);
-	/* It is gone, or is his: no attributes of ours are left in it. */
-	if (is_misfit(r) && (how & APPLY_PAST))
-		return 0;
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	a->steps[op->resource].is_recovery = !is_first;
+	return op->kind == OP_DIRECTORY
+		       ? dress_dir(a, op, how, !(how & APPLY_BACK), is_first,
+				   err)
+		       : run_step(a, op, how, err);
 }
 
-/* One way through the directories alone. */
-static int run_dirs(struct apply *a, bool opens, unsigned how,
-		    struct hb_error *err)
+/* One way through the journal. */
+static int each_op(struct apply *a, bool back, unsigned how,
+		   int (*run)(struct apply *a, const struct op *op,
+			      unsigned how, struct hb_error *err),
+		   struct hb_error *err)
 {
+	struct journal *j = a->journal;
 	struct op op;
 	int r;
 
-	if (opens)
-		journal_to_start(a->journal);
+	if (back)
+		journal_to_end(j);
 	else
-		journal_to_end(a->journal);
-	while ((r = opens ? journal_next(a->journal, &op, err)
-			  : journal_prev(a->journal, &op, err)) == 1) {
-		struct site *s = &a->sites[op.resource];
-		struct hb_error why = { 0 };
-
-		if (op.kind != OP_DIRECTORY)
-			continue;
-		r = opens ? dress_open_dir(s, &op, false, &why)
-			  : dress_close_dir(s, &op, false, &why);
-		if (is_misfit(r) && (how & APPLY_PAST))
-			continue;
-		if (r < 0 && err)
-			*err = why;
+		journal_to_start(j);
+	while ((r = back ? journal_prev(j, &op, err)
+			 : journal_next(j, &op, err)) == 1) {
+		r = run(a, &op, how, err);
 		if (r < 0)
 			return r;
 	}
@@ -193,7 +189,6 @@ static int run_dirs(struct apply *a, bool opens, unsigned how,
 int apply_run(struct apply *a, unsigned how, struct hb_error *err)
 {
 	bool back = how & APPLY_BACK;
-	struct op op;
 	int r;
 
 	/* What was left on the way here is looked at once more. */
@@ -201,23 +196,11 @@ int apply_run(struct apply *a, unsigned how, struct hb_error *err)
 	buf_cut(&a->left, 0);
 	for (size_t i = 0; i < a->txn->n_resources; i++)
 		site_forget(&a->sites[i]);
-	if (back) {
-		r = run_dirs(a, true, how, err);
-		if (r < 0)
-			return r;
-		journal_to_end(a->journal);
-	} else {
-		journal_to_start(a->journal);
-	}
-	while ((r = back ? journal_prev(a->journal, &op, err)
-			 : journal_next(a->journal, &op, err)) == 1) {
-		r = run_one(a, &op, how, err);
-		if (r < 0)
-			return r;
-	}
-	if (r < 0 || back)
+	r = back ? each_op(a, false, how, dress_one, err) : 0;
+	if (r < 0)
 		return r;
-	return run_dirs(a, false, how, err);
+	r = each_op(a, back, how, run_one, err);
+	return r < 0 || back ? r : each_op(a, true, how, dress_one, err);
 }
 
 int apply_tell_left(const struct apply *a, struct hb_error *err)
@@ -245,46 +228,54 @@ static int sync_below(int root, const char *path)
 	auto_fd int dir = -1;
 
 	dir = access_open_below(root, path, strlen(path), O_RDONLY, NULL);
-	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP)
+	if (access_is_gone(dir))
 		return 0;
 	return dir < 0 ? 1 : sys_fsync(dir);
 }
 
-static int sync_site(struct apply *a, uint32_t which)
+/* 1: all of the file system has to be synced. */
+static int sync_dirs(struct apply *a, uint32_t which)
 {
-	struct site *s = &a->sites[which];
+	const struct site *s = &a->sites[which];
+	unsigned n = 0;
+	struct op op;
+	int r;
+
 	/*
 	 * Of files whose attributes changed an fsync each would do, and is
 	 * slower from few of them on.  What was changed before a crash is not
 	 * known any more.
 	 */
-	bool all = a->steps[which].is_dressed || a->steps[which].is_recovery;
-	unsigned n = 0;
-	struct op op;
-	int r = 0;
-
+	if (a->steps[which].is_dressed || a->steps[which].is_recovery)
+		return 1;
 	journal_to_start(a->journal);
-	while (!all && r == 0 &&
-	       (r = journal_next(a->journal, &op, NULL)) == 1) {
-		r = 0;
+	while ((r = journal_next(a->journal, &op, NULL)) == 1) {
 		if (op.resource != which || op.kind != OP_DIRECTORY)
 			continue;
-		all = ++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
-		      op.uid != op.old.uid || op.gid != op.old.gid ||
-		      (op.effect & OP_XATTRS);
-		if (!all)
-			r = sync_below(s->resource->base, op.path);
-		if (!all && r == 0 && s->upper.root >= 0)
+		if (++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
+		    op.uid != op.old.uid || op.gid != op.old.gid ||
+		    (op.effect & OP_XATTRS))
+			return 1;
+		r = sync_below(s->base.root, op.path);
+		if (r == 0 && s->upper.root >= 0)
 			r = sync_below(s->upper.root, op.path);
-		all = all || r == 1;
-		r = r < 0 ? r : 0;
+		if (r != 0)
+			return r;
 	}
-	if (r == 0 && all)
-		r = sync_fs(s->resource->base);
+	return r;
+}
+
+static int sync_site(struct apply *a, uint32_t which)
+{
+	const struct resource *resource = a->sites[which].resource;
+	int r = sync_dirs(a, which);
+
+	if (r <= 0)
+		return r < 0 ? r : site_sync(&a->sites[which]);
+	r = sync_fs(resource->base);
 	/* On one mount they are one file system. */
-	if (r == 0 && all && !s->resource->record->same_mount)
-		r = sync_fs(s->resource->dir);
-	return r < 0 || all ? r : site_sync(s);
+	return r < 0 || resource->record->same_mount ? r
+						     : sync_fs(resource->dir);
 }
 
 int apply_sync(struct apply *a, struct hb_error *err)

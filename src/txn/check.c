@@ -117,11 +117,8 @@ static int look_at_journal(struct look *l, struct hb_error *err)
 		l->state.flight = FLIGHT_DAMAGED;
 		return 0;
 	}
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0)
+		return hb_pass(err, &why, r);
 	l->state.flight = flights[journal_head(journal)->kind];
 	l->state.id = journal_head(journal)->id;
 	r = journal_is_done(l->txn->session, journal_hash(journal), err);

@@ -9,6 +9,7 @@
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
+#include "tree/access.h"
 #include "tree/carry.h"
 #include "tree/overlay.h"
 #include "tree/tree.h"
@@ -27,13 +28,30 @@ struct label {
 	ssize_t size; /* not above 0: the base has none */
 };
 
-/* Takes the marks off; `list` is all that it has. */
-static int strip_listed(int fd, const char *list, size_t n, const char *path,
-			struct hb_error *err)
+/* What an object is to have.  NULL: that stays as it is. */
+struct attributes {
+	uid_t uid;
+	gid_t gid;
+	mode_t mode;
+	const struct timespec *mtime;	 /* of a directory */
+	const struct xattr_list *xattrs; /* of a directory by its descriptor */
+};
+
+static int open_object(const struct place *p, const char *path,
+		       struct hb_error *err)
 {
+	int fd = sys_openat(p->dir, p->name, O_PATH | O_NOFOLLOW, 0);
+
+	return fd < 0 ? hb_fail_at(err, fd, path, "cannot open") : fd;
+}
+
+static int strip_marks(int fd, const struct xattr_names *names,
+		       const char *path, struct hb_error *err)
+{
+	const char *end = names->list + names->size;
 	int r;
 
-	for (const char *x = list; x < list + n; x += strlen(x) + 1) {
+	for (const char *x = names->list; x < end; x += strlen(x) + 1) {
 		if (!overlay_is_mark(x))
 			continue;
 		r = sys_remove_xattr(fd, x);
@@ -42,18 +60,6 @@ static int strip_listed(int fd, const char *list, size_t n, const char *path,
 					  "cannot take the marks off");
 	}
 	return 0;
-}
-
-/* Removes the marks of one object. */
-static int strip(int fd, const char *path, struct hb_error *err)
-{
-	auto_xattr_names struct xattr_names names = { 0 };
-	int r = xattr_names_read(&names, fd, "");
-
-	if (r < 0)
-		return hb_fail_at(err, r, path,
-				  "cannot list the attributes of");
-	return strip_listed(fd, names.list, names.size, path, err);
 }
 
 static int set_label(int fd, const struct label *label, const char *path,
@@ -70,21 +76,30 @@ static int set_label(int fd, const struct label *label, const char *path,
 	return 0;
 }
 
+/* Marks go and the label comes, of one object. */
+static int strip(int fd, const struct label *label, const char *path,
+		 struct hb_error *err)
+{
+	auto_xattr_names struct xattr_names names = { 0 };
+	int r = xattr_names_read(&names, fd, "");
+
+	if (r < 0)
+		return hb_fail_at(err, r, path,
+				  "cannot list the attributes of");
+	r = strip_marks(fd, &names, path, err);
+	return r < 0 ? r : set_label(fd, label, path, err);
+}
+
 static int strip_one(void *ctx, const struct tree_visit *v,
 		     struct hb_error *err)
 {
+	const struct place p = { .dir = v->dir, .name = v->name };
 	auto_fd int fd = -1;
-	int r;
 
 	if (v->when == TREE_LEAVE)
 		return 0;
-	fd = sys_openat(v->dir, v->name, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return hb_fail_at(err, fd, v->path, "cannot open");
-	r = strip(fd, v->path, err);
-	if (r < 0)
-		return r;
-	return set_label(fd, ctx, v->path, err);
+	fd = open_object(&p, v->path, err);
+	return fd < 0 ? fd : strip(fd, ctx, v->path, err);
 }
 
 /* That of the replaced object, else that of the directory it goes into. */
@@ -96,7 +111,7 @@ static void read_label(struct site *s, const struct place *base,
 	label->size = 0;
 	if (!s->has_labels || base->dir < 0)
 		return;
-	fd = sys_openat(base->dir, base->name, O_PATH | O_NOFOLLOW, 0);
+	fd = open_object(base, base->name, NULL);
 	label->size = sys_get_xattr(fd >= 0 ? fd : base->dir, LABEL,
 				    label->value, sizeof(label->value));
 }
@@ -110,30 +125,25 @@ static int dress_plain(struct site *s, const struct op *op,
 		       const struct place *source, const struct object *now,
 		       struct hb_error *err)
 {
+	auto_xattr_names struct xattr_names names = { 0 };
 	auto_fd int fd = -1;
-	char names[1024];
 	bool has_marks = false;
-	ssize_t n;
 	int r;
 
 	if (s->has_labels || now->type == ENTRY_DIR || now->uid != op->uid ||
 	    now->gid != op->gid ||
-	    (now->mode != op->mode && now->type != ENTRY_LINK))
+	    (now->mode != op->mode && now->type != ENTRY_LINK) ||
+	    xattr_names_read(&names, source->dir, source->name) < 0)
 		return -EAGAIN;
-	n = sys_list_xattrs_at(source->dir, source->name, names, sizeof(names));
-	if (n < 0)
-		return -EAGAIN;
-	for (const char *x = names; x < names + n; x += strlen(x) + 1)
-		has_marks = has_marks || overlay_is_mark(x);
+	for (size_t i = 0; i < names.size; i += strlen(names.list + i) + 1)
+		has_marks = has_marks || overlay_is_mark(names.list + i);
 	if (!has_marks)
 		return 0;
 	/* A file that its owner may not write needs a change of mode for it. */
 	if (now->type != ENTRY_FILE || !(now->mode & USER_WRITE))
 		return -EAGAIN;
-	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
-	r = strip_listed(fd, names, (size_t)n, op->path, err);
+	fd = open_object(source, op->path, err);
+	r = fd < 0 ? fd : strip_marks(fd, &names, op->path, err);
 	return r < 0 ? r : 1;
 }
 
@@ -149,7 +159,7 @@ int dress_mode(const struct place *p, const struct object *now, mode_t mode,
 	if (*p->name == '\0') {
 		r = sys_chmod_fd(p->dir, mode);
 	} else {
-		fd = sys_openat(p->dir, p->name, O_PATH | O_NOFOLLOW, 0);
+		fd = open_object(p, p->name, NULL);
 		r = fd < 0 ? fd : sys_chmod_fd(fd, mode);
 	}
 	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the mode of")
@@ -171,35 +181,40 @@ static int set_owner(const struct place *p, const struct object *now, uid_t uid,
 		     : 0;
 }
 
-/* Owner before mode: a new owner costs the setuid bit. */
-static int set_attributes(const struct place *p, uid_t uid, gid_t gid,
-			  mode_t mode, struct hb_error *err)
+static int set_dir_time(const struct place *p, const struct object *now,
+			struct timespec mtime, struct hb_error *err)
 {
-	struct object now;
 	int r;
 
-	r = place_read(p, &now, err);
-	if (r < 0)
-		return r;
-	r = set_owner(p, &now, uid, gid, err);
-	if (r < 0)
-		return r;
-	r = place_read(p, &now, err);
-	return r < 0 ? r : dress_mode(p, &now, mode, err);
-}
-
-static int set_dir_time(const struct place *p, struct timespec mtime,
-			struct hb_error *err)
-{
-	struct object now;
-	int r;
-
-	r = place_read(p, &now, err);
-	if (r < 0 || now.type != ENTRY_DIR || time_is_same(now.mtime, mtime))
-		return r;
+	if (now->type != ENTRY_DIR || time_is_same(now->mtime, mtime))
+		return 0;
 	r = sys_set_mtime_at(p->dir, p->name, mtime);
 	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the time of")
 		     : 0;
+}
+
+/* Owner before mode: a new owner costs the setuid bit. */
+static int set_attributes(const struct place *p, const struct attributes *to,
+			  struct hb_error *err)
+{
+	struct object now;
+	int r;
+
+	r = to->xattrs ? carry_set_xattrs(p->dir, to->xattrs) : 0;
+	if (r < 0)
+		return hb_fail_at(err, r, p->name,
+				  "cannot set the attributes of");
+	r = place_read(p, &now, err);
+	if (r < 0)
+		return r;
+	r = set_owner(p, &now, to->uid, to->gid, err);
+	if (r < 0)
+		return r;
+	r = to->mtime ? set_dir_time(p, &now, *to->mtime, err) : 0;
+	if (r < 0)
+		return r;
+	r = place_read(p, &now, err);
+	return r < 0 ? r : dress_mode(p, &now, to->mode, err);
 }
 
 int dress_moved(const struct place *p, const struct object *now, mode_t mode,
@@ -218,34 +233,18 @@ int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 }
 
 /*
- * The kernel lets no owner change the attributes of what he may not write.  The
+ * The kernel lets no owner change the attributes of what he may not write, and
+ * nothing below a closed directory can be reached, nor can that one move.  The
  * mode is set last, in either direction, so a crash in between costs nothing.
  */
 static int make_writable(int fd, const struct op *op)
 {
+	mode_t all = op->new.type == ENTRY_DIR ? USER_ALL : USER_WRITE;
+
 	if ((op->new.type != ENTRY_FILE && op->new.type != ENTRY_DIR) ||
-	    op->new.mode & USER_WRITE)
+	    (op->new.mode &all) == all)
 		return 0;
-	return sys_chmod_fd(fd, op->new.mode | USER_WRITE);
-}
-
-/* A copy has everything right but the label, which depends on the place. */
-static int label_copy(struct site *s, const struct op *op,
-		      const struct place *source, const struct place *base,
-		      struct hb_error *err)
-{
-	auto_fd int fd = -1;
-	struct label label;
-	int r;
-
-	read_label(s, base, &label);
-	if (label.size <= 0)
-		return 0;
-	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
-	r = set_label(fd, &label, op->path, err);
-	return r < 0 ? r : 1;
+	return sys_chmod_fd(fd, op->new.mode | all);
 }
 
 /* Marks go and labels come, for all that lies below as well. */
@@ -256,16 +255,8 @@ static int strip_all(const struct op *op, const struct place *source, int fd,
 
 	if (r < 0)
 		return r;
-	r = strip(fd, op->path, err);
-	if (r < 0)
-		return r;
-	r = set_label(fd, label, op->path, err);
+	r = strip(fd, label, op->path, err);
 	if (r < 0 || op->new.type != ENTRY_DIR)
-		return r;
-	/* Without it nothing below can be reached, nor can it move. */
-	if ((op->new.mode &USER_ALL) != USER_ALL)
-		r = sys_chmod_fd(fd, op->new.mode | USER_ALL);
-	if (r < 0)
 		return r;
 	return tree_walk(source->dir, source->name, 0, strip_one, label, err);
 }
@@ -274,78 +265,81 @@ int dress_for_base(struct site *s, const struct op *op,
 		   const struct place *source, const struct object *now,
 		   const struct place *base, struct hb_error *err)
 {
-	bool is_dir = op->new.type == ENTRY_DIR;
+	mode_t open = op->new.type == ENTRY_DIR ? USER_ALL : 0;
+	const struct attributes to = { op->uid, op->gid, op->mode | open,
+				       &op->new.mtime };
+	bool is_copy = op->source != SOURCE_LAYER;
 	auto_fd int fd = -1;
 	struct label label;
 	int r;
 
-	if (op->source != SOURCE_LAYER)
-		return label_copy(s, op, source, base, err);
-	r = dress_plain(s, op, source, now, err);
+	r = is_copy ? -EAGAIN : dress_plain(s, op, source, now, err);
 	if (r != -EAGAIN)
 		return r;
+	/* A copy has all but the label, which depends on the place. */
 	read_label(s, base, &label);
-	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	if (is_copy && label.size <= 0)
+		return 0;
+	fd = open_object(source, op->path, err);
 	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
-	r = strip_all(op, source, fd, &label, err);
-	if (r >= 0)
-		r = set_attributes(source, op->uid, op->gid,
-				   is_dir ? op->mode | USER_ALL : op->mode,
-				   err);
-	if (r < 0)
-		return hb_fail_at(err, r, op->path, "cannot prepare");
-	r = is_dir ? set_dir_time(source, op->new.mtime, err) : 0;
-	return r < 0 ? r : 1;
+		return fd;
+	r = is_copy ? set_label(fd, &label, op->path, err)
+		    : strip_all(op, source, fd, &label, err);
+	if (r >= 0 && !is_copy)
+		r = set_attributes(source, &to, err);
+	return r < 0 ? hb_fail_at(err, r, op->path, "cannot prepare") : 1;
 }
 
-/* Unless it is there: what was put back before a crash stays. */
-static int put_mark(int fd, const char *name, const char *value)
-{
-	return sys_get_xattr(fd, name, NULL, 0) >= 0
-		       ? 0
-		       : sys_set_xattr(fd, name, value, strlen(value));
-}
+static const struct {
+	enum op_effect effect;
+	const char *name, *value;
+} marks[] = {
+	{ OP_OPAQUE, OVERLAY_PREFIX "opaque", "y" },
+	{ OP_ORIGIN, OVERLAY_PREFIX "origin", "" },
+};
 
 static int put_marks(int fd, const struct op *op)
 {
-	int r = op->effect & (OP_OPAQUE | OP_ORIGIN) ? make_writable(fd, op)
-						     : 0;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *value = marks[i].value;
+		int r;
 
-	if (r < 0)
-		return r;
-	r = op->effect & OP_OPAQUE ? put_mark(fd, OVERLAY_PREFIX "opaque", "y")
-				   : 0;
-	if (r < 0)
-		return r;
-	return op->effect & OP_ORIGIN
-		       ? put_mark(fd, OVERLAY_PREFIX "origin", "")
-		       : 0;
+		/* What was put back before a crash stays. */
+		if (!(op->effect & marks[i].effect) ||
+		    sys_get_xattr(fd, marks[i].name, NULL, 0) >= 0)
+			continue;
+		r = make_writable(fd, op);
+		if (r < 0)
+			return r;
+		r = sys_set_xattr(fd, marks[i].name, value, strlen(value));
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int dress_for_layer(const struct op *op, const struct place *source,
 		    struct hb_error *err)
 {
+	const struct object *own = &op->new;
+	const struct attributes to = { own->uid, own->gid, own->mode,
+				       &own->mtime };
 	auto_fd int fd = -1;
+	struct object now;
 	int r;
 
 	if (op->source != SOURCE_LAYER) {
-		struct object now;
-
 		r = place_read(source, &now, err);
 		return r < 0 ? r : dress_mode(source, &now, op->mode, err);
 	}
-	fd = sys_openat(source->dir, source->name, O_PATH | O_NOFOLLOW, 0);
+	fd = open_object(source, op->path, err);
 	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
+		return fd;
 	r = put_marks(fd, op);
 	if (r < 0)
 		return hb_fail_at(err, r, op->path,
 				  "cannot put the marks back on");
-	r = set_attributes(source, op->new.uid, op->new.gid, op->new.mode, err);
-	if (r < 0 || op->new.type != ENTRY_DIR)
-		return r;
-	return set_dir_time(source, op->new.mtime, err);
+	return set_attributes(source, &to, err);
 }
 
 /* A directory by its descriptor, which need not be searchable. */
@@ -365,12 +359,6 @@ static int open_up(int fd, const struct object *now, const char *path,
 	return r < 0 ? hb_fail_at(err, r, path, "cannot open up") : 0;
 }
 
-static int fail_conflict(const char *path, struct hb_error *err)
-{
-	return hb_fail(err, -HB_E_CONFLICT, "the directory %s has changed",
-		       quoted(*path ? path : "."));
-}
-
 /* The directory of that path in the upper, if it is the one of the plan. */
 static int dress_likeness(struct site *s, const struct op *op, bool opens,
 			  struct hb_error *err)
@@ -382,32 +370,58 @@ static int dress_likeness(struct site *s, const struct op *op, bool opens,
 
 	if (op->layer.type != ENTRY_DIR)
 		return 0;
-	fd = site_open_upper_dir(s, op->path, NULL);
-	if (fd < 0)
-		return 0;
+	fd = site_open_dir(&s->upper, op->path, NULL);
 	p = place_of(fd);
 	r = place_read(&p, &now, err);
 	if (r < 0 || !object_is(&now, &op->layer))
 		return r;
 	if (opens)
 		return open_up(fd, &now, op->path, err);
-	r = set_dir_time(&p, op->layer.mtime, err);
+	r = set_dir_time(&p, &now, op->layer.mtime, err);
 	return r < 0 ? r : dress_mode(&p, &now, op->layer.mode, err);
+}
+
+/* Before the operation, with `back`, or after it. */
+static struct attributes side_of(const struct op *op, bool back)
+{
+	bool keeps_time = op->effect & OP_KEEP_TIME;
+	bool has_xattrs = op->effect & OP_XATTRS;
+	const struct xattr_list *xattrs =
+		back ? &op->old_xattrs : &op->new_xattrs;
+
+	return (struct attributes){
+		.uid = back ? op->old.uid : op->uid,
+		.gid = back ? op->old.gid : op->gid,
+		.mode = back ? op->old.mode : op->mode,
+		.mtime = keeps_time ? NULL
+				    : &(back ? &op->old : &op->new)->mtime,
+		.xattrs = has_xattrs ? xattrs : NULL,
+	};
 }
 
 int dress_has_attributes(const struct op *op, int fd, const struct object *now,
 			 bool after)
 {
-	if ((op->mode != op->old.mode &&
-	     now->mode != (after ? op->mode : op->old.mode)) ||
-	    (op->uid != op->old.uid &&
-	     now->uid != (after ? op->uid : op->old.uid)) ||
-	    (op->gid != op->old.gid &&
-	     now->gid != (after ? op->gid : op->old.gid)))
+	const struct attributes has = side_of(op, !after);
+
+	if ((op->mode != op->old.mode && now->mode != has.mode) ||
+	    (op->uid != op->old.uid && now->uid != has.uid) ||
+	    (op->gid != op->old.gid && now->gid != has.gid))
 		return 0;
-	if (!(op->effect & OP_XATTRS))
-		return 1;
-	return carry_has_xattrs(fd, after ? &op->new_xattrs : &op->old_xattrs);
+	return has.xattrs ? carry_has_xattrs(fd, has.xattrs) : 1;
+}
+
+/* The directory in the base; ENTRY_NONE: it is not there. */
+static int open_base(struct site *s, const struct op *op, int *ret_fd,
+		     struct object *ret_now, struct hb_error *err)
+{
+	struct place p;
+
+	*ret_fd = site_open_dir(&s->base, op->path, NULL);
+	if (*ret_fd < 0 && !access_is_gone(*ret_fd))
+		return hb_fail_at(err, *ret_fd, op->path, "cannot open");
+	p = place_of(*ret_fd);
+	return place_read(&p, ret_now, err);
 }
 
 int dress_open_dir(struct site *s, const struct op *op, bool is_first,
@@ -415,31 +429,29 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 {
 	auto_fd int fd = -1;
 	struct object now;
-	struct place p;
 	int r;
 
 	if (op->effect & OP_IN_UPPER)
 		return dress_likeness(s, op, true, err);
-	fd = site_open_base_dir(s, op->path, NULL);
-	/* A new directory need not be there yet, or any more. */
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return (op->effect & OP_IN_NEW) || (op->identity & OP_REMADE)
-			       ? dress_likeness(s, op, true, err)
-			       : fail_conflict(op->path, err);
-	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
-	p = place_of(fd);
-	r = place_read(&p, &now, err);
+	r = open_base(s, op, &fd, &now, err);
 	if (r < 0)
 		return r;
-	/* Of a type change the other side may still be there. */
-	if (!op_is_old(op, &now))
-		return op->effect & OP_IN_NEW ? dress_likeness(s, op, true, err)
-					      : fail_conflict(op->path, err);
-	r = is_first ? dress_has_attributes(op, fd, &now, false) : 1;
-	if (r <= 0)
-		return r < 0 ? hb_fail_at(err, r, op->path, "cannot look at")
-			     : fail_conflict(op->path, err);
+	r = op_is_old(op, &now);
+	/*
+	 * A new directory need not be there yet, or any more.  Of a type change
+	 * the other side may still be there.
+	 */
+	if (!r && ((op->effect & OP_IN_NEW) ||
+		   (fd < 0 && (op->identity & OP_REMADE))))
+		return dress_likeness(s, op, true, err);
+	if (r && is_first)
+		r = dress_has_attributes(op, fd, &now, false);
+	if (r < 0)
+		return hb_fail_at(err, r, op->path, "cannot look at");
+	if (!r)
+		return hb_fail(err, -HB_E_CONFLICT,
+			       "the directory %s has changed",
+			       quoted(*op->path ? op->path : "."));
 	r = open_up(fd, &now, op->path, err);
 	return r < 0 ? r : dress_likeness(s, op, true, err);
 }
@@ -451,52 +463,28 @@ int dress_open_dir(struct site *s, const struct op *op, bool is_first,
 static int follow_top(struct site *s, const struct op *op, bool back,
 		      struct hb_error *err)
 {
-	uid_t uid = back ? op->old.uid : op->uid;
-	gid_t gid = back ? op->old.gid : op->gid;
-	mode_t mode = back ? op->old.mode : op->mode;
+	struct attributes to = side_of(op, back);
+	struct place p = place_of(s->resource->top);
 	struct object now;
-	struct place p;
 	int r;
 
-	p = place_of(s->resource->top);
+	if (*op->path != '\0' || p.dir < 0)
+		return 0;
 	r = place_read(&p, &now, err);
 	if (r < 0)
 		return r;
-	if (op->effect & OP_XATTRS) {
-		r = open_up(p.dir, &now, op->path, err);
-		if (r < 0)
-			return r;
-		r = carry_set_xattrs(p.dir,
-				     back ? &op->old_xattrs : &op->new_xattrs);
-		if (r < 0)
-			return r;
-	}
-	r = set_owner(&p, &now, op->uid != op->old.uid ? uid : now.uid,
-		      op->gid != op->old.gid ? gid : now.gid, err);
-	if (r < 0)
-		return r;
-	if (op->mode == op->old.mode)
-		mode = now.mode;
-	r = place_read(&p, &now, err);
-	return r < 0 ? r : dress_mode(&p, &now, mode, err);
-}
-
-static int dress_top(struct site *s, const struct op *op, bool back,
-		     struct hb_error *err)
-{
-	int r = *op->path == '\0' && s->resource->top >= 0
-			? follow_top(s, op, back, err)
-			: 0;
-
-	return r < 0 ? hb_fail_at(err, r, ".",
-				  "cannot remember the attributes of")
-		     : 0;
+	to.mtime = NULL;
+	to.uid = op->uid != op->old.uid ? to.uid : now.uid;
+	to.gid = op->gid != op->old.gid ? to.gid : now.gid;
+	to.mode = op->mode != op->old.mode ? to.mode : now.mode;
+	r = to.xattrs ? open_up(p.dir, &now, op->path, err) : 0;
+	return r < 0 ? r : set_attributes(&p, &to, err);
 }
 
 int dress_close_dir(struct site *s, const struct op *op, bool back,
 		    struct hb_error *err)
 {
-	const struct object *to = back ? &op->old : &op->new;
+	const struct attributes to = side_of(op, back);
 	auto_fd int fd = -1;
 	struct object now;
 	struct place p;
@@ -505,33 +493,16 @@ int dress_close_dir(struct site *s, const struct op *op, bool back,
 	r = dress_likeness(s, op, false, err);
 	if (r < 0 || (op->effect & OP_IN_UPPER))
 		return r;
-	fd = site_open_base_dir(s, op->path, NULL);
+	r = open_base(s, op, &fd, &now, err);
 	/* Going back, a directory that we had added is gone again. */
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
-		return 0;
-	if (fd < 0)
-		return hb_fail_at(err, fd, op->path, "cannot open");
-	p = place_of(fd);
-	r = place_read(&p, &now, err);
 	if (r < 0 || !op_is_old(op, &now))
 		return r;
-	if (op->effect & OP_XATTRS) {
-		r = carry_set_xattrs(fd,
-				     back ? &op->old_xattrs : &op->new_xattrs);
-		if (r < 0)
-			return hb_fail_at(err, r, op->path,
-					  "cannot set the attributes of");
-	}
-	r = set_owner(&p, &now, back ? op->old.uid : op->uid,
-		      back ? op->old.gid : op->gid, err);
+	p = place_of(fd);
+	r = set_attributes(&p, &to, err);
 	if (r < 0)
-		return r;
-	r = op->effect & OP_KEEP_TIME ? 0 : set_dir_time(&p, to->mtime, err);
-	if (r < 0)
-		return r;
-	r = place_read(&p, &now, err);
-	if (r < 0)
-		return r;
-	r = dress_mode(&p, &now, back ? op->old.mode : op->mode, err);
-	return r < 0 ? r : dress_top(s, op, back, err);
+		return hb_fail_at(err, r, op->path, "cannot finish");
+	r = follow_top(s, op, back, err);
+	return r < 0 ? hb_fail_at(err, r, ".",
+				  "cannot remember the attributes of")
+		     : 0;
 }

@@ -115,9 +115,7 @@ static int check_left(struct site *s, const struct op *op, bool back,
 	/* A program that may look into it is no program of this user. */
 	if (r == -EACCES)
 		return 0;
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 int held_check(struct apply *a, bool back, struct hb_error *err)

@@ -31,8 +31,6 @@
  * repeated.  journal.done without a journal means nothing.
  */
 
-#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-
 /* The coarsest file system that is known counts in steps of two seconds. */
 #define TICK_TRIES 2500
 #define TICK_PAUSE 1 /* ms */
@@ -121,24 +119,10 @@ int history_next_id(int session, uint64_t *ret_id, struct hb_error *err)
 	return 0;
 }
 
-static int open_dir(int session, enum history which, bool make)
-{
-	int fd = sys_openat(session, dirs[which], DIR_FLAGS, 0);
-	int r;
-
-	if (fd != -ENOENT || !make)
-		return fd;
-	r = sys_mkdirat(session, dirs[which], 0700);
-	if (r < 0 && r != -EEXIST)
-		return r;
-	r = sys_fsync(session);
-	return r < 0 ? r : sys_openat(session, dirs[which], DIR_FLAGS, 0);
-}
-
 int history_open(int session, enum history which, uint64_t id,
 		 struct journal **ret_journal, struct hb_error *err)
 {
-	auto_fd int dir = open_dir(session, which, false);
+	auto_fd int dir = sys_open_dir(session, dirs[which], false);
 
 	if (dir < 0)
 		return hb_fail(err, dir, "cannot open '%s'", dirs[which]);
@@ -148,7 +132,7 @@ int history_open(int session, enum history which, uint64_t id,
 int history_stamp(int session, enum history which, uint64_t id,
 		  struct timespec *ret_stamp, struct hb_error *err)
 {
-	auto_fd int dir = open_dir(session, which, false);
+	auto_fd int dir = sys_open_dir(session, dirs[which], false);
 	struct sys_attr a;
 	int r = dir < 0 ? dir : sys_attr_at(dir, name_of(id).s, &a);
 
@@ -214,26 +198,20 @@ static int forget_id(void *ctx, uint64_t id, struct hb_error *err)
 	const int *dir = ctx;
 	int r = unlink_if_there(*dir, name_of(id).s);
 
-	return r < 0 ? hb_fail(err, r,
-			       "cannot remove the record of undone commits")
-		     : 0;
+	return r < 0 ? hb_fail(err, r, "cannot remove a journal") : 0;
 }
 
 int history_forget_undone(int session, struct hb_error *err)
 {
-	auto_fd int dir = open_dir(session, HISTORY_UNDONE, false);
+	auto_fd int dir = sys_open_dir(session, dirs[HISTORY_UNDONE], false);
 	struct ids ids = { .each = forget_id, .ctx = &dir };
 	int r;
 
 	if (dir == -ENOENT)
 		return 0;
-	if (dir < 0)
-		return hb_fail(err, dir, "cannot open '%s'",
-			       dirs[HISTORY_UNDONE]);
-	r = each_id(session, dirs[HISTORY_UNDONE], &ids, err);
-	if (r < 0 || ids.highest == 0)
-		return r;
-	r = sys_fsync(dir);
+	r = dir < 0 ? dir : each_id(session, dirs[HISTORY_UNDONE], &ids, err);
+	if (r >= 0 && ids.highest > 0)
+		r = sys_fsync(dir);
 	return r < 0 ? hb_fail(err, r,
 			       "cannot remove the record of undone commits")
 		     : 0;
@@ -245,8 +223,8 @@ static int file_journal(struct apply *a, bool back)
 	struct id_name id = name_of(journal_head(a->journal)->id);
 	enum history to = back ? HISTORY_UNDONE : HISTORY_DONE;
 	enum history from = back ? HISTORY_DONE : HISTORY_UNDONE;
-	auto_fd int old = open_dir(session, from, false);
-	auto_fd int new = open_dir(session, to, true);
+	auto_fd int old = sys_open_dir(session, dirs[from], false);
+	auto_fd int new = sys_open_dir(session, dirs[to], true);
 	int r;
 
 	if (new < 0)
@@ -302,7 +280,7 @@ static int restamp(struct apply *a)
 	const struct journal_head *head = journal_head(a->journal);
 	enum history which =
 		head->kind == JOURNAL_UNDO ? HISTORY_DONE : HISTORY_UNDONE;
-	auto_fd int dir = open_dir(a->txn->session, which, false);
+	auto_fd int dir = sys_open_dir(a->txn->session, dirs[which], false);
 
 	return dir < 0 ? dir : pass_a_tick(dir, name_of(head->id).s);
 }
@@ -341,7 +319,7 @@ bool history_has(int session, uint64_t id)
 	struct id_name n = name_of(id);
 
 	for (int i = 0; i < HISTORIES; i++) {
-		auto_fd int dir = open_dir(session, (enum history)i, false);
+		auto_fd int dir = sys_open_dir(session, dirs[i], false);
 		struct sys_attr a;
 
 		if (dir >= 0 && sys_attr_at(dir, n.s, &a) == 0)
@@ -353,7 +331,7 @@ bool history_has(int session, uint64_t id)
 int history_drop(int session, enum history which, uint64_t id,
 		 struct hb_error *err)
 {
-	auto_fd int dir = open_dir(session, which, false);
+	auto_fd int dir = sys_open_dir(session, dirs[which], false);
 	int r = dir < 0 ? dir : unlink_durably(dir, name_of(id).s);
 
 	return r < 0 ? hb_fail(err, r, "cannot forget a transaction") : 0;

@@ -113,9 +113,7 @@ int movable_check(const struct movable_request *m, struct hb_error *err)
 	if (r == 0)
 		r = check_at(m, &at, &why);
 	if (r != -EACCES) {
-		if (r < 0 && err)
-			*err = why;
-		return r;
+		return hb_pass(err, &why, r);
 	}
 	/* A directory above it is closed to its owner. */
 	r = content_enter(&place, &dir, &at.name, err);

@@ -138,8 +138,8 @@ static int report_dir(struct report *rep, struct site *s, const struct op *op,
 		      struct hb_error *err)
 {
 	struct sys_attr base, layer;
-	auto_fd int b = site_open_base_dir(s, op->path, NULL);
-	auto_fd int l = site_open_upper_dir(s, op->path, NULL);
+	auto_fd int b = site_open_dir(&s->base, op->path, NULL);
+	auto_fd int l = site_open_dir(&s->upper, op->path, NULL);
 	bool has_base = b >= 0 && sys_attr_at(b, "", &base) == 0;
 	bool has_layer = l >= 0 && sys_attr_at(l, "", &layer) == 0;
 

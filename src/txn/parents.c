@@ -156,7 +156,7 @@ static int hold_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 /* Attributes at last, when all that is in it is there. */
 static int finish_one(struct site *s, const struct tree_visit *v)
 {
-	auto_fd int base = site_open_base_dir(s, v->path, NULL);
+	auto_fd int base = site_open_dir(&s->base, v->path, NULL);
 	auto_fd int fd = sys_openat(v->dir, v->name,
 				    O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	struct sys_attr a;
@@ -173,7 +173,7 @@ static int finish_one(struct site *s, const struct tree_visit *v)
 /* A directory that is to have no write permission loses it after its move. */
 static int move_one(struct site *s, const struct tree_visit *v, int to)
 {
-	auto_fd int base = site_open_base_dir(s, v->path, NULL);
+	auto_fd int base = site_open_dir(&s->base, v->path, NULL);
 	auto_fd int fd = -1;
 	struct sys_attr a;
 	int r = sys_renameat2(v->dir, v->name, to, v->name, 0);
@@ -201,7 +201,7 @@ static int hang_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 	if (!parent)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	r = finish_one(s, v);
-	to = r < 0 ? r : site_open_upper_dir(s, parent, NULL);
+	to = r < 0 ? r : site_open_dir(&s->upper, parent, NULL);
 	/* That one is to move itself. */
 	if (r < 0 || to < 0)
 		return r < 0 ? fail_at(v->path, r, err) : 0;

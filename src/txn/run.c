@@ -59,11 +59,11 @@ int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
 	locks->fds = calloc(txn->n_resources + 1, sizeof(*locks->fds));
 	if (!locks->fds)
 		return hb_fail(err, -ENOMEM, "cannot lock the resources");
-	r = lock_all(locks, txn, &at);
-	for (int i = 0; r == -EWOULDBLOCK && i < txn->lock_wait / LOCK_PAUSE;
-	     i++) {
-		sys_pause(LOCK_PAUSE);
+	for (int left = txn->lock_wait / LOCK_PAUSE;; left--) {
 		r = lock_all(locks, txn, &at);
+		if (r != -EWOULDBLOCK || left <= 0)
+			break;
+		sys_pause(LOCK_PAUSE);
 	}
 	if (r == 0)
 		return 0;
@@ -149,37 +149,61 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 	return r < 0 ? r : apply_sync(a, err);
 }
 
-static bool goes_back(const struct journal_head *head)
+/*
+ * Everything is in place and nothing of it can be lost any more.  To call a
+ * record that is not complete a failure, to be tried again, would be wrong.
+ */
+static int finish(struct run_request *run, struct apply *a, bool back,
+		  struct hb_error *err)
 {
-	return head->kind == JOURNAL_UNDO;
+	struct hb_error why = { 0 };
+	int r;
+
+	run->undo_bytes = back ? 0 : journal_undo_bytes(a->journal);
+	r = history_finish(a, back, &why);
+	if (r < 0 && run->is_recovery) {
+		(void)hb_pass(err, &why, r);
+		return hb_fail(err, r,
+			       "the changes are in place, but their record is "
+			       "not complete");
+	}
+	a->txn->is_unfinished = r < 0;
+	a->txn->unfinished = why;
+	return apply_tell_left(a, err);
 }
 
-/*
- * Nothing of it can be lost any more: to call it a failure, to be tried again,
- * would be wrong.
- */
-static int leave_unfinished(const struct run_request *run, struct txn *txn,
-			    int r, const struct hb_error *why,
-			    struct hb_error *err)
+/* After a crash only what we see to be wrong is taken back. */
+static int give_up(struct run_request *run, struct apply *a, bool back, int r,
+		   struct hb_error *why, struct hb_error *err)
 {
-	if (!run->is_recovery) {
-		txn->is_unfinished = true;
-		txn->unfinished = *why;
+	bool is_wrong = r == -HB_E_CONFLICT || r == -HB_E_STATE;
+	struct hb_error second = { 0 };
+	bool is_back = (!run->is_recovery || is_wrong) &&
+		       take_back(run, a, back, &second) == 0;
+
+	run->went_back = is_back;
+	if (is_back && run->is_recovery && a->n_left == 0)
 		return 0;
+	/* A conflict would mean that nothing has changed. */
+	if (is_back ? a->n_left > 0 : r == -HB_E_CONFLICT) {
+		r = -HB_E_STATE;
+		why->code = HB_E_STATE;
 	}
-	if (err)
-		*err = *why;
-	return hb_fail(err, r,
-		       "the changes are in place, but their record is not "
-		       "complete");
+	if (is_back) {
+		(void)apply_tell_left(a, why);
+	} else if (second.text[0] != '\0') {
+		hb_fix(why, "holdback recover");
+		(void)hb_fail(why, r, "not finished (%s)", second.text);
+	}
+	return hb_pass(err, why, r);
 }
 
 static int run_opened(struct run_request *run, struct apply *a,
 		      struct hb_error *err)
 {
-	bool back = goes_back(journal_head(a->journal));
-	struct hb_error first = { 0 }, second = { 0 };
-	int t = -1, done, r;
+	bool back = journal_head(a->journal)->kind == JOURNAL_UNDO;
+	struct hb_error why = { 0 };
+	int done, r;
 
 	done = journal_is_done(a->txn->session, journal_hash(a->journal), err);
 	if (done < 0)
@@ -189,36 +213,9 @@ static int run_opened(struct run_request *run, struct apply *a,
 		r = take_back(run, a, back, err);
 		return r < 0 ? r : apply_tell_left(a, err);
 	}
-	r = done ? 0 : run_forward(run, a, back, &first);
-	if (r == 0) {
-		run->undo_bytes = back ? 0 : journal_undo_bytes(a->journal);
-		r = history_finish(a, back, &second);
-		if (r < 0)
-			r = leave_unfinished(run, a->txn, r, &second, err);
-		return r < 0 ? r : apply_tell_left(a, err);
-	}
-	/* After a crash only what we see to be wrong is taken back. */
-	if (!run->is_recovery || r == -HB_E_CONFLICT || r == -HB_E_STATE)
-		t = take_back(run, a, back, &second);
-	run->went_back = t == 0;
-	if (t == 0 && a->n_left > 0) {
-		/* A conflict would mean that nothing has changed. */
-		first.code = HB_E_STATE;
-		r = apply_tell_left(a, &first);
-	} else if (t == 0 && run->is_recovery)
-		return 0;
-	/* Nor may it be said here, where something is half-way. */
-	if (t < 0 && r == -HB_E_CONFLICT) {
-		r = -HB_E_STATE;
-		first.code = HB_E_STATE;
-	}
-	if (t < 0 && second.text[0] != '\0') {
-		hb_fix(&first, "holdback recover");
-		(void)hb_fail(&first, r, "not finished (%s)", second.text);
-	}
-	if (err)
-		*err = first;
-	return r;
+	r = done ? 0 : run_forward(run, a, back, &why);
+	return r < 0 ? give_up(run, a, back, r, &why, err)
+		     : finish(run, a, back, err);
 }
 
 int run_journal(struct run_request *run, struct hb_error *err)

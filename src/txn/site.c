@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-
 /* Which directory of the store each lies in, and whether it has one per ID. */
 static const struct {
 	const char *name;
@@ -38,49 +36,34 @@ static int parent_of(const struct site *s, int which)
 	return layout[which].is_in_spot ? s->resource->spot : s->resource->dir;
 }
 
-static int open_or_make(int at, const char *name, bool make)
+/* What is synced for the one in the spot is synced for this one. */
+static bool is_twin(const struct site *s, int which)
 {
-	int fd, r;
-
-	fd = sys_openat(at, name, DIR_FLAGS, 0);
-	if (fd != -ENOENT || !make)
-		return fd;
-	r = sys_mkdirat(at, name, 0700);
-	if (r < 0 && r != -EEXIST)
-		return r;
-	return sys_openat(at, name, DIR_FLAGS, 0);
+	return s->is_one && layout[which].is_numbered &&
+	       !layout[which].is_in_spot;
 }
 
-static int open_one(struct site *s, enum site_dir which, bool make,
-		    struct hb_error *err)
+static int open_one(struct site *s, int which, bool make, struct hb_error *err)
 {
 	auto_fd int top =
-		open_or_make(parent_of(s, which), layout[which].name, make);
-	int fd, r;
+		sys_open_dir(parent_of(s, which), layout[which].name, make);
+	auto_fd int fd = top;
+	int r;
 
-	if (top == -ENOENT)
-		return 0;
-	if (top < 0)
-		return hb_fail(err, top, "cannot open '%s' of the session",
-			       layout[which].name);
-	if (!layout[which].is_numbered) {
-		s->dirs[which] = take_fd(&top);
-		return 0;
-	}
-	fd = open_or_make(top, s->name, make);
+	if (!layout[which].is_numbered)
+		top = -1;
+	else if (top >= 0)
+		fd = sys_open_dir(top, s->name, make);
 	if (fd == -ENOENT)
 		return 0;
-	if (fd < 0)
-		return hb_fail(err, fd, "cannot open '%s/%s' of the session",
-			       layout[which].name, s->name);
-	s->dirs[which] = fd;
-	if (!make || (s->is_one && !layout[which].is_in_spot))
-		return 0;
 	/* The way to what the journal speaks of, before the journal. */
-	r = sys_fsync(top);
-	return r < 0 ? hb_fail(err, r, "cannot sync '%s' of the session",
-			       layout[which].name)
-		     : 0;
+	r = fd >= 0 && top >= 0 && make && !is_twin(s, which) ? sys_fsync(top)
+							      : fd;
+	if (r < 0)
+		return hb_fail(err, r, "cannot open '%s/%s' of the session",
+			       layout[which].name, s->name);
+	s->dirs[which] = take_fd(&fd);
+	return 0;
 }
 
 static bool is_one_dir(int a, int b)
@@ -94,13 +77,9 @@ static bool is_one_dir(int a, int b)
 int site_sync(const struct site *s)
 {
 	for (int i = 0; i < SITE_DIRS; i++) {
-		bool is_synced = s->is_one && layout[i].is_numbered &&
-				 !layout[i].is_in_spot;
-		int r;
+		int r = s->dirs[i] < 0 || is_twin(s, i) ? 0
+							: sys_fsync(s->dirs[i]);
 
-		if (s->dirs[i] < 0 || is_synced)
-			continue;
-		r = sys_fsync(s->dirs[i]);
 		if (r < 0)
 			return r;
 	}
@@ -127,7 +106,7 @@ int site_open(struct site *s, const struct resource *resource, uint64_t id,
 	s->is_overlay =
 		sys_space(resource->base, &space) == 0 && space.is_overlay;
 	for (int i = 0; i < SITE_DIRS; i++) {
-		int r = open_one(s, (enum site_dir)i, false, err);
+		int r = open_one(s, i, false, err);
 
 		if (r < 0) {
 			site_close(s);
@@ -141,12 +120,11 @@ int site_make(struct site *s, struct hb_error *err)
 {
 	int r;
 
-	for (int i = 0; i < SITE_DIRS; i++)
-		if (s->dirs[i] < 0) {
-			r = open_one(s, (enum site_dir)i, true, err);
-			if (r < 0)
-				return r;
-		}
+	for (int i = 0; i < SITE_DIRS; i++) {
+		r = s->dirs[i] < 0 ? open_one(s, i, true, err) : 0;
+		if (r < 0)
+			return r;
+	}
 	r = sys_fsync(s->resource->dir);
 	if (r >= 0 && !s->is_one)
 		r = sys_fsync(s->resource->spot);
@@ -184,8 +162,8 @@ void site_close(struct site *s)
 
 static int remove_one(struct site *s, int which, struct hb_error *err)
 {
-	auto_fd int top = sys_openat(parent_of(s, which), layout[which].name,
-				     DIR_FLAGS, 0);
+	auto_fd int top =
+		sys_open_dir(parent_of(s, which), layout[which].name, false);
 	int r;
 
 	if (top < 0)
@@ -218,18 +196,14 @@ static int cursor_move(struct cursor *c, const char *path, size_t len,
 	if (c->path && c->len == len && memcmp(c->path, path, len) == 0)
 		return 0;
 	cursor_close(c);
-	copy = malloc(len + 1);
+	copy = strndup(path, len);
 	if (!copy)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
-	memcpy(copy, path, len);
-	copy[len] = '\0';
 	fd = access_open_below(c->root, path, len, O_PATH, &why);
 	/* A link or file on the way: there is nothing below it. */
-	if (fd < 0 && fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP) {
+	if (fd < 0 && !access_is_gone(fd)) {
 		free(copy);
-		if (err)
-			*err = why;
-		return fd;
+		return hb_pass(err, &why, fd);
 	}
 	c->path = copy;
 	c->len = len;
@@ -285,9 +259,7 @@ int site_read_upper(struct site *s, const struct op *op, struct object *ret,
 	if (r >= 0)
 		r = place_read(&place, ret, &why);
 	if (r != -EACCES) {
-		if (r < 0 && err)
-			*err = why;
-		return r;
+		return hb_pass(err, &why, r);
 	}
 	r = content_enter(&at, &dir, &place.name, err);
 	place.dir = dir.fd;
@@ -338,34 +310,23 @@ unsigned site_rises(const struct site *s, uint64_t nlink)
 	return nlink > 1 ? OP_RISES | OP_RISES_APART : OP_RISES;
 }
 
+/* One list for what the kernel tells and for an entry made of it. */
+#define OBJECT(of, its_type)                                                   \
+	(struct object)                                                        \
+	{                                                                      \
+		.type = (its_type), .mode = (of)->mode & 07777,                \
+		.uid = (of)->uid, .gid = (of)->gid, .ino = (of)->ino,          \
+		.size = (of)->size, .mtime = (of)->mtime, .btime = (of)->btime \
+	}
+
 struct object object_of_attr(const struct sys_attr *a)
 {
-	struct object o = {
-		.type = entry_type_of(a->mode),
-		.mode = a->mode & 07777,
-		.uid = a->uid,
-		.gid = a->gid,
-		.ino = a->ino,
-		.size = a->size,
-		.mtime = a->mtime,
-		.btime = a->btime,
-	};
-
-	return o;
+	return OBJECT(a, entry_type_of(a->mode));
 }
 
 struct object object_of(const struct entry *e)
 {
-	return (struct object){
-		.type = e->type,
-		.mode = e->mode,
-		.uid = e->uid,
-		.gid = e->gid,
-		.ino = e->ino,
-		.size = e->size,
-		.mtime = e->mtime,
-		.btime = e->btime,
-	};
+	return OBJECT(e, e->type);
 }
 
 int place_read(const struct place *p, struct object *ret, struct hb_error *err)
@@ -385,18 +346,12 @@ int place_read(const struct place *p, struct object *ret, struct hb_error *err)
 	return 0;
 }
 
-int site_open_base_dir(struct site *s, const char *path, struct hb_error *err)
+int site_open_dir(const struct cursor *in, const char *path,
+		  struct hb_error *err)
 {
-	return access_open_below(s->resource->base, path, strlen(path), O_PATH,
-				 err);
-}
-
-int site_open_upper_dir(struct site *s, const char *path, struct hb_error *err)
-{
-	if (s->upper.root < 0)
+	if (in->root < 0)
 		return -ENOENT;
-	return access_open_below(s->upper.root, path, strlen(path), O_PATH,
-				 err);
+	return access_open_below(in->root, path, strlen(path), O_PATH, err);
 }
 
 enum git_place site_git_root(const struct site *site)

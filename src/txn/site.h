@@ -106,8 +106,8 @@ struct object object_of_attr(const struct sys_attr *a);
 struct object object_of(const struct entry *e);
 
 /* Opens the directory of an OP_DIRECTORY itself.  -ENOENT: not there. */
-int site_open_base_dir(struct site *s, const char *path, struct hb_error *err);
-int site_open_upper_dir(struct site *s, const char *path, struct hb_error *err);
+int site_open_dir(const struct cursor *in, const char *path,
+		  struct hb_error *err);
 
 /* Where the resource's root is with regard to a repository. */
 enum git_place site_git_root(const struct site *site);

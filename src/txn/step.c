@@ -73,43 +73,6 @@ enum action {
 	A_WRONG_RETURN, /* likewise from the undo slot */
 };
 
-/* The call that an action is. */
-enum way {
-	W_NONE,
-	W_MOVE,
-	W_KEEP, /* a move to where nothing may be */
-	W_SWAP,
-	W_UNPARK, /* a move, or what stands for a swap */
-	W_EXCHANGE,
-	W_DROP,
-	W_REMOVE,
-	W_STORE,
-};
-
-static const struct {
-	enum way way;
-	int from, to;
-	bool takes; /* the base's object leaves, or that is its first step */
-	bool puts;  /* the base gets a name that it does not have */
-} actions[] = {
-	[A_SWAP] = { W_SWAP, .takes = true },
-	[A_PARK] = { W_MOVE, AT_SOURCE, AT_UNDO },
-	[A_UNPARK] = { W_UNPARK, AT_UNDO, AT_SOURCE, .takes = true },
-	[A_ENTER] = { W_KEEP, AT_SOURCE, AT_BASE, .puts = true },
-	[A_RETURN] = { W_KEEP, AT_UNDO, AT_BASE, .puts = true },
-	[A_GIVE] = { W_MOVE, AT_BASE, AT_SOURCE, .takes = true },
-	[A_TAKE] = { W_MOVE, AT_BASE, AT_UNDO, .takes = true },
-	[A_OVER_NEW] = { W_MOVE, AT_SOURCE, AT_BASE, .takes = true },
-	[A_OVER_OLD] = { W_MOVE, AT_UNDO, AT_BASE, .takes = true },
-	[A_REMOVE] = { W_REMOVE },
-	[A_STORE] = { W_STORE },
-	[A_DROP_BASE] = { W_DROP, AT_BASE },
-	[A_DROP_SOURCE] = { W_DROP, AT_SOURCE },
-	[A_DROP_UNDO] = { W_DROP, AT_UNDO },
-	[A_WRONG_SWAP] = { W_EXCHANGE, AT_BASE, AT_SOURCE },
-	[A_WRONG_RETURN] = { W_KEEP, AT_UNDO, AT_BASE, .puts = true },
-};
-
 /* What else a row asks about the objects. */
 enum guard {
 	/* A directory cannot be renamed over what is a second name. */
@@ -174,18 +137,28 @@ static const struct row rows[] = {
 /* More than any way through the table. */
 #define STEPS_MAX 16
 
-struct view {
+/* One operation in one direction, and the objects at its places. */
+struct turn {
+	struct step *step;
+	const struct op *op;
+	bool back;
 	struct place place[PLACES];
 	struct object object[PLACES];
 	enum holds holds[PLACES];
+	size_t row; /* that decided; SIZE_MAX: none */
+	struct hb_error *err;
 };
 
-static int fail_for(const struct op *op, int r, const char *what,
-		    struct hb_error *err)
+static int fail_for(const struct turn *t, int r, const char *what)
 {
-	const char *path = op->effect & OP_UPPER ? "upper" : op->path;
+	const char *path = t->op->effect & OP_UPPER ? "upper" : t->op->path;
 
-	return hb_fail(err, r, "%s %s", what, quoted(path));
+	return hb_fail(t->err, r, "%s %s", what, quoted(path));
+}
+
+static int conflict(const struct turn *t)
+{
+	return fail_for(t, -HB_E_CONFLICT, "meanwhile changed:");
 }
 
 static enum holds holds(const struct object *o, const struct op *op)
@@ -197,45 +170,44 @@ static enum holds holds(const struct object *o, const struct op *op)
 	return object_is(o, &op->new) ? H_NEW : H_OTHER;
 }
 
-static int look(struct step *s, const struct op *op, struct view *v,
-		struct hb_error *err)
+static int look(struct turn *t)
 {
+	struct site *site = t->step->site;
 	int r;
 
-	r = site_base(s->site, op, &v->place[AT_BASE], err);
+	r = site_base(site, t->op, &t->place[AT_BASE], t->err);
 	if (r < 0)
 		return r;
-	r = site_source(s->site, op, &v->place[AT_SOURCE], err);
+	r = site_source(site, t->op, &t->place[AT_SOURCE], t->err);
 	if (r < 0)
 		return r;
-	site_undo(s->site, op, &v->place[AT_UNDO]);
+	site_undo(site, t->op, &t->place[AT_UNDO]);
 	for (int i = 0; i < PLACES; i++) {
-		r = place_read(&v->place[i], &v->object[i], err);
+		r = place_read(&t->place[i], &t->object[i], t->err);
 		if (r < 0)
-			return fail_for(op, r, "cannot look at", err);
-		v->holds[i] = holds(&v->object[i], op);
+			return fail_for(t, r, "cannot look at");
+		t->holds[i] = holds(&t->object[i], t->op);
 	}
 	return 0;
 }
 
 /* 1: the guard holds.  G_FILLED is asked on the way forward alone. */
-static int holds_guard(const struct op *op, const struct view *v, bool back,
-		       unsigned guard, struct hb_error *err)
+static int holds_guard(const struct turn *t, unsigned guard)
 {
-	const struct place *source = &v->place[AT_SOURCE];
+	const struct place *source = &t->place[AT_SOURCE];
 	int r;
 
 	switch (guard) {
 	case G_OLD_DIR:
-		return op->old.type == ENTRY_DIR;
+		return t->op->old.type == ENTRY_DIR;
 	case G_NEW_DIR:
-		return op->new.type == ENTRY_DIR;
+		return t->op->new.type == ENTRY_DIR;
 	case G_WRITTEN:
-		return !op_is_old_unchanged(op, &v->object[AT_SOURCE]);
+		return !op_is_old_unchanged(t->op, &t->object[AT_SOURCE]);
 	case G_FILLED:
-		if (back)
+		if (t->back)
 			return 0;
-		r = tree_is_empty(source->dir, source->name, TREE_OURS, err);
+		r = tree_is_empty(source->dir, source->name, TREE_OURS, t->err);
 		return r < 0 ? r : !r;
 	default:
 		return 0;
@@ -243,44 +215,35 @@ static int holds_guard(const struct op *op, const struct view *v, bool back,
 }
 
 /* 1: the row is about what lies there. */
-static int fits(const struct row *row, const struct op *op,
-		const struct view *v, bool back, struct hb_error *err)
+static int fits(const struct turn *t, const struct row *row)
 {
 	int r;
 
-	if (row->kind != op->kind || row->base != v->holds[AT_BASE] ||
-	    row->source != v->holds[AT_SOURCE] ||
-	    row->undo != v->holds[AT_UNDO])
+	if (row->kind != t->op->kind || row->base != t->holds[AT_BASE] ||
+	    row->source != t->holds[AT_SOURCE] ||
+	    row->undo != t->holds[AT_UNDO])
 		return 0;
 	if (!row->needs && !row->forbids)
 		return 1;
-	r = holds_guard(op, v, back, row->needs | row->forbids, err);
+	r = holds_guard(t, row->needs | row->forbids);
 	return r < 0 ? r : r == (row->needs != 0);
 }
 
-/* The row, or NULL where none fits. */
-static int choose(const struct op *op, const struct view *v, bool back,
-		  const struct row **ret_row, struct hb_error *err)
+/* The action of the row that fits, A_STATE where none does. */
+static int choose(struct turn *t)
 {
-	*ret_row = NULL;
+	t->row = SIZE_MAX;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int r = fits(&rows[i], op, v, back, err);
+		int r = fits(t, &rows[i]);
 
 		if (r < 0)
 			return r;
-		if (r == 1) {
-			*ret_row = &rows[i];
-			return 0;
-		}
+		if (r == 0)
+			continue;
+		t->row = i;
+		return (int)(t->back ? rows[i].back : rows[i].forward);
 	}
-	return 0;
-}
-
-static enum action action_of(const struct row *row, bool back)
-{
-	if (!row)
-		return A_STATE;
-	return back ? row->back : row->forward;
+	return A_STATE;
 }
 
 size_t step_rows(void)
@@ -293,21 +256,26 @@ static bool is_flag_unknown(int r)
 	return r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP;
 }
 
-static int move(const struct view *v, int from, int to, unsigned flags)
+static int move(const struct turn *t, int from, int to, unsigned flags)
 {
-	return sys_renameat2(v->place[from].dir, v->place[from].name,
-			     v->place[to].dir, v->place[to].name, flags);
+	return sys_renameat2(t->place[from].dir, t->place[from].name,
+			     t->place[to].dir, t->place[to].name, flags);
 }
 
-static int link_to(const struct view *v, int from, int to)
+static int move_over(const struct turn *t, int from, int to)
 {
-	return sys_linkat(v->place[from].dir, v->place[from].name,
-			  v->place[to].dir, v->place[to].name);
+	return move(t, from, to, 0);
 }
 
-static int drop(const struct view *v, int which)
+/* A second name, or the first one where there can be no second. */
+static int link_or_move(const struct turn *t, int from, int to)
 {
-	return sys_unlinkat(v->place[which].dir, v->place[which].name, 0);
+	int r = t->object[from].type == ENTRY_DIR
+			? -EPERM
+			: sys_linkat(t->place[from].dir, t->place[from].name,
+				     t->place[to].dir, t->place[to].name);
+
+	return r == -EPERM || r == -EMLINK ? move_over(t, from, to) : r;
 }
 
 /*
@@ -315,20 +283,17 @@ static int drop(const struct view *v, int which)
  * which fails if the first is taken.  Then only a directory is at the mercy of
  * a program that makes an empty directory of the same name in between.
  */
-static int move_keep(struct step *s, const struct view *v, int from, int to)
+static int move_keep(const struct turn *t, int from, int to)
 {
 	int r;
 
-	if (!s->is_plain) {
-		r = move(v, from, to, RENAME_KEEP);
+	if (!t->step->is_plain) {
+		r = move(t, from, to, RENAME_KEEP);
 		if (!is_flag_unknown(r))
 			return r;
-		s->is_plain = true;
+		t->step->is_plain = true;
 	}
-	if (v->object[from].type == ENTRY_DIR)
-		return move(v, from, to, 0);
-	r = link_to(v, from, to);
-	return r == -EPERM || r == -EMLINK ? move(v, from, to, 0) : r;
+	return link_or_move(t, from, to);
 }
 
 /*
@@ -336,309 +301,286 @@ static int move_keep(struct step *s, const struct view *v, int from, int to)
  * and the other one over it.  Directories take two renames, with the journal to
  * cover the moment between.  The table takes over after the first call.
  */
-static int swap(struct step *s, const struct view *v, bool back)
+static int swap(const struct turn *t, int from, int to)
 {
-	int aside = back ? AT_SOURCE : AT_UNDO;
-	bool is_dir = v->object[AT_BASE].type == ENTRY_DIR ||
-		      v->object[AT_SOURCE].type == ENTRY_DIR ||
-		      v->object[AT_UNDO].type == ENTRY_DIR;
+	bool has_dir = t->object[AT_BASE].type == ENTRY_DIR ||
+		       t->object[AT_SOURCE].type == ENTRY_DIR ||
+		       t->object[AT_UNDO].type == ENTRY_DIR;
+	int aside = t->back ? AT_SOURCE : AT_UNDO;
 	int r;
 
-	if (!s->is_plain) {
-		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
+	if (!t->step->is_plain) {
+		r = move(t, from, to, RENAME_SWAP);
 		if (!is_flag_unknown(r))
 			return r;
-		s->is_plain = true;
+		t->step->is_plain = true;
 	}
 	/* Going back, the old one has to be out of the source's place first. */
-	if (back && v->holds[AT_SOURCE] != H_NONE)
-		return move(v, AT_SOURCE, AT_UNDO, 0);
-	r = is_dir ? -EPERM : link_to(v, AT_BASE, aside);
-	return r == -EPERM || r == -EMLINK ? move(v, AT_BASE, aside, 0) : r;
+	if (t->back && t->holds[AT_SOURCE] != H_NONE)
+		return move_over(t, AT_SOURCE, AT_UNDO);
+	return has_dir ? move_over(t, AT_BASE, aside)
+		       : link_or_move(t, AT_BASE, aside);
+}
+
+static int unpark(const struct turn *t, int from, int to)
+{
+	return t->step->is_plain ? swap(t, from, to) : move_over(t, from, to);
+}
+
+/* Without the flag it was not we who left this. */
+static int exchange(const struct turn *t, int from, int to)
+{
+	int r = move(t, from, to, RENAME_SWAP);
+
+	return is_flag_unknown(r) ? -HB_E_STATE : r;
+}
+
+static int drop(const struct turn *t, int from, int flags)
+{
+	return sys_unlinkat(t->place[from].dir, t->place[from].name, flags);
+}
+
+/* 0, or -ENOTEMPTY. */
+static int demand_empty(const struct place *p)
+{
+	int r = tree_is_empty(p->dir, p->name, TREE_OURS, NULL);
+
+	return r == 0 ? -ENOTEMPTY : r < 0 ? r : 0;
 }
 
 /* A program that put something into it meanwhile has it back. */
-static int store(struct step *s, const struct view *v)
+static int store(const struct turn *t, int from, int to)
 {
-	const struct place *from = &v->place[AT_BASE];
-	const struct place *to = &v->place[AT_SOURCE];
-	int r;
-
 	/* Most are found before anything moves. */
-	r = tree_is_empty(from->dir, from->name, TREE_OURS, NULL);
-	if (r != 1)
-		return r < 0 ? r : -ENOTEMPTY;
-	r = move(v, AT_BASE, AT_SOURCE, 0);
+	int r = demand_empty(&t->place[from]);
+
 	if (r < 0)
 		return r;
-	r = tree_is_empty(to->dir, to->name, TREE_OURS, NULL);
-	if (r == 1)
-		return 0;
-	(void)move_keep(s, v, AT_SOURCE, AT_BASE);
-	return r < 0 ? r : -ENOTEMPTY;
+	r = move_over(t, from, to);
+	if (r < 0)
+		return r;
+	r = demand_empty(&t->place[to]);
+	if (r < 0)
+		(void)move_keep(t, to, from);
+	return r;
 }
 
-/* A directory that changes its parent has to be writable itself. */
-static int make_movable(struct step *s, struct view *v, struct hb_error *err)
+static const struct {
+	int (*act)(const struct turn *t, int from, int to);
+	int from, to; /* of drop() the flags */
+	bool takes;   /* the base's object leaves, or that is its first step */
+	bool puts;    /* the base gets a name that it does not have */
+	/* It is compared with the plan again, and this returns it. */
+	int (*returns)(const struct turn *t, int from, int to);
+} actions[] = {
+	[A_SWAP] = { swap, AT_BASE, AT_SOURCE, .takes = true,
+		     .returns = exchange },
+	[A_PARK] = { move_over, AT_SOURCE, AT_UNDO },
+	[A_UNPARK] = { unpark, AT_UNDO, AT_SOURCE, .takes = true },
+	[A_ENTER] = { move_keep, AT_SOURCE, AT_BASE, .puts = true },
+	[A_RETURN] = { move_keep, AT_UNDO, AT_BASE, .puts = true },
+	[A_GIVE] = { move_over, AT_BASE, AT_SOURCE, .takes = true,
+		     .returns = move_keep },
+	[A_TAKE] = { move_over, AT_BASE, AT_UNDO, .takes = true,
+		     .returns = move_keep },
+	[A_OVER_NEW] = { move_over, AT_SOURCE, AT_BASE, .takes = true },
+	[A_OVER_OLD] = { move_over, AT_UNDO, AT_BASE, .takes = true },
+	[A_REMOVE] = { drop, AT_BASE, AT_REMOVEDIR },
+	[A_STORE] = { store, AT_BASE, AT_SOURCE },
+	[A_DROP_BASE] = { drop, AT_BASE },
+	[A_DROP_SOURCE] = { drop, AT_SOURCE },
+	[A_DROP_UNDO] = { drop, AT_UNDO },
+	[A_WRONG_SWAP] = { exchange, AT_BASE, AT_SOURCE },
+	[A_WRONG_RETURN] = { move_keep, AT_UNDO, AT_BASE, .puts = true },
+};
+
+static bool is_as_planned(const struct turn *t, enum holds h, int at)
 {
-	for (int i = 0; i < PLACES; i++) {
-		const struct object *o = &v->object[i];
-		int r;
-
-		if (o->type != ENTRY_DIR || (o->mode & USER_WRITE) ||
-		    v->holds[i] == H_OTHER)
-			continue;
-		s->is_dressed = true;
-		r = dress_mode(&v->place[i], o, o->mode | USER_WRITE, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int act(struct step *s, const struct view *v, enum action action,
-	       bool back)
-{
-	int from = actions[action].from, to = actions[action].to;
-	int r;
-
-	switch (actions[action].way) {
-	case W_MOVE:
-		return move(v, from, to, 0);
-	case W_KEEP:
-		return move_keep(s, v, from, to);
-	case W_SWAP:
-		return swap(s, v, back);
-	case W_UNPARK:
-		return s->is_plain ? swap(s, v, back) : move(v, from, to, 0);
-	case W_EXCHANGE:
-		/* Without the flag it was not we who left this. */
-		r = move(v, from, to, RENAME_SWAP);
-		return is_flag_unknown(r) ? -HB_E_STATE : r;
-	case W_DROP:
-		return drop(v, from);
-	case W_REMOVE:
-		return sys_unlinkat(v->place[AT_BASE].dir,
-				    v->place[AT_BASE].name, AT_REMOVEDIR);
-	case W_STORE:
-		return store(s, v);
-	case W_NONE:
-	default:
-		return -EINVAL;
-	}
-}
-
-static bool is_as_planned(const struct op *op, enum holds h,
-			  const struct object *o)
-{
-	return h == H_OLD ? op_is_old_unchanged(op, o)
-			  : object_is_unchanged(o, &op->new);
+	return h == H_OLD ? op_is_old_unchanged(t->op, &t->object[at])
+			  : object_is_unchanged(&t->object[at], &t->op->new);
 }
 
 /* A program wrote to the object that is about to leave the base. */
-static bool is_written_to(const struct op *op, const struct view *v)
+static bool is_written_to(const struct turn *t)
 {
-	enum holds h = v->holds[AT_BASE];
+	enum holds h = t->holds[AT_BASE];
 
-	return (h == H_OLD || h == H_NEW) &&
-	       !is_as_planned(op, h, &v->object[AT_BASE]);
+	return (h == H_OLD || h == H_NEW) && !is_as_planned(t, h, AT_BASE);
 }
 
 /* Gives both objects the attributes of the side we are on. */
-static int settle(struct step *s, const struct op *op, struct view *v,
-		  bool back, struct hb_error *err)
+static int settle(struct turn *t)
 {
+	const struct op *op = t->op;
+	bool *is_dressed = &t->step->is_dressed;
+
 	for (int i = 0; i < PLACES; i++) {
-		const struct object *o = &v->object[i];
+		const struct object *o = &t->object[i];
 		int r = 0;
 
 		/* What returns to it is still to come, and its own attributes.
 		 */
-		if (v->holds[i] == H_OLD && op->kind == OP_REMOVE)
+		if (t->holds[i] == H_OLD && op->kind == OP_REMOVE)
 			continue;
-		if (v->holds[i] == H_OLD && o->type == ENTRY_DIR)
-			r = dress_moved(&v->place[i], o, op->old.mode,
-					op->old.mtime, err);
-		else if (v->holds[i] == H_NEW && i == AT_BASE)
-			r = dress_moved(&v->place[i], o, op->mode,
-					op->new.mtime, err);
-		else if (v->holds[i] == H_NEW && i == AT_SOURCE && back)
-			r = dress_for_layer(op, &v->place[i], err);
-		s->is_dressed = s->is_dressed || r > 0;
+		if (t->holds[i] == H_OLD && o->type == ENTRY_DIR)
+			r = dress_moved(&t->place[i], o, op->old.mode,
+					op->old.mtime, t->err);
+		else if (t->holds[i] == H_NEW && i == AT_BASE)
+			r = dress_moved(&t->place[i], o, op->mode,
+					op->new.mtime, t->err);
+		else if (t->holds[i] == H_NEW && i == AT_SOURCE && t->back)
+			r = dress_for_layer(op, &t->place[i], t->err);
+		*is_dressed = *is_dressed || r > 0;
 		if (r < 0)
-			return fail_for(op, r, "cannot finish", err);
+			return fail_for(t, r, "cannot finish");
 	}
-	s->is_dressed = s->is_dressed || (back && op->source == SOURCE_LAYER);
+	*is_dressed = *is_dressed || (t->back && op->source == SOURCE_LAYER);
 	return 0;
 }
 
-/*
- * What an action brought out of the base is compared with the plan once more.
- * 1: it is not it, and it has been returned.
- */
-static int check_arrival(struct step *s, const struct op *op, enum action did,
-			 struct view *v, bool back, struct hb_error *err)
-{
-	int at = did == A_TAKE ? AT_UNDO : AT_SOURCE;
-	enum holds want = back ? H_NEW : H_OLD;
-	int r;
-
-	if (did != A_SWAP && did != A_TAKE && did != A_GIVE)
-		return 0;
-	/* The way without flags looks before it moves the second time. */
-	if (did == A_SWAP && s->is_plain)
-		return 0;
-	r = place_read(&v->place[at], &v->object[at], err);
-	if (r < 0)
-		return r;
-	if (is_as_planned(op, want, &v->object[at]))
-		return 0;
-	if (did == A_SWAP)
-		r = move(v, AT_BASE, AT_SOURCE, RENAME_SWAP);
-	else
-		r = move_keep(s, v, at, AT_BASE);
-	return r < 0 ? fail_for(op, r, "cannot return", err) : 1;
-}
-
-/*
- * A certain result of a successful action needs no other look: forward, with
- * flags, and without directories, which have modes to be put right.
- */
-static int finish_at_once(struct step *s, const struct op *op, enum action did,
-			  struct view *v, bool back, struct hb_error *err)
-{
-	int r;
-
-	if (back || s->is_plain || op->old.type == ENTRY_DIR ||
-	    op->new.type == ENTRY_DIR)
-		return 1;
-	if (did == A_ENTER && op->kind == OP_ADD)
-		return 0;
-	if (did == A_TAKE)
-		return 0;
-	if (did != A_SWAP)
-		return 1;
-	r = move(v, AT_SOURCE, AT_UNDO, 0);
-	return r < 0 ? fail_for(op, r, "cannot move", err) : 0;
-}
-
-static int conflict(const struct op *op, struct hb_error *err)
-{
-	return fail_for(op, -HB_E_CONFLICT, "meanwhile changed:", err);
-}
-
 /* What stands against the action, before anything is touched. */
-static int refuse(const struct step *s, const struct op *op,
-		  const struct view *v, enum action action,
-		  struct hb_error *err)
+static int refuse(const struct turn *t, int action)
 {
 	bool changed = action == A_CONFLICT ||
-		       (actions[action].takes && is_written_to(op, v)) ||
+		       (actions[action].takes && is_written_to(t)) ||
 		       /* What it lay in is gone. */
-		       (actions[action].puts && v->place[AT_BASE].dir < 0);
+		       (actions[action].puts && t->place[AT_BASE].dir < 0);
 
 	/* After a crash it is not known which change came first. */
-	if (action == A_STATE || (s->is_recovery && changed))
-		return fail_for(op, -HB_E_STATE,
-				"neither as before nor as after:", err);
-	return changed ? conflict(op, err) : 0;
+	if (action == A_STATE || (t->step->is_recovery && changed))
+		return fail_for(t, -HB_E_STATE,
+				"neither as before nor as after:");
+	return changed ? conflict(t) : 0;
+}
+
+/* A directory that changes its parent has to be writable itself. */
+static int make_movable(struct step *s, const struct place *p,
+			const struct object *o, struct hb_error *err)
+{
+	if (o->type != ENTRY_DIR || (o->mode & USER_WRITE))
+		return 0;
+	s->is_dressed = true;
+	return dress_mode(p, o, o->mode | USER_WRITE, err);
 }
 
 /* What the objects need before they can move. */
-static int prepare(struct step *s, const struct op *op, struct view *v,
-		   enum action action, bool back, struct hb_error *err)
+static int prepare(struct turn *t, int action)
 {
-	int r = make_movable(s, v, err);
+	struct step *s = t->step;
+	int r;
 
-	if (r < 0 || back || v->holds[AT_SOURCE] != H_NEW ||
-	    action == A_DROP_SOURCE)
-		return r;
-	r = dress_for_base(s->site, op, &v->place[AT_SOURCE],
-			   &v->object[AT_SOURCE], &v->place[AT_BASE], err);
+	for (int i = 0; i < PLACES; i++) {
+		r = t->holds[i] == H_OTHER
+			    ? 0
+			    : make_movable(s, &t->place[i], &t->object[i],
+					   t->err);
+		if (r < 0)
+			return r;
+	}
+	if (t->back || t->holds[AT_SOURCE] != H_NEW || action == A_DROP_SOURCE)
+		return 0;
+	r = dress_for_base(s->site, t->op, &t->place[AT_SOURCE],
+			   &t->object[AT_SOURCE], &t->place[AT_BASE], t->err);
 	s->is_dressed = s->is_dressed || r > 0;
 	return r;
 }
 
-/* After an action.  1: go on, 0: done. */
-static int follow(struct step *s, const struct op *op, enum action did,
-		  struct view *v, bool back, struct hb_error *err)
+/*
+ * What an action brought out of the base is compared with the plan once more,
+ * and returns if it is another.
+ */
+static int check_arrival(struct turn *t, int did)
+{
+	int from = actions[did].from, to = actions[did].to;
+	int r;
+
+	/* The way without flags looks before it moves the second time. */
+	if (!actions[did].returns || (did == A_SWAP && t->step->is_plain))
+		return 0;
+	r = place_read(&t->place[to], &t->object[to], t->err);
+	if (r < 0)
+		return r;
+	if (is_as_planned(t, t->back ? H_NEW : H_OLD, to))
+		return 0;
+	r = actions[did].returns(t, to, from);
+	return r < 0 ? fail_for(t, r, "cannot return") : conflict(t);
+}
+
+/*
+ * 0: done, 1: go on.  A certain result of a successful action needs no other
+ * look: forward, with flags, and without directories, which have modes to be
+ * put right.
+ */
+static int finish_at_once(const struct turn *t, int did)
 {
 	int r;
 
-	if (op->kind == OP_REMOVE) {
+	if (t->back || t->step->is_plain || t->op->old.type == ENTRY_DIR ||
+	    t->op->new.type == ENTRY_DIR)
+		return 1;
+	if (did != A_SWAP)
+		return did != A_ENTER && did != A_TAKE;
+	r = move_over(t, AT_SOURCE, AT_UNDO);
+	return r < 0 ? fail_for(t, r, "cannot move") : 0;
+}
+
+/* After an action.  1: go on, 0: done. */
+static int follow(struct turn *t, int did)
+{
+	int r;
+
+	if (t->op->kind == OP_REMOVE) {
 		/* What lay in it is looked for in another one from now on. */
-		site_forget(s->site);
+		site_forget(t->step->site);
 		return 1;
 	}
 	/* Going back, that is where it was to come from. */
 	if (did == A_WRONG_SWAP || did == A_WRONG_RETURN)
-		return back ? 1 : conflict(op, err);
-	r = check_arrival(s, op, did, v, back, err);
-	if (r < 0)
-		return r;
-	return r == 1 ? conflict(op, err)
-		      : finish_at_once(s, op, did, v, back, err);
+		return t->back ? 1 : conflict(t);
+	r = check_arrival(t, did);
+	return r < 0 ? r : finish_at_once(t, did);
 }
 
 /* One action.  1: go on, 0: done. */
-static int advance(struct step *s, const struct op *op, bool back,
-		   struct hb_error *err)
+static int advance(struct turn *t)
 {
-	const struct row *row;
-	enum action action;
-	struct view v;
-	int r;
+	int action, r;
 
-	r = look(s, op, &v, err);
+	r = look(t);
 	if (r < 0)
 		return r;
-	r = choose(op, &v, back, &row, err);
-	if (r < 0)
-		return r;
-	if (row)
-		fault_row((size_t)(row - rows), back);
-	action = action_of(row, back);
+	action = choose(t);
+	if (action < 0)
+		return action;
+	if (t->row != SIZE_MAX)
+		fault_row(t->row, t->back);
 	if (action == A_DONE || action == A_LEFT) {
-		s->is_left = s->is_recovery && action == A_LEFT;
-		return settle(s, op, &v, back, err);
+		t->step->is_left = t->step->is_recovery && action == A_LEFT;
+		return settle(t);
 	}
-	r = refuse(s, op, &v, action, err);
+	r = refuse(t, action);
 	if (r < 0)
 		return r;
-	r = prepare(s, op, &v, action, back, err);
+	r = prepare(t, action);
 	if (r < 0)
 		return r;
-	r = act(s, &v, action, back);
+	r = actions[action].act(t, actions[action].from, actions[action].to);
 	/* Between looking and moving a program put one there, or took it. */
 	if (r == -EEXIST || r == -ENOENT || r == -ENOTEMPTY)
-		return conflict(op, err);
+		return conflict(t);
 	if (r < 0)
-		return fail_for(op, r, "cannot move", err);
-	return follow(s, op, action, &v, back, err);
-}
-
-/* A directory that changes its parent has to be writable itself. */
-static int move_open(const struct place *from, const struct object *o,
-		     const struct place *to, struct object *ret,
-		     struct hb_error *err)
-{
-	int r = 0;
-
-	if (o->type == ENTRY_DIR && !(o->mode & USER_WRITE))
-		r = dress_mode(from, o, o->mode | USER_WRITE, err);
-	if (r < 0)
-		return r;
-	r = sys_renameat2(from->dir, from->name, to->dir, to->name, 0);
-	return r < 0 ? r : place_read(to, ret, err);
+		return fail_for(t, r, "cannot move");
+	return follow(t, action);
 }
 
 /* The whiteout, or the original of a copy, leaves the upper or returns. */
-static int move_layer(struct step *s, const struct op *op, bool back,
-		      struct hb_error *err)
+static int move_layer(const struct turn *t, struct hb_error *err)
 {
+	struct step *s = t->step;
+	const struct op *op = t->op;
 	struct place p[2];
 	struct object o[2];
-	int from = back ? 1 : 0, to = back ? 0 : 1;
+	int from = t->back ? 1 : 0, to = t->back ? 0 : 1;
 	int r;
 
 	if (!(op->effect & OP_LAYER_MOVES))
@@ -655,11 +597,17 @@ static int move_layer(struct step *s, const struct op *op, bool back,
 	if (!object_is(&o[to], &op->layer)) {
 		if (!object_is(&o[from], &op->layer) ||
 		    o[to].type != ENTRY_NONE || p[to].dir < 0)
-			return fail_for(op, -HB_E_STATE,
-					"not where it was in the layer:", err);
-		r = move_open(&p[from], &o[from], &p[to], &o[to], err);
+			return hb_fail_at(err, -HB_E_STATE, op->path,
+					  "not where it was in the layer:");
+		r = make_movable(s, &p[from], &o[from], err);
+		if (r >= 0)
+			r = sys_renameat2(p[from].dir, p[from].name, p[to].dir,
+					  p[to].name, 0);
+		if (r >= 0)
+			r = place_read(&p[to], &o[to], err);
 		if (r < 0)
-			return fail_for(op, r, "cannot move in the layer", err);
+			return hb_fail_at(err, r, op->path,
+					  "cannot move in the layer");
 	}
 	return o[to].type == ENTRY_DIR
 		       ? dress_mode(&p[to], &o[to], op->layer.mode, err)
@@ -669,108 +617,114 @@ static int move_layer(struct step *s, const struct op *op, bool back,
 int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err)
 {
+	struct turn t = { .step = s, .op = op, .back = back, .err = err };
+
 	for (int i = 0; i < STEPS_MAX; i++) {
-		int r = op->kind == OP_LAYER ? 0 : advance(s, op, back, err);
+		int r = op->kind == OP_LAYER ? 0 : advance(&t);
 
 		if (r < 0)
 			return r;
 		if (r == 0)
-			return move_layer(s, op, back, err);
+			return move_layer(&t, err);
 	}
-	return fail_for(op, -HB_E_STATE, "comes to no end:", err);
+	return fail_for(&t, -HB_E_STATE, "comes to no end:");
+}
+
+/* The object in the upper at the operation's path. */
+static int look_upper(const struct turn *t, struct place *ret_place,
+		      struct object *ret_object)
+{
+	int r = site_upper(t->step->site, t->op, ret_place, t->err);
+
+	return r < 0 ? r : place_read(ret_place, ret_object, t->err);
 }
 
 int step_leave(struct step *s, const struct op *op, bool back,
 	       struct step_left *ret_left, struct hb_error *err)
 {
-	struct view v = { 0 };
+	struct turn t = { .step = s, .op = op, .back = back, .err = err };
 	struct place p;
 	struct object o;
 	int r;
 
-	r = look(s, op, &v, err);
+	r = look(&t);
 	if (r < 0)
 		return r;
 	/* On its way back it had come as far as the layer, and is not of it. */
-	if (v.holds[AT_SOURCE] == H_OLD && v.holds[AT_UNDO] == H_NONE &&
-	    v.holds[AT_BASE] != H_OLD) {
-		r = move(&v, AT_SOURCE, AT_UNDO, 0);
+	if (t.holds[AT_SOURCE] == H_OLD && t.holds[AT_UNDO] == H_NONE &&
+	    t.holds[AT_BASE] != H_OLD) {
+		r = move_over(&t, AT_SOURCE, AT_UNDO);
 		if (r < 0)
-			return fail_for(op, r, "cannot move", err);
-		r = look(s, op, &v, err);
+			return fail_for(&t, r, "cannot move");
+		r = look(&t);
 		if (r < 0)
 			return r;
 	}
-	r = settle(s, op, &v, back, err);
+	r = settle(&t);
 	if (r < 0)
 		return r;
-	r = back ? move_layer(s, op, true, NULL) : 0;
+	r = back ? move_layer(&t, NULL) : 0;
 	/* Then it was not there, or another object has its place. */
 	if (r < 0 && r != -HB_E_STATE)
 		return r;
-	r = site_upper(s->site, op, &p, err);
-	if (r < 0)
-		return r;
-	r = place_read(&p, &o, err);
+	r = look_upper(&t, &p, &o);
 	if (r < 0)
 		return r;
 	*ret_left = (struct step_left){
-		.has_old = v.holds[AT_UNDO] == H_OLD,
-		.has_new = v.holds[AT_SOURCE] == H_NEW ||
+		.has_old = t.holds[AT_UNDO] == H_OLD,
+		.has_new = t.holds[AT_SOURCE] == H_NEW ||
 			   object_is(&o, &op->layer),
 	};
 	return 0;
 }
 
 /* The end that it is to be brought to, by what only that end has. */
-static bool is_there(const struct view *v, bool back)
+static bool is_there(const struct turn *t)
 {
-	return back ? v->holds[AT_SOURCE] == H_NEW || v->holds[AT_BASE] == H_OLD
-		    : v->holds[AT_UNDO] == H_OLD || v->holds[AT_BASE] == H_NEW;
+	const enum holds *h = t->holds;
+
+	return t->back ? h[AT_SOURCE] == H_NEW || h[AT_BASE] == H_OLD
+		       : h[AT_UNDO] == H_OLD || h[AT_BASE] == H_NEW;
+}
+
+static int check_objects(struct turn *t)
+{
+	int action, r;
+
+	r = look(t);
+	if (r < 0)
+		return r;
+	if ((t->op->identity & OP_SHARES) && t->holds[AT_BASE] == H_OTHER)
+		t->holds[AT_BASE] = H_NONE;
+	action = choose(t);
+	if (action < 0)
+		return action;
+	if (action == A_DONE || action == A_LEFT)
+		return is_there(t) ? 1 : conflict(t);
+	/* Where it goes has to exist; it may have been deleted. */
+	if (action == A_STATE || action == A_CONFLICT || is_written_to(t) ||
+	    (t->op->source != SOURCE_NONE && t->place[AT_SOURCE].dir < 0))
+		return conflict(t);
+	return 0;
 }
 
 int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err)
 {
-	const struct row *row = NULL;
-	enum action action;
-	struct object o = { 0 };
-	struct place p = { .dir = -1 };
-	struct view v = { 0 };
+	struct turn t = { .step = s, .op = op, .back = back, .err = err };
+	struct place p;
+	struct object o;
 	int r;
 
-	r = op->kind == OP_LAYER ? 0 : look(s, op, &v, err);
-	if (r < 0)
+	r = op->kind == OP_LAYER ? 0 : check_objects(&t);
+	if (r != 0 || !(op->effect & OP_LAYER_MOVES))
 		return r;
-	if ((op->identity & OP_SHARES) && v.holds[AT_BASE] == H_OTHER)
-		v.holds[AT_BASE] = H_NONE;
-	if (op->kind != OP_LAYER) {
-		r = choose(op, &v, back, &row, err);
-		if (r < 0)
-			return r;
-		action = action_of(row, back);
-		if (action == A_LEFT)
-			action = A_DONE;
-		if (action == A_DONE && is_there(&v, back))
-			return 1;
-		if (action == A_STATE || action == A_CONFLICT ||
-		    action == A_DONE || is_written_to(op, &v))
-			return conflict(op, err);
-		/* Where it goes has to exist; it may have been deleted. */
-		if (op->source != SOURCE_NONE && v.place[AT_SOURCE].dir < 0)
-			return conflict(op, err);
-	}
-	if (!(op->effect & OP_LAYER_MOVES))
-		return 0;
-	r = site_upper(s->site, op, &p, err);
-	if (r < 0)
-		return r;
-	r = place_read(&p, &o, err);
+	r = look_upper(&t, &p, &o);
 	if (r < 0)
 		return r;
 	/* A mark may have frozen what was there. */
 	if (p.dir < 0 ||
 	    (back ? o.type != ENTRY_NONE : !object_is(&o, &op->layer)))
-		return conflict(op, err);
+		return conflict(&t);
 	return 0;
 }

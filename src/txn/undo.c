@@ -106,9 +106,7 @@ static int check_moved(struct reversal *v, const struct op *op,
 		      &why);
 	if (r == -EACCES)
 		return 0;
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 /* A directory that stays: it is still the one, and keeps what others did. */
@@ -116,7 +114,7 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct site *s = &v->apply.sites[op->resource];
 	const struct timespec *left = v->back ? &op->new.mtime : &op->old.mtime;
-	auto_fd int base = site_open_base_dir(s, op->path, NULL);
+	auto_fd int base = site_open_dir(&s->base, op->path, NULL);
 	auto_fd int upper = content_find_dir(s->resource->layers[0], op->path,
 					     strlen(op->path), NULL);
 	struct object now = { 0 };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "changes/change_lines.h"
 #include "changes/part.h"
+#include "sys/durable.h"
+#include "sys/fault.h"
+#include "sys/file.h"
 #include "world.h"
 
 /*
@@ -68,15 +71,31 @@ static int ledger_prepare(const struct resource *resource, uint64_t id,
 			  struct hb_error *err)
 {
 	char name[64];
+	int r;
 
 	(void)changes;
 	(void)choice;
 	if (fails.prepare < 0)
 		return hb_fail(err, fails.prepare, "the ledger is closed");
 	name_of(name, sizeof(name), "txn", id, "set-aside");
-	return linkat(resource->dir, "pending", resource->dir, name, 0) == 0
-		       ? 0
-		       : -errno;
+	r = sys_linkat(resource->dir, "pending", resource->dir, name);
+	return r < 0 ? hb_fail(err, r, "cannot set the value aside") : 0;
+}
+
+/* Moves it if it is there, and is a place where the world can stop. */
+static int shift(int dir, const char *from, const char *to,
+		 struct hb_error *err)
+{
+	int r = has(dir, from) ? sys_renameat(dir, from, dir, to) : 0;
+
+	return r < 0 ? hb_fail(err, r, "cannot move '%s'", from) : 0;
+}
+
+static int drop(int dir, const char *name, struct hb_error *err)
+{
+	int r = has(dir, name) ? sys_unlinkat(dir, name, 0) : 0;
+
+	return r < 0 ? hb_fail(err, r, "cannot remove '%s'", name) : 0;
 }
 
 /* Each step by what lies where, so that twice is once. */
@@ -85,17 +104,21 @@ static int ledger_commit(const struct resource *resource, uint64_t id,
 {
 	char new[64], old[64];
 	int dir = resource->dir;
+	int r;
 
 	name_of(new, sizeof(new), "txn", id, "set-aside");
 	name_of(old, sizeof(old), "undo", id, "value");
 	if (fails.commit < 0)
 		return hb_fail(err, fails.commit, "the ledger is closed");
-	if (has(dir, new)) {
-		if (!has(dir, old))
-			CHECK_INT(renameat(dir, "value", dir, old), 0);
-		CHECK_INT(renameat(dir, new, dir, "value"), 0);
-		(void)unlinkat(dir, "pending", 0);
-	}
+	r = has(dir, new) && !has(dir, old) ? shift(dir, "value", old, err) : 0;
+	if (r < 0)
+		return r;
+	r = shift(dir, new, "value", err);
+	if (r < 0)
+		return r;
+	r = drop(dir, "pending", err);
+	if (r < 0)
+		return r;
 	if (fails.dies)
 		_exit(0);
 	return 0;
@@ -106,13 +129,8 @@ static int ledger_rollback(const struct resource *resource, uint64_t id,
 {
 	char kept[64];
 
-	(void)err;
 	name_of(kept, sizeof(kept), "undo", id, "pending");
-	if (has(resource->dir, "pending"))
-		CHECK_INT(
-			renameat(resource->dir, "pending", resource->dir, kept),
-			0);
-	return 0;
+	return shift(resource->dir, "pending", kept, err);
 }
 
 static int ledger_undo(const struct resource *resource, uint64_t id,
@@ -120,18 +138,18 @@ static int ledger_undo(const struct resource *resource, uint64_t id,
 {
 	char value[64], kept[64];
 	int dir = resource->dir;
+	int r;
 
 	if (fails.undo < 0)
 		return hb_fail(err, fails.undo, "the ledger is closed");
 	name_of(value, sizeof(value), "undo", id, "value");
 	name_of(kept, sizeof(kept), "undo", id, "pending");
-	if (has(dir, value)) {
-		CHECK_INT(renameat(dir, "value", dir, "pending"), 0);
-		CHECK_INT(renameat(dir, value, dir, "value"), 0);
-	} else if (has(dir, kept)) {
-		CHECK_INT(renameat(dir, kept, dir, "pending"), 0);
-	}
-	return 0;
+	if (!has(dir, value))
+		return shift(dir, kept, "pending", err);
+	/* A commit that is taken back may not have come to its last step. */
+	r = has(dir, "pending") ? drop(dir, "value", err)
+				: shift(dir, "value", "pending", err);
+	return r < 0 ? r : shift(dir, value, "value", err);
 }
 
 static int ledger_redo(const struct resource *resource, uint64_t id,
@@ -139,14 +157,13 @@ static int ledger_redo(const struct resource *resource, uint64_t id,
 {
 	char value[64];
 	int dir = resource->dir;
+	int r;
 
-	(void)err;
 	name_of(value, sizeof(value), "undo", id, "value");
-	if (has(dir, "pending")) {
-		CHECK_INT(renameat(dir, "value", dir, value), 0);
-		CHECK_INT(renameat(dir, "pending", dir, "value"), 0);
-	}
-	return 0;
+	r = has(dir, "pending") && !has(dir, value)
+		    ? shift(dir, "value", value, err)
+		    : 0;
+	return r < 0 ? r : shift(dir, "pending", "value", err);
 }
 
 static const struct part ledger = PART_OF(ledger);
@@ -315,7 +332,183 @@ static void a_path_of_it_cannot_be_rolled_back_alone(void)
 	world_done(&w);
 }
 
-TESTS(T(a_commit_undo_and_redo_take_both), T(a_rollback_takes_both),
+/*
+ * Every call that changes something fails, or kills us, for the transaction's
+ * own calls as for the ledger's.  Directory and ledger are then on one side.
+ */
+enum deed {
+	COMMIT,
+	UNDO,
+	REDO,
+	ROLLBACK,
+	DEEDS
+};
+
+static int act(struct world *w, enum deed deed, struct hb_error *err)
+{
+	const struct txn_options options = { 0 };
+	struct txn_result result = { 0 };
+
+	switch (deed) {
+	case COMMIT:
+		return txn_commit(&w->txn, &options, world_seen, w, &result,
+				  err);
+	case UNDO:
+		return txn_undo(&w->txn, &result, err);
+	case REDO:
+		return txn_redo(&w->txn, &result, err);
+	case ROLLBACK:
+		return txn_rollback(&w->txn, err);
+	case DEEDS:
+	default:
+		return -1;
+	}
+}
+
+static void prepare(struct world *w, enum deed deed)
+{
+	fault_arm(FAULT_NONE, 0);
+	begin(w);
+	if (deed == UNDO || deed == REDO)
+		CHECK_INT(act(w, COMMIT, NULL), 0);
+	if (deed == REDO)
+		CHECK_INT(act(w, UNDO, NULL), 0);
+}
+
+static void reopen(struct world *w)
+{
+	world_reopen(w);
+	lay_ledger(w);
+}
+
+/* In a child, which the n-th call may kill.  Whether there was an n-th call. */
+static bool dies(struct world *w, enum deed deed, bool recovers,
+		 enum fault_mode mode, unsigned nth)
+{
+	enum txn_recovered what;
+	int status;
+	pid_t pid;
+
+	(void)fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		fault_arm(mode, nth);
+		if (recovers)
+			(void)txn_recover(&w->txn, false, &what, NULL);
+		else
+			(void)act(w, deed, NULL);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WIFSIGNALED(status);
+}
+
+/* Nothing is in flight, and which side directory and ledger are both on. */
+static bool is_done(struct world *w, enum deed deed)
+{
+	int upper = w->upper[0], dir = w->dir[LEDGER];
+	bool is_pending = has(upper, "f");
+	bool is_new = deed == ROLLBACK ? !is_pending
+				       : is_text(w->base[0], "f", "new");
+
+	CHECK(!has(w->session, "journal"));
+	CHECK(has(dir, "pending") == is_pending);
+	if (deed == ROLLBACK)
+		CHECK(is_text(dir, "value", "1") &&
+		      is_text(w->base[0], "f", "old"));
+	else
+		check_side(w, is_new);
+	return deed == UNDO ? !is_new : is_new;
+}
+
+static void recover(struct world *w, bool back)
+{
+	enum txn_recovered what;
+	struct hb_error err = { 0 };
+	int r;
+
+	fault_arm(FAULT_NONE, 0);
+	reopen(w);
+	r = txn_recover(&w->txn, back, &what, &err);
+	if (r < 0)
+		printf("# %s\n", err.text);
+	CHECK_INT(r, 0);
+	reopen(w);
+}
+
+/* False where there is no n-th call. */
+static bool fail_at(enum deed deed, enum fault_mode mode, unsigned n)
+{
+	struct hb_error err = { 0 };
+	struct world w;
+	bool hit;
+	int r;
+
+	prepare(&w, deed);
+	fault_arm(mode, n);
+	r = act(&w, deed, &err);
+	hit = fault_passages() >= n;
+	fault_arm(FAULT_NONE, 0);
+	CHECK(r == 0 || err.text[0] != '\0');
+	if (r == 0 && !w.txn.is_unfinished) {
+		reopen(&w);
+		CHECK(is_done(&w, deed));
+	}
+	recover(&w, n % 2);
+	(void)is_done(&w, deed);
+	world_done(&w);
+	return hit;
+}
+
+/* The n-th call kills us, and the m-th of the recovery it. */
+static bool kill_at(enum deed deed, enum fault_mode mode, unsigned n,
+		    unsigned m)
+{
+	bool hit, had_journal;
+	struct world w;
+
+	prepare(&w, deed);
+	hit = dies(&w, deed, false, mode, n);
+	reopen(&w);
+	had_journal = has(w.session, "journal");
+	if (m > 0)
+		(void)dies(&w, deed, true, mode, m);
+	recover(&w, false);
+	CHECK(is_done(&w, deed) || !had_journal);
+	world_done(&w);
+	return hit;
+}
+
+static void both_survive_every_failure(void)
+{
+	static const enum fault_mode modes[] = { FAULT_EIO, FAULT_ENOSPC,
+						 FAULT_DEAD };
+
+	for (enum deed deed = COMMIT; deed < DEEDS; deed++)
+		for (size_t i = 0; i < 3; i++) {
+			unsigned n = 1;
+
+			while (fail_at(deed, modes[i], n))
+				n++;
+			CHECK(n > 10);
+		}
+}
+
+static void both_survive_every_kill(void)
+{
+	for (enum deed deed = COMMIT; deed < DEEDS; deed++) {
+		unsigned n = 1;
+
+		/* Not every m for every n, but another one for each. */
+		while (kill_at(deed, FAULT_KILL, n, n * 5 % 31) &&
+		       kill_at(deed, FAULT_KILL_AFTER, n, n * 7 % 31))
+			n++;
+		CHECK(n > 10);
+	}
+}
+
+TESTS(T(both_survive_every_failure), T(both_survive_every_kill),
+      T(a_commit_undo_and_redo_take_both), T(a_rollback_takes_both),
       T(a_refusal_before_the_journal_changes_nothing),
       T(a_failure_after_the_journal_takes_the_directory_back),
       T(recovery_finishes_both_after_a_kill),

@@ -482,9 +482,7 @@ static int apply(struct commit *c, struct hb_commit_result *result,
 	findings_say_rest(&c->said);
 	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
 		explain(c, r, &why);
-	if (r < 0 && err)
-		*err = why;
-	return r;
+	return hb_pass(err, &why, r);
 }
 
 /*

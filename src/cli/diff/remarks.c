@@ -139,11 +139,8 @@ static int add_facts(struct patch *p, enum hb_side which, struct buf *out,
 		return buf_add_str(out, ", too large for a sha256");
 	r = side->error < 0 ? side->error
 			    : sides_sha256(&p->sides, which, hex, &why);
-	if (r == -ENOMEM) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r == -ENOMEM)
+		return hb_pass(err, &why, r);
 	if (r < 0)
 		return buf_add_fmt(out, ", cannot be read: %s",
 				   hb_strerror(-r));

@@ -256,11 +256,8 @@ int screen_gate(struct hb_session *session, struct hb_changes *changes,
 			(void)buf_add_fmt(&doc->out, "gate: %s\n", why.text);
 		return 0;
 	}
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
+	if (r < 0)
+		return hb_pass(err, &why, r);
 	if (doc->is_json) {
 		findings_count_json(&result, doc);
 		return 0;
