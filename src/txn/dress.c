@@ -233,9 +233,9 @@ int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 }
 
 /*
- * The kernel lets no owner change the attributes of what he may not write, and
- * nothing below a closed directory can be reached, nor can that one move.  The
- * mode is set last, in either direction, so a crash in between costs nothing.
+ * The kernel lets no owner change the attributes of what he may not write.  A
+ * closed directory cannot move, and nothing below it can be reached.  The mode
+ * is set last, in either direction, so a crash in between costs nothing.
  */
 static int make_writable(int fd, const struct op *op)
 {
