@@ -108,6 +108,24 @@ static size_t pass(char **env, size_t n, char *const *base, const char *name)
 	return n;
 }
 
+bool plan_passes(const struct plan *plan, const char *entry)
+{
+	bool passes = true;
+
+	for (size_t i = 0; i < plan->n_env; i++) {
+		const struct plan_env *change = &plan->env[i];
+
+		if (change->kind == ENV_CLEAR)
+			passes = false;
+		else if (has_name(entry, change->name))
+			passes = change->kind == ENV_SET ||
+				 (change->kind == ENV_PASS &&
+				  (!strchr(change->name, '*') ||
+				   !is_by_name_only(entry)));
+	}
+	return passes;
+}
+
 int plan_environment(const struct plan *plan, char *const *base,
 		     char ***ret_env, struct hb_error *err)
 {

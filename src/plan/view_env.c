@@ -55,10 +55,64 @@ const char *const view_env_proxies[] = {
 	"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
 	"https_proxy", "all_proxy",   "no_proxy",  NULL,
 };
-static const char *const authorities[] = {
-	"SSL_CERT_FILE",      "SSL_CERT_DIR",	"NODE_EXTRA_CA_CERTS",
-	"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
-	"CARGO_HTTP_CAINFO",
+
+const char *const view_env_authorities[] = {
+	"SSL_CERT_FILE",  "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
+	"CURL_CA_BUNDLE", "GIT_SSL_CAINFO",	 "CARGO_HTTP_CAINFO",
+	"PIP_CERT",	  "NPM_CONFIG_CAFILE",	 "npm_config_cafile",
+	"DENO_CERT",	  "AWS_CA_BUNDLE",	 NULL,
+};
+
+/*
+ * Where tools are.  They pass if the view has the directory, or a part of it;
+ * each may be a list.
+ */
+static const char *const toolchains[] = {
+	"ANDROID_HOME",
+	"ANDROID_SDK_ROOT",
+	"ASDF_DATA_DIR",
+	"ASDF_DIR",
+	"BUN_INSTALL",
+	"CARGO_HOME",
+	"CONDA_PREFIX",
+	"CUDA_HOME",
+	"DENO_INSTALL",
+	"DOTNET_ROOT",
+	"FNM_DIR",
+	"GEM_HOME",
+	"GEM_PATH",
+	"GOENV_ROOT",
+	"GOPATH",
+	"GOROOT",
+	"GRADLE_HOME",
+	"HOMEBREW_PREFIX",
+	"JAVA_HOME",
+	"JDK_HOME",
+	"JENV_ROOT",
+	"M2_HOME",
+	"MAMBA_ROOT_PREFIX",
+	"MAVEN_HOME",
+	"MISE_DATA_DIR",
+	"NODENV_ROOT",
+	"NPM_CONFIG_PREFIX",
+	"NVM_BIN",
+	"NVM_DIR",
+	"N_PREFIX",
+	"OPAM_SWITCH_PREFIX",
+	"PIPX_BIN_DIR",
+	"PIPX_HOME",
+	"PNPM_HOME",
+	"POETRY_HOME",
+	"PROTO_HOME",
+	"PYENV_ROOT",
+	"RBENV_ROOT",
+	"RUSTUP_HOME",
+	"RYE_HOME",
+	"SDKMAN_DIR",
+	"UV_PYTHON_INSTALL_DIR",
+	"UV_TOOL_DIR",
+	"VIRTUAL_ENV",
+	"VOLTA_HOME",
 };
 
 #define COUNT(a)     (sizeof(a) / sizeof((a)[0]))
@@ -123,6 +177,16 @@ static int set_path(const struct view_host *host, struct plan *plan,
 			    err);
 }
 
+/* Whether a text of ours is there: the view_has() of such. */
+static bool has_text(const struct plan *plan, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = view_find(plan, path, found);
+
+	return op && (op->kind == OP_BIND_DATA || op->kind == OP_MASK) &&
+	       op->perms != 0 && strcmp(op->dest, found) == 0;
+}
+
 /*
  * How to get out of a network that has no other way.  A certificate's file that
  * the view lacks would be worse than none: nothing would be trusted.
@@ -130,16 +194,55 @@ static int set_path(const struct view_host *host, struct plan *plan,
 static int set_network(const struct view_host *host, struct plan *plan,
 		       struct hb_error *err)
 {
+	const char *dir = env_get(host->envp, "SSL_CERT_DIR");
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && view_env_proxies[i]; i++)
 		r = plan_add_env(plan, ENV_PASS, view_env_proxies[i], NULL,
 				 err);
-	for (size_t i = 0; r >= 0 && i < COUNT(authorities); i++) {
-		const char *path = env_get(host->envp, authorities[i]);
+	for (size_t i = 0; r >= 0 && view_env_authorities[i]; i++) {
+		const char *path = env_get(host->envp, view_env_authorities[i]);
 
-		if (path && path[0] == '/' && view_has(plan, path))
-			r = plan_add_env(plan, ENV_PASS, authorities[i], NULL,
+		if (path && path[0] == '/' &&
+		    (view_has(plan, path) || has_text(plan, path)))
+			r = plan_add_env(plan, ENV_PASS,
+					 view_env_authorities[i], NULL, err);
+	}
+	if (r >= 0 && dir && dir[0] == '/' && view_has(plan, dir))
+		r = plan_add_env(plan, ENV_PASS, "SSL_CERT_DIR", NULL, err);
+	return r;
+}
+
+/* Whether the view has each directory of a list. */
+static bool has_all(const struct plan *plan, const char *list)
+{
+	char dir[PATH_MAX];
+
+	for (;;) {
+		size_t n = strcspn(list, ":");
+
+		if (list[0] != '/' || n >= sizeof(dir))
+			return false;
+		memcpy(dir, list, n);
+		dir[n] = '\0';
+		if (!view_has_part(plan, dir))
+			return false;
+		if (!list[n])
+			return true;
+		list += n + 1;
+	}
+}
+
+static int set_toolchains(const struct view_host *host, struct plan *plan,
+			  struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < COUNT(toolchains); i++) {
+		const char *list = env_get(host->envp, toolchains[i]);
+
+		if (list && has_all(plan, list))
+			r = plan_add_env(plan, ENV_PASS, toolchains[i], NULL,
 					 err);
 	}
 	return r;
@@ -208,6 +311,8 @@ int view_env(const struct view_request *request, const struct view_host *host,
 		r = plan_add_env(plan, ENV_SET, "AGENT_WORK_DIR", work, err);
 	if (r >= 0)
 		r = set_git(request, plan, err);
+	if (r >= 0)
+		r = set_toolchains(host, plan, err);
 	if (r >= 0 && settings_share_net(s))
 		r = set_network(host, plan, err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)

@@ -13,6 +13,9 @@ struct view_request;
 /* Pass where the network is the host's; NULL at the end. */
 extern const char *const view_env_proxies[];
 
+/* Name a file of certificates; NULL at the end. */
+extern const char *const view_env_authorities[];
+
 /*
  * Adds the environment of `holdback run` to a plan that has its operations.
  * First come the caller's variables by an allow-list, then those of the view,

@@ -221,6 +221,19 @@ bool view_git_signs(const struct gitconfig_key *key)
 	return is_one;
 }
 
+/* Keys whose value is a file that git reads. */
+static const struct {
+	const char *pattern;
+	enum view_git_file kind;
+} file_keys[] = {
+	{ "include.path", VIEW_GIT_INCLUDED },
+	{ "includeif.*.path", VIEW_GIT_INCLUDED },
+	{ "core.excludesfile", VIEW_GIT_PATTERNS },
+	{ "core.attributesfile", VIEW_GIT_PATTERNS },
+	{ "http.sslcainfo", VIEW_GIT_AUTHORITIES },
+	{ "http.*.sslcainfo", VIEW_GIT_AUTHORITIES },
+};
+
 static int add_key(void *ctx, const struct gitconfig_key *key)
 {
 	const struct filter *f = ctx;
@@ -235,11 +248,12 @@ static int add_key(void *ctx, const struct gitconfig_key *key)
 		f->git->n_left_out++;
 		return 0;
 	}
-	if (r >= 0 && key->value && f->git->include &&
-	    (strcmp(key->name, "include.path") == 0 ||
-	     (strncmp(key->name, "includeif.", 10) == 0 &&
-	      fits("*.path", key->name))))
-		f->git->include(f->git->ctx, key->value);
+	for (size_t i = 0; r >= 0 && key->value && f->git->file &&
+			   i < sizeof(file_keys) / sizeof(file_keys[0]);
+	     i++)
+		if (fits(file_keys[i].pattern, key->name))
+			f->git->file(f->git->ctx, file_keys[i].kind,
+				     key->value);
 	return r;
 }
 

@@ -15,12 +15,18 @@ struct gitconfig_key;
  * and password are cut from a URL, in a value or a section's name.  The rest
  * keeps its meaning for git and its order; comments go.
  */
+enum view_git_file {
+	VIEW_GIT_INCLUDED,
+	VIEW_GIT_PATTERNS,    /* of ignored files, or of attributes */
+	VIEW_GIT_AUTHORITIES, /* certificates */
+};
+
 struct view_git {
 	/* Whether the value of the key is a secret.  May be NULL. */
 	bool (*is_secret)(void *ctx, const char *name, const char *value,
 			  size_t n);
-	/* Hears of the path of each include, under any condition. */
-	void (*include)(void *ctx, const char *path);
+	/* Hears of each file that a key names, under any condition. */
+	void (*file)(void *ctx, enum view_git_file kind, const char *path);
 	void *ctx;
 	size_t n_left_out; /* grows by each key that was cut or left out */
 	bool signs;	   /* set by view_git_signs() of a key */

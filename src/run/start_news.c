@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
+#include "plan/dropped.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
 #include "run/ladder.h"
@@ -20,7 +21,8 @@
  * has.
  */
 
-#define TOLD_SIZE (PATH_MAX + 256)
+#define TOLD_SIZE     (PATH_MAX + 256)
+#define DROPPED_NAMED 3
 
 static void tell(const struct run *run, enum hb_report_kind kind,
 		 const char *text)
@@ -275,6 +277,31 @@ static void tell_path(const struct run *run)
 	tell(run, HB_REPORT_NOTED, text);
 }
 
+static void tell_dropped(const struct run *run)
+{
+	const char *names[DROPPED_NAMED];
+	char text[TOLD_SIZE], name[QUOTE_SHOWN];
+	size_t used = 0, n;
+
+	n = dropped_find(&run->settings, &run->plan, run->options->envp, names,
+			 DROPPED_NAMED);
+	if (n == 0)
+		return;
+	for (size_t i = 0; i < n && i < DROPPED_NAMED; i++) {
+		(void)snprintf(name, sizeof(name), "%.*s",
+			       (int)strcspn(names[i], "="), names[i]);
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%s", i ? ", " : "", quoted(name));
+	}
+	if (n > DROPPED_NAMED)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 " and %zu more", n - DROPPED_NAMED);
+	(void)snprintf(text + used, sizeof(text) - used,
+		       " %s not passed on; --env NAME passes %s",
+		       n == 1 ? "is" : "are", n == 1 ? "it" : "one of them");
+	tell(run, HB_REPORT_NOTED, text);
+}
+
 /* What of the home directory a profile shows. */
 static size_t count_tools(const struct run *run)
 {
@@ -352,6 +379,7 @@ void news_start(const struct run *run, const char *session)
 	tell_inner(run);
 	tell_closed(run);
 	tell_path(run);
+	tell_dropped(run);
 	if (!run->worktree_why)
 		return;
 	(void)snprintf(

@@ -13,13 +13,14 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/proc.h"
-#include "view/bounds.h"
-#include "view/checkouts.h"
 #include "view/closed.h"
 #include "view/direct/direct.h"
 #include "view/entry_paths.h"
-#include "view/gitfiles.h"
-#include "view/package.h"
+#include "view/home/authorities.h"
+#include "view/home/bounds.h"
+#include "view/home/checkouts.h"
+#include "view/home/gitfiles.h"
+#include "view/home/package.h"
 #include "view/prepare.h"
 #include "view/texts.h"
 #include "view/worktrees.h"
@@ -49,16 +50,22 @@ static bool is_at_home(const struct run *run, const char *path)
 
 /*
  * A link may lead anywhere: to all of the home directory, or to keys.  What the
- * user asks for by name may be a project.
+ * user asks for by name may be a project, and a single file of one may be a
+ * link of dot files.
  */
 static bool may_lead_to(struct run *run, const struct setting_item *item,
 			const char *real)
 {
+	struct stat st;
+
 	if (bounds_is_shown(run, real))
 		return true;
-	return item->origin.source == SETTING_BUILT_IN
-		       ? bounds_allow(run, real)
-		       : !bounds_keep_out(run, real);
+	if (bounds_keep_out(run, real))
+		return false;
+	return item->origin.source != SETTING_BUILT_IN ||
+	       (sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+		S_ISREG(st.st_mode)) ||
+	       !bounds_is_checkout(run, real);
 }
 
 /* Behind a link, in any of its components. */
@@ -427,6 +434,8 @@ static int hide_all(struct run *run, struct hb_error *err)
 		r = checkouts_hide(run, err);
 	if (r >= 0)
 		r = gitfiles_find(run, err);
+	if (r >= 0)
+		r = authorities_show(run, err);
 	if (r >= 0)
 		r = texts_find(run, err);
 	if (r >= 0)

@@ -3,6 +3,7 @@
 #define HB_VIEW_ENTRY_PATHS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hb_error;
 struct run;

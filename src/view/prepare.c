@@ -17,14 +17,14 @@
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "view/bounds.h"
 #include "view/config.h"
 #include "view/entries.h"
 #include "view/entry_paths.h"
+#include "view/home/bounds.h"
+#include "view/home/package.h"
+#include "view/home/programs.h"
 #include "view/own_sandbox.h"
-#include "view/package.h"
 #include "view/policy.h"
-#include "view/programs.h"
 #include "view/workspace.h"
 
 #include <errno.h>

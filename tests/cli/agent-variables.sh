@@ -76,4 +76,69 @@ unlike 'a certificate that the view lacks is not named inside' \
 	"$(SSL_CERT_FILE=$HOME/ca.pem "$HB_BIN" run --ephemeral -q -- claude 2>/dev/null)" '*SSL_CERT_FILE*'
 unlike 'without a network no certificate is named inside' \
 	"$(SSL_CERT_FILE=$PWD/ca.pem "$HB_BIN" run --ephemeral -q -- other 2>/dev/null)" '*SSL_CERT_FILE*'
+
+# Of a file of authorities only certificates are shown.  In two parts, so that
+# this file has no key.
+begin=-----BEGIN end=-----END
+{
+	echo "a note with SECRET"
+	printf '%s CERTIFICATE-----\nQUJD\nREVG\n%s CERTIFICATE-----\n' $begin $end
+	printf '%s PRIVATE KEY-----\nU0VDUkVU\n%s PRIVATE KEY-----\n' $begin $end
+	printf '%s CERTIFICATE-----\nSECRET not base64\n%s CERTIFICATE-----\n' $begin $end
+	printf '%s TRUSTED CERTIFICATE-----\r\nR0hJ\r\n%s TRUSTED CERTIFICATE-----\r\n' $begin $end
+	printf '%s CERTIFICATE-----\nSkxN\n' $begin
+} >../home/both.pem
+echo SECRET >../home/both.key
+printf '#!/bin/sh\ncat "$1"; ls -A ~; env\n' >../home/.local/bin/claude
+both=$(for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE PIP_CERT; do
+	env $name="$HOME/both.pem" "$HB_BIN" run --ephemeral -q -- claude "$HOME/both.pem" 2>/dev/null
+done)
+for name in SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE PIP_CERT; do
+	like "$name passes with a file of the home directory" "$both" "*$name=$HOME/both.pem*"
+done
+like 'certificates of a file are shown' "$both" '*QUJD*REVG*R0hJ*'
+for word in SECRET U0VDUkVU SkxN 'PRIVATE KEY' both.key; do
+	unlike "a file of certificates is shown without $word" "$both" "*$word*"
+done
+mkdir -p ../home/.ssh && cp ../home/both.pem ../home/.ssh/ca.pem
+unlike 'a hidden file of certificates stays hidden' "$(SSL_CERT_FILE=$HOME/.ssh/ca.pem \
+	"$HB_BIN" run --ephemeral -q -- claude "$HOME/.ssh/ca.pem" 2>/dev/null)" '*QUJD*'
+for kind in fifo dir; do
+	rm -rf ../home/odd
+	case $kind in fifo) mkfifo ../home/odd ;; dir) mkdir ../home/odd ;; esac
+	check "a $kind in the place of certificates stops nothing" \
+		env SSL_CERT_FILE="$HOME/odd" "$HB_BIN" run --ephemeral -q --net host -- true
+done
+
+# Variables that look meant for the agent, and that it does not get.
+script='#!/bin/sh
+:'
+for name in claude codex gemini other; do
+	printf '%s\n' "$script" >"../home/.local/bin/$name"
+done
+# told AGENT OPTIONS...: the lines of the start that tell of variables.
+told() {
+	agent=$1
+	shift
+	on_terminal "run --ephemeral $* -- $agent" | grep -e 'passed on' || :
+}
+for name in ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY GOOGLE_APPLICATION_CREDENTIALS AWS_PROFILE; do
+	unset "$name"
+done
+like 'one line tells of a variable that is dropped, and of the fix' \
+	"$(GOOGLE_APPLICATION_CREDENTIALS=/x told gemini)" \
+	'holdback: GOOGLE_APPLICATION_CREDENTIALS is not passed on; --env NAME passes it'
+like 'of several at most three are named' \
+	"$(AWS_PROFILE=x AWS_A=x AWS_B=x AWS_C=x told claude)" \
+	'holdback: AWS_*, AWS_*, AWS_* and 1 more are not passed on; --env NAME passes one of them'
+is 'nothing is told of a variable that passes' "$(ANTHROPIC_API_KEY=x told claude)" ''
+is 'nothing is told of one that the user passes' "$(AWS_PROFILE=x told claude --env AWS_PROFILE)" ''
+is 'nothing is told of the keys of another service' "$(OPENAI_API_KEY=x told claude)" ''
+is 'nothing is told where no agent can work' "$(ANTHROPIC_API_KEY=x told other)" ''
+like 'a command with the network may be an agent' "$(ANTHROPIC_API_KEY=x told other --net host)" \
+	'*ANTHROPIC_API_KEY is not passed on*'
+like 'a certificate that is not there is told' "$(SSL_CERT_FILE=$HOME/none.pem told claude)" \
+	'*SSL_CERT_FILE is not passed on*'
+unlike 'no value of a variable is told' \
+	"$(GOOGLE_APPLICATION_CREDENTIALS=SECRET on_terminal 'run --ephemeral -- gemini')" '*SECRET*'
 done_testing

@@ -115,6 +115,37 @@ like 'one line says how many keys were left out, one how many files' \
 	"$(script -qec "'$HB_BIN' run --ephemeral true" /dev/null 2>&1)" \
 	'*git: 1[0-9] keys of your configuration have a login*git: 2 files of your configuration cannot be read*'
 
+# Files of patterns, and a configuration that is a link of dot files.
+mkdir -p "$HOME/dots/.git"
+cat >"$HOME/dots/config" <<END
+[core]
+	excludesFile = ~/.gitignore_global
+	attributesFile = ~/dots/attributes
+[http]
+	sslCAInfo = ~/ca.pem
+END
+mv "$HOME/.gitconfig" "$HOME/before"
+ln -s dots/config "$HOME/.gitconfig"
+echo '*.mine' >"$HOME/.gitignore_global"
+echo '*.txt diff=mine' >"$HOME/dots/attributes"
+echo SECRET >"$HOME/dots/notes"
+: >a.mine
+: >a.txt
+is 'core.excludesFile works inside' "$(run -q git status --porcelain 2>/dev/null)" '?? a.txt'
+is 'core.attributesFile works inside, also in dot files' \
+	"$(run -q git check-attr diff a.txt 2>/dev/null)" 'a.txt: diff: mine'
+is 'of the dot files nothing else is shown' \
+	"$(run -q sh -c 'ls -A ~ ~/dots | xargs' 2>/dev/null | sed "s,$HOME,~,g")" \
+	'~: .config .gitconfig .gitignore_global dots ~/dots: attributes'
+printf 'x\n%s\n' "$token" >"$HOME/.gitignore_global"
+check_fails 'a file of patterns with a token in it is not shown' \
+	run -q sh -c 'cat ~/.gitignore_global' 2>/dev/null
+printf '[core]\n\texcludesFile = ~/.ssh/config-of-git\n' >"$HOME/dots/config"
+is 'a hidden file is not shown as one of patterns' \
+	"$(run -q sh -c 'cat ~/.ssh/config-of-git; :' 2>/dev/null)" ''
+rm -r "$HOME/dots" "$HOME/.gitconfig" "$HOME/.gitignore_global" a.mine a.txt
+mv "$HOME/before" "$HOME/.gitconfig"
+
 # Hostile ones.
 for kind in no-config nul huge fifo; do
 	rm -f "$HOME/.gitconfig" "$HOME/.config/git/config"

@@ -182,4 +182,18 @@ prints 'the token of a channel is not shown with conda' fine \
 	env PATH="$HOME/conda/bin:$system" "$HB_BIN" run --ephemeral -q sh -c \
 	'cat ~/conda/conda-meta/x; cat ~/conda/.condarc 2>/dev/null; tool >/dev/null'
 clear
+
+# Variables of toolchains.
+mkdir -p "$HOME/.pyenv/versions" "$HOME/.sdkman/java" "$HOME/go/bin" "$HOME/jdk/bin"
+for pair in "PYENV_ROOT=$HOME/.pyenv" "JAVA_HOME=$HOME/.sdkman/java" "GOPATH=$HOME/go" \
+	"JAVA_HOME=/usr" "VIRTUAL_ENV=$PWD"; do
+	is "${pair%%=*} passes with its directory: ${pair#*=}" \
+		"$(env "$pair" "$HB_BIN" run --ephemeral -q env | grep -Fx "$pair")" "$pair"
+done
+for pair in "JAVA_HOME=$HOME/jdk" "GOPATH=$HOME/go:$HOME/jdk" "GOPATH=go" "CONDA_PREFIX=" \
+	"PYTHONHOME=/usr" "RUSTUP_HOME=$HOME/none"; do
+	is "$pair does not pass" \
+		"$(env "$pair" "$HB_BIN" run --ephemeral -q env | grep "^${pair%%=*}=")" ''
+done
+clear
 done_testing

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/programs.h"
+#include "view/home/programs.h"
 
 #include "base/auto.h"
 #include "base/env.h"
@@ -11,8 +11,8 @@
 #include "plan/view_place.h"
 #include "store/store.h"
 #include "sys/file.h"
-#include "view/bounds.h"
 #include "view/entry_paths.h"
+#include "view/home/bounds.h"
 #include "view/prepare.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/package.h"
+#include "view/home/package.h"
 
 #include "base/auto.h"
 #include "base/env.h"
@@ -11,7 +11,7 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/bounds.h"
+#include "view/home/bounds.h"
 #include "view/prepare.h"
 
 #include <fcntl.h>

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/gitfiles.h"
+#include "view/home/gitfiles.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/gitconfig.h"
 #include "base/path.h"
-#include "gate/scan/scan.h"
 #include "plan/plan.h"
 #include "plan/view.h"
 #include "plan/view_git.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
-#include "view/bounds.h"
 #include "view/entry_paths.h"
+#include "view/home/authorities.h"
+#include "view/home/bounds.h"
+#include "view/home/filtered.h"
 #include "view/prepare.h"
 
 #include <errno.h>
@@ -30,92 +31,63 @@ static const char *const names[] = { ".gitconfig", ".config/git/config" };
 
 struct gitfiles {
 	struct run *run;
-	struct scan *scan; /* made for the first value */
-	bool has_secret;
+	struct filtered filtered;
 	const char
 		*file; /* the file that is read: includes are relative to it */
-	char *queue[GIT_FILES_MAX];
+	struct {
+		enum view_git_file kind;
+		char *path;
+	} queue[GIT_FILES_MAX];
 	size_t n;
 };
 
-static int note_secret(void *ctx, const struct scan_finding *finding,
-		       struct hb_error *err)
+static void enqueue(struct gitfiles *g, enum view_git_file kind,
+		    const char *path)
 {
-	struct gitfiles *g = ctx;
-
-	(void)finding;
-	(void)err;
-	g->has_secret = true;
-	return 0;
-}
-
-/* What cannot be judged is taken for one. */
-static bool is_secret(void *ctx, const char *name, const char *value, size_t n)
-{
-	struct gitfiles *g = ctx;
-
-	g->has_secret = false;
-	if (n == 0)
-		return false;
-	if (!g->scan && scan_new(&g->scan, NULL) < 0)
-		return true;
-	scan_begin(g->scan, note_secret, g);
-	return scan_add(g->scan, name, strlen(name), NULL) < 0 ||
-	       scan_add(g->scan, " = ", 3, NULL) < 0 ||
-	       scan_add(g->scan, value, n, NULL) < 0 ||
-	       scan_add(g->scan, "\n", 1, NULL) < 0 ||
-	       scan_end(g->scan, NULL) < 0 || g->has_secret;
-}
-
-/* As git finds it: "~/" is the home directory, the rest is the file's own. */
-static void note_include(void *ctx, const char *path)
-{
-	struct gitfiles *g = ctx;
-	const char *home = g->run->host.home;
-	char joined[PATH_MAX], found[PATH_MAX];
-	struct path_part dir = path_dirname(g->file);
-	int n;
-
-	if (strncmp(path, "~/", 2) == 0)
-		n = snprintf(joined, sizeof(joined), "%s/%s", home, path + 2);
-	else if (path_is_absolute(path))
-		n = snprintf(joined, sizeof(joined), "%s", path);
-	else
-		n = snprintf(joined, sizeof(joined), "%.*s/%s", (int)dir.n,
-			     dir.s, path);
-	if (n < 0 || (size_t)n >= sizeof(joined) ||
-	    path_normalise(joined, PATH_DOTS_FOLD, found, sizeof(found)) < 0)
-		return;
 	for (size_t i = 0; i < g->n; i++)
-		if (strcmp(g->queue[i], found) == 0)
+		if (strcmp(g->queue[i].path, path) == 0)
 			return;
 	if (g->n == GIT_FILES_MAX) {
 		g->run->n_git_files++;
 		return;
 	}
-	g->queue[g->n] = strdup(found);
-	g->n += g->queue[g->n] != NULL;
+	g->queue[g->n].kind = kind;
+	g->queue[g->n].path = strdup(path);
+	g->n += g->queue[g->n].path != NULL;
 }
 
-/* -ENOENT: there is none. */
-static int read_text(const char *path, struct buf *ret)
+/* As git finds it: a relative path is the file's own. */
+static void note_file(void *ctx, enum view_git_file kind, const char *path)
 {
-	auto_fd int fd =
-		sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	char block[4096];
-	struct stat st;
-	ssize_t n;
-	int r = fd;
+	struct gitfiles *g = ctx;
+	struct path_part part = path_dirname(g->file);
+	char dir[PATH_MAX], found[PATH_MAX];
 
-	if (r >= 0)
-		r = sys_fstat(fd, &st);
+	(void)snprintf(dir, sizeof(dir), "%.*s", (int)part.n, part.s);
+	if (filtered_path(g->run, dir, path, found))
+		enqueue(g, kind, found);
+}
+
+static bool is_secret(void *ctx, const char *name, const char *value, size_t n)
+{
+	struct gitfiles *g = ctx;
+
+	return filtered_is_secret(&g->filtered, name, value, n);
+}
+
+/* Patterns are shown as they are, but for a file with a secret in it. */
+static int read_patterns(struct gitfiles *g, const char *path, char **ret_text)
+{
+	auto_buf struct buf text = BUF_INIT(FILE_SIZE);
+	int r = filtered_read(path, &text);
+
 	if (r < 0)
 		return r;
-	if (!S_ISREG(st.st_mode))
+	if (memchr(buf_str(&text), '\0', text.len) ||
+	    filtered_is_secret(&g->filtered, "pattern", buf_str(&text),
+			       text.len))
 		return -EINVAL;
-	while ((n = sys_read(fd, block, sizeof(block))) > 0)
-		(void)buf_add(ret, block, (size_t)n);
-	return n < 0 ? (int)n : ret->error;
+	return buf_take(&text, ret_text, NULL);
 }
 
 static int filter(struct gitfiles *g, const char *path, char **ret_text)
@@ -123,9 +95,9 @@ static int filter(struct gitfiles *g, const char *path, char **ret_text)
 	auto_buf struct buf text = BUF_INIT(FILE_SIZE);
 	auto_buf struct buf out = BUF_INIT(TEXT_SIZE);
 	struct view_git git = { .is_secret = is_secret,
-				.include = note_include,
+				.file = note_file,
 				.ctx = g };
-	int r = read_text(path, &text);
+	int r = filtered_read(path, &text);
 
 	g->file = path;
 	if (r >= 0)
@@ -154,7 +126,7 @@ static void look_at(struct run *run, const char *dir, const char *name)
 	char path[PATH_MAX];
 
 	if (!run->signs && path_join(dir, name, path, sizeof(path)) >= 0 &&
-	    read_text(path, &text) >= 0)
+	    filtered_read(path, &text) >= 0)
 		(void)gitconfig_read(buf_str(&text), text.len, note_signing,
 				     run);
 }
@@ -181,14 +153,25 @@ static struct view_entry *entry_of(struct run *run, const char *path)
 	return NULL;
 }
 
-static int add_file(struct gitfiles *g, const char *path, struct hb_error *err)
+static int add_file(struct gitfiles *g, size_t i, struct hb_error *err)
 {
+	const char *path = g->queue[i].path;
 	struct run *run = g->run;
 	struct view_entry *e = entry_of(run, path);
-	char *text = NULL, *copy;
+	char *text = NULL;
 	int r;
 
-	r = bounds_is_held(run, path) ? -ENOENT : filter(g, path, &text);
+	if (g->queue[i].kind == VIEW_GIT_AUTHORITIES)
+		return authority_show(run, path, err);
+	/* What the view has already is the host's own. */
+	if (g->queue[i].kind == VIEW_GIT_PATTERNS && bounds_is_shown(run, path))
+		return 0;
+	if (bounds_is_held(run, path))
+		r = -ENOENT;
+	else
+		r = g->queue[i].kind == VIEW_GIT_PATTERNS
+			    ? read_patterns(g, path, &text)
+			    : filter(g, path, &text);
 	if (r >= 0 && !e && entries_would_hide(run, path)) {
 		free(text);
 		r = -EACCES;
@@ -201,22 +184,12 @@ static int add_file(struct gitfiles *g, const char *path, struct hb_error *err)
 			e->found = VIEW_ABSENT;
 		return 0;
 	}
-	r = plan_keep(&run->plan, text, err);
-	copy = r < 0 ? NULL : strdup(path);
-	if (r >= 0 && !copy)
-		r = hb_fail(err, -ENOMEM, "cannot make the view");
-	if (r >= 0)
-		r = plan_keep(&run->plan, copy, err);
-	if (r < 0)
-		return r;
-	if (!e) {
-		e = &run->entries[run->n_entries++];
-		*e = (struct view_entry){ .path = copy };
-	}
+	if (!e)
+		return filtered_show(run, path, text, err);
 	e->class = VIEW_TEXT;
 	e->found = VIEW_FILE;
 	e->source = text;
-	return 0;
+	return plan_keep(&run->plan, text, err);
 }
 
 int gitfiles_find(struct run *run, struct hb_error *err)
@@ -229,15 +202,13 @@ int gitfiles_find(struct run *run, struct hb_error *err)
 	     run->host.home && i < sizeof(names) / sizeof(names[0]); i++)
 		if (path_join(run->host.home, names[i], path, sizeof(path)) >=
 			    0 &&
-		    entry_of(run, path)) {
-			g.queue[g.n] = strdup(path);
-			g.n += g.queue[g.n] != NULL;
-		}
+		    entry_of(run, path))
+			enqueue(&g, VIEW_GIT_INCLUDED, path);
 	for (size_t i = 0; r >= 0 && i < g.n; i++)
-		r = add_file(&g, g.queue[i], err);
+		r = add_file(&g, i, err);
 	for (size_t i = 0; i < g.n; i++)
-		free(g.queue[i]);
-	scan_free(g.scan);
+		free(g.queue[i].path);
+	filtered_done(&g.filtered);
 	find_signing(run);
 	return r;
 }

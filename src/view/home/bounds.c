@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/bounds.h"
+#include "view/home/bounds.h"
 
 #include "base/path.h"
 #include "plan/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_VIEW_BOUNDS_H
-#define HB_VIEW_BOUNDS_H
+#ifndef HB_VIEW_HOME_BOUNDS_H
+#define HB_VIEW_HOME_BOUNDS_H
 
 #include <stdbool.h>
 

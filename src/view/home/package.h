@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_VIEW_PACKAGE_H
-#define HB_VIEW_PACKAGE_H
+#ifndef HB_VIEW_HOME_PACKAGE_H
+#define HB_VIEW_HOME_PACKAGE_H
 
 struct hb_error;
 struct run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/checkouts.h"
+#include "view/home/checkouts.h"
 
 #include "base/auto.h"
 #include "base/path.h"
