@@ -173,9 +173,8 @@ const struct hb_session_info *hb_session_info(const struct hb_session *session);
 
 /* The session's own directory in the store; borrowed. */
 int hb_session_dir(const struct hb_session *session);
-
 struct hb_exec_result {
-	int status; /* the command's; 128 + n for signal n */
+	int status; /* the command's; 128 + n for a signal, and that: */
 	struct hb_death death;
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool has_joined;     /* it ran in a box that was there */

@@ -7,8 +7,8 @@
 
 /*
  * Whether a process in the network namespace of `pid` looked for an address
- * without a route, or for a service of datagrams that is not there.  The latter
- * may be a name server on the loopback.  So a command may have missed the
+ * without a route, or for a service of datagrams in vain.  The latter may be a
+ * name server on the loopback.  So a command may have missed the
  * network, and no more than that.  False: no, or it cannot be told.
  */
 bool reach_has_failed(pid_t pid);

@@ -59,6 +59,7 @@ static int fill(const struct plan_op *op, int to)
 
 int op_file(struct box *box, const struct plan_op *op, struct hb_error *err)
 {
+	const bool may_fail = op->flags & PLAN_TRY;
 	mode_t mode = perms_or(op, FILE_MODE);
 	auto_fd int parent = -1;
 	auto_fd int fd = -1;
@@ -66,11 +67,16 @@ int op_file(struct box *box, const struct plan_op *op, struct hb_error *err)
 	int r;
 
 	parent = dest_open_parent(box, op->dest, dest_parent_mode(mode), &name,
-				  err);
+				  may_fail ? NULL : err);
 	if (parent < 0)
-		return parent;
-	fd = sys_openat2(box->root, op->dest, O_WRONLY | O_CREAT | O_TRUNC,
-			 mode, K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS);
+		return may_fail ? 0 : parent;
+	fd = sys_openat2(box->root, op->dest,
+			 O_WRONLY | O_CREAT | (may_fail ? O_EXCL : O_TRUNC),
+			 mode,
+			 K_RESOLVE_IN_ROOT | K_RESOLVE_NO_MAGICLINKS |
+				 (may_fail ? K_RESOLVE_NO_SYMLINKS : 0));
+	if (fd < 0 && may_fail)
+		return 0;
 	if (fd < 0)
 		return hb_fail(err, fd, "Can't create file %s", op->dest);
 	r = fill(op, fd);

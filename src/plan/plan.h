@@ -33,8 +33,12 @@ struct hb_error;
 enum plan_op_flag {
 	PLAN_RO = 1 << 0,      /* binds: read-only, recursively */
 	PLAN_DEVICES = 1 << 1, /* binds: device nodes work */
-	PLAN_TRY = 1 << 2,     /* a missing source of a bind is no error, nor an
-				  overlay that cannot be made */
+	/*
+	 * A missing source of a bind is no error, nor an overlay that cannot be
+	 * made.  OP_FILE: an object that is there stays, and so does a way that
+	 * leads over a link; then there is no file.
+	 */
+	PLAN_TRY = 1 << 2,
 	PLAN_OVERLAY_TMP = 1
 			   << 3, /* upper and work in memory, gone at the end */
 	PLAN_OVERLAY_RO = 1 << 4, /* no upper */

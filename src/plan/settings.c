@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/settings.h"
 
+#include "base/env.h"
 #include "base/error.h"
 #include "base/kv.h"
 #include "base/path.h"
@@ -8,6 +9,7 @@
 #include "base/suggest.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
+#include "plan/view_env.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,8 +33,18 @@
 
 #define VARIABLE_PREFIX "HOLDBACK_"
 
-/* Begins like a key's variable, and is told to another command. */
-#define VARIABLE_PAGER VARIABLE_PREFIX "PAGER="
+/*
+ * Begin like a key's variable, and are told to another command, or by the box
+ * around us.
+ */
+static const struct {
+	const char *name;
+	bool is_inside;
+} others[] = {
+	{ VARIABLE_PREFIX "PAGER=", false },
+	{ VIEW_ENV_SESSION "=", true },
+	{ VIEW_ENV_PROJECT "=", true },
+};
 
 static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
@@ -443,14 +455,26 @@ int settings_read(struct settings *s, enum setting_source source,
 	return r;
 }
 
+static bool is_other(char *const *envp, const char *variable)
+{
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strncmp(variable, others[i].name, strlen(others[i].name)) ==
+			    0 &&
+		    (!others[i].is_inside || env_get(envp, VIEW_ENV_INSIDE)))
+			return true;
+	return false;
+}
+
 /* The key that a variable says, or that it is none of ours. */
-static bool key_of_variable(const char *variable, char key[KV_KEY_MAX + 1])
+static bool key_of_variable(char *const *envp, size_t at,
+			    char key[KV_KEY_MAX + 1])
 {
 	const size_t skip = strlen(VARIABLE_PREFIX);
+	const char *variable = envp[at];
 	size_t n = strcspn(variable, "=");
 
 	if (strncmp(variable, VARIABLE_PREFIX, skip) != 0 || !variable[n] ||
-	    strncmp(variable, VARIABLE_PAGER, strlen(VARIABLE_PAGER)) == 0)
+	    is_other(envp, variable))
 		return false;
 	if (n > KV_KEY_MAX)
 		n = KV_KEY_MAX;
@@ -471,7 +495,7 @@ const char *settings_variable(char *const *envp, enum setting_key key)
 	char name[KV_KEY_MAX + 1];
 
 	for (size_t i = 0; envp[i]; i++)
-		if (key_of_variable(envp[i], name) &&
+		if (key_of_variable(envp, i, name) &&
 		    strcmp(name, setting_name(key)) == 0)
 			value = strchr(envp[i], '=') + 1;
 	return value;
@@ -486,7 +510,7 @@ int settings_environment(struct settings *s, char *const *envp,
 	for (size_t i = 0; envp[i]; i++) {
 		struct setting_origin origin = { SETTING_ENVIRONMENT, NULL, 0 };
 
-		if (!key_of_variable(envp[i], key))
+		if (!key_of_variable(envp, i, key))
 			continue;
 		(void)snprintf(name, sizeof(name), "%.*s",
 			       (int)strcspn(envp[i], "="), envp[i]);

@@ -8,6 +8,7 @@
 #include "plan/settings.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
+#include "plan/view_shells.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -542,6 +543,45 @@ static int add_names(struct builder *b)
 	return r;
 }
 
+/* Whether a file there is in the private home directory, and no user's own. */
+static bool is_private(const struct builder *b, const char *path)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = view_find(b->plan, path, found);
+
+	return op && strcmp(found, path) == 0 &&
+	       strcmp(op->dest, b->host->home) == 0 &&
+	       (op->kind == OP_TMPFS ||
+		(op->kind == OP_BIND && op->flags & PLAN_OURS));
+}
+
+static int add_shell(struct builder *b, const struct view_shell *shell)
+{
+	char path[PATH_MAX];
+	const char *dest;
+	int r;
+
+	if (path_join(b->host->home, shell->name, path, sizeof(path)) < 0 ||
+	    !is_private(b, path))
+		return 0;
+	r = plan_keep_text(b->plan, path, &dest, b->err);
+	if (r >= 0)
+		r = add(b, OP_FILE, shell->text, dest,
+			PLAN_TEXT | PLAN_HAS_PERMS | PLAN_TRY);
+	if (r >= 0)
+		last_op(b)->perms = 0644;
+	return r;
+}
+
+static int add_shells(struct builder *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && b->host->home && i < VIEW_SHELLS; i++)
+		r = add_shell(b, &view_shells[i]);
+	return r;
+}
+
 /* What was given by name wins over what is ours, so this looks at all of it. */
 static int add_work_dir(struct builder *b)
 {
@@ -649,6 +689,8 @@ int view_build(const struct view_request *request, const struct view_host *host,
 		r = add_covers(&b);
 	if (r >= 0)
 		r = add_names(&b);
+	if (r >= 0)
+		r = add_shells(&b);
 	if (r >= 0)
 		r = add_work_dir(&b);
 	if (r < 0)

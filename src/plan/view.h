@@ -82,6 +82,7 @@ struct view_request {
 	size_t n_resources;
 	const struct view_entry *entries;
 	size_t n_entries;
+	const char *session;  /* the name of its session, or NULL */
 	const char *cwd;      /* inside */
 	const char *cwd_name; /* another name it is known by, or NULL */
 	/* Places of ours: covered wherever something shows them. */

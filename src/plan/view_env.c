@@ -266,6 +266,20 @@ static int set_asked(struct plan *plan, const char *word, struct hb_error *err)
 	return plan_add_env(plan, ENV_PASS, copy, NULL, err);
 }
 
+static int set_place(const struct view_request *request, struct plan *plan,
+		     struct hb_error *err)
+{
+	int r = 0;
+
+	if (request->session)
+		r = plan_add_env(plan, ENV_SET, VIEW_ENV_SESSION,
+				 request->session, err);
+	if (r >= 0 && request->n_resources > 0)
+		r = plan_add_env(plan, ENV_SET, VIEW_ENV_PROJECT,
+				 request->resources[0].inside, err);
+	return r;
+}
+
 static int set_git(const struct view_request *request, struct plan *plan,
 		   struct hb_error *err)
 {
@@ -309,6 +323,8 @@ int view_env(const struct view_request *request, const struct view_host *host,
 				 err);
 	if (r >= 0 && work)
 		r = plan_add_env(plan, ENV_SET, "AGENT_WORK_DIR", work, err);
+	if (r >= 0)
+		r = set_place(request, plan, err);
 	if (r >= 0)
 		r = set_git(request, plan, err);
 	if (r >= 0)

@@ -10,6 +10,13 @@ struct view_request;
 /* Is "1" in every box. */
 #define VIEW_ENV_INSIDE "HOLDBACK"
 
+/*
+ * The name of the session, if there is one, and the directory of the project.
+ * Inside, these are no settings.
+ */
+#define VIEW_ENV_SESSION "HOLDBACK_SESSION"
+#define VIEW_ENV_PROJECT "HOLDBACK_PROJECT"
+
 /* Pass where the network is the host's; NULL at the end. */
 extern const char *const view_env_proxies[];
 

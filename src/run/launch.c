@@ -145,6 +145,8 @@ static int lay(struct launch *l, struct hb_error *err)
 
 static int make_plan(struct launch *l, struct hb_error *err)
 {
+	if (l->session)
+		l->run.request.session = l->session->record.name;
 	return run_plan(&l->run, &l->envp, err);
 }
 

@@ -26,14 +26,15 @@ prints 'the workspace has its mode' 750 run stat -c %a .
 prints 'the workspace has its path' "$work" run pwd
 
 # The rest of the view.
-prints 'the home directory is empty' '' run ls -A "$HOME"
+prints 'the home directory has files of ours for shells and no other' '.bashrc .config .config/fish .config/fish/config.fish .zshrc' \
+	run sh -c 'cd && echo $(find . -mindepth 1 | cut -c 3- | LC_ALL=C sort)'
 check 'the home directory can be written' run sh -c 'echo x >"$HOME/x"'
 is 'a write to the home directory does not reach the real one' "$(ls -A "$HOME")" ''
 # The work and home directories lie below /var/tmp or /tmp: the way to them is
 # all there is.
 prints '/tmp, /var/tmp, /run and /dev/shm are empty' '/tmp/agent-work' \
 	run --chdir / sh -c 'find /tmp /var/tmp /run /dev/shm -mindepth 1 |
-		sed "\\|^$1/|d" | while read -r name; do
+		sed -e "\\|^$1/|d" -e "\\|^$HOME/|d" | while read -r name; do
 			case $1/:$HOME/ in
 			"$name"/* | *:"$name"/*) ;;
 			*) echo "$name" ;;
@@ -54,7 +55,7 @@ prints 'only a loopback' lo run sh -c 'ls /proc/sys/net/ipv4/conf |
 
 # The environment.
 prints 'the environment is an allow-list' \
-	"AGENT_WORK_DIR HOLDBACK HOME PATH PWD SHELL TERM TMPDIR USER" \
+	"AGENT_WORK_DIR HOLDBACK HOLDBACK_PROJECT HOME PATH PWD SHELL TERM TMPDIR USER" \
 	env SECRET=1 SSH_AUTH_SOCK=/x "$HB_BIN" --ephemeral -- sh -c \
 	'echo $(env | sed "s/=.*//" | grep -v -e ^GIT_ -e ^LC_ -e ^LOGNAME$ \
 		-e ^_$ | sort)'

@@ -56,7 +56,7 @@ done
 # V7: with pipes for 0-2 the box shares our process group.
 if [ "$(landlock_version)" -ge 6 ]; then
 	says 'V7 kill 0 ends the command and stays in the box' 'alive 137' sh -c \
-		'{ "$HB_BIN" run --ephemeral -q -- sh -c "kill -9 0" </dev/null; echo $? >v7; } |
+		'{ "$HB_BIN" run --ephemeral -q -- sh -c "kill -9 0" </dev/null; echo $? >v7; } 2>/dev/null |
 			cat; echo alive "$(cat v7)"; rm v7'
 	status=0
 	(

@@ -402,6 +402,44 @@ static void other_names_lead_to_the_same(void)
 	end(&w);
 }
 
+/* They are written, so only into memory. */
+static void files_of_shells_are_in_the_private_home(void)
+{
+	const char *const names[] = { "/home/u/.bashrc", "/home/u/.zshrc",
+				      "/home/u/.config/fish/config.fish" };
+	const char *const others[] = { "/home/u", "/home/u/.config",
+				       "/home/u/.config/fish/config.fish" };
+	const enum view_class classes[] = { VIEW_SHOW, VIEW_RO, VIEW_RW };
+	struct world w;
+
+	begin(&w);
+	build(&w);
+	check_order(&w);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		CHECK_INT(at(&w, names[i])->kind, OP_FILE);
+	end(&w);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]);
+		     k++) {
+			begin(&w);
+			(void)add(&w, classes[k], VIEW_DIR, others[i]);
+			build(&w);
+			CHECK(!at(&w, names[2]) ||
+			      at(&w, names[2])->kind != OP_FILE);
+			end(&w);
+		}
+	begin(&w);
+	workspace(&w, "/home/u");
+	build(&w);
+	CHECK(!at(&w, names[0]));
+	end(&w);
+	begin(&w);
+	there_is(&w, "/home/u/.config", "/home/u/project");
+	build(&w);
+	CHECK(!at(&w, names[2]));
+	end(&w);
+}
+
 static void without_a_home_there_is_none(void)
 {
 	struct world w;
@@ -735,8 +773,9 @@ TESTS(T(layers_are_in_order), T(the_host_is_read_only_and_in_order),
       T(what_is_absent_stays_absent), T(secrets_are_covered),
       T(links_stay_links_if_they_lead_into_the_view),
       T(the_workspace_is_at_its_own_path), T(temporary_files_are_private),
-      T(trees_are_as_asked), T(other_names_lead_to_the_same),
-      T(without_a_home_there_is_none), T(the_environment_is_an_allow_list),
+      T(trees_are_as_asked), T(files_of_shells_are_in_the_private_home),
+      T(other_names_lead_to_the_same), T(without_a_home_there_is_none),
+      T(the_environment_is_an_allow_list),
       T(the_strictest_settings_are_the_default), T(the_view_knows_what_it_has),
       T(texts_stand_in_for_files), T(what_is_hidden_on_request_is_hidden),
       T(what_is_hidden_cannot_be_put_aside),
