@@ -54,6 +54,22 @@ int hb_state_take(struct hb_store *store,
 		  struct hb_error *err);
 
 /*
+ * The login that is carried for the project is the host's from now on; what it
+ * replaces is kept.  `ret_n` files; 0: the host has it already.  -HB_E_STATE:
+ * no login of this agent is carried, or it is not whole.
+ */
+int hb_state_publish(struct hb_store *store,
+		     const struct hb_state_options *options, uint64_t *ret_n,
+		     struct hb_error *err);
+
+/*
+ * The login that the last one replaced is the host's again.  Again, and it is
+ * the other way round.  -HB_E_STATE: there is none, or the host's was changed.
+ */
+int hb_state_undo(struct hb_store *store, const char *agent, uint64_t *ret_n,
+		  struct hb_error *err);
+
+/*
  * A session in which the files of class "runs" are pending, to be committed;
  * -HB_E_STATE: there are none.  Who does not commit it removes it;
  * hb_state_end() forgets the files that the host has after a commit.

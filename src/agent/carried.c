@@ -83,6 +83,8 @@ static int read_entry(const struct kv_entry *e, struct carried *c)
 		return copy_text(e, c->host, sizeof(c->host));
 	if (strcmp(e->key, "keys") == 0)
 		return copy_text(e, c->keys, sizeof(c->keys));
+	if (strcmp(e->key, "login") == 0)
+		return copy_text(e, c->login, sizeof(c->login));
 	if (strcmp(e->key, "policy") == 0)
 		return copy_text(e, c->policy, sizeof(c->policy));
 	if (strcmp(e->key, "mode") == 0)
@@ -197,6 +199,7 @@ static int format_head(const struct carried *c, struct buf *out)
 	(void)kv_add_str(&w, "session", c->session);
 	(void)kv_add_str(&w, "host", c->host);
 	(void)kv_add_str(&w, "keys", c->keys);
+	(void)kv_add_str(&w, "login", c->login);
 	(void)kv_add_str(&w, "policy", c->policy);
 	(void)kv_add_fmt(&w, "size", "%llu", (unsigned long long)c->size);
 	return buf_add_char(out, '\n');

@@ -60,8 +60,9 @@ struct carried {
 	char session[17];
 	char host[CARRIED_HOST_SIZE]; /* what the host had */
 	char policy[CARRIED_POLICY_SIZE];
-	char keys[CARRIED_KEYS_SIZE]; /* members left out of `host` */
-	uint64_t size;		      /* of the text */
+	char keys[CARRIED_KEYS_SIZE];  /* members left out of `host` */
+	char login[CARRIED_HOST_SIZE]; /* these members of the host's */
+	uint64_t size;		       /* of the text */
 	uint64_t ino; /* of the file that has it, once it was read */
 };
 

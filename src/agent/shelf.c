@@ -112,6 +112,17 @@ int shelf_open(int state, const struct shelf_project *project,
 	return open_own(one, agent, where, err);
 }
 
+int shelf_open_logins(int state, const char *agent, bool makes,
+		      struct hb_error *err)
+{
+	auto_fd int all = -1;
+
+	if (!shelf_is_agent(agent))
+		return -ENOENT;
+	all = open_own(state, SHELF_LOGINS, makes, err);
+	return all < 0 ? all : open_own(all, agent, makes, err);
+}
+
 int shelf_lock(int dir, struct hb_error *err)
 {
 	int fd = sys_openat(dir, LOCK, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);

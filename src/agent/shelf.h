@@ -13,8 +13,11 @@ struct hb_error;
  *
  *	STATE/agents/PROJECT/where	the project's path, for people
  *	STATE/agents/PROJECT/AGENT/	carried.h
+ *	STATE/logins/AGENT/		the files that a published login
+ *					replaced, as carried.h has them
  */
 #define SHELF_DIR	"agents"
+#define SHELF_LOGINS	"logins"
 #define SHELF_WHERE	"where"
 #define SHELF_NAME_SIZE 65
 #define SHELF_BYTES_MAX ((uint64_t)64 << 20)
@@ -36,6 +39,10 @@ bool shelf_is_agent(const char *agent);
  */
 int shelf_open(int state, const struct shelf_project *project,
 	       const char *agent, const char *where, struct hb_error *err);
+
+/* The files that published logins replaced; with `makes`, makes it. */
+int shelf_open_logins(int state, const char *agent, bool makes,
+		      struct hb_error *err);
 
 /*
  * Waits a while for others that settle; -HB_E_BUSY.  Returns a descriptor that

@@ -26,6 +26,10 @@ struct member {
 	bool is_found;
 	size_t end;   /* of the last member before the closing brace */
 	size_t count; /* of all members */
+
+	/* Instead of all that: told every member, at any depth. */
+	json_member_fn each;
+	void *ctx;
 };
 
 static int peek(const struct scan *s)
@@ -222,14 +226,26 @@ static int next_value(struct scan *s, struct member *m, bool *ret_more)
 /* One value with its key, if it has one: opens it or skips it. */
 static int begin_value(struct scan *s, struct member *m, bool *ret_is_open)
 {
+	struct json_member found = { .depth = s->depth };
+	size_t from = s->at;
 	bool is_it = false;
+	int r;
 
 	if (s->depth > 0 && s->is_object[s->depth - 1]) {
 		if (skip_key(s, m, &is_it) < 0 || note(s, m, true, is_it) < 0)
 			return -EINVAL;
+		found.key = s->text + from + 1;
+		found.n_key = strcspn(found.key, "\"");
 	}
 	*ret_is_open = peek(s) == '{' || peek(s) == '[';
-	return *ret_is_open ? open_one(s) : skip_plain(s);
+	from = s->at;
+	r = *ret_is_open ? open_one(s) : skip_plain(s);
+	if (r >= 0 && m && m->each && found.key) {
+		found.value = *ret_is_open ? NULL : s->text + from;
+		found.n = *ret_is_open ? 0 : s->at - from;
+		m->each(m->ctx, &found);
+	}
+	return r;
 }
 
 static int scan_object(const char *text, size_t n, struct member *m)
@@ -316,4 +332,11 @@ int json_take_keys(const char *host, size_t n_host, const char *ours,
 		keys += n + (keys[n] == ',');
 	}
 	return r < 0 ? r : buf_add(out, from->data, from->len);
+}
+
+int json_each_member(const char *text, size_t n, json_member_fn fn, void *ctx)
+{
+	struct member m = { .key = "", .each = fn, .ctx = ctx };
+
+	return scan_object(text, n, &m);
 }

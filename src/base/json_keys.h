@@ -29,4 +29,17 @@ int json_check_object(const char *text, size_t n);
 int json_take_keys(const char *host, size_t n_host, const char *ours,
 		   size_t n_ours, const char *keys, struct buf *out);
 
+/* A member of an object at any depth, as it is spelled. */
+struct json_member {
+	size_t depth; /* 1: of the outermost object */
+	const char *key;
+	size_t n_key;
+	const char *value; /* with its quotes; NULL: an object or an array */
+	size_t n;
+};
+
+/* Calls `fn` for every member, in their order.  -EINVAL as above. */
+typedef void (*json_member_fn)(void *ctx, const struct json_member *member);
+int json_each_member(const char *text, size_t n, json_member_fn fn, void *ctx);
+
 #endif

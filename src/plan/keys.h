@@ -80,9 +80,15 @@ enum net_mode {
 	ROW(DATA, "data", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "as --rw, if it is there: an agent's mere data; may repeat") \
+	ROW(LOGIN, "login", 0, "FILE[:KEYS]", OFFER_FILES, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "an agent's login, which can be published; may repeat") \
+	ROW(RUNS, "runs", 0, "PATH", OFFER_FILES, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "what an agent executes or obeys in its data; may repeat") \
 	ROW(PUBLISH, "publish", 0, "FILE[:KEYS]", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
-	    "let this file of an agent reach the host at the end; may repeat") \
+	    "the same as --login") \
 	ROW(SOCKET, "socket", 0, "PATH", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "let the command talk to this socket; may repeat") \

@@ -403,6 +403,11 @@ static int add_blank(struct builder *b, const struct view_entry *e)
 	return add_file(b, "", e->path, 0444);
 }
 
+static int add_fresh(struct builder *b, const struct view_entry *e)
+{
+	return add_memory(b, e->path, 0700);
+}
+
 static int add_asked(struct builder *b, const struct view_entry *e)
 {
 	if (e->class == VIEW_RO && !is_of_system(e->source))
@@ -422,6 +427,7 @@ static const struct {
 	{ VIEW_SHOW, add_shown },   { VIEW_TEXT, add_text },
 	{ VIEW_RO, add_asked },	    { VIEW_RW, add_asked },
 	{ VIEW_SOCKET, add_asked }, { VIEW_EMPTY, add_blank },
+	{ VIEW_FRESH, add_fresh },
 };
 
 /* The operations of a class, each with what asked for it. */

@@ -27,6 +27,7 @@ enum view_class {
 	VIEW_SOCKET, /* the same for one socket */
 	VIEW_TEXT,   /* a file of ours */
 	VIEW_EMPTY,  /* an empty one, where nothing else is shown */
+	VIEW_FRESH,  /* a directory in memory, in the place of the host's */
 };
 
 enum view_found {

@@ -12,6 +12,7 @@
 #include "session/create.h"
 #include "session/publish/carry_fill.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/login_publish.h"
 #include "session/session.h"
 #include "store/resource.h"
 #include "store/store.h"
@@ -46,6 +47,7 @@ struct walk {
 	hb_state_fn tell;
 	void *ctx;
 	uint64_t n;
+	bool has_login;
 	struct session_record *record;
 	struct hb_session *session;
 };
@@ -241,6 +243,45 @@ int hb_state_take(struct hb_store *store,
 
 	*ret_n = walk.n;
 	return r;
+}
+
+static int publish(struct walk *walk, int dir, const struct carried *c,
+		   struct hb_error *err)
+{
+	int r = login_publish_carried(walk->store->dir, walk->shelf->agent, dir,
+				      c, err);
+
+	walk->has_login |= r >= 0;
+	walk->n += r > 0;
+	return r == -ENOENT ? 0 : r;
+}
+
+int hb_state_publish(struct hb_store *store,
+		     const struct hb_state_options *options, uint64_t *ret_n,
+		     struct hb_error *err)
+{
+	struct walk walk = { .options = options,
+			     .store = store,
+			     .fn = publish };
+	int r = each(&walk, err);
+
+	if (r < 0)
+		return r;
+	if (!walk.has_login) {
+		hb_fix(err, "holdback state lists the files that are carried");
+		return hb_fail(err, -HB_E_STATE,
+			       "no login of '%.64s' is carried for this "
+			       "project",
+			       options->agent);
+	}
+	*ret_n = walk.n;
+	return 0;
+}
+
+int hb_state_undo(struct hb_store *store, const char *agent, uint64_t *ret_n,
+		  struct hb_error *err)
+{
+	return login_undo(store->dir, agent, ret_n, err);
 }
 
 static int add_resource(struct walk *walk, const char *path, const char *role,

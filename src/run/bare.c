@@ -62,7 +62,7 @@ static int check_store(const struct run *run, struct hb_error *err)
 		const struct view_entry *e = &run->entries[i];
 
 		if (e->class == VIEW_HIDE || e->class == VIEW_TEXT ||
-		    e->class == VIEW_EMPTY)
+		    e->class == VIEW_EMPTY || e->class == VIEW_FRESH)
 			continue;
 		for (size_t k = 0; k < run->request.n_covered; k++) {
 			if (!view_lies_in(run->request.covered[k], e->path))

@@ -9,6 +9,7 @@
 #include "session/open.h"
 #include "session/publish/carry_fill.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/carry_place.h"
 #include "session/publish/publish.h"
 #include "session/session.h"
 #include "view/entry_paths.h"
@@ -82,20 +83,27 @@ static int add_rule(const struct run *run, const struct setting_item *item,
 		enum state_class class;
 	} classes[] = {
 		{ KEY_DATA, STATE_DATA },
+		{ KEY_LOGIN, STATE_LOGIN },
 		{ KEY_PUBLISH, STATE_LOGIN },
+		{ KEY_RUNS, STATE_RUNS },
 	};
 	struct publish_item split = { 0 };
 	char path[PATH_MAX];
 	int r;
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		if (item->key != classes[i].key)
+		/* A real directory has nothing that could be carried. */
+		if (item->key != classes[i].key ||
+		    (item->key == KEY_DATA && entries_are_shared(item)))
 			continue;
 		publish_split(item->value, &split);
 		r = entries_path(run, item, split.path, path, err);
 		if (r >= 0)
 			r = carry_note_rule(note, classes[i].class, path,
 					    split.keys);
+		if (r >= 0)
+			note->rules[note->n_rules - 1].is_hidden =
+				item->key == KEY_DATA;
 		if (r < 0 && r != -ENOENT)
 			return r;
 	}
@@ -111,13 +119,31 @@ static void find_agent(const struct hb_session *s, struct carry_note *note)
 		(void)snprintf(note->agent, sizeof(note->agent), "%s", profile);
 }
 
+/* A conversation that is real is gone on with anywhere. */
+static void find_resume(const struct run *run, struct carry_note *note)
+{
+	const struct settings *s = &run->settings;
+	bool is_carried = false;
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		if (s->items[i].key != KEY_DATA)
+			continue;
+		if (entries_are_shared(&s->items[i]))
+			return;
+		is_carried = true;
+	}
+	if (s->go_on && is_carried)
+		(void)snprintf(note->resume, sizeof(note->resume),
+			       "holdback %s %s", note->agent, s->go_on);
+}
+
 static bool has_state(const struct run *run, const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++)
 		if (carry_is_state(s, i))
 			return true;
 	for (size_t i = 0; i < run->settings.n_items; i++)
-		if (run->settings.items[i].key == KEY_PUBLISH)
+		if (publish_is_login(run->settings.items[i].key))
 			return true;
 	return false;
 }
@@ -137,6 +163,7 @@ int carry_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
 	(void)snprintf(note.where, sizeof(note.where), "%s",
 		       s->record.resources[0].source);
 	note.is_quiet = run->settings.is_quiet;
+	find_resume(run, &note);
 	r = find_policy(run, &note, err);
 	for (size_t i = 0; r >= 0 && i < run->settings.n_items; i++)
 		r = add_rule(run, &run->settings.items[i], &note, err);

@@ -13,6 +13,7 @@
 #include "run/bare.h"
 #include "run/carry_names.h"
 #include "run/mounted.h"
+#include "run/places.h"
 #include "run/publish_names.h"
 #include "session/create.h"
 #include "session/gone.h"
@@ -48,7 +49,7 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 	      struct session_record *record, struct hb_error *err)
 {
 	struct record_resource *resource = NULL;
-	int r = 0;
+	int r = places_make_state(run, err);
 
 	for (size_t i = 0; r >= 0 && i < run->n_kept; i++) {
 		const struct view_resource *from =
@@ -238,13 +239,17 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 {
 	int r;
 
-	r = carry_prepare(run, m->session, err);
+	r = places_make_data(run, err);
+	if (r >= 0)
+		r = carry_prepare(run, m->session, err);
 	if (r >= 0)
 		r = mounted_prepare(m, err);
 	if (r < 0)
 		return r;
 	add_layers(run, m);
 	r = add_covers(run, m, err);
+	if (r >= 0)
+		r = places_cover(run, err);
 	if (r >= 0)
 		r = add_held(run, m, err);
 	if (r >= 0)

@@ -18,6 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool publish_is_login(enum setting_key key)
+{
+	return key == KEY_LOGIN || key == KEY_PUBLISH;
+}
+
 /* FILE:KEY,KEY: what follows the last colon, if no slash does. */
 void publish_split(const char *value, struct publish_item *item)
 {
@@ -82,7 +87,7 @@ static int note_items(struct run *run, struct hb_session *s,
 		struct publish_item item = { 0 };
 		char path[PATH_MAX];
 
-		if (settings->items[i].key != KEY_PUBLISH)
+		if (!publish_is_login(settings->items[i].key))
 			continue;
 		publish_split(settings->items[i].value, &item);
 		r = entries_path(run, &settings->items[i], item.path, path,
@@ -99,7 +104,7 @@ static int note_items(struct run *run, struct hb_session *s,
 			if (home < 0)
 				return home;
 		}
-		publish_note(list, s, &item, home);
+		publish_note(list, &item, home);
 	}
 	return 0;
 }

@@ -2,6 +2,10 @@
 #ifndef HB_RUN_PUBLISH_NAMES_H
 #define HB_RUN_PUBLISH_NAMES_H
 
+#include "plan/settings.h"
+
+#include <stdbool.h>
+
 struct hb_error;
 struct hb_session;
 struct publish_item;
@@ -11,6 +15,9 @@ struct run;
  * The files that the settings of a run name for publish.h, noted before its
  * box.
  */
+
+/* `login`, or its older name. */
+bool publish_is_login(enum setting_key key);
 
 /* FILE:KEYS into path and keys. */
 void publish_split(const char *value, struct publish_item *item);

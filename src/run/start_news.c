@@ -59,8 +59,9 @@ static void tell_entries(const struct run *run)
 		if (e->class == VIEW_RW && !e->item)
 			continue;
 		/* A profile's are said by the profile. */
-		if (e->item && e->item->key == KEY_DATA &&
-		    e->item->origin.source == SETTING_BUILT_IN)
+		if (e->item && (e->item->key == KEY_RUNS ||
+				(e->item->key == KEY_DATA &&
+				 e->item->origin.source == SETTING_BUILT_IN)))
 			continue;
 		(void)quote_shown(e->path, shown, sizeof(shown));
 		if (e->class == VIEW_RW)

@@ -191,7 +191,7 @@ static int settle_to_remove(struct hb_session *s, bool gives_up,
 {
 	enum txn_recovered what;
 
-	(void)publish_settle(s, false, NULL);
+	(void)publish_settle(s, 0, NULL);
 	if (gives_up)
 		return 0;
 	if (s->record.state == SESSION_BROKEN)

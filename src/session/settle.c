@@ -214,7 +214,10 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	/* Until this has succeeded the session stays active. */
 	r = shown_after_box(s, *ret_is_lost, err);
 	if (r >= 0)
-		r = publish_settle(s, *ret_is_lost, err);
+		r = publish_settle(s,
+				   (after_crash ? 0 : PUBLISH_ASKS) |
+					   (*ret_is_lost ? PUBLISH_LOST : 0),
+				   err);
 	if (r >= 0)
 		r = session_open_resources(s, err);
 	/* An upper that holds nothing else is to be empty. */

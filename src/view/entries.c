@@ -288,25 +288,37 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	return r;
 }
 
-/* A directory that is missing, or that a link leads to, is none. */
+static bool is_plain_dir(const char *path)
+{
+	char real[PATH_MAX];
+	struct stat st;
+
+	return look_real(path, real) >= 0 && strcmp(real, path) == 0 &&
+	       sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+/*
+ * A directory that is missing, or that a link leads to, is none.  That of this
+ * project is made.  Without a session nothing of a profile is written for good.
+ */
 static int find_data(struct run *run, const struct setting_item *item,
 		     const char *path, struct hb_error *err)
 {
-	char real[PATH_MAX];
+	bool is_passing = run->settings.is_ephemeral &&
+			  item->origin.source == SETTING_BUILT_IN;
 	struct view_entry *e;
-	struct stat st;
 	int r;
 
-	if (look_real(path, real) < 0 || strcmp(real, path) != 0 ||
-	    sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISDIR(st.st_mode) ||
+	if ((!entries_are_shared(item) && !is_passing) ||
+	    (!is_plain_dir(path) && !entries_can_make(run, item, path)) ||
 	    (run->covered && view_lies_in(path, run->covered)))
 		return 0;
-	e = new_entry(run, item, VIEW_RW);
+	e = new_entry(run, item, is_passing ? VIEW_FRESH : VIEW_RW);
 	e->found = VIEW_DIR;
 	r = plan_keep_text(&run->plan, path, &e->path, err);
 	e->source = e->path;
-	e->is_real = true;
+	e->is_real = !is_passing;
 	return r;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/entry_paths.h"
 
+#include "agent/project_name.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
@@ -8,14 +9,17 @@
 #include "host/look.h"
 #include "plan/settings.h"
 #include "plan/view_place.h"
+#include "sys/file.h"
 #include "view/prepare.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Start-up is measured in microseconds.  The host is asked one question about
@@ -44,6 +48,29 @@ int entries_fail(const struct setting_item *item, struct hb_error *err,
 static bool is_home_path(const char *value)
 {
 	return value[0] == '~' && (value[1] == '/' || value[1] == '\0');
+}
+
+/* An agent has its state in the home directory, and nowhere else. */
+static bool is_of_agent(const struct setting_item *item)
+{
+	return item->origin.source != SETTING_OPTION &&
+	       item->origin.source != SETTING_ENVIRONMENT &&
+	       (item->key == KEY_STATE || item->key == KEY_LOGIN ||
+		item->key == KEY_RUNS);
+}
+
+static int check_place(const struct run *run, const struct setting_item *item,
+		       const char *path, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	if (!is_of_agent(item) ||
+	    (run->host.home && view_lies_in(path, run->host.home) &&
+	     strcmp(path, run->host.home) != 0))
+		return 0;
+	hb_fix(err, "name a path below '~/', or leave the line out");
+	return entries_fail(item, err, "'%s' is not in the home directory",
+			    quote_shown(item->value, shown, sizeof(shown)));
 }
 
 int entries_path(const struct run *run, const struct setting_item *item,
@@ -76,7 +103,44 @@ int entries_path(const struct run *run, const struct setting_item *item,
 	if (r < 0)
 		return entries_fail(item, err, "'%s' is too long",
 				    quote_shown(value, shown, sizeof(shown)));
-	return 0;
+	r = check_place(run, item, ret, err);
+	if (r < 0 || (item->key != KEY_DATA && item->key != KEY_RUNS) ||
+	    !project_is_named(value))
+		return r;
+	/* Elsewhere the agent would see, and name, another directory. */
+	if (run->settings.chdir || run->settings.at || run->chosen)
+		return -ENOENT;
+	memcpy(joined, ret, strlen(ret) + 1);
+	return project_expand(joined, run->cwd, run->workspace, ret);
+}
+
+bool entries_are_shared(const struct setting_item *item)
+{
+	return item->origin.source != SETTING_BUILT_IN ||
+	       project_is_named(item->value);
+}
+
+bool entries_can_make(const struct run *run, const struct setting_item *item,
+		      const char *path)
+{
+	char above[PATH_MAX], real[PATH_MAX];
+	char *slash;
+
+	if (!item || item->origin.source != SETTING_BUILT_IN ||
+	    run->settings.is_ephemeral || !run->host.home ||
+	    !view_lies_in(path, run->host.home))
+		return false;
+	(void)snprintf(above, sizeof(above), "%s", path);
+	while (sys_faccessat(AT_FDCWD, above, F_OK) == -ENOENT) {
+		slash = strrchr(above, '/');
+		if (!slash || slash == above)
+			return false;
+		*slash = '\0';
+	}
+	return strlen(above) < strlen(path) &&
+	       view_lies_in(above, run->host.home) &&
+	       sys_faccessat(AT_FDCWD, above, W_OK | X_OK) >= 0 &&
+	       look_real(above, real) >= 0 && strcmp(real, above) == 0;
 }
 
 int entries_more(struct run *run, size_t n, struct hb_error *err)

@@ -27,6 +27,19 @@ int entries_path(const struct run *run, const struct setting_item *item,
 int entries_more(struct run *run, size_t n, struct hb_error *err);
 
 /*
+ * Whether writes at the path of a row `data` reach the host.  A row of a
+ * profile without a name of the project in it is carried instead.
+ */
+bool entries_are_shared(const struct setting_item *item);
+
+/*
+ * Whether a directory that a profile names is missing and can be made: the home
+ * directory is there, and no link is on the way.  run/places.h makes it.
+ */
+bool entries_can_make(const struct run *run, const struct setting_item *item,
+		      const char *path);
+
+/*
  * Whether a path may be there, as far as one look at the home directory tells:
  * without it nothing has to be looked for.
  */

@@ -100,6 +100,10 @@ static int add_resource(struct run *run, enum view_role role,
 	int r;
 
 	r = sys_fstatat(AT_FDCWD, source, &st, 0);
+	if (r == -ENOENT && entries_can_make(run, item, source)) {
+		st.st_mode = 0700;
+		r = 0;
+	}
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", source);
 	copy = malloc(n + k);
@@ -317,10 +321,13 @@ static int add_if_there(struct run *run, enum view_role role,
 	r = entries_path(run, item, item->value, path, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (!entries_may_exist(run, path) ||
-	    sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
-	    look_real(path, source) < 0 ||
-	    view_refuses_workspace(source, run->host.home) ||
+	if (role == VIEW_STATE && entries_can_make(run, item, path))
+		(void)snprintf(source, sizeof(source), "%s", path);
+	else if (!entries_may_exist(run, path) ||
+		 sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
+		 look_real(path, source) < 0)
+		return 0;
+	if (view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
 		return 0;
 	return add_resource(run, role, source, path, item, err);

@@ -49,8 +49,9 @@ mv ../moved ../p
 cd ../p || bail 'no directory'
 
 # A login that is published for one project is no change of the user's.
-(cd ../q && agent claude 'echo "{\"oauthAccount\":\"renewed\"}" >~/.claude.json')
-like 'the login of another project is published' "$(cat "$home/.claude.json")" '*renewed*'
+echo '{"oauthAccount":"renewed"}' >"$home/.claude.json"
+is 'the next run has the login of the host' \
+	"$(agent claude 'cat ~/.claude.json')" '{"theme":1,"oauthAccount":"renewed"}'
 like 'a published login does not void the answers of other projects' \
 	"$(agent claude 'cat ~/.claude.json')" '*theme*'
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What an agent keeps: nothing that runs reaches the host, and a login that was
-# renewed does, whatever ends the run.
+# What an agent keeps: nothing that runs reaches the host, and of conversations
+# only those of the project are seen and written.
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
 . "$HB_TESTS/lib/cli.sh"
 
@@ -26,7 +26,6 @@ cd p || bail 'no directory'
 agent() {
 	"$HB_BIN" -q claude "$1" 2>"$work/.stderr"
 }
-sessions=$home/.local/state/holdback/sessions
 left() {
 	(cd "$home/.local/state/holdback" &&
 		find sessions pending -mindepth 1 -maxdepth 1 2>/dev/null) | sort
@@ -47,16 +46,16 @@ is 'a run that only reads its state leaves no session' "$(left)" ''
 
 # The mode of its home directory is the command's to set.
 for mode in 0 755 777; do
-	agent "echo '{\"oauthAccount\":\"m$mode\"}' >~/.claude.json
+	agent "echo '{\"theme\":\"m$mode\"}' >~/.claude.json
 		echo x >f; chmod $mode ~"
-	like "a home of mode $mode is published from" \
-		"$(cat "$home/.claude.json")" "*\"m$mode\"*"
+	is "a home of mode $mode is carried from" \
+		"$(agent 'cat ~/.claude.json')" "{\"theme\":\"m$mode\"}"
 	is "nothing is said of mode $mode" "$(cat "$work/.stderr")" ''
 	check "the session goes on after mode $mode" \
 		"$HB_BIN" exec @claude-1 -- test -e f
 	"$HB_BIN" cleanup -y @claude-1 >/dev/null
+	"$HB_BIN" state --forget -y >/dev/null
 done
-echo '{"mcpServers":{"mine":{}},"oauthAccount":"old","x":[1]}' >"$home/.claude.json"
 
 before=$(digest)
 agent 'mkdir ~/.claude/hooks; echo evil >~/.claude/hooks/x
@@ -90,81 +89,45 @@ echo token >"$home/.claude/ide/1.lock"
 is 'the token of an editor is hidden' "$(agent 'cat ~/.claude/ide/1.lock 2>/dev/null')" ''
 is 'the host has the token of the editor' "$(cat "$home/.claude/ide/1.lock")" token
 
-agent 'echo said >~/.claude/projects/log'
-printf '#!/bin/sh\necho runs\n' >"$home/.claude/projects/tool"
-chmod +x "$home/.claude/projects/tool"
+# Conversations: of this project, and of no other.
+slug=$(printf %s "$work/p" | tr -c 'a-zA-Z0-9' -)
+mkdir -p "$home/.claude/projects/other/memory" "$home/.claude/projects/$slug/memory"
+echo secret >"$home/.claude/projects/other/talk.jsonl"
+echo secret >"$home/.claude/history.jsonl"
+echo mine >"$home/.claude/projects/$slug/memory/MEMORY.md"
+agent "echo said >~/.claude/projects/$slug/talk.jsonl"
+is 'the conversations of this project are real' \
+	"$(cat "$home/.claude/projects/$slug/talk.jsonl")" said
+printf '#!/bin/sh\necho runs\n' >"$home/.claude/projects/$slug/tool"
+chmod +x "$home/.claude/projects/$slug/tool"
 is 'nothing in the data of an agent is executed' \
-	"$(agent 'exec ~/.claude/projects/tool' 2>/dev/null)" ''
-is 'conversations are real' "$(cat "$home/.claude/projects/log")" said
-
-agent 'echo "{\"token\":\"new\"}" >~/.claude/t && mv ~/.claude/t ~/.claude/.credentials.json'
-is 'a renewed login reaches the host' \
-	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
-is 'with its mode' "$(stat -c %a "$home/.claude/.credentials.json")" 644
-is 'a renewed login leaves no session' "$(left)" ''
-agent 'echo "{\"oauthAccount\":\"new\",\"mcpServers\":{\"evil\":{}}}" >~/t && mv ~/t ~/.claude.json'
-is 'of the other file only what is data' "$(cat "$home/.claude.json")" \
-	'{"mcpServers":{"mine":{}},"oauthAccount":"new","x":[1]}'
-
-# Things that are no login.
-for plant in 'ln -s /etc/passwd' 'mkfifo' 'mkdir'; do
-	agent "rm ~/.claude/.credentials.json; $plant ~/.claude/.credentials.json"
-	is "no $plant" "$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
-	"$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
-	"$HB_BIN" state --forget -y >/dev/null
-done
-agent 'printf "{\"token\":" >~/.claude/.credentials.json'
-is 'nothing that is cut short' \
-	"$(cat "$home/.claude/.credentials.json")" '{"token":"new"}'
-like 'a login that is not published is said' "$(cat "$work/.stderr")" \
-	"*'$home/.claude/.credentials.json' is not whole: the host's stays*"
+	"$(agent "exec ~/.claude/projects/$slug/tool" 2>/dev/null)" ''
+is 'no conversation of another project is seen' \
+	"$(agent 'ls ~/.claude/projects; cat ~/.claude/history.jsonl 2>/dev/null')" "$slug"
+agent 'echo prompt >>~/.claude/history.jsonl; mkdir -p ~/.claude/projects/other; echo x >~/.claude/projects/other/talk.jsonl'
+is 'what is hidden is not written either' \
+	"$(cat "$home/.claude/history.jsonl" "$home/.claude/projects/other/talk.jsonl")" 'secret
+secret'
+is 'data of this project is carried' "$(agent 'cat ~/.claude/history.jsonl')" prompt
+is 'the memory of the project is seen' \
+	"$(agent "cat ~/.claude/projects/$slug/memory/MEMORY.md")" mine
+agent "echo obey >~/.claude/projects/$slug/memory/MEMORY.md; echo new >~/.claude/projects/$slug/memory/more"
+is 'memory that is written inside does not reach the host' \
+	"$(cat "$home/.claude/projects/$slug/memory/"*)" mine
+is 'memory that is written inside is there in the next run' \
+	"$(agent "cat ~/.claude/projects/$slug/memory/*")" 'obey
+new'
+is 'memory is of the class that runs' \
+	"$("$HB_BIN" state claude | grep -c 'runs .*memory/')" 2
+agent "rm ~/.claude/projects/$slug/memory/*"
+is 'memory that was removed inside stays removed there' \
+	"$(agent "ls ~/.claude/projects/$slug/memory")" ''
+is 'memory that was removed inside is there outside' \
+	"$(cat "$home/.claude/projects/$slug/memory/MEMORY.md")" mine
+is 'without a session no conversation is seen or written' \
+	"$("$HB_BIN" -q --ephemeral claude "cat ~/.claude/projects/other/talk.jsonl; echo x >~/.claude/projects/$slug/talk.jsonl" 2>/dev/null)" ''
+is 'a run without a session leaves the conversation' \
+	"$(cat "$home/.claude/projects/$slug/talk.jsonl")" said
 "$HB_BIN" state --forget -y >/dev/null
-
-# The host's is changed meanwhile.
-# What is shown passes no fifo to the host; what is not held back does.
-mkdir "$work/sync"
-mkfifo "$work/sync/go"
-renew='echo "{\"token\":\"inside\"}" >~/.claude/.credentials.json'
-"$HB_BIN" -q --rw "$work/sync" claude "cat '$work/sync/go' >/dev/null; $renew" \
-	2>"$work/.stderr" &
-pid=$!
-wait_until test -e "$sessions/claude-1/publish"
-echo '{"token":"outside"}' >"$home/.claude/t"
-mv "$home/.claude/t" "$home/.claude/.credentials.json"
-echo >"$work/sync/go"
-wait "$pid"
-is 'a change outside wins' "$(cat "$home/.claude/.credentials.json")" \
-	'{"token":"outside"}'
-like 'one line says so' "$(cat "$work/.stderr")" \
-	"*was changed outside meanwhile: the host's stays, and the session's is kept for the next run*"
-is "the session's login is kept if the host's changed" \
-	"$("$HB_BIN" state claude "$home/.claude/.credentials.json")" '{"token":"inside"}'
-is "the next run has the host's login" \
-	"$(agent 'cat ~/.claude/.credentials.json')" '{"token":"outside"}'
-"$HB_BIN" state --forget -y >/dev/null
-
-# The supervisor is killed after the login was renewed.
-"$HB_BIN" -q --rw "$work/sync" claude \
-	"$renew; echo '{\"oauthAccount\":\"killed\"}' >~/.claude.json
-	echo >'$work/sync/go'; sleep 1000" 2>/dev/null &
-pid=$!
-cat "$work/sync/go" >/dev/null
-kill -9 "$pid"
-wait "$pid" 2>/dev/null
-is 'not there yet' "$(cat "$home/.claude/.credentials.json")" \
-	'{"token":"outside"}'
-lock_is_free() {
-	flock -n "$sessions/claude-1/lock" true
-}
-wait_until lock_is_free
-"$HB_BIN" ls >/dev/null 2>&1
-is 'after kill -9 the next command publishes it' \
-	"$(cat "$home/.claude/.credentials.json")" '{"token":"inside"}'
-is 'both files' "$(cat "$home/.claude.json")" \
-	'{"mcpServers":{"mine":{}},"oauthAccount":"killed","x":[1]}'
-"$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
-"$HB_BIN" state --forget -y >/dev/null 2>&1
-is 'a login published after kill -9 leaves no session' "$(left)" ''
-is 'no temporary file either' "$(find "$home" -name '.holdback*')" ''
-rm "$work/sync/go"
+is 'no mark of an overlay is left that would be a deletion' "$(left)" ''
 done_testing

@@ -164,6 +164,8 @@ static const struct {
 	[KEY_CACHE] = { KEY_CACHE, "/home", NULL },
 	[KEY_STATE] = { KEY_STATE, "/home", NULL },
 	[KEY_DATA] = { KEY_DATA, "/home", NULL },
+	[KEY_LOGIN] = { KEY_LOGIN, "/home/x", NULL },
+	[KEY_RUNS] = { KEY_RUNS, "/home/x", NULL },
 	[KEY_PUBLISH] = { KEY_PUBLISH, "/home/x", NULL },
 	[KEY_EXPORT] = { KEY_EXPORT, "out", NULL },
 	[KEY_SOCKET] = { KEY_SOCKET, "/run/docker.sock", NULL },
@@ -180,6 +182,7 @@ static const struct {
 	[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 	[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
 	[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
+	[KEY_GO_ON] = { KEY_GO_ON, "-c", NULL },
 	[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
 };
 

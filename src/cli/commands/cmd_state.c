@@ -116,6 +116,44 @@ static int change(const struct cmd_call *call, struct hb_store *store,
 	return doc_end(&doc, err);
 }
 
+/* --publish and --undo. */
+static int change_login(const struct cmd_call *call, struct hb_store *store,
+			const struct hb_state_options *options,
+			struct hb_error *err)
+{
+	bool undoes = call->values->undo_login;
+	auto_doc struct doc doc = { 0 };
+	uint64_t n = 0;
+	int r;
+
+	if (!options->agent) {
+		hb_fix(err, "holdback state claude --%s",
+		       undoes ? "undo" : "publish");
+		return hb_fail(err, -HB_E_USAGE, "an agent has to be named");
+	}
+	r = undoes ? hb_state_undo(store, options->agent, &n, err)
+		   : hb_state_publish(store, options, &n, err);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, call->values->json, "state");
+	if (doc.is_json)
+		doc_uint(&doc, undoes ? "undone" : "published", n);
+	else if (n == 0)
+		(void)buf_add_fmt(&doc.out, "the host has this login of %s\n",
+				  options->agent);
+	else if (undoes)
+		(void)buf_add_fmt(&doc.out,
+				  "put the login of %s back that the last one "
+				  "replaced\n",
+				  options->agent);
+	else
+		(void)buf_add_fmt(&doc.out,
+				  "published the login of %s; holdback state "
+				  "%s --undo puts the old one back\n",
+				  options->agent, options->agent);
+	return doc_end(&doc, err);
+}
+
 /* A path of the user's, absolute; "~/" is what `state` prints. */
 static int find_path(const struct cmd_call *call, const char *word, char *ret,
 		     struct hb_error *err)
@@ -143,9 +181,10 @@ int cmd_state(const struct cmd_call *call, struct hb_error *err)
 	char path[PATH_MAX];
 	int r = 0;
 
-	if (v->forget && v->take_state)
+	if (v->forget + v->take_state + v->publish_login + v->undo_login > 1)
 		return hb_fail(err, -HB_E_USAGE,
-			       "--forget and --take exclude each other");
+			       "--forget, --take, --publish and --undo exclude "
+			       "each other");
 	if (call->n_operands > 0)
 		options.agent = call->operands[0];
 	if (call->n_operands > 1) {
@@ -154,7 +193,9 @@ int cmd_state(const struct cmd_call *call, struct hb_error *err)
 	}
 	if (r >= 0)
 		r = cmd_open_store(call, false, &store, err);
-	if (r >= 0)
+	if (r >= 0 && (v->publish_login || v->undo_login))
+		r = change_login(call, store, &options, err);
+	else if (r >= 0)
 		r = v->forget || v->take_state
 			    ? change(call, store, &options, err)
 			    : list(call, store, &options, err);

@@ -160,10 +160,10 @@ static const struct command commands[] = {
 	  .operands_max = 1 },
 	{ .name = "state",
 	  .run = cmd_state,
-	  .synopsis = "[--forget|--take] [OPTIONS] [AGENT [FILE]]",
+	  .synopsis = "[--forget|--take|--publish|--undo] [OPTIONS] [AGENT [FILE]]",
 	  .summary = "show the state of agents that is carried to their next run",
 	  .about =
-		  "Lists the files that agents wrote to their own directories in this project, with the class of each: runs, data or login. With FILE prints that file. commit --state commits the files of the class runs.",
+		  "Lists the files that agents wrote to their own directories in this project, with the class of each: runs, data or login. With FILE prints that file. commit --state commits the files of the class runs. --publish gives the host the login that AGENT has here, and --undo takes that back.",
 	  .options = state_options,
 	  .operands_max = 2 },
 	{ .name = "undo",

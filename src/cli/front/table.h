@@ -66,6 +66,7 @@ struct cli_values {
 	const char *older_than;		 /* gc: a duration */
 	bool with_state;		 /* commit */
 	bool is_all, forget, take_state; /* state */
+	bool publish_login, undo_login;
 	struct cli_list only, except, ours, theirs;
 	bool sign;
 	struct cli_list resources;

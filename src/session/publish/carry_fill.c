@@ -6,10 +6,14 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_keys.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "session/open.h"
+#include "session/publish/carry_hide.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/carry_place.h"
+#include "session/publish/login_file.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/attr.h"
@@ -21,15 +25,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-
-bool carry_is_state(const struct hb_session *s, size_t resource)
-{
-	return strcmp(s->record.resources[resource].role, "state") == 0;
-}
 
 struct fill {
 	struct hb_session *s;
@@ -39,60 +39,6 @@ struct fill {
 	size_t n_wider;
 	bool runs_only;
 };
-
-/* The state directory that holds a path; n_resources: none does. */
-static size_t find_resource(const struct hb_session *s, const char *path)
-{
-	size_t i = 0;
-
-	for (; i < s->record.n_resources; i++)
-		if (carry_is_state(s, i) && !s->resources[i].is_gone &&
-		    strcmp(path, s->record.resources[i].source) != 0 &&
-		    path_is_beneath(path, s->record.resources[i].source))
-			break;
-	return i;
-}
-
-/*
- * The directory of the upper layer that `path`, relative to the resource, lies
- * in.  It is made where it is missing.  And the host's, -1 if that has none.
- */
-static int open_parents(int upper, int base, const char *path, int *ret_base)
-{
-	auto_fd int dir = sys_openat(upper, ".", DIR_FLAGS, 0);
-	auto_fd int below = sys_openat(base, ".", DIR_FLAGS, 0);
-	const char *slash;
-	int r;
-
-	for (; (slash = strchr(path, '/')); path = slash + 1) {
-		char name[NAME_MAX + 1];
-		struct sys_attr attr = { .mode = 0700 };
-		int next;
-
-		if (dir < 0 || slash - path > NAME_MAX)
-			return dir < 0 ? dir : -ENAMETOOLONG;
-		(void)snprintf(name, sizeof(name), "%.*s", (int)(slash - path),
-			       path);
-		next = below < 0 ? -1 : sys_openat(below, name, DIR_FLAGS, 0);
-		/* The host has something else there by now. */
-		if (next < 0 && below >= 0 && next != -ENOENT)
-			return -ESTALE;
-		if (next >= 0)
-			(void)sys_attr_at(next, "", &attr);
-		fd_closep(&below);
-		below = next < 0 ? -1 : next;
-		r = sys_mkdirat(dir, name, 0700);
-		if (r < 0 && r != -EEXIST)
-			return r;
-		next = sys_openat(dir, name, DIR_FLAGS, 0);
-		if (next >= 0 && r >= 0)
-			(void)sys_fchmod(next, attr.mode & 0777);
-		fd_closep(&dir);
-		dir = next;
-	}
-	*ret_base = take_fd(&below);
-	return take_fd(&dir);
-}
 
 static int put_file(int dir, const char *name, const struct carried *c,
 		    const struct buf *text)
@@ -178,6 +124,9 @@ static int may_give(struct fill *f, const struct carried *c, int shelf,
 		f->n_wider++;
 		return 0;
 	}
+	/* The host's data is about other projects, and not seen. */
+	if (c->class == STATE_DATA)
+		return 1;
 	if (host >= 0)
 		r = carry_host_digest(host, name, c->keys, digest);
 	if (r < 0)
@@ -188,6 +137,26 @@ static int may_give(struct fill *f, const struct carried *c, int shelf,
 		return carried_remove(shelf, c->path);
 	say_changed(f, c, shelf);
 	return 0;
+}
+
+/* Of a login that was changed outside since, the host's members are given. */
+static int take_login(const struct carried *c, int host, const char *name,
+		      struct buf *text)
+{
+	auto_buf struct buf merged = BUF_INIT(4 * CARRIED_FILE_MAX);
+	char digest[CARRIED_HOST_SIZE];
+	auto_free char *theirs = NULL;
+	size_t n = 0;
+
+	carry_login_digest(host, name, c->keys, digest);
+	if (!c->keys[0] || strcmp(digest, c->login) == 0 ||
+	    login_file_read(host, name, &theirs, &n) < 0 ||
+	    json_take_keys(buf_str(text), text->len, theirs, n, c->keys,
+			   &merged) < 0)
+		return 0;
+	buf_done(text);
+	*text = (struct buf)BUF_INIT(CARRIED_FILE_MAX + 1);
+	return buf_add(text, merged.data, merged.len);
 }
 
 static int give(struct fill *f, const struct carried *c, int shelf, int dir,
@@ -205,6 +174,9 @@ static int give(struct fill *f, const struct carried *c, int shelf, int dir,
 	r = carried_read(shelf, file, &whole, &text, NULL);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
+	r = take_login(&whole, host, name, &text);
+	if (r < 0)
+		return r;
 	/* The home has the host's version by now. */
 	if (f->home >= 0)
 		(void)sys_unlinkat(dir, name, 0);
@@ -222,7 +194,7 @@ static int give(struct fill *f, const struct carried *c, int shelf, int dir,
 static int fill_state(struct fill *f, const struct carried *c, int shelf)
 {
 	const struct hb_session *s = f->s;
-	size_t i = find_resource(s, c->path);
+	size_t i = carry_find_resource(s, c->path);
 	auto_fd int dir = -1;
 	auto_fd int host = -1;
 	const char *below;
@@ -231,8 +203,7 @@ static int fill_state(struct fill *f, const struct carried *c, int shelf)
 		return 0;
 	below = c->path + strlen(s->record.resources[i].source);
 	below += strspn(below, "/");
-	dir = open_parents(s->resources[i].upper, s->resources[i].base, below,
-			   &host);
+	dir = carry_open_parents(s, i, below, &host);
 	if (dir == -ESTALE)
 		say_changed(f, c, shelf);
 	if (dir < 0)
@@ -332,7 +303,14 @@ int carry_fill(struct hb_session *s, struct carry_note *note,
 		r = note_time(s, note, err);
 	if (r >= 0)
 		r = fill_all(&f, err);
-	return r < 0 ? r : carry_note_write(s, note, err);
+	if (r >= 0)
+		r = carry_hide(s, note, err);
+	if (r >= 0)
+		r = carry_note_write(s, note, err);
+	/* Without a note nothing else would remove them. */
+	if (r < 0)
+		(void)carry_drop_marks(s, NULL);
+	return r;
 }
 
 int carry_take(struct hb_session *s, struct carry_note *note,

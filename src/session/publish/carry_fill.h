@@ -3,7 +3,6 @@
 #define HB_SESSION_PUBLISH_CARRY_FILL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct carried;
 struct carry_note;
@@ -35,8 +34,5 @@ int carry_take(struct hb_session *s, struct carry_note *note,
 /* Whether the host has the same file as is carried, in the directory `host`. */
 bool carry_is_equal(int shelf, const struct carried *c, int host,
 		    const char *name);
-
-/* Whether the resource holds the state of an agent. */
-bool carry_is_state(const struct hb_session *s, size_t resource);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/publish/carry_note.h"
 
+#include "agent/login.h"
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -50,7 +51,8 @@ int carry_note_rule(struct carry_note *note, enum state_class class,
 		return -ENOMEM;
 	note->rules = rules;
 	rules += note->n_rules;
-	*rules = (struct carry_rule){ class, strdup(path), strdup(keys) };
+	*rules =
+		(struct carry_rule){ class, strdup(path), strdup(keys), false };
 	if (!rules->path || !rules->keys) {
 		free(rules->path);
 		free(rules->keys);
@@ -98,6 +100,45 @@ bool carry_note_is_same(const struct carry_given *given,
 	       given->nsec == attr->ctime.tv_nsec;
 }
 
+/* One component with at most one star in it that counts. */
+static bool fits(const char *rule, size_t n, const char *name, size_t len)
+{
+	const char *star = memchr(rule, '*', n);
+	size_t before = star ? (size_t)(star - rule) : n;
+	size_t behind = star ? n - before - 1 : 0;
+
+	if (!star)
+		return n == len && memcmp(rule, name, n) == 0;
+	return len >= before + behind && memcmp(rule, name, before) == 0 &&
+	       memcmp(star + 1, name + len - behind, behind) == 0;
+}
+
+/* 1: the path itself; 0: something below it; -1: neither. */
+static int match(const struct carry_rule *rule, const char *path)
+{
+	const char *at = rule->path;
+
+	for (;;) {
+		size_t n, len;
+
+		at += strspn(at, "/");
+		path += strspn(path, "/");
+		if (!*at)
+			return *path ? 0 : 1;
+		n = strcspn(at, "/");
+		len = strcspn(path, "/");
+		if (len == 0 || !fits(at, n, path, len))
+			return -1;
+		at += n;
+		path += len;
+	}
+}
+
+bool carry_rule_is_at(const struct carry_rule *rule, const char *path)
+{
+	return match(rule, path) == 1;
+}
+
 static const struct carry_rule *find_rule(const struct carry_note *note,
 					  const char *path)
 {
@@ -106,7 +147,7 @@ static const struct carry_rule *find_rule(const struct carry_note *note,
 	for (size_t i = 0; i < note->n_rules; i++) {
 		const struct carry_rule *rule = &note->rules[i];
 
-		if (path_is_beneath(path, rule->path) &&
+		if (match(rule, path) >= 0 &&
 		    (!best || strlen(rule->path) >= strlen(best->path)))
 			best = rule;
 	}
@@ -118,17 +159,16 @@ enum state_class carry_note_class(const struct carry_note *note,
 {
 	const struct carry_rule *rule = find_rule(note, path);
 
-	/* Of a file with members that are published the rest is not. */
-	if (!rule || rule->keys[0])
-		return STATE_RUNS;
-	return rule->class;
+	return rule ? rule->class : STATE_RUNS;
 }
 
 const char *carry_note_keys(const struct carry_note *note, const char *path)
 {
-	const struct carry_rule *rule = find_rule(note, path);
-
-	return rule ? rule->keys : "";
+	for (size_t i = 0; i < note->n_rules; i++)
+		if (note->rules[i].class == STATE_LOGIN &&
+		    carry_rule_is_at(&note->rules[i], path))
+			return note->rules[i].keys;
+	return "";
 }
 
 bool carry_policy_fits(const char *mine, const char *other)
@@ -162,6 +202,7 @@ static int format(const struct carry_note *note, struct buf *out)
 	(void)kv_add_str(&w, "agent", note->agent);
 	(void)kv_add_str(&w, "policy", note->policy);
 	(void)kv_add_str(&w, "home", note->home);
+	(void)kv_add_str(&w, "resume", note->resume);
 	(void)kv_add_str(&w, "quiet", note->is_quiet ? "yes" : "no");
 	(void)kv_add_fmt(&w, "begun", "%lld", (long long)note->begun);
 	(void)kv_add_fmt(&w, "nsec", "%lld", (long long)note->begun_nsec);
@@ -263,6 +304,8 @@ static int read_entry(const struct kv_entry *e, char *keys, size_t size,
 		return copy_text(e->value, note->policy, sizeof(note->policy));
 	if (strcmp(e->key, "home") == 0)
 		return copy_text(e->value, note->home, sizeof(note->home));
+	if (strcmp(e->key, "resume") == 0)
+		return copy_text(e->value, note->resume, sizeof(note->resume));
 	if (strcmp(e->key, "quiet") == 0) {
 		note->is_quiet = strcmp(e->value, "yes") == 0;
 		return 0;
@@ -334,6 +377,29 @@ static int format_nulls(const char *keys, struct buf *out)
 	return buf_add_char(out, '}');
 }
 
+struct rest {
+	const char *keys;
+	bool has_some; /* a member that is not of the login */
+};
+
+static void look_at_member(void *ctx, const struct json_member *m)
+{
+	struct rest *rest = ctx;
+
+	if (m->depth == 1 && !login_has_key(rest->keys, m->key, m->n_key))
+		rest->has_some = true;
+}
+
+/* Whether the file has a login and nothing else: as good as none. */
+static bool is_login_alone(const char *text, size_t n, const char *keys)
+{
+	struct rest rest = { .keys = keys };
+
+	return keys[0] &&
+	       json_each_member(text, n, look_at_member, &rest) >= 0 &&
+	       !rest.has_some;
+}
+
 void carry_text_digest(const char *text, size_t n, const char *keys,
 		       char ret[CARRIED_HOST_SIZE])
 {
@@ -341,12 +407,46 @@ void carry_text_digest(const char *text, size_t n, const char *keys,
 	auto_buf struct buf rest = BUF_INIT(4 * CARRIED_FILE_MAX);
 	uint8_t digest[SHA256_SIZE];
 
+	ret[0] = '\0';
+	if (is_login_alone(text, n, keys))
+		return;
 	if (keys[0] && format_nulls(keys, &nulls) >= 0 &&
 	    json_take_keys(text, n, nulls.data, nulls.len, keys, &rest) >= 0)
 		sha256_of(rest.data, rest.len, digest);
 	else
 		sha256_of(text, n, digest);
 	sha256_hex(digest, ret);
+}
+
+void carry_members_digest(const char *text, size_t n, const char *keys,
+			  char ret[CARRIED_HOST_SIZE])
+{
+	auto_buf struct buf members = BUF_INIT(4 * CARRIED_FILE_MAX);
+	uint8_t digest[SHA256_SIZE];
+
+	ret[0] = '\0';
+	/* Without one of them the file has no login. */
+	if (!keys[0] || json_take_keys("{}", 2, text, n, keys, &members) < 0 ||
+	    members.len <= 2)
+		return;
+	sha256_of(members.data, members.len, digest);
+	sha256_hex(digest, ret);
+}
+
+void carry_login_digest(int dir, const char *name, const char *keys,
+			char ret[CARRIED_HOST_SIZE])
+{
+	auto_free char *text = NULL;
+	auto_fd int fd = -1;
+	size_t n = 0;
+
+	ret[0] = '\0';
+	if (!keys[0] || dir < 0)
+		return;
+	fd = sys_openat(dir, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd >= 0 && read_text(fd, &text, &n) >= 0)
+		carry_members_digest(text, n, keys, ret);
 }
 
 int carry_host_digest(int dir, const char *name, const char *keys,

@@ -25,11 +25,17 @@ struct sys_attr;
 #define CARRY_SETTLING "carry-settling"
 #define CARRY_NEW      "carry.new"
 
-/* A path of a profile, and the class of what is at and below it. */
+#define CARRY_RESUME_SIZE 256
+
+/*
+ * A path of a profile, and the class of what is at and below it.  A star in a
+ * component stands for any bytes of that component.
+ */
 struct carry_rule {
 	enum state_class class;
 	char *path;
-	char *keys; /* members that are published; "": none */
+	char *keys;	/* members of a login; "": all of it */
+	bool is_hidden; /* the box does not see the host's: carry_hide.h */
 };
 
 /* A file as it was given to the box. */
@@ -46,6 +52,8 @@ struct carry_note {
 	char agent[SHELF_NAME_SIZE];
 	char policy[CARRIED_POLICY_SIZE];
 	char home[PATH_MAX];
+	/* The command that goes on with a conversation that is only here. */
+	char resume[CARRY_RESUME_SIZE];
 	bool is_quiet;		   /* what is carried is not said */
 	int64_t begun, begun_nsec; /* by the clock of ctimes */
 	struct carry_rule *rules;
@@ -68,10 +76,13 @@ const struct carry_given *carry_note_find(const struct carry_note *note,
 bool carry_note_is_same(const struct carry_given *given,
 			const struct sys_attr *attr);
 
+/* Whether the rule's path is this one, not one above it. */
+bool carry_rule_is_at(const struct carry_rule *rule, const char *path);
+
 /* The longest path decides; what no rule names may be executed. */
 enum state_class carry_note_class(const struct carry_note *note,
 				  const char *path);
-/* "": nothing of it is published. */
+/* The members of a login that it has; "": it has none, or is one. */
 const char *carry_note_keys(const struct carry_note *note, const char *path);
 
 /* Whether a run with the policy `mine` may do nothing that `other` may not. */
@@ -92,5 +103,11 @@ void carry_text_digest(const char *text, size_t n, const char *keys,
 		       char ret[CARRIED_HOST_SIZE]);
 int carry_host_digest(int dir, const char *name, const char *keys,
 		      char ret[CARRIED_HOST_SIZE]);
+
+/* The same of these members alone; "": there are none. */
+void carry_members_digest(const char *text, size_t n, const char *keys,
+			  char ret[CARRIED_HOST_SIZE]);
+void carry_login_digest(int dir, const char *name, const char *keys,
+			char ret[CARRIED_HOST_SIZE]);
 
 #endif

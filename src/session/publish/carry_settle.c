@@ -10,7 +10,9 @@
 #include "base/quote.h"
 #include "session/open.h"
 #include "session/publish/carry_fill.h"
+#include "session/publish/carry_hide.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/carry_place.h"
 #include "session/publish/publish.h"
 #include "session/session.h"
 #include "store/layout.h"
@@ -38,7 +40,8 @@ struct settle {
 	int shelf;
 	size_t resource;
 	size_t n_carried;
-	int failed; /* the first failure: the note stays */
+	bool has_data; /* something of it the agent only reads */
+	int failed;    /* the first failure: the note stays */
 };
 
 /* The files of a database that belong to the one of this name. */
@@ -57,18 +60,23 @@ static bool is_later(const struct timespec *t, const struct carry_note *note)
 	       (t->tv_sec == note->begun && t->tv_nsec > note->begun_nsec);
 }
 
+/* What tells the host's version of a file. */
+struct versions {
+	char host[CARRIED_HOST_SIZE], login[CARRIED_HOST_SIZE];
+};
+
 /* What the host has, and "?" if it was changed while the box ran. */
 static int look_at_host(const struct settle *w, int base, const char *path,
-			const char *keys, bool is_published,
-			char ret[CARRIED_HOST_SIZE])
+			const char *keys, bool is_published, struct versions *v)
 {
+	char *ret = v->host;
 	const char *slash = strrchr(path, '/');
 	char parent[PATH_MAX];
 	struct sys_attr attr;
 	auto_fd int dir = -1;
 	int r;
 
-	ret[0] = '\0';
+	*v = (struct versions){ 0 };
 	(void)snprintf(parent, sizeof(parent), "./%.*s",
 		       slash ? (int)(slash - path) : 0, path);
 	dir = sys_openat2(base, parent, O_RDONLY | O_DIRECTORY, 0,
@@ -78,6 +86,7 @@ static int look_at_host(const struct settle *w, int base, const char *path,
 		return dir == -ENOENT ? 0 : dir;
 	path = slash ? slash + 1 : path;
 	r = carry_host_digest(dir, path, keys, ret);
+	carry_login_digest(dir, path, keys, v->login);
 	if (r >= 0 && !is_published && sys_attr_at(dir, path, &attr) >= 0 &&
 	    is_later(&attr.ctime, w->note))
 		(void)snprintf(ret, CARRIED_HOST_SIZE, "%s",
@@ -158,13 +167,23 @@ static bool is_hosts(const struct carried *c, const struct buf *text)
 	return strcmp(digest, c->host) == 0;
 }
 
+/* Whether the members of a login are the host's. */
+static bool has_hosts_login(const struct carried *c, const struct buf *text)
+{
+	char digest[CARRIED_HOST_SIZE];
+
+	carry_members_digest(buf_str(text), text->len, c->keys, digest);
+	return strcmp(digest, c->login) == 0;
+}
+
 /*
- * Carries what lies at `name`.  1: it is carried; 0: there is no need; -EFBIG,
+ * Carries what lies at `name`.  1: it is carried; 2: and is mere data; 0:
+ * there is no need; -EFBIG,
  * -EINVAL: it cannot be.
  */
 static int carry(const struct settle *w, int dir, const char *name,
 		 const struct sys_attr *attr, const char *path,
-		 const char *root, const char *host)
+		 const char *root, const struct versions *v)
 {
 	auto_buf struct buf text = BUF_INIT(CARRIED_FILE_MAX + 1);
 	struct carried c = { .class = carry_note_class(w->note, path),
@@ -175,7 +194,8 @@ static int carry(const struct settle *w, int dir, const char *name,
 	(void)snprintf(c.path, sizeof(c.path), "%s", path);
 	(void)snprintf(c.root, sizeof(c.root), "%s", root);
 	(void)snprintf(c.session, sizeof(c.session), "%s", w->s->record.id);
-	(void)snprintf(c.host, sizeof(c.host), "%s", host);
+	(void)snprintf(c.host, sizeof(c.host), "%s", v->host);
+	(void)snprintf(c.login, sizeof(c.login), "%s", v->login);
 	(void)snprintf(c.policy, sizeof(c.policy), "%s", w->note->policy);
 	(void)snprintf(c.keys, sizeof(c.keys), "%s",
 		       carry_note_keys(w->note, path));
@@ -185,7 +205,12 @@ static int carry(const struct settle *w, int dir, const char *name,
 	/* A link in the place of a login would lead elsewhere. */
 	if (c.class == STATE_LOGIN && c.type == CARRIED_LINK)
 		return 0;
-	if (is_hosts(&c, &text))
+	if (c.class == STATE_DATA)
+		c.host[0] = '\0';
+	/* Of data the host has none that counts. */
+	if ((c.class == STATE_DATA && c.type == CARRIED_GONE) ||
+	    (c.class != STATE_DATA && is_hosts(&c, &text) &&
+	     has_hosts_login(&c, &text)))
 		return carried_remove(w->shelf, path);
 	c.size = text.len;
 	r = shelf_check_room(w->shelf, c.size, NULL);
@@ -195,7 +220,7 @@ static int carry(const struct settle *w, int dir, const char *name,
 	if (r < 0)
 		return r;
 	drop_side_files(w, dir, name, path);
-	return 1;
+	return 1 + (c.class == STATE_DATA);
 }
 
 static bool stays(int r)
@@ -221,7 +246,8 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 	struct settle *w = ctx;
 	const struct hb_session *s = w->s;
 	const char *source = s->record.resources[w->resource].source;
-	char path[PATH_MAX], host[CARRIED_HOST_SIZE];
+	char path[PATH_MAX];
+	struct versions v;
 	int r = 0;
 
 	(void)err;
@@ -236,11 +262,12 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 	if (!is_side_file(path) &&
 	    !carry_note_is_same(carry_note_find(w->note, path), &visit->attr)) {
 		r = look_at_host(w, s->resources[w->resource].base, visit->path,
-				 carry_note_keys(w->note, path), false, host);
+				 carry_note_keys(w->note, path), false, &v);
 		if (r >= 0)
 			r = carry(w, visit->dir, visit->name, &visit->attr,
-				  path, source, host);
+				  path, source, &v);
 		w->n_carried += r > 0;
+		w->has_data |= r > 1;
 	}
 	if (r >= 0)
 		r = sys_unlinkat(visit->dir, visit->name, 0);
@@ -295,19 +322,19 @@ static int settle_home(struct settle *w, struct hb_error *err)
 		const char *path = note->rules[i].path;
 		struct path_part parent = path_dirname(path);
 		const char *name = strrchr(path, '/') + 1;
-		char digest[CARRIED_HOST_SIZE];
+		struct versions v;
 		struct sys_attr attr;
 		int r;
 
-		if (parent.n != strlen(note->home) ||
+		if (note->rules[i].class != STATE_LOGIN ||
+		    parent.n != strlen(note->home) ||
 		    memcmp(parent.s, note->home, parent.n) != 0 ||
 		    sys_attr_at(home, name, &attr) < 0 ||
 		    carry_note_is_same(carry_note_find(note, path), &attr))
 			continue;
-		r = look_at_host(w, host, name, note->rules[i].keys, true,
-				 digest);
+		r = look_at_host(w, host, name, note->rules[i].keys, true, &v);
 		if (r >= 0)
-			r = carry(w, home, name, &attr, path, "", digest);
+			r = carry(w, home, name, &attr, path, "", &v);
 		w->n_carried += r > 0;
 		if (r < 0 && !stays(r) && w->failed == 0)
 			w->failed = r;
@@ -346,6 +373,30 @@ static bool has_given(const struct hb_session *s, const struct carry_note *note,
 	return true;
 }
 
+/*
+ * What the box removed is carried no more.  Where it had a copy of the host's
+ * file, and no mark of an overlay says so, that it was removed is carried.
+ */
+static int carry_deletion(const struct settle *w, const char *path)
+{
+	const struct hb_session *s = w->s;
+	size_t i = carry_find_resource(s, path);
+	const char *source =
+		i < s->record.n_resources ? s->record.resources[i].source : "";
+	const struct sys_attr mark = { .mode = S_IFCHR };
+	struct versions v;
+	int r;
+
+	/* Of data the host has none that counts. */
+	if (!source[0] || carry_note_class(w->note, path) != STATE_RUNS)
+		return carried_remove(w->shelf, path);
+	r = look_at_host(w, s->resources[i].base, path + strlen(source) + 1, "",
+			 false, &v);
+	if (r >= 0)
+		r = carry(w, -1, "", &mark, path, source, &v);
+	return stays(r) || r > 0 ? 0 : r;
+}
+
 /* What the box was given and removed is carried no more. */
 static int settle_deleted(struct settle *w, struct hb_error *err)
 {
@@ -360,10 +411,11 @@ static int settle_deleted(struct settle *w, struct hb_error *err)
 			continue;
 		carried_name(given->path, name);
 		/* Another run has written it since. */
-		if (sys_attr_at(w->shelf, name, &attr) < 0 ||
-		    attr.ino != given->carried)
+		if (given->carried != 0 &&
+		    (sys_attr_at(w->shelf, name, &attr) < 0 ||
+		     attr.ino != given->carried))
 			continue;
-		r = carried_remove(w->shelf, given->path);
+		r = carry_deletion(w, given->path);
 	}
 	return r < 0 ? hb_fail(err, r, "cannot settle the agent's state") : 0;
 }
@@ -392,6 +444,11 @@ static void say_carried(const struct settle *w)
 			      sizeof(shown)),
 		  w->n_carried, w->n_carried == 1 ? "" : "s",
 		  w->n_carried == 1 ? "is" : "are");
+	if (w->has_data && w->note->resume[0])
+		store_say(w->s->store,
+			  "the conversation is kept for this project, and the "
+			  "host has none of it; to go on: %s",
+			  w->note->resume);
 }
 
 static int settle_with(struct hb_session *s, const struct carry_note *note,
@@ -441,7 +498,6 @@ int carry_settle(struct hb_session *s, bool is_lost, struct hb_error *err)
 	bool has_deleted = false;
 	int r = carry_note_read(s, CARRY_NOTE, &note, &why);
 
-	(void)err;
 	if (r == -ENOENT) {
 		has_deleted = true;
 		r = carry_note_read(s, CARRY_SETTLING, &note, &why);
@@ -454,6 +510,8 @@ int carry_settle(struct hb_session *s, bool is_lost, struct hb_error *err)
 	if (r >= 0)
 		r = settle_with(s, &note, has_deleted, &why);
 	/* Nothing is lost: all of it is in the session, as changes are. */
+	if (r < 0 && carry_drop_marks(s, err) < 0)
+		return -HB_E_STATE;
 	if (r < 0)
 		store_say(s->store,
 			  "session '%s': the agent's state is not carried to "

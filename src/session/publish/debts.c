@@ -61,7 +61,7 @@ static int publish_of(void *ctx, const char *name, struct hb_error *err)
 		r = hb_session_open(store, ref, HB_OPEN_CHANGE, &session, NULL);
 	}
 	if (r >= 0)
-		(void)publish_settle(session, false, NULL);
+		(void)publish_settle(session, 0, NULL);
 	hb_session_free(session);
 	return 0;
 }

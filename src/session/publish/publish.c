@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/publish/publish.h"
 
+#include "agent/carried.h"
+#include "agent/shelf.h"
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/json_keys.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "session/open.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/carry_place.h"
 #include "session/publish/carry_settle.h"
+#include "session/publish/login_file.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
+#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,85 +32,9 @@
 #define LIST	"publish"
 #define HOME	PUBLISH_HOME
 #define PENDING PUBLISH_PENDING
-#define KEPT	".kept" /* behind the name of a file that was not published */
 
-#define FILE_MAX_BYTES ((size_t)16 << 20)
+#define LOGINS_MAX     16
 #define LIST_MAX_BYTES ((size_t)256 << 10)
-
-static const char *last_of(const char *path)
-{
-	return strrchr(path, '/') + 1;
-}
-
-/* The directory of a host path, which no link leads to. */
-static int open_parent(const char *path)
-{
-	char dir[PATH_MAX];
-
-	(void)snprintf(dir, sizeof(dir), "%.*s",
-		       (int)(last_of(path) - path - 1), path);
-	return sys_openat2(AT_FDCWD, dir[0] ? dir : "/", O_RDONLY | O_DIRECTORY,
-			   0, K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
-}
-
-/* 1: a regular file; 0: nothing; -EINVAL: something else. */
-static int look_at(int dir, const char *name, struct stat *ret)
-{
-	int r = sys_fstatat(dir, name, ret, AT_SYMLINK_NOFOLLOW);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return r;
-	return S_ISREG(ret->st_mode) ? 1 : -EINVAL;
-}
-
-/* All of a regular file; the caller frees.  -EINVAL, -EFBIG. */
-static int read_all(int dir, const char *name, char **ret, size_t *ret_n)
-{
-	auto_free char *text = NULL;
-	auto_fd int fd = -1;
-	struct stat st;
-	ssize_t n;
-	int r;
-
-	fd = sys_openat(dir, name,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
-	r = fd < 0 ? fd : sys_fstat(fd, &st);
-	if (r < 0)
-		return r;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	if ((uint64_t)st.st_size > FILE_MAX_BYTES)
-		return -EFBIG;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	n = sys_pread_full(fd, text, (size_t)st.st_size, 0);
-	if (n < 0)
-		return (int)n;
-	text[n] = '\0';
-	*ret_n = (size_t)n;
-	*ret = take_ptr(&text);
-	return 0;
-}
-
-static int write_new(int dir, const char *name, const char *text, size_t n,
-		     mode_t mode, bool sync)
-{
-	auto_fd int fd = -1;
-	int r;
-
-	(void)sys_unlinkat(dir, name, 0);
-	fd = sys_openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-			0600);
-	r = fd < 0 ? fd : sys_write_all(fd, text, n);
-	if (r >= 0)
-		r = sys_fchmod(fd, mode);
-	if (r >= 0 && sync)
-		r = sys_fsync(fd);
-	return r;
-}
 
 /*
  * The home directory of the box is the command's, its mode too; closed to us or
@@ -142,55 +71,33 @@ static int open_ours(struct hb_session *s, const struct publish_item *item,
 		return r;
 	below = item->path +
 		strlen(s->record.resources[item->resource].source) + 1;
-	if (below > last_of(item->path))
+	if (below > login_file_name(item->path))
 		return -EINVAL;
 	(void)snprintf(dir, sizeof(dir), "./%.*s",
-		       (int)(last_of(item->path) - below), below);
+		       (int)(login_file_name(item->path) - below), below);
 	return sys_openat2(s->resources[item->resource].upper, dir,
 			   O_RDONLY | O_DIRECTORY, 0,
 			   K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS |
 				   K_RESOLVE_NO_MAGICLINKS);
 }
 
-/*
- * A file that was not published before, because the host's is another one, is
- * not published later either: it is a change like others.
- */
-static bool is_pending(struct hb_session *s, const struct publish_item *item)
-{
-	auto_fd int dir = item->resource >= 0 ? open_ours(s, item, NULL) : -1;
-	struct stat st;
-
-	return dir >= 0 && look_at(dir, last_of(item->path), &st) != 0;
-}
-
 /* What the host has, and in the box's home the same. */
 static int note_host(struct publish_item *item, int home)
 {
+	const char *name = login_file_name(item->path);
 	auto_free char *text = NULL;
-	auto_fd int dir = open_parent(item->path);
-	struct stat st;
+	auto_fd int dir = login_file_parent(item->path);
 	size_t n = 0;
-	int r;
+	int r = dir < 0 ? dir : login_look(item);
 
-	r = dir < 0 ? dir : look_at(dir, last_of(item->path), &st);
-	if (r < 0)
+	if (r < 0 || item->resource >= 0)
 		return r;
-	if (r > 0) {
-		item->ino = st.st_ino;
-		item->sec = st.st_ctim.tv_sec;
-		item->nsec = st.st_ctim.tv_nsec;
-	}
-	if (item->resource >= 0)
-		return 0;
-	if (r == 0) {
-		r = sys_unlinkat(home, last_of(item->path), 0);
+	if (item->ino == 0) {
+		r = sys_unlinkat(home, name, 0);
 		return r == -ENOENT ? 0 : r;
 	}
-	r = read_all(dir, last_of(item->path), &text, &n);
-	return r < 0 ? r
-		     : write_new(home, last_of(item->path), text, n, 0600,
-				 false);
+	r = login_file_read(dir, name, &text, &n);
+	return r < 0 ? r : login_file_write(home, name, text, n, 0600, false);
 }
 
 static void add_item(struct kv_writer *w, const struct publish_item *item)
@@ -241,11 +148,11 @@ void publish_done(struct publish_list *list)
 	buf_done(&list->text);
 }
 
-void publish_note(struct publish_list *list, struct hb_session *s,
-		  struct publish_item *item, int home)
+void publish_note(struct publish_list *list, struct publish_item *item,
+		  int home)
 {
 	/* A link, or something too large: the box does without. */
-	if (is_pending(s, item) || note_host(item, home) < 0)
+	if (note_host(item, home) < 0)
 		return;
 	add_item(&list->writer, item);
 	list->n++;
@@ -264,135 +171,9 @@ int publish_write(struct publish_list *list, struct hb_session *s,
 	r = publish_note_pending(s, err);
 	if (r < 0)
 		return r;
-	r = write_new(s->dir, LIST, list->text.data, list->text.len, 0600,
-		      false);
+	r = login_file_write(s->dir, LIST, list->text.data, list->text.len,
+			     0600, false);
 	return r < 0 ? hb_fail(err, r, "cannot note the files to publish") : 0;
-}
-
-static bool is_json(const char *path)
-{
-	size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".json") == 0;
-}
-
-/* What the host is to have: all of ours, or the host's with keys of ours. */
-static int merge(const struct publish_item *item, int host, const char *ours,
-		 size_t n, struct buf *out)
-{
-	auto_free char *old = NULL;
-	size_t n_old = 0;
-	int r;
-
-	if (!item->keys[0]) {
-		if (is_json(item->path) && json_check_object(ours, n) < 0)
-			return -EBADMSG;
-		return buf_add(out, ours, n);
-	}
-	r = read_all(host, last_of(item->path), &old, &n_old);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	r = json_take_keys(old ? old : "{}", old ? n_old : 2, ours, n,
-			   item->keys, out);
-	return r == -EINVAL ? -EBADMSG : r;
-}
-
-static bool is_as_noted(const struct publish_item *item, int found,
-			const struct stat *st)
-{
-	if (found == 0)
-		return item->ino == 0;
-	return found > 0 && st->st_ino == item->ino &&
-	       st->st_ctim.tv_sec == item->sec &&
-	       st->st_ctim.tv_nsec == item->nsec;
-}
-
-/* Whether the host's file has these bytes already. */
-static bool is_same(int host, const char *name, const struct buf *text)
-{
-	auto_free char *old = NULL;
-	size_t n = 0;
-
-	return read_all(host, name, &old, &n) >= 0 && n == text->len &&
-	       memcmp(old, text->data, n) == 0;
-}
-
-/* -ESTALE: the host's is another one by now. */
-static int replace(const struct hb_session *s, const struct publish_item *item,
-		   int host, const struct buf *text)
-{
-	const char *name = last_of(item->path);
-	char temporary[64];
-	struct stat st = { 0 };
-	int found, r;
-
-	if (is_same(host, name, text))
-		return 0;
-	(void)snprintf(temporary, sizeof(temporary), ".holdback-%s.new",
-		       s->record.id);
-	found = look_at(host, name, &st);
-	if (!is_as_noted(item, found, &st))
-		return -ESTALE;
-	r = write_new(host, temporary, text->data, text->len,
-		      found ? st.st_mode & 0777 : 0600, true);
-	/* Again: writing takes time. */
-	if (r >= 0 && !is_as_noted(item, look_at(host, name, &st), &st))
-		r = -ESTALE;
-	if (r >= 0)
-		r = sys_renameat(host, temporary, host, name);
-	if (r < 0)
-		(void)sys_unlinkat(host, temporary, 0);
-	return r < 0 ? r : sys_fsync(host);
-}
-
-/* Ours is not what the host has: it stays where nothing overwrites it. */
-static void keep(const struct hb_session *s, const struct publish_item *item,
-		 int dir, const char *why)
-{
-	char kept[NAME_MAX + 1], shown[QUOTE_SHOWN];
-
-	(void)snprintf(kept, sizeof(kept), "%.200s" KEPT, last_of(item->path));
-	if (item->resource < 0)
-		(void)sys_renameat(dir, last_of(item->path), dir, kept);
-	store_say(s->store,
-		  "session '%s': '%s' %s: the host's stays, and the session's "
-		  "is kept for the next run",
-		  s->record.name, quote_shown(item->path, shown, sizeof(shown)),
-		  why);
-}
-
-static int publish_one(struct hb_session *s, const struct publish_item *item,
-		       struct hb_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(FILE_MAX_BYTES);
-	const char *name = last_of(item->path);
-	auto_free char *ours = NULL;
-	auto_fd int dir = -1;
-	auto_fd int host = -1;
-	size_t n = 0;
-	int r;
-
-	dir = open_ours(s, item, err);
-	r = dir < 0 ? dir : read_all(dir, name, &ours, &n);
-	/* Nothing was written, or nothing that could be published. */
-	if (r == -ENOENT || r == -EINVAL || r == -ELOOP || r == -EFBIG ||
-	    r == -ENXIO)
-		return 0;
-	if (r >= 0)
-		r = host = open_parent(item->path);
-	if (r >= 0)
-		r = merge(item, host, ours, n, &text);
-	if (r >= 0)
-		r = replace(s, item, host, &text);
-	if (r == -ESTALE)
-		keep(s, item, dir, "was changed outside meanwhile");
-	else if (r == -EBADMSG)
-		keep(s, item, dir, "is not whole");
-	else if (r < 0)
-		return hb_fail(err, r, "cannot publish '%s'", item->path);
-	else if (item->resource >= 0)
-		(void)sys_unlinkat(dir, name, 0);
-	return 0;
 }
 
 static int read_entry(const struct kv_entry *e, struct publish_item *item)
@@ -411,13 +192,196 @@ static int read_entry(const struct kv_entry *e, struct publish_item *item)
 	return num_int(e->value, 0, 999999999, &item->nsec);
 }
 
-static int publish_all(struct hb_session *s, const char *list, size_t n,
+/* A login of the box. */
+struct login {
+	struct publish_item item;
+	enum login_change change;
+	struct buf text; /* what the host would have */
+	char *ours;
+	size_t n;
+	bool is_kept; /* it was not published before, and waits */
+};
+
+struct logins {
+	struct login list[LOGINS_MAX];
+	size_t n;
+	enum login_change worst;
+	struct carry_note note;
+};
+
+static void logins_done(struct logins *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		buf_done(&l->list[i].text);
+		free(l->list[i].ours);
+	}
+	carry_note_done(&l->note);
+}
+
+static void say(const struct hb_session *s, const struct publish_item *item,
+		const char *why)
+{
+	char shown[QUOTE_SHOWN];
+
+	store_say(s->store,
+		  "session '%s': '%s' %s: the host's stays, and the session's "
+		  "is kept for the next run",
+		  s->record.name, quote_shown(item->path, shown, sizeof(shown)),
+		  why);
+}
+
+/* Whether the same login is carried: its user was asked, or told. */
+static bool is_carried(const struct hb_session *s, const struct logins *l,
+		       const struct login *login)
+{
+	auto_buf struct buf text = BUF_INIT(CARRIED_FILE_MAX + 1);
+	auto_fd int shelf = shelf_open(s->store->dir, &l->note.project,
+				       l->note.agent, NULL, NULL);
+	char name[CARRIED_NAME_SIZE];
+	struct carried c;
+
+	carried_name(login->item.path, name);
+	return shelf >= 0 && carried_read(shelf, name, &c, &text, NULL) >= 0 &&
+	       login_compare(buf_str(&text), text.len, login->ours, login->n,
+			     login->item.keys, 0) == LOGIN_SAME;
+}
+
+/* Reads what the box has; what could not be published is none. */
+static int read_login(struct hb_session *s, struct logins *l,
+		      const struct publish_item *item, struct hb_error *err)
+{
+	struct login *login = &l->list[l->n];
+	auto_fd int dir = open_ours(s, item, err);
+	int r;
+
+	*login = (struct login){ .item = *item,
+				 .text = BUF_INIT(LOGIN_FILE_MAX) };
+	r = dir < 0 ? dir
+		    : login_file_read(dir, login_file_name(item->path),
+				      &login->ours, &login->n);
+	if (r == -ENOENT || r == -EINVAL || r == -ELOOP || r == -EFBIG ||
+	    r == -ENXIO)
+		return 0;
+	if (r >= 0) {
+		l->n++;
+		r = login_merge(item, login->ours, login->n, sys_now().tv_sec,
+				&login->text, &login->change);
+	}
+	if (r == -EBADMSG) {
+		say(s, item, "is not whole");
+		r = 0;
+	}
+	if (r < 0)
+		return hb_fail_at(err, r, item->path, "cannot publish");
+	login->is_kept =
+		login->change == LOGIN_OTHER && is_carried(s, l, login);
+	if (login->change > l->worst && !login->is_kept)
+		l->worst = login->change;
+	return 0;
+}
+
+/* Where the state of the agent is, for people. */
+static void find_words(const struct hb_session *s, const struct logins *l,
+		       char *ret, size_t size)
+{
+	const char *root = l->list[0].item.path;
+	size_t n = strlen(l->note.home);
+	bool is_below;
+	char shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		if (carry_is_state(s, i)) {
+			root = s->record.resources[i].source;
+			break;
+		}
+	is_below = n > 0 && path_is_beneath(root, l->note.home);
+	(void)snprintf(
+		ret, size, "%s%s", is_below ? "~" : "",
+		quote_shown(is_below ? root + n : root, shown, sizeof(shown)));
+}
+
+/* Whether logins that no rule publishes are published; or the next step. */
+static bool may_publish(const struct hb_session *s, const struct logins *l,
+			unsigned flags, const char *place)
+{
+	char text[QUOTE_SHOWN + 64];
+	const struct hb_report question = { .kind = HB_REPORT_ASKED,
+					    .text = text };
+
+	(void)snprintf(text, sizeof(text), "publish this login to %s?", place);
+	if (flags & PUBLISH_ASKS && report_send(s->store->listener, &question))
+		return true;
+	store_say(s->store,
+		  "this login is kept for this project; to publish it to %s: "
+		  "holdback state %s --publish",
+		  place, l->note.agent);
+	return false;
+}
+
+static int publish_one(struct hb_session *s, const struct logins *l,
+		       struct login *login, const char *place,
 		       struct hb_error *err)
+{
+	char digest[CARRIED_HOST_SIZE], mine[CARRIED_HOST_SIZE];
+	const struct publish_item *item = &login->item;
+	auto_fd int dir = -1;
+	int r;
+
+	r = login_publish(s->store->dir, l->note.agent, item, &login->text,
+			  s->record.id, err);
+	if (r == -ESTALE) {
+		say(s, item, "was changed outside meanwhile");
+		return 0;
+	}
+	if (r < 0)
+		return hb_fail_at(err, r, item->path, "cannot publish");
+	if (login->change != LOGIN_SAME)
+		store_say(s->store,
+			  "published the %s login to %s; holdback state %s "
+			  "--undo puts the old one back",
+			  login->change == LOGIN_RENEWED ? "renewed" : "new",
+			  place, l->note.agent);
+	carry_text_digest(login->ours, login->n, item->keys, mine);
+	carry_text_digest(login->text.data, login->text.len, item->keys,
+			  digest);
+	/* The rest of it is the host's as well: nothing is to be carried. */
+	if (item->resource >= 0 && strcmp(mine, digest) == 0)
+		dir = open_ours(s, item, NULL);
+	if (dir >= 0)
+		(void)sys_unlinkat(dir, login_file_name(item->path), 0);
+	return 0;
+}
+
+static int publish_all(struct hb_session *s, struct logins *l, unsigned flags,
+		       struct hb_error *err)
+{
+	char place[QUOTE_SHOWN + 2];
+	bool takes_all;
+	int r = 0;
+
+	if (l->worst == LOGIN_SAME)
+		return 0;
+	find_words(s, l, place, sizeof(place));
+	takes_all = l->worst == LOGIN_OTHER && may_publish(s, l, flags, place);
+	for (size_t i = 0; r >= 0 && i < l->n; i++) {
+		struct login *login = &l->list[i];
+
+		/* Members that are no tokens go with a login alone. */
+		if (login->text.len == 0 ||
+		    (!takes_all && login->change != LOGIN_RENEWED))
+			continue;
+		r = publish_one(s, l, login, place, err);
+	}
+	return r;
+}
+
+static int read_all(struct hb_session *s, const char *list, size_t n,
+		    struct logins *l, struct hb_error *err)
 {
 	auto_kv_reader struct kv_reader k = { 0 };
 	struct publish_item item = { 0 };
 	struct kv_entry e;
-	int r, failed = 0;
+	int r;
 
 	kv_reader_init(&k, LIST, list, n);
 	while ((r = kv_next(&k, &e, err)) == 1) {
@@ -433,10 +397,14 @@ static int publish_all(struct hb_session *s, const char *list, size_t n,
 		/* The last of its lines. */
 		if (strcmp(e.key, "nsec") != 0 || item.path[0] != '/')
 			continue;
-		if (publish_one(s, &item, err) < 0)
-			failed = -1;
+		if (l->n == LOGINS_MAX)
+			return hb_fail(err, -HB_E_CORRUPT,
+				       "there are too many files to publish");
+		r = read_login(s, l, &item, err);
+		if (r < 0)
+			break;
 	}
-	return r < 0 ? r : failed;
+	return r;
 }
 
 /* Nothing is to be published or carried any more. */
@@ -455,34 +423,43 @@ static void clear_pending(const struct hb_session *s)
 	(void)sys_unlinkat(s->store->dir, PENDING, AT_REMOVEDIR);
 }
 
-static int settle_list(struct hb_session *s, struct hb_error *err)
+static int settle_list(struct hb_session *s, unsigned flags,
+		       struct hb_error *err)
 {
+	struct logins *l = calloc(1, sizeof(*l));
 	auto_free char *list = NULL;
 	struct hb_error why = { 0 };
 	size_t n = 0;
-	int r;
-
-	r = read_all(s->dir, LIST, &list, &n);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return hb_fail(err, r, "cannot read '%s'", LIST);
-	r = publish_all(s, list, n, &why);
-	/* What is damaged now will be so the next time. */
-	if (r >= 0 || r == -HB_E_CORRUPT || r == -HB_E_CONFIG)
-		(void)sys_unlinkat(s->dir, LIST, 0);
-	else
-		store_say(s->store, "session '%s': %s: %s", s->record.name,
-			  why.text, hb_strerror(why.code));
-	return 0;
-}
-
-int publish_settle(struct hb_session *s, bool is_lost, struct hb_error *err)
-{
-	int r = settle_list(s, err);
+	int r = l ? login_file_read(s->dir, LIST, &list, &n) : -ENOMEM;
 
 	if (r >= 0)
-		r = carry_settle(s, is_lost, err);
+		r = carry_note_read(s, CARRY_NOTE, &l->note, &why);
+	/* After that they were carried: the user has the command to publish. */
+	if (r >= 0)
+		r = read_all(s, list, n, l, &why);
+	if (r >= 0)
+		r = publish_all(s, l, flags, &why);
+	/* What is damaged now will be so the next time. */
+	if (list &&
+	    (r >= 0 || r == -ENOENT || r == -HB_E_CORRUPT || r == -HB_E_CONFIG))
+		(void)sys_unlinkat(s->dir, LIST, 0);
+	else if (list)
+		store_say(s->store, "session '%s': %s: %s", s->record.name,
+			  why.text, hb_strerror(why.code));
+	if (l)
+		logins_done(l);
+	free(l);
+	return list || r == -ENOENT || r >= 0
+		       ? 0
+		       : hb_fail(err, r, "cannot read '%s'", LIST);
+}
+
+int publish_settle(struct hb_session *s, unsigned flags, struct hb_error *err)
+{
+	int r = settle_list(s, flags, err);
+
+	if (r >= 0)
+		r = carry_settle(s, flags & PUBLISH_LOST, err);
 	if (r >= 0)
 		clear_pending(s);
 	return r;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_SESSION_PUBLISH_LOGIN_FILE_H
+#define HB_SESSION_PUBLISH_LOGIN_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* The files of logins, on both sides: read whole, and never written in place.
+ */
+#define LOGIN_FILE_MAX ((size_t)16 << 20)
+
+/* The last component of an absolute path. */
+const char *login_file_name(const char *path);
+
+/* The directory of a host path, which no link leads to. */
+int login_file_parent(const char *path);
+
+/* 1: a regular file; 0: nothing; -EINVAL: something else. */
+int login_file_look(int dir, const char *name, struct stat *ret);
+
+/* All of a regular file; the caller frees.  -EINVAL, -EFBIG. */
+int login_file_read(int dir, const char *name, char **ret, size_t *ret_n);
+
+/* A new file, in the place of any that is there; with `sync`, on disk. */
+int login_file_write(int dir, const char *name, const char *text, size_t n,
+		     mode_t mode, bool sync);
+
+#endif
