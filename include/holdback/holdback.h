@@ -293,6 +293,12 @@ int hb_fill_stdio(struct hb_error *err);
 bool hb_is_terminal(int fd);
 
 /*
+ * Writes to a descriptor of the caller's choice, and without bytes only looks
+ * whether that can be done.  -EPIPE: the reader is gone; there is no signal.
+ */
+int hb_write_to(int fd, const void *bytes, size_t n, struct hb_error *err);
+
+/*
  * Ends this process as its command was ended, without a core file, so that the
  * caller sees a command that was interrupted.  A key is for all of our process
  * group, which the terminal could not tell.  Returns if there is no signal, and

@@ -155,6 +155,13 @@ void json_null(struct json *j)
 	end_value(j);
 }
 
+void json_text(struct json *j, const char *text, size_t n)
+{
+	begin_value(j);
+	(void)buf_add(j->out, text, n);
+	end_value(j);
+}
+
 int json_end_text(struct json *j)
 {
 	assert(j->is_done && j->depth == 0);

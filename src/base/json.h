@@ -51,6 +51,9 @@ void json_uint(struct json *j, uint64_t n);
 void json_bool(struct json *j, bool b);
 void json_null(struct json *j);
 
+/* A value that is JSON already; it is not looked at. */
+void json_text(struct json *j, const char *text, size_t n);
+
 /* Asserts that one value is complete.  Returns 0 or the buffer's error. */
 int json_end_text(struct json *j);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/self.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "holdback/holdback.h"
@@ -112,6 +113,27 @@ void hb_die_of(const struct hb_death *death)
 	if (death->is_typed)
 		(void)sys_kill(0, death->signal);
 	(void)sys_raise_default(death->signal);
+}
+
+int hb_write_to(int fd, const void *bytes, size_t n, struct hb_error *err)
+{
+	struct sys_signal signal;
+	auto_fd int pending = -1;
+	sigset_t set, old;
+	int r;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGPIPE);
+	r = sys_block_signals(&set, &old);
+	if (r < 0)
+		return hb_fail(err, r, "cannot block a signal");
+	r = n > 0 ? sys_write_all(fd, bytes, n)
+		  : (int)sys_write_some(fd, "", 0);
+	pending = r == -EPIPE ? sys_signalfd(&set) : -1;
+	while (pending >= 0 && sys_signalfd_next(pending, &signal) == 1)
+		;
+	(void)sys_restore_signals(&old);
+	return r < 0 ? hb_fail(err, r, "cannot write to descriptor %d", fd) : 0;
 }
 
 bool hb_is_terminal(int fd)

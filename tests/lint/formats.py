@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/formats has the numbers of the journal, and each operation has steps."""
+"""docs/formats has the numbers of the journal, and each operation has steps.  The
+schema of the documents is that of their tables."""
 
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
@@ -55,6 +57,10 @@ def main():
     steps = set(STEP.findall(read("src/txn/step.c")))
     points.add("every operation that moves an object has rows in txn/step.c",
                [f"OP_{name} has none" for name in sorted(set(operations) - steps - WITHOUT_STEPS)])
+    made = subprocess.run([os.path.join(SOURCE, "tools/schema")], stdout=subprocess.PIPE, text=True, check=True)
+    points.add("holdback.schema.json is what tools/schema makes of json.md",
+               [] if made.stdout == read("docs/formats/holdback.schema.json")
+               else ["run: tools/schema >docs/formats/holdback.schema.json"])
     return points.end()
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every document of --json is what docs/formats/json.md says, and no more."""
+"""Every document of --json is what docs/formats/json.md says, and no more, and
+what the schema beside it says."""
 
 import json
 import os
@@ -10,8 +11,14 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
+
+# pylint: disable=wrong-import-position
+from schema import Validator  # noqa: E402
+
 HOLDBACK = os.environ["HB_BIN"]
 DOCUMENT = os.path.join(os.environ["HB_SOURCE"], "docs", "formats", "json.md")
+SCHEMA = os.path.join(os.environ["HB_SOURCE"], "docs", "formats", "holdback.schema.json")
 TYPES = {"number": int, "string": str, "bool": bool}
 ROW = re.compile(r"^\| ([a-z_, ]+) \| `([a-z_]+)(\??)` \| ([a-z_ ]+) \|")
 
@@ -53,7 +60,7 @@ class Schema:
                 yield f"{where} is no array"
                 return
             for item in value:
-                yield from self.check(item, kind.removeprefix("array of "))
+                yield from self.check_value(item, kind.removeprefix("array of "), where)
         elif kind in self.objects:
             yield from self.check(value, kind)
         elif type(value) is not TYPES[kind]:  # a bool is an int otherwise
@@ -61,10 +68,12 @@ class Schema:
 
 
 COMMANDS = (
-    "create", "exec", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
+    "run", "create", "exec", "shell", "keep", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
     "redo", "state", "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
+# Their output is that of the command: the documents are on descriptor 3.
+RUNNING = ("run", "exec", "shell")
 # These know no sessions.
 STATELESS = ("config", "profile", "why", "caps", "doctor")
 
@@ -85,10 +94,24 @@ STEPS = (
     ("nothing to undo", 10, "undo @s"),
     ("exec", 3, "exec @s -- sh -c 'echo b>b;echo >>a;rm c;mv d e;mkfifo p;exit 3'"),
     ("exec: no such session", 125, "exec @x -- true"),
+    ("exec: a signal", 137, "exec @s -- sh -c 'kill -9 $$'"),
+    ("shell", 0, "shell @s"),
+    ("run", 3, "run sh -c 'echo out; echo err >&2; echo >r; exit 3'"),
+    ("run: a signal", 143, "run -s r sh -c 'kill $$'"),
+    ("run: nothing is left", 0, "run true"),
+    ("run: no session", 0, "run --ephemeral true"),
+    ("run: not found", 127, "run no-such"),
+    ("run: a failure of ours", 125, "run -s a/b true"),
+    ("", 0, "!" + HOLDBACK + " cleanup -y @r; " + HOLDBACK + " cleanup -y @sh-1"),
+    # It ends with its parent, so that one shell does all of it.
+    ("", 0, "!" + HOLDBACK + " keep --state-dir ../state --json-fd 4 @s 4>../kept >../out 2>&1 & until " + HOLDBACK
+            + " stop --state-dir ../state @s | grep stopped; do sleep 0.02; done; wait"),
+    ("keep", 0, "=keep ../kept"),
     ("ls", 0, "ls"),
     ("status", 0, "status @s"),
     ("diff", 1, "diff --name-status --exit-code @s"),
     ("diff --stat", 0, "diff --stat @s"),
+    ("diff: hunks", 0, "diff @s"),
     ("gate", 4, "gate @s"),
     ("gate: allowed", 0, "gate --allow special:p @s"),
     ("gate: a check", 4, "gate --gate-run false @s"),
@@ -96,6 +119,8 @@ STEPS = (
     ("gate: rules", 0, "gate --rules @s"),
     ("commit: denied", 4, "commit -y @s"),
     ("commit: not the expected", 5, "commit -y --expect " + 64 * "0" + " @s"),
+    ("commit: not asked for", 4, "commit -y --no-gate @s"),
+    ("sync: denied", 4, "sync --auto @s"),
     ("commit: dry run", 0, "commit -n --special @s"),
     ("commit: in part", 0, "commit -y --only b @s"),
     ("commit", 0, "commit -y --special @s"),
@@ -112,6 +137,7 @@ STEPS = (
     ("", 0, "!echo more >>a"),
     ("status: a conflict", 0, "status @s"),
     ("commit: a conflict", 5, "commit -y @s"),
+    ("sync: a conflict", 5, "sync -y @s"),
     ("", 0, "!mkfifo ../let-go && " + HOLDS + " >../out 2>&1 &"),
     ("", 0, "!until [ -e ../held ]; do sleep 0.02; done"),
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- rm q.db"),
@@ -174,40 +200,64 @@ STEPS = (
 )
 
 
+# What no command prints: a validator that takes it looks at nothing.
+ENDED = {"version": 1, "command": "run", "event": "ended", "status": 0}
+WRONG = (
+    ("another version", {**ENDED, "version": 2}),
+    ("an unknown command", {**ENDED, "command": "walk"}),
+    ("a number in words", {**ENDED, "status": "0"}),
+    ("a truth for a number", {**ENDED, "status": True}),
+    ("a missing member", {"version": 1, "command": "run"}),
+    ("a member of an object", {**ENDED, "summary": {}}),
+    ("an item of an array", {"version": 1, "command": "ls", "sessions": [{}]}),
+    ("an error of another form", {"version": 1, "command": "run", "error": {"code": 1}}),
+)
+
+
 def run(words, project):
+    name, _, rest = words.partition(" ")
     if words.startswith("!"):
         command = words[1:]
+    elif words.startswith("="):
+        command = f"cat {rest}"
     else:
-        name, _, rest = words.partition(" ")
-        state = "" if name in STATELESS else "--state-dir ../state"
-        command = f"{HOLDBACK} {name} {state} --json {rest}"
+        state = "" if name in (*STATELESS, "run") else "--state-dir ../state"
+        where = "3>&1 >../out" if name in RUNNING else ""
+        command = f"exec {HOLDBACK} {name} {state} --json {rest} {where}"
     return subprocess.run(
-        ["sh", "-c", command], cwd=project, capture_output=True, check=False
-    )
+        ["sh", "-c", command], cwd=project, capture_output=True, check=False,
+        env=dict(os.environ, SHELL="/bin/true", XDG_STATE_HOME=os.path.dirname(project) + "/xdg"),
+    )  # fmt: skip
 
 
-def step(schema, project, status, words):
+def step(schema, validator, project, status, words):
     """What is wrong with one step, one line each."""
     done = run(words, project)
-    if done.returncode != status:
+    # A command that a signal ends takes holdback with it.
+    if done.returncode not in (status, 128 - status):
         yield f"status {done.returncode}, expected {status}: {done.stderr.decode()}"
     if words.startswith("!"):
         return
-    lines = done.stdout.decode().splitlines()
-    if len(lines) != 1:
-        yield f"{len(lines)} lines"
-        return
-    value = json.loads(lines[0])
-    command = words.split()[0]
-    if value.get("version") != 1 or value.get("command") != command:
-        yield "version or command is another"
-    if command != "exec" and value.get("error", {}).get("code", status) != status:
-        yield "the code is not the status"
-    yield from schema.check(value, command)
+    values = [json.loads(line) for line in done.stdout.decode().splitlines()]
+    command = words.split()[0].removeprefix("=")
+    events = [value.get("event") for value in values]
+    if events not in ([None], ["ended"] if command == "keep" else ["started", "ended"]):
+        yield f"events {events}"
+    for value in values:
+        if value.get("version") != 1 or value.get("command") != command:
+            yield "version or command is another"
+        if status != 125 and value.get("error", {}).get("code", status) != status:
+            yield "the code is not the status"
+        if value.get("event") == "ended" and value["status"] != status:
+            yield "the status is another"
+        yield from schema.check(value, command)
+        yield from validator.check(value)
 
 
 def main():
     schema = Schema(DOCUMENT)
+    with open(SCHEMA, encoding="utf-8") as file:
+        validator = Validator(json.load(file))
     work = tempfile.mkdtemp()
     project = os.path.join(work, "p")
     os.mkdir(project)
@@ -216,13 +266,16 @@ def main():
             file.write(20 * name + "\n")
     count = 0
     for name, status, words in STEPS:
-        wrong = list(step(schema, project, status, words))
+        wrong = list(step(schema, validator, project, status, words))
         if not name and not wrong:
             continue
         count += 1
         print(f"{'not ' if wrong else ''}ok {count} - {name or words}")
         for line in wrong:
             print(f"# {line}")
+    for name, value in WRONG:
+        count += 1
+        print(f"{'' if validator.check(value) else 'not '}ok {count} - the schema refuses {name}")
     count += 1
     missing = sorted(
         f"{name}.{key}"

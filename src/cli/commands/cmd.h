@@ -3,6 +3,7 @@
 #define HB_CLI_COMMANDS_CMD_H
 
 struct cli_values;
+struct evidence;
 struct hb_error;
 struct hb_run_options;
 struct reports;
@@ -13,7 +14,8 @@ struct cmd_call {
 	char **operands; /* NULL-terminated */
 	int n_operands;
 	char *const *envp;
-	struct reports *reports; /* the listener of this call */
+	struct reports *reports;   /* the listener of this call */
+	struct evidence *evidence; /* for a document of an error; or NULL */
 };
 
 /* The commands of libexec/holdback/commands: cmd_NAME() each. */

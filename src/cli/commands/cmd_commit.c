@@ -30,6 +30,7 @@ static void fill_options(struct commit *c)
 	const struct cli_values *v = c->call->values;
 
 	c->said.info = hb_session_info(c->session);
+	c->said.evidence = c->call->evidence;
 	c->options = (struct hb_commit_options){
 		.filter = cmd_filter(c->call, c->rest),
 		.ours = v->ours.words,
@@ -340,6 +341,19 @@ static const struct refusal denials = {
 	"the option named above, or --except GLOB leaves it out"
 };
 
+/* For the document of the error. */
+static void keep_refused(const struct commit *c, const struct refusal *refusal,
+			 const struct hb_change *change)
+{
+	auto_doc struct doc doc = { 0 };
+
+	evidence_begin(&doc);
+	show_change_json(hb_session_info(c->session), change, NULL, &doc);
+	evidence_add(refusal == &denials ? &c->call->evidence->denied
+					 : &c->call->evidence->conflicts,
+		     &doc);
+}
+
 /* Every path that stands against it; how many there are. */
 static size_t list_refused(const struct commit *c,
 			   const struct refusal *refusal)
@@ -373,6 +387,8 @@ static size_t list_refused(const struct commit *c,
 		if (!refusal->say(c, &change, &line))
 			continue;
 		(void)fprintf(stderr, "%s\n", buf_str(&line));
+		if (c->call->evidence)
+			keep_refused(c, refusal, &change);
 		n++;
 	}
 	hb_changes_free(changes);
@@ -472,6 +488,7 @@ static int apply(struct commit *c, struct hb_commit_result *result,
 	    c->said.n_said[HB_SEVERITY_DENY] == 0 &&
 	    c->said.n_said[HB_SEVERITY_ASK] > 0) {
 		c->said = (struct findings_said){ .info = c->said.info,
+						  .evidence = c->said.evidence,
 						  .is_silent = true };
 		r = review(c, true, err);
 		if (r < 0)

@@ -26,17 +26,21 @@
 static int (*const needed[])(const struct cmd_call *, struct hb_error *)
 	__attribute__((used, retain)) = { COMMANDS(FUNCTION) };
 
-static int dispatch(const struct command *c, const struct cmd_call *call,
+static int dispatch(const struct command *c, struct cmd_call *call,
 		    struct hb_error *err)
 {
+	struct evidence evidence;
 	int r;
 
 	if (!c->run)
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is not done by this program", c->name);
+	evidence_init(&evidence);
+	call->evidence = call->values->json ? &evidence : NULL;
 	r = c->run(call, err);
 	if (r < 0 && call->values->json)
-		doc_error(c->name, err);
+		doc_error(0, c->name, err, &evidence);
+	evidence_done(&evidence);
 	return r;
 }
 

@@ -104,8 +104,8 @@ static int paint_stat(struct tally *tally, unsigned columns,
 	return 0;
 }
 
-static int print_stat_json(struct hb_session *session, struct tally *tally,
-			   struct hb_error *err)
+static int print_json(struct hb_session *session, struct tally *tally,
+		      bool with_hunks, struct hb_error *err)
 {
 	auto_doc struct doc doc = { 0 };
 	int r;
@@ -115,7 +115,7 @@ static int print_stat_json(struct hb_session *session, struct tally *tally,
 	json_object(&doc.json);
 	show_session_json(tally->info, &doc);
 	json_end(&doc.json);
-	r = tally_json(tally, &doc, err);
+	r = tally_json(tally, with_hunks, &doc, err);
 	if (r >= 0)
 		r = show_ignored(tally->info, tally->changes, &doc, err);
 	if (r >= 0)
@@ -144,14 +144,14 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 	int r = 0;
 
 	tally_init(&tally, hb_session_info(session), changes, values->verbose);
-	if (values->stat)
+	if (values->stat || values->json)
 		r = tally_count(&tally, err);
 	if (r >= 0)
 		r = settings_start_pager(&sink->settings, session, call->envp,
 					 &sink->pager, err);
 	sink->paint.pager = sink->pager;
-	if (r >= 0 && values->stat && values->json)
-		r = print_stat_json(session, &tally, err);
+	if (r >= 0 && values->json)
+		r = print_json(session, &tally, !values->stat, err);
 	else if (r >= 0 && values->stat)
 		r = paint_stat(&tally, sink->columns, &sink->paint, err);
 	else if (r >= 0)
@@ -213,10 +213,10 @@ static int check(const struct cli_values *values, struct hb_error *err)
 	if (values->stat && values->binary)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--stat and --binary exclude each other");
-	if (values->json && !values->stat) {
-		hb_fix(err, "--json with --name-status or --stat");
+	if (values->json && values->binary) {
+		hb_fix(err, "--json alone, or with --name-status or --stat");
 		return hb_fail(err, -HB_E_USAGE,
-			       "the text of changes has no JSON form");
+			       "a patch with --binary has no JSON form");
 	}
 	return 0;
 }
@@ -248,7 +248,7 @@ static int run(char **words, struct hb_error *err)
 		git2_stop();
 	}
 	if (r < 0 && values.json)
-		doc_error("diff", err);
+		doc_error(0, "diff", err, NULL);
 	return r;
 }
 

@@ -8,12 +8,15 @@
 #include "cli/diff/git2.h"
 #include "cli/diff/tally.h"
 #include "cli/diff/way_on.h"
+#include "cli/show/doc.h"
+#include "cli/show/ended_doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +34,8 @@
 struct ended {
 	char *const *envp;
 	char **command; /* its words; NULL at the end, and may have none */
+	int json_fd;	/* for the document of the end; 0: none */
+	struct hb_run_result result;
 	struct hb_session *session;
 	struct hb_changes *changes;
 	struct tally tally;
@@ -175,7 +180,7 @@ static int make_line(struct ended *e)
 	return add_way_on(e);
 }
 
-static int show(struct ended *e, bool is_quiet, struct hb_error *err)
+static int show(struct ended *e, struct hb_error *err)
 {
 	const struct hb_changes_options options = { .without_hash = true };
 	int r;
@@ -185,10 +190,12 @@ static int show(struct ended *e, bool is_quiet, struct hb_error *err)
 		return r;
 	if (!show_has_changes(hb_changes_summary(e->changes), true)) {
 		r = hb_session_forget(e->session, e->changes, err);
+		if (r > 0)
+			e->result.session[0] = '\0';
 		if (r != 0)
 			return r;
 	}
-	if (is_quiet)
+	if (e->result.is_quiet)
 		return 0;
 	tally_init(&e->tally, hb_session_info(e->session), e->changes, false);
 	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err) : make_line(e);
@@ -198,24 +205,44 @@ static int show(struct ended *e, bool is_quiet, struct hb_error *err)
 	return r;
 }
 
-/* STATUS SIGNAL typed|sent */
-static int read_end(char **words, int64_t *ret_status,
-		    struct hb_death *ret_death)
+/* The run as the front end has it, and without a session that is gone. */
+static void tell_result(struct ended *e)
 {
-	int64_t signal = 0;
+	auto_doc struct doc doc = { .fd = e->json_fd };
 
-	if (!words[0] || !words[1] || !words[2] ||
-	    num_int(words[0], 0, 255, ret_status) < 0 ||
-	    num_int(words[1], 0, SIGNAL_MAX, &signal) < 0)
+	if (e->json_fd == 0)
+		return;
+	ended_doc_begin(&doc, &e->result);
+	if (e->changes && e->result.session[0])
+		show_summary_json(hb_changes_summary(e->changes), &doc);
+	(void)doc_end(&doc, NULL);
+}
+
+/* STATUS SIGNAL typed|sent quiet|loud FD MS COMMAND… */
+static int read_end(char **words, struct ended *e)
+{
+	int64_t status, signal, fd;
+
+	for (int i = 0; i < 6; i++)
+		if (!words[i])
+			return -HB_E_USAGE;
+	if (num_int(words[0], 0, 255, &status) < 0 ||
+	    num_int(words[1], 0, SIGNAL_MAX, &signal) < 0 ||
+	    num_int(words[4], 0, INT_MAX, &fd) < 0 ||
+	    num_int(words[5], 0, INT64_MAX, &e->result.ms) < 0)
 		return -HB_E_USAGE;
-	ret_death->signal = (int)signal;
-	ret_death->is_typed = strcmp(words[2], "typed") == 0;
+	e->result.status = (int)status;
+	e->result.death.signal = (int)signal;
+	e->result.death.is_typed = strcmp(words[2], "typed") == 0;
+	e->result.is_quiet = strcmp(words[3], "quiet") == 0;
+	e->json_fd = (int)fd;
+	e->command = words + 6;
 	return 0;
 }
 
 int ended_show(char **words, char *const *envp)
 {
-	struct ended e = { .out = BUF_INIT(TEXT_MAX) };
+	struct ended e = { .out = BUF_INIT(TEXT_MAX), .envp = envp };
 	struct reports reports;
 	const struct hb_store_options options = {
 		.envp = envp,
@@ -223,26 +250,25 @@ int ended_show(char **words, char *const *envp)
 	};
 	struct hb_store *store = NULL;
 	struct hb_error err = { 0 };
-	int64_t status = HB_EXIT_OURS;
-	struct hb_death death;
 	int r;
 
-	if (!words[0] || read_end(words + 1, &status, &death) < 0 || !words[4])
+	if (!words[0] || read_end(words + 1, &e) < 0)
 		return HB_EXIT_OURS;
-	e.command = words + 5;
-	e.envp = envp;
+	(void)snprintf(e.result.session, sizeof(e.result.session), "%s",
+		       words[0] + 1);
 	reports_init(&reports, envp);
 	r = hb_store_open(&options, false, &store, &err);
 	if (r >= 0)
 		r = hb_session_open(store, words[0], HB_OPEN_CHANGE, &e.session,
 				    &err);
 	if (r >= 0)
-		r = show(&e, strcmp(words[4], "quiet") == 0, &err);
+		r = show(&e, &err);
 	if (r < 0)
 		(void)cli_fail(&err);
+	tell_result(&e);
 	hb_changes_free(e.changes);
 	hb_session_free(e.session);
 	hb_store_free(store);
 	buf_done(&e.out);
-	return cli_end((int)status, &death);
+	return cli_end(e.result.status, &e.result.death);
 }

@@ -7,9 +7,7 @@ struct hb_error;
 /*
  * After a run: removes its session if that holds no changes and was made for
  * the run alone.  Otherwise lists the changes and the next commands on stderr.
- * `words` are the session with its '@', the command's exit status, the signal
- * that ended it or 0, "typed" or "sent", "quiet" or "loud", and the words of
- * the command.
+ * `words` are the session with its '@', and what read_end() in ended.c reads.
  *
  * Ends as the command did, in any case: by the signal, or with that status.
  */

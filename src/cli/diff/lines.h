@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+struct doc;
 struct hb_error;
 struct paint;
 struct sides;
@@ -28,5 +29,11 @@ struct lines_names {
 int lines_compare(const struct sides *s, struct paint *paint,
 		  const struct lines_names *names, struct lines *ret_lines,
 		  struct hb_error *err);
+
+/*
+ * The same as the array "hunks" of the document: each part that differs with
+ * its lines, which have their sign before them and no end.
+ */
+int lines_json(const struct sides *s, struct doc *doc, struct hb_error *err);
 
 #endif

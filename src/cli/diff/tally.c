@@ -291,28 +291,54 @@ int tally_paint(struct tally *s, unsigned columns, struct paint *paint,
 	return r < 0 ? r : 0;
 }
 
-int tally_json(struct tally *s, struct doc *doc, struct hb_error *err)
+/* Of text: what was counted is read once more. */
+static int add_hunks(struct sides *sides, const struct hb_change *change,
+		     struct doc *doc, struct hb_error *err)
+{
+	int r;
+
+	if (!has_content(change))
+		return 0;
+	r = sides_load(sides, change, true, err);
+	/* Another file may be there by now, which was not counted. */
+	if (r < 0 || !sides_are_text(sides) ||
+	    sides->of[HB_SIDE_OLD].error < 0 ||
+	    sides->of[HB_SIDE_NEW].error < 0)
+		return r;
+	return lines_json(sides, doc, err);
+}
+
+int tally_json(struct tally *s, bool with_hunks, struct doc *doc,
+	       struct hb_error *err)
 {
 	struct hb_change change;
 	struct show_walk walk;
+	struct sides sides;
 	size_t i = 0;
 	int r;
 
 	json_key(&doc->json, "changes");
 	json_array(&doc->json);
+	sides_init(&sides, s->changes);
 	show_walk_init(&walk, s->changes, s->with_times);
 	while ((r = show_walk_next(&walk, &change, err)) == 1 && i < s->n) {
 		const struct tally_row *row = &s->rows[i++];
 		struct show_lines lines = { row->plus, row->minus };
+		bool is_text = row->plus != TALLY_NO_LINES;
 
-		show_change_json(s->info, &change,
-				 row->plus == TALLY_NO_LINES ? NULL : &lines,
-				 doc);
-		r = doc_flow(doc, err);
+		json_object(&doc->json);
+		show_change_members(s->info, &change, is_text ? &lines : NULL,
+				    doc);
+		r = with_hunks && is_text ? add_hunks(&sides, &change, doc, err)
+					  : 0;
+		json_end(&doc->json);
+		if (r >= 0)
+			r = doc_flow(doc, err);
 		if (r < 0)
 			break;
 	}
 	show_walk_done(&walk);
+	sides_done(&sides);
 	json_end(&doc->json);
 	return r < 0 ? r : 0;
 }

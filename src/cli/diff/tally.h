@@ -42,7 +42,8 @@ int tally_count(struct tally *s, struct hb_error *err);
 int tally_paint(struct tally *s, unsigned columns, struct paint *paint,
 		struct hb_error *err);
 
-/* The array "changes" of the document. */
-int tally_json(struct tally *s, struct doc *doc, struct hb_error *err);
+/* The array "changes" of the document; with the lines themselves, or not. */
+int tally_json(struct tally *s, bool with_hunks, struct doc *doc,
+	       struct hb_error *err);
 
 #endif

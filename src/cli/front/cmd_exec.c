@@ -83,19 +83,23 @@ static int find_command(const struct cmd_call *call, const char **ret_ref,
 	return hb_fail(err, -HB_E_USAGE, "there is no command to run");
 }
 
-static void show_end(const struct command *c, const struct cli_values *values,
+static void show_end(const struct reports *reports,
 		     const struct hb_exec_result *result)
 {
-	struct doc doc = { 0 };
+	auto_doc struct doc doc = { .fd = reports->json_fd };
 
-	if (!values->json)
+	if (doc.fd == 0)
 		return;
-	doc_begin(&doc, true, c->name);
+	doc_begin(&doc, true, reports->command);
+	doc_str(&doc, "event", "ended");
+	if (reports->session[0])
+		doc_str(&doc, "session", reports->session);
 	doc_uint(&doc, "status", (uint64_t)result->status);
 	doc_uint(&doc, "leftover", result->n_leftover);
 	doc_bool(&doc, "joined", result->has_joined);
+	if (result->death.signal > 0)
+		doc_uint(&doc, "signal", (uint64_t)result->death.signal);
 	(void)doc_end(&doc, NULL);
-	doc_done(&doc);
 }
 
 /* Session and command by the operands; `shell` is the user's. */
@@ -155,8 +159,12 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	if (values.help || values.version)
 		return cli_hand_over(argv[1], &values, envp);
 	call.n_operands = r;
-	r = read_operands(&call, what_takes(argv[1]), shell, &ref, &command,
-			  &err);
+	reports.command = argv[1];
+	r = cli_json_fd(&values, &err);
+	reports.json_fd = r > 0 ? r : 0;
+	if (r >= 0)
+		r = read_operands(&call, what_takes(argv[1]), shell, &ref,
+				  &command, &err);
 	if (r >= 0)
 		r = cmd_open_store(&call, false, &store, &err);
 	if (r >= 0)
@@ -172,10 +180,10 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	if (r == -EAGAIN && err.code == 0)
 		r = hb_exec_helper("commands", argv, envp, &err);
 	if (r < 0) {
-		if (values.json)
-			doc_error(argv[1], &err);
+		if (reports.json_fd > 0)
+			doc_error(reports.json_fd, argv[1], &err, NULL);
 		return cli_fail_run(&err);
 	}
-	show_end(c, &values, &result);
+	show_end(&reports, &result);
 	return cli_end(result.status, &result.death);
 }

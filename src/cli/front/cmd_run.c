@@ -7,6 +7,8 @@
 #include "cli/front/here.h"
 #include "cli/front/table.h"
 #include "cli/front/table_run.h"
+#include "cli/show/doc.h"
+#include "cli/show/ended_doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
@@ -61,12 +63,13 @@ static void tell_end(const char *command, const struct hb_run_result *result)
  * What there is to say about the changes takes memory and libraries, so that
  * another executable says it.  It gives the status on.
  */
-static int show_changes(const struct hb_run_result *result, char **operands,
-			char *const *envp)
+static int show_changes(const struct hb_run_result *result, int json_fd,
+			char **operands, char *const *envp)
 {
 	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet",
 		    loud[] = "loud", typed[] = "typed", sent[] = "sent";
 	char session[HB_SESSION_NAME_SIZE + 1], status[16], signal[16];
+	char fd[16], ms[32];
 	char *before[] = {
 		name,
 		command,
@@ -75,6 +78,8 @@ static int show_changes(const struct hb_run_result *result, char **operands,
 		signal,
 		result->death.is_typed ? typed : sent,
 		result->is_quiet ? quiet : loud,
+		fd,
+		ms,
 	};
 	auto_free char **argv = NULL;
 	struct hb_error err = { 0 };
@@ -92,6 +97,8 @@ static int show_changes(const struct hb_run_result *result, char **operands,
 	(void)snprintf(session, sizeof(session), "@%s", result->session);
 	(void)snprintf(status, sizeof(status), "%d", result->status);
 	(void)snprintf(signal, sizeof(signal), "%d", result->death.signal);
+	(void)snprintf(fd, sizeof(fd), "%d", json_fd);
+	(void)snprintf(ms, sizeof(ms), "%lld", (long long)result->ms);
 	(void)fflush(stderr);
 	(void)hb_exec_helper("diff", argv, envp, &err);
 	(void)cli_fail(&err);
@@ -233,15 +240,21 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	struct cli_values values = { 0 };
 	struct hb_run_options options;
 	struct hb_error err = { 0 };
-	int r;
+	int json_fd = 0, r;
 
 	r = read_words(operands, &values, how, envp, &result, &err);
+	if (r > 0) {
+		json_fd = cli_json_fd(&values, &err);
+		r = json_fd < 0 ? json_fd : r;
+	}
 	if (r > 0 && how != RUN_BEHIND && may_go_on(&values, operands, envp)) {
 		r = run_behind(words, &result, envp, &err);
 	} else if (r > 0) {
 		cli_run_options(&values, operands, envp, &options);
 		reports_init(&reports, envp);
 		options.store = &store;
+		reports.command = "run";
+		reports.json_fd = json_fd;
 		options.is_quick = how != RUN_BEHIND;
 		r = hb_run(&options, &result, &err);
 		/* A crash is to be made up for first, or a copy to be made. */
@@ -253,8 +266,18 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 			tell_end(operands[0] ? operands[0] : "the file",
 				 &result);
 	}
-	if (r < 0)
+	if (r < 0) {
+		if (json_fd > 0)
+			doc_error(json_fd, "run", &err, NULL);
 		return cli_fail_run(&err);
-	return result.session[0] ? show_changes(&result, operands, envp)
-				 : cli_end(result.status, &result.death);
+	}
+	if (result.session[0])
+		return show_changes(&result, json_fd, operands, envp);
+	if (json_fd > 0) {
+		auto_doc struct doc doc = { .fd = json_fd };
+
+		ended_doc_begin(&doc, &result);
+		(void)doc_end(&doc, NULL);
+	}
+	return cli_end(result.status, &result.death);
 }

@@ -47,8 +47,7 @@ static const char *who_diffs(int argc, char **argv)
 		return "commands";
 	r = option_parse(&cli_program, c, argv + 2, &v, operands, &err);
 	free(operands);
-	if (r < 0 || v.help || v.version || v.name_status ||
-	    (v.json && !v.stat && !v.binary))
+	if (r < 0 || v.help || v.version || v.name_status)
 		return "commands";
 	return "diff";
 }

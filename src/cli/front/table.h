@@ -33,6 +33,7 @@ struct cli_values {
 	size_t n_settings;
 
 	bool json;		 /* plan, doctor, sessions */
+	int64_t json_fd;	 /* run, exec; 0: not said */
 	bool list;		 /* help */
 	bool inside;		 /* caps */
 	const char *inside_word; /* doctor */
@@ -77,6 +78,26 @@ struct cli_values {
 };
 
 extern const struct program cli_program;
+
+/* The rows of commands whose stdout is that of the command that they run. */
+#define CLI_JSON_USUAL 3
+#define CLI_ROWS_JSON_FD                                                   \
+	{ .name = "json",                                                  \
+	  .kind = OPTION_SET,                                              \
+	  .offset = offsetof(struct cli_values, json),                     \
+	  .help = "write JSON documents to descriptor 3, start and end" }, \
+	{                                                                  \
+		.name = "json-fd", .kind = OPTION_INT, .metavar = "FD",    \
+		.min = 3, .max = 1 << 20,                                  \
+		.offset = offsetof(struct cli_values, json_fd),            \
+		.help = "the same, to this descriptor"                     \
+	}
+
+/*
+ * The descriptor for those documents; 0: none.  -HB_E_USAGE: it cannot be
+ * written to.
+ */
+int cli_json_fd(const struct cli_values *values, struct hb_error *err);
 
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], keep_options[],

@@ -50,10 +50,30 @@ const struct option run_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(is_continuing),
 	  .help = "go on in the last session here that has changes" },
-	CALL_KEYS(CALL_OPTION){ 0 },
+	/* clang-format off */
+	CALL_KEYS(CALL_OPTION)
+	CLI_ROWS_JSON_FD,
+	{ 0 },
+	/* clang-format on */
 };
 const struct option view_options[] = { FILE_KEYS(FILE_OPTION) LIMIT_KEYS(
 	LIMIT_OPTION) REACH_KEYS(REACH_OPTION) TRUST_KEYS(TRUST_OPTION){ 0 } };
+
+int cli_json_fd(const struct cli_values *values, struct hb_error *err)
+{
+	int fd = values->json_fd > 0 ? (int)values->json_fd : CLI_JSON_USUAL;
+
+	if (!values->json && values->json_fd == 0)
+		return 0;
+	if (hb_write_to(fd, "", 0, NULL) >= 0)
+		return fd;
+	hb_fix(err, "open it in the shell: %d>FILE; or choose one: --json-fd N",
+	       fd);
+	return hb_fail(err, -HB_E_USAGE,
+		       "descriptor %d is not open for the documents: stdout is "
+		       "the command's",
+		       fd);
+}
 
 void cli_run_options(const struct cli_values *values, char *const *argv,
 		     char *const *envp, struct hb_run_options *ret_options)

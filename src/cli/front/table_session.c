@@ -139,11 +139,12 @@ const struct option exec_options[] = {
 	  .offset = AT(pty),
 	  .help = "as --tty own, which is the default" },
 	ROW_STATE_DIR,
-	ROW_JSON,
+	CLI_ROWS_JSON_FD,
 	ROW_END,
 };
 
-const struct option keep_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+const struct option keep_options[] = { ROW_STATE_DIR, CLI_ROWS_JSON_FD,
+				       ROW_END };
 
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/show/exit.h"
+#include "holdback/holdback.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,8 +30,15 @@ void doc_done(struct doc *doc)
 
 static int put(struct doc *doc, struct hb_error *err)
 {
+	int r;
+
 	if (doc->out.error)
 		return hb_fail(err, doc->out.error, "cannot make the text");
+	if (doc->fd > 0) {
+		r = hb_write_to(doc->fd, doc->out.data, doc->out.len, err);
+		buf_cut(&doc->out, 0);
+		return r;
+	}
 	if (doc->out.len > 0 &&
 	    fwrite(doc->out.data, 1, doc->out.len, stdout) != doc->out.len)
 		return hb_fail(err, -errno, "cannot write to stdout");
@@ -76,17 +84,77 @@ void doc_bool(struct doc *doc, const char *key, bool value)
 	json_bool(&doc->json, value);
 }
 
-void doc_error(const char *command, const struct hb_error *err)
+void evidence_init(struct evidence *evidence)
 {
-	auto_doc struct doc doc = { 0 };
+	buf_init(&evidence->findings, LIMIT_SIZE);
+	buf_init(&evidence->conflicts, LIMIT_SIZE);
+	buf_init(&evidence->denied, LIMIT_SIZE);
+}
+
+void evidence_done(struct evidence *evidence)
+{
+	buf_done(&evidence->findings);
+	buf_done(&evidence->conflicts);
+	buf_done(&evidence->denied);
+}
+
+void evidence_begin(struct doc *doc)
+{
+	buf_init(&doc->out, LIMIT_SIZE);
+	json_init(&doc->json, &doc->out);
+	doc->is_json = true;
+}
+
+void evidence_add(struct buf *list, struct doc *doc)
+{
+	size_t before = list->len;
+
+	if (doc->out.error || list->error)
+		return;
+	(void)buf_add_char(list, list->len > 0 ? ',' : '[');
+	if (buf_add(list, doc->out.data, doc->out.len) < 0)
+		buf_cut(list, before);
+}
+
+static void add_evidence(struct doc *doc, const char *key,
+			 const struct buf *list)
+{
+	auto_buf struct buf whole = BUF_INIT(LIMIT_SIZE + 1);
+
+	if (list->len == 0 || buf_add(&whole, list->data, list->len) < 0 ||
+	    buf_add_char(&whole, ']') < 0)
+		return;
+	json_key(&doc->json, key);
+	json_text(&doc->json, whole.data, whole.len);
+}
+
+/* The command's own are no failures of ours. */
+static int code_of(const struct hb_error *err)
+{
+	if (err->code == HB_E_NOT_FOUND)
+		return HB_EXIT_NOT_FOUND;
+	if (err->code == HB_E_NOT_EXECUTABLE)
+		return HB_EXIT_NOT_EXECUTABLE;
+	return (int)cli_exit_of(err);
+}
+
+void doc_error(int fd, const char *command, const struct hb_error *err,
+	       const struct evidence *evidence)
+{
+	auto_doc struct doc doc = { .fd = fd };
 
 	doc_begin(&doc, true, command);
 	json_key(&doc.json, "error");
 	json_object(&doc.json);
-	doc_uint(&doc, "code", (uint64_t)cli_exit_of(err));
+	doc_uint(&doc, "code", (uint64_t)code_of(err));
 	doc_str(&doc, "text", err->text);
 	doc_str(&doc, "reason", hb_strerror(err->code));
 	doc_str(&doc, "fix", cli_fix_of(err));
 	json_end(&doc.json);
+	if (evidence) {
+		add_evidence(&doc, "findings", &evidence->findings);
+		add_evidence(&doc, "conflicts", &evidence->conflicts);
+		add_evidence(&doc, "denied", &evidence->denied);
+	}
 	(void)doc_end(&doc, NULL);
 }

@@ -17,7 +17,23 @@ struct doc {
 	struct buf out;
 	struct json json; /* is_json: an object is open */
 	bool is_json;
+	int fd; /* where it goes; 0: stdout */
 };
+
+/* What stands against a command, piece by piece: objects of JSON. */
+struct evidence {
+	struct buf findings, conflicts, denied;
+};
+
+void evidence_init(struct evidence *evidence);
+void evidence_done(struct evidence *evidence);
+
+/*
+ * An object for the evidence: writes it between these two, to `doc`.  What
+ * fails is left out.
+ */
+void evidence_begin(struct doc *doc);
+void evidence_add(struct buf *list, struct doc *doc);
 
 #define DOC_VERSION 1
 
@@ -37,7 +53,11 @@ void doc_str(struct doc *doc, const char *key, const char *value);
 void doc_uint(struct doc *doc, const char *key, uint64_t value);
 void doc_bool(struct doc *doc, const char *key, bool value);
 
-/* A document that says only what went wrong. */
-void doc_error(const char *command, const struct hb_error *err);
+/*
+ * A document that says only what went wrong, to that descriptor or with 0 to
+ * stdout.  `evidence` may be NULL.
+ */
+void doc_error(int fd, const char *command, const struct hb_error *err,
+	       const struct evidence *evidence);
 
 #endif

@@ -95,6 +95,13 @@ void findings_say(void *ctx, const struct hb_finding *finding)
 	struct findings_said *said = ctx;
 	struct buf line = BUF_INIT(LINE_MAX_SIZE);
 
+	if (said->evidence && !finding->is_allowed) {
+		auto_doc struct doc doc = { 0 };
+
+		evidence_begin(&doc);
+		finding_show_json(said->info, finding, &doc);
+		evidence_add(&said->evidence->findings, &doc);
+	}
 	if (finding->is_allowed ||
 	    said->n_said[finding->severity]++ >=
 		    severities[finding->severity].max ||

@@ -21,7 +21,8 @@ void finding_show_json(const struct hb_session_info *info,
 /* Says them on stderr as they come, but not without end. */
 struct findings_said {
 	const struct hb_session_info *info;
-	bool is_silent; /* only counts: they were said before */
+	struct evidence *evidence; /* gets each; or NULL */
+	bool is_silent;		   /* only counts: they were said before */
 	uint64_t n_said[HB_SEVERITY_DENY + 1]; /* by enum hb_severity */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/env.h"
 #include "base/num.h"
+#include "cli/show/doc.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
 
@@ -22,11 +23,10 @@ enum when {
 
 struct way {
 	enum when when;
-	bool (*show)(const struct reports *reports,
-		     const struct hb_report *report);
+	bool (*show)(struct reports *reports, const struct hb_report *report);
 };
 
-static bool say(const struct reports *reports, const struct hb_report *report)
+static bool say(struct reports *reports, const struct hb_report *report)
 {
 	(void)reports;
 	cli_say(report->text);
@@ -34,8 +34,7 @@ static bool say(const struct reports *reports, const struct hb_report *report)
 }
 
 /* The kind is part of the line. */
-static bool say_kind(const struct reports *reports,
-		     const struct hb_report *report)
+static bool say_kind(struct reports *reports, const struct hb_report *report)
 {
 	char line[PATH_MAX];
 
@@ -46,7 +45,7 @@ static bool say_kind(const struct reports *reports,
 	return false;
 }
 
-static bool ask(const struct reports *reports, const struct hb_report *report)
+static bool ask(struct reports *reports, const struct hb_report *report)
 {
 	char answer[16];
 
@@ -61,7 +60,7 @@ static bool ask(const struct reports *reports, const struct hb_report *report)
 }
 
 /* One line that is written over, and gone at the end. */
-static bool show_progress(const struct reports *reports,
+static bool show_progress(struct reports *reports,
 			  const struct hb_report *report)
 {
 	(void)reports;
@@ -76,10 +75,30 @@ static bool show_progress(const struct reports *reports,
 }
 
 /* Each command shows them in its own way. */
-static bool find(const struct reports *reports, const struct hb_report *report)
+static bool find(struct reports *reports, const struct hb_report *report)
 {
 	if (reports->found)
 		reports->found(reports->found_ctx, report->finding);
+	return false;
+}
+
+/* A program that waits for the session's name reads it here. */
+static bool tell_started(struct reports *reports,
+			 const struct hb_report *report)
+{
+	auto_doc struct doc doc = { .fd = reports->json_fd };
+
+	(void)snprintf(reports->session, sizeof(reports->session), "%s",
+		       report->session ? report->session : "");
+	if (reports->json_fd == 0)
+		return false;
+	doc_begin(&doc, true, reports->command);
+	doc_str(&doc, "event", "started");
+	if (reports->session[0])
+		doc_str(&doc, "session", reports->session);
+	doc_uint(&doc, "pid", report->n);
+	/* A reader that is gone is no reason to end the command. */
+	(void)doc_end(&doc, NULL);
 	return false;
 }
 
@@ -93,7 +112,7 @@ static bool find(const struct reports *reports, const struct hb_report *report)
 #define SHOW_weakened { ALWAYS, say_kind }
 #define SHOW_asked    { ALWAYS, ask }
 #define SHOW_progress { ALWAYS, show_progress }
-#define SHOW_started  { NEVER, NULL }
+#define SHOW_started  { ALWAYS, tell_started }
 #define SHOW_stopped  { ALWAYS, say }
 #define SHOW_resumed  { ALWAYS, say }
 #define SHOW_ended    { NEVER, NULL }

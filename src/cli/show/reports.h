@@ -2,6 +2,7 @@
 #ifndef HB_CLI_SHOW_REPORTS_H
 #define HB_CLI_SHOW_REPORTS_H
 
+#include "holdback/holdback.h"
 #include "holdback/report.h"
 
 /*
@@ -13,6 +14,10 @@ struct reports {
 	/* Takes findings of the gate; NULL: they are not shown. */
 	void (*found)(void *ctx, const struct hb_finding *finding);
 	void *found_ctx;
+	/* Gets a document when a command has started; 0: none. */
+	int json_fd;
+	const char *command;		    /* json_fd: of which it is */
+	char session[HB_SESSION_NAME_SIZE]; /* that it started in; or "" */
 };
 
 /* The struct stays where it is for as long as anything may report. */

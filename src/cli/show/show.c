@@ -390,13 +390,12 @@ int show_sized(const struct hb_session_info *info,
 	return buf_add_char(out, '\n');
 }
 
-void show_change_json(const struct hb_session_info *info,
-		      const struct hb_change *change,
-		      const struct show_lines *lines, struct doc *doc)
+void show_change_members(const struct hb_session_info *info,
+			 const struct hb_change *change,
+			 const struct show_lines *lines, struct doc *doc)
 {
 	char kind[2] = { change->kind, '\0' };
 
-	json_object(&doc->json);
 	doc_str(doc, "kind", kind);
 	doc_str(doc, "source", info->resources[change->resource].source);
 	doc_str(doc, "path", change->path);
@@ -415,6 +414,14 @@ void show_change_json(const struct hb_session_info *info,
 		add_time(doc, "base_time", change->base_time);
 		add_time(doc, "session_time", change->session_time);
 	}
+}
+
+void show_change_json(const struct hb_session_info *info,
+		      const struct hb_change *change,
+		      const struct show_lines *lines, struct doc *doc)
+{
+	json_object(&doc->json);
+	show_change_members(info, change, lines, doc);
 	json_end(&doc->json);
 }
 

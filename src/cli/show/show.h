@@ -76,6 +76,11 @@ void show_change_json(const struct hb_session_info *info,
 		      const struct hb_change *change,
 		      const struct show_lines *lines, struct doc *doc);
 
+/* The same, as members of the object that is open. */
+void show_change_members(const struct hb_session_info *info,
+			 const struct hb_change *change,
+			 const struct show_lines *lines, struct doc *doc);
+
 /* "2026-11-15 09:36:15.123", local; "-" for none. */
 int show_time(struct timespec when, struct buf *out);
 
