@@ -10,6 +10,7 @@
 #include "changes/differs.h"
 #include "changes/explained.h"
 #include "changes/known.h"
+#include "changes/settled.h"
 #include "changes/stream.h"
 #include "changes/top.h"
 #include "changes/walk.h"
@@ -336,6 +337,10 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 		return 0;
 	}
 	*ret_conflict = conflict_of(&scan->rule, s, c->kind);
+	if (*ret_conflict != CONFLICT_NONE && s->doubt == CONFLICT_NONE &&
+	    conflict_disputed(&scan->rule, s->path) == CONFLICT_NONE)
+		*ret_conflict = settled_by_git(scan->request->resource, s, c,
+					       *ret_conflict);
 	/* It came with the file to a name that the base never had. */
 	if (*ret_conflict == CONFLICT_MISSING && has_names(&s->new) &&
 	    !origin_is_of(s->layer_dir, s->name, &s->new, s->path))

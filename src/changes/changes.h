@@ -86,7 +86,10 @@ enum change_flag {
 	CHANGE_DATABASE = 1 << 12,
 	/* CHANGE_CONFLICT, and no choice of a version settles it. */
 	CHANGE_FIRM = 1 << 13,
-	/* With CHANGE_IGNORED: git_is_lock(); counted by itself. */
+	/*
+	 * With CHANGE_IGNORED: git_is_lock(), or git_is_note() of which the
+	 * base has a newer one; counted by itself.
+	 */
 	CHANGE_LOCK = 1 << 14,
 };
 

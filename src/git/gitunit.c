@@ -54,6 +54,17 @@ bool git_is_unit(enum git_place place, const char *name)
 	return place == GIT_UNIT || (place == GIT_TOP && is_unit_name(name));
 }
 
+bool git_is_note(enum git_place place, const char *name)
+{
+	static const char *const notes[] = { "COMMIT_EDITMSG", "FETCH_HEAD",
+					     "ORIG_HEAD" };
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (place == GIT_TOP && strcmp(name, notes[i]) == 0)
+			return true;
+	return false;
+}
+
 bool git_is_index(enum git_place place, const char *name)
 {
 	return place == GIT_TOP && strcmp(name, "index") == 0;
@@ -101,7 +112,8 @@ bool git_is_lock(enum git_place place, const char *name)
 	if (n > 5 && strcmp(name + n - 5, ".lock") == 0)
 		return true;
 	if (place == GIT_TOP)
-		return strcmp(name, "gc.pid") == 0;
+		return (n > 4 && strcmp(name + n - 4, ".pid") == 0) ||
+		       strcmp(name, "gc.log") == 0;
 	return begins_with(name, "tmp_obj_") ||
 	       begins_with(name, "tmp_pack_") || begins_with(name, "tmp_idx_");
 }

@@ -37,8 +37,15 @@ int git_same_index(const struct side *a, const struct side *b,
 		   struct hb_error *err);
 
 /*
- * Whether this file is a lock of git, or a file that git has begun to write.
- * Only the git process that made it can use it.
+ * Whether it is what git writes for its next command or a person to read, and
+ * nothing depends on: COMMIT_EDITMSG, FETCH_HEAD, ORIG_HEAD.
+ */
+bool git_is_note(enum git_place place, const char *name);
+
+/*
+ * Whether this file is a lock of git, the id or log of its process, or
+ * a file that git has begun to write. Only the git process that made it can use
+ * it.
  */
 bool git_is_lock(enum git_place place, const char *name);
 

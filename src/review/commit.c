@@ -9,6 +9,7 @@
 #include "review/wanted.h"
 #include "session/alike_notes.h"
 #include "session/gone.h"
+#include "session/indexes.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -218,6 +219,8 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 	r = session_save(s, err);
 	if (r >= 0)
 		r = session_remembered(s, is_whole, err);
+	if (r >= 0)
+		indexes_keep(s);
 	return r;
 }
 
@@ -417,6 +420,8 @@ static int reverse(struct hb_session *s,
 		r = session_save(s, &local);
 	if (r < 0)
 		say_unrecorded(s, &local);
+	else
+		indexes_keep(s);
 	session_close_resources(s);
 	if (is_complete)
 		session_note_alike(s, false);

@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "base/quote.h"
 #include "git/objectstore.h"
+#include "holdback/git.h"
 #include "holdback/session.h"
 #include "review/repository.h"
 #include "review/signing.h"

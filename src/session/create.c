@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "session/indexes.h"
 #include "session/on_disk.h"
 #include "session/open.h"
 #include "session/remove/cleanup.h"
@@ -199,6 +200,7 @@ static int make_resource(const struct hb_store *store, struct made *made,
 		r = copy_top(base, place, err);
 	if (r < 0)
 		return r;
+	indexes_keep_first(&of);
 	made->given[number].base = take_fd(&base);
 	made->given[number].dir = take_fd(&place);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "git/kept_index.h"
 #include "session/create.h"
 #include "session/freeze.h"
 #include "session/gone.h"
@@ -90,6 +91,7 @@ static int fill(void *ctx, size_t number, int dir,
 				      parent->resources[number].top, err);
 	if (r >= 0)
 		r = copy_seen(parent->resources[number].dir, dir, err);
+	kept_index_share(parent->resources[number].dir, dir);
 	if (r >= 0)
 		r = sys_fsync(dir);
 	return r;

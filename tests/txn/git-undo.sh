@@ -20,10 +20,10 @@ new_repository
 in_box "echo more >>f; git $id commit -qam two; : >.git/index.lock; : >.git/refs/heads/x.lock
 	: >.git/gc.pid; : >.git/objects/tmp_obj_x; mkdir -p .git/objects/pack; : >.git/objects/pack/tmp_pack_x
 	git init -q new && : >new/.git/index.lock"
-like 'status counts the locks' "$(hb status @s)" '*6 locks of git left behind*'
+like 'status counts the locks' "$(hb status @s)" '*6 files of git left behind*'
 out=$(hb commit -y --no-gate @s 2>&1)
 is 'a commit with locks in it' "$?" 0
-like 'says in its line that they stay' "$out" '*6 locks of git left behind*'
+like 'says in its line that they stay' "$out" '*6 files of git left behind*'
 is 'none arrives' "$(cd "$project" && find . -name '*.lock' -o -name 'tmp_*' -o -name gc.pid)" ''
 check 'a repository that is new arrives without its lock' test -e "$project/new/.git/HEAD"
 check 'the host can commit' git_in commit -q --allow-empty -m three

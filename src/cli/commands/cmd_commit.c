@@ -11,6 +11,7 @@
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "holdback/git.h"
 #include "holdback/state.h"
 
 #include <limits.h>

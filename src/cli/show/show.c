@@ -34,7 +34,7 @@ int show_ignored_part(const struct hb_summary *s, struct buf *out)
 				  s->n_ignored_directories == 1 ? "y" : "ies");
 	}
 	if (s->n_locks > 0)
-		(void)buf_add_fmt(out, " · %llu lock%s of git left behind",
+		(void)buf_add_fmt(out, " · %llu file%s of git left behind",
 				  (unsigned long long)s->n_locks,
 				  s->n_locks == 1 ? "" : "s");
 	if (s->n_unjudged > 0)

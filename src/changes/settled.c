@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "changes/settled.h"
+
+#include "changes/walk.h"
+#include "git/kept_index.h"
+
+#include <string.h>
+
+enum conflict settled_by_git(const struct resource *resource,
+			     const struct sighting *s, struct change *change,
+			     enum conflict conflict)
+{
+	const struct side base = { .dir = s->base_dir,
+				   .name = s->name,
+				   .entry = &s->old };
+
+	if (git_is_note(s->git, s->name)) {
+		change->ignored_top = strlen(s->path);
+		change->flags |= CHANGE_IGNORED | CHANGE_LOCK;
+		return CONFLICT_NONE;
+	}
+	if (git_is_index(s->git, s->name) && s->old.type == ENTRY_FILE &&
+	    kept_index_is_same(resource->dir, s->path, &base))
+		return CONFLICT_NONE;
+	return conflict;
+}

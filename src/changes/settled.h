@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_CHANGES_SETTLED_H
+#define HB_CHANGES_SETTLED_H
+
+#include "changes/conflict.h"
+
+struct resource;
+struct sighting;
+
+/*
+ * What is left of a conflict about a file that git writes all the time, on both
+ * sides.  An index that git only wrote anew is the index of before.  Of a note,
+ * git_is_note(), the host's version stays, and the change is marked: it stays
+ * behind as locks do.
+ */
+enum conflict settled_by_git(const struct resource *resource,
+			     const struct sighting *s, struct change *change,
+			     enum conflict conflict);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GIT_KEPT_INDEX_H
+#define HB_GIT_KEPT_INDEX_H
+
+#include "git/gitunit.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+/*
+ * Copies of a base's indexes as they were at T0, in a resource's directory of
+ * the store.  git writes an index anew whenever it looks at the files, and the
+ * change time then says that it was edited.  The copy tells whether an entry
+ * was.
+ *
+ * A copy that is missing, torn or too large is no copy: then the change time
+ * counts.
+ */
+#define KEPT_INDEX_MAX	 ((uint64_t)64 << 20)
+#define KEPT_INDEXES_MAX 64 /* of submodules or worktrees */
+
+struct kept_request {
+	int base, dir;	     /* of the resource */
+	enum git_place root; /* of the base */
+	struct timespec t0;
+	/* Whether an index changed since, by a commit of ours.  May be NULL. */
+	bool (*is_ours)(void *ctx, const char *path, uint64_t ino,
+			struct timespec ctime);
+	void *ctx;
+};
+
+/*
+ * Copies each index that is still that of T0: of the repository, of its
+ * submodules and, where the base is a repository, of its worktrees.  The copy
+ * of any other index stays.
+ */
+void kept_index_take(const struct kept_request *request);
+
+/* For a session that begins where another is. */
+void kept_index_share(int from, int to);
+
+/* Whether the base's index at the path has the entries of the copy. */
+bool kept_index_is_same(int dir, const char *path, const struct side *base);
+
+#endif

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git
+# timeout: 120
+#
+# The host's git is used beside a session that commits: what both write all the
+# time is no conflict, and an entry that both changed is one.
+# shellcheck disable=SC2016 # expanded inside
+. "$HB_TESTS/lib/txn.sh"
+
+export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+git_in() {
+	(cd "$project" && git "$@")
+}
+new_repository() {
+	new_session 'git init -q -b main . && echo f >f && echo g >g && git add f g && git commit -qm one'
+}
+id='-c user.name=n -c user.email=e'
+two="echo 2 >>f; git $id commit -qam two"
+# refresh: as `git status` does, whose index has other bytes afterwards.
+refresh() {
+	refresh_was=$(stat -c %i "$project/.git/index")
+	touch -d "@$(($(date +%s) - 1000 - $1))" "$project/g"
+	git_in status >/dev/null
+	[ "$refresh_was" != "$(stat -c %i "$project/.git/index")" ] || bail 'git did not write the index'
+}
+
+for strategy in overlay copy_on_write; do
+	HB_STRATEGY=$strategy
+	new_repository
+	in_box "$two"
+	refresh 1
+	is "$strategy: an index that git outside wrote anew is no conflict" \
+		"$(hb status @s | grep -c conflict)" 0
+	check "$strategy: the commit arrives" hb commit -y @s
+	is "$strategy: the branch has it" "$(git_in log --format=%s | tr '\n' ,)" two,one,
+	is "$strategy: the tree is clean" "$(git_in status --porcelain)" ''
+	check "$strategy: the repository is whole" git_in fsck --strict
+	refresh 2
+	in_box "echo 3 >>f; git $id commit -qam three"
+	refresh 3
+	check "$strategy: a second commit with an index written anew arrives" hb commit -y @s
+	refresh 4
+	check "$strategy: undo of it" hb undo @s
+	is "$strategy: undo takes the branch back" "$(git_in log -1 --format=%s)" two
+	refresh 5
+	check "$strategy: the undone commit arrives again" hb commit -y @s
+	is "$strategy: the branch has all three" "$(git_in log --format=%s | tr '\n' ,)" three,two,one,
+done
+unset HB_STRATEGY
+
+new_repository
+in_box "$two"
+(cd "$project" && echo h >h && git add h)
+out=$(hb commit -y @s 2>&1)
+is 'an entry that was staged outside is a conflict' "$?" 5
+like 'an entry that was staged outside: the index is named' "$out" 'conflict: .git/index: *'
+is 'an entry that was staged outside stays' "$(git_in diff --cached --name-only)" h
+
+new_repository
+in_box "$two"
+refresh 1
+find "$state" -path '*/r0/index-*' -exec sh -c ': >"$1"' sh {} \;
+check_exit 'without a copy of the index the change time counts' 5 hb commit -y @s
+
+new_repository
+in_box "$two"
+hb fork @s t >/dev/null
+refresh 1
+check 'a fork knows the index of its parent' hb commit -y @t
+hb cleanup -y @t >/dev/null
+
+# A worktree: its index lies in the repository, which is a resource of its own.
+new_repository
+git_in worktree add -q ../tree
+cd "$work/tree" || bail 'no worktree'
+run() {
+	HOME=$work XDG_STATE_HOME=$work/xdg "$HB_BIN" "$@"
+}
+run run -q -s w -- sh -c "$two" >/dev/null 2>&1
+touch -d '2001-01-01' g
+git status >/dev/null
+check 'the index of a worktree that was written anew is no conflict' run commit -y @w
+is 'the commit of a worktree arrives' "$(git log -1 --format=%s)" two
+run cleanup -y @w >/dev/null 2>&1
+cd "$work" || bail 'no directory'
+
+# Notes of git: the host's where the host wrote one, else the session's.
+new_repository
+in_box "$two; echo session >.git/ORIG_HEAD; echo session >.git/FETCH_HEAD"
+echo host >"$project/.git/COMMIT_EDITMSG"
+echo host >"$project/.git/FETCH_HEAD"
+out=$(hb commit -y @s 2>&1)
+is 'notes that the host wrote are no conflict' "$?" 0
+like 'a note that stays behind is told' "$out" '*2 files of git left behind*'
+is 'the host has its own COMMIT_EDITMSG' "$(cat "$project/.git/COMMIT_EDITMSG")" host
+is 'the host has its own FETCH_HEAD' "$(cat "$project/.git/FETCH_HEAD")" host
+is 'the session has the only ORIG_HEAD' "$(cat "$project/.git/ORIG_HEAD")" session
+check 'the commit beside notes arrives' test "$(git_in log -1 --format=%s)" = two
+
+new_repository
+in_box "$two; : >.git/gc.log; echo 1 >.git/gc.pid; echo 1 >.git/fsmonitor--daemon.pid
+	echo x >log.pid; mkdir sub; echo x >sub/gc.log"
+check 'a session with files of git processes is committed' hb commit -y @s
+is 'none of them arrives' "$(cd "$project/.git" && ls -- *.pid gc.log 2>/dev/null)" ''
+check 'files of the same names elsewhere arrive' test -e "$project/log.pid" -a -e "$project/sub/gc.log"
+finish
