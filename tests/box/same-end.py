@@ -34,6 +34,14 @@ def call(*words, script=""):
     )
 
 
+def ended(script):
+    """The end of exec in the session, and the document that it wrote beside the output."""
+    words = [HOLDBACK, "exec", "--json", "@kept", "--", "sh", "-c", script]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 3>&1 >/dev/null', "sh", *words],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)  # fmt: skip
+    return done.returncode, json.loads(done.stdout.splitlines()[-1])
+
+
 def by_each_signal():
     for name in SIGNALS:
         done = call("run", "--ephemeral", "-q", script=f"kill -{name} $$")
@@ -65,18 +73,18 @@ def with_changes():
 
 
 def in_a_session():
-    done = call("exec", "--json", "@kept", script="kill -INT $$")
-    same(done.returncode, -signal.SIGINT)
-    same(json.loads(done.stdout)["status"], 128 + signal.SIGINT)
+    status, document = ended("kill -INT $$")
+    same(status, -signal.SIGINT)
+    same((document["status"], document["signal"]), (128 + signal.SIGINT, signal.SIGINT))
 
 
 def joined():
     with subprocess.Popen([HOLDBACK, "keep", "@kept"]) as keep:
         try:
             wait_until(lambda: "live" in call("ls").stdout, "the session is live")
-            done = call("exec", "--json", "@kept", script="kill -INT $$")
-            same(json.loads(done.stdout)["joined"], True)
-            same(done.returncode, -signal.SIGINT)
+            status, document = ended("kill -INT $$")
+            same(document["joined"], True)
+            same(status, -signal.SIGINT)
         finally:
             keep.terminate()
     same(keep.returncode, 0)

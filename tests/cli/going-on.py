@@ -198,6 +198,10 @@ def undo_of_two():
 
 
 def all_tests(tap, sh):
+    # An agent makes the directories of its profile: in a home of this test.
+    os.environ["HOME"] = os.path.realpath("../home")
+    os.mkdir(os.environ["HOME"])
+    sh.run(f"export HOME={os.environ['HOME']}")
     for name, function, arguments in (
         ("without a terminal a new session is made, and a line tells how to go on", without_terminal, ()),
         ("a session with nothing pending is not told", nothing_pending, ()),
@@ -214,7 +218,6 @@ def all_tests(tap, sh):
     ):  # fmt: skip
         tap.test(name, function, *arguments)
         clean()
-    shutil.rmtree(os.environ["HOME"] + "/.local")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ says_there=$(on_terminal "sh -c 'echo 3 >>file; echo new >added'")
 like 'the line at the start' "$says_there" \
 	"holdback: session sh-1 · *p is copy-on-write · network: none · home hidden but for 0 tools${nl}*"
 like 'the status, the changes, what is next' "$says_there" \
-	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff @sh-1 · holdback commit @sh-1 · holdback rollback @sh-1${nl}Go on: holdback -c sh -c 'echo 3 >>file; echo new >added'"
+	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff @sh-1 · holdback commit @sh-1 ·${nl}      holdback rollback @sh-1${nl}Go on: holdback -c sh -c 'echo 3 >>file; echo new >added'"
 hb cleanup -y @sh-1 >/dev/null
 is '-q silences both' "$(on_terminal "-q sh -c 'echo 3 >>file'")" ''
 hb cleanup -y @sh-1 >/dev/null

@@ -63,7 +63,7 @@ def session(sh):
     sh.expect("holdback: node exited 5 after ")
     sh.expect(r"  A  keys  \+3")
     sh.expect(r"1 file: 1 added · \+3 -0")
-    sh.expect(r"Next: holdback diff @node-1 .*\r\nGo on: holdback -c node agent.js")
+    sh.expect(r"Next: holdback diff @node-1 .*\r\n +holdback rollback @node-1\r\nGo on: holdback -c node agent.js")
     sh.expect("hb> ")
     same(sh.status(), 5)
     sh.resize(80, 24)

@@ -46,7 +46,7 @@ is 'from elsewhere in the first resource' \
 	"$(cd / && "$HB_BIN" exec --state-dir "$state" @s -- sh -c 'pwd; echo $PWD')" \
 	"$project
 $project"
-is 'JSON says that it joined' "$(hb exec --json @s -- true | python3 -c \
+is 'JSON says that it joined' "$(hb exec --json @s -- true 3>&1 | tail -n 1 | python3 -c \
 	'import json, sys; d = json.load(sys.stdin); print(d["joined"], d["status"])')" 'True 0'
 is 'a command that is not there is 127' "$(in_box 'exit 0'
 	hb exec @s -- no-such-command 2>&1; echo $?)" \

@@ -165,8 +165,8 @@ static int make_picture(struct ended *e, struct hb_error *err)
 	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
 				 &e->out);
 	(void)buf_add_fmt(&e->out,
-			  "\nNext: holdback diff @%s · holdback commit @%s · "
-			  "holdback rollback @%s\n",
+			  "\nNext: holdback diff @%s · holdback commit @%s ·\n"
+			  "      holdback rollback @%s\n",
 			  name, name, name);
 	return add_way_on(e);
 }

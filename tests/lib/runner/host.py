@@ -96,8 +96,9 @@ def make_stage(source, build):
         built = os.path.join(build, "musl", "tests", "probe", name)
         if os.path.isfile(built):
             shutil.copy(built, os.path.join(stage, name))
-    if os.path.isfile(os.path.join(source, "LICENSE")):
-        shutil.copy(os.path.join(source, "LICENSE"), stage)
+    for name in ("LICENSE", "README.md"):
+        if os.path.isfile(os.path.join(source, name)):
+            shutil.copy(os.path.join(source, name), stage)
     for name in ("unit", "unit-clang", "work", "results", "home"):
         os.makedirs(os.path.join(stage, name))
     make_readable(stage)
