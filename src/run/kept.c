@@ -239,6 +239,8 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 {
 	int r;
 
+	if (run->is_bare)
+		places_leave_data(run);
 	r = places_make_data(run, err);
 	if (r >= 0)
 		r = carry_prepare(run, m->session, err);

@@ -71,6 +71,29 @@ static int make_path(const struct run *run, const char *path,
 	return r < 0 ? hb_fail_at(err, r, path, "cannot make") : 0;
 }
 
+static bool lies_in_state(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (run->resources[i].role == VIEW_STATE &&
+		    view_lies_in(path, run->resources[i].source))
+			return true;
+	return false;
+}
+
+void places_leave_data(struct run *run)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->n_entries; i++) {
+		const struct view_entry *e = &run->entries[i];
+
+		if (e->class != VIEW_RW || !e->item ||
+		    e->item->key != KEY_DATA || !lies_in_state(run, e->path))
+			run->entries[n++] = *e;
+	}
+	run->n_entries = run->request.n_entries = n;
+}
+
 static bool is_missing(const char *path)
 {
 	return sys_faccessat(AT_FDCWD, path, F_OK) == -ENOENT;

@@ -10,6 +10,12 @@ struct run;
  * are made, empty, so that a first login and a first conversation have a place.
  */
 
+/*
+ * Without namespaces nothing can be mounted in a state directory: all of its
+ * data is carried then.
+ */
+void places_leave_data(struct run *run);
+
 /* The state directories; before a session is made of them. */
 int places_make_state(const struct run *run, struct hb_error *err);
 

@@ -215,5 +215,6 @@ says 'a file too large' 125 \
 rm .holdback.conf
 check 'what is written inside does not count' run sh -c \
 	'echo "net = host" >.holdback.conf && test -e .holdback.conf'
-rm -r "${HOME:?}/.config"
+# The profile of claude makes its directory.
+rm -r "${HOME:?}/.config" "$HOME/.claude"
 done_testing
