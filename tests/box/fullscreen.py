@@ -66,6 +66,8 @@ os.write(1, b"\x1b[?2004l")
 termios.tcsetattr(0, termios.TCSANOW, before)
 """
 QUIET = 0.3
+# fzf's own: how far it is with a search, and the line behind it.
+PROGRESS = re.compile(r"(?: \(\d+%\))? ─+")
 MEGABYTE = 1 << 20
 
 
@@ -120,7 +122,7 @@ class Window:
         return self.tmux("display-message", "-p", STATE)
 
     def look(self):
-        return self.state() + self.tmux("capture-pane", "-p", "-e")
+        return PROGRESS.sub("", self.state() + self.tmux("capture-pane", "-p", "-e"))
 
     def await_text(self, pattern):
         regex = re.compile(pattern, re.M)
