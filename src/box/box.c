@@ -367,6 +367,9 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 	signals = r < 0 ? -1 : sys_signalfd(&set);
 	if (r >= 0 && signals < 0)
 		r = hb_fail(err, signals, "cannot watch for signals");
+	/* A box without a command is kept: for it memory counts. */
+	if (r >= 0 && !box->plan->argv)
+		sys_release_stack();
 	if (r >= 0)
 		r = clone_child(box, &child, &pidfd, err);
 	if (r >= 0) {

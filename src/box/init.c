@@ -393,12 +393,15 @@ _Noreturn static void give_up(const struct box *box, struct hb_error *err)
 void init_main(struct box *box)
 {
 	static char stack[COMMAND_STACK] __attribute__((aligned(16)));
-	struct watch w = { .box = box, .signals = -1, .lead.tty = -1 };
+	/* Not on the stack: two long lists in it are seldom touched. */
+	static struct watch w;
 	bool tells = is_set(box, PLAN_JOBS | PLAN_WAIT_ALL);
 	size_t n_locks = box->plan->n_lock_files;
 	auto_free int *keep = NULL;
 	struct hb_error err = { 0 };
 
+	w.box = box;
+	w.signals = w.lead.tty = -1;
 	keep = calloc(n_locks + KEEP_OTHERS, sizeof(*keep));
 	if (!keep) {
 		(void)hb_fail(&err, -ENOMEM, "cannot keep the lock files");
@@ -422,8 +425,10 @@ void init_main(struct box *box)
 	shed_descriptors(&w, keep, n_locks);
 	if (restrict_init(box, &err) < 0)
 		give_up(box, &err);
-	if (!box->plan->argv)
+	if (!box->plan->argv) {
 		message_send(box->report, MESSAGE_STARTED, 0);
+		sys_release_stack();
+	}
 	if (!tells)
 		reap_simply(box, w.command);
 	prepare_look(&w);

@@ -343,8 +343,10 @@ static void (*const when_due[DUE_END])(struct loop *l) = {
 static void on_started(struct loop *l, pid_t sender)
 {
 	l->result->was_started = true;
-	if (!has_command(l))
+	if (!has_command(l)) {
+		sys_release_stack();
 		return;
+	}
 	terminal_started(l->terminal, sender);
 	(void)report_send(l->listener,
 			  &(struct hb_report){ .kind = HB_REPORT_STARTED,

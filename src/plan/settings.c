@@ -215,7 +215,7 @@ const char *setting_origin_words(const struct setting_origin *origin,
 static void *grown(void *array, size_t n, size_t size, size_t *room)
 {
 	/* Enough for the built-in ones at once. */
-	size_t more = *room ? *room * 2 : 160;
+	size_t more = *room ? *room * 2 : 320;
 
 	if (n < *room)
 		return array;

@@ -66,7 +66,7 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	char *argv[] = { sh, c, copy, NULL };
 	const struct hb_run_options options = { .argv = argv,
 						.envp = store->envp };
-	struct launch l = { .options = &options, .is_exec = true };
+	struct launch *l = launch_new(&options);
 	struct hb_error err = { 0 };
 	char text[HB_TEXT_SIZE];
 	int null, r;
@@ -75,21 +75,22 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
 		sys_exit(NOT_RUN);
 	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
-	if (null < 0 || !copy || sys_dup_to(null, STDIN_FILENO) < 0 ||
+	if (null < 0 || !copy || !l || sys_dup_to(null, STDIN_FILENO) < 0 ||
 	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
 	    sys_dup_to(out, STDERR_FILENO) < 0)
 		sys_exit(NOT_RUN);
 	sys_close(out);
 	(void)sys_chdir(s->record.resources[0].source);
-	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &l.session, &err);
+	l->is_exec = true;
+	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &l->session, &err);
 	if (r >= 0)
-		r = launch(&l, &err);
+		r = launch(l, &err);
 	if (r < 0) {
 		hb_error_format(&err, text, sizeof(text));
 		(void)sys_write_all(STDERR_FILENO, text, strlen(text));
 		sys_exit(NOT_RUN);
 	}
-	sys_exit(ending_status(&l.box));
+	sys_exit(ending_status(&l->box));
 }
 
 /* Keeps the end of the output, until the last writer is gone. */

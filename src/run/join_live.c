@@ -146,18 +146,23 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 						.settings = &setting,
 						.n_settings = tty ? 1 : 0,
 						.keeps_open = !argv };
-	struct launch l = { .options = &options,
-			    .session = session,
-			    .is_exec = true };
+	auto_free struct launch *l = launch_new(&options);
 	struct hb_error local = { 0 };
-	int r = launch(&l, err ? err : &local);
+	int r;
 
+	if (!err)
+		err = &local;
+	if (!l)
+		return hb_fail(err, -ENOMEM, "cannot start the command");
+	l->session = session;
+	l->is_exec = true;
+	r = launch(l, err);
 	if (r < 0)
 		return r;
-	ret_result->status = ending_status(&l.box);
-	ret_result->death = ending_death(&l.box);
-	ret_result->n_leftover = l.box.n_leftover;
-	ending_report(session->store->listener, &l.box, false);
+	ret_result->status = ending_status(&l->box);
+	ret_result->death = ending_death(&l->box);
+	ret_result->n_leftover = l->box.n_leftover;
+	ending_report(session->store->listener, &l->box, false);
 	return 0;
 }
 

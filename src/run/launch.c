@@ -224,15 +224,28 @@ static void drop_new(struct launch *l)
 	l->session = NULL;
 }
 
+struct launch *launch_new(const struct hb_run_options *options)
+{
+	struct launch *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->options = options;
+	return l;
+}
+
 int launch(struct launch *l, struct hb_error *err)
 {
 	int r = 0;
 
 	l->is_new = false;
-	l->ladder = (struct ladder){ 0 };
 	l->mounted = MOUNTED_INIT;
 	l->envp = NULL;
-	l->run = (struct run){ 0 };
+	/* Not the first time: to write zeros would take the pages. */
+	if (l->was_tried) {
+		l->ladder = (struct ladder){ 0 };
+		l->run = (struct run){ 0 };
+	}
+	l->was_tried = true;
 	for (size_t i = 0; r >= 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (!steps[i].is_of_session || keeps(l))
 			r = steps[i].take(l, err);

@@ -34,12 +34,19 @@ struct launch {
 	bool is_quiet;	       /* out: what the settings say */
 
 	/* Private. */
+	bool was_tried;
 	struct run_session of;
 	struct run run;
 	struct ladder ladder;
 	struct mounted mounted;
 	char **envp;
 };
+
+/*
+ * On the heap, as calloc() leaves it: it is large, and most of it is never
+ * touched.  NULL: out of memory.  Freed by free().
+ */
+struct launch *launch_new(const struct hb_run_options *options);
 
 /*
  * Store and session, also those that it opened, stay the caller's.  On failure

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
 #include "base/error.h"
 #include "box/stage.h"
 #include "holdback/holdback.h"
@@ -11,6 +12,7 @@
 #include "sys/signal.h"
 #include "view/config.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /*
@@ -63,30 +65,31 @@ int hb_run(const struct hb_run_options *options,
 	   struct hb_run_result *ret_result, struct hb_error *err)
 {
 	const struct hb_store_options *store = options->store;
-	struct launch l = { .options = options,
-			    .trusts_trials = true,
-			    .may_drop = true };
+	auto_free struct launch *l = launch_new(options);
 	int64_t begin = sys_now_ms();
 	struct hb_error local = { 0 };
 	int r;
 
 	if (!err)
 		err = &local;
-	r = open_asked(&l, ret_result, err);
+	if (!l)
+		return hb_fail(err, -ENOMEM, "cannot start the command");
+	l->trusts_trials = l->may_drop = true;
+	r = open_asked(l, ret_result, err);
 	if (r >= 0)
-		r = launch(&l, err);
+		r = launch(l, err);
 	/* An overlay that worked before may not any more: then it is tried. */
-	if (r < 0 && l.is_new && err->stage == STAGE_MOUNTS) {
+	if (r < 0 && l->is_new && err->stage == STAGE_MOUNTS) {
 		*err = (struct hb_error){ 0 };
-		l.trusts_trials = false;
-		r = launch(&l, err);
+		l->trusts_trials = false;
+		r = launch(l, err);
 	}
-	fill_result(&l, ret_result);
+	fill_result(l, ret_result);
 	ret_result->ms = sys_now_ms() - begin;
 	if (r >= 0)
-		ending_report(store ? store->listener : NULL, &l.box,
-			      l.is_quiet);
-	hb_session_free(l.session);
-	hb_store_free(l.store);
+		ending_report(store ? store->listener : NULL, &l->box,
+			      l->is_quiet);
+	hb_session_free(l->session);
+	hb_store_free(l->store);
 	return r;
 }

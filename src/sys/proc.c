@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -242,6 +243,17 @@ int sys_sethostname(const char *name)
 int sys_set_parent_death_signal(int sig)
 {
 	return RESULT(prctl(PR_SET_PDEATHSIG, sig, 0, 0, 0));
+}
+
+void sys_release_stack(void)
+{
+	const uintptr_t page = 4096, most = 256 * page;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	/* A page below: our own frame, and what calls beyond it use. */
+	uintptr_t end = (frame & ~(page - 1)) - page;
+
+	/* More than the stack has is refused, after what it has. */
+	(void)madvise((void *)(end - most), most, MADV_DONTNEED);
 }
 
 int sys_become_subreaper(void)

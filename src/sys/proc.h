@@ -75,6 +75,12 @@ int sys_gethostname(char *buf, size_t size);
 /* The parent's death sends `sig`.  Racy alone: the caller checks its parent. */
 int sys_set_parent_death_signal(int sig);
 
+/*
+ * Gives back the pages below the caller's frame, which calls before have left
+ * behind.  For a process that waits for long from now on.
+ */
+void sys_release_stack(void);
+
 /* Orphans below us become our children. */
 int sys_become_subreaper(void);
 

@@ -54,7 +54,7 @@ int hb_config(const struct hb_run_options *options, hb_config_fn tell,
 	      void *context, struct hb_error *err)
 {
 	struct hb_error none = { 0 };
-	struct run run;
+	struct run run = { 0 };
 	int r;
 
 	r = run_configure(&run, options, NULL, err);

@@ -30,7 +30,7 @@ static int print(const struct plan *plan, enum hb_form form, char **ret_text,
 int hb_plan_run(const struct hb_run_options *options, enum hb_form form,
 		char **ret_text, struct hb_error *err)
 {
-	struct run run;
+	struct run run = { 0 };
 	int r;
 
 	r = run_prepare(&run, options, NULL, NULL, err);

@@ -469,7 +469,8 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 {
 	int r;
 
-	*run = (struct run){ .options = options, .session = session };
+	run->options = options;
+	run->session = session;
 	plan_init(&run->plan);
 	settings_init(&run->settings);
 	run->request.settings = &run->settings;

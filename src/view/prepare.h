@@ -101,9 +101,10 @@ struct run {
 };
 
 /*
- * `run` is freed with run_done() in any case.  With a session, which may be
- * NULL, its record says what is held back and, if `run` made it, what else the
- * box is told.
+ * `run` is zero, not cleared here: a new one on the heap has most of its pages
+ * untouched.  It is freed with run_done() in any case.  With a session, which
+ * may be NULL, its record says what is held back and, if `run` made it, what
+ * else the box is told.
  */
 int run_configure(struct run *run, const struct hb_run_options *options,
 		  const struct run_session *session, struct hb_error *err);

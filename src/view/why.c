@@ -173,7 +173,7 @@ int hb_why(const struct hb_run_options *options, const char *path,
 	   hb_why_fn tell, void *context, struct hb_error *err)
 {
 	char full[PATH_MAX];
-	struct run run;
+	struct run run = { 0 };
 	int r;
 
 	r = run_configure(&run, options, NULL, err);
