@@ -91,6 +91,25 @@ hb cleanup -y @t >/dev/null
 is 'cleanup of the last session removes the directory' \
 	"$(ls -A "$project")" "$(printf '.git\nf\ng')"
 
+# A name that was planted before there is a store.
+mkdir "$work/victim"
+planted() { # WORDS: no session is made, and nothing lies where the link leads
+	check_fails "no session is made over $1" hb create planted --cow "$project"
+	is "nothing is written through $1" "$(ls -A "$work/victim")" ''
+	rm -r "$project/.holdback"
+}
+ln -s "$work/victim" "$project/.holdback"
+planted 'a planted link in the place of the store'
+mkdir -m 700 "$project/.holdback"
+ln -s "$work/victim" "$project/.holdback/store"
+planted 'a planted link in the store'
+mkdir -m 700 "$project/.holdback" "$project/.holdback/store"
+ln -s "$work/victim/ignored" "$project/.holdback/.gitignore"
+planted 'a planted list for git in the store'
+mkdir -m 755 "$project/.holdback"
+planted 'a planted directory that others may enter'
+rmdir "$work/victim"
+
 # A box that was there before the first session of this directory.
 run() { (cd "$project" && XDG_STATE_HOME=$TMPDIR/xdg exec "$HB_BIN" run -q "$@"); }
 mkfifo "$work/go" "$work/out"
