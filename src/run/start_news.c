@@ -278,6 +278,34 @@ static void tell_path(const struct run *run)
 	tell(run, HB_REPORT_NOTED, text);
 }
 
+/* What package managers inside do not know of their configuration. */
+static void tell_rc(const struct run *run)
+{
+	char text[256];
+
+	for (size_t i = 0; i < RC_FILES; i++) {
+		const struct run_rc *rc = &run->rc_lacks[i];
+
+		if (!rc->name || (!rc->is_whole && rc->n_keys == 0))
+			continue;
+		if (rc->is_whole)
+			(void)snprintf(
+				text, sizeof(text),
+				"~/%s is not understood, and not shown inside",
+				rc->name);
+		else
+			(void)snprintf(
+				text, sizeof(text),
+				"~/%s: %zu key%s %s a login or %s unknown, and %s left out inside",
+				rc->name, rc->n_keys,
+				rc->n_keys == 1 ? "" : "s",
+				rc->n_keys == 1 ? "has" : "have",
+				rc->n_keys == 1 ? "is" : "are",
+				rc->n_keys == 1 ? "is" : "are");
+		tell(run, HB_REPORT_NOTED, text);
+	}
+}
+
 static void tell_dropped(const struct run *run)
 {
 	const char *names[DROPPED_NAMED];
@@ -379,6 +407,7 @@ void news_start(const struct run *run, const char *session)
 	tell_git(run);
 	tell_inner(run);
 	tell_closed(run);
+	tell_rc(run);
 	tell_path(run);
 	tell_dropped(run);
 	if (!run->worktree_why)

@@ -21,6 +21,7 @@
 #include "view/home/checkouts.h"
 #include "view/home/gitfiles.h"
 #include "view/home/package.h"
+#include "view/home/rcfiles.h"
 #include "view/prepare.h"
 #include "view/texts.h"
 #include "view/worktrees.h"
@@ -133,19 +134,6 @@ static int find_shown(struct run *run, const struct setting_item *item,
 	return r;
 }
 
-/* Whether a resource or anything else shows `path`. */
-static bool is_exposed(const struct run *run, const char *path)
-{
-	for (size_t i = 0; i < run->n_resources; i++)
-		if (view_lies_in(path, run->resources[i].source))
-			return true;
-	for (size_t i = 0; i < run->n_entries; i++)
-		if (run->entries[i].class != VIEW_HIDE &&
-		    view_lies_in(path, run->entries[i].path))
-			return true;
-	return false;
-}
-
 static int hide_at(struct run *run, const struct setting_item *item,
 		   const char *path, bool is_dir, struct hb_error *err)
 {
@@ -209,10 +197,11 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 
 	/* Nothing shows it; but it may be a link to what something shows. */
 	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
-	    view_lies_in(path, run->host.home) && !is_exposed(run, path) &&
+	    view_lies_in(path, run->host.home) &&
+	    !bounds_is_exposed(run, path) &&
 	    (!entries_may_exist(run, path) ||
 	     sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
-	     look_real(path, real) < 0 || !is_exposed(run, real)))
+	     look_real(path, real) < 0 || !bounds_is_exposed(run, real)))
 		return 0;
 	r = sys_fstatat(AT_FDCWD, path, &st, 0);
 	if (r == -EACCES) {
@@ -446,6 +435,8 @@ static int hide_all(struct run *run, struct hb_error *err)
 		r = checkouts_hide(run, err);
 	if (r >= 0)
 		r = gitfiles_find(run, err);
+	if (r >= 0)
+		r = rcfiles_find(run, err);
 	if (r >= 0)
 		r = authorities_show(run, err);
 	if (r >= 0)

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define PATH_LACKS_NAMED 3
+#define RC_FILES	 7
 
 /* A session that a run goes on in, as far as its view depends on it. */
 struct run_session {
@@ -87,6 +88,12 @@ struct run {
 	/* Of PATH: directories that are not shown, the first ones by name. */
 	const char *path_lacks[PATH_LACKS_NAMED];
 	size_t n_path_lacks, n_program_lacks;
+	/* Of the files of rcfiles_find(): what is not shown. */
+	struct run_rc {
+		const char *name; /* in the home directory; NULL: none */
+		bool is_whole;	  /* nothing of it is shown */
+		size_t n_keys;
+	} rc_lacks[RC_FILES];
 	char **hidden; /* of entries_would_hide() */
 	size_t n_hidden;
 	bool knows_hidden;

@@ -135,8 +135,7 @@ is 'core.excludesFile works inside' "$(run -q git status --porcelain 2>/dev/null
 is 'core.attributesFile works inside, also in dot files' \
 	"$(run -q git check-attr diff a.txt 2>/dev/null)" 'a.txt: diff: mine'
 is 'of the dot files nothing else is shown' \
-	"$(run -q sh -c 'ls -A ~ ~/dots | xargs' 2>/dev/null | sed "s,$HOME,~,g")" \
-	'~: .config .gitconfig .gitignore_global dots ~/dots: attributes'
+	"$(run -q sh -c 'ls -A ~/dots' 2>/dev/null)" attributes
 printf 'x\n%s\n' "$token" >"$HOME/.gitignore_global"
 check_fails 'a file of patterns with a token in it is not shown' \
 	run -q sh -c 'cat ~/.gitignore_global' 2>/dev/null

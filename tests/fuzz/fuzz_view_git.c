@@ -7,7 +7,7 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
-#include "plan/view_git.h"
+#include "plan/filter/view_git.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "plan/certificates.h"
+#include "plan/filter/certificates.h"
 #include "tap.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each row of the tables of names and keys that no view shows. */
 #include "base/buf.h"
+#include "plan/filter/view_git.h"
 #include "plan/profile.h"
 #include "plan/settings.h"
 #include "plan/view.h"
-#include "plan/view_git.h"
 #include "plan/view_place.h"
 #include "tap.h"
 
@@ -51,6 +51,8 @@ static const char *const hidden[] = {
 	"~/.config/git/credentials",
 	"~/.npmrc",
 	"~/.pypirc",
+	"~/.config/pip/pip.conf",
+	"~/.pip/pip.conf",
 	"~/.gem/credentials",
 	"~/.config/composer/auth.json",
 	"~/.composer/auth.json",

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "host/look.h"
-#include "plan/certificates.h"
+#include "plan/filter/certificates.h"
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_env.h"
@@ -21,15 +21,6 @@
 
 #define FILE_SIZE ((size_t)2 << 20)
 
-static bool is_text(const struct run *run, const char *path)
-{
-	for (size_t i = 0; i < run->n_entries; i++)
-		if (run->entries[i].class == VIEW_TEXT &&
-		    strcmp(run->entries[i].path, path) == 0)
-			return true;
-	return false;
-}
-
 int authority_show(struct run *run, const char *path, struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(FILE_SIZE);
@@ -37,8 +28,8 @@ int authority_show(struct run *run, const char *path, struct hb_error *err)
 	char real[PATH_MAX], *shown;
 	int r;
 
-	if (!settings_share_net(&run->settings) || bounds_is_shown(run, path) ||
-	    is_text(run, path) || look_real(path, real) < 0 ||
+	if (!settings_share_net(&run->settings) ||
+	    bounds_is_exposed(run, path) || look_real(path, real) < 0 ||
 	    bounds_keep_out(run, path) || bounds_keep_out(run, real))
 		return 0;
 	r = filtered_read(real, &text);

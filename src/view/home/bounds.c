@@ -24,6 +24,17 @@ bool bounds_is_held(const void *ctx, const char *path)
 	return false;
 }
 
+bool bounds_is_exposed(const struct run *run, const char *path)
+{
+	if (bounds_is_held(run, path))
+		return true;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (run->entries[i].class != VIEW_HIDE &&
+		    view_lies_in(path, run->entries[i].path))
+			return true;
+	return false;
+}
+
 bool bounds_is_shown(const struct run *run, const char *path)
 {
 	bool shown = false;

@@ -30,6 +30,9 @@ bool bounds_allow(struct run *run, const char *path);
 /* Whether the view shows the host's `path` so far. */
 bool bounds_is_shown(const struct run *run, const char *path);
 
+/* Whether something would show it, also if it is hidden there. */
+bool bounds_is_exposed(const struct run *run, const char *path);
+
 /* Whether a resource holds `path`; of type look_in_fn. */
 bool bounds_is_held(const void *run, const char *path);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/view_git.h"
+#include "plan/filter/view_git.h"
 
 #include "base/buf.h"
 #include "base/gitconfig.h"
+#include "plan/filter/login.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,108 +23,12 @@ static const char *const left_out[] = {
 	"*passwd*",	   "*secret*",
 };
 
-/* A star is any bytes; everything else is itself, in either case. */
-static bool fits(const char *pattern, const char *name)
-{
-	const char *star = NULL, *again = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			again = name;
-		} else if (strncasecmp(pattern, name, 1) == 0) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++again;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 static bool is_left_out(const char *name)
 {
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-		if (fits(left_out[i], name))
+		if (login_name_fits(left_out[i], name))
 			return true;
 	return false;
-}
-
-enum cut {
-	CUT_NONE,
-	CUT_SOME, /* `out` is without it */
-	CUT_ALL,  /* no part of it can be trusted */
-};
-
-/* Whether a name before "://" is one where a name alone is no secret. */
-static bool is_ssh(const char *from, const char *colon)
-{
-	size_t n = (size_t)(colon - from);
-
-	return n >= 3 &&
-	       (strncasecmp(colon - 3, "ssh", 3) == 0 ||
-		(n >= 7 && strncasecmp(colon - 7, "ssh+git", 7) == 0));
-}
-
-/* Where the user's part of an authority ends, behind its "@"; or its start. */
-static const char *user_end(const char *at, const char *end, bool keeps_name)
-{
-	const char *last = NULL, *colon = NULL;
-
-	for (const char *p = at; p < end; p++) {
-		if (*p == '@')
-			last = p;
-		if (!colon && (*p == ':' || *p == '%'))
-			colon = p;
-	}
-	if (!last || (keeps_name && !(colon && colon < last)))
-		return at;
-	return last + 1;
-}
-
-/* A password with a slash in it looks like a port that is none. */
-static bool is_broken(const char *at, const char *end)
-{
-	const char *colon = memchr(at, ':', (size_t)(end - at));
-
-	return colon && *at != '[' && colon + 1 < end &&
-	       colon[1 + strspn(colon + 1, "0123456789")] != '\0' &&
-	       colon + 1 + strspn(colon + 1, "0123456789") < end &&
-	       strchr(end, '@');
-}
-
-static enum cut cut_users(const char *text, bool is_proxy, struct buf *out)
-{
-	static const char ends[] = "/?#\\ \t\r\n\"'`<>|;,";
-	const char *at = text, *sep;
-	enum cut cut = CUT_NONE;
-
-	if (is_proxy && !strstr(text, "://")) {
-		const char *rest =
-			user_end(text, text + strcspn(text, ends), false);
-
-		(void)buf_add_str(out, rest);
-		return rest == text ? CUT_NONE : CUT_SOME;
-	}
-	while ((sep = strstr(at, "://"))) {
-		const char *host = sep + 3;
-		const char *end = host + strcspn(host, ends);
-		const char *rest = user_end(host, end, is_ssh(at, sep));
-
-		if (is_broken(rest, end))
-			return CUT_ALL;
-		if (rest != host)
-			cut = CUT_SOME;
-		(void)buf_add(out, at, (size_t)(host - at));
-		at = rest;
-	}
-	(void)buf_add_str(out, at);
-	return cut;
 }
 
 /* In quotes everything is itself but for these. */
@@ -176,18 +81,19 @@ static int add_shown(const struct filter *f, const struct gitconfig_key *key)
 	auto_buf struct buf middle = BUF_INIT(TEXT_SIZE);
 	const char *dot = strchr(key->name, '.');
 	const char *last = strrchr(key->name, '.');
-	enum cut cut_sub = CUT_NONE, cut_value = CUT_NONE;
+	enum login_cut cut_sub = LOGIN_CUT_NONE, cut_value = LOGIN_CUT_NONE;
 
 	if (last != dot) {
 		(void)buf_add(&middle, dot + 1, (size_t)(last - dot - 1));
-		cut_sub = cut_users(buf_str(&middle), false, &sub);
+		cut_sub = login_cut(buf_str(&middle), false, &sub);
 	}
 	if (key->value)
-		cut_value = cut_users(key->value, fits("*proxy", key->name),
-				      &value);
+		cut_value =
+			login_cut(key->value,
+				  login_name_fits("*proxy", key->name), &value);
 	if (sub.error || value.error || middle.error)
 		return -E2BIG;
-	if (cut_sub == CUT_ALL || cut_value == CUT_ALL ||
+	if (cut_sub == LOGIN_CUT_ALL || cut_value == LOGIN_CUT_ALL ||
 	    (f->git->is_secret &&
 	     (f->git->is_secret(f->git->ctx, last + 1,
 				key->value ? buf_str(&value) : "", value.len) ||
@@ -201,7 +107,7 @@ static int add_shown(const struct filter *f, const struct gitconfig_key *key)
 		add_quoted(f->out, buf_str(&value));
 	}
 	(void)buf_add_char(f->out, '\n');
-	if (cut_sub == CUT_SOME || cut_value == CUT_SOME)
+	if (cut_sub == LOGIN_CUT_SOME || cut_value == LOGIN_CUT_SOME)
 		f->git->n_left_out++;
 	return f->out->error ? -E2BIG : 0;
 }
@@ -251,7 +157,7 @@ static int add_key(void *ctx, const struct gitconfig_key *key)
 	for (size_t i = 0; r >= 0 && key->value && f->git->file &&
 			   i < sizeof(file_keys) / sizeof(file_keys[0]);
 	     i++)
-		if (fits(file_keys[i].pattern, key->name))
+		if (login_name_fits(file_keys[i].pattern, key->name))
 			f->git->file(f->git->ctx, file_keys[i].kind,
 				     key->value);
 	return r;

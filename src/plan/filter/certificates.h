@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_PLAN_CERTIFICATES_H
-#define HB_PLAN_CERTIFICATES_H
+#ifndef HB_PLAN_FILTER_CERTIFICATES_H
+#define HB_PLAN_FILTER_CERTIFICATES_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/certificates.h"
+#include "plan/filter/certificates.h"
 
 #include "base/buf.h"
 
