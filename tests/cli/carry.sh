@@ -115,6 +115,16 @@ is 'the document has the class of every file' \
 state --forget -y >/dev/null
 is 'nothing is carried after --forget' "$(state)" 'no state of an agent is carried here'
 
+# A walk finds them in any order, so there are many.
+pairs='for n in a b c d e f g h i j k l; do'
+agent claude "$pairs"' echo d >~/.claude/$n.db; echo w >~/.claude/$n.db-wal; done'
+is 'a database is carried with its side file, whichever is found first' \
+	"$(agent claude 'cat ~/.claude/*.db-wal | wc -l')" 12
+agent claude "$pairs"' echo e >~/.claude/$n.db; rm ~/.claude/$n.db-wal; done'
+is 'a side file that the agent removed is not carried' \
+	"$(agent claude 'cat ~/.claude/*.db | wc -l; ls ~/.claude | grep -c wal')" "$(printf '12\n0')"
+state --forget -y >/dev/null
+
 # What is beyond the bound is not lost.
 agent claude 'dd if=/dev/zero of="$HOME/.claude/huge" bs=1M count=17 2>/dev/null'
 like 'a file that is too large is said' "$(cat "$work/.stderr")" \

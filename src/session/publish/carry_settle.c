@@ -6,6 +6,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "session/open.h"
@@ -42,16 +43,54 @@ struct settle {
 	size_t n_carried;
 	bool has_data; /* something of it the agent only reads */
 	int failed;    /* the first failure: the note stays */
+	/* Side files that the run has left, which are gone from the layer. */
+	char **sides;
+	size_t n_sides;
 };
 
 /* The files of a database that belong to the one of this name. */
 static const char *const side_files[] = { "-wal", "-journal" };
 
+static bool ends_with(const char *path, const char *end)
+{
+	size_t n = strlen(path), n_end = strlen(end);
+
+	return n > n_end && strcmp(path + n - n_end, end) == 0;
+}
+
 static bool is_side_file(const char *path)
 {
-	size_t n = strlen(path);
+	return ends_with(path, "-shm");
+}
 
-	return n > 4 && strcmp(path + n - 4, "-shm") == 0;
+static bool has_side(const struct settle *w, const char *path)
+{
+	for (size_t i = 0; i < w->n_sides; i++)
+		if (strcmp(w->sides[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* A walk has no order: the database may come after its side files. */
+static int note_side(struct settle *w, const char *path)
+{
+	bool is_side = false;
+
+	for (size_t i = 0; i < sizeof(side_files) / sizeof(side_files[0]); i++)
+		is_side |= ends_with(path, side_files[i]);
+	if (!is_side)
+		return 0;
+	if (grow(w->sides, w->n_sides) < 0)
+		return -ENOMEM;
+	w->sides[w->n_sides] = strdup(path);
+	return w->sides[w->n_sides] ? (int)++w->n_sides : -ENOMEM;
+}
+
+static void free_sides(struct settle *w)
+{
+	while (w->n_sides > 0)
+		free(w->sides[--w->n_sides]);
+	free(w->sides);
 }
 
 static bool is_later(const struct timespec *t, const struct carry_note *note)
@@ -151,7 +190,8 @@ static void drop_side_files(const struct settle *w, int dir, const char *name,
 		    snprintf(file, sizeof(file), "%s%s", name, side_files[i]) >=
 			    (int)sizeof(file))
 			continue;
-		if (sys_attr_at(dir, file, &attr) == -ENOENT)
+		if (sys_attr_at(dir, file, &attr) == -ENOENT &&
+		    !has_side(w, side))
 			(void)carried_remove(w->shelf, side);
 	}
 }
@@ -269,6 +309,8 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 		w->n_carried += r > 0;
 		w->has_data |= r > 1;
 	}
+	if (r >= 0)
+		r = note_side(w, path);
 	if (r >= 0)
 		r = sys_unlinkat(visit->dir, visit->name, 0);
 	else if (stays(r))
@@ -474,6 +516,7 @@ static int settle_with(struct hb_session *s, const struct carry_note *note,
 		r = settle_home(&w, err);
 	if (r >= 0)
 		r = settle_layers(&w, err);
+	free_sides(&w);
 	if (r >= 0 && w.failed < 0)
 		r = hb_fail(err, w.failed, "cannot carry the agent's state");
 	if (r >= 0)
