@@ -616,6 +616,7 @@ void run_done(struct run *run)
 	for (size_t i = 0; i < run->n_hidden; i++)
 		free(run->hidden[i]);
 	free(run->hidden);
+	filtered_done(&run->filtered);
 	for (size_t i = 0; i < run->n_berths; i++)
 		berth_release(run->berths[i].source, &run->berths[i].fd);
 	free(run->berths);

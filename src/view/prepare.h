@@ -10,6 +10,7 @@
 #include "plan/view.h"
 #include "store/record.h"
 #include "view/code.h"
+#include "view/home/filtered.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -94,7 +95,8 @@ struct run {
 		bool is_whole;	  /* nothing of it is shown */
 		size_t n_keys;
 	} rc_lacks[RC_FILES];
-	char **hidden; /* of entries_would_hide() */
+	struct filtered filtered; /* made once: its rules are many */
+	char **hidden;		  /* of entries_would_hide() */
 	size_t n_hidden;
 	bool knows_hidden;
 	char command[PATH_MAX];	     /* as it was found */

@@ -28,7 +28,7 @@ program() {
 }
 # leaks: the files inside that have the word SECRET.
 leaks() {
-	run -q "$@" sh -c 'grep -rls SEC[R]ET "$HOME"; :' 2>/dev/null
+	run -q sh -c 'grep -rls SEC[R]ET "$HOME"; :' 2>/dev/null
 }
 # clear: an empty home directory.
 clear() {

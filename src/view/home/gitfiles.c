@@ -31,7 +31,6 @@ static const char *const names[] = { ".gitconfig", ".config/git/config" };
 
 struct gitfiles {
 	struct run *run;
-	struct filtered filtered;
 	const char
 		*file; /* the file that is read: includes are relative to it */
 	struct {
@@ -72,7 +71,7 @@ static bool is_secret(void *ctx, const char *name, const char *value, size_t n)
 {
 	struct gitfiles *g = ctx;
 
-	return filtered_is_secret(&g->filtered, name, value, n);
+	return filtered_is_secret(&g->run->filtered, name, value, n);
 }
 
 /* Patterns are shown as they are, but for a file with a secret in it. */
@@ -84,7 +83,7 @@ static int read_patterns(struct gitfiles *g, const char *path, char **ret_text)
 	if (r < 0)
 		return r;
 	if (memchr(buf_str(&text), '\0', text.len) ||
-	    filtered_is_secret(&g->filtered, "pattern", buf_str(&text),
+	    filtered_is_secret(&g->run->filtered, "pattern", buf_str(&text),
 			       text.len))
 		return -EINVAL;
 	return buf_take(&text, ret_text, NULL);
@@ -208,7 +207,6 @@ int gitfiles_find(struct run *run, struct hb_error *err)
 		r = add_file(&g, i, err);
 	for (size_t i = 0; i < g.n; i++)
 		free(g.queue[i].path);
-	filtered_done(&g.filtered);
 	find_signing(run);
 	return r;
 }

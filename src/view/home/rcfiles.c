@@ -35,7 +35,6 @@ static const struct {
 
 struct reading {
 	struct run *run;
-	struct filtered filtered;
 	struct hb_error *err;
 };
 
@@ -43,7 +42,7 @@ static bool is_secret(void *ctx, const char *name, const char *value, size_t n)
 {
 	struct reading *reading = ctx;
 
-	return filtered_is_secret(&reading->filtered, name, value, n);
+	return filtered_is_secret(&reading->run->filtered, name, value, n);
 }
 
 static int show_authorities(void *ctx, const char *path)
@@ -115,6 +114,5 @@ int rcfiles_find(struct run *run, struct hb_error *err)
 		    !bounds_is_exposed(run, path) &&
 		    !is_hidden_by_user(run, path))
 			r = show_file(&reading, i, path);
-	filtered_done(&reading.filtered);
 	return r;
 }
