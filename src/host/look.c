@@ -41,6 +41,14 @@ static bool is_replaced(int fd, const char *name)
 	       here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
+int look_cwd(char *ret, struct hb_error *err)
+{
+	if (sys_getcwd(ret, PATH_MAX) >= 0 && path_is_absolute(ret))
+		return 0;
+	hb_fix(err, "change to a directory that exists");
+	return hb_fail(err, -HB_E_USAGE, "the working directory is gone");
+}
+
 int look_real(const char *path, char *ret)
 {
 	/* What is replaced at this very moment is looked for again. */

@@ -15,6 +15,9 @@ struct hb_error;
  */
 int look_real(const char *path, char *ret);
 
+/* The working directory, into `ret`, which has room for PATH_MAX. */
+int look_cwd(char *ret, struct hb_error *err);
+
 /*
  * The home directory, without links, into `real`, which has room for PATH_MAX.
  * Returns how it is spelled, or NULL if there is none that can be used.

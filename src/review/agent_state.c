@@ -59,15 +59,16 @@ static int find_project(const struct hb_store *store,
 {
 	char cwd[PATH_MAX], home[PATH_MAX] = "";
 	auto_fd int fd = -1;
-	int r = 0;
+	int r = options->project ? 0 : look_cwd(cwd, err);
 
+	if (r < 0)
+		return r;
 	(void)look_home(store->envp, home);
 	if (options->project)
 		(void)snprintf(ret_path, PATH_MAX, "%s", options->project);
-	else if ((r = (int)sys_getcwd(cwd, sizeof(cwd))) >= 0)
+	else
 		look_workspace(cwd, home[0] ? home : NULL, ret_path);
-	if (r >= 0)
-		r = fd = sys_openat(AT_FDCWD, ret_path, DIR_FLAGS, 0);
+	r = fd = sys_openat(AT_FDCWD, ret_path, DIR_FLAGS, 0);
 	if (r < 0)
 		return hb_fail(err, r, "cannot open the project");
 	return shelf_find_project(fd, ret, err);

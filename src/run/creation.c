@@ -96,7 +96,8 @@ static int show_repository(struct run *run, const char *dir, char *common,
 
 /* What the first command would be told, without a command. */
 static int look(struct run *run, const struct hb_run_options *options,
-		const struct session_record *chosen, char *common,
+		const struct session_record *chosen,
+		const struct hb_listener *listener, char *common,
 		struct hb_error *err)
 {
 	int r;
@@ -110,7 +111,7 @@ static int look(struct run *run, const struct hb_run_options *options,
 	run->settings.is_ephemeral = false;
 	r = show_repository(run, chosen->resources[0].source, common, err);
 	if (r >= 0)
-		r = run_look(run, NULL, err);
+		r = run_look(run, listener, err);
 	if (r >= 0)
 		r = run_plan(run, NULL, err);
 	for (size_t i = 0; r >= 0 && i < run->n_resources; i++)
@@ -168,7 +169,7 @@ int hb_session_create(struct hb_store *store,
 		r = choose(store, options, &chosen, err);
 	if (r < 0)
 		return r;
-	r = look(&run, &asked, &chosen, common, err);
+	r = look(&run, &asked, &chosen, store->listener, common, err);
 	if (r >= 0)
 		r = make(store, &run, options, err);
 	run_done(&run);

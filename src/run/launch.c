@@ -8,6 +8,7 @@
 #include "run/bare.h"
 #include "run/explain_run.h"
 #include "run/kept.h"
+#include "run/mistakes.h"
 #include "run/start_news.h"
 #include "session/create.h"
 #include "session/remove/cleanup.h"
@@ -172,6 +173,7 @@ static int tell(struct launch *l, struct hb_error *err)
 		return 0;
 	}
 	news_weakenings(&l->run);
+	mistakes_tell(&l->run, l->session != NULL);
 	news_start(&l->run, l->session ? l->session->record.name : "");
 	/* A new one has said so. */
 	if (l->session && !l->session->is_fresh && !l->is_quiet)

@@ -61,6 +61,28 @@ static void fill_result(const struct launch *l, struct hb_run_result *ret)
 			       : "");
 }
 
+/*
+ * A sandbox in a sandbox fails in many ways, and the usual advice helps in
+ * none.  Words and settings that are wrong stay so.
+ */
+static void explain_inside(char *const *envp, struct hb_error *err)
+{
+	static const int of_the_user[] = { 0, HB_E_USAGE, HB_E_CONFIG,
+					   HB_E_NOT_FOUND,
+					   HB_E_NOT_EXECUTABLE };
+
+	for (size_t i = 0; i < sizeof(of_the_user) / sizeof(of_the_user[0]);
+	     i++)
+		if (err->code == of_the_user[i])
+			return;
+	/* What the kernel refuses to a box is explained already. */
+	if (err->stage != 0 || !hb_is_inside(envp))
+		return;
+	err->fix[0] = '\0';
+	hb_fix(err, "the sandbox around it holds already: " HB_SWITCH
+		    "=off, or --allow-nested for the outer one");
+}
+
 int hb_run(const struct hb_run_options *options,
 	   struct hb_run_result *ret_result, struct hb_error *err)
 {
@@ -84,6 +106,8 @@ int hb_run(const struct hb_run_options *options,
 		l->trusts_trials = false;
 		r = launch(l, err);
 	}
+	if (r < 0)
+		explain_inside(options->envp, err);
 	fill_result(l, ret_result);
 	ret_result->ms = sys_now_ms() - begin;
 	if (r >= 0)

@@ -10,6 +10,7 @@
 #include "base/report.h"
 #include "base/suggest.h"
 #include "base/time.h"
+#include "host/look.h"
 #include "store/record.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
@@ -400,11 +401,10 @@ static int resolve_latest(const struct hb_store *store, char *const *names,
 	const char *found = NULL;
 	char cwd[PATH_MAX];
 	struct timespec latest = { .tv_sec = -1 };
-	ssize_t len;
+	int r = look_cwd(cwd, err);
 
-	len = sys_getcwd(cwd, sizeof(cwd));
-	if (len < 0)
-		return hb_fail(err, (int)len, "cannot tell where we are");
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < n; i++) {
 		auto_record struct session_record record = { 0 };
 		auto_fd int dir = store_open_session(store, names[i], NULL);

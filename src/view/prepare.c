@@ -40,13 +40,11 @@
 
 static int find_cwd(struct run *run, struct hb_error *err)
 {
-	if (sys_getcwd(run->cwd, sizeof(run->cwd)) < 0 || run->cwd[0] != '/') {
-		hb_fix(err, "change to a directory that exists");
-		return hb_fail(err, -HB_E_USAGE,
-			       "the working directory is gone");
-	}
-	run->request.cwd = run->cwd;
-	return 0;
+	int r = look_cwd(run->cwd, err);
+
+	if (r >= 0)
+		run->request.cwd = run->cwd;
+	return r;
 }
 
 /* Where the command starts, if that is not where we are. */

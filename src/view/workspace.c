@@ -205,6 +205,14 @@ int workspace_chosen(struct run *run, struct hb_error *err)
 
 	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
 		       record->resources[0].source);
+	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
+		if (!is_home(run, record->resources[i].source) ||
+		    may_have_home(run))
+			continue;
+		hb_fix(err, "name a directory in it");
+		return hb_fail(err, -HB_E_USAGE,
+			       "the home directory cannot be a workspace");
+	}
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
 		r = add_resource(run, role_of(record, i),
 				 record->resources[i].source,

@@ -35,7 +35,7 @@ mkdir -p "$HOME/notes"
 echo x >"$HOME/gone"
 echo x >"$HOME/mode"
 chmod 600 "$HOME/mode"
-(cd "$HOME" && "$HB_BIN" create --state-dir "$state" s --cow "$HOME" >/dev/null &&
+(cd "$HOME" && echo y | script -qec "'$HB_BIN' create --state-dir '$state' s --cow '$HOME'" /dev/null >/dev/null &&
 	"$HB_BIN" exec --state-dir "$state" @s -- sh -c 'cd; echo x >a; echo x >notes/b
 		echo x >notes/c; echo x >.bashrc
 		rm gone; chmod 644 mode; mkdir empty; ln -s a link; mkfifo fifo' &&

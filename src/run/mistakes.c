@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/mistakes.h"
+
+#include "base/env.h"
+#include "base/quote.h"
+#include "base/report.h"
+#include "plan/view_place.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+#include "view/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROOT 0
+
+static void tell_store(const struct run *run)
+{
+	char shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; run->store[0] && i < run->n_resources; i++) {
+		if (!view_lies_in(run->store, run->resources[i].source))
+			continue;
+		report_text(
+			run->listener, HB_REPORT_SAID,
+			"the sessions lie in the project, at '%s': inside it is empty (--state-dir or XDG_STATE_HOME puts them elsewhere)",
+			quote_shown(run->store, shown, sizeof(shown)));
+		return;
+	}
+}
+
+/* Its real files; a session's own copies can be written all the same. */
+static void tell_commit(const struct run *run)
+{
+	char shown[QUOTE_SHOWN];
+	int r;
+
+	if (!run->workspace[0])
+		return;
+	r = sys_faccessat(AT_FDCWD, run->workspace, W_OK);
+	if (r != -EROFS && r != -EACCES && r != -EPERM)
+		return;
+	report_text(run->listener, HB_REPORT_SAID,
+		    "%s '%s': changes can be looked at, and not be committed",
+		    r == -EROFS ? "the file system is read-only at"
+				: "you may not write to",
+		    quote_shown(run->workspace, shown, sizeof(shown)));
+}
+
+/* root inside has no capability, so files of others are as for any user. */
+static void tell_owner(const struct run *run)
+{
+	char shown[QUOTE_SHOWN];
+	struct stat st;
+
+	/* Where we are: a repository of another user is no workspace. */
+	if (!run->workspace[0] || sys_getuid() != ROOT ||
+	    sys_fstatat(AT_FDCWD, ".", &st, 0) < 0 || st.st_uid == ROOT ||
+	    st.st_mode & S_IWOTH)
+		return;
+	report_text(
+		run->listener, HB_REPORT_SAID,
+		"'%s' belongs to user %u, and root inside may not write there: run holdback as that user",
+		quote_shown(run->cwd, shown, sizeof(shown)),
+		(unsigned)st.st_uid);
+}
+
+static void tell_sudo(const struct run *run)
+{
+	const char *user = env_get(run->options->envp, "SUDO_USER");
+	char shown[QUOTE_SHOWN], name[QUOTE_SHOWN];
+
+	if (sys_getuid() != ROOT || !user || !user[0] ||
+	    strcmp(user, "root") == 0 || !run->store[0])
+		return;
+	report_text(
+		run->listener, HB_REPORT_SAID,
+		"by sudo: this session is root's, in '%s', and not among those of '%s'",
+		quote_shown(run->store, shown, sizeof(shown)),
+		quote_shown(user, name, sizeof(name)));
+}
+
+void mistakes_tell(const struct run *run, bool is_kept)
+{
+	if (run->settings.is_quiet)
+		return;
+	if (is_kept) {
+		tell_sudo(run);
+		tell_commit(run);
+	}
+	tell_owner(run);
+	tell_store(run);
+}
