@@ -6,6 +6,7 @@
 
 #include "holdback/error.h"
 #include "holdback/report.h"
+#include "holdback/session_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,22 +35,6 @@ struct hb_store_options {
 int hb_store_open(const struct hb_store_options *options, bool create,
 		  struct hb_store **ret_store, struct hb_error *err);
 void hb_store_free(struct hb_store *store);
-
-/* The state of a session, for a look from outside. */
-enum hb_state {
-	HB_STATE_IDLE,
-	HB_STATE_LIVE,	     /* a command runs in it */
-	HB_STATE_BUSY,	     /* another command of holdback works on it */
-	HB_STATE_CRASHED,    /* its command was killed */
-	HB_STATE_BROKEN,     /* entries were left to the owner: see recover */
-	HB_STATE_UNREADABLE, /* its record cannot be read */
-	HB_STATE_ORPHAN,     /* all of its directories are gone */
-	HB_STATE_CHECK,	     /* a fork for a check that was cut short */
-	HB_STATES
-};
-
-/* As status and --json say it. */
-const char *hb_state_name(enum hb_state state);
 
 /* What is known of a session without its lock. */
 /*

@@ -148,13 +148,6 @@ void json_bool(struct json *j, bool b)
 	end_value(j);
 }
 
-void json_null(struct json *j)
-{
-	begin_value(j);
-	(void)buf_add_str(j->out, "null");
-	end_value(j);
-}
-
 void json_text(struct json *j, const char *text, size_t n)
 {
 	begin_value(j);

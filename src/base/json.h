@@ -49,7 +49,6 @@ void json_bytes(struct json *j, const char *s, size_t n);
 void json_int(struct json *j, int64_t n);
 void json_uint(struct json *j, uint64_t n);
 void json_bool(struct json *j, bool b);
-void json_null(struct json *j);
 
 /* A value that is JSON already; it is not looked at. */
 void json_text(struct json *j, const char *text, size_t n);

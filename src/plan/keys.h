@@ -22,12 +22,20 @@
 extern const char *const key_views[],
 	*const key_nets[], *const key_ttys[], *const key_clipboards[];
 
-/* Indices of key_nets, from the least to the most that can be reached. */
-enum net_mode {
-	NET_NONE, /* a loopback of its own */
-	NET_HOST,
-};
+/* What can be reached, from the least to the most: indices of key_nets. */
 #define NET_NONE_WORD "none"
+/* clang-format off */
+#define NET_ROWS(ROW) \
+	ROW(NONE, NET_NONE_WORD) /* a loopback of its own */ \
+	ROW(HOST, "host")
+
+#define NET_ID(id, word) NET_##id,
+enum net_mode {
+	NET_ROWS(NET_ID)
+	NET_MODES
+};
+#undef NET_ID
+/* clang-format on */
 
 /* What is about one call. */
 /* clang-format off */

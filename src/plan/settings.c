@@ -50,9 +50,8 @@ static int add_item(void *values, const struct option *option, const char *arg,
 		    struct hb_error *err);
 
 const char *const key_views[] = { "run", "host", NULL };
-const char *const key_nets[] = {
-	[NET_NONE] = NET_NONE_WORD, [NET_HOST] = "host", NULL
-};
+#define NET_WORD(id, word) [NET_##id] = (word),
+const char *const key_nets[] = { NET_ROWS(NET_WORD) NULL };
 const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
 

@@ -10,12 +10,8 @@
 
 #include <stdio.h>
 
-static const char *const shown_names[HB_STATES] = {
-	[HB_STATE_IDLE] = "idle",     [HB_STATE_LIVE] = "live",
-	[HB_STATE_BUSY] = "busy",     [HB_STATE_CRASHED] = "crashed",
-	[HB_STATE_BROKEN] = "broken", [HB_STATE_UNREADABLE] = "unreadable",
-	[HB_STATE_ORPHAN] = "orphan", [HB_STATE_CHECK] = "check",
-};
+#define STATE_NAME(id, name) [HB_STATE_##id] = (name),
+static const char *const shown_names[HB_STATES] = { HB_STATE_ROWS(STATE_NAME) };
 
 const char *hb_state_name(enum hb_state state)
 {

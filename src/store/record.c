@@ -637,7 +637,6 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 	auto_free char *text = NULL;
 	auto_fd int fd = -1;
 	struct stat st;
-	size_t used = 0;
 	ssize_t n;
 	int r;
 
@@ -658,16 +657,10 @@ int record_read(int dir, struct session_record *record, struct hb_error *err)
 	text = malloc((size_t)st.st_size + 1);
 	if (!text)
 		return hb_fail(err, -ENOMEM, "cannot read the session file");
-	while (used < (size_t)st.st_size) {
-		n = sys_read(fd, text + used, (size_t)st.st_size - used);
-		if (n < 0)
-			return hb_fail(err, (int)n,
-				       "cannot read the session file");
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	return record_parse(text, used, record, err);
+	n = sys_read_full(fd, text, (size_t)st.st_size);
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read the session file");
+	return record_parse(text, (size_t)n, record, err);
 }
 
 /*

@@ -111,27 +111,33 @@ int sys_write_file_at(int dirfd, const char *path, const char *text)
 	return sys_write_all(fd, text, strlen(text));
 }
 
-ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size)
+ssize_t sys_read_full(int fd, void *buf, size_t size)
 {
-	auto_fd int fd = sys_openat(dirfd, path, O_RDONLY | O_NOCTTY, 0);
 	size_t used = 0;
 
-	if (fd < 0)
-		return fd;
-	for (;;) {
-		ssize_t n;
+	while (used < size) {
+		ssize_t n = sys_read(fd, (char *)buf + used, size - used);
 
-		if (used == size)
-			return -EFBIG;
-		n = sys_read(fd, buf + used, size - used);
 		if (n < 0)
 			return n;
 		if (n == 0)
 			break;
 		used += (size_t)n;
 	}
-	buf[used] = '\0';
 	return (ssize_t)used;
+}
+
+ssize_t sys_read_file_at(int dirfd, const char *path, char *buf, size_t size)
+{
+	auto_fd int fd = sys_openat(dirfd, path, O_RDONLY | O_NOCTTY, 0);
+	ssize_t n = fd < 0 ? fd : sys_read_full(fd, buf, size);
+
+	if (n < 0)
+		return n;
+	if ((size_t)n == size)
+		return -EFBIG;
+	buf[n] = '\0';
+	return n;
 }
 
 int sys_fsync(int fd)

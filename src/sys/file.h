@@ -35,6 +35,9 @@ ssize_t sys_write_some(int fd, const void *data, size_t len);
 /* The number of bytes read, 0 at the end of the file. */
 ssize_t sys_read(int fd, void *buf, size_t size);
 
+/* Reads on to the end, or until `size` bytes are there; returns how many. */
+ssize_t sys_read_full(int fd, void *buf, size_t size);
+
 /* Opens, writes all and closes: for the small files of /proc. */
 int sys_write_file_at(int dirfd, const char *path, const char *text);
 

@@ -146,7 +146,7 @@ static int dress_dir(struct apply *a, const struct op *op, unsigned how,
 static int dress_one(struct apply *a, const struct op *op, unsigned how,
 		     struct hb_error *err)
 {
-	return op->kind == OP_DIRECTORY
+	return op_dresses(op)
 		       ? dress_dir(a, op, how, how & APPLY_BACK, false, err)
 		       : 0;
 }
@@ -157,10 +157,9 @@ static int run_one(struct apply *a, const struct op *op, unsigned how,
 	bool is_first = how & APPLY_FIRST;
 
 	a->steps[op->resource].is_recovery = !is_first;
-	return op->kind == OP_DIRECTORY
-		       ? dress_dir(a, op, how, !(how & APPLY_BACK), is_first,
-				   err)
-		       : run_step(a, op, how, err);
+	return op_dresses(op) ? dress_dir(a, op, how, !(how & APPLY_BACK),
+					  is_first, err)
+			      : run_step(a, op, how, err);
 }
 
 /* One way through the journal. */
@@ -250,7 +249,7 @@ static int sync_dirs(struct apply *a, uint32_t which)
 		return 1;
 	journal_to_start(a->journal);
 	while ((r = journal_next(a->journal, &op, NULL)) == 1) {
-		if (op.resource != which || op.kind != OP_DIRECTORY)
+		if (op.resource != which || !op_dresses(&op))
 			continue;
 		if (++n > SYNC_DIRS_MAX || op.mode != op.old.mode ||
 		    op.uid != op.old.uid || op.gid != op.old.gid ||

@@ -321,17 +321,16 @@ static int put_marks(int fd, const struct op *op)
 int dress_for_layer(const struct op *op, const struct place *source,
 		    struct hb_error *err)
 {
+	bool is_copy = op->source != SOURCE_LAYER;
 	const struct object *own = &op->new;
-	const struct attributes to = { own->uid, own->gid, own->mode,
+	const struct attributes to = { own->uid, own->gid,
+				       is_copy ? op->mode : own->mode,
 				       &own->mtime };
 	auto_fd int fd = -1;
-	struct object now;
 	int r;
 
-	if (op->source != SOURCE_LAYER) {
-		r = place_read(source, &now, err);
-		return r < 0 ? r : dress_mode(source, &now, op->mode, err);
-	}
+	if (is_copy)
+		return set_attributes(source, &to, err);
 	fd = open_object(source, op->path, err);
 	if (fd < 0)
 		return fd;

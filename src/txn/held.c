@@ -129,9 +129,7 @@ int held_check(struct apply *a, bool back, struct hb_error *err)
 		struct site *s = &a->sites[op.resource];
 		struct place p;
 
-		if ((op.effect & (OP_UPPER | OP_IN_UPPER)) ||
-		    (op.kind != OP_ADD && op.kind != OP_REPLACE &&
-		     op.kind != OP_DELETE))
+		if (!op_is_in_base(&op) || !op_moves(&op))
 			continue;
 		r = check_left(s, &op, back, err);
 		if (r == 0 && site_base(s, &op, &p, NULL) >= 0)

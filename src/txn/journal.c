@@ -278,6 +278,36 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 	return 0;
 }
 
+/*
+ * 1: there is a record at `at` by its two lengths.  The second is read beside
+ * the window, which would go to and fro otherwise.
+ */
+static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
+{
+	uint8_t behind[4];
+	const uint8_t *p;
+	uint64_t end;
+	ssize_t n;
+	int r;
+
+	if (j->end - at < AROUND)
+		return 0;
+	r = view(j, at, BEFORE, &p);
+	if (r < 0)
+		return r;
+	*ret_len = bytes_get32(p);
+	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
+	    *ret_len > j->end - at - AROUND)
+		return 0;
+	end = at + BEFORE + *ret_len;
+	if (end + 4 <= j->window_at + j->filled)
+		return bytes_get32(p + BEFORE + *ret_len) == *ret_len;
+	n = sys_pread_full(j->fd, behind, sizeof(behind), end);
+	if (n < 0)
+		return (int)n;
+	return n == sizeof(behind) && bytes_get32(behind) == *ret_len;
+}
+
 /* The operation of the record at `at`, and where the record behind it is. */
 static int read_op(struct journal *j, uint64_t at, uint64_t *ret_next,
 		   struct op *ret_op)
@@ -286,14 +316,9 @@ static int read_op(struct journal *j, uint64_t at, uint64_t *ret_next,
 	uint32_t len;
 	int r;
 
-	if (j->end - at < AROUND)
-		return -EBADMSG;
-	r = view(j, at, BEFORE, &p);
-	if (r < 0)
-		return r;
-	len = bytes_get32(p);
-	if (len > JOURNAL_RECORD_MAX || len > j->end - at - AROUND)
-		return -EBADMSG;
+	r = has_lengths(j, at, &len);
+	if (r <= 0)
+		return r < 0 ? r : -EBADMSG;
 	r = view(j, at, (size_t)len + AROUND, &p);
 	if (r < 0)
 		return r;
@@ -528,33 +553,6 @@ int journal_open_damaged(int dir, const char *name,
 	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
 	*ret_journal = take_ptr(&j);
 	return 0;
-}
-
-/*
- * 1: there is a record at `at` by its two lengths.  The second is read beside
- * the window, which would go to and fro otherwise.
- */
-static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
-{
-	uint8_t behind[4];
-	const uint8_t *p;
-	uint64_t end;
-	ssize_t n;
-	int r = view(j, at, BEFORE, &p);
-
-	if (r < 0)
-		return r;
-	*ret_len = bytes_get32(p);
-	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
-	    *ret_len > j->end - at - AROUND)
-		return 0;
-	end = at + BEFORE + *ret_len;
-	if (end + 4 <= j->window_at + j->filled)
-		return bytes_get32(p + BEFORE + *ret_len) == *ret_len;
-	n = sys_pread_full(j->fd, behind, sizeof(behind), end);
-	if (n < 0)
-		return (int)n;
-	return n == sizeof(behind) && bytes_get32(behind) == *ret_len;
 }
 
 int journal_next_whole(struct journal *j, struct op *ret_op,

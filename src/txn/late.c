@@ -143,7 +143,7 @@ static int was_written(struct apply *a, const struct op *op,
 	struct object now;
 	int r;
 
-	if (op->kind == OP_REMOVE)
+	if (!op_moves(op))
 		return has_entries(a, op, err);
 	site_undo(&a->sites[op->resource], op, &undo);
 	r = undo.dir < 0 ? -ENOENT : sys_attr_at(undo.dir, undo.name, &attr);
@@ -177,8 +177,8 @@ int late_was_written(struct txn *txn, enum history which, uint64_t id,
 		return r;
 	r = apply_init(&a, txn, journal, err);
 	while (r == 0 && (r = journal_next(a.journal, &op, err)) == 1)
-		r = (op_keeps_old(&op) || op.kind == OP_REMOVE) &&
-				    !(op.effect & OP_UPPER)
+		r = op_is_in_base(&op) && !op_dresses(&op) &&
+				    op.old.type != ENTRY_NONE
 			    ? was_written(&a, &op, filed, err)
 			    : 0;
 	apply_done(&a);
@@ -195,8 +195,8 @@ int late_check(struct apply *a, struct hb_error *err)
 		return 0;
 	journal_to_start(a->journal);
 	while ((r = journal_next(a->journal, &op, err)) == 1) {
-		if (!op_keeps_old(&op) || op.old.type != ENTRY_DIR ||
-		    (op.effect & OP_UPPER))
+		if (!op_is_in_base(&op) || !op_moves(&op) ||
+		    op.old.type != ENTRY_DIR)
 			continue;
 		r = check_one(a, &op, since, err);
 		if (r < 0)

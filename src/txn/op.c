@@ -11,12 +11,19 @@
  *
  * A row for each says which objects it has and where the new one comes from.
  * It says which identities and effects it may have, and which effects it needs.
- * It says whether its old object goes to the undo slot.
+ * It says what becomes of the object in the base.
  */
 enum has {
 	HAS_NONE,
 	HAS_ANY,
 	HAS_DIR
+};
+
+enum in_base {
+	NOTHING, /* it is about the layer alone */
+	MOVED,	 /* with the new one, the old one to the undo slot */
+	DRESSED, /* stays, and gets attributes */
+	REMOVED,
 };
 
 #define NONE   (1U << SOURCE_NONE)
@@ -29,19 +36,19 @@ enum has {
 
 /* clang-format off */
 #define KINDS(X)                                                              \
-	/* kind        old       new       sources         identity              may                                 needs  keeps */ \
-	X(OP_ADD,       HAS_NONE, HAS_ANY,  LAYER | STAGED, APART | OP_SHARES,    MOVES | MARKS,                        0,     false) \
-	X(OP_REPLACE,   HAS_ANY,  HAS_ANY,  LAYER | STAGED, APART,                MOVES | MARKS | OP_LINKED | OP_UPPER, 0,     true)  \
-	X(OP_DELETE,    HAS_ANY,  HAS_NONE, NONE,           APART,                MOVES | OP_LINKED,                    0,     true)  \
-	X(OP_DIRECTORY, HAS_DIR,  HAS_DIR,  NONE,           OP_RISES | OP_REMADE, OF_DIR,                               0,     false) \
-	X(OP_LAYER,     HAS_NONE, HAS_NONE, NONE,           0,                    0,                                    MOVES, false) \
-	X(OP_REMOVE,    HAS_DIR,  HAS_DIR,  STAGED,         OP_RISES | OP_SHARES, MOVES,                                0,     false)
+	/* kind        old       new       sources         identity              may                                 needs  base */ \
+	X(OP_ADD,       HAS_NONE, HAS_ANY,  LAYER | STAGED, APART | OP_SHARES,    MOVES | MARKS,                        0,     MOVED) \
+	X(OP_REPLACE,   HAS_ANY,  HAS_ANY,  LAYER | STAGED, APART,                MOVES | MARKS | OP_LINKED | OP_UPPER, 0,     MOVED)  \
+	X(OP_DELETE,    HAS_ANY,  HAS_NONE, NONE,           APART,                MOVES | OP_LINKED,                    0,     MOVED)  \
+	X(OP_DIRECTORY, HAS_DIR,  HAS_DIR,  NONE,           OP_RISES | OP_REMADE, OF_DIR,                               0,     DRESSED) \
+	X(OP_LAYER,     HAS_NONE, HAS_NONE, NONE,           0,                    0,                                    MOVES, NOTHING) \
+	X(OP_REMOVE,    HAS_DIR,  HAS_DIR,  STAGED,         OP_RISES | OP_SHARES, MOVES,                                0,     REMOVED)
 
-#define ROW(kind, old, new, sources, identity, may, needs, keeps) \
-	[kind] = { old, new, sources, identity, may, needs, keeps },
-#define OR_IDENTITY(kind, old, new, sources, identity, may, needs, keeps) | (identity)
-#define OR_EFFECT(kind, old, new, sources, identity, may, needs, keeps) | (may) | (needs)
-#define OR_KIND(kind, old, new, sources, identity, may, needs, keeps) | (1 << (kind))
+#define ROW(kind, old, new, sources, identity, may, needs, base) \
+	[kind] = { old, new, sources, identity, may, needs, base },
+#define OR_IDENTITY(kind, old, new, sources, identity, may, needs, base) | (identity)
+#define OR_EFFECT(kind, old, new, sources, identity, may, needs, base) | (may) | (needs)
+#define OR_KIND(kind, old, new, sources, identity, may, needs, base) | (1 << (kind))
 /* clang-format on */
 
 static const struct kind {
@@ -49,7 +56,7 @@ static const struct kind {
 	unsigned sources;    /* 1 << enum op_source */
 	unsigned identity;   /* enum op_identity */
 	unsigned may, needs; /* enum op_effect */
-	bool keeps_old;
+	enum in_base base;
 } kinds[OP_KINDS] = { KINDS(ROW) };
 
 static_assert((0 KINDS(OR_KIND)) == (1 << OP_KINDS) - 2, "each kind has a row");
@@ -80,8 +87,7 @@ static bool are_flags_legal(const struct op *op, const struct kind *kind)
 	unsigned all = op->identity | op->effect;
 
 	if ((op->identity & ~kind->identity) ||
-	    (op->effect & ~(kind->may | kind->needs)) ||
-	    (op->effect & kind->needs) != kind->needs)
+	    (op->effect & ~(kind->may | kind->needs)) || !op_has_effect(op))
 		return false;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if ((all & pairs[i].flag) &&
@@ -104,9 +110,7 @@ bool op_is_legal(const struct op *op)
 		return false;
 	if ((op->effect & OP_IN_UPPER) && op->layer.type != ENTRY_DIR)
 		return false;
-	/* These do nothing to the base. */
-	if (op->accepted != CONFLICT_NONE &&
-	    (op->kind == OP_LAYER || (op->effect & (OP_UPPER | OP_IN_UPPER))))
+	if (op->accepted != CONFLICT_NONE && !op_is_in_base(op))
 		return false;
 	/* The root is never moved, and the upper as a whole has no path. */
 	if (op->effect & OP_UPPER)
@@ -114,9 +118,27 @@ bool op_is_legal(const struct op *op)
 	return !is_root || op->kind == OP_DIRECTORY;
 }
 
-bool op_keeps_old(const struct op *op)
+bool op_moves(const struct op *op)
 {
-	return kinds[op->kind].keeps_old;
+	return kinds[op->kind].base == MOVED;
+}
+
+bool op_dresses(const struct op *op)
+{
+	return kinds[op->kind].base == DRESSED;
+}
+
+bool op_is_in_base(const struct op *op)
+{
+	return kinds[op->kind].base != NOTHING &&
+	       !(op->effect & (OP_UPPER | OP_IN_UPPER));
+}
+
+bool op_has_effect(const struct op *op)
+{
+	unsigned needs = kinds[op->kind].needs;
+
+	return (op->effect & needs) == needs;
 }
 
 bool object_is(const struct object *a, const struct object *b)

@@ -123,8 +123,17 @@ struct op {
  */
 bool op_is_legal(const struct op *op);
 
-/* Whether the old object goes to the undo slot. */
-bool op_keeps_old(const struct op *op);
+/* Whether objects change places, one of them in the base or in the upper. */
+bool op_moves(const struct op *op);
+
+/* Whether it is about a directory that stays: OP_DIRECTORY. */
+bool op_dresses(const struct op *op);
+
+/* Whether it does something to the base, and not to the layer alone. */
+bool op_is_in_base(const struct op *op);
+
+/* Whether it has the effects that its kind needs: without them it is void. */
+bool op_has_effect(const struct op *op);
 
 /* Moved or not, the same object, with or without writes to it since. */
 bool object_is(const struct object *a, const struct object *b);

@@ -217,13 +217,13 @@ static int report_one(struct report *rep, const struct op *op,
 	bool has_base, has_layer;
 	int found, r;
 
-	if ((op->effect & (OP_UPPER | OP_IN_UPPER)) || op->kind == OP_LAYER)
+	if (!op_is_in_base(op))
 		return 0;
 	rep->resource = op->resource;
 	/*
 	 * A new directory is taken back: the object that it replaced was told.
 	 */
-	if (op->kind == OP_DIRECTORY)
+	if (op_dresses(op))
 		return rep->back && (op->effect & OP_IN_NEW)
 			       ? 0
 			       : report_dir(rep, s, op, err);

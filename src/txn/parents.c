@@ -248,13 +248,13 @@ int parents_end(struct site *s, struct hb_error *err)
 
 static bool needs_itself(const struct op *op)
 {
-	return op->kind == OP_DIRECTORY && op->layer.type == ENTRY_DIR &&
+	return op_dresses(op) && op->layer.type == ENTRY_DIR &&
 	       *op->path != '\0';
 }
 
 static bool needs_parent(const struct op *op)
 {
-	return op->kind != OP_DIRECTORY &&
+	return !op_dresses(op) &&
 	       (op->source == SOURCE_LAYER || (op->effect & OP_LAYER_MOVES));
 }
 

@@ -102,7 +102,7 @@ int preflight_old(int dirfd, const struct object *dir, const struct op *op,
 			"%s belongs to another user, in a directory where "
 			"only its owner may move it",
 			shown);
-	if (op->old.type != ENTRY_DIR || op->kind == OP_REMOVE)
+	if (op->old.type != ENTRY_DIR || !op_moves(op))
 		return 0;
 	if (!(op->old.mode & USER_WRITE) && !is_ours(&op->old))
 		return hb_fail(err, -EACCES,

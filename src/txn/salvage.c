@@ -179,8 +179,7 @@ static int tell_op(struct salvage *s, const struct op *op, struct hb_error *err)
 {
 	int r = 0;
 
-	if (op->resource >= s->n || (op->effect & OP_UPPER) ||
-	    op->kind == OP_DIRECTORY)
+	if (op->resource >= s->n || (op->effect & OP_UPPER) || op_dresses(op))
 		return 0;
 	for (size_t i = 0; r >= 0 && i < s->n_ids; i++)
 		for (int place = 0; r >= 0 && place < PLACES; place++) {

@@ -84,7 +84,7 @@ static int check_moved(struct reversal *v, const struct op *op,
 	struct place p;
 	int r;
 
-	if (op->new.type == ENTRY_NONE || op->kind == OP_REMOVE)
+	if (op->new.type == ENTRY_NONE || !op_moves(op))
 		return 0;
 	r = v->back ? site_base(s, op, &p, err) : site_source(s, op, &p, err);
 	if (r < 0)
@@ -168,7 +168,7 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 	struct place upper;
 	int r;
 
-	if ((op->new.type == ENTRY_DIR && op->kind != OP_REMOVE) ||
+	if ((op->new.type == ENTRY_DIR &&op_moves(op)) ||
 	    (op->effect & OP_UPPER))
 		return 0;
 	if (op->source != SOURCE_LAYER && !(op->effect & OP_LAYER_MOVES))
@@ -222,7 +222,7 @@ static bool follow_index(struct reversal *v, struct op *op)
 	struct sys_attr a;
 	struct place p;
 
-	if ((op->kind != OP_ADD && op->kind != OP_REPLACE) ||
+	if (!op_moves(op) || op->new.type == ENTRY_NONE ||
 	    !git_is_index_path(site_git_root(s), op->path))
 		return false;
 	/* The index that returns, for a check the other way round. */
@@ -250,8 +250,8 @@ static bool follow_index(struct reversal *v, struct op *op)
 static bool stays(const struct reversal *v, const struct op *op)
 {
 	enum git_place root = site_git_root(&v->apply.sites[op->resource]);
-	bool is_new = op->kind == OP_ADD ||
-		      (op->kind == OP_DIRECTORY && (op->effect & OP_IN_NEW));
+	bool is_new = (op->effect & OP_IN_NEW) ||
+		      (op_moves(op) && op->old.type == ENTRY_NONE);
 
 	return v->back && is_new && git_is_object_path(root, op->path);
 }
@@ -263,7 +263,7 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 	bool is_followed;
 	int r;
 
-	if (op->kind == OP_DIRECTORY) {
+	if (op_dresses(op)) {
 		v->n += op->mode != op->old.mode || op->uid != op->old.uid ||
 			op->gid != op->old.gid || (op->effect & OP_XATTRS);
 		r = check_dir(v, op, err);
@@ -274,8 +274,7 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		is_followed = follow_index(v, op);
 		r = make_room(v, op, err);
 		/* The layer keeps the newer version: nothing is left of it. */
-		if (r == 0 && op->kind == OP_LAYER &&
-		    !(op->effect & OP_LAYER_MOVES))
+		if (r == 0 && !op_has_effect(op))
 			return 0;
 		if (r == 0)
 			r = step_check(step, op, v->back, &why);
@@ -311,7 +310,7 @@ static int write_all(struct reversal *v, struct hb_error *err)
 	journal_to_start(j);
 	while ((r = journal_next(j, &op, err)) == 1) {
 		if (stays(v, &op)) {
-			v->n_kept += op.kind != OP_DIRECTORY;
+			v->n_kept += !op_dresses(&op);
 			continue;
 		}
 		r = write_one(v, &op, err);

@@ -67,22 +67,17 @@ static int read_text(const char *name, int fd, size_t max, config_text_fn fn,
 		     void *ctx, struct hb_error *err)
 {
 	auto_free char *text = malloc(max + 1);
-	size_t n = 0;
-	ssize_t r;
+	ssize_t n;
 
 	if (!text)
 		return hb_fail(err, -ENOMEM, "cannot read the settings");
-	do {
-		r = sys_read(fd, text + n, max + 1 - n);
-		if (r > 0)
-			n += (size_t)r;
-	} while (r > 0 && n <= max);
-	if (r < 0)
-		return hb_fail(err, (int)r, "cannot read '%s'", quoted(name));
-	if (n > max)
+	n = sys_read_full(fd, text, max + 1);
+	if (n < 0)
+		return hb_fail(err, (int)n, "cannot read '%s'", quoted(name));
+	if ((size_t)n > max)
 		return hb_fail(err, -HB_E_CONFIG, "%s: the file is too large",
 			       quoted(name));
-	return fn(ctx, name, text, n, err);
+	return fn(ctx, name, text, (size_t)n, err);
 }
 
 /* What the settings of one file are for. */

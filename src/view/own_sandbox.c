@@ -25,19 +25,16 @@ static bool file_sets_it(const char *dir, const char *name)
 	char path[PATH_MAX], text[SETTINGS_MAX];
 	auto_fd int fd = -1;
 	struct stat st;
-	size_t used = 0;
-	ssize_t n = 1;
+	ssize_t n;
 
 	if (path_join(dir, name, path, sizeof(path)) < 0)
 		return false;
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0 || sys_fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	while (n > 0 && used < sizeof(text)) {
-		n = sys_read(fd, text + used, sizeof(text) - used);
-		used += n > 0 ? (size_t)n : 0;
-	}
-	return n == 0 && inner_is_set(text, used);
+	n = sys_read_full(fd, text, sizeof(text));
+	return n >= 0 && (size_t)n < sizeof(text) &&
+	       inner_is_set(text, (size_t)n);
 }
 
 static bool is_set(const struct run *run)

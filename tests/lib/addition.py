@@ -65,6 +65,7 @@ class Copy:
             return file.read()
 
     def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
@@ -93,6 +94,8 @@ class Copy:
     def forget(self, part):
         if not part.before:
             os.remove(self.path(part.file))
+            if not os.listdir(os.path.dirname(self.path(part.file))):
+                os.rmdir(os.path.dirname(self.path(part.file)))
             for entry in self.entries_of({part.file}):
                 self.objects.pop(entry["output"], None)
             return
