@@ -2,13 +2,49 @@
 #ifndef HOLDBACK_GIT_H
 #define HOLDBACK_GIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct hb_changes;
 struct hb_error;
 struct hb_filter;
 struct hb_session;
 
 /* The repositories of a session: what it did in them, and signatures. */
+
+#define HB_GIT_COMMITS 20 /* are told with their subject */
+
+struct hb_git_commit {
+	const char *id;
+	const char *subject; /* any bytes but a newline; may be cut */
+};
+
+/* A reference that the session made, moved or deleted. */
+struct hb_git_ref {
+	size_t resource;
+	const char *repository; /* its git directory, from the resource on */
+	const char *name; /* "refs/heads/main"; NULL: they cannot be read */
+	const char *old, *new; /* the values outside and inside; or NULL */
+	/* What it reaches inside, and no reference does outside. */
+	uint64_t n_commits;
+	const struct hb_git_commit *commits; /* `n_told`, the oldest first */
+	size_t n_told;
+	/* What it reaches outside, and no reference does inside. */
+	uint64_t n_lost;
+	bool is_unknown; /* a number is too large to be counted */
+};
+
+typedef int (*hb_git_fn)(void *ctx, const struct hb_git_ref *ref,
+			 struct hb_error *err);
+
+/*
+ * Tells these references, one repository after the other and by name.  No git
+ * runs, and nothing of the repository's configuration counts.  Rewinds the
+ * changes, which were not made with `since`.
+ */
+int hb_changes_git(struct hb_session *session, struct hb_changes *changes,
+		   hb_git_fn fn, void *ctx, struct hb_error *err);
 
 /*
  * Signs the commits that the session made on the branch of its HEAD, as git on

@@ -81,6 +81,8 @@ STATELESS = ("config", "profile", "why", "caps", "doctor")
 LIVE = HOLDBACK + " status --state-dir ../state @s | sed -n 2p"
 PID = " | sed 's/.* pid \\([0-9]*\\) .*/\\1/'"
 
+GIT_COMMIT = "git -c user.name=n -c user.email=e commit -q --allow-empty -m words"
+
 # A program that has a database open until a line comes.
 HOLDS = (
     "python3 -c 'import sqlite3; c = sqlite3.connect(\"q.db\"); c.execute(\"pragma journal_mode=wal\");"
@@ -156,6 +158,11 @@ STEPS = (
     ("", 0, "!mkdir .git && echo i >.gitignore"),
     ("", 0, "!" + HOLDBACK + " exec --state-dir ../state @s -- touch i"),
     ("status: something ignored", 0, "status @s"),
+    ("", 0, "!mkdir ../v && cd ../v && git init -q -b main . && " + GIT_COMMIT + " && " + HOLDBACK
+            + " create --state-dir ../state v --cow . >/dev/null && " + HOLDBACK
+            + " exec --state-dir ../state @v -- " + GIT_COMMIT),
+    ("status: commits", 0, "status @v"),
+    ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @v && rm -rf ../v"),
     ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),

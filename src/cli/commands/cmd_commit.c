@@ -7,6 +7,7 @@
 #include "cli/front/table.h"
 #include "cli/show/differ.h"
 #include "cli/show/doc.h"
+#include "cli/show/git_text.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
@@ -142,6 +143,8 @@ static int show_preview(const struct commit *c, struct hb_changes *changes,
 			break;
 	}
 	show_walk_done(&walk);
+	if (r >= 0)
+		r = git_show(c->session, changes, &doc, err);
 	if (r >= 0)
 		r = show_ignored(info, changes, &doc, err);
 	return r < 0 ? r : doc_end(&doc, err);

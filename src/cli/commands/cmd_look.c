@@ -4,6 +4,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/git_text.h"
 #include "cli/show/gone_text.h"
 #include "cli/show/live_text.h"
 #include "cli/show/screen.h"
@@ -267,6 +268,8 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		r = show_all(info, changes, values, &doc, err);
 	if (r >= 0 && (!look->is_plain || doc.is_json))
 		r = show_ignored(info, changes, &doc, err);
+	if (r >= 0 && !look->is_plain && !values->since)
+		r = git_show(session, changes, &doc, err);
 	if (r >= 0 && !look->is_plain && !values->since)
 		r = screen_gate(session, changes, &doc, err);
 	hb_changes_free(changes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_REVIEW_REPOSITORY_H
-#define HB_REVIEW_REPOSITORY_H
+#ifndef HB_REVIEW_GIT_REPOSITORY_H
+#define HB_REVIEW_GIT_REPOSITORY_H
 
 #include "git/ancestry.h"
 #include "git/gitrefs.h"

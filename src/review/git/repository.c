@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "review/repository.h"
+#include "review/git/repository.h"
 
 #include "base/auto.h"
 #include "base/error.h"

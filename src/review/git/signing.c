@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "review/signing.h"
+#include "review/git/signing.h"
 
 #include "base/auto.h"
 #include "base/buf.h"

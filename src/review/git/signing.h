@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_REVIEW_SIGNING_H
-#define HB_REVIEW_SIGNING_H
+#ifndef HB_REVIEW_GIT_SIGNING_H
+#define HB_REVIEW_GIT_SIGNING_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/auto.h"
+#include "base/error.h"
+#include "git/objectstore.h"
+#include "holdback/git.h"
+#include "holdback/session.h"
+#include "review/git/repository.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a session did to the references of its repositories, in words of git. */
+
+#define SUBJECT_MAX 200
+
+struct telling {
+	const struct repository *repo;
+	hb_git_fn fn;
+	void *ctx;
+};
+
+/* The oldest first, as they were made. */
+struct told {
+	struct hb_git_commit commits[HB_GIT_COMMITS];
+	char ids[HB_GIT_COMMITS][GIT_HEX_SIZE];
+	char subjects[HB_GIT_COMMITS][SUBJECT_MAX];
+};
+
+static void read_subject(const struct repository *repo, const struct git_id *id,
+			 char *ret)
+{
+	struct git_object object = { 0 };
+	struct git_commit commit;
+
+	ret[0] = '\0';
+	if (objectstore_read(repo->objects, id, OBJECTSTORE_COMMIT_MAX,
+			     &object) >= 0 &&
+	    git_commit_parse(&object, &commit) >= 0)
+		(void)snprintf(ret, SUBJECT_MAX, "%.*s",
+			       (int)(commit.subject_len < SUBJECT_MAX
+					     ? commit.subject_len
+					     : SUBJECT_MAX - 1),
+			       commit.subject);
+	free(object.data);
+}
+
+static int add_commits(const struct repository *repo, const struct git_id *tip,
+		       struct told *told, struct hb_git_ref *ref)
+{
+	auto_ancestry struct ancestry found = { 0 };
+	int r = repository_new_commits(repo, tip, &found);
+
+	if (r == -EFBIG) {
+		ref->is_unknown = true;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	ref->n_commits = found.n;
+	for (size_t i = 0; i < found.n && i < HB_GIT_COMMITS; i++) {
+		const struct git_id *id = &found.items[found.n - 1 - i].id;
+
+		memcpy(told->ids[i], id->hex, GIT_HEX_SIZE);
+		read_subject(repo, id, told->subjects[i]);
+		told->commits[i] = (struct hb_git_commit){ told->ids[i],
+							   told->subjects[i] };
+		ref->n_told++;
+	}
+	ref->commits = told->commits;
+	return 0;
+}
+
+static int tell(const struct telling *t, const struct gitref *old,
+		const struct gitref *new, struct hb_error *err)
+{
+	auto_free struct told *told = malloc(sizeof(*told));
+	auto_ancestry struct ancestry lost = { 0 };
+	struct hb_git_ref ref = {
+		.resource = t->repo->resource,
+		.repository = t->repo->prefix,
+		.name = new ? new->name : old->name,
+		.old = old ? old->id.hex : NULL,
+		.new = new ? new->id.hex : NULL,
+	};
+	int r = told ? 0 : -ENOMEM;
+
+	if (r >= 0 && new)
+		r = add_commits(t->repo, &new->id, told, &ref);
+	if (r >= 0 && old) {
+		r = repository_lost_commits(t->repo, &old->id, &lost);
+		ref.is_unknown = ref.is_unknown || r == -EFBIG;
+		ref.n_lost = lost.n;
+		r = r == -EFBIG ? 0 : r;
+	}
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at the repository");
+	return t->fn(t->ctx, &ref, err);
+}
+
+/* Both lists are in order: one walk over the two. */
+static int compare(const struct telling *t, struct hb_error *err)
+{
+	const struct gitrefs *a = &t->repo->old, *b = &t->repo->new;
+	size_t i = 0, k = 0;
+	int r = 0;
+
+	while (r >= 0 && (i < a->n || k < b->n)) {
+		const struct gitref *old = i < a->n ? &a->refs[i] : NULL;
+		const struct gitref *new = k < b->n ? &b->refs[k] : NULL;
+		int order = !old ? 1 : !new ? -1 : strcmp(old->name, new->name);
+
+		i += order <= 0;
+		k += order >= 0;
+		if (order == 0 && git_id_is_same(&old->id, &new->id))
+			continue;
+		r = tell(t, order <= 0 ? old : NULL, order >= 0 ? new : NULL,
+			 err);
+	}
+	return r;
+}
+
+int hb_changes_git(struct hb_session *session, struct hb_changes *changes,
+		   hb_git_fn fn, void *ctx, struct hb_error *err)
+{
+	auto_repositories struct repositories all = { 0 };
+	int r = repositories_find(session, changes, &all, err);
+
+	for (size_t i = 0; r >= 0 && i < all.n; i++) {
+		const struct telling telling = { &all.list[i], fn, ctx };
+		const struct hb_git_ref unknown = {
+			.resource = all.list[i].resource,
+			.repository = all.list[i].prefix,
+			.is_unknown = true,
+		};
+
+		r = all.list[i].is_unknown ? fn(ctx, &unknown, err)
+					   : compare(&telling, err);
+	}
+	return r < 0 ? r : hb_changes_rewind(changes, err);
+}
