@@ -41,6 +41,20 @@ same 'a package of a venv is there' 'python3 -c "import mine; print(mine.name)"'
 same 'VIRTUAL_ENV names the venv' 'echo "$VIRTUAL_ENV"'
 unset VIRTUAL_ENV
 
+# pipx and uv: a venv for each tool, and a link to its program.
+for tools in .local/share/pipx/venvs .local/pipx/venvs .local/share/uv/tools; do
+	env=$HOME/$tools/one
+	python3 -m venv --without-pip "$env" || bail 'no venv'
+	site=$("$env/bin/python3" -c 'import site; print(site.getsitepackages()[0])')
+	mkdir "$site/mine" && echo "name = '$tools'" >"$site/mine/__init__.py"
+	printf '#!%s/bin/python3\nimport mine\nprint(mine.name)\n' "$env" >"$env/bin/tool"
+	chmod +x "$env/bin/tool"
+	mkdir -p "$HOME/.local/bin" && ln -sf "$env/bin/tool" "$HOME/.local/bin/tool"
+	PATH=$HOME/.local/bin:$system
+	same "a tool of $tools is the one outside" tool
+	prints "a tool of $tools is a command" "$tools" run -q tool
+done
+
 # pyenv: a checkout with shims.
 pyenv=$HOME/.pyenv
 mkdir -p "$pyenv/.git" && echo SECRET >"$pyenv/notes"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/filter/rc.h"
+#include "plan/filter/rc_toml.h"
 
 #include "base/buf.h"
+#include "plan/filter/rc_value.h"
 
 #include <errno.h>
 #include <stdio.h>

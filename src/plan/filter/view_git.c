@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/gitconfig.h"
-#include "plan/filter/login.h"
+#include "plan/filter/logins.h"
 
 #include <errno.h>
 #include <string.h>

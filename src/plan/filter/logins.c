@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/filter/login.h"
+#include "plan/filter/logins.h"
 
 #include "base/buf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_PLAN_FILTER_LOGIN_H
-#define HB_PLAN_FILTER_LOGIN_H
+#ifndef HB_PLAN_FILTER_LOGINS_H
+#define HB_PLAN_FILTER_LOGINS_H
 
 #include <stdbool.h>
 
