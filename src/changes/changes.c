@@ -476,8 +476,9 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 	};
 	int r;
 
-	if (e->type == ENTRY_FILE && git_is_lock(s->git, s->name) &&
-	    !s->in_gone) {
+	if ((e->type == ENTRY_FILE && git_is_lock(s->git, s->name) &&
+	     !s->in_gone) ||
+	    settled_object(scan->request->resource, s, c)) {
 		c->ignored_top = n;
 		c->flags |= CHANGE_IGNORED | CHANGE_LOCK;
 		return 0;

@@ -24,3 +24,13 @@ enum conflict settled_by_git(const struct resource *resource,
 		return CONFLICT_NONE;
 	return conflict;
 }
+
+bool settled_object(const struct resource *resource, const struct sighting *s,
+		    const struct change *change)
+{
+	return s->old.type == ENTRY_FILE && s->new.type != ENTRY_NONE &&
+	       (change->kind == CHANGE_TYPE ||
+		(change->what & CHANGED_CONTENT)) &&
+	       git_is_object_path(resource->is_git ? GIT_TOP : GIT_OUTSIDE,
+				  s->path);
+}

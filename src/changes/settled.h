@@ -17,4 +17,11 @@ enum conflict settled_by_git(const struct resource *resource,
 			     const struct sighting *s, struct change *change,
 			     enum conflict conflict);
 
+/*
+ * Whether the change would replace an object or a pack of git in the base.  An
+ * object is its name, so another content under it is damage, and stays behind.
+ */
+bool settled_object(const struct resource *resource, const struct sighting *s,
+		    const struct change *change);
+
 #endif

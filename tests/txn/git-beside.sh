@@ -105,4 +105,20 @@ in_box "$two; : >.git/gc.log; echo 1 >.git/gc.pid; echo 1 >.git/fsmonitor--daemo
 check 'a session with files of git processes is committed' hb commit -y @s
 is 'none of them arrives' "$(cd "$project/.git" && ls -- *.pid gc.log 2>/dev/null)" ''
 check 'files of the same names elsewhere arrive' test -e "$project/log.pid" -a -e "$project/sub/gc.log"
+
+# An object that is there is never replaced.
+new_repository
+object=$(cd "$project/.git/objects" && find . -type f | head -n 1)
+in_box "$two; cd .git/objects; chmod u+w $object; echo junk >$object"
+out=$(hb commit -y @s 2>&1)
+is 'a session with a damaged object is committed' "$?" 0
+like 'the damaged object stays behind, and is told' "$out" '*1 file of git left behind*'
+check 'the repository is whole without the damage' git_in fsck --strict
+is 'the commit beside the damage arrives' "$(git_in log -1 --format=%s)" two
+new_repository
+object=$(cd "$project/.git/objects" && find . -type f | head -n 1)
+was=$(cksum <"$project/.git/objects/$object")
+in_box "cd .git/objects; rm -f $object; ln -s /etc/passwd $object"
+hb commit -y --no-gate @s >/dev/null 2>&1
+is 'an object that became a link stays a file' "$(cksum <"$project/.git/objects/$object")" "$was"
 finish
