@@ -28,6 +28,7 @@ static const struct agent {
 	bool needs_setting; /* off already unless the settings say so */
 	struct mode_option options[4];
 	const char *stricter;
+	const char *profile[2]; /* options that name a file of settings */
 	const char *insert[WORDS_MAX];
 	const char *own; /* the caller's use of this option is left alone */
 	/* First words that make it another program than an agent. */
@@ -50,6 +51,7 @@ static const struct agent {
 			  "--config=sandbox_mode=\"danger-full-access\"" },
 		},
 		.stricter = "read-only",
+		.profile = { "-p", "--profile" },
 		.insert = { "-c", "sandbox_mode=\"danger-full-access\"" },
 		.others = { "-h", "--help", "-V", "--version", "login",
 			    "logout", "mcp", "plugin", "completion", "update",
@@ -216,6 +218,7 @@ static bool change_option(const struct mode_option *o, const char *stricter,
 
 	if (!value || strncmp(value, o->key, strlen(o->key)) != 0)
 		return false;
+	inner->is_by_file = false;
 	if (says(value, o->key, stricter))
 		inner->stricter = value;
 	if (is_two)
@@ -225,12 +228,25 @@ static bool change_option(const struct mode_option *o, const char *stricter,
 	return true;
 }
 
+static void note_profile(const struct agent *agent, size_t i,
+			 struct inner *inner)
+{
+	const char *word = inner->argv[i];
+
+	for (size_t k = 0; k < COUNT(agent->profile) && agent->profile[k]; k++)
+		if (strcmp(word, agent->profile[k]) == 0)
+			inner->profile = inner->argv[i + 1];
+		else if (attached(word, agent->profile[k]))
+			inner->profile = attached(word, agent->profile[k]);
+}
+
 static void change_options(const struct agent *agent, size_t first,
 			   struct inner *inner)
 {
 	for (size_t i = first; inner->argv[i]; i++) {
 		if (strcmp(inner->argv[i], "--") == 0)
 			return;
+		note_profile(agent, i, inner);
 		for (size_t k = 0; k < COUNT(agent->options); k++)
 			if (agent->options[k].name &&
 			    change_option(&agent->options[k], agent->stricter,
@@ -258,6 +274,35 @@ int inner_switch_off(const char *program, char *const *argv, bool is_set,
 	for (size_t i = 0; i < WORDS_MAX; i++)
 		ret->argv[1 + i] = agent->insert[i];
 	memcpy(ret->argv + 1 + WORDS_MAX, argv + 1, (n - 1) * sizeof(*argv));
+	ret->is_by_file = agent->stricter;
 	change_options(agent, 1 + WORDS_MAX, ret);
 	return 0;
+}
+
+/* Of the first table, which has no head, as that of TOML is. */
+int inner_mode(const char *text, size_t n)
+{
+	static const char key[] = "sandbox_mode", mode[] = "read-only";
+	const char *end = text + n;
+
+	for (const char *line = text; line < end; line++) {
+		const char *p = skip_blanks(line, end);
+
+		if (p < end && *p == '[')
+			return -1;
+		if ((size_t)(end - p) > strlen(key) &&
+		    strncmp(p, key, strlen(key)) == 0) {
+			p = skip_blanks(p + strlen(key), end);
+			if (p < end && *p == '=') {
+				p = skip_blanks(p + 1, end);
+				return (size_t)(end - p) > strlen(mode) &&
+				       (*p == '"' || *p == '\'') &&
+				       strncmp(p + 1, mode, strlen(mode)) == 0;
+			}
+		}
+		line = memchr(line, '\n', (size_t)(end - line));
+		if (!line)
+			break;
+	}
+	return -1;
 }

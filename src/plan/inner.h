@@ -16,6 +16,12 @@ struct inner {
 	const char **argv;
 	/* The caller asks for more than ours keeps, by this word; or NULL. */
 	const char *stricter;
+	/*
+	 * The configuration decides: the words name no mode, and inner_mode()
+	 * tells whether a file of it asks for more.
+	 */
+	bool is_by_file;
+	const char *profile; /* the words name another file; or NULL */
 };
 
 /*
@@ -33,5 +39,11 @@ bool inner_is_set(const char *text, size_t n);
  */
 int inner_switch_off(const char *program, char *const *argv, bool is_set,
 		     struct inner *ret);
+
+/*
+ * What a configuration file of codex says of the mode: 1, more than ours
+ * keeps; 0, another; -1, nothing.
+ */
+int inner_mode(const char *text, size_t n);
 
 #endif

@@ -2,6 +2,7 @@
 #include "view/own_sandbox.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -14,27 +15,58 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 /* Longer settings are not read: the agent's sandbox stays as they say. */
 #define SETTINGS_MAX 65536
 
 /* Files of a project may be anything, so none of them is waited for. */
-static bool file_sets_it(const char *dir, const char *name)
+static size_t read_settings(const char *dir, const char *name,
+			    char text[SETTINGS_MAX])
 {
-	char path[PATH_MAX], text[SETTINGS_MAX];
+	char path[PATH_MAX];
 	auto_fd int fd = -1;
 	struct stat st;
 	ssize_t n;
 
 	if (path_join(dir, name, path, sizeof(path)) < 0)
-		return false;
+		return 0;
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0 || sys_fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	n = sys_read_full(fd, text, SETTINGS_MAX);
+	return n >= 0 && n < SETTINGS_MAX ? (size_t)n : 0;
+}
+
+static bool file_sets_it(const char *dir, const char *name)
+{
+	char text[SETTINGS_MAX];
+
+	return inner_is_set(text, read_settings(dir, name, text));
+}
+
+/* The mode of codex by its files; that of a profile lies above the other. */
+static bool is_stricter_by_file(const struct run *run)
+{
+	const char *home = env_get(run->options->envp, "CODEX_HOME");
+	char dir[PATH_MAX], name[NAME_MAX + 1], text[SETTINGS_MAX];
+	int mode = -1;
+
+	if (!run->inner.is_by_file || !run->host.home)
 		return false;
-	n = sys_read_full(fd, text, sizeof(text));
-	return n >= 0 && (size_t)n < sizeof(text) &&
-	       inner_is_set(text, (size_t)n);
+	if (home && home[0])
+		(void)snprintf(dir, sizeof(dir), "%s", home);
+	else if (path_join(run->home, ".codex", dir, sizeof(dir)) < 0)
+		return false;
+	if (run->inner.profile &&
+	    snprintf(name, sizeof(name), "%s.config.toml", run->inner.profile) <
+		    (int)sizeof(name))
+		mode = inner_mode(text, read_settings(dir, name, text));
+	if (mode < 0)
+		mode = inner_mode(text,
+				  read_settings(dir, "config.toml", text));
+	return mode > 0;
 }
 
 static bool is_set(const struct run *run)
@@ -59,6 +91,8 @@ int own_sandbox_off(struct run *run, struct hb_error *err)
 	if (inner_switch_off(run->program, run->options->argv, is_set(run),
 			     &run->inner) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep the command");
+	if (is_stricter_by_file(run))
+		run->inner.stricter = "sandbox_mode = read-only";
 	if (!run->inner.stricter)
 		return 0;
 	hb_fix(err,

@@ -50,6 +50,24 @@ refused -s read-only
 refused --sandbox=read-only
 refused -sread-only
 refused -c 'sandbox_mode="read-only"'
+# A mode of the configuration is refused as well, unless words say another.
+mkdir -p "$HOME/.codex"
+printf 'model = "o3"\nsandbox_mode = "read-only"\n[x]\ny = 1\n' >"$HOME/.codex/config.toml"
+refused --json
+words 'a mode on the command line wins over the file' "${full}exec${nl}-s${nl}danger-full-access${nl}hi${nl}[]" \
+	codex exec -s workspace-write hi
+echo 'sandbox_mode = "workspace-write"' >"$HOME/.codex/soft.config.toml"
+words 'the file of a profile wins over the other' "${full}exec${nl}-p${nl}soft${nl}hi${nl}[]" codex exec -p soft hi
+printf '[x]\nsandbox_mode = "read-only"\n' >"$HOME/.codex/config.toml"
+words 'a key of another table is no mode' "${full}exec${nl}hi${nl}[]" codex exec hi
+echo "sandbox_mode = 'read-only'" >"$HOME/.codex/hard.config.toml"
+refused --profile=hard
+refused -p hard
+rm -r "$HOME/.codex"
+mkdir -p elsewhere && echo 'sandbox_mode="read-only"' >elsewhere/config.toml
+says 'the file lies where CODEX_HOME says' 125 '*codex cannot keep*read-only*' \
+	env CODEX_HOME="$PWD/elsewhere" "$HB_BIN" run --ephemeral -- codex exec hi
+rm -r elsewhere
 is 'a refused codex leaves no session' "$("$HB_BIN" codex exec -s read-only hi 2>/dev/null; "$HB_BIN" ls)" ''
 if "$HB_BIN" run --ephemeral -q --allow-nested -- true 2>/dev/null; then
 	like 'codex that may make namespaces gets its own words' \
