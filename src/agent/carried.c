@@ -39,6 +39,11 @@ const char *state_class_name(enum state_class class)
 	return class_names[class];
 }
 
+const char *carried_type_name(enum carried_type type)
+{
+	return type_names[type];
+}
+
 static int find(const char *const *names, int n, const char *name)
 {
 	int i = 0;
@@ -304,4 +309,18 @@ int carried_each(int dir, carried_fn fn, void *ctx, struct hb_error *err)
 			r = fn(ctx, dir, &c, err);
 	free(names.list);
 	return r < 0 ? r : 0;
+}
+
+size_t carried_damaged(int dir)
+{
+	struct names names = { 0 };
+	struct carried c;
+	size_t n = 0;
+
+	if (list_names(dir, &names) >= 0)
+		for (size_t i = 0; i < names.n; i++)
+			n += carried_read(dir, names.list[i], &c, NULL, NULL) ==
+			     -HB_E_CORRUPT;
+	free(names.list);
+	return n;
 }

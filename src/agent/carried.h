@@ -40,6 +40,8 @@ enum carried_type {
 	CARRIED_TYPES
 };
 
+const char *carried_type_name(enum carried_type type);
+
 #define CARRIED_FILE_MAX    ((size_t)16 << 20)
 #define CARRIED_POLICY_SIZE 4096
 #define CARRIED_KEYS_SIZE   1024
@@ -87,5 +89,8 @@ int carried_remove(int dir, const char *path);
 typedef int (*carried_fn)(void *ctx, int dir, const struct carried *c,
 			  struct hb_error *err);
 int carried_each(int dir, carried_fn fn, void *ctx, struct hb_error *err);
+
+/* How many of them are not whole. */
+size_t carried_damaged(int dir);
 
 #endif

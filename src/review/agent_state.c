@@ -32,22 +32,20 @@
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY)
 
-static const char *const type_names[CARRIED_TYPES] = {
-	[CARRIED_FILE] = "file",
-	[CARRIED_LINK] = "link",
-	[CARRIED_GONE] = "gone",
-};
+struct walk;
+typedef int (*walk_fn)(struct walk *walk, int dir, const struct carried *c,
+		       struct hb_error *err);
 
 struct walk {
 	const struct hb_state_options *options;
 	const struct hb_store *store;
 	const struct shelf *shelf; /* that is visited */
-	int (*fn)(struct walk *walk, int dir, const struct carried *c,
-		  struct hb_error *err);
+	walk_fn fn;
 	hb_state_fn tell;
 	void *ctx;
 	uint64_t n;
 	bool has_login;
+	char home[PATH_MAX]; /* "": only state directories are committed */
 	struct session_record *record;
 	struct hb_session *session;
 };
@@ -141,7 +139,7 @@ static int tell(struct walk *walk, int dir, const struct carried *c,
 		.agent = walk->shelf->agent,
 		.path = c->path,
 		.class = state_class_name(c->class),
-		.type = type_names[c->type],
+		.type = carried_type_name(c->type),
 		.size = c->size,
 		.time = c->time,
 		.policy = c->policy,
@@ -201,15 +199,22 @@ static int forget(struct walk *walk, int dir, const struct carried *c,
 	return r < 0 ? hb_fail(err, r, "cannot forget '%s'", c->path) : 0;
 }
 
-int hb_state_forget(struct hb_store *store,
-		    const struct hb_state_options *options, uint64_t *ret_n,
-		    struct hb_error *err)
+static int change(struct hb_store *store,
+		  const struct hb_state_options *options, walk_fn fn,
+		  uint64_t *ret_n, struct hb_error *err)
 {
-	struct walk walk = { .options = options, .store = store, .fn = forget };
+	struct walk walk = { .options = options, .store = store, .fn = fn };
 	int r = each(&walk, err);
 
 	*ret_n = walk.n;
 	return r;
+}
+
+int hb_state_forget(struct hb_store *store,
+		    const struct hb_state_options *options, uint64_t *ret_n,
+		    struct hb_error *err)
+{
+	return change(store, options, forget, ret_n, err);
 }
 
 /* Any policy fits, and the host has what it is supposed to have. */
@@ -239,11 +244,7 @@ int hb_state_take(struct hb_store *store,
 		  const struct hb_state_options *options, uint64_t *ret_n,
 		  struct hb_error *err)
 {
-	struct walk walk = { .options = options, .store = store, .fn = take };
-	int r = each(&walk, err);
-
-	*ret_n = walk.n;
-	return r;
+	return change(store, options, take, ret_n, err);
 }
 
 static int publish(struct walk *walk, int dir, const struct carried *c,
@@ -279,12 +280,6 @@ int hb_state_publish(struct hb_store *store,
 	return 0;
 }
 
-int hb_state_undo(struct hb_store *store, const char *agent, uint64_t *ret_n,
-		  struct hb_error *err)
-{
-	return login_undo(store->dir, agent, ret_n, err);
-}
-
 static int add_resource(struct walk *walk, const char *path, const char *role,
 			struct hb_error *err)
 {
@@ -298,18 +293,33 @@ static int add_resource(struct walk *walk, const char *path, const char *role,
 	return r;
 }
 
+/* A file at the top of the home directory: that is the one resource then. */
+static int find_top(struct walk *walk, int dir, const struct carried *c,
+		    struct hb_error *err)
+{
+	(void)dir;
+	(void)err;
+	if (c->class == STATE_RUNS && !c->root[0])
+		(void)look_home(walk->store->envp, walk->home);
+	return 0;
+}
+
 /* The state directories of what is to be committed, as resources. */
 static int add_root(struct walk *walk, int dir, const struct carried *c,
 		    struct hb_error *err)
 {
+	const char *root = c->root;
+
 	(void)dir;
-	if (c->class != STATE_RUNS || !c->root[0])
+	if (c->class != STATE_RUNS)
 		return 0;
 	walk->n++;
+	if (walk->home[0])
+		root = walk->home;
 	for (size_t i = 0; i < walk->record->n_resources; i++)
-		if (strcmp(walk->record->resources[i].source, c->root) == 0)
+		if (strcmp(walk->record->resources[i].source, root) == 0)
 			return 0;
-	return add_resource(walk, c->root, "state", err);
+	return add_resource(walk, root, "state", err);
 }
 
 static int make_session(struct hb_store *store, struct session_record *record,
@@ -354,7 +364,7 @@ int hb_state_begin(struct hb_store *store,
 	auto_record struct session_record record = { 0 };
 	struct walk walk = { .options = options,
 			     .store = store,
-			     .fn = add_root,
+			     .fn = find_top,
 			     .record = &record };
 	char path[PATH_MAX], real[PATH_MAX], ref[RECORD_NAME_MAX + 2];
 	struct shelf_project project;
@@ -366,6 +376,9 @@ int hb_state_begin(struct hb_store *store,
 	/* With nothing in it, so that the session is found from there. */
 	if (r >= 0)
 		r = add_resource(&walk, real, "workspace", err);
+	if (r >= 0)
+		r = each(&walk, err);
+	walk.fn = add_root;
 	if (r >= 0)
 		r = each(&walk, err);
 	if (r < 0)

@@ -125,6 +125,24 @@ is 'a side file that the agent removed is not carried' \
 	"$(agent claude 'cat ~/.claude/*.db | wc -l; ls ~/.claude | grep -c wal')" "$(printf '12\n0')"
 state --forget -y >/dev/null
 
+# Its file at the top of the home directory is settings, and a login.
+echo '{"mcpServers":{},"oauthAccount":"me"}' >"$home/.claude.json"
+agent claude 'echo "{\"mcpServers\":{\"new\":1},\"oauthAccount\":\"forged\"}" >~/.claude.json
+	echo x >~/.claude/settings.json; echo x >made'
+like 'a text diff names the state' "$("$HB_BIN" diff)" \
+	'*# agent state: 2 files, kept for the next run (holdback state)*'
+"$HB_BIN" cleanup -y --all >/dev/null
+agent claude 'echo "{\"mcpServers\":{\"new\":1},\"oauthAccount\":\"forged\"}" >~/.claude.json
+	echo x >~/.claude/settings.json'
+check 'state at the top of the home directory can be committed' \
+	"$HB_BIN" commit --state -y --allow agent --allow home
+is 'its settings are on the host then, and its login is not' \
+	"$(cat "$home/.claude.json" "$home/.claude/settings.json")" \
+	'{"mcpServers":{"new":1},"oauthAccount":"me"}
+x'
+is 'what was committed is carried no more' "$(state)" 'no state of an agent is carried here'
+"$HB_BIN" cleanup -y --all >/dev/null
+
 # What is beyond the bound is not lost.
 agent claude 'dd if=/dev/zero of="$HOME/.claude/huge" bs=1M count=17 2>/dev/null'
 like 'a file that is too large is said' "$(cat "$work/.stderr")" \
@@ -139,7 +157,9 @@ for file in "$home"/.local/state/holdback/agents/*/claude/????*[0-9a-f]; do
 	[ "${file##*/}" = lock ] || echo garbage >"$file"
 done
 is 'a damaged file is no state, and the run goes on' \
-	"$(agent claude 'cat ~/.claude/f 2>/dev/null; echo runs')" runs
+	"$("$HB_BIN" claude 'cat ~/.claude/f 2>/dev/null; echo runs' 2>"$work/.stderr")" runs
+like 'a damaged file is said' "$(cat "$work/.stderr")" \
+	'*1 files of the carried state of claude cannot be read: this run is without them*'
 rm -rf "$home/.local/state/holdback/agents"
 ln -s /tmp "$home/.local/state/holdback/agents"
 agent claude true

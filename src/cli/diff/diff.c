@@ -16,6 +16,7 @@
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
 #include "holdback/holdback.h"
+#include "holdback/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +59,30 @@ static int paint_ignored(void *ctx, const struct hb_ignored *ignored,
 	return paint_flow(list->paint, err);
 }
 
+static int count_state(void *ctx, const struct hb_state_file *file,
+		       struct hb_error *err)
+{
+	(void)file;
+	(void)err;
+	++*(size_t *)ctx;
+	return 0;
+}
+
+/* A patch is the project's; that there is more is said as git ignores it. */
+static int paint_state(struct hb_session *session, struct paint *paint,
+		       struct hb_error *err)
+{
+	size_t n = 0;
+	int r = hb_session_state(session, count_state, &n, err);
+
+	if (n > 0)
+		paint_words(paint, PAINT_META,
+			    "# agent state: %zu file%s, kept for the next run "
+			    "(holdback state)",
+			    n, n == 1 ? "" : "s");
+	return r;
+}
+
 static int paint_patches(const struct cmd_call *call,
 			 struct hb_session *session, struct hb_changes *changes,
 			 struct paint *paint, struct hb_error *err)
@@ -82,6 +107,8 @@ static int paint_patches(const struct cmd_call *call,
 		r = patch_end(&patch, err);
 	if (r >= 0)
 		r = hb_changes_ignored(changes, paint_ignored, &list, err);
+	if (r >= 0)
+		r = paint_state(session, paint, err);
 	show_walk_done(&walk);
 	patch_done(&patch);
 	return r < 0 ? r : 0;

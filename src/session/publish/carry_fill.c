@@ -99,14 +99,14 @@ bool carry_is_equal(int shelf, const struct carried *c, int host,
 	char mine[CARRIED_HOST_SIZE];
 	struct carried whole;
 
-	if (host >= 0 && carry_host_digest(host, name, "", digest) < 0)
+	if (host >= 0 && carry_host_digest(host, name, c->keys, digest) < 0)
 		return false;
 	if (c->type == CARRIED_GONE || !digest[0])
 		return c->type == CARRIED_GONE && !digest[0];
 	carried_name(c->path, file);
 	if (carried_read(shelf, file, &whole, &text, NULL) < 0)
 		return false;
-	carry_text_digest(buf_str(&text), text.len, "", mine);
+	carry_text_digest(buf_str(&text), text.len, c->keys, mine);
 	return strcmp(mine, digest) == 0;
 }
 
@@ -141,7 +141,7 @@ static int may_give(struct fill *f, const struct carried *c, int shelf,
 
 /* Of a login that was changed outside since, the host's members are given. */
 static int take_login(const struct carried *c, int host, const char *name,
-		      struct buf *text)
+		      bool takes_hosts, struct buf *text)
 {
 	auto_buf struct buf merged = BUF_INIT(4 * CARRIED_FILE_MAX);
 	char digest[CARRIED_HOST_SIZE];
@@ -149,7 +149,7 @@ static int take_login(const struct carried *c, int host, const char *name,
 	size_t n = 0;
 
 	carry_login_digest(host, name, c->keys, digest);
-	if (!c->keys[0] || strcmp(digest, c->login) == 0 ||
+	if (!c->keys[0] || (!takes_hosts && strcmp(digest, c->login) == 0) ||
 	    login_file_read(host, name, &theirs, &n) < 0 ||
 	    json_take_keys(buf_str(text), text->len, theirs, n, c->keys,
 			   &merged) < 0)
@@ -174,7 +174,10 @@ static int give(struct fill *f, const struct carried *c, int shelf, int dir,
 	r = carried_read(shelf, file, &whole, &text, NULL);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	r = take_login(&whole, host, name, &text);
+	/* A login has its own way to the host. */
+	r = f->runs_only ? carry_without_login(&text, whole.keys) : 0;
+	if (r >= 0)
+		r = take_login(&whole, host, name, f->runs_only, &text);
 	if (r < 0)
 		return r;
 	/* The home has the host's version by now. */
@@ -249,6 +252,7 @@ static int fill_all(struct fill *f, struct hb_error *err)
 	const struct hb_session *s = f->s;
 	auto_fd int shelf = -1;
 	auto_fd int lock = -1;
+	size_t n_damaged;
 	int r;
 
 	shelf = shelf_open(s->store->dir, &f->note->project, f->note->agent,
@@ -259,6 +263,14 @@ static int fill_all(struct fill *f, struct hb_error *err)
 	r = lock;
 	if (r >= 0)
 		r = carried_each(shelf, fill_one, f, err);
+	n_damaged = f->home < 0 && r >= 0 ? carried_damaged(shelf) : 0;
+	if (n_damaged > 0)
+		store_say(
+			s->store,
+			"%zu files of the carried state of %s cannot be read: "
+			"this run is without them, and they stay in "
+			"'" SHELF_DIR "' of the state directory",
+			n_damaged, f->note->agent);
 	if (f->n_wider > 0)
 		store_say(s->store,
 			  "%zu files of agent state were written by a run that "

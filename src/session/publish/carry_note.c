@@ -377,6 +377,44 @@ static int format_nulls(const char *keys, struct buf *out)
 	return buf_add_char(out, '}');
 }
 
+struct present {
+	const char *keys;
+	struct buf nulls; /* of those that are there */
+};
+
+static void add_null(void *ctx, const struct json_member *m)
+{
+	struct present *present = ctx;
+
+	if (m->depth == 1 && login_has_key(present->keys, m->key, m->n_key))
+		(void)buf_add_fmt(&present->nulls, "%s\"%.*s\":null",
+				  present->nulls.len > 1 ? "," : "",
+				  (int)m->n_key, m->key);
+}
+
+int carry_without_login(struct buf *text, const char *keys)
+{
+	struct present present = { .keys = keys, .nulls = BUF_INIT(4096) };
+	auto_buf struct buf rest = BUF_INIT(4 * CARRIED_FILE_MAX);
+	int r;
+
+	if (!keys[0])
+		return 0;
+	(void)buf_add_char(&present.nulls, '{');
+	r = json_each_member(buf_str(text), text->len, add_null, &present);
+	if (r >= 0)
+		r = buf_add_char(&present.nulls, '}');
+	if (r >= 0)
+		r = json_take_keys(buf_str(text), text->len, present.nulls.data,
+				   present.nulls.len, keys, &rest);
+	buf_done(&present.nulls);
+	if (r < 0)
+		return r;
+	buf_done(text);
+	*text = (struct buf)BUF_INIT(4 * CARRIED_FILE_MAX);
+	return buf_add(text, rest.data, rest.len);
+}
+
 struct rest {
 	const char *keys;
 	bool has_some; /* a member that is not of the login */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct hb_error;
 struct hb_session;
 struct sys_attr;
@@ -103,6 +104,9 @@ void carry_text_digest(const char *text, size_t n, const char *keys,
 		       char ret[CARRIED_HOST_SIZE]);
 int carry_host_digest(int dir, const char *name, const char *keys,
 		      char ret[CARRIED_HOST_SIZE]);
+
+/* Puts null in the place of the members of a login. */
+int carry_without_login(struct buf *text, const char *keys);
 
 /* The same of these members alone; "": there are none. */
 void carry_members_digest(const char *text, size_t n, const char *keys,

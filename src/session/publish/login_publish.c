@@ -7,8 +7,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json_keys.h"
+#include "holdback/state.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/login_file.h"
+#include "store/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
 
@@ -284,4 +286,10 @@ int login_undo(int state, const char *agent, uint64_t *ret_n,
 	}
 	*ret_n = undo.n;
 	return carried_each(dir, undo_one, NULL, err);
+}
+
+int hb_state_undo(struct hb_store *store, const char *agent, uint64_t *ret_n,
+		  struct hb_error *err)
+{
+	return login_undo(store->dir, agent, ret_n, err);
 }
