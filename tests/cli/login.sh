@@ -41,6 +41,26 @@ left() {
 		find sessions pending -mindepth 1 -maxdepth 1 2>/dev/null) | sort
 }
 
+# A machine without any state.
+rmdir "$home/.claude"
+agent 'mkdir -p ~/.claude; echo yes >~/.claude/trust'
+is 'a first run on a machine without state is there in the next one' \
+	"$(agent 'cat ~/.claude/trust')" yes
+is 'the directory that was made for it has none of it' \
+	"$(find "$home/.claude" -type f)" ''
+"$HB_BIN" state --forget -y >/dev/null
+mkdir -p "$home/.config/holdback"
+for line in 'state = /etc' 'login = /etc/passwd' 'runs = ~/../x'; do
+	echo "$line" >"$home/.config/holdback/config"
+	agent true
+	like "a path outside of the home is refused: $line" "$(cat "$work/.stderr")" \
+		"*holdback/config:1: key '${line%% *}': *is not in the home directory*fix: *"
+done
+echo 'logins = ~/.claude' >"$home/.config/holdback/config"
+agent true
+like 'an unknown class is refused' "$(cat "$work/.stderr")" "*logins*login*"
+rm "$home/.config/holdback/config"
+
 # The first one.
 agent "$(writes "$(login first $far)"); echo '{\"oauthAccount\":{\"a\":1},\"theme\":2}' >~/.claude.json"
 check_exit 'a first login is not published by itself' 1 test -e "$file"
