@@ -97,6 +97,7 @@ real() {
 	case $1 in
 	claude) echo ".claude/projects/$slug" ;;
 	gemini) echo .gemini/tmp/shop/chats ;;
+	*) echo ;;
 	esac
 }
 digest() {
@@ -113,15 +114,15 @@ for agent in claude codex opencode gemini aider; do
 	done
 	[ "$agent" != gemini ] || printf %s "$PWD" >"$home/.gemini/tmp/shop/.project_root"
 	before=$(digest "$agent")
-	table "$agent" >table
-	echo "$(real "$agent")" >real
+	table "$agent" >paths
+	real "$agent" >place
 	"$HB_BIN" run -q --profile "$agent" -- sh -c '
 		while read -r path; do
 			mkdir -p "$HOME/${path%/*}"
 			rm -f "$HOME/$path"
 			echo planted >"$HOME/$path"
-		done <table
-		read -r real <real
+		done <paths
+		read -r real <place
 		[ -z "$real" ] || echo said >"$HOME/$real/talk"' 2>/dev/null
 	is "nothing that $agent executes or obeys is written on the host" \
 		"$(digest "$agent")" "$before"
