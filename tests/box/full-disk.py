@@ -25,7 +25,8 @@ from pty_shell import Failed, Shell, below, run_tests, same, state_of, wait_unti
 HOLDBACK = os.environ["HB_BIN"]
 DISK = os.path.join(os.environ["TMPDIR"], "disk")
 BALLAST = os.path.join(DISK, "ballast")
-FULL = "the disk is almost full .*nothing is lost.*holdback resume @s"
+# A terminal shows it in several lines.
+FULL = r"the disk is almost full \((?:.|\n)*?nothing is lost(?:.|\n)*?holdback resume @s"
 ROOM = "there is room again: the command goes on"
 PREPARE = f"cd {DISK}/p; alias hb='$HB_BIN run -q -s s --min-free 24M'"
 # It fills the disk, and then reads words.
