@@ -59,6 +59,12 @@ enum option_offer {
 	OFFER_FILES,
 	OFFER_DIRS,
 	OFFER_COMMANDS, /* programs, and what they take */
+	/* What the program itself lists: PROGRAM complete NAME -- WORDS… */
+	OFFER_SESSIONS,
+	OFFER_NAMES,
+	OFFER_MARKS,
+	OFFER_PROFILES,
+	OFFER_OWN, /* its commands */
 };
 
 /*
@@ -92,6 +98,8 @@ enum command_flags {
 	COMMAND_STOPS = 1 << 0,
 	/* Parsed, but in no help and no completion. */
 	COMMAND_HIDDEN = 1 << 1,
+	/* An operand that begins with '@' is a session. */
+	COMMAND_NAMES = 1 << 2,
 };
 
 #define OPERANDS_ANY (-1)
@@ -130,6 +138,7 @@ struct program {
 	const struct option *options; /* of every command; may be NULL */
 	const struct command *commands;
 	const struct other_word *others; /* may be NULL */
+	bool runs_programs; /* a word that is no command is a program */
 };
 
 /*

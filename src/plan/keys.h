@@ -40,7 +40,7 @@ enum net_mode {
 /* What is about one call. */
 /* clang-format off */
 #define CALL_KEYS(ROW) \
-	ROW(SESSION, "session", 's', "NAME", OFFER_NOTHING, \
+	ROW(SESSION, "session", 's', "NAME", OFFER_NAMES, \
 	    STRING, session, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
 	    "make a session of this name, or go on in it") \
 	ROW(EPHEMERAL, "ephemeral", 0, NULL, OFFER_NOTHING, \
@@ -169,7 +169,7 @@ enum net_mode {
 	ROW(GATE_RUN, "gate-run", 0, "COMMAND", OFFER_NOTHING, \
 	    STRING, gate_run, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "have each commit run this on a fork of the session first") \
-	ROW(PROFILE, "profile", 0, "NAME", OFFER_NOTHING, \
+	ROW(PROFILE, "profile", 0, "NAME", OFFER_PROFILES, \
 	    STRING, profile, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
 	    "use this profile instead of the command's own")
 

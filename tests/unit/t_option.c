@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/option.h"
-#include "base/option_complete.h"
+#include "base/shells/option_complete.h"
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -24,6 +24,7 @@ struct cmd_call {
 	ROW(help) \
 	ROW(version) \
 	ROW(completion) \
+	ROW(complete) \
 	ROW(plan) \
 	ROW(config) \
 	ROW(profile) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/option_complete.h"
 #include "base/option_help.h"
+#include "base/shells/option_complete.h"
 #include "cli/commands/cmd.h"
 #include "cli/front/table.h"
 

@@ -95,6 +95,7 @@ static const struct command commands[] = {
 	  .summary = "start your shell on a session's view of the files",
 	  .about =
 		  "The same as exec with $SHELL, or else /bin/sh.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = exec_options,
 	  .operands_max = 1 },
 	{ .name = "exec",
@@ -104,7 +105,7 @@ static const struct command commands[] = {
 		  "In a live session the command joins the box that is there, is held to the same as its first command, and ends with that. Otherwise it gets a box of its own.\n"
 		  "The view is that of the session: run or create recorded it.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
-	  .flags = COMMAND_STOPS,
+	  .flags = COMMAND_STOPS | COMMAND_NAMES,
 	  .options = exec_options,
 	  .operands_min = 1,
 	  .operands_max = OPERANDS_ANY,
@@ -115,6 +116,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "show the changes of a session",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = status_options,
 	  .operands_max = 1 },
 	{ .name = "diff",
@@ -123,6 +125,7 @@ static const struct command commands[] = {
 		  "[--stat|--binary|--name-status] [OPTIONS] [@SESSION] [PATH…]",
 	  .summary = "show the text of a session's changes",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = diff_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_FILES },
@@ -132,6 +135,7 @@ static const struct command commands[] = {
 	  .summary = "show the changes that commit would refuse or ask about",
 	  .about =
 		  "Looks for files that run by themselves, ask for rights or lead out. The exit status is 4 if commit would refuse one.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = gate_options,
 	  .operands_max = 1 },
 	{ .name = "ls",
@@ -146,6 +150,7 @@ static const struct command commands[] = {
 	  .summary = "put a session's changes into the real directories",
 	  .about =
 		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = commit_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_FILES },
@@ -156,6 +161,7 @@ static const struct command commands[] = {
 	  .summary = "list every pending change, and commit them",
 	  .about =
 		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and refuses each change that the gate asks about.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = sync_options,
 	  .operands_max = 1 },
 	{ .name = "state",
@@ -172,6 +178,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "take the last commit or rollback back",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = undo_options,
 	  .operands_max = 1 },
 	{ .name = "redo",
@@ -179,6 +186,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "commit again after undo",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = undo_options,
 	  .operands_max = 1 },
 	{ .name = "rollback",
@@ -186,6 +194,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [PATH…]",
 	  .summary = "discard a session's pending changes",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = rollback_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_FILES },
@@ -195,6 +204,7 @@ static const struct command commands[] = {
 	  .summary = "name the present state of a session, to come back to",
 	  .about =
 		  "Takes no longer for many changes than for one. A commit ends the marks made before it; undo brings them back. A session in which a command runs cannot be marked.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = mark_options,
 	  .operands_max = 2 },
 	{ .name = "cleanup",
@@ -202,6 +212,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION]",
 	  .summary = "remove a session with all that it holds",
 	  .about = SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = cleanup_options,
 	  .operands_max = 1 },
 	{ .name = "why",
@@ -232,7 +243,8 @@ static const struct command commands[] = {
 	  .synopsis = "[--json] [NAME]",
 	  .summary = "list the profiles, or show one",
 	  .options = json_options,
-	  .operands_max = 1 },
+	  .operands_max = 1,
+	  .offer = OFFER_PROFILES },
 	{ .name = "plan",
 	  .run = cmd_plan,
 	  .synopsis = "[--json] run|bwrap [OPTIONS] [--] COMMAND [ARGUMENT…]",
@@ -263,6 +275,7 @@ static const struct command commands[] = {
 	  .summary = "show changes outside of the session",
 	  .about =
 		  "Looks through all of the real directories for changes since the session began that are in no commit: made by an editor, a build or you, or by a command that got out. The exit status is 1 if there is one.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = verify_options,
 	  .operands_max = 1 },
 	{ .name = "create",
@@ -283,6 +296,7 @@ static const struct command commands[] = {
 	  .summary = "make a session that goes on from where another is",
 	  .about =
 		  "Both share the changes that are pending so far and none after that. Takes no longer for many changes than for one.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = fork_options,
 	  .operands_min = 1,
 	  .operands_max = 2 },
@@ -291,6 +305,7 @@ static const struct command commands[] = {
 	  .summary = "hold a session's box open for commands that come",
 	  .about =
 		  "Runs no command, in the foreground, until 'holdback stop', an interrupt, or the end of its parent process. exec and shell then join the box, which takes a fraction of the time of making one.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = keep_options,
 	  .operands_max = 1 },
 	{ .name = "stop",
@@ -299,6 +314,7 @@ static const struct command commands[] = {
 	  .summary = "end the commands in a session",
 	  .about =
 		  "Its first command gets SIGTERM, and SIGKILL after two seconds; commands that joined get SIGHUP, and then SIGKILL. Their changes are kept. Returns when the session is idle.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = undo_options,
 	  .operands_max = 1 },
 	{ .name = "resume",
@@ -307,6 +323,7 @@ static const struct command commands[] = {
 	  .summary = "let a session go on that a full disk has stopped",
 	  .about =
 		  "Commands in a session are stopped when the disk has less than --min-free left, and go on by themselves when there is room again. This has them go on at once; they are not stopped again before there was room.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = undo_options,
 	  .operands_max = 1 },
 	{ .name = "recover",
@@ -315,6 +332,7 @@ static const struct command commands[] = {
 	  .summary = "finish or reverse a change that a crash interrupted",
 	  .about =
 		  "Every command that changes a session does this first; this one does it alone, and with --back in the other direction.\n" SESSION_WORDS,
+	  .flags = COMMAND_NAMES,
 	  .options = recover_options,
 	  .operands_max = 1 },
 	{ .name = "gc",
@@ -336,7 +354,8 @@ static const struct command commands[] = {
 	  .synopsis = "[COMMAND]",
 	  .summary = "show the commands, or the options of one",
 	  .options = help_options,
-	  .operands_max = 1 },
+	  .operands_max = 1,
+	  .offer = OFFER_OWN },
 	{ .name = "version",
 	  .run = cmd_version,
 	  .synopsis = "",
@@ -347,6 +366,13 @@ static const struct command commands[] = {
 	  .summary = "print a script that completes words in a shell",
 	  .operands_min = 1,
 	  .operands_max = 1 },
+	{ .name = "complete",
+	  .run = cmd_complete,
+	  .flags = COMMAND_HIDDEN,
+	  .synopsis = "WHAT [--] [WORD…]",
+	  .summary = "list words for a shell",
+	  .operands_min = 1,
+	  .operands_max = OPERANDS_ANY },
 	{ 0 },
 };
 /* clang-format on */
@@ -376,4 +402,5 @@ const struct program cli_program = {
 	.options = common_options,
 	.commands = commands,
 	.others = others,
+	.runs_programs = true,
 };

@@ -78,10 +78,11 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		.name = "ignored", .kind = OPTION_SET, .offset = AT(ignored), \
 		.help = "also files that git ignores, one by one"             \
 	}
-#define ROW_SINCE                                                           \
-	{                                                                   \
-		.name = "since", .kind = OPTION_STRING, .metavar = "MARK",  \
-		.offset = AT(since), .help = "only changes after this mark" \
+#define ROW_SINCE                                                          \
+	{                                                                  \
+		.name = "since", .kind = OPTION_STRING, .metavar = "MARK", \
+		.offer = OFFER_MARKS, .offset = AT(since),                 \
+		.help = "only changes after this mark"                     \
 	}
 #define ROW_ALLOW                                                                 \
 	{                                                                         \
@@ -336,6 +337,7 @@ const struct option fork_options[] = {
 	{ .name = "from",
 	  .kind = OPTION_STRING,
 	  .metavar = "MARK",
+	  .offer = OFFER_MARKS,
 	  .offset = AT(from),
 	  .help = "begin with the changes pending at this mark" },
 	ROW_STATE_DIR,
@@ -348,6 +350,7 @@ const struct option rollback_options[] = {
 	{ .name = "to",
 	  .kind = OPTION_STRING,
 	  .metavar = "MARK",
+	  .offer = OFFER_MARKS,
 	  .offset = AT(to),
 	  .help = "discard only changes after this mark" },
 	ROW_STATE_DIR,

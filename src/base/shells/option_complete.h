@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_BASE_OPTION_COMPLETE_H
-#define HB_BASE_OPTION_COMPLETE_H
+#ifndef HB_BASE_SHELLS_OPTION_COMPLETE_H
+#define HB_BASE_SHELLS_OPTION_COMPLETE_H
 
 #include "base/option_help.h"
 

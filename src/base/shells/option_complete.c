@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/option_complete.h"
+#include "base/shells/option_complete.h"
 
 #include "base/buf.h"
 #include "base/option.h"
@@ -65,6 +65,21 @@ static void add_choices(struct buf *out, const struct option *o,
 				  plain(o->choices[i]));
 }
 
+/* By enum option_offer: the lists of PROGRAM complete; NULL: no list. */
+static const char *const own_lists[] = {
+	[OFFER_SESSIONS] = "sessions", [OFFER_NAMES] = "names",
+	[OFFER_MARKS] = "marks",       [OFFER_PROFILES] = "profiles",
+	[OFFER_OWN] = "commands",
+};
+
+/* What a word in this place may be: a session where there is nothing else. */
+static enum option_offer operand_of(const struct command *c)
+{
+	return c->offer == OFFER_NOTHING && (c->flags & COMMAND_NAMES)
+		       ? OFFER_SESSIONS
+		       : c->offer;
+}
+
 /* ---- bash ---- */
 
 static const char *const bash_offers[] = {
@@ -72,7 +87,16 @@ static const char *const bash_offers[] = {
 	[OFFER_FILES] = ":",
 	[OFFER_DIRS] = "compopt -o dirnames +o default 2>/dev/null",
 	[OFFER_COMMANDS] = "COMPREPLY=($(compgen -c -- \"$cur\"))",
+	[OFFER_OWN] = "",
 };
+
+static void bash_offer(struct buf *out, enum option_offer offer)
+{
+	if (own_lists[offer])
+		(void)buf_add_fmt(out, "$ask %s ;;\n", own_lists[offer]);
+	else
+		(void)buf_add_fmt(out, "%s ;;\n", bash_offers[offer]);
+}
 
 /* A pattern for the option after this command, "" being all of them. */
 static void bash_pattern(struct buf *out, const char *command,
@@ -126,8 +150,7 @@ static void bash_arguments(struct buf *out, const char *command,
 			add_choices(out, o, "\\n");
 			(void)buf_add_str(out, "' ;;\n");
 		} else {
-			(void)buf_add_fmt(out, "%s ;;\n",
-					  bash_offers[o->offer]);
+			bash_offer(out, o->offer);
 		}
 	}
 }
@@ -149,6 +172,11 @@ static void bash_scan(struct buf *out, const struct program *p)
 			       "\t\tw=${COMP_WORDS[i]}\n"
 			       "\t\t[[ $w == = ]] && continue\n"
 			       "\t\t[[ $takes ]] && { takes=; continue; }\n"
+			       /* A session; '@' may be a word of its own. */
+			       "\t\tif [[ $cmd && $w == @* ]]; then\n"
+			       "\t\t\t[[ $w == @ ]] && ((i++))\n"
+			       "\t\t\tcontinue\n"
+			       "\t\tfi\n"
 			       "\t\tcase $cmd:$w in\n");
 	bash_takers(out, "", p->options);
 	for (const struct command *c = first_command(p); c;
@@ -178,9 +206,13 @@ static void bash_scan(struct buf *out, const struct program *p)
 
 static void bash_answers(struct buf *out, const struct program *p)
 {
-	(void)buf_add_str(out, "\tif [[ $takes ]]; then\n"
-			       "\t\t[[ $cur == = ]] && cur=\n"
-			       "\t\tcase $cmd:$takes in\n");
+	(void)buf_add_str(
+		out, "\tif [[ $at && $cmd && ! $takes && ! $rest ]]; then\n"
+		     "\t\t$ask sessions\n"
+		     "\t\t((at == 1)) && words=${words//@/}\n"
+		     "\telif [[ $takes ]]; then\n"
+		     "\t\t[[ $cur == = ]] && cur=\n"
+		     "\t\tcase $cmd:$takes in\n");
 	for (const struct command *c = first_command(p); c;
 	     c = next_command(c + 1)) {
 		bash_arguments(out, c->name, c->options);
@@ -209,32 +241,52 @@ static void bash_answers(struct buf *out, const struct program *p)
 			       "\telse\n"
 			       "\t\tcase $cmd in\n");
 	for (const struct command *c = first_command(p); c;
-	     c = next_command(c + 1))
-		(void)buf_add_fmt(out, "\t\t%s) %s ;;\n", c->name,
-				  bash_offers[c->offer]);
+	     c = next_command(c + 1)) {
+		(void)buf_add_fmt(out, "\t\t%s) ", c->name);
+		bash_offer(out, operand_of(c));
+	}
 	(void)buf_add_str(out, "\t\t*) words=$'");
 	for (const struct command *c = first_command(p); c;
 	     c = next_command(c + 1))
 		(void)buf_add_fmt(out, "%s\\n", c->name);
-	(void)buf_add_str(out, "' ;;\n\t\tesac\n\tfi\n");
+	(void)buf_add_fmt(out, "'%s ;;\n\t\tesac\n\tfi\n",
+			  p->runs_programs ? "; programs=$cur" : "");
 }
 
 static void add_bash(struct buf *out, const struct program *p)
 {
 	const char *name = plain(p->name);
 
-	(void)buf_add_fmt(out,
-			  "# bash completion for %s\n"
-			  "_%s() {\n"
-			  "\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd= rest= "
-			  "takes= words= i w IFS=$'\\n'\n"
-			  "\tCOMPREPLY=()\n",
-			  name, name);
+	(void)buf_add_fmt(
+		out,
+		"# bash completion for %s\n"
+		"_%s() {\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd= rest= "
+		"takes= words= programs= at= ask=_%s_ask i w IFS=$'\\n'\n"
+		"\tCOMPREPLY=()\n"
+		"\t_%s_ask() {\n"
+		"\t\tcompopt +o default 2>/dev/null\n"
+		"\t\twords=$(%s complete \"$1\" -- "
+		"\"${COMP_WORDS[@]}\" 2>/dev/null)\n"
+		"\t}\n"
+		/* $2 is what readline replaces. */
+		"\tif [[ ${2-} == @* ]]; then\n"
+		"\t\tat=2 cur=$2\n"
+		"\telif [[ $cur == @ && $COMP_WORDBREAKS == *@* ]]; then\n"
+		"\t\tat=1 cur=\n"
+		"\telif [[ $cur == @* ]]; then\n"
+		"\t\tat=2\n"
+		"\telif [[ ${COMP_WORDS[COMP_CWORD - 1]} == @ ]]; then\n"
+		"\t\tat=1\n"
+		"\tfi\n",
+		name, name, name, name, name);
 	bash_scan(out, p);
 	bash_answers(out, p);
 	(void)buf_add_fmt(out,
 			  "\t[[ $words ]] && "
 			  "COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+			  "\t[[ $programs ]] && "
+			  "COMPREPLY+=($(compgen -c -- \"$cur\"))\n"
 			  "}\n"
 			  "complete -o default -F _%s %s\n",
 			  name, name);
@@ -248,7 +300,22 @@ static const char *const zsh_offers[] = {
 	[OFFER_DIRS] = "_files -/",
 	/* The blank keeps zsh from putting words before the -e. */
 	[OFFER_COMMANDS] = " _command_names -e",
+	[OFFER_OWN] = "",
 };
+
+/* The blank as above: our function takes one argument. */
+static void zsh_offer(struct buf *out, const struct program *p,
+		      enum option_offer offer, bool has_sessions)
+{
+	if (own_lists[offer])
+		(void)buf_add_fmt(out, " _%s_ask %s", p->name,
+				  own_lists[offer]);
+	else if (has_sessions)
+		(void)buf_add_fmt(out, " _%s_or%s", p->name,
+				  offer == OFFER_COMMANDS ? "_program" : "");
+	else
+		(void)buf_add_str(out, zsh_offers[offer]);
+}
 
 /* Text inside of single quotes, for the grammar of _arguments in them. */
 static void zsh_text(struct buf *out, const char *text)
@@ -263,8 +330,8 @@ static void zsh_text(struct buf *out, const char *text)
 }
 
 /* One specification: what stands before the brackets is `word` and `mark`. */
-static void zsh_spec(struct buf *out, const struct option *o, const char *word,
-		     const char *mark)
+static void zsh_spec(struct buf *out, const struct program *p,
+		     const struct option *o, const char *word, const char *mark)
 {
 	enum option_arg arg = option_arg_of(o);
 	bool repeats = o->kind == OPTION_CALL || o->kind == OPTION_COUNT;
@@ -287,13 +354,14 @@ static void zsh_spec(struct buf *out, const struct option *o, const char *word,
 			add_choices(out, o, " ");
 			(void)buf_add_char(out, ')');
 		} else {
-			(void)buf_add_str(out, zsh_offers[o->offer]);
+			zsh_offer(out, p, o->offer, false);
 		}
 	}
 	(void)buf_add_char(out, '\'');
 }
 
-static void zsh_options(struct buf *out, const struct option *table)
+static void zsh_options(struct buf *out, const struct program *p,
+			const struct option *table)
 {
 	for (const struct option *o = next_shown(table); o;
 	     o = next_shown(o + 1)) {
@@ -302,25 +370,46 @@ static void zsh_options(struct buf *out, const struct option *table)
 		struct buf word = BUF_INIT(256);
 
 		(void)buf_add_fmt(&word, "--%s", plain(o->name));
-		zsh_spec(out, o, buf_str(&word), optional ? "=-" : "=");
+		zsh_spec(out, p, o, buf_str(&word), optional ? "=-" : "=");
 		if (o->letter)
-			zsh_spec(out, o, letter, optional ? "-" : "+");
+			zsh_spec(out, p, o, letter, optional ? "-" : "+");
 		buf_done(&word);
 	}
+}
+
+/* Functions for the lists that the program has, and for either of two. */
+static void zsh_functions(struct buf *out, const char *name)
+{
+	(void)buf_add_fmt(
+		out,
+		"#compdef %s\n"
+		"_%s_ask() {\n"
+		"\tcompadd -- ${(f)\"$(%s complete $1 -- $words "
+		"2>/dev/null)\"}\n"
+		"}\n"
+		"_%s_or() {\n"
+		"\t[[ $PREFIX == @* ]] && { _%s_ask sessions; return; }\n"
+		"\t_files\n"
+		"}\n"
+		"_%s_or_program() {\n"
+		"\t[[ $PREFIX == @* ]] && { _%s_ask sessions; return; }\n"
+		"\t_command_names -e\n"
+		"}\n",
+		name, name, name, name, name, name, name);
 }
 
 static void add_zsh(struct buf *out, const struct program *p)
 {
 	const char *name = plain(p->name);
 
+	zsh_functions(out, name);
 	/* Not "commands": that is how zsh knows all programs. */
 	(void)buf_add_fmt(out,
-			  "#compdef %s\n"
 			  "_%s() {\n"
 			  "\tlocal curcontext=$curcontext state line\n"
 			  "\tlocal -A opt_args\n"
 			  "\tlocal -a names=(\n",
-			  name, name);
+			  name);
 	for (const struct command *c = first_command(p); c;
 	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t'%s:", plain(c->name));
@@ -328,31 +417,31 @@ static void add_zsh(struct buf *out, const struct program *p)
 		(void)buf_add_str(out, "'\n");
 	}
 	(void)buf_add_str(out, "\t)\n\t_arguments -C");
-	zsh_options(out, p->options);
+	zsh_options(out, p, p->options);
 	(void)buf_add_str(
 		out, " \\\n\t\t\t'1: :->command' '*:: :->words' && return\n"
 		     "\tcase $state in\n"
-		     "\tcommand) _describe -t commands command names ;;\n"
+		     "\tcommand) _describe -t commands command names\n"
+		     "\t\t[[ $PREFIX ]] && _command_names -e ;;\n"
 		     "\twords)\n"
 		     "\t\tcase $line[1] in\n");
 	for (const struct command *c = first_command(p); c;
 	     c = next_command(c + 1)) {
 		(void)buf_add_fmt(out, "\t\t%s) _arguments%s", c->name,
 				  c->flags & COMMAND_STOPS ? " -S" : "");
-		zsh_options(out, c->options);
-		zsh_options(out, c->shared);
-		zsh_options(out, p->options);
-		if (c->flags & COMMAND_STOPS)
-			(void)buf_add_fmt(out,
-					  " \\\n\t\t\t'(-)1:operand:%s' "
-					  "'*::words:_normal' ;;\n",
-					  zsh_offers[c->offer]);
-		else
-			(void)buf_add_fmt(out, " \\\n\t\t\t'*:operand:%s' ;;\n",
-					  zsh_offers[c->offer]);
+		zsh_options(out, p, c->options);
+		zsh_options(out, p, c->shared);
+		zsh_options(out, p, p->options);
+		(void)buf_add_fmt(out, " \\\n\t\t\t'%s:operand:",
+				  c->flags & COMMAND_STOPS ? "(-)1" : "*");
+		zsh_offer(out, p, operand_of(c), c->flags & COMMAND_NAMES);
+		(void)buf_add_fmt(
+			out, "'%s ;;\n",
+			c->flags & COMMAND_STOPS ? " '*::words:_normal'" : "");
 	}
 	/* Autoloaded, the file is the body of the function on first use. */
 	(void)buf_add_fmt(out,
+			  "\t\t*) _normal ;;\n"
 			  "\t\tesac ;;\n"
 			  "\tesac\n"
 			  "}\n"
@@ -372,6 +461,7 @@ static const char *const fish_offers[] = {
 	[OFFER_FILES] = " -r -F",
 	[OFFER_DIRS] = " -x -a '(__fish_complete_directories)'",
 	[OFFER_COMMANDS] = " -x -a '(__fish_complete_command)'",
+	[OFFER_OWN] = NULL,
 };
 
 static const char *const fish_operands[] = {
@@ -379,6 +469,7 @@ static const char *const fish_operands[] = {
 	[OFFER_FILES] = " -F",
 	[OFFER_DIRS] = " -a '(__fish_complete_directories)'",
 	[OFFER_COMMANDS] = " -a '(__fish_complete_command)'",
+	[OFFER_OWN] = NULL,
 };
 
 static void fish_sentence(struct buf *out, const char *text)
@@ -397,6 +488,13 @@ static void fish_start(struct buf *out, const struct program *p,
 				  c->name);
 }
 
+static void fish_list(struct buf *out, const struct program *p,
+		      enum option_offer offer)
+{
+	(void)buf_add_fmt(out, " -a '(%s complete %s -- (commandline -opc))'",
+			  p->name, own_lists[offer]);
+}
+
 static void fish_options(struct buf *out, const struct program *p,
 			 const struct command *c, const struct option *table)
 {
@@ -413,12 +511,34 @@ static void fish_options(struct buf *out, const struct program *p,
 					     : " -f -a '");
 			add_choices(out, o, " ");
 			(void)buf_add_char(out, '\'');
+		} else if (option_arg_of(o) == OPTION_ARG_REQUIRED &&
+			   own_lists[o->offer]) {
+			(void)buf_add_str(out, " -x");
+			fish_list(out, p, o->offer);
 		} else if (option_arg_of(o) == OPTION_ARG_REQUIRED) {
 			(void)buf_add_str(out, fish_offers[o->offer]);
 		}
 		fish_sentence(out, o->help);
 		(void)buf_add_char(out, '\n');
 	}
+}
+
+static void fish_operand(struct buf *out, const struct program *p,
+			 const struct command *c)
+{
+	if (c->flags & COMMAND_NAMES) {
+		fish_start(out, p, c);
+		fish_list(out, p, OFFER_SESSIONS);
+		(void)buf_add_char(out, '\n');
+	}
+	if (!own_lists[c->offer] && !fish_operands[c->offer])
+		return;
+	fish_start(out, p, c);
+	if (own_lists[c->offer])
+		fish_list(out, p, c->offer);
+	else
+		(void)buf_add_str(out, fish_operands[c->offer]);
+	(void)buf_add_char(out, '\n');
 }
 
 static void add_fish(struct buf *out, const struct program *p)
@@ -436,11 +556,13 @@ static void add_fish(struct buf *out, const struct program *p)
 		(void)buf_add_char(out, '\n');
 		fish_options(out, p, c, c->options);
 		fish_options(out, p, c, c->shared);
-		if (fish_operands[c->offer]) {
-			fish_start(out, p, c);
-			(void)buf_add_fmt(out, "%s\n", fish_operands[c->offer]);
-		}
+		fish_operand(out, p, c);
 	}
+	if (p->runs_programs)
+		(void)buf_add_fmt(out,
+				  "complete -c %s -n __fish_use_subcommand "
+				  "-a '(__fish_complete_command)'\n",
+				  p->name);
 }
 
 int option_completion(const struct program *p, enum option_shell shell,
