@@ -93,7 +93,7 @@ enum net_mode {
 	    "an agent's login, which can be published; may repeat") \
 	ROW(RUNS, "runs", 0, "PATH", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
-	    "what an agent executes or obeys in its data; may repeat") \
+	    "programs and instructions in an agent's data; may repeat") \
 	ROW(PUBLISH, "publish", 0, "FILE[:KEYS]", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "the same as --login") \

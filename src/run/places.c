@@ -187,8 +187,7 @@ static int cover(struct run *run, const struct setting_item *item,
 		return r;
 	}
 	/* A real directory, in which the agent would obey a file. */
-	hb_fix(err, "remove what keeps '%.300s' from being a state directory",
-	       path);
+	hb_fix(err, "move '%.300s' away: it is no directory of your own", path);
 	return hb_fail(err, -HB_E_STATE, "'%.300s' would be real", path);
 }
 

@@ -74,12 +74,15 @@ says 'a script without its interpreter' 127 \
 printf '\177ELF but not really' >broken
 chmod +x broken
 like 'a broken executable' "$(run ./broken 2>&1; echo "$?")" '*12[67]'
-mkdir "$HOME/bin"
-cp /usr/bin/true "$HOME/bin/tool"
-PATH=$HOME/bin:$PATH says 'a command that is not in the view' 127 \
-	"holdback: 'tool' is not in the view: it lies at '$HOME/bin/tool'${nl}fix: --ro $HOME/bin" \
+# Another project: of any other directory of PATH the programs are shown.
+mkdir -p "$HOME/other/.git" "$HOME/other/bin" "$HOME/bin"
+cp /usr/bin/true "$HOME/other/bin/tool"
+PATH=$HOME/other/bin:$PATH says 'a command that is not in the view' 127 \
+	"holdback: 'tool' is not in the view: it lies at '$HOME/other/bin/tool'${nl}fix: --ro $HOME/other/bin" \
 	run tool
-PATH=$HOME/bin:$PATH check 'a command whose directory the fix shows runs' run --ro "$HOME/bin" tool
+PATH=$HOME/other/bin:$PATH check 'a command whose directory the fix shows runs' \
+	run --ro "$HOME/other/bin" tool
+rm -r "${HOME:?}/other"
 ln -s /usr/bin/basename "$HOME/bin/link"
 PATH=$HOME/bin:$PATH prints 'a link there to what is in the view' x \
 	run link /y/x
