@@ -115,7 +115,7 @@ static int take_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 		return add_line(c, line->origin, line->content,
 				line->content_len);
 	if (c->doc)
-		return add_line(c, NO_NEWLINE[0], NO_NEWLINE + 1,
+		return add_line(c, NO_NEWLINE[0], &NO_NEWLINE[1],
 				strlen(NO_NEWLINE) - 1);
 	if (!c->paint)
 		return 0;
@@ -186,7 +186,7 @@ static int paint_one(const struct side *side, uint64_t n, bool is_new,
 	if (end[-1] == '\n')
 		return 0;
 	if (c->doc)
-		return add_line(c, NO_NEWLINE[0], NO_NEWLINE + 1,
+		return add_line(c, NO_NEWLINE[0], &NO_NEWLINE[1],
 				strlen(NO_NEWLINE) - 1);
 	paint_words(c->paint, PAINT_PLAIN, NO_NEWLINE);
 	return 0;
