@@ -206,6 +206,17 @@ static bool is_program(const char *word, char *const *envp)
 	return word && (strchr(word, '/') || hb_stands_for(word, envp));
 }
 
+/* Without words and without a terminal there is nothing to say or ask. */
+static bool is_silent(const struct cli_values *values)
+{
+	bool is_quiet = false;
+
+	for (size_t i = 0; i < values->n_settings; i++)
+		is_quiet |= strcmp(values->settings[i].key, "quiet") == 0;
+	return is_quiet && !(hb_is_terminal(STDIN_FILENO) &&
+			     hb_is_terminal(STDERR_FILENO));
+}
+
 /*
  * Whether an earlier session may have changes here, which the user is told of
  * first.  That takes a look into it, and the memory of the other executable.
@@ -220,7 +231,8 @@ static bool may_go_on(const struct cli_values *values, char **operands,
 
 	if (values->is_continuing)
 		return true;
-	if (says_where(values) || !is_program(operands[0], envp) ||
+	if (says_where(values) || is_silent(values) ||
+	    !is_program(operands[0], envp) ||
 	    hb_store_open(&options, false, &store, NULL) < 0)
 		return false;
 	here = here_find(store, NULL);
