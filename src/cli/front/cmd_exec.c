@@ -8,6 +8,7 @@
 #include "cli/front/hand_over.h"
 #include "cli/front/here.h"
 #include "cli/front/table.h"
+#include "cli/front/table_run.h"
 #include "cli/show/doc.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"

@@ -213,8 +213,8 @@ static bool is_silent(const struct cli_values *values)
 
 	for (size_t i = 0; i < values->n_settings; i++)
 		is_quiet |= strcmp(values->settings[i].key, "quiet") == 0;
-	return is_quiet && !(hb_is_terminal(STDIN_FILENO) &&
-			     hb_is_terminal(STDERR_FILENO));
+	return is_quiet &&
+	       !(hb_is_terminal(STDIN_FILENO) && hb_is_terminal(STDERR_FILENO));
 }
 
 /*

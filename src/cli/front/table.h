@@ -93,12 +93,6 @@ extern const struct program cli_program;
 		.help = "the same, to this descriptor"                     \
 	}
 
-/*
- * The descriptor for those documents; 0: none.  -HB_E_USAGE: it cannot be
- * written to.
- */
-int cli_json_fd(const struct cli_values *values, struct hb_error *err);
-
 /* The options of the commands on sessions: table_session.c. */
 extern const struct option create_options[], exec_options[], keep_options[],
 	ls_options[], status_options[], diff_options[], gate_options[],

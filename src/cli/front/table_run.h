@@ -11,4 +11,10 @@ struct option;
 void cli_run_options(const struct cli_values *values, char *const *argv,
 		     char *const *envp, struct hb_run_options *ret_options);
 
+/*
+ * The descriptor for the documents of run and exec; 0: none.  -HB_E_USAGE: it
+ * cannot be written to.
+ */
+int cli_json_fd(const struct cli_values *values, struct hb_error *err);
+
 #endif
