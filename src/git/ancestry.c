@@ -37,6 +37,12 @@ static bool is_id_line(const char *value, struct git_id *ret_id)
 	return value && git_id_parse(value, strcspn(value, "\n"), ret_id);
 }
 
+/* The next of the lines "parent ID". */
+static bool take_parent(const char **at, struct git_id *ret_id)
+{
+	return is_id_line(take_line(at, "parent"), ret_id);
+}
+
 /* "Name <mail> 1234567890 +0100" */
 static int64_t date_of(const char *person)
 {
@@ -59,8 +65,8 @@ int git_commit_parse(const struct git_object *object,
 	    !is_id_line(take_line(&at, "tree"), &id))
 		return -EBADMSG;
 	c.parents = at;
-	while (is_id_line(take_line(&at, "parent"), &id))
-		c.n_parents++;
+	while (take_parent(&at, &id))
+		continue;
 	c.author = take_line(&at, "author");
 	c.committer = c.author ? take_line(&at, "committer") : NULL;
 	if (!c.committer)
@@ -75,17 +81,6 @@ int git_commit_parse(const struct git_object *object,
 	c.subject_len = strcspn(at, "\n");
 	*ret_commit = c;
 	return 0;
-}
-
-struct git_id git_commit_parent(const struct git_commit *commit, size_t i)
-{
-	const char *at = commit->parents;
-	struct git_id id = { "" };
-
-	for (; i > 0; i--)
-		(void)take_line(&at, "parent");
-	(void)is_id_line(take_line(&at, "parent"), &id);
-	return id;
 }
 
 enum flag {
@@ -176,10 +171,12 @@ static uint32_t heap_pop(struct walk *w)
 static int add_parents(struct walk *w, int64_t number,
 		       const struct git_commit *commit)
 {
+	const char *at = commit->parents;
+	struct git_id id;
+
 	w->nodes[number].parents = w->n_edges;
 	w->nodes[number].n_parents = 0;
-	for (size_t i = 0; i < commit->n_parents; i++) {
-		struct git_id id = git_commit_parent(commit, i);
+	while (take_parent(&at, &id)) {
 		int64_t parent = node_of(w, &id);
 
 		if (parent < 0)

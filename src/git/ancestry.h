@@ -11,7 +11,6 @@ struct objectstore;
 /* One commit, as its text says; all points into that. */
 struct git_commit {
 	const char *parents; /* lines "parent ID", one behind the other */
-	size_t n_parents;
 	const char *author, *committer; /* behind the word, to the line's end */
 	int64_t date;			/* of the committer; 0: none */
 	const char *end;		/* of the headers: the empty line */
@@ -26,9 +25,6 @@ struct git_commit {
  */
 int git_commit_parse(const struct git_object *object,
 		     struct git_commit *ret_commit);
-
-/* The i-th parent. */
-struct git_id git_commit_parent(const struct git_commit *commit, size_t i);
 
 /*
  * Commits that some references reach and others do not, as `git rev-list NEW
