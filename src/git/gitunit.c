@@ -119,11 +119,11 @@ bool git_is_lock(enum git_place place, const char *name)
 }
 
 /*
- * The last name of the path, or from the name `until` in a git directory on;
- * with the place that this is at.
+ * The last name of the path, or from a name in a git directory on that `is_end`
+ * knows; with the place that this is at.
  */
 static const char *descend(enum git_place *place, const char *path,
-			   const char *until)
+			   bool (*is_end)(const char *name))
 {
 	char name[NAME_MAX + 1];
 	size_t n;
@@ -134,10 +134,10 @@ static const char *descend(enum git_place *place, const char *path,
 			return NULL;
 		memcpy(name, path, n);
 		name[n] = '\0';
-		if (until && *place == GIT_TOP && strcmp(name, until) == 0)
+		if (is_end && *place == GIT_TOP && is_end(name))
 			return path;
 		if (path[n] == '\0')
-			return until ? NULL : path;
+			return is_end ? NULL : path;
 		*place = git_place_below(*place, name);
 	}
 }
@@ -149,10 +149,15 @@ bool git_is_index_path(enum git_place root, const char *path)
 	return name && git_is_index(root, name);
 }
 
+static bool is_objects(const char *name)
+{
+	return strcmp(name, "objects") == 0;
+}
+
 bool git_is_object_path(enum git_place root, const char *path)
 {
 	static const char hex[] = "0123456789abcdef";
-	const char *at = descend(&root, path, "objects");
+	const char *at = descend(&root, path, is_objects);
 	size_t n;
 
 	if (!at || at[strlen("objects")] != '/')
@@ -170,21 +175,7 @@ bool git_is_object_path(enum git_place root, const char *path)
 
 const char *git_path_in_unit(enum git_place root, const char *path)
 {
-	char name[NAME_MAX + 1];
-	size_t n;
-
-	for (;; path += n + 1) {
-		n = strcspn(path, "/");
-		if (n >= sizeof(name))
-			return NULL;
-		memcpy(name, path, n);
-		name[n] = '\0';
-		if (root == GIT_TOP && is_unit_name(name))
-			return path;
-		if (path[n] == '\0')
-			return NULL;
-		root = git_place_below(root, name);
-	}
+	return descend(&root, path, is_unit_name);
 }
 
 uint64_t git_index_name(int dir, const char *name)
