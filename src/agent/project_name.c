@@ -43,7 +43,10 @@ int project_slug(const char *path, char *ret, size_t size)
 			return -ENAMETOOLONG;
 		if (len == 4)
 			ret[at++] = '-';
-		ret[at++] = is_plain(c) ? (char)c : '-';
+		ret[at] = '-';
+		if (is_plain(c))
+			ret[at] = (char)c;
+		at++;
 		i += len;
 	}
 	if (at > SLUG_MAX)

@@ -7,6 +7,7 @@
 
 #include "base/auto.h"
 #include "changes/database.h"
+#include "git/gitunit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
  * deep path stays in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
- * ".git" is asked instead.  So does a database: the name of any of its files
- * stands for all of them.
+ * ".git" is asked instead, and the path of any part stands for all of them.  So
+ * does a database: the name of any of its files stands for all of them.
  */
 
 static size_t count_slashes(const char *s)
@@ -91,14 +92,6 @@ static bool cut_to_unit(char *path)
 	return false;
 }
 
-static bool passes(const struct changes_filter *filter, char *path, bool is_dir)
-{
-	if (filter->n_only > 0 &&
-	    !matches_any(filter->only, filter->n_only, path, is_dir))
-		return false;
-	return !matches_any(filter->except, filter->n_except, path, is_dir);
-}
-
 /* Whether the path lies in the repository that the change is part of. */
 static bool is_in_unit_of(const char *path, const struct change *change)
 {
@@ -115,6 +108,31 @@ static bool is_in_unit_of(const char *path, const struct change *change)
 			       (path[n] == '/' || path[n] == '\0');
 	}
 	return false;
+}
+
+/* Of patterns that are such a path, as a list of changes shows it. */
+static bool name_unit_of(const struct change *change,
+			 const char *const *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *path = patterns[i] + (patterns[i][0] == '/');
+
+		if (git_path_in_unit(GIT_OUTSIDE, path) &&
+		    is_in_unit_of(path, change))
+			return true;
+	}
+	return false;
+}
+
+static bool passes(const struct changes_filter *filter,
+		   const struct change *change, char *path, bool is_dir)
+{
+	if (filter->n_only > 0 &&
+	    !matches_any(filter->only, filter->n_only, path, is_dir) &&
+	    !name_unit_of(change, filter->only, filter->n_only))
+		return false;
+	return !matches_any(filter->except, filter->n_except, path, is_dir) &&
+	       !name_unit_of(change, filter->except, filter->n_except);
 }
 
 /* A repository's unit is one whole: a path inside of it stands for all. */
@@ -241,7 +259,7 @@ bool changes_filter_matches(const struct changes_filter *filter,
 		return passes_database(filter, change, path);
 	return is_covered(filter, change, change->path, false) &&
 	       !is_covered(filter, change, change->path, true) &&
-	       passes(filter, path, is_dir);
+	       passes(filter, change, path, is_dir);
 }
 
 static bool is_named(const char *const *globs, size_t n, const struct change *c)

@@ -233,23 +233,19 @@ static int mark_old(struct walk *w, uint32_t number)
 	auto_free uint32_t *stack = NULL;
 	size_t n = 0;
 
-	if (w->nodes[number].flags & OLD)
-		return 0;
-	for (;;) {
+	for (;; number = stack[--n]) {
 		struct node *node = &w->nodes[number];
+		bool is_known = node->flags & OLD;
 
-		if (!(node->flags & OLD)) {
-			node->flags |= OLD;
-			w->n_new -= (node->flags & WAITS) != 0;
-			for (size_t i = 0; i < node->n_parents; i++) {
-				if (grow(stack, n) < 0)
-					return -ENOMEM;
-				stack[n++] = w->edges[node->parents + i];
-			}
+		node->flags |= OLD;
+		w->n_new -= !is_known && node->flags & WAITS;
+		for (size_t i = 0; !is_known && i < node->n_parents; i++) {
+			if (grow(stack, n) < 0)
+				return -ENOMEM;
+			stack[n++] = w->edges[node->parents + i];
 		}
 		if (n == 0)
 			return 0;
-		number = stack[--n];
 	}
 }
 

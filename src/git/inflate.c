@@ -291,7 +291,7 @@ static int take_dynamic(struct stream *s)
 	memset(lengths, 0, sizeof(lengths));
 	if (r >= 0)
 		r = take_lengths(s, &literals, lengths,
-				 (size_t)(n_literals + n_distances));
+				 (size_t)n_literals + (size_t)n_distances);
 	if (r < 0)
 		return r;
 	/* Without an end no block ends. */

@@ -121,4 +121,27 @@ was=$(cksum <"$project/.git/objects/$object")
 in_box "cd .git/objects; rm -f $object; ln -s /etc/passwd $object"
 hb commit -y --no-gate @s >/dev/null 2>&1
 is 'an object that became a link stays a file' "$(cksum <"$project/.git/objects/$object")" "$was"
+
+# Both sides commit: each path of the conflict stands for all of the repository.
+new_repository
+in_box "$two; mkdir -p .git/hooks; echo x >.git/hooks/note"
+(cd "$project" && echo 2 >>g && git commit -qam beside)
+paths=$(hb status --json @s | python3 -c '
+import json, sys
+for change in json.load(sys.stdin)["changes"]:
+    if change.get("conflict"):
+        print(change["path"])')
+like 'two commits are a conflict of the repository' "$paths" '*.git/index*'
+is 'each path that is told settles it, for any side' "$(for path in $paths; do
+	hb commit -n --no-gate --theirs "$path" @s >/dev/null 2>&1 || echo "theirs $path"
+	hb commit -n --no-gate --ours "/$path" @s >/dev/null 2>&1 || echo "ours $path"
+	hb commit -n --no-gate --except "$path" @s >/dev/null 2>&1 || echo "except $path"
+done)" ''
+check_exit 'a path of .git that is no part of the repository settles nothing' 5 \
+	hb commit -n --no-gate --except .git/hooks/note @s
+check 'the session is committed without its repository' \
+	hb commit -y --no-gate --except .git/index @s
+is 'the commit of the host is there alone' "$(git_in log --format=%s | tr '\n' ,)" beside,one,
+check 'the file of the session is there' grep -q 2 "$project/f"
+check 'the repository of the host is whole' git_in fsck --strict
 finish

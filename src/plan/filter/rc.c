@@ -5,7 +5,6 @@
 #include "plan/filter/rc_toml.h"
 #include "plan/filter/rc_value.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,8 +89,12 @@ static void name_key(char *name, size_t size, const char *section,
 		     const char *key)
 {
 	(void)snprintf(name, size, "%s.%s", section, key);
-	for (; *name; name++)
-		*name = *name == '_' ? '-' : (char)tolower(*name);
+	for (; *name; name++) {
+		if (*name == '_')
+			*name = '-';
+		else if (*name >= 'A' && *name <= 'Z')
+			*name = (char)(*name - 'A' + 'a');
+	}
 }
 
 /* A line that begins with a blank belongs to the key before. */

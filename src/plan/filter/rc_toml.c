@@ -92,7 +92,8 @@ static int read_key(struct toml *t, char *name, char *raw)
 		r = add_piece(raw, from, (size_t)(end - from));
 		if (r >= 0)
 			r = add_piece(name, from + is_quoted,
-				      (size_t)(end - from) - 2U * is_quoted);
+				      (size_t)(end - from) -
+					      (is_quoted ? 2 : 0));
 		if (r < 0)
 			return r;
 		t->at = end;
@@ -177,11 +178,13 @@ static int add_value(struct toml *t, const char *name, const char *raw)
 {
 	bool is_string = *t->at == '"' || *t->at == '\'';
 	bool is_array = *t->at == '[';
-	char quote = is_string ? *t->at : '\0', value[VALUE_SIZE];
+	char quote = '\0', value[VALUE_SIZE];
 	size_t from = t->out->len;
 	const char *end;
 	int r;
 
+	if (is_string)
+		quote = *t->at;
 	if (is_string)
 		end = string_end(t->at);
 	else

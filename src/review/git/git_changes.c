@@ -72,15 +72,16 @@ static int add_commits(const struct repository *repo, const struct git_id *tip,
 	return 0;
 }
 
-static int tell(const struct telling *t, const struct gitref *old,
-		const struct gitref *new, struct hb_error *err)
+static int tell(const struct telling *t, const char *name,
+		const struct gitref *old, const struct gitref *new,
+		struct hb_error *err)
 {
 	auto_free struct told *told = malloc(sizeof(*told));
 	auto_ancestry struct ancestry lost = { 0 };
 	struct hb_git_ref ref = {
 		.resource = t->repo->resource,
 		.repository = t->repo->prefix,
-		.name = new ? new->name : old->name,
+		.name = name,
 		.old = old ? old->id.hex : NULL,
 		.new = new ? new->id.hex : NULL,
 	};
@@ -113,10 +114,12 @@ static int compare(const struct telling *t, struct hb_error *err)
 
 		i += order <= 0;
 		k += order >= 0;
-		if (order == 0 && git_id_is_same(&old->id, &new->id))
-			continue;
-		r = tell(t, order <= 0 ? old : NULL, order >= 0 ? new : NULL,
-			 err);
+		if (order < 0)
+			r = tell(t, old->name, old, NULL, err);
+		else if (order > 0)
+			r = tell(t, new->name, NULL, new, err);
+		else if (!git_id_is_same(&old->id, &new->id))
+			r = tell(t, new->name, old, new, err);
 	}
 	return r;
 }

@@ -209,7 +209,7 @@ static int make_dir(int dir, int base, const char *name, struct hb_error *err)
 static int open_parent(const struct job *j, const char *path,
 		       const char **ret_name, struct hb_error *err)
 {
-	auto_buf struct buf whole = BUF_INIT(2 * PATH_MAX);
+	auto_buf struct buf whole = BUF_INIT((size_t)2 * PATH_MAX);
 	auto_fd int dir = sys_openat(j->resource->upper, ".", DIR_FLAGS, 0);
 	auto_fd int base = sys_openat(j->resource->base, ".", DIR_FLAGS, 0);
 	const char *at, *slash;
@@ -394,7 +394,7 @@ static int move_branch(const struct job *j, const struct git_id *to,
 static void log_move(const struct job *j, const char *of,
 		     const struct git_id *from, const struct git_id *to)
 {
-	auto_buf struct buf path = BUF_INIT(2 * PATH_MAX);
+	auto_buf struct buf path = BUF_INIT((size_t)2 * PATH_MAX);
 	auto_buf struct buf line = BUF_INIT(4096);
 	auto_fd int fd = -1;
 
