@@ -118,6 +118,7 @@ int hb_session_create(struct hb_store *store,
 		      const struct hb_create_options *options,
 		      struct hb_error *err);
 
+/* The ways to look come first, up to HB_OPEN_CHECK. */
 enum hb_open {
 	/*
 	 * For looking: also while another process has the session, where the
@@ -125,7 +126,9 @@ enum hb_open {
 	 * interrupted stays so: `interrupted` of the info.
 	 */
 	HB_OPEN_LOOK,
-	/* The same with patience: it waits for a command that ends soon. */
+	/* The same without the lock: it settles nothing. */
+	HB_OPEN_GLANCE,
+	/* As for looking; it waits for a command that ends soon. */
 	HB_OPEN_CHECK,
 	HB_OPEN_CHANGE, /* with the lock, and recovered; else -HB_E_BUSY */
 	/* The same for who throws away: a commit that was cut short goes back

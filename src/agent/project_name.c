@@ -83,7 +83,7 @@ static void make_name(const char *path, char *ret, size_t size)
 static bool is_owned(int parent, const char *name, const char *project)
 {
 	auto_fd int dir = sys_openat(parent, name, DIR_FLAGS, 0);
-	char text[PATH_MAX];
+	char text[PATH_MAX] = { 0 };
 	ssize_t n = -1;
 
 	if (dir >= 0)

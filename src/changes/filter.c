@@ -19,8 +19,8 @@
  * deep path stays in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
- * ".git" is asked instead, and the path of any part stands for all of them.  So
- * does a database: the name of any of its files stands for all of them.
+ * ".git" is asked instead.  The path of any part stands for all of them, as the
+ * name of any file of a database does.
  */
 
 static size_t count_slashes(const char *s)

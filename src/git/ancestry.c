@@ -192,7 +192,7 @@ static int add_parents(struct walk *w, int64_t number,
 static int read_node(struct walk *w, int64_t number)
 {
 	struct git_object object = { 0 };
-	struct git_commit commit;
+	struct git_commit commit = { 0 };
 	int r;
 
 	r = objectstore_read(w->store, &w->nodes[number].id,

@@ -148,7 +148,7 @@ static int find(const struct gitpack *p, const unsigned char *id,
 int gitpack_find(const struct gitpack *pack, const struct git_id *id,
 		 uint64_t *ret_offset)
 {
-	unsigned char bytes[ID_MAX];
+	unsigned char bytes[ID_MAX] = { 0 };
 	size_t n = strlen(id->hex) / 2;
 
 	for (size_t i = 0; i < n; i++)

@@ -37,7 +37,8 @@ int gitrefs_add(struct gitrefs *refs, const char *name, const struct git_id *id)
 		free(copy);
 		return -ENOMEM;
 	}
-	refs->refs[refs->n++] = (struct gitref){ copy, *id };
+	refs->refs[refs->n].name = copy;
+	refs->refs[refs->n++].id = *id;
 	return 0;
 }
 

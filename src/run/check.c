@@ -57,30 +57,13 @@ static int find_command(struct hb_session *s, struct settings *settings,
 }
 
 /* In the process of its own; does not return. */
-static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
-			  const char *fork, const char *command, int out,
-			  pid_t parent)
+static _Noreturn void run_launch(struct launch *l, struct hb_store *store,
+				 const char *fork)
 {
-	char sh[] = "sh", c[] = "-c";
-	auto_free char *copy = strdup(command);
-	char *argv[] = { sh, c, copy, NULL };
-	const struct hb_run_options options = { .argv = argv,
-						.envp = store->envp };
-	struct launch *l = launch_new(&options);
 	struct hb_error err = { 0 };
 	char text[HB_TEXT_SIZE];
-	int null, r;
+	int r;
 
-	/* A supervisor that dies takes its box along. */
-	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
-		sys_exit(NOT_RUN);
-	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
-	if (null < 0 || !copy || !l || sys_dup_to(null, STDIN_FILENO) < 0 ||
-	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
-	    sys_dup_to(out, STDERR_FILENO) < 0)
-		sys_exit(NOT_RUN);
-	sys_close(out);
-	(void)sys_chdir(s->record.resources[0].source);
 	l->is_exec = true;
 	r = hb_session_open(store, fork, HB_OPEN_CHANGE, &l->session, &err);
 	if (r >= 0)
@@ -91,6 +74,34 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 		sys_exit(NOT_RUN);
 	}
 	sys_exit(ending_status(&l->box));
+}
+
+/* Likewise. */
+static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
+			  const char *fork, const char *command, int out,
+			  pid_t parent)
+{
+	char sh[] = "sh", c[] = "-c";
+	auto_free char *copy = strdup(command);
+	char *argv[] = { sh, c, copy, NULL };
+	const struct hb_run_options options = { .argv = argv,
+						.envp = store->envp };
+	struct launch *l = launch_new(&options);
+	int null;
+
+	/* A supervisor that dies takes its box along. */
+	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
+		sys_exit(NOT_RUN);
+	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
+	if (null < 0 || !copy || sys_dup_to(null, STDIN_FILENO) < 0 ||
+	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
+	    sys_dup_to(out, STDERR_FILENO) < 0)
+		sys_exit(NOT_RUN);
+	sys_close(out);
+	(void)sys_chdir(s->record.resources[0].source);
+	if (l)
+		run_launch(l, store, fork);
+	sys_exit(NOT_RUN);
 }
 
 /* Keeps the end of the output, until the last writer is gone. */

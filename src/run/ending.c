@@ -62,5 +62,7 @@ int ending_status(const struct box_result *result)
 struct hb_death ending_death(const struct box_result *result)
 {
 	/* A limit has a status of its own, however the command took it. */
-	return result->has_timed_out ? (struct hb_death){ 0 } : result->death;
+	const struct hb_death none = { 0 };
+
+	return result->has_timed_out ? none : result->death;
 }

@@ -85,7 +85,7 @@ static int read_record(struct hb_session *s, const char *name,
 
 static bool is_looking(enum hb_open how)
 {
-	return how == HB_OPEN_LOOK || how == HB_OPEN_CHECK;
+	return how <= HB_OPEN_CHECK;
 }
 
 static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
@@ -102,6 +102,8 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 	if (s->lock < 0)
 		return hb_fail(err, s->lock, "cannot open the lock of '%s'",
 			       name);
+	if (how == HB_OPEN_GLANCE)
+		return read_record(s, name, err);
 	for (int i = 0;; i++) {
 		r = sys_flock(s->lock);
 		if (r != -EWOULDBLOCK)

@@ -472,24 +472,24 @@ static int check_all(struct journal *j)
 static int new_reader(int fd, struct journal **ret_journal,
 		      struct hb_error *err)
 {
-	auto_journal struct journal *j = calloc(1, sizeof(*j));
+	auto_fd int own = fd;
+	struct journal *j;
 	struct sys_attr a;
 	int r;
 
-	if (!j) {
-		sys_close(fd);
-		return hb_fail(err, -ENOMEM, "cannot read the journal");
-	}
-	j->fd = fd;
 	r = sys_attr_at(fd, "", &a);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at the journal");
 	if (!S_ISREG(a.mode) || a.uid != sys_effective_uid())
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the journal belongs to another user");
+	j = calloc(1, sizeof(*j));
+	if (!j)
+		return hb_fail(err, -ENOMEM, "cannot read the journal");
+	j->fd = take_fd(&own);
 	j->end = a.size;
 	journal_to_start(j);
-	*ret_journal = take_ptr(&j);
+	*ret_journal = j;
 	return 0;
 }
 

@@ -20,7 +20,7 @@ value() {
 
 # Options and keys come from one table.
 keys() {
-	sed -n 's/^	ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' \
+	sed -n 's/^	ROW([A-Z_]*, "\([a-z-]*\)", .*/\1/p' \
 		"$HB_SOURCE/src/plan/keys.h" | sort
 }
 is 'every key is an option of run, and every option a key but those of the call' \

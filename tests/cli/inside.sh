@@ -40,7 +40,7 @@ kill "$keep"
 wait "$keep"
 
 # Inside, they are no settings: see above.
-is 'outside the variable is a setting' "$(HOLDBACK_SESSION=set told run -q --)" "1 set $project"
+is 'outside the variable is a setting' "$(HOLDBACK_SESSION='set' told run -q --)" "1 set $project"
 check_exit 'outside there is no setting of the other name' 125 env HOLDBACK_PROJECT=x "$HB_BIN" run true
 is 'the terminal keeps its name' "$(TERM=xterm-kitty TERMINFO=/usr/share/terminfo COLORTERM=truecolor TERM_PROGRAM=kitty \
 	"$HB_BIN" run -q --ephemeral -- sh -c 'echo "$TERM $TERMINFO $COLORTERM $TERM_PROGRAM"')" \

@@ -41,7 +41,7 @@ say(`ready ${process.stdout.columns}`);
 
 
 def session(sh):
-    sh.start("$HB_BIN node agent.js", "session node-1 · .* is copy-on-write")
+    sh.start("$HB_BIN node agent.js", r"session node-1 ·\s[\s\S]* is copy-on-write")
     sh.expect("<ready 80>")
     # ^C is a key for it, as in any program that draws.
     sh.type("\x03")

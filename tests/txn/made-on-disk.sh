@@ -12,7 +12,7 @@ strace -f -o "$trace" true 2>/dev/null || skip_all 'nothing can be traced here'
 
 # traced COMMAND...: its syncs, renames, executions and lines, with paths.
 traced() {
-	(cd "$project" && XDG_STATE_HOME=$state exec strace -f -y -qq -e signal=none \
+	(cd "${where:-$project}" && XDG_STATE_HOME=$state exec strace -f -y -qq -e signal=none \
 		-e trace=fsync,fdatasync,syncfs,renameat2,execve,write -o "$trace" "$@") \
 		>/dev/null 2>&1
 }
@@ -61,12 +61,17 @@ start() {
 	awk 'index($0, "execve(") && ++n == 2 { exit } { print }' "$trace"
 }
 
+# The second one is in another directory: an earlier session of its own one is
+# looked into first, by a program more.
+where=$TMPDIR/elsewhere
+mkdir "$where"
 for time in first second; do
 	traced "$HB_BIN" sh -c "echo $time >$time"
 	is "the $time run makes a session in three programs" \
 		"$(grep -c 'execve(' "$trace")" 3
 	is "the $time run waits for no disk before its command" \
 		"$(start | grep -c 'sync(\|syncfs(')" 0
+	where=$project
 done
 sessions=$state/holdback/sessions
 for path in "$sessions/sh-2" "$sessions/sh-2/r0" "$sessions/sh-2/r0/upper" "$sessions"; do
@@ -75,5 +80,7 @@ for path in "$sessions/sh-2" "$sessions/sh-2/r0" "$sessions/sh-2/r0/upper" "$ses
 done
 check 'the record after it has its name' eval 'before "is kept: " |
 	behind "sessions/sh-2/session.new>) " | synced "$sessions/sh-2"'
-rm -f "$trace"
+traced "$HB_BIN" -q sh -c 'echo third >third'
+is 'a quiet run beside a pending session is three programs' "$(grep -c 'execve(' "$trace")" 3
+rm -rf "$trace" "$TMPDIR/elsewhere"
 finish

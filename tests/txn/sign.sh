@@ -52,6 +52,18 @@ check 'packed commits and a packed branch are signed' hb commit -y --no-gate --s
 is 'packed: both commits have a good signature' "$(signed "$first..main")" 2
 check 'packed: the repository is whole' git_in fsck --strict
 
+# Whatever the name of the new object, its directory was there and is gone.
+new_session 'git init -q -b main . && echo f >f && git add f && git commit -qm one
+	cd .git/objects && for a in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
+		mkdir -p "${a}0" "${a}1" "${a}2" "${a}3" "${a}4" "${a}5" "${a}6" "${a}7" \
+			"${a}8" "${a}9" "${a}a" "${a}b" "${a}c" "${a}d" "${a}e" "${a}f"
+	done'
+first=$(git_in rev-parse HEAD)
+in_box "$two; git gc -q; rmdir .git/objects/?? 2>/dev/null"
+check 'commits whose directories of objects are gone are signed' hb commit -y --no-gate --sign @s
+is 'gone: both commits have a good signature' "$(signed "$first..main")" 2
+check 'gone: the repository is whole' git_in fsck --strict
+
 new_repository
 in_box "git checkout -q -b topic side; echo g >g; git add g; git $id commit -qm left
 	git checkout -q main; $two; git $id merge -q -m merged topic; git branch -D topic -q"
@@ -145,6 +157,7 @@ check 'ssh: a key that the agent has' hb commit -y --sign @s
 is 'agent: both commits have a good signature' "$(signed "$first..main")" 2
 ssh-agent -k >/dev/null
 mv "$HOME/elsewhere" "$HOME/key"
+# shellcheck disable=SC2088 # git expands it
 git config --global user.signingKey '~/key'
 
 # SHA-256, no commits, a mark.

@@ -37,7 +37,7 @@ static char tmp_var[] = "TMPDIR=/run/user/7";
 static char *environment[] = { path_var, term_var, lc_var,  lang_var,
 			       key_var,	 ssh_var,  tmp_var, NULL };
 
-#define ENTRIES_MAX 200
+#define ENTRIES_MAX 400
 
 /* A merged system, an ordinary user, a project in the home directory. */
 struct world {

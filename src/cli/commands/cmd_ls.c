@@ -59,7 +59,7 @@ static int list_one(void *ctx, const struct hb_session_info *info,
 	struct doc *doc = row->doc;
 	struct depth depth;
 
-	depth_look(row->store, info->name, &depth);
+	depth_look(row->store, info->name, HB_OPEN_GLANCE, &depth);
 	if (doc->is_json) {
 		json_object(&doc->json);
 		show_session_json(info, doc);

@@ -84,11 +84,13 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 			    : 0;
 	if (r >= 0)
 		r = hb_session_open(store, ref, how, &session, err);
-	if (r >= 0 && cmd_names_none(ref) && how == HB_OPEN_LOOK)
+	if (r >= 0 && cmd_names_none(ref) && how <= HB_OPEN_CHECK)
 		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)
 		r = fn(call, session, rest, ctx, err);
-	if (session && how <= HB_OPEN_CHECK && r != -HB_E_BUSY &&
+	/* A command that needs the lock says so, with a fix. */
+	if (session && how <= HB_OPEN_CHECK &&
+	    !(r == -HB_E_BUSY && err->fix[0]) &&
 	    hb_session_is_moving(session, r))
 		r = hb_session_fail_moving(session, err);
 	if (session && r < 0)

@@ -98,7 +98,7 @@ static void look(struct go_on *g, struct hb_store *store)
 			continue;
 		}
 		e->session = &g->here->sessions[i];
-		depth_look(store, e->session->name, &e->depth);
+		depth_look(store, e->session->name, HB_OPEN_LOOK, &e->depth);
 		g->n += e->depth.has_changes;
 	}
 }

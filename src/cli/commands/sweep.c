@@ -47,7 +47,7 @@ static int choose_one(void *ctx, const struct hb_session_info *info,
 
 	if (!is_old(sweep, info) || info->state == HB_STATE_UNREADABLE)
 		return 0;
-	depth_look(sweep->store, info->name, &swept.depth);
+	depth_look(sweep->store, info->name, HB_OPEN_GLANCE, &swept.depth);
 	if (sweep->values->committed && swept.depth.has_changes)
 		return 0;
 	if (info->state == HB_STATE_LIVE || info->state == HB_STATE_BUSY) {

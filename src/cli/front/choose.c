@@ -30,7 +30,7 @@ int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 
 	/* Opening the session used last gives a better error. */
 	for (size_t i = 0; here && here->n > 1 && i < here->n; i++) {
-		depth_look(store, here->sessions[i].name, &depth);
+		depth_look(store, here->sessions[i].name, HB_OPEN_LOOK, &depth);
 		if (!counts(&depth, by))
 			continue;
 		(void)buf_add_fmt(&list, "%s@%s", n > 0 ? ", " : "",

@@ -23,7 +23,8 @@ static int note_past(void *ctx, const struct hb_past *past,
 	return 0;
 }
 
-void depth_look(struct hb_store *store, const char *name, struct depth *ret)
+void depth_look(struct hb_store *store, const char *name, enum hb_open how,
+		struct depth *ret)
 {
 	const struct hb_changes_options options = { .without_hash = true };
 	struct hb_changes *changes = NULL;
@@ -32,7 +33,7 @@ void depth_look(struct hb_store *store, const char *name, struct depth *ret)
 
 	*ret = (struct depth){ .has_changes = true };
 	(void)snprintf(ref, sizeof(ref), "@%s", name);
-	if (hb_session_open(store, ref, HB_OPEN_LOOK, &session, NULL) < 0)
+	if (hb_session_open(store, ref, how, &session, NULL) < 0)
 		return;
 	(void)hb_session_marks(session, keep_mark, ret, NULL);
 	(void)hb_session_past(session, 1, note_past, ret, NULL);

@@ -17,7 +17,11 @@ struct depth {
 	char mark[HB_SESSION_NAME_SIZE]; /* the last one, or "" */
 };
 
-/* Fails never: a session that cannot be looked into is told so. */
-void depth_look(struct hb_store *store, const char *name, struct depth *ret);
+/*
+ * Fails never: a session that cannot be looked into is told so.  `how` is a way
+ * to look.
+ */
+void depth_look(struct hb_store *store, const char *name, enum hb_open how,
+		struct depth *ret);
 
 #endif

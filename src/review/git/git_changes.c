@@ -110,15 +110,15 @@ static int compare(const struct telling *t, struct hb_error *err)
 	while (r >= 0 && (i < a->n || k < b->n)) {
 		const struct gitref *old = i < a->n ? &a->refs[i] : NULL;
 		const struct gitref *new = k < b->n ? &b->refs[k] : NULL;
-		int order = !old ? 1 : !new ? -1 : strcmp(old->name, new->name);
+		int order = old && new ? strcmp(old->name, new->name) : 0;
 
-		i += order <= 0;
-		k += order >= 0;
-		if (order < 0)
+		i += !new || order <= 0;
+		k += !old || order >= 0;
+		if (old && (!new || order < 0))
 			r = tell(t, old->name, old, NULL, err);
-		else if (order > 0)
+		else if (new && (!old || order > 0))
 			r = tell(t, new->name, NULL, new, err);
-		else if (!git_id_is_same(&old->id, &new->id))
+		else if (old && new && !git_id_is_same(&old->id, &new->id))
 			r = tell(t, new->name, old, new, err);
 	}
 	return r;

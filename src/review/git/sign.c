@@ -18,6 +18,7 @@
 #include "sys/kernel.h"
 #include "tree/carry.h"
 #include "tree/entry.h"
+#include "tree/overlay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,6 +203,22 @@ static int make_dir(int dir, int base, const char *name, struct hb_error *err)
 	return r < 0 ? r : take_fd(&fd);
 }
 
+/* git removes a directory of objects that it has packed. */
+static int make_again(int dir, int base, const char *name, struct hb_error *err)
+{
+	struct entry entry;
+	auto_fd int fd = -1;
+	int r = entry_read_layer(dir, name, &entry, err);
+
+	if (r >= 0)
+		r = entry.is_whiteout ? sys_unlinkat(dir, name, 0) : -ENOTDIR;
+	if (r >= 0)
+		r = fd = make_dir(dir, base, name, err);
+	if (r >= 0)
+		r = sys_set_xattr(fd, OVERLAY_PREFIX "opaque", "y", 1);
+	return r < 0 ? r : take_fd(&fd);
+}
+
 /*
  * The directory of the layer that a path of the git directory lies in, which is
  * made where it is missing; and the last name.
@@ -230,6 +247,8 @@ static int open_parent(const struct job *j, const char *path,
 		next = sys_openat(dir, name, DIR_FLAGS, 0);
 		if (next == -ENOENT)
 			next = make_dir(dir, base, name, err);
+		else if (next == -ENOTDIR)
+			next = make_again(dir, base, name, err);
 		if (next < 0)
 			return next;
 		below = base < 0 ? -1 : sys_openat(base, name, DIR_FLAGS, 0);
@@ -330,7 +349,7 @@ static int sign_one(struct job *j, const struct ancestry_item *item,
 		    struct hb_error *err)
 {
 	struct git_object object = { 0 };
-	struct git_commit commit;
+	struct git_commit commit = { 0 };
 	int r = objectstore_read(j->repo->objects, &item->id,
 				 OBJECTSTORE_COMMIT_MAX, &object);
 
