@@ -19,8 +19,8 @@
  * deep path stays in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
- * ".git" is asked instead.  The path of any part stands for all of them, as the
- * name of any file of a database does.
+ * ".git" is asked instead.  A path of any part leaves all of them out, or takes
+ * one side for all.  The name of any file of a database stands for all of them.
  */
 
 static size_t count_slashes(const char *s)
@@ -128,8 +128,7 @@ static bool passes(const struct changes_filter *filter,
 		   const struct change *change, char *path, bool is_dir)
 {
 	if (filter->n_only > 0 &&
-	    !matches_any(filter->only, filter->n_only, path, is_dir) &&
-	    !name_unit_of(change, filter->only, filter->n_only))
+	    !matches_any(filter->only, filter->n_only, path, is_dir))
 		return false;
 	return !matches_any(filter->except, filter->n_except, path, is_dir) &&
 	       !name_unit_of(change, filter->except, filter->n_except);
@@ -266,7 +265,8 @@ static bool is_named(const char *const *globs, size_t n, const struct change *c)
 {
 	const struct changes_filter f = { .only = globs, .n_only = n };
 
-	return n > 0 && changes_filter_passes(&f, c);
+	return name_unit_of(c, globs, n) ||
+	       (n > 0 && changes_filter_passes(&f, c));
 }
 
 bool changes_choice_takes(const struct changes_choice *choice,

@@ -78,7 +78,11 @@ static void a_unit_is_never_split(void)
 {
 	CHECK(passes(".git", NULL, ".git/index", CHANGE_GIT, false));
 	CHECK(!passes(".git/index", NULL, ".git/index", CHANGE_GIT, false));
-	CHECK(passes(NULL, ".git/index", ".git/index", CHANGE_GIT, false));
+	CHECK(!passes(NULL, ".git/index", ".git/index", CHANGE_GIT, false));
+	CHECK(!passes(NULL, "/.git/index", ".git/refs/heads/x", CHANGE_GIT,
+		      false));
+	CHECK(passes(NULL, "x/.git/index", ".git/index", CHANGE_GIT, false));
+	CHECK(passes(NULL, ".git/hooks/x", ".git/index", CHANGE_GIT, false));
 	CHECK(!passes("index", NULL, "x/.git/index", CHANGE_GIT, false));
 	CHECK(passes("x", NULL, "x/.git/objects/index", CHANGE_GIT, false));
 	/* Hooks are their own. */
