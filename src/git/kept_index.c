@@ -168,15 +168,20 @@ static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
 	return sys_pread_full(*(const int *)ctx, buf, size, offset);
 }
 
-bool kept_index_is_same(int dir, const char *path, const struct side *base)
+int kept_index_open(int dir, const char *path, uint64_t *ret_size)
 {
 	char name[NAME_SIZE];
-	uint64_t size = 0;
-	auto_fd int now = -1;
-	auto_fd int then = -1;
 
 	name_of(path, name);
-	then = access_open_regular(dir, name, &size);
+	return access_open_regular(dir, name, ret_size);
+}
+
+bool kept_index_is_same(int dir, const char *path, const struct side *base)
+{
+	uint64_t size = 0;
+	auto_fd int now = -1;
+	auto_fd int then = kept_index_open(dir, path, &size);
+
 	if (then < 0)
 		return false;
 	now = access_open_file(base->dir, base->name, base->entry, false, NULL);

@@ -42,4 +42,7 @@ void kept_index_share(int from, int to);
 /* Whether the base's index at the path has the entries of the copy. */
 bool kept_index_is_same(int dir, const char *path, const struct side *base);
 
+/* The copy of the index at the path, and its size.  -ENOENT: there is none. */
+int kept_index_open(int dir, const char *path, uint64_t *ret_size);
+
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_GIT_INDEXMERGE_H
+#define HB_GIT_INDEXMERGE_H
+
+#include "git/gitindex.h"
+
+#include <stdbool.h>
+#include <time.h>
+
+struct buf;
+
+/*
+ * Merges three versions of an index by entry: the one of T0, the base's and the
+ * session's.  An entry is a path with its stages, each with mode, object and
+ * flags; stat data does not count.
+ *
+ * What one side changed is taken.  What both changed in the same way is too.
+ * Anything else is a conflict of that path, and the base's entry stays.
+ */
+#define INDEXMERGE_MAX ((size_t)256 << 20) /* bytes of the result */
+
+/* One version; without a reader it has no entries. */
+struct indexmerge_side {
+	gitindex_read_fn read;
+	void *ctx;
+	uint64_t size;
+};
+
+/* The numbers as an index has them: the lower 32 bits of each. */
+struct indexmerge_stat {
+	struct timespec ctime, mtime;
+	uint64_t dev, ino, size;
+	uint32_t uid, gid;
+};
+
+struct indexmerge_request {
+	struct indexmerge_side then, base, session;
+	size_t id_size; /* 20 or 32 */
+	/* When the base's index was written: git's rule of racy entries. */
+	struct timespec base_mtime;
+	/*
+	 * Stat data for an entry of the session that is taken.  1: the file of
+	 * the work tree is the very object that we placed, and this is its
+	 * data; 0: not.  Then, and without the function, all of it is zero, and
+	 * git looks at the file.
+	 */
+	int (*stat)(void *ctx, const char *path, struct indexmerge_stat *ret);
+	void (*conflict)(void *ctx, const char *path); /* may be NULL */
+	void *ctx;
+};
+
+struct indexmerge_result {
+	bool is_changed; /* it differs from the base's */
+	size_t n_taken;	 /* entries of the session */
+	size_t n_conflicts;
+};
+
+/*
+ * Adds the merged index to `out`: version 2, or 3 where an entry needs it,
+ * without extensions.  Stat data of an entry of the base stays, but where the
+ * entry is racy.  -EBADMSG: one of them is no index, or not in order; -EFBIG,
+ * or the reader's error.
+ */
+int indexmerge(const struct indexmerge_request *request, struct buf *out,
+	       struct indexmerge_result *ret);
+
+#endif
