@@ -37,8 +37,7 @@ static bool is_id_line(const char *value, struct git_id *ret_id)
 	return value && git_id_parse(value, strcspn(value, "\n"), ret_id);
 }
 
-/* The next of the lines "parent ID". */
-static bool take_parent(const char **at, struct git_id *ret_id)
+bool git_commit_parent(const char **at, struct git_id *ret_id)
 {
 	return is_id_line(take_line(at, "parent"), ret_id);
 }
@@ -62,10 +61,10 @@ int git_commit_parse(const struct git_object *object,
 	struct git_id id;
 
 	if (object->type != GIT_COMMIT || memchr(at, '\0', object->size) ||
-	    !is_id_line(take_line(&at, "tree"), &id))
+	    !is_id_line(take_line(&at, "tree"), &c.tree))
 		return -EBADMSG;
 	c.parents = at;
-	while (take_parent(&at, &id))
+	while (git_commit_parent(&at, &id))
 		continue;
 	c.author = take_line(&at, "author");
 	c.committer = c.author ? take_line(&at, "committer") : NULL;
@@ -176,7 +175,7 @@ static int add_parents(struct walk *w, int64_t number,
 
 	w->nodes[number].parents = w->n_edges;
 	w->nodes[number].n_parents = 0;
-	while (take_parent(&at, &id)) {
+	while (git_commit_parent(&at, &id)) {
 		int64_t parent = node_of(w, &id);
 
 		if (parent < 0)

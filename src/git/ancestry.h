@@ -10,6 +10,7 @@ struct objectstore;
 
 /* One commit, as its text says; all points into that. */
 struct git_commit {
+	struct git_id tree;
 	const char *parents; /* lines "parent ID", one behind the other */
 	const char *author, *committer; /* behind the word, to the line's end */
 	int64_t date;			/* of the committer; 0: none */
@@ -25,6 +26,9 @@ struct git_commit {
  */
 int git_commit_parse(const struct git_object *object,
 		     struct git_commit *ret_commit);
+
+/* The next of `parents`, which `*at` goes behind; false: there is none. */
+bool git_commit_parent(const char **at, struct git_id *ret_id);
 
 /*
  * Commits that some references reach and others do not, as `git rev-list NEW
