@@ -284,8 +284,8 @@ static int run(struct walk *w)
 	return r;
 }
 
-/* A tag leads to what it names. */
-static int peel(struct walk *w, const struct git_id *from, struct git_id *ret)
+int ancestry_peel(struct objectstore *store, const struct git_id *from,
+		  struct git_id *ret)
 {
 	struct git_id id = *from;
 
@@ -293,7 +293,7 @@ static int peel(struct walk *w, const struct git_id *from, struct git_id *ret)
 		auto_free char *text = NULL;
 		struct git_object object = { 0 };
 		const char *at;
-		int r = objectstore_read(w->store, &id, OBJECTSTORE_COMMIT_MAX,
+		int r = objectstore_read(store, &id, OBJECTSTORE_COMMIT_MAX,
 					 &object);
 
 		if (r < 0)
@@ -318,7 +318,7 @@ static int begin(struct walk *w, const struct git_id *ids, size_t n,
 		struct git_id id;
 		int64_t number;
 
-		r = peel(w, &ids[i], &id);
+		r = ancestry_peel(w->store, &ids[i], &id);
 		if (r == -ENOENT && is_old) {
 			r = 0;
 			continue;

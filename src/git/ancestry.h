@@ -31,6 +31,19 @@ int git_commit_parse(const struct git_object *object,
 bool git_commit_parent(const char **at, struct git_id *ret_id);
 
 /*
+ * Reads the next of the lines that `parents` points at, and goes behind it;
+ * false: there is none.
+ */
+bool git_commit_parent(const char **at, struct git_id *ret_id);
+
+/*
+ * The commit that an id leads to, by way of tags or not.  -ENOENT: none;
+ * -EFBIG, -ENOMEM as objectstore_read().
+ */
+int ancestry_peel(struct objectstore *store, const struct git_id *from,
+		  struct git_id *ret);
+
+/*
  * Commits that some references reach and others do not, as `git rev-list NEW
  * --not OLD`.  Both sides are read in the order of their dates until only old
  * ones are left.  So dates that are wrong by years can make it name too many.

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFS "refs/"
+#define REFS	  "refs/"
+#define WORKTREES "worktrees/"
 
 void gitrefs_done(struct gitrefs *refs)
 {
@@ -128,20 +129,77 @@ static int add_file(void *ctx, const struct tree_visit *visit,
 	return gitrefs_add(ctx, name, &id);
 }
 
-int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix)
+static int open_below(int root, const char *prefix, const char *name)
 {
 	char path[PATH_MAX];
-	auto_fd int dir = -1;
-	int n = snprintf(path, sizeof(path), "%s%srefs", prefix,
-			 prefix[0] ? "/" : "");
+	int n = snprintf(path, sizeof(path), "%s%s%s", prefix,
+			 prefix[0] ? "/" : "", name);
 
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return -ENAMETOOLONG;
-	dir = sys_openat2(root, path, O_RDONLY | O_DIRECTORY, 0,
-			  K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
+	return sys_openat2(root, path, O_RDONLY | O_DIRECTORY, 0,
+			   K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
+}
+
+int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix)
+{
+	auto_fd int dir = open_below(root, prefix, REFS);
+
 	if (dir < 0)
-		return 0;
+		return dir == -ENAMETOOLONG ? dir : 0;
 	return tree_walk(dir, ".", TREE_LENIENT, add_file, refs, NULL);
+}
+
+/* One HEAD, if it is an id. */
+static int add_head(struct gitrefs *refs, int root, const char *prefix,
+		    const char *name)
+{
+	auto_free char *text = NULL;
+	const char *other;
+	struct git_id id;
+	int r = gitref_read_file(root, prefix, name, GITREFS_FILE_MAX, &text);
+
+	if (r < 0 || gitref_parse(text, &id, &other) != 1)
+		return r == -ENOMEM ? r : 0;
+	return gitrefs_add(refs, name, &id);
+}
+
+struct heads {
+	struct gitrefs *refs;
+	int root;
+	const char *prefix;
+};
+
+/* Of type tree_fn, in worktrees/. */
+static int add_worktree(void *ctx, const struct tree_visit *visit,
+			struct hb_error *err)
+{
+	const struct heads *heads = ctx;
+	char name[GITREFS_NAME_MAX + 1];
+	int n, r;
+
+	(void)err;
+	if (!S_ISDIR(visit->attr.mode))
+		return 0;
+	n = snprintf(name, sizeof(name), WORKTREES "%s/HEAD", visit->name);
+	if (n < 0 || (size_t)n >= sizeof(name))
+		return TREE_SKIP;
+	r = add_head(heads->refs, heads->root, heads->prefix, name);
+	return r < 0 ? r : TREE_SKIP;
+}
+
+int gitrefs_add_heads(struct gitrefs *refs, int root, const char *prefix)
+{
+	struct heads heads = { refs, root, prefix };
+	auto_fd int dir = -1;
+	int r = add_head(refs, root, prefix, "HEAD");
+
+	if (r >= 0)
+		dir = open_below(root, prefix, WORKTREES);
+	if (dir < 0)
+		return r;
+	return tree_walk(dir, ".", TREE_FLAT | TREE_LENIENT, add_worktree,
+			 &heads, NULL);
 }
 
 int gitrefs_add_packed_file(struct gitrefs *refs, int root, const char *prefix)

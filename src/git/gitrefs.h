@@ -40,6 +40,12 @@ int gitrefs_add_packed(struct gitrefs *refs, const char *text);
  */
 int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix);
 
+/*
+ * HEAD there, and that of each worktree as "worktrees/NAME/HEAD", if it is
+ * detached: it holds an id, which no reference below refs/ need have.
+ */
+int gitrefs_add_heads(struct gitrefs *refs, int root, const char *prefix);
+
 /* The same of packed-refs there. */
 int gitrefs_add_packed_file(struct gitrefs *refs, int root, const char *prefix);
 

@@ -268,7 +268,7 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 		r = show_all(info, changes, values, &doc, err);
 	if (r >= 0 && (!look->is_plain || doc.is_json))
 		r = show_ignored(info, changes, &doc, err);
-	if (r >= 0 && !look->is_plain && !values->since)
+	if (r >= 0 && (!look->is_plain || doc.is_json) && !values->since)
 		r = git_show(session, changes, &doc, err);
 	if (r >= 0 && !look->is_plain && !values->since)
 		r = screen_gate(session, changes, &doc, err);

@@ -10,11 +10,13 @@
 #include "cli/diff/tally.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "cli/show/git_text.h"
 #include "cli/show/gone_text.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "holdback/git.h"
 #include "holdback/holdback.h"
 #include "holdback/state.h"
 
@@ -83,6 +85,19 @@ static int paint_state(struct hb_session *session, struct paint *paint,
 	return r;
 }
 
+/* Of type hb_git_fn. */
+static int paint_ref(void *ctx, const struct hb_git_ref *ref,
+		     struct hb_error *err)
+{
+	struct paint *paint = ctx;
+	auto_buf struct buf line = BUF_INIT(WORDS_MAX);
+
+	if (git_text_line(ref, &line) < 0)
+		return hb_fail(err, line.error, "cannot name a reference");
+	paint_words(paint, PAINT_META, "# git: %s", buf_str(&line));
+	return paint_flow(paint, err);
+}
+
 static int paint_patches(const struct cmd_call *call,
 			 struct hb_session *session, struct hb_changes *changes,
 			 struct paint *paint, struct hb_error *err)
@@ -105,6 +120,8 @@ static int paint_patches(const struct cmd_call *call,
 	}
 	if (r >= 0)
 		r = patch_end(&patch, err);
+	if (r >= 0 && !call->values->since)
+		r = hb_changes_git(session, changes, paint_ref, paint, err);
 	if (r >= 0)
 		r = hb_changes_ignored(changes, paint_ignored, &list, err);
 	if (r >= 0)
@@ -131,8 +148,9 @@ static int paint_stat(struct tally *tally, unsigned columns,
 	return 0;
 }
 
-static int print_json(struct hb_session *session, struct tally *tally,
-		      bool with_hunks, struct hb_error *err)
+static int print_json(const struct cli_values *values,
+		      struct hb_session *session, struct tally *tally,
+		      struct hb_error *err)
 {
 	auto_doc struct doc doc = { 0 };
 	int r;
@@ -142,7 +160,9 @@ static int print_json(struct hb_session *session, struct tally *tally,
 	json_object(&doc.json);
 	show_session_json(tally->info, &doc);
 	json_end(&doc.json);
-	r = tally_json(tally, with_hunks, &doc, err);
+	r = tally_json(tally, !values->stat, &doc, err);
+	if (r >= 0 && !values->since)
+		r = git_show(session, tally->changes, &doc, err);
 	if (r >= 0)
 		r = show_ignored(tally->info, tally->changes, &doc, err);
 	if (r >= 0)
@@ -178,7 +198,7 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 					 &sink->pager, err);
 	sink->paint.pager = sink->pager;
 	if (r >= 0 && values->json)
-		r = print_json(session, &tally, !values->stat, err);
+		r = print_json(values, session, &tally, err);
 	else if (r >= 0 && values->stat)
 		r = paint_stat(&tally, sink->columns, &sink->paint, err);
 	else if (r >= 0)

@@ -10,9 +10,11 @@
 #include "cli/diff/way_on.h"
 #include "cli/show/doc.h"
 #include "cli/show/ended_doc.h"
+#include "cli/show/git_text.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
+#include "holdback/git.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 
@@ -29,6 +31,7 @@
 #define TEXT_MAX  ((size_t)1 << 20)
 #define NAME_WIDE 60
 
+#define REFS_MAX   10 /* lines about branches and tags */
 #define SIGNAL_MAX 64
 
 struct ended {
@@ -40,6 +43,7 @@ struct ended {
 	struct hb_changes *changes;
 	struct tally tally;
 	bool has_lines;
+	size_t n_refs;
 	struct buf out;
 };
 
@@ -132,6 +136,34 @@ static int add_rows(struct ended *e, bool measure, size_t *wide,
 	return hb_changes_rewind(e->changes, err);
 }
 
+/* Of type hb_git_fn. */
+static int add_ref(void *ctx, const struct hb_git_ref *ref,
+		   struct hb_error *err)
+{
+	struct ended *e = ctx;
+
+	(void)err;
+	if (e->n_refs++ >= REFS_MAX)
+		return 0;
+	(void)buf_add_str(&e->out, "  ");
+	(void)git_text_line(ref, &e->out);
+	return buf_add_char(&e->out, '\n');
+}
+
+/* What the command did with git: commits, branches, tags. */
+static int add_refs(struct ended *e, struct hb_error *err)
+{
+	int r;
+
+	if (hb_changes_summary(e->changes)->n_git == 0)
+		return 0;
+	r = hb_changes_git(e->session, e->changes, add_ref, e, err);
+	if (r >= 0 && e->n_refs > REFS_MAX)
+		(void)buf_add_fmt(&e->out, "  … and %zu more of git\n",
+				  e->n_refs - REFS_MAX);
+	return r;
+}
+
 /* The last line: the command that goes on, of the agent as well. */
 static int add_way_on(struct ended *e)
 {
@@ -160,6 +192,8 @@ static int make_picture(struct ended *e, struct hb_error *err)
 		r = add_rows(e, true, &wide, err);
 	if (r >= 0)
 		r = add_rows(e, false, &wide, err);
+	if (r >= 0)
+		r = add_refs(e, err);
 	if (r < 0)
 		return r;
 	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
@@ -171,13 +205,16 @@ static int make_picture(struct ended *e, struct hb_error *err)
 	return add_way_on(e);
 }
 
-static int make_line(struct ended *e)
+static int make_line(struct ended *e, struct hb_error *err)
 {
+	int r;
+
 	(void)buf_add_fmt(&e->out, "holdback: session %s is kept: ",
 			  hb_session_info(e->session)->name);
 	(void)show_summary(hb_changes_summary(e->changes), &e->out);
 	(void)buf_add_char(&e->out, '\n');
-	return add_way_on(e);
+	r = add_refs(e, err);
+	return r < 0 ? r : add_way_on(e);
 }
 
 static int show(struct ended *e, struct hb_error *err)
@@ -198,7 +235,8 @@ static int show(struct ended *e, struct hb_error *err)
 	if (e->result.is_quiet)
 		return 0;
 	tally_init(&e->tally, hb_session_info(e->session), e->changes, false);
-	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err) : make_line(e);
+	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err)
+					  : make_line(e, err);
 	tally_done(&e->tally);
 	if (r >= 0 && !e->out.error)
 		(void)fputs(buf_str(&e->out), stderr);
@@ -213,8 +251,11 @@ static void tell_result(struct ended *e)
 	if (e->json_fd == 0)
 		return;
 	ended_doc_begin(&doc, &e->result);
-	if (e->changes && e->result.session[0])
+	if (e->changes && e->result.session[0]) {
+		/* A document without it is better than none. */
+		(void)git_show(e->session, e->changes, &doc, NULL);
 		show_summary_json(hb_changes_summary(e->changes), &doc);
+	}
 	(void)doc_end(&doc, NULL);
 }
 

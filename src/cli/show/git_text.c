@@ -16,13 +16,17 @@ struct listing {
 	struct doc *doc;
 };
 
-/* Where references begin, what they are called, and how that is shown. */
+/* Where references begin, and how each kind is shown. */
 static const struct kind {
-	const char *start, *shown, *word;
+	const char *start;
+	size_t cut; /* of the name: the rest is shown, behind `shown` */
+	const char *shown, *added, *deleted;
 } kinds[] = {
-	{ "refs/heads/", "", "branch" },
-	{ "refs/tags/", "tag ", "tag" },
-	{ "", "", "reference" },
+	{ "refs/heads/", 11, "", "new branch", "branch deleted" },
+	{ "refs/tags/", 10, "tag ", "new tag", "tag deleted" },
+	{ "refs/", 0, "", "new reference", "reference deleted" },
+	/* A HEAD has no other value of its own. */
+	{ "", 0, "", "detached, on no branch", "on a branch again" },
 };
 
 static const struct kind *kind_of(const char *name)
@@ -69,28 +73,17 @@ static void add_commits(const struct hb_git_ref *ref, struct buf *out)
 		(void)buf_add_str(out, ref->n_commits > n ? ", …)" : ")");
 }
 
-static void add_line(const struct hb_git_ref *ref, struct buf *out)
+static void add_move(const struct hb_git_ref *ref, const struct kind *kind,
+		     struct buf *out)
 {
-	const struct kind *kind;
-	const char *name;
-
-	if (!ref->name) {
-		(void)buf_add_str(
-			out, "references that cannot be read or are too many");
-		return;
-	}
-	kind = kind_of(ref->name);
-	name = ref->name + strlen(kind->start);
-	(void)buf_add_str(out, kind->shown);
-	(void)quote_name(name, strlen(name), out);
-	(void)buf_add_str(out, ": ");
 	if (!ref->new)
-		(void)buf_add_fmt(out, "%s deleted", kind->word);
+		(void)buf_add_str(out, kind->deleted);
 	else if (!ref->old)
-		(void)buf_add_fmt(out, "new %s%s", kind->word,
-				  ref->n_commits > 0 ? ", " : "");
+		(void)buf_add_str(out, kind->added);
 	else if (ref->n_commits == 0)
 		(void)buf_add_fmt(out, "moved to %.*s", ID_SHOWN, ref->new);
+	if (ref->n_commits > 0 && !ref->old)
+		(void)buf_add_str(out, ", ");
 	if (ref->n_commits > 0)
 		add_commits(ref, out);
 	if (ref->n_lost > 0)
@@ -101,6 +94,28 @@ static void add_line(const struct hb_git_ref *ref, struct buf *out)
 			ref->n_lost == 1 ? "is" : "are");
 	if (ref->is_unknown)
 		(void)buf_add_str(out, "; its commits are too many to count");
+}
+
+int git_text_line(const struct hb_git_ref *ref, struct buf *out)
+{
+	const struct kind *kind;
+	const char *name;
+
+	/* Its own repository is known without. */
+	if (strcmp(ref->repository, ".git") != 0 && ref->repository[0]) {
+		(void)quote_name(ref->repository, strlen(ref->repository), out);
+		(void)buf_add_char(out, ' ');
+	}
+	if (!ref->name)
+		return buf_add_str(
+			out, "references that cannot be read or are too many");
+	kind = kind_of(ref->name);
+	name = ref->name + kind->cut;
+	(void)buf_add_str(out, kind->shown);
+	(void)quote_name(name, strlen(name), out);
+	(void)buf_add_str(out, ": ");
+	add_move(ref, kind, out);
+	return out->error;
 }
 
 static void add_object(const struct hb_git_ref *ref, const char *source,
@@ -142,13 +157,7 @@ static int show_one(void *ctx, const struct hb_git_ref *ref,
 		return doc_flow(doc, err);
 	}
 	(void)buf_add_str(&doc->out, "  ");
-	/* Its own repository is known without. */
-	if (strcmp(ref->repository, ".git") != 0 && ref->repository[0]) {
-		(void)quote_name(ref->repository, strlen(ref->repository),
-				 &doc->out);
-		(void)buf_add_char(&doc->out, ' ');
-	}
-	add_line(ref, &doc->out);
+	(void)git_text_line(ref, &doc->out);
 	(void)buf_add_char(&doc->out, '\n');
 	return doc_flow(doc, err);
 }

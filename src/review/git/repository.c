@@ -23,7 +23,7 @@
 #define WORD	    "cannot look at the repository"
 #define OLD_MAX	    4096 /* references of one side that a walk begins at */
 #define PACKED	    "packed-refs"
-#define WORKTREES   "worktrees/"
+#define HEAD	    "HEAD"
 #define MODULES_MAX 256 /* repositories */
 
 void repositories_done(struct repositories *repositories)
@@ -35,6 +35,7 @@ void repositories_done(struct repositories *repositories)
 		free(repo->packed);
 		free(repo->head);
 		gitrefs_done(&repo->touched);
+		gitrefs_done(&repo->heads);
 		gitrefs_done(&repo->old);
 		gitrefs_done(&repo->new);
 		objectstore_free(repo->objects);
@@ -88,20 +89,61 @@ static char *read_new(struct hb_changes *changes,
 	return take_ptr(&text);
 }
 
-static int touch(struct repository *repo, const char *name, char *text)
+static int touch(struct gitrefs *list, const char *name, const char *text)
 {
+	auto_free char *copy = text ? strdup(text) : NULL;
 	struct git_id id = { "" };
 	const char *other;
 
+	if (text && !copy)
+		return -ENOMEM;
 	/* A name of another reference is not followed: it counts as none. */
-	if (text && gitref_parse(text, &id, &other) != 1)
+	if (copy && gitref_parse(copy, &id, &other) != 1)
 		id.hex[0] = '\0';
-	return gitrefs_add(&repo->touched, name, &id);
+	return gitrefs_add(list, name, &id);
 }
 
 static bool is_ref(const char *rest)
 {
 	return strncmp(rest, "refs/", 5) == 0;
+}
+
+/*
+ * Where "worktrees/NAME/…" begins in the path of a linked worktree's own file,
+ * whose end is `rest`; else NULL.  Such a worktree has a HEAD, and its
+ * references are those of the repository.
+ */
+static const char *in_worktree(const char *path, const char *rest)
+{
+	static const char word[] = "worktrees";
+	const char *at = rest;
+
+	for (int i = 0; i < 2; i++) {
+		if (at == path)
+			return NULL;
+		for (at--; at > path && at[-1] != '/';)
+			at--;
+	}
+	return strncmp(at, word, strlen(word)) == 0 && at[strlen(word)] == '/'
+		       ? at
+		       : NULL;
+}
+
+static int note_head(struct repositories *all, struct hb_changes *changes,
+		     const struct hb_change *change, const char *rest)
+{
+	const char *name = in_worktree(change->path, rest);
+	struct repository *repo =
+		find(all, change->resource, change->path, name ? name : rest);
+	auto_free char *text = read_new(changes, change, GITREFS_FILE_MAX);
+	int r;
+
+	if (!repo)
+		return -ENOMEM;
+	r = touch(&repo->heads, name ? name : rest, text);
+	if (r >= 0 && !name)
+		repo->head = take_ptr(&text);
+	return r;
 }
 
 static int note(struct repositories *all, struct hb_changes *changes,
@@ -115,15 +157,14 @@ static int note(struct repositories *all, struct hb_changes *changes,
 
 	if (from && is_ref(from)) {
 		repo = find(all, change->resource, change->from, from);
-		r = repo ? touch(repo, from, NULL) : -ENOMEM;
+		r = repo ? touch(&repo->touched, from, NULL) : -ENOMEM;
 	}
-	if (r < 0 || !rest ||
-	    !(is_ref(rest) || strcmp(rest, PACKED) == 0 ||
-	      strcmp(rest, "HEAD") == 0))
+	if (r < 0 || !rest)
 		return r;
-	/* A linked worktree has a HEAD of its own and no references. */
-	if (strstr(change->path, WORKTREES) &&
-	    strstr(change->path, WORKTREES) < rest)
+	if (strcmp(rest, HEAD) == 0)
+		return note_head(all, changes, change, rest);
+	if (!(is_ref(rest) || strcmp(rest, PACKED) == 0) ||
+	    in_worktree(change->path, rest))
 		return 0;
 	repo = find(all, change->resource, change->path, rest);
 	if (!repo)
@@ -132,16 +173,11 @@ static int note(struct repositories *all, struct hb_changes *changes,
 		auto_free char *text =
 			read_new(changes, change, GITREFS_FILE_MAX);
 
-		return touch(repo, rest, text);
+		return touch(&repo->touched, rest, text);
 	}
-	if (strcmp(rest, PACKED) == 0) {
-		repo->has_packed = true;
-		repo->packed = read_new(changes, change, GITREFS_PACKED_MAX);
-		repo->is_unknown =
-			change->new.type == HB_TYPE_FILE && !repo->packed;
-	} else {
-		repo->head = read_new(changes, change, GITREFS_FILE_MAX);
-	}
+	repo->has_packed = true;
+	repo->packed = read_new(changes, change, GITREFS_PACKED_MAX);
+	repo->is_unknown = change->new.type == HB_TYPE_FILE && !repo->packed;
 	return 0;
 }
 
@@ -159,6 +195,20 @@ static int merge(struct gitrefs *to, const struct gitrefs *from,
 			r = gitrefs_add(to, ref->name, &ref->id);
 	}
 	return r;
+}
+
+/* A HEAD that is detached counts as a reference of that name. */
+static int add_heads(struct repository *repo, int base)
+{
+	auto_gitrefs struct gitrefs heads = { 0 };
+	int r = gitrefs_add_heads(&heads, base, repo->prefix);
+
+	gitrefs_sort(&repo->heads);
+	if (r >= 0)
+		r = merge(&repo->old, &heads, NULL, NULL);
+	if (r >= 0)
+		r = merge(&repo->new, &heads, &repo->heads, NULL);
+	return r < 0 ? r : merge(&repo->new, &repo->heads, NULL, NULL);
 }
 
 static int read_refs(struct repository *repo, int base)
@@ -194,6 +244,8 @@ static int read_refs(struct repository *repo, int base)
 		r = merge(&repo->new, &inside, &there, NULL);
 	if (r >= 0)
 		r = merge(&repo->new, &there, NULL, NULL);
+	if (r >= 0)
+		r = add_heads(repo, base);
 	gitrefs_sort(&repo->old);
 	gitrefs_sort(&repo->new);
 	return r;
@@ -258,23 +310,59 @@ int repositories_find(struct hb_session *s, struct hb_changes *changes,
 	return more < 0 ? more : r < 0 ? hb_fail(err, r, WORD) : 0;
 }
 
+/* The ids of a list, at most OLD_MAX of them; the caller frees them. */
+static int ids_of(const struct gitrefs *refs, struct git_id **ret_ids,
+		  size_t *ret_n)
+{
+	*ret_n = refs->n < OLD_MAX ? refs->n : OLD_MAX;
+	*ret_ids = calloc(*ret_n + 1, sizeof(**ret_ids));
+	for (size_t i = 0; *ret_ids && i < *ret_n; i++)
+		(*ret_ids)[i] = refs->refs[i].id;
+	return *ret_ids ? 0 : -ENOMEM;
+}
+
 static int commits_beside(const struct repository *repo,
 			  const struct git_id *tip, const struct gitrefs *known,
 			  struct ancestry *ret)
 {
 	auto_free struct git_id *ids = NULL;
 	size_t n = 0;
+	int r;
 
 	*ret = (struct ancestry){ 0 };
-	for (size_t i = 0; i < known->n && n < OLD_MAX; i++) {
-		/* The usual case needs no walk. */
+	/* The usual case needs no walk. */
+	for (size_t i = 0; i < known->n; i++)
 		if (git_id_is_same(&known->refs[i].id, tip))
 			return 0;
-		if (grow(ids, n) < 0)
+	r = ids_of(known, &ids, &n);
+	return r < 0 ? r : ancestry_find(repo->objects, tip, 1, ids, n, ret);
+}
+
+int repository_all_new_commits(const struct repository *repo,
+			       struct ancestry *ret)
+{
+	auto_free struct git_id *old = NULL;
+	auto_free struct git_id *new = NULL;
+	size_t n_old = 0, n = 0;
+	int r = ids_of(&repo->old, &old, &n_old);
+
+	*ret = (struct ancestry){ 0 };
+	for (size_t i = 0; r >= 0 && i < repo->new.n; i++) {
+		const struct gitref *is = &repo->new.refs[i];
+		const struct gitref *was = gitrefs_find(&repo->old, is->name);
+
+		if (was && git_id_is_same(&was->id, &is->id))
+			continue;
+		if (n == OLD_MAX)
+			return -EFBIG;
+		if (grow(new, n) < 0)
 			return -ENOMEM;
-		ids[n++] = known->refs[i].id;
+		new[n++] = is->id;
 	}
-	return ancestry_find(repo->objects, tip, 1, ids, n, ret);
+	if (r < 0)
+		return r;
+	return n > 0 ? ancestry_find(repo->objects, new, n, old, n_old, ret)
+		     : 0;
 }
 
 int repository_new_commits(const struct repository *repo,

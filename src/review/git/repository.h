@@ -18,7 +18,9 @@ struct repository {
 	char *packed;		/* packed-refs of the session, if it changed */
 	bool has_packed;
 	char *head; /* HEAD of the session, if it changed; else NULL */
-	struct gitrefs old, new; /* all references, in order */
+	struct gitrefs heads; /* those that changed; without an id: a branch */
+	/* All references, in order, and each HEAD that is detached. */
+	struct gitrefs old, new;
 	struct objectstore *objects;
 	bool is_unknown; /* too large, or not readable: old and new are empty */
 };
@@ -43,6 +45,10 @@ void repositories_done(struct repositories *repositories);
  */
 int repository_new_commits(const struct repository *repo,
 			   const struct git_id *tip, struct ancestry *ret);
+
+/* The same of all references of the session that are new or moved. */
+int repository_all_new_commits(const struct repository *repo,
+			       struct ancestry *ret);
 
 /* Those that `tip` reaches there, and no reference of the session. */
 int repository_lost_commits(const struct repository *repo,
