@@ -36,12 +36,15 @@ int step_session(struct box *box, struct hb_error *err)
 	return 0;
 }
 
+/* "PWD=" or "OLDPWD=" and a directory's name. */
+#define PWD_SIZE (BOX_CWD_SIZE + sizeof("OLDPWD="))
+
 static void set_env(struct box *box, char *text, const char *name,
 		    const char *value)
 {
 	size_t n = strlen(name);
 
-	(void)snprintf(text, BOX_PWD_SIZE, "%s=%s", name, value);
+	(void)snprintf(text, PWD_SIZE, "%s=%s", name, value);
 	for (size_t i = 0; i < box->n_env; i++) {
 		if (strncmp(box->envp[i], name, n) == 0 &&
 		    box->envp[i][n] == '=') {
@@ -55,6 +58,8 @@ static void set_env(struct box *box, char *text, const char *name,
 
 int step_cwd(struct box *box, struct hb_error *err)
 {
+	/* Not of the heap, of which the supervisor would have the pages. */
+	static char pwd[PWD_SIZE], oldpwd[PWD_SIZE];
 	const char *cwd = "/";
 	int r;
 
@@ -69,9 +74,9 @@ int step_cwd(struct box *box, struct hb_error *err)
 	} else if (box->home && sys_chdir(box->home) >= 0) {
 		cwd = box->home;
 	}
-	set_env(box, box->pwd, "PWD", cwd);
+	set_env(box, pwd, "PWD", cwd);
 	if (box->cwd[0] == '/' && strcmp(cwd, box->cwd) != 0)
-		set_env(box, box->oldpwd, "OLDPWD", box->cwd);
+		set_env(box, oldpwd, "OLDPWD", box->cwd);
 	return 0;
 }
 

@@ -79,9 +79,7 @@ static int keep_cwd(struct box *box, struct hb_error *err)
 	if (sys_getcwd(cwd, sizeof(cwd)) < 0)
 		cwd[0] = '\0';
 	box->cwd = strdup(cwd);
-	box->pwd = malloc(BOX_PWD_SIZE);
-	box->oldpwd = malloc(BOX_PWD_SIZE);
-	if (!box->cwd || !box->pwd || !box->oldpwd)
+	if (!box->cwd)
 		return hb_fail(err, -ENOMEM, "cannot keep the directory");
 	return 0;
 }
@@ -97,8 +95,6 @@ void box_lists_free(struct box *box)
 {
 	free(box->envp);
 	free(box->cwd);
-	free(box->pwd);
-	free(box->oldpwd);
 	free(box->argv_room);
 }
 

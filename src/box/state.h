@@ -22,7 +22,6 @@
  */
 
 #define BOX_CWD_SIZE PATH_MAX
-#define BOX_PWD_SIZE (BOX_CWD_SIZE + sizeof("OLDPWD="))
 
 /* "PWD=" and "OLDPWD=", filled after the pivot. */
 #define BOX_SPARE_ENV 2
@@ -99,7 +98,6 @@ struct box {
 	 * Room for the command's "PWD=" and "OLDPWD=".  Not in here, where they
 	 * would be cleared: untouched pages cost nothing.
 	 */
-	char *pwd, *oldpwd;
 };
 
 /* For the initializer of every struct box: zero would be a descriptor. */

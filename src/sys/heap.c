@@ -13,8 +13,8 @@
  * Its programs allocate a few kilobytes, once, and then wait.  libc's heap
  * costs them half a dozen system calls and as many pages at every start, in two
  * processes.  This one is a static area that is only ever taken from; what does
- * not fit comes from the kernel.  Nothing is given back but the newest block,
- * so that a growing buffer grows in place.
+ * not fit comes from the kernel.  The newest block is given back, with the
+ * freed ones below it, so that a growing buffer grows in place.
  *
  * Linked into those programs alone, where it takes the place of libc's.
  *
@@ -34,13 +34,15 @@
 /* In front of every block. */
 struct block {
 	size_t size;
-	size_t unused;
+	uint32_t below; /* where in the area the block before it begins */
+	uint32_t is_free;
 };
 
 static_assert(sizeof(struct block) == ALIGNMENT, "blocks stay aligned");
 
 static char area[AREA_SIZE] __attribute__((aligned(ALIGNMENT)));
 static size_t used;
+static uint32_t newest; /* where the last block begins, if `used` is not 0 */
 /* Nothing above has been taken yet: it is as the kernel gave it, zero. */
 static size_t touched;
 
@@ -55,9 +57,14 @@ static struct block *block_of(void *ptr)
 	return (struct block *)ptr - 1;
 }
 
-static bool is_newest(const void *ptr, size_t size)
+static struct block *block_at(uint32_t place)
 {
-	return (const char *)ptr + size == area + used;
+	return (struct block *)(void *)(area + place);
+}
+
+static bool is_newest(const struct block *b)
+{
+	return used > 0 && b == block_at(newest);
 }
 
 /*
@@ -82,7 +89,9 @@ static void *take(size_t size, size_t *ret_dirty)
 	size = round_up(size);
 	if (size <= AREA_SIZE - sizeof(*b) &&
 	    used <= AREA_SIZE - sizeof(*b) - size) {
-		b = (struct block *)(void *)(area + used);
+		b = block_at((uint32_t)used);
+		b->below = newest;
+		newest = (uint32_t)used;
 		used += sizeof(*b);
 		if (touched > used)
 			*ret_dirty =
@@ -97,6 +106,7 @@ static void *take(size_t size, size_t *ret_dirty)
 			return NULL;
 	}
 	b->size = size;
+	b->is_free = false;
 	return b + 1;
 }
 
@@ -123,8 +133,13 @@ void *calloc(size_t n, size_t size)
 
 void free(void *ptr)
 {
-	if (ptr && is_newest(ptr, block_of(ptr)->size))
-		used -= sizeof(struct block) + block_of(ptr)->size;
+	if (!ptr)
+		return;
+	block_of(ptr)->is_free = true;
+	while (used > 0 && block_at(newest)->is_free) {
+		used = newest;
+		newest = block_at(newest)->below;
+	}
 }
 
 void *realloc(void *ptr, size_t size)
@@ -137,7 +152,7 @@ void *realloc(void *ptr, size_t size)
 	old = block_of(ptr)->size;
 	if (size <= old)
 		return ptr;
-	if (is_newest(ptr, old) && size <= AREA_SIZE &&
+	if (is_newest(block_of(ptr)) && size <= AREA_SIZE &&
 	    round_up(size) - old <= AREA_SIZE - used) {
 		size = round_up(size);
 		used += size - old;
@@ -147,5 +162,9 @@ void *realloc(void *ptr, size_t size)
 		return ptr;
 	}
 	to = take(size, &dirty);
-	return to ? memcpy(to, ptr, old) : NULL;
+	if (!to)
+		return NULL;
+	memcpy(to, ptr, old);
+	free(ptr);
+	return to;
 }

@@ -38,10 +38,19 @@
  * asked once for each thing, and nothing is asked that the plan does not need.
  */
 
+int run_keep_path(struct run *run, const char *path, const char **ret_kept,
+		  struct hb_error *err)
+{
+	return plan_keep_text(&run->plan, path, ret_kept, err);
+}
+
 static int find_cwd(struct run *run, struct hb_error *err)
 {
-	int r = look_cwd(run->cwd, err);
+	char path[PATH_MAX];
+	int r = look_cwd(path, err);
 
+	if (r >= 0)
+		r = run_keep_path(run, path, &run->cwd, err);
 	if (r >= 0)
 		run->request.cwd = run->cwd;
 	return r;
@@ -56,13 +65,16 @@ static int find_chdir(struct run *run, struct hb_error *err)
 		.value = dir,
 		.origin = run->settings.origins[KEY_CHDIR],
 	};
+	char path[PATH_MAX];
 	int r;
 
 	if (!dir)
 		return 0;
 	if (!dir[0])
 		return entries_fail(&item, err, "not a directory's name");
-	r = entries_path(run, &item, dir, run->chdir, err);
+	r = entries_path(run, &item, dir, path, err);
+	if (r >= 0)
+		r = run_keep_path(run, path, &run->chdir, err);
 	if (r < 0)
 		return r;
 	run->request.cwd = run->chdir;
@@ -82,13 +94,20 @@ static void find_cwd_name(struct run *run)
 		run->request.cwd_name = name;
 }
 
-static void find_home(struct run *run)
+static int find_home(struct run *run, struct hb_error *err)
 {
-	run->host.home_name = look_home(run->options->envp, run->home);
+	char path[PATH_MAX];
+	int r;
+
+	run->host.home_name = look_home(run->options->envp, path);
 	if (!run->host.home_name)
-		return;
+		return 0;
+	r = run_keep_path(run, path, &run->home, err);
+	if (r < 0)
+		return r;
 	run->host.home = run->home;
 	roster_read(run->home, &run->home_names);
+	return 0;
 }
 
 int run_find_workspace(struct run *run, struct hb_error *err)
@@ -117,6 +136,9 @@ static bool is_at_work(const struct run *run)
 /* The working directory as the view has it. */
 static int find_inside(struct run *run, struct hb_error *err)
 {
+	char path[PATH_MAX];
+	int r;
+
 	if (run->request.cwd != run->cwd)
 		return 0;
 	/* A session can be gone on with from anywhere. */
@@ -125,11 +147,12 @@ static int find_inside(struct run *run, struct hb_error *err)
 		run->request.cwd_name = NULL;
 		return 0;
 	}
-	if (view_inside(&run->request, run->cwd, run->chdir) < 0)
+	if (view_inside(&run->request, run->cwd, path) < 0)
 		return hb_fail(err, -HB_E_USAGE,
 			       "the working directory's name is too long");
+	r = run_keep_path(run, path, &run->chdir, err);
 	run->request.cwd = run->chdir;
-	return 0;
+	return r;
 }
 
 /* A command may not see where sessions live, in spite of all other settings. */
@@ -226,20 +249,22 @@ static int cover_doors(struct run *run, struct hb_error *err)
 
 static int cover_store(struct run *run, struct hb_error *err)
 {
+	char path[PATH_MAX];
 	int r;
 
-	if (find_store(run, run->store) < 0) {
-		run->store[0] = '\0';
+	if (find_store(run, path) < 0)
 		return 0;
-	}
-	if (!may_show_store(run, run->store))
-		return 0;
+	r = run_keep_path(run, path, &run->store, err);
+	if (r < 0 || !may_show_store(run, run->store))
+		return r;
 	run->covered = run->store;
 	r = cover(run, run->store, err);
 	/* A resource that holds it may be seen elsewhere. */
-	if (r >= 0 &&
-	    view_inside(&run->request, run->store, run->store_inside) >= 0)
-		r = cover(run, run->store_inside, err);
+	if (r >= 0 && view_inside(&run->request, run->store, path) >= 0) {
+		r = run_keep_path(run, path, &run->store_inside, err);
+		if (r >= 0)
+			r = cover(run, run->store_inside, err);
+	}
 	return r < 0 ? r : cover_doors(run, err);
 }
 
@@ -352,16 +377,31 @@ static int cover_stores(struct run *run, struct hb_error *err)
 	return r;
 }
 
+/* A path of the host as the view has it, if it has. */
+static int move_inside(struct run *run, const char **path, struct hb_error *err)
+{
+	char inside[PATH_MAX];
+
+	if (view_inside(&run->request, *path, inside) < 0)
+		return 0;
+	return run_keep_path(run, inside, path, err);
+}
+
+/* exec wants char *, and does not write. */
+static void set_word(char **argv, const char *word)
+{
+	memcpy(argv, &word, sizeof(*argv));
+}
+
 /* The path by which the command exists inside, with its own words after it. */
 static int set_command(struct run *run, struct hb_error *err)
 {
 	const struct hb_run_options *o = run->options;
-	char *name = run->command, *real = run->command_real;
 	const char *const *words = run->inner.argv
 					   ? run->inner.argv
 					   : (const char *const *)o->argv;
-	char path[PATH_MAX];
 	size_t n = 1;
+	int r;
 
 	while (words[n])
 		n++;
@@ -371,19 +411,18 @@ static int set_command(struct run *run, struct hb_error *err)
 	memcpy(run->argv, words, n * sizeof(*run->argv));
 	run->plan.argv = run->argv;
 	run->plan.argv0 = o->argv[0];
-	if (!name[0])
+	if (!run->command[0])
 		return 0;
-	if (view_inside(&run->request, name, path) >= 0)
-		memcpy(name, path, strlen(path) + 1);
-	if (view_inside(&run->request, real, path) >= 0)
-		memcpy(real, path, strlen(path) + 1);
+	r = move_inside(run, &run->command, err);
+	if (r >= 0)
+		r = move_inside(run, &run->command_real, err);
 	/* By its own name if that works: a script sees what it is called. */
-	if (!view_has(&run->plan, name))
-		run->argv[0] = real;
+	if (!view_has(&run->plan, run->command))
+		set_word(run->argv, run->command_real);
 	else if (!strchr(o->argv[0], '/') ||
 		 (path_is_absolute(o->argv[0]) && run->settings.at))
-		run->argv[0] = name;
-	return 0;
+		set_word(run->argv, run->command);
+	return r;
 }
 
 /* The last component of the command's name; NULL if it has none. */
@@ -469,6 +508,9 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 
 	run->options = options;
 	run->session = session;
+	run->cwd = run->chdir = run->workspace = "";
+	run->store = run->store_inside = run->home = "";
+	run->command = run->command_real = "";
 	plan_init(&run->plan);
 	settings_init(&run->settings);
 	run->request.settings = &run->settings;
@@ -481,7 +523,9 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 		return r;
 	if (r > 0)
 		options = run->options = &run->code.options;
-	find_home(run);
+	r = find_home(run, err);
+	if (r < 0)
+		return r;
 	find_program(run);
 	r = session ? policy_load(session->record, options, &run->settings, err)
 		    : config_load(&run->settings, options, run->program,
@@ -545,20 +589,31 @@ int run_look(struct run *run, const struct hb_listener *listener,
 	return r < 0 ? r : cover_stores(run, err);
 }
 
+int run_find_command(struct run *run, struct hb_error *err)
+{
+	const struct hb_run_options *o = run->options;
+	char name[PATH_MAX], real[PATH_MAX];
+	int r = look_command(o->argv[0], env_get(o->envp, "PATH"),
+			     run->request.cwd, name, real, err);
+
+	if (r >= 0)
+		r = run_keep_path(run, real, &run->command_real, err);
+	if (r >= 0)
+		r = run_keep_path(run, name, &run->command, err);
+	return r;
+}
+
 /*
  * What a session holds back may have a command that the host has not: then the
  * box looks for it.
  */
 static int find_command(struct run *run, struct hb_error *err)
 {
-	const struct hb_run_options *o = run->options;
 	int r;
 
-	r = look_command(o->argv[0], env_get(o->envp, "PATH"), run->request.cwd,
-			 run->command, run->command_real, &run->lack);
+	r = run_find_command(run, &run->lack);
 	if (r >= 0)
 		return 0;
-	run->command[0] = '\0';
 	if (run->session)
 		return 0;
 	*err = run->lack;

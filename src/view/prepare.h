@@ -67,24 +67,30 @@ struct run {
 	/* Which of the session each is: what is gone there is not here. */
 	size_t numbers[RECORD_RESOURCES_MAX];
 	struct plan plan;
-	char **argv;	      /* the plan's, allocated */
-	struct inner inner;   /* of the agent's own sandbox */
-	char cwd[PATH_MAX];   /* the caller's */
-	char chdir[PATH_MAX]; /* inside, if it is another one */
-	char workspace[PATH_MAX];
+	char **argv;	    /* the plan's, allocated */
+	struct inner inner; /* of the agent's own sandbox */
+	/*
+	 * Paths, which the plan keeps; "": none.  Not arrays: each would be
+	 * a page of its own for as long as the box lives.
+	 */
+	const char *cwd;   /* the caller's */
+	const char *chdir; /* inside, if it is another one */
+	const char *workspace;
+	const char *store, *store_inside;
+	const char *home;
+	const char *command;	  /* as it was found */
+	const char *command_real; /* what that leads to */
 	struct ladder *ladder;	  /* NULL: nothing runs */
 	bool is_bare;		  /* without namespaces: ladder_begin() */
 	const char *tmp;	  /* without namespaces: for temporary files */
 	const char *worktree_why; /* its repository is not shown: why not */
-	char store[PATH_MAX], store_inside[PATH_MAX];
-	const char *covered; /* the store, if something may show it */
+	const char *covered;	  /* the store, if something may show it */
 	const char **covers; /* where things of ours are, for the request */
 	struct run_berth {
 		const char *source; /* the resource's */
 		int fd;		    /* of berth_hold() */
 	} * berths;
 	size_t n_berths;
-	char home[PATH_MAX];
 	struct roster home_names;
 	/* Of PATH: directories that are not shown, the first ones by name. */
 	const char *path_lacks[PATH_LACKS_NAMED];
@@ -99,8 +105,6 @@ struct run {
 	char **hidden;		  /* of entries_would_hide() */
 	size_t n_hidden;
 	bool knows_hidden;
-	char command[PATH_MAX];	     /* as it was found */
-	char command_real[PATH_MAX]; /* what that leads to */
 	/* Of git's configuration: left out, or cut; not shown at all. */
 	size_t n_git_keys, n_git_files;
 	bool signs;	       /* git outside signs commits or tags */
@@ -117,6 +121,11 @@ struct run {
  */
 int run_configure(struct run *run, const struct hb_run_options *options,
 		  const struct run_session *session, struct hb_error *err);
+/* Gives one of its paths a value. */
+int run_keep_path(struct run *run, const char *path, const char **ret_kept,
+		  struct hb_error *err);
+/* The command as the host has it; it has none: no path is set. */
+int run_find_command(struct run *run, struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);
 int run_look(struct run *run, const struct hb_listener *listener,
 	     struct hb_error *err);

@@ -160,13 +160,9 @@ static int full_path(const struct run *run, const char *path, char *ret,
 /* The command need not exist: then its package shows nothing. */
 static void find_command(struct run *run)
 {
-	const struct hb_run_options *o = run->options;
-
 	run->may_lack_command = true;
-	if (o->argv &&
-	    look_command(o->argv[0], env_get(o->envp, "PATH"), run->request.cwd,
-			 run->command, run->command_real, NULL) < 0)
-		run->command[0] = '\0';
+	if (run->options->argv)
+		(void)run_find_command(run, NULL);
 }
 
 int hb_why(const struct hb_run_options *options, const char *path,

@@ -187,11 +187,13 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 		if (run->session->gone[i])
 			continue;
 		if (run->n_resources == 0)
-			(void)snprintf(run->workspace, sizeof(run->workspace),
-				       "%s", record->resources[i].source);
-		r = add_resource(run, role_of(record, i),
-				 record->resources[i].source,
-				 record->resources[i].inside, NULL, err);
+			r = run_keep_path(run, record->resources[i].source,
+					  &run->workspace, err);
+		if (r >= 0)
+			r = add_resource(run, role_of(record, i),
+					 record->resources[i].source,
+					 record->resources[i].inside, NULL,
+					 err);
 		if (r >= 0 && run->n_kept > 0)
 			run->numbers[run->n_kept - 1] = i;
 	}
@@ -203,8 +205,9 @@ int workspace_chosen(struct run *run, struct hb_error *err)
 	const struct session_record *record = run->chosen;
 	int r = make_room(run, err);
 
-	(void)snprintf(run->workspace, sizeof(run->workspace), "%s",
-		       record->resources[0].source);
+	if (r >= 0)
+		r = run_keep_path(run, record->resources[0].source,
+				  &run->workspace, err);
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
 		if (!is_home(run, record->resources[i].source) ||
 		    may_have_home(run))
@@ -229,7 +232,10 @@ int workspace_find(struct run *run, struct hb_error *err)
 	r = make_room(run, err);
 	if (r < 0)
 		return r;
-	look_workspace(run->cwd, run->host.home, run->workspace);
+	look_workspace(run->cwd, run->host.home, inside);
+	r = run_keep_path(run, inside, &run->workspace, err);
+	if (r < 0)
+		return r;
 	why = refuses(run, run->workspace);
 	if (why) {
 		hb_fix(err, "change to the directory of a project");
@@ -237,7 +243,6 @@ int workspace_find(struct run *run, struct hb_error *err)
 			err, -HB_E_USAGE, "%s: '%s'", why,
 			quote_shown(run->workspace, shown, sizeof(shown)));
 	}
-	(void)snprintf(inside, sizeof(inside), "%s", run->workspace);
 	r = run->settings.at ? find_at(run, inside, err) : 0;
 	if (r >= 0)
 		r = add_resource(run, VIEW_WORKSPACE, run->workspace, inside,

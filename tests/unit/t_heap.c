@@ -52,6 +52,27 @@ static void an_older_one_moves_with_what_it_holds(void)
 	CHECK_INT(b[15], 9);
 	heap_free(b);
 	heap_free(wall);
+	CHECK_INT(used, 0);
+}
+
+static void freed_ones_go_with_the_newest(void)
+{
+	char *a = heap_malloc(16), *b = heap_malloc(5000);
+	char *c = heap_malloc(32), *d;
+
+	memset(a, 4, 16);
+	memset(c, 6, 32);
+	heap_free(b);
+	d = heap_malloc(16);
+	CHECK(d > c);
+	CHECK_INT(c[31], 6);
+	heap_free(c);
+	heap_free(d);
+	CHECK(heap_malloc(5000) == b);
+	CHECK_INT(a[15], 4);
+	heap_free(b);
+	heap_free(a);
+	CHECK_INT(used, 0);
 }
 
 static void zeroed_also_where_something_was(void)
@@ -91,7 +112,6 @@ static void what_does_not_fit_comes_from_the_kernel(void)
 	grown = heap_realloc(big, (size_t)2 * AREA_SIZE);
 	CHECK(grown && grown[AREA_SIZE - 1] == 5);
 	heap_free(grown);
-	heap_free(big);
 }
 
 static void a_full_area_is_not_overrun(void)
@@ -124,7 +144,7 @@ static void the_block_at_the_end_does_not_grow_past_it(void)
 		CHECK(grown && (grown < area || grown >= area + AREA_SIZE));
 		CHECK_INT(grown[room - 1], 8);
 		CHECK(used <= AREA_SIZE);
-		heap_free(last);
+		heap_free(grown);
 	}
 }
 
@@ -137,6 +157,7 @@ static void too_much_is_refused(void)
 
 TESTS(T(blocks_are_aligned_and_apart), T(the_newest_grows_in_place),
       T(an_older_one_moves_with_what_it_holds),
+      T(freed_ones_go_with_the_newest),
       T(zeroed_also_where_something_was), T(zeroed_also_where_only_a_part_was),
       T(what_does_not_fit_comes_from_the_kernel),
       T(the_block_at_the_end_does_not_grow_past_it),
