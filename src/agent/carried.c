@@ -254,12 +254,17 @@ struct names {
 	size_t n, room;
 };
 
-static int add_name(struct names *names, const char *name)
+/* Those of carried files, or those of temporary ones. */
+static int add_name(struct names *names, const char *name, bool temporary)
 {
 	size_t more = names->room ? 2 * names->room : 64;
 	void *list = names->list;
+	size_t n = strlen(name);
 
-	if (strlen(name) != CARRIED_NAME_SIZE - 1)
+	if (temporary ? n >= CARRIED_NAME_SIZE ||
+				strncmp(name, CARRIED_NEW,
+					strlen(CARRIED_NEW)) != 0
+		      : n != CARRIED_NAME_SIZE - 1)
 		return 0;
 	if (names->n == names->room) {
 		list = reallocarray(list, more, CARRIED_NAME_SIZE);
@@ -268,11 +273,11 @@ static int add_name(struct names *names, const char *name)
 		names->list = list;
 		names->room = more;
 	}
-	memcpy(names->list[names->n++], name, CARRIED_NAME_SIZE);
+	memcpy(names->list[names->n++], name, n + 1);
 	return 0;
 }
 
-static int list_names(int dir, struct names *names)
+static int list_names(int dir, struct names *names, bool temporary)
 {
 	char block[8192] __attribute__((aligned(8)));
 	auto_fd int fd = sys_openat(dir, ".", O_RDONLY | O_DIRECTORY, 0);
@@ -283,7 +288,7 @@ static int list_names(int dir, struct names *names)
 			const struct k_dirent *e = (const void *)(block + at);
 
 			at += e->reclen;
-			if (add_name(names, e->name) < 0)
+			if (add_name(names, e->name, temporary) < 0)
 				return -ENOMEM;
 		}
 	return (int)n;
@@ -298,7 +303,7 @@ int carried_each(int dir, carried_fn fn, void *ctx, struct hb_error *err)
 {
 	struct names names = { 0 };
 	struct carried c;
-	int r = list_names(dir, &names);
+	int r = list_names(dir, &names, false);
 
 	if (r < 0)
 		(void)hb_fail(err, r, "cannot list the carried state");
@@ -317,10 +322,35 @@ size_t carried_damaged(int dir)
 	struct carried c;
 	size_t n = 0;
 
-	if (list_names(dir, &names) >= 0)
+	if (list_names(dir, &names, false) >= 0)
 		for (size_t i = 0; i < names.n; i++)
 			n += carried_read(dir, names.list[i], &c, NULL, NULL) ==
 			     -HB_E_CORRUPT;
 	free(names.list);
 	return n;
+}
+
+static int sweep(int dir, bool temporary, struct hb_error *err)
+{
+	struct names names = { 0 };
+	struct carried c;
+	int r = list_names(dir, &names, temporary);
+	int n = 0;
+
+	for (size_t i = 0; r >= 0 && i < names.n; i++) {
+		if (!temporary && carried_read(dir, names.list[i], &c, NULL,
+					       NULL) != -HB_E_CORRUPT)
+			continue;
+		r = sys_unlinkat(dir, names.list[i], 0);
+		n++;
+	}
+	free(names.list);
+	return r < 0 ? hb_fail(err, r, "cannot remove damaged files") : n;
+}
+
+int carried_sweep(int dir, struct hb_error *err)
+{
+	int r = sweep(dir, true, err);
+
+	return r < 0 ? r : sweep(dir, false, err);
 }

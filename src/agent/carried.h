@@ -78,7 +78,11 @@ void carried_name(const char *path, char ret[CARRIED_NAME_SIZE]);
 int carried_read(int dir, const char *name, struct carried *ret,
 		 struct buf *text, struct hb_error *err);
 
-/* Replaces the file of `c->path`; `temporary` is the caller's own name. */
+/*
+ * Replaces the file of `c->path`.  `temporary` is the caller's own name, which
+ * begins with CARRIED_NEW.
+ */
+#define CARRIED_NEW "new-"
 int carried_write(int dir, const struct carried *c, const void *text,
 		  const char *temporary, struct hb_error *err);
 
@@ -92,5 +96,11 @@ int carried_each(int dir, carried_fn fn, void *ctx, struct hb_error *err);
 
 /* How many of them are not whole. */
 size_t carried_damaged(int dir);
+
+/*
+ * Removes these, and temporary files that a kill left: the caller has the lock
+ * of the directory.  How many were not whole.
+ */
+int carried_sweep(int dir, struct hb_error *err);
 
 #endif

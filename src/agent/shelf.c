@@ -228,7 +228,8 @@ static int each_name(int dir, name_fn fn, void *ctx, struct hb_error *err)
 			if (shelf_is_agent(e->name))
 				r = fn(ctx, dir, e->name, err);
 		}
-	return r < 0 ? r : (int)n;
+	/* The callee may have removed the last name, and the directory. */
+	return r < 0 || n == -ENOENT ? r : (int)n;
 }
 
 struct each {

@@ -94,7 +94,7 @@ static int visit_shelf(void *ctx, const struct shelf *shelf,
 	return carried_each(shelf->dir, visit_file, walk, err);
 }
 
-static int each(struct walk *walk, struct hb_error *err)
+static int each_shelf(struct walk *walk, shelf_fn fn, struct hb_error *err)
 {
 	struct shelf_project project;
 	char path[PATH_MAX];
@@ -105,9 +105,14 @@ static int each(struct walk *walk, struct hb_error *err)
 				 err);
 	if (r >= 0)
 		r = shelf_each(walk->store->dir,
-			       walk->options->is_all ? NULL : &project,
-			       visit_shelf, walk, err);
+			       walk->options->is_all ? NULL : &project, fn,
+			       walk, err);
 	return r;
+}
+
+static int each(struct walk *walk, struct hb_error *err)
+{
+	return each_shelf(walk, visit_shelf, err);
 }
 
 /* The directory of the host that has the file; -ENOENT: none does. */
@@ -210,11 +215,38 @@ static int change(struct hb_store *store,
 	return r;
 }
 
+/* Of type shelf_fn: also what no file can be told from any more. */
+static int forget_shelf(void *ctx, const struct shelf *shelf,
+			struct hb_error *err)
+{
+	struct walk *walk = ctx;
+	const struct hb_state_options *options = walk->options;
+	auto_fd int lock = -1;
+	int r;
+
+	if (options->agent && strcmp(options->agent, shelf->agent) != 0)
+		return 0;
+	r = lock = shelf_lock(shelf->dir, err);
+	if (r >= 0)
+		r = visit_shelf(walk, shelf, err);
+	if (r >= 0 && !options->path) {
+		r = carried_sweep(shelf->dir, err);
+		walk->n += r > 0 ? (uint64_t)r : 0;
+	}
+	fd_closep(&lock);
+	shelf_tidy(walk->store->dir, &shelf->project, shelf->agent);
+	return r < 0 ? r : 0;
+}
+
 int hb_state_forget(struct hb_store *store,
 		    const struct hb_state_options *options, uint64_t *ret_n,
 		    struct hb_error *err)
 {
-	return change(store, options, forget, ret_n, err);
+	struct walk walk = { .options = options, .store = store, .fn = forget };
+	int r = each_shelf(&walk, forget_shelf, err);
+
+	*ret_n = walk.n;
+	return r;
 }
 
 /* Any policy fits, and the host has what it is supposed to have. */
@@ -235,7 +267,8 @@ static int take(struct walk *walk, int dir, const struct carried *c,
 	if (r >= 0)
 		r = read_text(dir, c, &text, err);
 	if (r >= 0)
-		r = carried_write(dir, &fresh, text.data, "new-taken", err);
+		r = carried_write(dir, &fresh, text.data, CARRIED_NEW "taken",
+				  err);
 	walk->n++;
 	return r < 0 ? hb_fail(err, r, "cannot take '%s'", c->path) : 0;
 }

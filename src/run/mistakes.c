@@ -69,6 +69,27 @@ static void tell_owner(const struct run *run)
 		(unsigned)st.st_uid);
 }
 
+/* entries.h has no real directory in it, and login_file.h publishes nothing. */
+static void tell_state(const struct run *run)
+{
+	char shown[QUOTE_SHOWN];
+	struct stat st;
+
+	for (size_t i = 0; i < run->n_resources; i++) {
+		const struct view_resource *resource = &run->resources[i];
+
+		if (resource->role != VIEW_STATE ||
+		    sys_fstatat(AT_FDCWD, resource->source, &st, 0) < 0 ||
+		    st.st_uid == sys_getuid())
+			continue;
+		report_text(
+			run->listener, HB_REPORT_SAID,
+			"'%s' belongs to user %u: the agent has the rights of others there, and no file reaches it; run holdback as that user, or chown it",
+			quote_shown(resource->source, shown, sizeof(shown)),
+			(unsigned)st.st_uid);
+	}
+}
+
 static void tell_sudo(const struct run *run)
 {
 	const char *user = env_get(run->options->envp, "SUDO_USER");
@@ -93,5 +114,6 @@ void mistakes_tell(const struct run *run, bool is_kept)
 		tell_commit(run);
 	}
 	tell_owner(run);
+	tell_state(run);
 	tell_store(run);
 }

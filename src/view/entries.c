@@ -277,14 +277,15 @@ static int find_asked(struct run *run, const struct setting_item *item,
 	return r;
 }
 
-static bool is_plain_dir(const char *path)
+/* Of another user it would be a way for files between the two. */
+static bool is_own_dir(const char *path)
 {
 	char real[PATH_MAX];
 	struct stat st;
 
 	return look_real(path, real) >= 0 && strcmp(real, path) == 0 &&
 	       sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
-	       S_ISDIR(st.st_mode);
+	       S_ISDIR(st.st_mode) && st.st_uid == sys_getuid();
 }
 
 /*
@@ -300,7 +301,7 @@ static int find_data(struct run *run, const struct setting_item *item,
 	int r;
 
 	if ((!entries_are_shared(item) && !is_passing) ||
-	    (!is_plain_dir(path) && !entries_can_make(run, item, path)) ||
+	    (!is_own_dir(path) && !entries_can_make(run, item, path)) ||
 	    (run->covered && view_lies_in(path, run->covered)))
 		return 0;
 	e = new_entry(run, item, is_passing ? VIEW_FRESH : VIEW_RW);

@@ -159,7 +159,12 @@ done
 is 'a damaged file is no state, and the run goes on' \
 	"$("$HB_BIN" claude 'cat ~/.claude/f 2>/dev/null; echo runs' 2>"$work/.stderr")" runs
 like 'a damaged file is said' "$(cat "$work/.stderr")" \
-	'*1 files of the carried state of claude cannot be read: this run is without them*'
+	'*1 file of the carried state of claude is damaged: this run is without it*holdback state claude --forget*'
+agent claude 'echo y >~/.claude/g'
+echo half >"$(echo "$home"/.local/state/holdback/agents/*/claude)/new-0123"
+like 'what is damaged is forgotten with the rest' "$(state --forget -y claude)" 'forgot 2 files*'
+is 'nothing is left of a state that was forgotten' \
+	"$(find "$home/.local/state/holdback/agents" -mindepth 1 2>/dev/null)" ''
 rm -rf "$home/.local/state/holdback/agents"
 ln -s /tmp "$home/.local/state/holdback/agents"
 agent claude true

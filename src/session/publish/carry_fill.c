@@ -77,7 +77,8 @@ static void say_changed(const struct fill *f, const struct carried *c,
 
 	if (strcmp(c->host, CARRIED_HOST_SAID) == 0)
 		return;
-	(void)snprintf(temporary, sizeof(temporary), "new-%s", f->s->record.id);
+	(void)snprintf(temporary, sizeof(temporary), CARRIED_NEW "%s",
+		       f->s->record.id);
 	carried_name(c->path, file);
 	if (carried_read(shelf, file, &whole, &text, NULL) >= 0) {
 		(void)snprintf(whole.host, sizeof(whole.host), "%s",
@@ -265,12 +266,13 @@ static int fill_all(struct fill *f, struct hb_error *err)
 		r = carried_each(shelf, fill_one, f, err);
 	n_damaged = f->home < 0 && r >= 0 ? carried_damaged(shelf) : 0;
 	if (n_damaged > 0)
-		store_say(
-			s->store,
-			"%zu files of the carried state of %s cannot be read: "
-			"this run is without them, and they stay in "
-			"'" SHELF_DIR "' of the state directory",
-			n_damaged, f->note->agent);
+		store_say(s->store,
+			  "%zu file%s of the carried state of %s %s damaged: "
+			  "this run is without %s; to remove damaged files: "
+			  "holdback state %s --forget",
+			  n_damaged, n_damaged == 1 ? "" : "s", f->note->agent,
+			  n_damaged == 1 ? "is" : "are",
+			  n_damaged == 1 ? "it" : "them", f->note->agent);
 	if (f->n_wider > 0)
 		store_say(s->store,
 			  "%zu files of agent state were written by a run that "

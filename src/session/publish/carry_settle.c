@@ -254,7 +254,8 @@ static int carry(const struct settle *w, int dir, const char *name,
 		return carried_remove(w->shelf, path);
 	c.size = text.len;
 	r = shelf_check_room(w->shelf, c.size, NULL);
-	(void)snprintf(temporary, sizeof(temporary), "new-%s", w->s->record.id);
+	(void)snprintf(temporary, sizeof(temporary), CARRIED_NEW "%s",
+		       w->s->record.id);
 	if (r >= 0)
 		r = carried_write(w->shelf, &c, text.data, temporary, NULL);
 	if (r < 0)

@@ -29,6 +29,13 @@ int login_file_parent(const char *path)
 			   0, K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS);
 }
 
+bool login_file_is_own(int dir)
+{
+	struct stat st;
+
+	return sys_fstat(dir, &st) >= 0 && st.st_uid == sys_effective_uid();
+}
+
 int login_file_look(int dir, const char *name, struct stat *ret)
 {
 	int r = sys_fstatat(dir, name, ret, AT_SYMLINK_NOFOLLOW);

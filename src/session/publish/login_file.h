@@ -16,6 +16,9 @@ const char *login_file_name(const char *path);
 /* The directory of a host path, which no link leads to. */
 int login_file_parent(const char *path);
 
+/* Whether that belongs to us: in another user's a login would be theirs. */
+bool login_file_is_own(int dir);
+
 /* 1: a regular file; 0: nothing; -EINVAL: something else. */
 int login_file_look(int dir, const char *name, struct stat *ret);
 

@@ -10,6 +10,8 @@
 #include "holdback/state.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/login_file.h"
+#include "session/publish/login_kept.h"
+#include "session/publish/login_undo.h"
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -19,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define UNDO_NEW ".holdback-undo.new"
 
 static bool is_json(const char *path)
 {
@@ -93,29 +93,9 @@ static bool is_as_noted(const struct publish_item *item, int found,
 	       st->st_ctim.tv_nsec == item->nsec;
 }
 
-/*
- * Keeps `old`, of this mode, for undo; NULL: there is none.  `next` is what the
- * host has then: undo looks whether that is still so.
- */
-static int keep(int logins, const char *path, const char *old, size_t n,
-		mode_t mode, const struct buf *next, const char *tag,
-		struct hb_error *err)
-{
-	struct carried c = { .class = STATE_LOGIN,
-			     .type = old ? CARRIED_FILE : CARRIED_GONE,
-			     .mode = mode & 0777,
-			     .time = sys_now().tv_sec,
-			     .size = n };
-
-	(void)snprintf(c.path, sizeof(c.path), "%s", path);
-	if (next)
-		carry_text_digest(next->data, next->len, "", c.host);
-	return carried_write(logins, &c, old, tag, err);
-}
-
 static int keep_host(int logins, int host, const struct publish_item *item,
 		     const struct stat *st, const struct buf *text,
-		     const char *tag, struct hb_error *err)
+		     struct hb_error *err)
 {
 	auto_free char *old = NULL;
 	size_t n = 0;
@@ -124,7 +104,7 @@ static int keep_host(int logins, int host, const struct publish_item *item,
 	r = login_file_read(host, login_file_name(item->path), &old, &n);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return keep(logins, item->path, old, n, st->st_mode, text, tag, err);
+	return login_keep(logins, item->path, old, n, st->st_mode, text, err);
 }
 
 int login_publish(int state, const char *agent, const struct publish_item *item,
@@ -133,6 +113,7 @@ int login_publish(int state, const char *agent, const struct publish_item *item,
 	const char *name = login_file_name(item->path);
 	auto_fd int host = login_file_parent(item->path);
 	auto_fd int logins = -1;
+	auto_fd int lock = -1;
 	char temporary[64];
 	struct stat st = { 0 };
 	int found, r;
@@ -140,12 +121,21 @@ int login_publish(int state, const char *agent, const struct publish_item *item,
 	if (host < 0)
 		return host;
 	(void)snprintf(temporary, sizeof(temporary), ".holdback-%s.new", tag);
+	if (!login_file_is_own(host))
+		return -EPERM;
 	found = login_file_look(host, name, &st);
 	if (!is_as_noted(item, found, &st))
 		return -ESTALE;
 	r = logins = shelf_open_logins(state, agent, true, err);
 	if (r >= 0)
-		r = keep_host(logins, host, item, &st, text, temporary, err);
+		r = lock = shelf_lock(logins, err);
+	if (r >= 0)
+		r = login_undo_finish(logins, err);
+	/* An undo that was interrupted has changed the host's just now. */
+	if (r > 0 && !is_as_noted(item, login_file_look(host, name, &st), &st))
+		r = -ESTALE;
+	if (r >= 0)
+		r = keep_host(logins, host, item, &st, text, err);
 	if (r >= 0)
 		r = login_file_write(host, temporary, text->data, text->len,
 				     found ? st.st_mode & 0777 : 0600, true);
@@ -191,105 +181,4 @@ int login_publish_carried(int state, const char *agent, int shelf,
 				  "the login is not whole");
 	return r < 0 ? hb_fail_at(err, r, c->path, "cannot publish")
 		     : change != LOGIN_SAME;
-}
-
-struct undo {
-	uint64_t n, n_changed;
-};
-
-/* Whether the host still has the file that was published. */
-static int look_undo(void *ctx, int dir, const struct carried *c,
-		     struct hb_error *err)
-{
-	struct undo *undo = ctx;
-	auto_fd int host = login_file_parent(c->path);
-	char digest[CARRIED_HOST_SIZE] = "";
-
-	(void)dir;
-	(void)err;
-	if (host < 0 ||
-	    carry_host_digest(host, login_file_name(c->path), "", digest) < 0 ||
-	    strcmp(digest, c->host) != 0)
-		undo->n_changed++;
-	undo->n++;
-	return 0;
-}
-
-static int put_back(int host, const char *name, const struct carried *old,
-		    const struct buf *text)
-{
-	int r;
-
-	if (old->type == CARRIED_GONE)
-		return sys_unlinkat(host, name, 0);
-	r = login_file_write(host, UNDO_NEW, text->data, text->len,
-			     (mode_t)(old->mode & 0777), true);
-	if (r >= 0)
-		r = sys_renameat(host, UNDO_NEW, host, name);
-	if (r < 0)
-		(void)sys_unlinkat(host, UNDO_NEW, 0);
-	return r;
-}
-
-/* The old file is on the host before its copy goes. */
-static int undo_one(void *ctx, int dir, const struct carried *c,
-		    struct hb_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(CARRIED_FILE_MAX + 1);
-	const char *name = login_file_name(c->path);
-	auto_fd int host = login_file_parent(c->path);
-	char file[CARRIED_NAME_SIZE];
-	auto_free char *now = NULL;
-	struct stat st = { 0 };
-	struct carried old;
-	size_t n = 0;
-	int r;
-
-	(void)ctx;
-	carried_name(c->path, file);
-	r = host < 0 ? host : carried_read(dir, file, &old, &text, err);
-	if (r >= 0)
-		r = login_file_look(host, name, &st);
-	if (r > 0)
-		r = login_file_read(host, name, &now, &n);
-	if (r >= 0)
-		r = put_back(host, name, &old, &text);
-	if (r >= 0)
-		r = sys_fsync(host);
-	if (r >= 0)
-		r = keep(dir, c->path, now, n, st.st_mode,
-			 old.type == CARRIED_GONE ? NULL : &text, "new-undo",
-			 err);
-	return r < 0 ? hb_fail_at(err, r, c->path, "cannot put back") : 0;
-}
-
-int login_undo(int state, const char *agent, uint64_t *ret_n,
-	       struct hb_error *err)
-{
-	auto_fd int dir = shelf_open_logins(state, agent, false, err);
-	struct undo undo = { 0 };
-	int r = dir == -ENOENT ? 0 : dir;
-
-	if (dir >= 0)
-		r = carried_each(dir, look_undo, &undo, err);
-	if (r < 0)
-		return r;
-	if (undo.n == 0)
-		return hb_fail(err, -HB_E_STATE,
-			       "no login of '%.64s' was published", agent);
-	if (undo.n_changed > 0) {
-		hb_fix(err, "log in again with the program itself");
-		return hb_fail(err, -HB_E_STATE,
-			       "the login of '%.64s' was changed since it was "
-			       "published: nothing was put back",
-			       agent);
-	}
-	*ret_n = undo.n;
-	return carried_each(dir, undo_one, NULL, err);
-}
-
-int hb_state_undo(struct hb_store *store, const char *agent, uint64_t *ret_n,
-		  struct hb_error *err)
-{
-	return login_undo(store->dir, agent, ret_n, err);
 }

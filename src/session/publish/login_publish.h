@@ -51,12 +51,4 @@ int login_publish(int state, const char *agent, const struct publish_item *item,
 int login_publish_carried(int state, const char *agent, int shelf,
 			  const struct carried *c, struct hb_error *err);
 
-/*
- * The files that published logins replaced are the host's again, and those that
- * they replace are kept in their place.  -HB_E_STATE: there are none, or the
- * host's was changed since.
- */
-int login_undo(int state, const char *agent, uint64_t *ret_n,
-	       struct hb_error *err);
-
 #endif

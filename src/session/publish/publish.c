@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/report.h"
 #include "session/open.h"
+#include "session/publish/carry_hide.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/carry_place.h"
 #include "session/publish/carry_settle.h"
@@ -329,8 +330,10 @@ static int publish_one(struct hb_session *s, const struct logins *l,
 
 	r = login_publish(s->store->dir, l->note.agent, item, &login->text,
 			  s->record.id, err);
-	if (r == -ESTALE) {
-		say(s, item, "was changed outside meanwhile");
+	if (r == -ESTALE || r == -EPERM) {
+		say(s, item,
+		    r == -EPERM ? "lies in a directory of another user"
+				: "was changed outside meanwhile");
 		return 0;
 	}
 	if (r < 0)
@@ -423,12 +426,14 @@ static void clear_pending(const struct hb_session *s)
 	(void)sys_unlinkat(s->store->dir, PENDING, AT_REMOVEDIR);
 }
 
+/* 1: the disk is full, and all has to be tried again. */
 static int settle_list(struct hb_session *s, unsigned flags,
 		       struct hb_error *err)
 {
 	struct logins *l = calloc(1, sizeof(*l));
 	auto_free char *list = NULL;
 	struct hb_error why = { 0 };
+	bool is_full;
 	size_t n = 0;
 	int r = l ? login_file_read(s->dir, LIST, &list, &n) : -ENOMEM;
 
@@ -439,9 +444,16 @@ static int settle_list(struct hb_session *s, unsigned flags,
 		r = read_all(s, list, n, l, &why);
 	if (r >= 0)
 		r = publish_all(s, l, flags, &why);
+	is_full = list && (r == -ENOSPC || r == -EDQUOT);
 	/* What is damaged now will be so the next time. */
-	if (list &&
-	    (r >= 0 || r == -ENOENT || r == -HB_E_CORRUPT || r == -HB_E_CONFIG))
+	if (is_full)
+		store_say(s->store,
+			  "session '%s': the disk is full: the login and the "
+			  "agent's state stay in the session; make room, and "
+			  "the next command of holdback goes on",
+			  s->record.name);
+	else if (list && (r >= 0 || r == -ENOENT || r == -HB_E_CORRUPT ||
+			  r == -HB_E_CONFIG))
 		(void)sys_unlinkat(s->dir, LIST, 0);
 	else if (list)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
@@ -449,6 +461,9 @@ static int settle_list(struct hb_session *s, unsigned flags,
 	if (l)
 		logins_done(l);
 	free(l);
+	/* Carried, a login that was renewed would never reach the host. */
+	if (is_full)
+		return 1;
 	return list || r == -ENOENT || r >= 0
 		       ? 0
 		       : hb_fail(err, r, "cannot read '%s'", LIST);
@@ -458,6 +473,8 @@ int publish_settle(struct hb_session *s, unsigned flags, struct hb_error *err)
 {
 	int r = settle_list(s, flags, err);
 
+	if (r > 0)
+		return carry_drop_marks(s, err);
 	if (r >= 0)
 		r = carry_settle(s, flags & PUBLISH_LOST, err);
 	if (r >= 0)
