@@ -35,7 +35,7 @@ static void set_greeting(struct door *d, const struct box *box, unsigned ns,
 }
 
 int door_open(struct door *d, const struct box *box, unsigned ns,
-	      const int *fds, size_t n, struct hb_error *err)
+	      const int *fds, size_t n, pid_t init, struct hb_error *err)
 {
 	size_t size = 0;
 	int r = -HB_E_CHILD;
@@ -55,6 +55,8 @@ int door_open(struct door *d, const struct box *box, unsigned ns,
 	d->listener = box->plan->fds[PLAN_FD_DOOR];
 	d->is_open = true;
 	set_greeting(d, box, ns, size);
+	d->greeting.supervisor = sys_getpid();
+	d->greeting.init = init;
 	r = sys_place(d->root, &d->greeting.root);
 	return r < 0 ? hb_fail(err, r, "cannot look at the box") : 0;
 }

@@ -25,7 +25,7 @@ struct box;
  * and nothing of the socket is in the box.
  */
 
-#define DOOR_MAGIC 0x68626473U
+#define DOOR_MAGIC 0x68626474U
 
 /* The first record on a connection, from the supervisor. */
 struct door_greeting {
@@ -35,6 +35,7 @@ struct door_greeting {
 	uint32_t has_cgroup;	 /* its directory is the last descriptor */
 	uint32_t has_group_pids; /* as in struct box */
 	struct sys_place root;	 /* what "/" is in the box */
+	pid_t supervisor, init;	 /* as the supervisor sees them */
 };
 
 /* The descriptors that come with it; namespaces as in box_namespaces. */
@@ -121,10 +122,11 @@ struct door {
 
 /*
  * Opens the door of a box: `fds` are its root and its
- * namespaces as init sent them, and are taken also on failure.
+ * namespaces as init sent them, and are taken also on failure.  `init` is pid 1
+ * of the box, as we see it.
  */
 int door_open(struct door *d, const struct box *box, unsigned ns,
-	      const int *fds, size_t n, struct hb_error *err);
+	      const int *fds, size_t n, pid_t init, struct hb_error *err);
 
 /* Lets in and greets who waits outside. */
 void door_let_in(struct door *d);

@@ -10,6 +10,7 @@
 #include "box/lead.h"
 #include "box/limits.h"
 #include "box/pty.h"
+#include "box/reach.h"
 #include "box/stage.h"
 #include "box/state.h"
 #include "box/supervisor.h"
@@ -71,6 +72,8 @@ struct join {
 	int fds[SYS_RECORD_FDS]; /* as they come with a greeting */
 	size_t n_fds;
 	unsigned ns;
+	pid_t init;	      /* of a box with a network of its own; else 0 */
+	uint64_t n_missed;    /* in it, before this command began */
 	struct cgroup cgroup; /* its directory is one of these */
 	int client;	      /* a pidfd of the command's parent */
 	int signals;
@@ -120,6 +123,16 @@ static int find_cwd(struct join *j, struct hb_error *err)
 	return 0;
 }
 
+/* 0 where the numbers of processes are others than the supervisor's. */
+static pid_t find_init(const struct join *j, const struct door_greeting *told)
+{
+	struct sys_peer peer;
+
+	return sys_peer(j->door, &peer) >= 0 && peer.pid == told->supervisor
+		       ? told->init
+		       : 0;
+}
+
 static int prepare(struct join *j, char *const *argv, char *const *envp,
 		   struct hb_error *err)
 {
@@ -130,6 +143,8 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 	if (r < 0)
 		return r;
 	j->ns = greeting.ns;
+	if (j->ns & PLAN_NS_NET)
+		j->init = find_init(j, &greeting);
 	if (greeting.has_cgroup)
 		j->cgroup.dir = j->fds[j->n_fds - 1];
 	j->box.has_group_pids = greeting.has_group_pids;
@@ -657,11 +672,16 @@ static int run_command(struct join *j, struct hb_error *err)
 	int r;
 
 	tell_door(j, DOOR_JOINED);
+	if (j->init > 0)
+		j->n_missed = reach_failures(j->init);
 	r = j->terminal.pty ? start_led(j, err) : start(j, err);
 	if (r >= 0 && j->leader == 0)
 		on_started(j);
 	if (r >= 0)
 		r = wait_for(j, err);
+	if (r >= 0 && j->init > 0 && j->result.status != 0)
+		j->result.has_missed_network =
+			reach_failures(j->init) > j->n_missed;
 	if (j->leader > 0)
 		sys_kill_and_reap(j->leader);
 	return r;

@@ -15,6 +15,7 @@ struct join_result {
 	struct hb_death death;
 	bool has_box_ended; /* before it, and took it with it */
 	enum box_clipboard clipboard;
+	bool has_missed_network; /* it failed, and looked for it in vain */
 };
 
 /*

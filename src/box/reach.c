@@ -5,6 +5,7 @@
 #include "sys/proc.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,17 +67,18 @@ static bool read_counters(pid_t pid, const char *file, char text[SNMP_MAX])
 	return sys_read_file_at(AT_FDCWD, path, text, SNMP_MAX) > 0;
 }
 
-bool reach_has_failed(pid_t pid)
+uint64_t reach_failures(pid_t pid)
 {
 	char text[SNMP_MAX];
+	uint64_t n = 0;
 
 	if (!sys_has_own_proc())
-		return false;
-	if (read_counters(pid, "snmp", text) &&
-	    (count4(text, "Ip", "OutNoRoutes") > 0 ||
-	     count4(text, "Udp", "NoPorts") > 0))
-		return true;
-	return read_counters(pid, "snmp6", text) &&
-	       (count6(text, "Ip6OutNoRoutes") > 0 ||
-		count6(text, "Udp6NoPorts") > 0);
+		return 0;
+	if (read_counters(pid, "snmp", text))
+		n += count4(text, "Ip", "OutNoRoutes") +
+		     count4(text, "Udp", "NoPorts");
+	if (read_counters(pid, "snmp6", text))
+		n += count6(text, "Ip6OutNoRoutes") +
+		     count6(text, "Udp6NoPorts");
+	return n;
 }

@@ -144,7 +144,7 @@ static void look_for_network(struct loop *l)
 {
 	l->result->has_missed_network = l->result->status != 0 &&
 					l->box->ns & PLAN_NS_NET &&
-					reach_has_failed(l->child);
+					reach_failures(l->child) > 0;
 }
 
 static void set_due(struct loop *l, enum due due, int64_t ms)
@@ -360,7 +360,7 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 	int r = -HB_E_CHILD;
 
 	if (has_door(l->box->plan) && !l->result->was_started)
-		r = door_open(&l->door, l->box, ns, fds, n, l->err);
+		r = door_open(&l->door, l->box, ns, fds, n, l->child, l->err);
 	else
 		for (size_t i = 0; i < n; i++)
 			sys_close(fds[i]);

@@ -108,7 +108,9 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	ret_result->death = result.death;
 	ret_result->has_joined = true;
 	ending_report(store->listener,
-		      &(struct box_result){ .clipboard = result.clipboard },
+		      &(struct box_result){ .clipboard = result.clipboard,
+					    .has_missed_network =
+						    result.has_missed_network },
 		      false);
 	if (result.has_box_ended)
 		store_say(

@@ -45,5 +45,17 @@ ends 'a quiet run says nothing' silent "$far; exit 1" --ephemeral -q
 unlike 'with the network of the host nothing is missed' \
 	"$("$HB_BIN" run --ephemeral --net host -- bash -c "$far6; exit 1" 2>&1)" "$line"
 like 'exec says it as well' "$("$HB_BIN" exec @net -- bash -c "$far; exit 1" 2>&1)" "$line"
+
+# A command that joins: what others in the box missed is not its own.
+"$HB_BIN" keep @net &
+keep=$!
+wait_until sh -c '"$1" ls | grep -q "^net  *live "' sh "$HB_BIN" || bail 'the session is not live'
+like 'a command that joined is told' "$("$HB_BIN" exec @net -- bash -c "$far; exit 1" 2>&1)" "$line"
+unlike 'a command that joined is not told of the misses of another' \
+	"$("$HB_BIN" exec @net -- bash -c 'exit 1' 2>&1)" '*network*'
+unlike 'a command that joined and succeeds hears nothing' \
+	"$("$HB_BIN" exec @net -- bash -c "$far; exit 0" 2>&1)" '*holdback*'
+kill "$keep"
+wait "$keep"
 "$HB_BIN" cleanup -y @net >/dev/null
 done_testing
