@@ -173,7 +173,7 @@ def refused():
     for words in (["commit", "-y"], ["rollback", "-y"], ["cleanup", "-y"], ["sync", "--auto"],
                   ["undo"], ["redo"], ["mark"], ["mark", "m"], ["fork", "new"], ["recover"],
                   ["exec", "--", "true"], ["shell"], ["keep"], ["commit", "-y", "a"],
-                  ["exec", "@", "true"]):  # fmt: skip
+                  ["exec", "@", "true"], ["stop"], ["resume"], ["stop", "@"]):  # fmt: skip
         status, _, said = hb(*words)
         same(status, 125 if words[0] in ("exec", "shell", "keep") else 2)
         if "2 sessions have changes" not in said or f"holdback {words[0]} @sh-2" not in said:

@@ -22,6 +22,8 @@ static int ask(const struct cmd_call *call, const struct answer *answer,
 	r = cmd_session_operand(call, false, &ref, &rest, err);
 	if (r >= 0)
 		r = cmd_open_store(call, false, &store, err);
+	if (r >= 0 && cmd_names_none(ref))
+		r = choose_only(store, answer->command, CHOOSE_BY_LIVE, err);
 	if (r >= 0)
 		r = answer->ask(store, ref, err);
 	hb_store_free(store);

@@ -13,10 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Which sessions are meant, in the words of the refusal. */
+static const char *const have[] = {
+	[CHOOSE_BY_PENDING] = "have changes",
+	[CHOOSE_BY_PAST] = "have changes, pending or committed,",
+	[CHOOSE_BY_LIVE] = "have changes or run",
+};
+
 /* Whether a command would have something to change in it. */
-static bool counts(const struct depth *depth, enum choose_by by)
+static bool counts(const struct here_session *session,
+		   const struct depth *depth, enum choose_by by)
 {
-	return depth->has_changes || (by == CHOOSE_BY_PAST && depth->has_past);
+	return depth->has_changes ||
+	       (by == CHOOSE_BY_PAST && depth->has_past) ||
+	       (by == CHOOSE_BY_LIVE && session->state == HB_STATE_LIVE);
 }
 
 int choose_only(struct hb_store *store, const char *command, enum choose_by by,
@@ -31,7 +41,7 @@ int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 	/* Opening the session used last gives a better error. */
 	for (size_t i = 0; here && here->n > 1 && i < here->n; i++) {
 		depth_look(store, here->sessions[i].name, HB_OPEN_LOOK, &depth);
-		if (!counts(&depth, by))
+		if (!counts(&here->sessions[i], &depth, by))
 			continue;
 		(void)buf_add_fmt(&list, "%s@%s", n > 0 ? ", " : "",
 				  here->sessions[i].name);
@@ -41,8 +51,7 @@ int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 		return 0;
 	hb_fix(err, "name the session: holdback %s @%s", command, first);
 	return hb_fail(err, -HB_E_USAGE,
-		       "%zu sessions have changes%s in this directory: %.400s",
-		       n, by == CHOOSE_BY_PAST ? ", pending or committed," : "",
+		       "%zu sessions %s in this directory: %.400s", n, have[by],
 		       buf_str(&list));
 }
 

@@ -9,6 +9,7 @@ struct hb_store;
 enum choose_by {
 	CHOOSE_BY_PENDING,
 	CHOOSE_BY_PAST, /* and those with a commit that can be taken back */
+	CHOOSE_BY_LIVE, /* and those in which something runs */
 };
 
 /*
