@@ -145,12 +145,16 @@ int option_help(const struct program *p, const struct command *c,
 		struct buf *out)
 {
 	const char *synopsis = c ? c->synopsis : "COMMAND [OPTIONS]";
+	size_t start = out->len;
 
 	(void)buf_add_fmt(out, "usage: %s%s%s", p->name, c ? " " : "",
 			  c ? c->name : "");
-	if (synopsis && synopsis[0])
-		(void)buf_add_fmt(out, " %s", synopsis);
-	(void)buf_add_char(out, '\n');
+	if (synopsis && synopsis[0]) {
+		(void)buf_add_char(out, ' ');
+		add_wrapped(out, out->len - start, synopsis);
+	} else {
+		(void)buf_add_char(out, '\n');
+	}
 	add_paragraphs(out, c ? c->summary : p->summary);
 	if (c && c->about)
 		add_paragraphs(out, c->about);

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# needs: python3
 #
 # Help, version, completion, plan: what is said, and by which executable.
 # shellcheck disable=SC2016,SC2154 # expanded inside; set in lib/cli.sh
@@ -19,6 +20,12 @@ for command in $commands; do
 	is "$command -h" "$("$HB_BIN" "$command" -h)" \
 		"$("$HB_BIN" help "$command")"
 done
+# The words of a terminal of usual width; a column is a character.
+wide=$(for command in help $commands; do
+	[ "$command" = bwrap ] || "$HB_BIN" help "$command"
+done | python3 -c 'import sys
+print(*(line for line in map(str.rstrip, sys.stdin) if len(line) > 80), sep="\n")')
+is 'no line of help is wider than 80 columns' "$wide" ''
 is '--help' "$("$HB_BIN" --help)" "$("$HB_BIN" help)"
 is '-h' "$("$HB_BIN" -h)" "$("$HB_BIN" help)"
 like 'bwrap --help is the front end'"'"'s own' "$("$HB_BIN" bwrap --help)" \

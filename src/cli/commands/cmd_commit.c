@@ -5,6 +5,7 @@
 #include "cli/commands/commit.h"
 #include "cli/diff/git_settings.h"
 #include "cli/front/table.h"
+#include "cli/show/colour.h"
 #include "cli/show/differ.h"
 #include "cli/show/doc.h"
 #include "cli/show/git_text.h"
@@ -18,6 +19,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* `holdback commit`, undo and redo. */
 
@@ -137,7 +139,7 @@ static int show_preview(const struct commit *c, struct hb_changes *changes,
 	doc_begin(&doc, false, c->command);
 	show_walk_init(&walk, changes, true);
 	while ((r = show_walk_next(&walk, &change, err)) == 1) {
-		(void)show_sized(info, &change, &doc.out);
+		(void)show_sized(info, &change, doc.has_colour, &doc.out);
 		r = doc_flow(&doc, err);
 		if (r < 0)
 			break;
@@ -150,13 +152,22 @@ static int show_preview(const struct commit *c, struct hb_changes *changes,
 	return r < 0 ? r : doc_end(&doc, err);
 }
 
+static void say_session(const struct commit *c)
+{
+	auto_buf struct buf line = BUF_INIT(1U << 16);
+
+	(void)buf_add_fmt(&line, "session %s, on ", c->said.info->name);
+	state_add_path(c->said.info->resources[0].source,
+		       state_home(c->call->envp), &line);
+	(void)buf_add_str(&line, ":\n");
+	cli_put(buf_str(&line));
+}
+
 /* The list before the question: through the pager where it is long. */
 static int show_list(const struct commit *c, struct hb_error *err)
 {
-	const struct hb_session_info *info = c->said.info;
 	const struct hb_summary *s = &c->summary;
 	bool will_ask = can_ask(c) && !c->call->values->yes;
-	char shown[QUOTE_SHOWN];
 	struct settings settings = { 0 };
 	struct hb_pager *pager = NULL;
 	int r = 0;
@@ -164,9 +175,7 @@ static int show_list(const struct commit *c, struct hb_error *err)
 	if (!c->has_preview && !will_ask)
 		return 0;
 	if (will_ask)
-		(void)fprintf(stderr, "session %s, on %s:\n", info->name,
-			      quote_shown(info->resources[0].source, shown,
-					  sizeof(shown)));
+		say_session(c);
 	settings_find(c->call->values, c->call->envp, &settings);
 	if (s->n_files + s->n_directories > LIST_LONG && will_ask)
 		r = settings_start_pager(&settings, c->session, c->call->envp,
@@ -262,10 +271,9 @@ static int ask(struct commit *c, struct hb_error *err)
 	while (r >= 0) {
 		buf_cut(&words, 0);
 		(void)show_summary(&c->summary, &words);
-		(void)fprintf(
-			stderr,
-			"%s\ncommit? [y]es [n]o [d]iff [e]dit selection: ",
-			buf_str(&words));
+		(void)buf_add_str(&words, "\ncommit? [y]es [n]o [d]iff "
+					  "[e]dit selection: ");
+		cli_put(buf_str(&words));
 		(void)fflush(stderr);
 		if (!fgets(answer, sizeof(answer), stdin))
 			return 0;
@@ -371,6 +379,7 @@ static size_t list_refused(const struct commit *c,
 		.with_ignored = v->ignored,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
+	bool has_colour = colour_is_on(STDERR_FILENO);
 	struct hb_changes *changes = NULL;
 	struct hb_change change;
 	size_t n = 0;
@@ -385,12 +394,16 @@ static size_t list_refused(const struct commit *c,
 	while (hb_changes_next(changes, &change, NULL) == 1) {
 		auto_buf struct buf line = BUF_INIT(1U << 22);
 
-		(void)buf_add_fmt(&line, "%s: ", refusal->word);
+		(void)buf_add_fmt(&line, "%s%s:%s ",
+				  colour_begin(has_colour, COLOUR_DELETED),
+				  refusal->word,
+				  colour_end(has_colour, COLOUR_DELETED));
 		(void)show_path(info, &change, change.path, &line);
 		(void)buf_add_str(&line, ": ");
 		if (!refusal->say(c, &change, &line))
 			continue;
-		(void)fprintf(stderr, "%s\n", buf_str(&line));
+		(void)buf_add_char(&line, '\n');
+		cli_put(buf_str(&line));
 		if (c->call->evidence)
 			keep_refused(c, refusal, &change);
 		n++;

@@ -5,9 +5,11 @@
 #include "base/shells/option_complete.h"
 #include "cli/commands/cmd.h"
 #include "cli/front/table.h"
+#include "cli/show/wrap.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* What is said about the tables: help, the list for tests, completions. */
 
@@ -25,6 +27,7 @@ static int put(const struct buf *text, struct hb_error *err)
 int cmd_print_help(const char *name, struct hb_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_LIMIT);
+	auto_buf struct buf fitting = BUF_INIT(TEXT_LIMIT);
 	const struct command *c = NULL;
 
 	if (name) {
@@ -33,7 +36,9 @@ int cmd_print_help(const char *name, struct hb_error *err)
 			return command_unknown(&cli_program, name, err);
 	}
 	(void)option_help(&cli_program, c, &text);
-	return put(&text, err);
+	(void)wrap_text(text.data, text.len, wrap_columns(STDOUT_FILENO),
+			&fitting);
+	return put(&fitting, err);
 }
 
 int cmd_version(const struct cmd_call *call, struct hb_error *err)

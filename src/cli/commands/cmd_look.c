@@ -64,7 +64,7 @@ static int show_all(const struct hb_session_info *info,
 		if (doc->is_json)
 			show_change_json(info, &change, NULL, doc);
 		else
-			(void)show_change(info, &change, true, &doc->out);
+			(void)show_change(info, &change, SHOW_PLAIN, &doc->out);
 		r = doc_flow(doc, err);
 		if (r < 0)
 			break;

@@ -62,6 +62,8 @@ static int list(const struct cmd_call *call, struct hb_store *store,
 	int r;
 
 	doc_begin(&doc, call->values->json, "state");
+	/* The bytes of a file are an agent's. */
+	doc.is_raw = options->path;
 	if (doc.is_json) {
 		json_key(&doc.json, "state");
 		json_array(&doc.json);

@@ -113,13 +113,14 @@ static void show_earlier(const struct go_on *g)
 		auto_buf struct buf line = BUF_INIT(4096);
 		char age[32];
 
+		(void)buf_add_fmt(&line, "  %-12s %4s ago  ", e->session->name,
+				  show_age(e->session->used, age, sizeof(age)));
 		if (e->depth.is_known)
 			(void)show_summary(&e->depth.summary, &line);
 		else
 			(void)buf_add_str(&line, "its changes are not known");
-		(void)fprintf(stderr, "  %-12s %4s ago  %s\n", e->session->name,
-			      show_age(e->session->used, age, sizeof(age)),
-			      buf_str(&line));
+		(void)buf_add_char(&line, '\n');
+		cli_put(buf_str(&line));
 	}
 	if (g->n_more > 0)
 		(void)fprintf(stderr, "  and %zu more: holdback ls\n",
@@ -143,14 +144,15 @@ static void review(const struct go_on *g)
 /* 1: in the last one, 2: in a new one, 0: nowhere. */
 static int ask(const struct go_on *g)
 {
-	char answer[16];
+	char answer[16], line[HB_TEXT_SIZE];
 
 	show_earlier(g);
 	for (;;) {
-		(void)fprintf(stderr,
-			      "go on in %s? [C]ontinue [n]ew session [r]eview "
-			      "[q]uit: ",
-			      g->list[0].session->name);
+		(void)snprintf(line, sizeof(line),
+			       "go on in %s? [C]ontinue [n]ew session [r]eview "
+			       "[q]uit: ",
+			       g->list[0].session->name);
+		cli_put(line);
 		(void)fflush(stderr);
 		if (!fgets(answer, sizeof(answer), stdin))
 			return 0;

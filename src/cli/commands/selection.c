@@ -72,7 +72,7 @@ static int list(const struct hb_session_info *info, struct hb_changes *changes,
 		if (!can_wait(&change))
 			continue;
 		(void)buf_add_fmt(text, "%zu", ++n);
-		(void)show_sized(info, &change, text);
+		(void)show_sized(info, &change, false, text);
 	}
 	show_walk_done(&walk);
 	if (r >= 0 && text->error)

@@ -8,12 +8,14 @@
 #include "cli/diff/git2.h"
 #include "cli/diff/tally.h"
 #include "cli/diff/way_on.h"
+#include "cli/show/colour.h"
 #include "cli/show/doc.h"
 #include "cli/show/ended_doc.h"
 #include "cli/show/git_text.h"
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
+#include "cli/show/wrap.h"
 #include "holdback/git.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
@@ -42,19 +44,10 @@ struct ended {
 	struct hb_session *session;
 	struct hb_changes *changes;
 	struct tally tally;
-	bool has_lines;
+	bool has_lines, has_colour;
 	size_t n_refs;
 	struct buf out;
 };
-
-static size_t width_of(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
 
 static int name_of(const struct ended *e, const struct hb_change *change,
 		   struct buf *out)
@@ -75,23 +68,36 @@ static bool is_mere_directory(const struct hb_change *c)
 	       (c->kind == 'A' || c->kind == 'D');
 }
 
+static void add_painted(struct ended *e, enum colour colour, const char *words)
+{
+	(void)buf_add_fmt(&e->out, "%s%s%s",
+			  colour_begin(e->has_colour, colour), words,
+			  colour_end(e->has_colour, colour));
+}
+
 static int add_row(struct ended *e, const struct hb_change *change,
 		   const struct tally_row *row, size_t wide)
 {
+	const char kind[] = { change->kind, '\0' };
 	auto_buf struct buf name = BUF_INIT(TEXT_MAX);
+	char plus[32], minus[32];
 	struct buf *out = &e->out;
 	size_t n;
 
 	if (name_of(e, change, &name) < 0)
 		return name.error;
-	(void)buf_add_fmt(out, "  %c  %s", change->kind, buf_str(&name));
-	n = width_of(buf_str(&name));
+	(void)buf_add_str(out, "  ");
+	add_painted(e, colour_of_kind(change->kind), kind);
+	(void)buf_add_fmt(out, "  %s", buf_str(&name));
+	n = wrap_width(buf_str(&name), name.len);
 	if (row && row->plus != TALLY_NO_LINES && (row->plus || row->minus)) {
 		(void)buf_add_fill(out, ' ', n < wide ? wide - n : 0);
+		(void)snprintf(plus, sizeof(plus), "  +%u", row->plus);
+		(void)snprintf(minus, sizeof(minus), "  -%u", row->minus);
 		if (row->plus)
-			(void)buf_add_fmt(out, "  +%u", row->plus);
+			add_painted(e, COLOUR_ADDED, plus);
 		if (row->minus)
-			(void)buf_add_fmt(out, "  -%u", row->minus);
+			add_painted(e, COLOUR_DELETED, minus);
 	}
 	return buf_add_char(out, '\n');
 }
@@ -118,8 +124,9 @@ static int add_rows(struct ended *e, bool measure, size_t *wide,
 			auto_buf struct buf name = BUF_INIT(TEXT_MAX);
 
 			r = name_of(e, &change, &name);
-			if (r >= 0 && width_of(buf_str(&name)) > *wide)
-				*wide = width_of(buf_str(&name));
+			if (r >= 0 &&
+			    wrap_width(buf_str(&name), name.len) > *wide)
+				*wide = wrap_width(buf_str(&name), name.len);
 		} else {
 			r = add_row(e, &change, row, *wide);
 		}
@@ -167,7 +174,8 @@ static int add_refs(struct ended *e, struct hb_error *err)
 /* The last line: the command that goes on, of the agent as well. */
 static int add_way_on(struct ended *e)
 {
-	(void)buf_add_str(&e->out, "Go on: ");
+	add_painted(e, COLOUR_HEAD, "Go on:");
+	(void)buf_add_char(&e->out, ' ');
 	(void)way_on_add(e->command, e->envp, &e->out);
 	return buf_add_char(&e->out, '\n');
 }
@@ -198,8 +206,10 @@ static int make_picture(struct ended *e, struct hb_error *err)
 		return r;
 	(void)show_summary_lines(summary, e->has_lines ? &e->tally.lines : NULL,
 				 &e->out);
+	(void)buf_add_char(&e->out, '\n');
+	add_painted(e, COLOUR_HEAD, "Next:");
 	(void)buf_add_fmt(&e->out,
-			  "\nNext: holdback diff @%s · holdback commit @%s ·\n"
+			  " holdback diff @%s · holdback commit @%s ·\n"
 			  "      holdback rollback @%s\n",
 			  name, name, name);
 	return add_way_on(e);
@@ -234,12 +244,13 @@ static int show(struct ended *e, struct hb_error *err)
 	}
 	if (e->result.is_quiet)
 		return 0;
+	e->has_colour = colour_is_on(STDERR_FILENO);
 	tally_init(&e->tally, hb_session_info(e->session), e->changes, false);
 	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err)
 					  : make_line(e, err);
 	tally_done(&e->tally);
 	if (r >= 0 && !e->out.error)
-		(void)fputs(buf_str(&e->out), stderr);
+		cli_put(buf_str(&e->out));
 	return r;
 }
 

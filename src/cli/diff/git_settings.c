@@ -5,6 +5,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "cli/front/table.h"
+#include "cli/show/colour.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 
@@ -117,13 +118,11 @@ static void read_config(char *const *envp, struct wishes *w)
 static bool is_colourful(const struct cli_values *values, char *const *envp,
 			 const struct wishes *w, const struct settings *s)
 {
-	const char *term = env_get(envp, "TERM");
-	const char *none = env_get(envp, "NO_COLOR");
 	enum when when = WHEN_AUTO;
 
 	if (values->color)
 		when = when_of(values->color);
-	else if (none && none[0])
+	else if (colour_is_refused(envp))
 		when = WHEN_NEVER;
 	else if (w->diff != WHEN_UNSAID)
 		when = w->diff;
@@ -131,7 +130,7 @@ static bool is_colourful(const struct cli_values *values, char *const *envp,
 		when = w->ui;
 	if (when != WHEN_AUTO)
 		return when == WHEN_ALWAYS;
-	return s->is_for_terminal && term && strcmp(term, "dumb") != 0 &&
+	return s->is_for_terminal && colour_is_possible(envp) &&
 	       !(s->pager[0] && w->no_pager_colour);
 }
 

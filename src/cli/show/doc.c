@@ -2,11 +2,14 @@
 #include "cli/show/doc.h"
 
 #include "base/error.h"
+#include "cli/show/colour.h"
 #include "cli/show/exit.h"
+#include "cli/show/wrap.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define FLOW_SIZE  65536
 #define LIMIT_SIZE (16U << 20) /* one change with the longest path */
@@ -15,8 +18,11 @@ void doc_begin(struct doc *doc, bool is_json, const char *command)
 {
 	buf_init(&doc->out, LIMIT_SIZE);
 	doc->is_json = is_json;
-	if (!is_json)
+	if (!is_json) {
+		doc->has_colour = colour_is_on(STDOUT_FILENO);
+		doc->columns = wrap_columns(STDOUT_FILENO);
 		return;
+	}
 	json_init(&doc->json, &doc->out);
 	json_object(&doc->json);
 	doc_uint(doc, "version", DOC_VERSION);
@@ -26,6 +32,23 @@ void doc_begin(struct doc *doc, bool is_json, const char *command)
 void doc_done(struct doc *doc)
 {
 	buf_done(&doc->out);
+}
+
+static int write_out(const struct buf *out)
+{
+	return out->len > 0 && fwrite(out->data, 1, out->len, stdout) !=
+				       out->len
+		       ? -errno
+		       : 0;
+}
+
+/* What is there ends with a line: a command flows between two of them. */
+static int put_wrapped(const struct doc *doc)
+{
+	auto_buf struct buf out = BUF_INIT(2 * (size_t)LIMIT_SIZE);
+	int r = wrap_text(doc->out.data, doc->out.len, doc->columns, &out);
+
+	return r < 0 ? r : write_out(&out);
 }
 
 static int put(struct doc *doc, struct hb_error *err)
@@ -39,9 +62,12 @@ static int put(struct doc *doc, struct hb_error *err)
 		buf_cut(&doc->out, 0);
 		return r;
 	}
-	if (doc->out.len > 0 &&
-	    fwrite(doc->out.data, 1, doc->out.len, stdout) != doc->out.len)
-		return hb_fail(err, -errno, "cannot write to stdout");
+	if (doc->columns > 0 && !doc->is_raw)
+		r = put_wrapped(doc);
+	else
+		r = write_out(&doc->out);
+	if (r < 0)
+		return hb_fail(err, r, "cannot write to stdout");
 	buf_cut(&doc->out, 0);
 	return 0;
 }

@@ -18,6 +18,10 @@ struct doc {
 	struct json json; /* is_json: an object is open */
 	bool is_json;
 	int fd; /* where it goes; 0: stdout */
+	/* Of text: */
+	bool has_colour;
+	bool is_raw;	/* bytes that are not ours: no line is broken */
+	size_t columns; /* of the terminal that it goes to; 0: of none */
 };
 
 /* What stands against a command, piece by piece: objects of JSON. */

@@ -107,8 +107,9 @@ void findings_say(void *ctx, const struct hb_finding *finding)
 		    severities[finding->severity].max ||
 	    said->is_silent)
 		return;
-	if (finding_show(said->info, finding, &line) >= 0)
-		(void)fprintf(stderr, "%s\n", buf_str(&line));
+	if (finding_show(said->info, finding, &line) >= 0 &&
+	    buf_add_char(&line, '\n') >= 0)
+		cli_put(buf_str(&line));
 	buf_done(&line);
 }
 

@@ -156,10 +156,12 @@ static const struct {
 static enum answer ask_once(const struct questions *q, size_t number,
 			    size_t left)
 {
+	auto_buf struct buf text = BUF_INIT(TEXT_MAX + 128);
 	char line[16];
 
-	(void)fprintf(stderr, "(%zu/%zu) %s\nlet it pass? [y,a,s,l,d,q,?] ",
-		      q->n - left + 1, q->n, q->list[number].text);
+	(void)buf_add_fmt(&text, "(%zu/%zu) %s\nlet it pass? [y,a,s,l,d,q,?] ",
+			  q->n - left + 1, q->n, q->list[number].text);
+	cli_put(buf_str(&text));
 	(void)fflush(stderr);
 	if (!fgets(line, sizeof(line), stdin))
 		return ANSWER_STOP;

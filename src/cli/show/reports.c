@@ -41,18 +41,19 @@ static bool say_kind(struct reports *reports, const struct hb_report *report)
 	(void)reports;
 	(void)snprintf(line, sizeof(line), "%s: %s",
 		       hb_report_name(report->kind), report->text);
-	cli_say(line);
+	cli_warn(line);
 	return false;
 }
 
 static bool ask(struct reports *reports, const struct hb_report *report)
 {
-	char answer[16];
+	char answer[16], line[HB_TEXT_SIZE + 32];
 
 	(void)reports;
 	if (!hb_is_terminal(STDIN_FILENO) || !hb_is_terminal(STDERR_FILENO))
 		return false;
-	(void)fprintf(stderr, "holdback: %s [y/N] ", report->text);
+	(void)snprintf(line, sizeof(line), "holdback: %s [y/N] ", report->text);
+	cli_put(line);
 	(void)fflush(stderr);
 	if (!fgets(answer, sizeof(answer), stdin))
 		return false;

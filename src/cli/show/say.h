@@ -10,6 +10,14 @@ struct hb_error;
 /* "holdback: WORDS" on a line of its own. */
 void cli_say(const char *words);
 
+/* The same, of something that is weaker than usual. */
+void cli_warn(const char *words);
+
+/*
+ * Lines of our own, without a word before; broken at the width of the terminal.
+ */
+void cli_put(const char *text);
+
 /*
  * Says an error and its fix.  Returns the exit status: that of enum hb_exit, or
  * for cli_fail_run() that of enum hb_run_status, with the other number in the

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/time.h"
+#include "cli/show/colour.h"
 #include "cli/show/findings.h"
 #include "cli/show/show.h"
 
@@ -104,6 +105,11 @@ struct list {
 	struct buf line;  /* of it */
 };
 
+static enum show_as as_of(const struct doc *doc)
+{
+	return doc->has_colour ? SHOW_COLOURED : SHOW_WORDS;
+}
+
 static bool is_always_shown(const struct hb_change *change)
 {
 	return change->kind == 'D' || change->has_conflict ||
@@ -168,9 +174,10 @@ static int show_always(struct list *l, const struct hb_change *change)
 		end_gone(l);
 	if (!is_plain_deletion || !change->is_directory || l->all ||
 	    l->gone.len > 0)
-		return show_change(l->info, change, false, &l->doc->out);
+		return show_change(l->info, change, as_of(l->doc),
+				   &l->doc->out);
 	(void)buf_add_str(&l->gone, change->path);
-	(void)show_change(l->info, change, false, &l->line);
+	(void)show_change(l->info, change, as_of(l->doc), &l->line);
 	return l->gone.error ? l->gone.error : l->line.error;
 }
 
@@ -179,7 +186,7 @@ static int show_row(struct list *l, const struct hb_change *change,
 {
 	for (size_t i = 0; i < l->n_rows; i++)
 		if (l->rows[i].number == number)
-			return show_change(l->info, change, false,
+			return show_change(l->info, change, as_of(l->doc),
 					   &l->rows[i].text);
 	return 0;
 }
@@ -264,7 +271,9 @@ int screen_gate(struct hb_session *session, struct hb_changes *changes,
 	}
 	if (result.n_asked + result.n_denied + result.n_warnings == 0)
 		return 0;
-	(void)buf_add_fmt(&doc->out, "gate: %llu need%s approval",
+	(void)buf_add_fmt(&doc->out, "%sgate:%s %llu need%s approval",
+			  colour_begin(doc->has_colour, COLOUR_WARNING),
+			  colour_end(doc->has_colour, COLOUR_WARNING),
 			  (unsigned long long)result.n_asked,
 			  result.n_asked == 1 ? "s" : "");
 	if (result.n_denied > 0)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/quote.h"
+#include "cli/show/colour.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -347,12 +348,23 @@ int show_conflict(const struct hb_change *change, struct buf *out)
 	return show_time(change->session_time, out);
 }
 
-int show_change(const struct hb_session_info *info,
-		const struct hb_change *change, bool is_plain, struct buf *out)
+static void add_kind(char kind, bool has_colour, struct buf *out)
 {
+	enum colour colour = colour_of_kind(kind);
+
+	(void)buf_add_fmt(out, "%s%c%s", colour_begin(has_colour, colour), kind,
+			  colour_end(has_colour, colour));
+}
+
+int show_change(const struct hb_session_info *info,
+		const struct hb_change *change, enum show_as as,
+		struct buf *out)
+{
+	bool is_plain = as == SHOW_PLAIN, has_colour = as == SHOW_COLOURED;
+
 	if (!is_plain)
 		(void)buf_add_str(out, "  ");
-	(void)buf_add_char(out, change->kind);
+	add_kind(change->kind, has_colour, out);
 	(void)buf_add_char(out, is_plain ? '\t' : ' ');
 	if (change->from) {
 		(void)show_path(info, change, change->from, out);
@@ -365,7 +377,9 @@ int show_change(const struct hb_session_info *info,
 	if (show_asks(change))
 		(void)buf_add_fmt(out, "    %s\n", show_asks(change));
 	if (change->has_conflict) {
-		(void)buf_add_str(out, "    conflict: ");
+		(void)buf_add_fmt(out, "    %sconflict:%s ",
+				  colour_begin(has_colour, COLOUR_DELETED),
+				  colour_end(has_colour, COLOUR_DELETED));
 		(void)show_conflict(change, out);
 		(void)buf_add_char(out, '\n');
 	}
@@ -373,7 +387,7 @@ int show_change(const struct hb_session_info *info,
 }
 
 int show_sized(const struct hb_session_info *info,
-	       const struct hb_change *change, struct buf *out)
+	       const struct hb_change *change, bool has_colour, struct buf *out)
 {
 	auto_buf struct buf size = BUF_INIT(64);
 
@@ -381,7 +395,9 @@ int show_sized(const struct hb_session_info *info,
 		(void)show_size(change->kind == 'D' ? change->old.size
 						    : change->size,
 				&size);
-	(void)buf_add_fmt(out, "  %c %8s  ", change->kind, buf_str(&size));
+	(void)buf_add_str(out, "  ");
+	add_kind(change->kind, has_colour, out);
+	(void)buf_add_fmt(out, " %8s  ", buf_str(&size));
 	if (change->from) {
 		(void)show_path(info, change, change->from, out);
 		(void)buf_add_str(out, " -> ");

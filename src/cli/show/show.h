@@ -60,16 +60,20 @@ int show_conflict(const struct hb_change *change, struct buf *out);
 /* What stands against committing it unasked, in words; NULL: nothing. */
 const char *show_asks(const struct hb_change *change);
 
-/*
- * "M<TAB>PATH" if it is plain; else for people, with what stands against it on
- * lines of their own.
- */
+enum show_as {
+	SHOW_PLAIN, /* for a program: "M<TAB>PATH" */
+	SHOW_WORDS, /* with what stands against it on lines of their own */
+	SHOW_COLOURED,
+};
+
 int show_change(const struct hb_session_info *info,
-		const struct hb_change *change, bool is_plain, struct buf *out);
+		const struct hb_change *change, enum show_as as,
+		struct buf *out);
 
 /* One line with its size, that of a deleted one being what it was. */
 int show_sized(const struct hb_session_info *info,
-	       const struct hb_change *change, struct buf *out);
+	       const struct hb_change *change, bool has_colour,
+	       struct buf *out);
 
 /* An object of its own; `lines` is NULL if they were not counted. */
 void show_change_json(const struct hb_session_info *info,

@@ -24,7 +24,7 @@ const char *state_home(char *const *envp)
 	return "";
 }
 
-static void add_path(const char *path, const char *home, struct buf *out)
+void state_add_path(const char *path, const char *home, struct buf *out)
 {
 	if (home[0] == '/' && home[1] && path_is_beneath(path, home)) {
 		(void)buf_add_char(out, '~');
@@ -39,7 +39,7 @@ void state_show_file(const struct hb_state_file *file, const char *home,
 	if (!doc->is_json) {
 		(void)buf_add_fmt(&doc->out, "%-5s %-8s ", file->class,
 				  file->agent);
-		add_path(file->path, home, &doc->out);
+		state_add_path(file->path, home, &doc->out);
 		if (strcmp(file->type, "gone") == 0)
 			(void)buf_add_str(&doc->out, " (removed)");
 		if (file->is_outdated)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct doc;
 struct hb_error;
 struct hb_session;
@@ -22,6 +23,9 @@ int state_say(struct hb_session *session, struct hb_error *err);
 /* One file: a line without its end, or an object. */
 void state_show_file(const struct hb_state_file *file, const char *home,
 		     struct doc *doc);
+
+/* A path of the host, with ~ for the home directory, quoted. */
+void state_add_path(const char *path, const char *home, struct buf *out);
 
 /* The home directory as the environment has it, or "". */
 const char *state_home(char *const *envp);
