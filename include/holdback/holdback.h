@@ -292,6 +292,9 @@ int hb_fill_stdio(struct hb_error *err);
 
 bool hb_is_terminal(int fd);
 
+/* The user whose `sudo` made us root, by SUDO_USER; NULL: none has. */
+const char *hb_sudo_user(char *const *envp);
+
 /*
  * Writes to a descriptor of the caller's choice, and without bytes only looks
  * whether that can be done.  -EPIPE: the reader is gone; there is no signal.

@@ -49,6 +49,15 @@ int look_cwd(char *ret, struct hb_error *err)
 	return hb_fail(err, -HB_E_USAGE, "the working directory is gone");
 }
 
+const char *hb_sudo_user(char *const *envp)
+{
+	const char *user = env_get(envp, "SUDO_USER");
+
+	return sys_getuid() == 0 && user && user[0] && strcmp(user, "root") != 0
+		       ? user
+		       : NULL;
+}
+
 int look_real(const char *path, char *ret)
 {
 	/* What is replaced at this very moment is looked for again. */

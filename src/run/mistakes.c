@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/mistakes.h"
 
-#include "base/env.h"
 #include "base/quote.h"
 #include "base/report.h"
+#include "holdback/holdback.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -92,11 +92,10 @@ static void tell_state(const struct run *run)
 
 static void tell_sudo(const struct run *run)
 {
-	const char *user = env_get(run->options->envp, "SUDO_USER");
+	const char *user = hb_sudo_user(run->options->envp);
 	char shown[QUOTE_SHOWN], name[QUOTE_SHOWN];
 
-	if (sys_getuid() != ROOT || !user || !user[0] ||
-	    strcmp(user, "root") == 0 || !run->store[0])
+	if (!user || !run->store[0])
 		return;
 	report_text(
 		run->listener, HB_REPORT_SAID,

@@ -392,10 +392,12 @@ void news_start(const struct run *run, const char *session)
 		(void)snprintf(what, sizeof(what),
 			       "session %s · %s is copy-on-write", session,
 			       shown);
-	(void)snprintf(text, sizeof(text),
-		       "%s · network: %s · home hidden but for %zu tool%s",
-		       what, key_nets[has_net(run) ? NET_HOST : NET_NONE],
-		       n_tools, n_tools == 1 ? "" : "s");
+	(void)snprintf(text, sizeof(text), "%s · network: %s · home hidden",
+		       what, key_nets[has_net(run) ? NET_HOST : NET_NONE]);
+	if (n_tools > 0)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			       " but for %zu tool%s", n_tools,
+			       n_tools == 1 ? "" : "s");
 	if (settings_shows_host(&run->settings))
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " · view: the whole host, read-only");

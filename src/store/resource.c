@@ -91,6 +91,11 @@ static int open_given(const char *path, char *real, size_t size,
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'", quoted(path));
 	r = (int)sys_fd_path(fd, real, size);
+	if (r == -ENOENT) {
+		hb_fix(err, "change to a directory that exists");
+		return hb_fail(err, -HB_E_USAGE, "the directory '%s' is gone",
+			       quoted(path));
+	}
 	if (r < 0)
 		return hb_fail(err, r, "cannot tell where '%s' lies",
 			       quoted(path));

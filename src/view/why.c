@@ -43,7 +43,7 @@ static const struct {
 	[WHAT_ABSENT] = { "absent", "nothing shows it: it is not there" },
 	[WHAT_READ_ONLY] = { "read-only", "the real one can be read" },
 	[WHAT_UNREADABLE] = { "unreadable",
-			      "it is shown, and its mode lets this user not read it" },
+			      "it is shown, and its mode does not let this user read it" },
 	[WHAT_REAL] = { "real", "writes there are real" },
 	[WHAT_HELD_BACK] = { "held-back",
 			     "it can be changed, and changes are held back" },

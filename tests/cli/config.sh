@@ -120,7 +120,7 @@ check 'an emptied list leaves the other settings' run true
 printf '' >"$conf/config"
 like 'the line at the start says that an agent has the network' \
 	"$(on_terminal '--ephemeral --profile claude ./claude limits')" \
-	'holdback: ephemeral: * · network: host · home hidden but for 0 tools*'
+	'holdback: ephemeral: * · network: host · home hidden*'
 mkdir -p "$HOME/.cargo/bin"
 like 'the line at the start counts the tools' "$(on_terminal '--ephemeral true')" \
 	'holdback: ephemeral: * · network: none · home hidden but for 1 tool'

@@ -87,7 +87,7 @@ is 'all cleaned up' "$(left)" ''
 # What is said on a terminal.
 says_there=$(on_terminal "sh -c 'echo 3 >>file; echo new >added'")
 like 'the line at the start' "$says_there" \
-	"holdback: session sh-1 · *p is copy-on-write · network: none · home hidden but for 0 tools${nl}*"
+	"holdback: session sh-1 · *p is copy-on-write · network: none · home hidden${nl}*"
 like 'the status, the changes, what is next' "$says_there" \
 	"*${nl}holdback: sh exited 0 after *${nl}  A  added  +1${nl}  M  file   +1${nl}2 files: 1 changed, 1 added · +2 -0${nl}Next: holdback diff @sh-1 · holdback commit @sh-1 ·${nl}      holdback rollback @sh-1${nl}Go on: holdback -c sh -c 'echo 3 >>file; echo new >added'"
 hb cleanup -y @sh-1 >/dev/null

@@ -45,6 +45,10 @@ if [ "$HB_MODE" = root ]; then
 	rm -rf theirs
 	like 'by sudo it is said whose the sessions are' "$(SUDO_USER=ann "$HB_BIN" run -- true 2>&1)" \
 		"*this session is root's, in '$work/state/holdback', and not among those of 'ann'*"
+	like 'by sudo a list says whose sessions it has' "$(SUDO_USER=ann "$HB_BIN" ls 2>&1)" \
+		"holdback: by sudo: these are root's sessions, and those of 'ann' are not among them*"
+	is 'a store that the user named is not said to be of root' \
+		"$(SUDO_USER=ann "$HB_BIN" ls --state-dir "$work/other" 2>&1)" ''
 else
 	unlike 'a variable alone is not sudo' "$(SUDO_USER=ann "$HB_BIN" run -- true 2>&1)" '*sudo*'
 fi
@@ -81,5 +85,12 @@ for words in true 'run true' 'exec true' shell keep; do
 	says "$words in a directory that is gone" 125 'holdback: \[2\] the working directory is gone*fix: change to*' \
 		"$HB_BIN" $words
 done
+says 'create in a directory that is gone' 2 "holdback: the directory '.' is gone*fix: change to*" \
+	"$HB_BIN" create x --cow .
 cd "$work" || exit
+
+# A word of another program that means a command without a session.
+says 'list names the command that takes no session' 2 \
+	"holdback: holdback has no command 'list' for sessions*fix: holdback ls; for the program: *" \
+	"$HB_BIN" list @x
 done_testing

@@ -79,7 +79,7 @@ prints 'without a terminal there is no line at the start' '' run true
 
 like 'on a terminal a line says what will happen' \
 	"$(on_terminal '--ephemeral --size 3M true')" \
-	"holdback: ephemeral: changes in '$work' are kept in memory (at most 3 MiB) and gone at the end · network: none · home hidden but for 0 tools*"
+	"holdback: ephemeral: changes in '$work' are kept in memory (at most 3 MiB) and gone at the end · network: none · home hidden*"
 is '-q silences it' "$(on_terminal '--ephemeral -q true')" ''
 
 # Options.

@@ -35,7 +35,7 @@ if [ -r /etc/shadow ]; then
 	like 'a secret of the system' "$(why /etc/shadow)" '/etc/shadow: hidden: *'
 else
 	like 'a secret that this user may not read anyway' "$(why /etc/shadow)" \
-		'/etc/shadow: unreadable: it is shown, and its mode lets this user not read it *'
+		'/etc/shadow: unreadable: it is shown, and its mode does not let this user read it *'
 	check_fails 'a secret that why calls unreadable cannot be read inside' run cat /etc/shadow
 fi
 like '/tmp' "$(why /tmp)" '/tmp: private: *'

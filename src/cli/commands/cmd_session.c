@@ -6,10 +6,27 @@
 #include "cli/front/choose.h"
 #include "cli/front/table.h"
 #include "cli/show/reports.h"
+#include "cli/show/say.h"
+#include "holdback/holdback.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The user's own are elsewhere, and seem to be lost.  A run says it itself. */
+static void say_sudo(const struct cmd_call *call)
+{
+	const char *user = hb_sudo_user(call->envp);
+	char line[HB_TEXT_SIZE];
+
+	if (!user || call->values->state_dir || call->reports->command)
+		return;
+	(void)snprintf(line, sizeof(line),
+		       "by sudo: these are root's sessions, and those of '%s' "
+		       "are not among them",
+		       quoted(user));
+	cli_say(line);
+}
 
 int cmd_open_store(const struct cmd_call *call, bool create,
 		   struct hb_store **ret_store, struct hb_error *err)
@@ -19,8 +36,12 @@ int cmd_open_store(const struct cmd_call *call, bool create,
 		.envp = call->envp,
 		.listener = &call->reports->listener,
 	};
+	int r;
 
-	return hb_store_open(&options, create, ret_store, err);
+	r = hb_store_open(&options, create, ret_store, err);
+	if (r >= 0)
+		say_sudo(call);
+	return r;
 }
 
 int cmd_session_operand(const struct cmd_call *call, bool has_others,
@@ -135,7 +156,7 @@ struct hb_filter cmd_filter(const struct cmd_call *call, int rest)
 int cmd_ask(const struct cmd_call *call, const char *question,
 	    struct hb_error *err)
 {
-	char answer[16];
+	char answer[16], line[HB_TEXT_SIZE + 32];
 
 	if (call->values->yes)
 		return 1;
@@ -144,7 +165,8 @@ int cmd_ask(const struct cmd_call *call, const char *question,
 		return hb_fail(err, -HB_E_USAGE,
 			       "there is no terminal to ask on");
 	}
-	(void)fprintf(stderr, "%s [y/N] ", question);
+	(void)snprintf(line, sizeof(line), "%s [y/N] ", question);
+	cli_put(line);
 	(void)fflush(stderr);
 	if (!fgets(answer, sizeof(answer), stdin))
 		return 0;

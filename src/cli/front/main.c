@@ -70,10 +70,13 @@ static bool is_about_us(const char *word)
 /* Of `rm @fix`, the session tells that our command is meant, and no program. */
 static int point_to(const char *ours, char **argv)
 {
+	const struct command *c = command_find(&cli_program, ours);
+	bool takes_one = !c || c->operands_max != 0;
 	struct hb_error err = { 0 };
 
-	hb_fix(&err, "holdback %s %s; for the program: holdback run -- %s %s",
-	       ours, argv[2], argv[1], argv[2]);
+	hb_fix(&err, "holdback %s%s%s; for the program: holdback run -- %s %s",
+	       ours, takes_one ? " " : "", takes_one ? argv[2] : "", argv[1],
+	       argv[2]);
 	(void)hb_fail(&err, -HB_E_USAGE,
 		      "holdback has no command '%s' for sessions", argv[1]);
 	return cli_fail(&err);
