@@ -55,6 +55,8 @@ enum hb_report_member {
 	ROW(FINDING, finding, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_FINDING) \
 	/* a commit, an undo or a redo was refused, and nothing changed; n: the code */ \
 	ROW(REFUSED, refused, HB_HAS_TEXT | HB_HAS_N) \
+	/* this path stands against an undo or a redo, which is refused */ \
+	ROW(CONFLICTED, conflicted, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_TEXT) \
 	/* the real file at `path` is another one now, or gone */ \
 	ROW(CHANGED, changed, HB_HAS_SOURCE | HB_HAS_PATH) \
 	/* a real file fits neither side of a commit, and stays; n: 1 if the session's is pending */ \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/report.h"
 #include "base/time.h"
 #include "git/gitunit.h"
 #include "sys/attr.h"
@@ -45,7 +46,9 @@ struct reversal {
 	struct timespec undone; /* when the one after it was; zero: never */
 	bool back;
 	uint64_t n, n_kept;
-	const char *path; /* of the operation that is checked */
+	const char *path;	  /* of the operation that is checked */
+	const char *against;	  /* why that one cannot be done */
+	struct hb_error conflict; /* the first one; code 0: there is none */
 };
 
 static bool is_since(const struct reversal *v, const struct sys_attr *a)
@@ -256,6 +259,16 @@ static bool stays(const struct reversal *v, const struct op *op)
 	return v->back && is_new && git_is_object_path(root, op->path);
 }
 
+/* In words, unless the check says more. */
+static const char *change_since(const struct reversal *v)
+{
+	if (!v->back)
+		return "changed since the undo";
+	return journal_head(v->apply.journal)->kind == JOURNAL_ROLLBACK
+		       ? "changed since the rollback"
+		       : "changed since the commit";
+}
+
 static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct step *step = &v->apply.steps[op->resource];
@@ -263,6 +276,8 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 	bool is_followed;
 	int r;
 
+	v->against = op->effect & OP_UPPER ? "other changes are pending"
+					   : change_since(v);
 	if (op_dresses(op)) {
 		v->n += op->mode != op->old.mode || op->uid != op->old.uid ||
 			op->gid != op->old.gid || (op->effect & OP_XATTRS);
@@ -281,8 +296,10 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		if (r == 0 && !(v->back && is_followed))
 			r = check_moved(v, op, &why);
 		if (r >= 0 &&
-		    held_check_base(step->site, op, &why) == -HB_E_CONFLICT)
+		    held_check_base(step->site, op, &why) == -HB_E_CONFLICT) {
+			v->against = "a program has the database open";
 			r = -HB_E_CONFLICT;
+		}
 		/*
 		 * In a directory that the commit closed to its owner there is
 		 * nothing to be seen before it is opened; then the step looks.
@@ -296,11 +313,26 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 	return r < 0 ? r : journal_add(v->writer, op, err);
 }
 
+/* The user has to deal with all of them, so the first one ends nothing. */
+static void note_conflict(struct reversal *v, const struct op *op,
+			  const struct hb_error *why)
+{
+	const struct hb_report report = { .kind = HB_REPORT_CONFLICTED,
+					  .resource = op->resource,
+					  .path = op->path,
+					  .text = v->against };
+
+	if (v->conflict.code == 0)
+		v->conflict = *why;
+	(void)report_send(v->apply.txn->listener, &report);
+}
+
 static int write_all(struct reversal *v, struct hb_error *err)
 {
 	struct journal *j = v->apply.journal;
 	struct journal_head head = *journal_head(j);
 	const struct txn *txn = v->apply.txn;
+	struct hb_error why;
 	bool is_uncertain;
 	struct op op;
 	int r;
@@ -313,10 +345,15 @@ static int write_all(struct reversal *v, struct hb_error *err)
 			v->n_kept += !op_dresses(&op);
 			continue;
 		}
-		r = write_one(v, &op, err);
-		if (r < 0)
-			return r;
+		why = (struct hb_error){ 0 };
+		r = write_one(v, &op, &why);
+		if (r == -HB_E_CONFLICT)
+			note_conflict(v, &op, &why);
+		else if (r < 0)
+			return hb_pass(err, &why, r);
 	}
+	if (r == 0 && v->conflict.code != 0)
+		r = hb_pass(err, &v->conflict, -HB_E_CONFLICT);
 	for (size_t i = 0; r == 0 && txn->applying && i < txn->n_resources; i++)
 		r = txn->applying(txn->applied_ctx, i, head.n_ops, err);
 	return r < 0 ? r

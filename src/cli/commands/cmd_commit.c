@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* `holdback commit`, undo and redo. */
+/* `holdback commit`. */
 
 /* Beyond this a hint says how much undo holds. */
 #define UNDO_HINT (1ULL << 30)
@@ -670,58 +670,4 @@ int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit",
 				     CHOOSE_BY_PENDING, true, commit_session,
 				     NULL, err);
-}
-
-/* Undo and redo: what is called, and how that is said. */
-struct reversal {
-	const char *command, *word;
-	int (*fn)(struct hb_session *session, struct hb_commit_result *result,
-		  struct hb_error *err);
-};
-
-static int reverse(const struct cmd_call *call, struct hb_session *session,
-		   int rest, void *ctx, struct hb_error *err)
-{
-	const struct reversal *reversal = ctx;
-	struct hb_commit_result result = { 0 };
-	auto_doc struct doc doc = { 0 };
-	int r = reversal->fn(session, &result, err);
-
-	(void)rest;
-	if (r < 0)
-		return r;
-	doc_begin(&doc, call->values->json, reversal->command);
-	if (doc.is_json) {
-		doc_uint(&doc, "operations", result.n_operations);
-		doc_uint(&doc, "kept_objects", result.n_kept);
-		doc_bool(&doc, "complete", result.is_complete);
-		return doc_end(&doc, err);
-	}
-	(void)buf_add_fmt(&doc.out, "%s %llu change%s", reversal->word,
-			  (unsigned long long)result.n_operations,
-			  result.n_operations == 1 ? "" : "s");
-	if (result.n_kept > 0)
-		(void)buf_add_str(
-			&doc.out,
-			" · new objects of git stay in the repository");
-	(void)buf_add_char(&doc.out, '\n');
-	return doc_end(&doc, err);
-}
-
-int cmd_undo(const struct cmd_call *call, struct hb_error *err)
-{
-	struct reversal undo = { "undo", "undid", hb_session_undo };
-
-	return cmd_with_only_session(call, HB_OPEN_CHANGE, "undo",
-				     CHOOSE_BY_PAST, false, reverse, &undo,
-				     err);
-}
-
-int cmd_redo(const struct cmd_call *call, struct hb_error *err)
-{
-	struct reversal redo = { "redo", "redid", hb_session_redo };
-
-	return cmd_with_only_session(call, HB_OPEN_CHANGE, "redo",
-				     CHOOSE_BY_PAST, false, reverse, &redo,
-				     err);
 }

@@ -83,6 +83,14 @@ static bool find(struct reports *reports, const struct hb_report *report)
 	return false;
 }
 
+static bool stand_against(struct reports *reports,
+			  const struct hb_report *report)
+{
+	if (reports->against)
+		reports->against(reports->against_ctx, report);
+	return false;
+}
+
 /* A program that waits for the session's name reads it here. */
 static bool tell_started(struct reports *reports,
 			 const struct hb_report *report)
@@ -120,6 +128,7 @@ static bool tell_started(struct reports *reports,
 #define SHOW_denied   { UNLESS_QUIET, say }
 #define SHOW_finding  { ALWAYS, find }
 #define SHOW_refused  { NEVER, NULL }
+#define SHOW_conflicted { ALWAYS, stand_against }
 #define SHOW_changed  { NEVER, NULL }
 #define SHOW_left     { ALWAYS, say }
 /* clang-format on */
