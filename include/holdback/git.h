@@ -2,14 +2,11 @@
 #ifndef HOLDBACK_GIT_H
 #define HOLDBACK_GIT_H
 
+#include "holdback/session.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct hb_changes;
-struct hb_error;
-struct hb_filter;
-struct hb_session;
 
 /* The repositories of a session: what it did in them, and signatures. */
 
@@ -45,6 +42,68 @@ typedef int (*hb_git_fn)(void *ctx, const struct hb_git_ref *ref,
  */
 int hb_changes_git(struct hb_session *session, struct hb_changes *changes,
 		   hb_git_fn fn, void *ctx, struct hb_error *err);
+
+/*
+ * A commit of the session: a reference of the session reaches it, and none of
+ * the real repository does.  All is valid until the next one.
+ */
+struct hb_commit {
+	size_t resource;
+	const char *repository; /* its git directory, from the resource on */
+	const char *id;
+	bool is_missing; /* it cannot be read: there is nothing below */
+	const char *const *parents;
+	size_t n_parents;
+	/* "Name <mail> 1234567890 +0100", any bytes but NUL and newline. */
+	const char *author, *committer;
+	const char *message; /* any bytes but NUL */
+	/* The session's references at it, also by way of a tag. */
+	const char *const *refs;
+	size_t n_refs;
+};
+
+/* A file that differs from that of the first parent. */
+struct hb_commit_file {
+	const char *path;	     /* from the top of the work tree */
+	unsigned old_mode, new_mode; /* as git has them; 0: there is none */
+	const char *old, *new;	     /* names of the contents */
+};
+
+struct hb_log;
+
+/*
+ * The commits of all repositories, one repository after the other, a commit
+ * before its parents and the latest first.  As hb_changes_git() it runs no git;
+ * replace references, grafts and alternates do not count.  `*ret_log` may not
+ * outlive the session.
+ */
+int hb_changes_log(struct hb_session *session, struct hb_changes *changes,
+		   struct hb_log **ret_log, struct hb_error *err);
+void hb_log_free(struct hb_log *log);
+
+/*
+ * 1: a commit; 0: the end.  2: no commit, but a repository whose commits are
+ * too many or cannot be counted; only its name is told.
+ */
+int hb_log_next(struct hb_log *log, struct hb_commit *ret_commit,
+		struct hb_error *err);
+
+/*
+ * The files of the commit that was given last, in git's order; a merge has
+ * none, as for `git log`.  1: a file; 0: the end.  2: the end, and there is
+ * more that cannot be read or is too much.
+ */
+int hb_log_file(struct hb_log *log, struct hb_commit_file *ret_file,
+		struct hb_error *err);
+
+/*
+ * The content of one side of the file that was given last, with a NUL behind
+ * it; the caller frees it.  Of a submodule git's line with its commit.
+ * -EFBIG: more than `max` bytes, or too much in all; -ENOENT: it is not there,
+ * cannot be read or is not its name; -ENOMEM.
+ */
+int hb_log_read(struct hb_log *log, enum hb_side side, size_t max,
+		char **ret_bytes, size_t *ret_n);
 
 /*
  * Signs the commits that the session made on the branch of its HEAD, as git on

@@ -161,8 +161,10 @@ STEPS = (
     ("status: something ignored", 0, "status @s"),
     ("", 0, "!mkdir ../v && cd ../v && git init -q -b main . && " + GIT_COMMIT + " && " + HOLDBACK
             + " create --state-dir ../state v --cow . >/dev/null && " + HOLDBACK
-            + " exec --state-dir ../state @v -- " + GIT_COMMIT),
+            + " exec --state-dir ../state @v -- sh -c 'echo f >f; git add f; " + GIT_COMMIT
+            + "; echo g >f; git add f; " + GIT_COMMIT + "'"),
     ("status: commits", 0, "status @v"),
+    ("diff --commits", 0, "diff --commits @v"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @v && rm -rf ../v"),
     ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),

@@ -302,10 +302,10 @@ int cmd_diff(const struct cmd_call *call, struct hb_error *err)
 	struct look diff = { .command = "diff", .is_plain = true };
 	int r;
 
-	if (values->stat || values->binary)
+	if (values->stat || values->binary || values->commits)
 		return hb_fail(err, -HB_E_USAGE,
-			       "--name-status, --stat and --binary exclude "
-			       "each other");
+			       "--name-status, --stat, --binary and --commits "
+			       "exclude each other");
 	r = cmd_with_session(call, HB_OPEN_LOOK, true, look, &diff, err);
 	if (r < 0)
 		return r;

@@ -2,6 +2,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "cli/commands/cmd_session.h"
+#include "cli/diff/commits.h"
 #include "cli/diff/ended.h"
 #include "cli/diff/git2.h"
 #include "cli/diff/git_settings.h"
@@ -163,6 +164,8 @@ static int print_json(const struct cli_values *values,
 	r = tally_json(tally, !values->stat, &doc, err);
 	if (r >= 0 && !values->since)
 		r = git_show(session, tally->changes, &doc, err);
+	if (r >= 0 && values->commits)
+		r = commits_json(session, tally->changes, &doc, err);
 	if (r >= 0)
 		r = show_ignored(tally->info, tally->changes, &doc, err);
 	if (r >= 0)
@@ -199,6 +202,8 @@ static int show_with(const struct cmd_call *call, struct hb_session *session,
 	sink->paint.pager = sink->pager;
 	if (r >= 0 && values->json)
 		r = print_json(values, session, &tally, err);
+	else if (r >= 0 && values->commits)
+		r = commits_paint(session, changes, &sink->paint, err);
 	else if (r >= 0 && values->stat)
 		r = paint_stat(&tally, sink->columns, &sink->paint, err);
 	else if (r >= 0)
@@ -222,6 +227,11 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 	bool is_different;
 	int r;
 
+	if (values->commits && options.filter.n_paths > 0) {
+		hb_fix(err, "holdback diff PATH, or --commits without a path");
+		return hb_fail(err, -HB_E_USAGE,
+			       "--commits takes whole commits, and no path");
+	}
 	r = hb_session_changes(session, &options, &changes, err);
 	if (r < 0)
 		return r;
@@ -257,6 +267,12 @@ static int open_and_show(const struct cmd_call *call, struct hb_error *err)
 
 static int check(const struct cli_values *values, struct hb_error *err)
 {
+	if (values->commits &&
+	    (values->stat || values->binary || values->since ||
+	     values->only.n > 0 || values->except.n > 0))
+		return hb_fail(err, -HB_E_USAGE,
+			       "--commits takes whole commits, and none of "
+			       "--stat, --binary, --since, --only, --except");
 	if (values->stat && values->binary)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--stat and --binary exclude each other");

@@ -18,11 +18,11 @@
 /* One line may be a whole file. */
 #define LIMIT_SIZE ((size_t)64 << 20)
 
-/* git's own: bold, cyan, red, green. */
+/* git's own: bold, cyan, red, green, yellow. */
 static const char *const colours[] = {
 	[PAINT_PLAIN] = "",	   [PAINT_META] = "\033[1m",
 	[PAINT_HUNK] = "\033[36m", [PAINT_OLD] = "\033[31m",
-	[PAINT_NEW] = "\033[32m",
+	[PAINT_NEW] = "\033[32m",  [PAINT_COMMIT] = "\033[33m",
 };
 
 void paint_init(struct paint *p, bool has_colour, bool is_for_terminal)
@@ -131,16 +131,24 @@ static void add_content(struct paint *p, const char *bytes, size_t n)
 	(void)buf_add(&p->out, bytes + start, n - start);
 }
 
-void paint_content(struct paint *p, enum paint_kind kind, char sign,
-		   const char *bytes, size_t n)
+void paint_text(struct paint *p, enum paint_kind kind, const char *before,
+		const char *bytes, size_t n)
 {
 	if (n > 0 && bytes[n - 1] == '\n')
 		n--;
 	begin(p, kind);
-	(void)buf_add_char(&p->out, sign);
+	(void)buf_add_str(&p->out, before);
 	add_content(p, bytes, n);
 	end(p, kind);
 	(void)buf_add_char(&p->out, '\n');
+}
+
+void paint_content(struct paint *p, enum paint_kind kind, char sign,
+		   const char *bytes, size_t n)
+{
+	const char before[] = { sign, '\0' };
+
+	paint_text(p, kind, before, bytes, n);
 }
 
 void paint_hunk(struct paint *p, const char *head, size_t n)

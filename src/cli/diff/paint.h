@@ -20,6 +20,7 @@ enum paint_kind {
 	PAINT_HUNK,
 	PAINT_OLD,
 	PAINT_NEW,
+	PAINT_COMMIT, /* the name of a commit */
 };
 
 struct paint {
@@ -43,6 +44,10 @@ void paint_words(struct paint *p, enum paint_kind kind, const char *fmt, ...)
  */
 void paint_content(struct paint *p, enum paint_kind kind, char sign,
 		   const char *bytes, size_t n);
+
+/* The same behind words of our own. */
+void paint_text(struct paint *p, enum paint_kind kind, const char *before,
+		const char *bytes, size_t n);
 
 /* The line between parts of a file: "@@ -1,2 +1,2 @@" and content behind it. */
 void paint_hunk(struct paint *p, const char *head, size_t n);

@@ -15,6 +15,7 @@
 
 #define NAME_MAX_BYTES ((size_t)64 << 20)
 #define SHORT_NAME     7 /* digits of a git name where it only informs */
+#define NO_NAME	       "0000000000000000000000000000000000000000"
 
 void patch_init(struct patch *p, struct paint *paint,
 		const struct hb_session_info *info, struct hb_changes *changes,
@@ -42,7 +43,8 @@ void patch_done(struct patch *p)
 static void add_name(const struct patch *p, const struct hb_change *change,
 		     const char *before, const char *path, struct buf *out)
 {
-	const char *root = show_root(p->info, change->resource);
+	const char *root =
+		p->info ? show_root(p->info, change->resource) : NULL;
 	auto_buf struct buf whole = BUF_INIT(NAME_MAX_BYTES);
 
 	(void)buf_add_str(&whole, before);
@@ -107,6 +109,14 @@ static int paint_rename(struct patch *p, const struct hb_change *change,
 	return 0;
 }
 
+static const char *name_of(const struct patch *p, enum hb_side side,
+			   const char *found)
+{
+	if (!p->names)
+		return found;
+	return p->sides.of[side].is_there ? p->names[side] : NO_NAME;
+}
+
 static void paint_names(void *ctx, const char *old_name, const char *new_name)
 {
 	const struct patch *p = ctx;
@@ -118,7 +128,8 @@ static void paint_names(void *ctx, const char *old_name, const char *new_name)
 	if (old->is_there && new->is_there && old->mode == new->mode)
 		(void)snprintf(mode, sizeof(mode), " %06o", new->mode);
 	paint_words(p->paint, PAINT_META, "index %.*s..%.*s%s", digits,
-		    old_name, digits, new_name, mode);
+		    name_of(p, HB_SIDE_OLD, old_name), digits,
+		    name_of(p, HB_SIDE_NEW, new_name), mode);
 }
 
 static int paint_index(struct patch *p, struct hb_error *err)
@@ -126,6 +137,10 @@ static int paint_index(struct patch *p, struct hb_error *err)
 	char old[SHA1_HEX_SIZE], new[SHA1_HEX_SIZE];
 	int r;
 
+	if (p->names) {
+		paint_names(p, NO_NAME, NO_NAME);
+		return 0;
+	}
 	r = sides_git_name(&p->sides, HB_SIDE_OLD, old, err);
 	if (r >= 0)
 		r = sides_git_name(&p->sides, HB_SIDE_NEW, new, err);
@@ -232,7 +247,7 @@ static int paint_folded(struct patch *p, const struct hb_change *change,
 		return hb_fail(err, line.error, "cannot name a file");
 	paint_words(p->paint, PAINT_PLAIN, "Binary files %s differ",
 		    buf_str(&line));
-	return remark_folded(p, change, err);
+	return p->names ? 0 : remark_folded(p, change, err);
 }
 
 static int find_error(const struct sides *s)
@@ -260,8 +275,9 @@ static int paint_file(struct patch *p, const struct hb_change *change,
 	if (is_text && unread == 0)
 		return sides_are_both(&p->sides) ? paint_both(p, change, err)
 						 : paint_one(p, change, err);
-	has_index = has_content && unread == 0 &&
-		    (p->is_exact || sides_are_whole(&p->sides));
+	has_index = has_content &&
+		    (p->names || (unread == 0 &&
+				  (p->is_exact || sides_are_whole(&p->sides))));
 	r = paint_head(p, change, has_index, err);
 	if (r < 0 || !has_content)
 		return r;
@@ -386,6 +402,22 @@ int patch_change(struct patch *p, const struct hb_change *change,
 	int r = settle_directory(p, change->path, err);
 
 	return r < 0 ? r : paint_change(p, &said, err);
+}
+
+#define TYPE_BITS 0170000U
+
+int patch_file(struct patch *p, const char *path, const char *const names[2],
+	       struct hb_error *err)
+{
+	const struct hb_change change = { .path = path };
+	const struct side *old = &p->sides.of[HB_SIDE_OLD];
+	const struct side *new = &p->sides.of[HB_SIDE_NEW];
+
+	p->names = names;
+	if (sides_are_both(&p->sides) &&
+	    (old->mode & TYPE_BITS) != (new->mode &TYPE_BITS))
+		return paint_exchange(p, &change, err);
+	return paint_file(p, &change, strcmp(names[0], names[1]) != 0, err);
 }
 
 int patch_end(struct patch *p, struct hb_error *err)

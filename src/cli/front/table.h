@@ -53,6 +53,7 @@ struct cli_values {
 	bool stat;
 	bool pty; /* exec, shell */
 	const char *tty;
+	bool commits;
 	bool binary;
 	bool no_pager;
 	const char *color; /* NULL: not said */
