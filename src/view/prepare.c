@@ -38,19 +38,13 @@
  * asked once for each thing, and nothing is asked that the plan does not need.
  */
 
-int run_keep_path(struct run *run, const char *path, const char **ret_kept,
-		  struct hb_error *err)
-{
-	return plan_keep_text(&run->plan, path, ret_kept, err);
-}
-
 static int find_cwd(struct run *run, struct hb_error *err)
 {
 	char path[PATH_MAX];
 	int r = look_cwd(path, err);
 
 	if (r >= 0)
-		r = run_keep_path(run, path, &run->cwd, err);
+		r = plan_keep_text(&run->plan, path, &run->cwd, err);
 	if (r >= 0)
 		run->request.cwd = run->cwd;
 	return r;
@@ -74,7 +68,7 @@ static int find_chdir(struct run *run, struct hb_error *err)
 		return entries_fail(&item, err, "not a directory's name");
 	r = entries_path(run, &item, dir, path, err);
 	if (r >= 0)
-		r = run_keep_path(run, path, &run->chdir, err);
+		r = plan_keep_text(&run->plan, path, &run->chdir, err);
 	if (r < 0)
 		return r;
 	run->request.cwd = run->chdir;
@@ -102,7 +96,7 @@ static int find_home(struct run *run, struct hb_error *err)
 	run->host.home_name = look_home(run->options->envp, path);
 	if (!run->host.home_name)
 		return 0;
-	r = run_keep_path(run, path, &run->home, err);
+	r = plan_keep_text(&run->plan, path, &run->home, err);
 	if (r < 0)
 		return r;
 	run->host.home = run->home;
@@ -150,7 +144,7 @@ static int find_inside(struct run *run, struct hb_error *err)
 	if (view_inside(&run->request, run->cwd, path) < 0)
 		return hb_fail(err, -HB_E_USAGE,
 			       "the working directory's name is too long");
-	r = run_keep_path(run, path, &run->chdir, err);
+	r = plan_keep_text(&run->plan, path, &run->chdir, err);
 	run->request.cwd = run->chdir;
 	return r;
 }
@@ -254,14 +248,14 @@ static int cover_store(struct run *run, struct hb_error *err)
 
 	if (find_store(run, path) < 0)
 		return 0;
-	r = run_keep_path(run, path, &run->store, err);
+	r = plan_keep_text(&run->plan, path, &run->store, err);
 	if (r < 0 || !may_show_store(run, run->store))
 		return r;
 	run->covered = run->store;
 	r = cover(run, run->store, err);
 	/* A resource that holds it may be seen elsewhere. */
 	if (r >= 0 && view_inside(&run->request, run->store, path) >= 0) {
-		r = run_keep_path(run, path, &run->store_inside, err);
+		r = plan_keep_text(&run->plan, path, &run->store_inside, err);
 		if (r >= 0)
 			r = cover(run, run->store_inside, err);
 	}
@@ -384,7 +378,7 @@ static int move_inside(struct run *run, const char **path, struct hb_error *err)
 
 	if (view_inside(&run->request, *path, inside) < 0)
 		return 0;
-	return run_keep_path(run, inside, path, err);
+	return plan_keep_text(&run->plan, inside, path, err);
 }
 
 /* exec wants char *, and does not write. */
@@ -597,9 +591,9 @@ int run_find_command(struct run *run, struct hb_error *err)
 			     run->request.cwd, name, real, err);
 
 	if (r >= 0)
-		r = run_keep_path(run, real, &run->command_real, err);
+		r = plan_keep_text(&run->plan, real, &run->command_real, err);
 	if (r >= 0)
-		r = run_keep_path(run, name, &run->command, err);
+		r = plan_keep_text(&run->plan, name, &run->command, err);
 	return r;
 }
 

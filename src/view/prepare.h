@@ -121,9 +121,6 @@ struct run {
  */
 int run_configure(struct run *run, const struct hb_run_options *options,
 		  const struct run_session *session, struct hb_error *err);
-/* Gives one of its paths a value. */
-int run_keep_path(struct run *run, const char *path, const char **ret_kept,
-		  struct hb_error *err);
 /* The command as the host has it; it has none: no path is set. */
 int run_find_command(struct run *run, struct hb_error *err);
 int run_find_workspace(struct run *run, struct hb_error *err);

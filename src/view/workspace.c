@@ -187,8 +187,9 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 		if (run->session->gone[i])
 			continue;
 		if (run->n_resources == 0)
-			r = run_keep_path(run, record->resources[i].source,
-					  &run->workspace, err);
+			r = plan_keep_text(&run->plan,
+					   record->resources[i].source,
+					   &run->workspace, err);
 		if (r >= 0)
 			r = add_resource(run, role_of(record, i),
 					 record->resources[i].source,
@@ -206,8 +207,8 @@ int workspace_chosen(struct run *run, struct hb_error *err)
 	int r = make_room(run, err);
 
 	if (r >= 0)
-		r = run_keep_path(run, record->resources[0].source,
-				  &run->workspace, err);
+		r = plan_keep_text(&run->plan, record->resources[0].source,
+				   &run->workspace, err);
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
 		if (!is_home(run, record->resources[i].source) ||
 		    may_have_home(run))
@@ -233,7 +234,7 @@ int workspace_find(struct run *run, struct hb_error *err)
 	if (r < 0)
 		return r;
 	look_workspace(run->cwd, run->host.home, inside);
-	r = run_keep_path(run, inside, &run->workspace, err);
+	r = plan_keep_text(&run->plan, inside, &run->workspace, err);
 	if (r < 0)
 		return r;
 	why = refuses(run, run->workspace);
