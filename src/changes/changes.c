@@ -15,7 +15,7 @@
 #include "changes/top.h"
 #include "changes/walk.h"
 #include "git/gitunit.h"
-#include "git/ignored.h"
+#include "git/ignore/ignored.h"
 #include "sys/durable.h"
 #include "tree/access.h"
 #include "tree/compare.h"

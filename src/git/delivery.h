@@ -13,11 +13,11 @@ struct objectstore;
 
 /*
  * What a commit makes of a repository: references and HEAD by value, the index
- * by entry, logs line by line, each as (kept at T0, now in the base, in the
- * session).  It reads and decides; the caller moves files.
+ * by entry, logs line by line.  Each has three versions: kept at T0, now in the
+ * base, and in the session.  It reads and decides; the caller moves files.
  *
- * The session may be hostile.  Whatever cannot be read or understood refuses
- * the delivery, or leaves the repository to be treated as files.
+ * The session may be hostile.  What cannot be read or understood refuses the
+ * delivery, or leaves the repository to be treated as files.
  */
 
 /* How the user wants it: --git=MODE. */
@@ -32,6 +32,7 @@ enum delivery_mode {
 struct delivery_change {
 	const char *path; /* from the git directory on: "refs/heads/main" */
 	bool is_gone;	  /* the session has it no more */
+	bool is_newer;	  /* the base's own changed since T0, by its times */
 };
 
 /*
@@ -132,10 +133,13 @@ struct delivery_item {
 	/* MADE: what the base gets; a NUL is behind it. */
 	char *content;
 	size_t len;
+	/* MADE: what the layer has there stays pending all the same. */
+	bool keeps_layer;
 	/*
 	 * A reference or a HEAD that moves: compare kept_refs_now() under git's
-	 * own lock with `old`, and else give up.  Values are 40 or 64 digits,
-	 * or "ref: NAME"; "": there is none.
+	 * own lock with `old`, and else give up.  A deleted one of which
+	 * packed-refs alone knows is SETTLED by a new packed-refs.  Values are
+	 * 40 or 64 digits, or "ref: NAME"; "": there is none.
 	 */
 	bool is_ref;
 	char *old, *new;

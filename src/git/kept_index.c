@@ -5,6 +5,7 @@
 #include "base/siphash.h"
 #include "base/time.h"
 #include "git/gitindex.h"
+#include "git/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -148,8 +149,9 @@ static int share_one(void *ctx, const struct tree_visit *visit,
 	auto_fd int fd = -1;
 
 	(void)err;
-	if (strncmp(visit->name, PREFIX, strlen(PREFIX)) != 0 ||
-	    strlen(visit->name) != NAME_SIZE - 1)
+	if (!(strncmp(visit->name, PREFIX, strlen(PREFIX)) == 0 &&
+	      strlen(visit->name) == NAME_SIZE - 1) &&
+	    !kept_refs_is_file(visit->name))
 		return TREE_SKIP;
 	fd = access_open_regular(visit->dir, visit->name, &size);
 	if (fd >= 0)

@@ -36,7 +36,7 @@ struct kept_request {
  */
 void kept_index_take(const struct kept_request *request);
 
-/* For a session that begins where another is. */
+/* For a session that begins where another is; records of references too. */
 void kept_index_share(int from, int to);
 
 /* Whether the base's index at the path has the entries of the copy. */

@@ -2,9 +2,11 @@
 #ifndef HB_GIT_KEPT_REFS_H
 #define HB_GIT_KEPT_REFS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
+struct gitrefs;
 
 /*
  * HEAD and all references of one repository by value, in a resource's directory
@@ -40,6 +42,24 @@ struct kept_refs {
 void kept_refs_done(struct kept_refs *refs);
 #define auto_kept_refs __attribute__((cleanup(kept_refs_done)))
 
+/*
+ * For a record that is put together; -EFBIG, -ENOMEM.  It is sorted before it
+ * is asked.  A value that is added twice stays twice.
+ */
+int kept_refs_add(struct kept_refs *refs, const char *name, const char *value);
+int kept_refs_add_stash(struct kept_refs *refs, const char *id);
+int kept_refs_add_made(struct kept_refs *refs, const char *name);
+void kept_refs_sort(struct kept_refs *refs);
+
+/* Whether a delivery of ours made that branch. */
+bool kept_refs_is_made(const struct kept_refs *refs, const char *name);
+
+/*
+ * Whether the name is a directory of one of them, or one of them a directory of
+ * it: files cannot have both.
+ */
+bool kept_refs_clash(const struct kept_refs *refs, const char *name);
+
 /* The value, or NULL. */
 const char *kept_refs_value(const struct kept_refs *refs, const char *name);
 
@@ -48,6 +68,13 @@ const char *kept_refs_value(const struct kept_refs *refs, const char *name);
  * itself.  -EFBIG: too much; -ENOTSUP: its references are of another format.
  */
 int kept_refs_look(int base, const char *prefix, struct kept_refs *ret);
+
+/* The same in two steps: without packed-refs, and then its lines. */
+int kept_refs_look_loose(int base, const char *prefix, struct kept_refs *ret);
+int kept_refs_add_packed(struct kept_refs *refs, const struct gitrefs *packed);
+
+/* The value that the text of a file is, to be freed; "": none. */
+int kept_refs_read_value(char *text, char **ret_value);
 
 /*
  * The value of one of them now, for the caller to free: that of its file, or
@@ -62,10 +89,14 @@ int kept_refs_parse(const char *text, size_t len, struct kept_refs *ret);
 
 /*
  * The record of the repository at `path` (from the base on) in the store's
- * directory `dir`.  Loading: -ENOENT also for one that is torn.  Storing
+ * directory `dir`.  Loading: -ENOENT also for a torn one.  Storing
  * replaces it at once, or not at all.
  */
 int kept_refs_load(int dir, const char *path, struct kept_refs *ret);
 int kept_refs_store(int dir, const char *path, const struct kept_refs *refs);
+void kept_refs_forget(int dir, const char *path);
+
+/* Whether a file of the store's directory has the name of a record. */
+bool kept_refs_is_file(const char *name);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "git/gitpack.h"
-#include "git/inflate.h"
+#include "git/pack/gitpack.h"
+#include "git/pack/inflate.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"

@@ -6,8 +6,9 @@ struct hb_session;
 struct resource;
 
 /*
- * Keeps git's indexes of the real directories as they are at T0, as
- * git/kept_index.h says.  Without it more is a conflict, so nothing fails.
+ * Keeps git's indexes and references of the real directories as they are at
+ * T0, as git/kept_index.h and git/kept_take.h say.  Without it more is a
+ * conflict, so nothing fails.
  */
 
 /* Of a resource that is being made. */

@@ -3,7 +3,7 @@
 #define HB_SESSION_SESSION_H
 
 #include "changes/resource.h"
-#include "git/ignored.h"
+#include "git/ignore/ignored.h"
 #include "holdback/session.h"
 #include "session/peers.h"
 #include "store/record.h"

@@ -7,7 +7,7 @@
  */
 #include "base/buf.h"
 #include "fuzz.h"
-#include "git/ignorefile.h"
+#include "git/ignore/ignorefile.h"
 #include "sys/result.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * data in less room gives the same first bytes.
  */
 #include "fuzz.h"
-#include "git/inflate.h"
+#include "git/pack/inflate.h"
 
 #include <errno.h>
 #include <stdint.h>

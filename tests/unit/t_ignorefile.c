@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/ignorefile.h"
+#include "git/ignore/ignorefile.h"
 
 #include "base/glob.h"
-#include "git/ignored.h"
+#include "git/ignore/ignored.h"
 
 #include "tap.h"
 

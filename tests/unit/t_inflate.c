@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/inflate.h"
+#include "git/pack/inflate.h"
 
 #include "base/buf.h"
 #include "base/sha1.h"

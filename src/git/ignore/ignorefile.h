@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GIT_IGNOREFILE_H
-#define HB_GIT_IGNOREFILE_H
+#ifndef HB_GIT_IGNORE_IGNOREFILE_H
+#define HB_GIT_IGNORE_IGNOREFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/ignorefile.h"
+#include "git/ignore/ignorefile.h"
 
 #include "base/auto.h"
 #include "base/glob.h"

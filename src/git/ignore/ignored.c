@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/ignored.h"
+#include "git/ignore/ignored.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/path.h"
-#include "git/ignorefile.h"
-#include "git/tracked.h"
+#include "git/ignore/ignorefile.h"
+#include "git/ignore/tracked.h"
 #include "sys/attr.h"
 #include "sys/place.h"
 #include "tree/access.h"

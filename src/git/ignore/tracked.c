@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/tracked.h"
+#include "git/ignore/tracked.h"
 
 #include "base/auto.h"
 #include "base/error.h"

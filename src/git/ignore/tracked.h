@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GIT_TRACKED_H
-#define HB_GIT_TRACKED_H
+#ifndef HB_GIT_IGNORE_TRACKED_H
+#define HB_GIT_IGNORE_TRACKED_H
 
 #include "base/siphash.h"
 

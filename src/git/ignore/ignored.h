@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GIT_IGNORED_H
-#define HB_GIT_IGNORED_H
+#ifndef HB_GIT_IGNORE_IGNORED_H
+#define HB_GIT_IGNORE_IGNORED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GIT_INFLATE_H
-#define HB_GIT_INFLATE_H
+#ifndef HB_GIT_PACK_INFLATE_H
+#define HB_GIT_PACK_INFLATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/gitpack.h"
+#include "git/pack/gitpack.h"
 
 #include "base/auto.h"
-#include "git/inflate.h"
+#include "git/pack/inflate.h"
 #include "sys/attr.h"
 #include "tree/access.h"
 

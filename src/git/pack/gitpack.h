@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_GIT_GITPACK_H
-#define HB_GIT_GITPACK_H
+#ifndef HB_GIT_PACK_GITPACK_H
+#define HB_GIT_PACK_GITPACK_H
 
 #include "git/gitobject.h"
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "git/delivery.h"
+
+#include "base/error.h"
+#include "git/delivery/decision.h"
+#include "git/delivery/heads.h"
+#include "git/delivery/leftover.h"
+#include "git/delivery/packed.h"
+#include "git/delivery/references.h"
+#include "git/delivery/session_refs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Each part adds the items of its own paths, and the last one those of all
+ * others.  What a part must not deliver it leaves pending; only an object that
+ * is missing refuses everything.
+ */
+
+static void free_texts(char **texts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+void delivery_done(struct delivery *delivery)
+{
+	for (size_t i = 0; i < delivery->n; i++) {
+		free(delivery->items[i].path);
+		free(delivery->items[i].content);
+		free(delivery->items[i].old);
+		free(delivery->items[i].new);
+	}
+	free(delivery->items);
+	free_texts(delivery->words, delivery->n_words);
+	free(delivery->fix);
+	free(delivery->branch);
+	free_texts(delivery->conflicts, delivery->n_conflicts);
+	free_texts(delivery->held, delivery->n_held);
+	free_texts(delivery->touched, delivery->n_touched);
+	kept_refs_done(&delivery->next);
+	*delivery = (struct delivery){ 0 };
+}
+
+const struct delivery_item *delivery_find(const struct delivery *delivery,
+					  const char *path)
+{
+	size_t low = 0, high = delivery->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(path, delivery->items[middle].path);
+
+		if (order == 0)
+			return &delivery->items[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool delivery_stays(const struct delivery *delivery, const char *path)
+{
+	return delivery->verdict == DELIVERY_TO_BRANCH &&
+	       delivery->n_touched > 0 &&
+	       bsearch(&path, delivery->touched, delivery->n_touched,
+		       sizeof(*delivery->touched), by_text);
+}
+
+/* One name of the next record; `now` is the base's value or "". */
+static int add_next(struct decision *d, const char *name, const char *now)
+{
+	const char *moved = kept_refs_value(&d->moved, name);
+	const char *value = moved ? moved : now;
+
+	if (kept_refs_value(&d->pending, name))
+		value = decision_then(d, name);
+	return value[0] ? kept_refs_add(&d->out->next, name, value) : 0;
+}
+
+/*
+ * Values of the base, as they will be; where the session's is pending, the one
+ * that it is based on.  Those of our own branches that are still there stay
+ * marked.
+ */
+static int make_next(struct decision *d)
+{
+	const struct kept_refs *kept = d->q->kept;
+	int r = 0;
+
+	kept_refs_sort(&d->moved);
+	kept_refs_sort(&d->pending);
+	for (size_t i = 0; r >= 0 && i < d->base.n; i++)
+		r = add_next(d, d->base.refs[i].name, d->base.refs[i].value);
+	for (size_t i = 0; r >= 0 && i < d->moved.n; i++)
+		if (!decision_base(d, d->moved.refs[i].name)[0])
+			r = add_next(d, d->moved.refs[i].name, "");
+	for (size_t i = 0; r >= 0 && i < d->pending.n; i++)
+		if (!decision_base(d, d->pending.refs[i].name)[0])
+			r = add_next(d, d->pending.refs[i].name, "");
+	for (size_t i = 0; r >= 0 && i < kept->n_made; i++)
+		if (decision_base(d, kept->made[i])[0] &&
+		    !kept_refs_value(&d->moved, kept->made[i]))
+			r = kept_refs_add_made(&d->out->next, kept->made[i]);
+	kept_refs_sort(&d->out->next);
+	return r;
+}
+
+static enum delivery_verdict verdict_of(const struct delivery *out)
+{
+	if (out->branch)
+		return DELIVERY_TO_BRANCH;
+	for (size_t i = 0; i < out->n; i++)
+		if (out->items[i].is_ref ||
+		    out->items[i].how == DELIVERY_INDEX ||
+		    out->items[i].how == DELIVERY_MADE)
+			return DELIVERY_FORWARD;
+	return DELIVERY_NOTHING;
+}
+
+static int decide_all(struct decision *d)
+{
+	int r = heads_decide(d);
+
+	if (r >= 0)
+		r = references_decide(d);
+	if (r >= 0)
+		r = packed_decide(d);
+	if (r >= 0)
+		r = heads_add_items(d);
+	if (r >= 0)
+		r = make_next(d);
+	if (r >= 0)
+		r = leftover_add_items(d);
+	if (r >= 0)
+		d->out->verdict = verdict_of(d->out);
+	return r;
+}
+
+/* Nothing is delivered; the words are all that is left. */
+static int end(struct decision *d, enum delivery_verdict verdict,
+	       const char *words)
+{
+	delivery_done(d->out);
+	d->out->verdict = verdict;
+	return decision_say(d, "%s", words);
+}
+
+static int decide(struct decision *d)
+{
+	char head[PATH_MAX];
+	int r;
+
+	decision_head(d, head, sizeof(head));
+	if (d->q->mode == DELIVERY_MODE_FILES)
+		return end(d, DELIVERY_AS_FILES, "it is treated as files");
+	if (!d->q->kept || !kept_refs_value(d->q->kept, head))
+		return end(d, DELIVERY_AS_FILES,
+			   "the session began without a record of its "
+			   "references: it is treated as files");
+	r = session_refs_read(d);
+	if (r == -ENOTSUP)
+		return end(d, DELIVERY_AS_FILES,
+			   "its references are of a format that holdback does "
+			   "not read: it is treated as files");
+	if (r == -EFBIG)
+		return end(d, DELIVERY_AS_FILES,
+			   "it has too many references: it is treated as "
+			   "files");
+	if (r >= 0)
+		r = decide_all(d);
+	if (r == -EBADMSG)
+		return end(d, DELIVERY_REFUSED,
+			   "HEAD or packed-refs of the session cannot be "
+			   "understood");
+	return r;
+}
+
+int delivery_decide(const struct delivery_request *request,
+		    struct delivery *ret_delivery, struct hb_error *err)
+{
+	struct decision d = { .q = request, .out = ret_delivery };
+	int r;
+
+	*ret_delivery = (struct delivery){ 0 };
+	r = decide(&d);
+	decision_done(&d);
+	return r < 0 ? hb_fail(err, r, "cannot decide about the repository")
+		     : 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "git/delivery/session_refs.h"
+
+#include "base/auto.h"
+#include "git/delivery/decision.h"
+#include "git/delivery/git_part.h"
+#include "git/refname.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PACKED "packed-refs"
+
+static int copy_refs(struct kept_refs *to, const struct kept_refs *from)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < from->n; i++)
+		r = kept_refs_add(to, from->refs[i].name, from->refs[i].value);
+	return r;
+}
+
+/* The value in a file that the session changed; "" is one without. */
+static int read_value(struct decision *d, const char *path, char **ret_value)
+{
+	auto_free char *text = NULL;
+	size_t len;
+	int r = d->q->read(d->q->ctx, path, GITREFS_FILE_MAX - 1, &text, &len);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || strlen(text) != len) {
+		*ret_value = strdup("");
+		return *ret_value ? 0 : -ENOMEM;
+	}
+	return kept_refs_read_value(text, ret_value);
+}
+
+/* A HEAD or a reference that the session wrote. */
+static int add_changed(struct decision *d, const struct delivery_change *change,
+		       enum git_part part)
+{
+	auto_free char *value = NULL;
+	int r;
+
+	if (part == GIT_PART_REF && !refname_is_valid(change->path))
+		return kept_refs_add(&d->broken, change->path, "name");
+	r = read_value(d, change->path, &value);
+	if (r < 0)
+		return r;
+	if (value[0])
+		return kept_refs_add(&d->session, change->path, value);
+	if (part == GIT_PART_HEAD)
+		return -EBADMSG;
+	/* What it leads to is not known: as if the session had not moved it. */
+	r = kept_refs_add(&d->broken, change->path, "value");
+	if (r >= 0 && decision_base(d, change->path)[0])
+		r = kept_refs_add(&d->session, change->path,
+				  decision_base(d, change->path));
+	return r;
+}
+
+static int add_files(struct decision *d)
+{
+	const struct delivery_request *q = d->q;
+	const char *rest;
+	size_t desk;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < q->n_changes; i++) {
+		enum git_part part =
+			git_part_of(q->changes[i].path, &desk, &rest);
+
+		if (part != GIT_PART_REF && part != GIT_PART_HEAD)
+			continue;
+		if (!q->changes[i].is_gone)
+			r = add_changed(d, &q->changes[i], part);
+		else if (part == GIT_PART_HEAD && desk == 0)
+			r = -EBADMSG;
+	}
+	for (size_t i = 0; r >= 0 && i < d->loose.n; i++)
+		if (!decision_change(d, d->loose.refs[i].name))
+			r = kept_refs_add(&d->session, d->loose.refs[i].name,
+					  d->loose.refs[i].value);
+	kept_refs_sort(&d->session);
+	kept_refs_sort(&d->broken);
+	return r;
+}
+
+static int add_lines(struct decision *d)
+{
+	const struct delivery_change *change = decision_change(d, PACKED);
+	auto_gitrefs struct gitrefs packed = { 0 };
+	auto_free char *text = NULL;
+	size_t len = 0;
+	int r;
+
+	if (!change)
+		return kept_refs_add_packed(&d->session, &d->packed);
+	if (change->is_gone)
+		return 0;
+	r = d->q->read(d->q->ctx, PACKED, GITREFS_PACKED_MAX, &text, &len);
+	if (r < 0 || strlen(text) != len)
+		return r == -ENOMEM ? r : -EBADMSG;
+	r = gitrefs_add_packed(&packed, text);
+	return r < 0 ? r : kept_refs_add_packed(&d->session, &packed);
+}
+
+int session_refs_read(struct decision *d)
+{
+	const struct delivery_request *q = d->q;
+	int r = kept_refs_look_loose(q->base, q->prefix, &d->loose);
+
+	if (r >= 0)
+		r = gitrefs_add_packed_file(&d->packed, q->base, q->prefix);
+	if (r >= 0)
+		r = copy_refs(&d->base, &d->loose);
+	kept_refs_sort(&d->base);
+	gitrefs_sort(&d->packed);
+	if (r >= 0)
+		r = kept_refs_add_packed(&d->base, &d->packed);
+	if (r >= 0)
+		r = add_files(d);
+	return r < 0 ? r : add_lines(d);
+}

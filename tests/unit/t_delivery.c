@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gitworld.h"
+
+#define COMMIT(file, words)                                                   \
+	"echo " words " >>" file "; git add " file "; git commit -qm '" words \
+	"'"
+
+/* The base is whole, and the session's commit is on this branch of it. */
+static void check_base(const struct gitworld *w, const char *branch,
+		       const char *of_session)
+{
+	CHECK(world_is(w, "cd base; git fsck --strict"));
+	CHECK(world_is(w,
+		       "test $(git -C base rev-parse %s) = "
+		       "$(git -C session rev-parse %s)",
+		       branch, of_session));
+}
+
+static void session_alone_commits(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two") "; " COMMIT("f2",
+								     "three"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	CHECK_INT(world_how(&w, "refs/heads/master"), DELIVERY_MADE);
+	world_apply(&w);
+	check_base(&w, "master", "master");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	world_done(&w);
+}
+
+static void both_commit(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two") "; " COMMIT("f1",
+								     "three"));
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK(world_says(&w, "master moved meanwhile: 2 commits are on "
+			     "holdback/claude-1"));
+	CHECK(strcmp(w.delivery.fix, "merge with: git merge "
+				     "holdback/claude-1") == 0);
+	CHECK_INT(world_how(&w, "refs/heads/master"), DELIVERY_STAYS);
+	world_run(&w, "git -C session rev-parse master >of-session; "
+		      "git -C base rev-parse master >of-base");
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-session) = "
+			   "$(git -C base rev-parse holdback/claude-1)"));
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse master)"));
+	/* A second commit of the same changes nothing, and overwrites nothing.
+	 */
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse master)"));
+	CHECK(!world_is(&w, "git -C base rev-parse -q --verify "
+			    "refs/heads/holdback/claude-1-2"));
+	/* One more commit moves our branch on. */
+	world_run(&w, "cd session; git reset -q --hard; " COMMIT(
+			      "f3",
+			      "four") "; git rev-parse master >../of-session");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-session) = "
+			   "$(git -C base rev-parse holdback/claude-1)"));
+	/* Once the user has merged it, nothing is left. */
+	world_run(&w, "cd base; git reset -q --hard; "
+		      "git merge -q holdback/claude-1");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	CHECK_INT(world_how(&w, "refs/heads/master"), DELIVERY_SETTLED);
+	world_done(&w);
+}
+
+static void a_taken_name_is_not_overwritten(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch holdback/claude-1");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK(strcmp(w.delivery.branch, "holdback/claude-1-2") == 0);
+	world_done(&w);
+}
+
+static void a_branch_called_holdback_is_no_obstacle(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch holdback");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK(strcmp(w.delivery.branch, "holdback-claude-1") == 0);
+	world_apply(&w);
+	check_base(&w, "holdback-claude-1", "master");
+	world_done(&w);
+}
+
+/* The session's view is live: it can build on the user's commit. */
+static void session_builds_on_a_later_commit(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(
+		&w,
+		"cd base; " COMMIT(
+			"f2",
+			"user") "; cd ..; "
+				"rm -rf session; cp -a base session; cd session; " COMMIT(
+					"f1", "two"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	check_base(&w, "master", "master");
+	world_done(&w);
+}
+
+static void a_commit_that_the_user_took_back_stays_away(void)
+{
+	struct gitworld w;
+
+	world_init(&w, COMMIT("f2", "unwanted"));
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; git reset -q --hard HEAD~1; "
+		      "git rev-parse HEAD >../of-base");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse master)"));
+	world_done(&w);
+}
+
+static void branches_and_tags_by_value(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch old; git branch gone; git branch theirs; "
+		       "git tag t1; git pack-refs --all");
+	world_run(&w, "cd session; git branch -D gone; git branch new; "
+		      "git tag -a -m x t2; git checkout -q old; " COMMIT(
+			      "f1", "two") "; git checkout -q master; "
+					   "git branch -f theirs old");
+	world_run(&w, "cd base; git checkout -q theirs; " COMMIT(
+			      "f2", "user") "; git checkout -q master");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	CHECK(world_says(&w, "theirs moved meanwhile: 1 commit is on "
+			     "holdback/claude-1"));
+	world_apply(&w);
+	check_base(&w, "old", "old");
+	check_base(&w, "new", "new");
+	check_base(&w, "t2", "t2");
+	check_base(&w, "holdback/claude-1", "theirs");
+	CHECK(!world_is(&w, "git -C base rev-parse -q --verify gone"));
+	CHECK(world_is(&w, "git -C base rev-parse -q --verify t1"));
+	CHECK(!world_is(&w, "grep gone base/.git/packed-refs"));
+	world_done(&w);
+}
+
+static void packing_inside_is_no_change(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch old; git tag t1");
+	world_run(&w, "cd session; git pack-refs --all; git gc -q");
+	world_run(&w, "cd base; git commit -q --amend -m other; "
+		      "git rev-parse HEAD >../of-base");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	CHECK_INT(world_how(&w, "packed-refs"), DELIVERY_SETTLED);
+	CHECK_INT(world_how(&w, "refs/heads/master"), DELIVERY_SETTLED);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse master)"));
+	CHECK(world_is(&w, "git -C base fsck --strict"));
+	world_done(&w);
+}
+
+static void a_branch_of_another_worktree_stays(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch side");
+	world_run(&w, "cd session; git checkout -q side; " COMMIT(
+			      "f1", "two") "; git checkout -q master");
+	world_run(&w, "cd base; git worktree add -q ../other side; "
+		      "git rev-parse side >../of-base");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	CHECK(world_says(&w, "side is checked out: 1 commit is on "
+			     "holdback/claude-1"));
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse side)"));
+	CHECK(world_is(&w, "git -C base rev-parse -q --verify "
+			   "holdback/claude-1"));
+	world_done(&w);
+}
+
+static void an_operation_under_way_stays(void)
+{
+	static const char *const scripts[] = {
+		"git checkout -q -b x; echo a >f1; git commit -qam a; "
+		"git checkout -q master; echo b >f1; git commit -qam b; "
+		"git merge -q x || true; test -e .git/MERGE_HEAD",
+		"git checkout -q -b x; echo a >f1; git commit -qam a; "
+		"git checkout -q master; echo b >f1; git commit -qam b; "
+		"git checkout -q x; git rebase -q master || true; "
+		"test -e .git/rebase-merge",
+	};
+
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		struct gitworld w;
+
+		world_init(&w, ":");
+		world_run(&w, "cd session; " COMMIT("f3", "two"));
+		world_run(&w, "cd base; %s", scripts[i]);
+		world_run(&w, "cd base; git rev-parse master >../of-base");
+		CHECK_INT(world_decide(&w, DELIVERY_MODE_FF),
+			  DELIVERY_TO_BRANCH);
+		CHECK(world_says(&w, "is under way: 1 commit is on "
+				     "holdback/claude-1"));
+		world_apply(&w);
+		CHECK(world_is(&w, "test $(cat of-base) = "
+				   "$(git -C base rev-parse master)"));
+		world_done(&w);
+	}
+}
+
+static void mode_branch_moves_nothing_of_the_users(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "git -C base rev-parse HEAD >of-base");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_BRANCH), DELIVERY_TO_BRANCH);
+	CHECK(world_says(&w, "1 commit is on holdback/claude-1"));
+	CHECK_INT(world_how(&w, "index"), DELIVERY_STAYS);
+	world_apply(&w);
+	check_base(&w, "holdback/claude-1", "master");
+	CHECK(world_is(&w, "test $(cat of-base) = "
+			   "$(git -C base rev-parse master)"));
+	world_done(&w);
+}
+
+static void the_session_switches(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w,
+		  "cd session; git checkout -q -b topic; " COMMIT("f1", "two"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	check_base(&w, "topic", "topic");
+	CHECK(world_is(&w, "test $(git -C base symbolic-ref HEAD) = "
+			   "refs/heads/topic"));
+	world_done(&w);
+
+	/* The user went on meanwhile: HEAD stays, the branch is there. */
+	world_init(&w, ":");
+	world_run(&w,
+		  "cd session; git checkout -q -b topic; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK(strcmp(w.delivery.branch, "topic") == 0);
+	CHECK(world_says(&w, "master moved meanwhile: 1 commit is on topic"));
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(git -C base symbolic-ref HEAD) = "
+			   "refs/heads/master"));
+	CHECK(world_is(&w, "git -C base rev-parse -q --verify topic"));
+	world_done(&w);
+}
+
+static void a_detached_head(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w,
+		  "cd session; git checkout -q --detach; " COMMIT("f1", "two"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	world_apply(&w);
+	CHECK(world_is(&w, "git -C base log --format=%%s holdback/claude-1 | "
+			   "grep -x two"));
+	world_done(&w);
+}
+
+static void an_unborn_branch(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git checkout -q --orphan fresh; git rm -rqf .");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	check_base(&w, "fresh", "fresh");
+	world_done(&w);
+}
+
+static void a_repository_without_a_record_is_files(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	kept_refs_done(&w.kept);
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_AS_FILES);
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FILES), DELIVERY_AS_FILES);
+	world_done(&w);
+}
+
+static void odd_references_of_the_session(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git branch side");
+	world_run(&w, "cd session/.git/refs/heads; cp master 'a..b'; "
+		      ": >empty; echo nonsense >side; "
+		      "echo 'ref: refs/heads/loop' >loop; cd ../..; "
+		      ": >index.lock; : >refs/heads/master.lock; "
+		      ": >objects/pack/tmp_pack_x; : >gc.pid");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	CHECK_INT(world_how(&w, "refs/heads/loop"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "refs/heads/a..b"), DELIVERY_DROPPED);
+	CHECK_INT(world_how(&w, "refs/heads/empty"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "refs/heads/side"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "index.lock"), DELIVERY_DROPPED);
+	CHECK_INT(world_how(&w, "refs/heads/master.lock"), DELIVERY_DROPPED);
+	CHECK_INT(world_how(&w, "objects/pack/tmp_pack_x"), DELIVERY_DROPPED);
+	CHECK_INT(world_how(&w, "gc.pid"), DELIVERY_DROPPED);
+	world_run(&w, "cd session/.git; rm HEAD; mkdir HEAD");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	world_done(&w);
+}
+
+TESTS(T(session_alone_commits), T(both_commit),
+      T(a_taken_name_is_not_overwritten),
+      T(a_branch_called_holdback_is_no_obstacle),
+      T(session_builds_on_a_later_commit),
+      T(a_commit_that_the_user_took_back_stays_away),
+      T(branches_and_tags_by_value), T(packing_inside_is_no_change),
+      T(a_branch_of_another_worktree_stays), T(an_operation_under_way_stays),
+      T(mode_branch_moves_nothing_of_the_users), T(the_session_switches),
+      T(a_detached_head), T(an_unborn_branch),
+      T(a_repository_without_a_record_is_files),
+      T(odd_references_of_the_session))
