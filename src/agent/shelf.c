@@ -53,6 +53,9 @@ static int open_own(int dir, const char *name, bool makes, struct hb_error *err)
 	struct sys_attr attr;
 	int r = makes ? sys_mkdirat(dir, name, 0700) : 0;
 
+	/* There is no store yet. */
+	if (dir < 0)
+		return -ENOENT;
 	if (r >= 0 || r == -EEXIST)
 		r = fd = sys_openat(dir, name,
 				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);

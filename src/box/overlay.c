@@ -10,10 +10,14 @@
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/mount.h"
+#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 /*
  * An overlay of the plan's layers.
@@ -24,7 +28,8 @@
  * /proc/self/fd names, which need no escaping either.
  */
 
-#define DIRS_MAX (PLAN_MAX_LAYERS + 2)
+#define DIRS_MAX  (PLAN_MAX_LAYERS + 2)
+#define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW)
 
 /* One way to tell the kernel a directory; tried in this order. */
 struct way {
@@ -96,6 +101,76 @@ static int open_scratch(const struct box *box, const char *kind, size_t number,
 	return 0;
 }
 
+static bool is_gone_of(const struct plan_op *gone, const struct plan_op *op)
+{
+	return gone->kind == OP_GONE && strcmp(gone->base, op->dest) == 0;
+}
+
+/* A directory of the upper layer like the one below it; its mode is seen. */
+static int make_parent(int dir, int below, const char *name)
+{
+	struct stat st = { .st_mode = 0700 };
+	int r;
+
+	(void)sys_fstatat(below, name, &st, AT_SYMLINK_NOFOLLOW);
+	r = sys_mkdirat(dir, name, st.st_mode & 0777);
+	return r == -EEXIST ? 0 : r;
+}
+
+/*
+ * A mark in the upper layer, which is in memory: the host is not written to.
+ * `path` is relative to the overlay.
+ */
+static int make_gone(int upper, int below, const char *path)
+{
+	auto_fd int dir = sys_openat(upper, ".", O_PATH | O_DIRECTORY, 0);
+	auto_fd int base = sys_openat(below, ".", O_PATH | O_DIRECTORY, 0);
+	const char *slash;
+	int r;
+
+	for (; (slash = strchr(path, '/')); path = slash + 1) {
+		char name[NAME_MAX + 1];
+		int next;
+
+		if (dir < 0 || base < 0 || slash - path > NAME_MAX)
+			return -ENOENT;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(slash - path),
+			       path);
+		r = make_parent(dir, base, name);
+		if (r < 0)
+			return r;
+		next = sys_openat(dir, name, DIR_FLAGS, 0);
+		fd_closep(&dir);
+		dir = next;
+		next = sys_openat(base, name, DIR_FLAGS, 0);
+		fd_closep(&base);
+		base = next;
+	}
+	if (dir < 0)
+		return dir;
+	return sys_make_whiteout(dir, path);
+}
+
+static int make_all_gone(const struct box *box, const struct plan_op *op,
+			 const struct overlay *o, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < plan->n_ops; i++) {
+		const struct plan_op *gone = &plan->ops[i];
+
+		if (!is_gone_of(gone, op))
+			continue;
+		r = make_gone(o->upper, o->dirs[0],
+			      gone->dest + strlen(gone->base) + 1);
+		if (r < 0)
+			return hb_fail(err, r, "cannot leave out '%s'",
+				       gone->dest);
+	}
+	return 0;
+}
+
 static int open_layers(struct box *box, const struct plan_op *op,
 		       struct overlay *o, struct hb_error *err)
 {
@@ -116,6 +191,8 @@ static int open_layers(struct box *box, const struct plan_op *op,
 		r = open_scratch(box, "upper", number,
 				 op->flags & PLAN_HAS_PERMS ? op->perms : 0755,
 				 &o->upper, err);
+		if (r >= 0)
+			r = make_all_gone(box, op, o, err);
 		if (r < 0)
 			return r;
 		return open_scratch(box, "work", number, 0755, &o->work, err);
@@ -260,6 +337,15 @@ int overlay_read_only(int lower, int higher)
 			break;
 	}
 	return r;
+}
+
+/* The overlay that it is part of has it from the start. */
+int op_gone(struct box *box, const struct plan_op *op, struct hb_error *err)
+{
+	(void)box;
+	(void)op;
+	(void)err;
+	return 0;
 }
 
 int op_overlay(struct box *box, const struct plan_op *op, struct hb_error *err)

@@ -59,6 +59,8 @@ enum plan_op_trait {
 	ROW(BIND_DATA, "bind-data", HAS_CONTENT | HAS_DEST | HAS_PERMS, OP_IS_WRITABLE, 0600, bind_data) \
 	/* the same, part of a directory that is bound at `base` */ \
 	ROW(MASK, "mask", HAS_CONTENT | HAS_DEST | HAS_PERMS, OP_IS_NOTHING, 0, mask) \
+	/* the host's file is not there: part of the overlay in memory at `base` */ \
+	ROW(GONE, "gone", HAS_DEST, OP_IS_NOTHING, 0, gone) \
 	/* source is the target's text, dest the link */ \
 	ROW(SYMLINK, "symlink", HAS_SOURCE | HAS_DEST, OP_IS_NOTHING, 0, symlink) \
 	/* dest must exist */ \

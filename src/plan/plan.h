@@ -72,7 +72,7 @@ struct plan_op {
 	const char *source;
 	const char *dest;
 	const char *base; /* OP_MASK: dest of a bind with PLAN_MASKED; OP_BIND:
-			   * see PLAN_OWN */
+			   * see PLAN_OWN; OP_GONE: dest of the overlay */
 	int fd;		  /* -1 where the kind has none */
 	mode_t perms;
 	uint64_t size;

@@ -403,9 +403,68 @@ static int add_blank(struct builder *b, const struct view_entry *e)
 	return add_file(b, "", e->path, 0444);
 }
 
+/*
+ * A mount in the place of a file could not be replaced or removed, which is how
+ * databases and histories are written.
+ */
+static int add_gone(struct builder *b, const char *path)
+{
+	const struct view_request *q = b->request;
+	char shown[QUOTE_SHOWN];
+
+	for (size_t i = 0; i < q->n_resources; i++) {
+		const struct view_resource *resource = &q->resources[i];
+		int r;
+
+		if (!view_lies_in(path, resource->inside))
+			continue;
+		if (resource->is_direct || resource->tree || resource->upper)
+			return hb_fail(b->err, -EINVAL,
+				       "'%s' cannot be left out of the view",
+				       quote_shown(path, shown, sizeof(shown)));
+		r = add(b, OP_GONE, NULL, path, 0);
+		if (r >= 0)
+			last_op(b)->base = resource->inside;
+		return r;
+	}
+	return 0;
+}
+
 static int add_fresh(struct builder *b, const struct view_entry *e)
 {
-	return add_memory(b, e->path, 0700);
+	return e->found == VIEW_DIR ? add_memory(b, e->path, 0700)
+				    : add_gone(b, e->path);
+}
+
+static int add_passing(struct builder *b, const struct view_entry *e)
+{
+	struct plan_op *op;
+	int r = add(b, OP_OVERLAY, NULL, e->path,
+		    PLAN_OVERLAY_TMP | PLAN_HAS_PERMS);
+
+	if (r < 0)
+		return r;
+	op = last_op(b);
+	op->perms = 0700;
+	op->size = b->request->settings->size;
+	op->first_layer = b->plan->n_layers;
+	op->n_layers = 1;
+	return plan_add_layer(b->plan, e->source, b->err);
+}
+
+/* Only in memory: nothing is made on the host. */
+static int add_copy(struct builder *b, const struct view_entry *e)
+{
+	char found[PATH_MAX];
+	const struct plan_op *op = view_find(b->plan, e->path, found);
+	int r;
+
+	if (!op || op->kind != OP_TMPFS || strcmp(found, e->path) != 0)
+		return 0;
+	r = add(b, OP_FILE, e->source, e->path, PLAN_TEXT | PLAN_HAS_PERMS);
+	if (r >= 0)
+		last_op(b)->perms = 0600;
+	return r;
 }
 
 static int add_asked(struct builder *b, const struct view_entry *e)
@@ -427,7 +486,8 @@ static const struct {
 	{ VIEW_SHOW, add_shown },   { VIEW_TEXT, add_text },
 	{ VIEW_RO, add_asked },	    { VIEW_RW, add_asked },
 	{ VIEW_SOCKET, add_asked }, { VIEW_EMPTY, add_blank },
-	{ VIEW_FRESH, add_fresh },
+	{ VIEW_FRESH, add_fresh },  { VIEW_PASSING, add_passing },
+	{ VIEW_COPY, add_copy },
 };
 
 /* The operations of a class, each with what asked for it. */

@@ -20,14 +20,17 @@ struct plan;
  */
 
 enum view_class {
-	VIEW_SHOW,   /* read-only, or the link it is */
-	VIEW_HIDE,   /* where something shows it: covered */
-	VIEW_RO,     /* read-only, asked for by name */
-	VIEW_RW,     /* the same, and writes reach the real one */
-	VIEW_SOCKET, /* the same for one socket */
-	VIEW_TEXT,   /* a file of ours */
-	VIEW_EMPTY,  /* an empty one, where nothing else is shown */
-	VIEW_FRESH,  /* a directory in memory, in the place of the host's */
+	VIEW_SHOW,    /* read-only, or the link it is */
+	VIEW_HIDE,    /* where something shows it: covered */
+	VIEW_RO,      /* read-only, asked for by name */
+	VIEW_RW,      /* the same, and writes reach the real one */
+	VIEW_SOCKET,  /* the same for one socket */
+	VIEW_TEXT,    /* a file of ours */
+	VIEW_EMPTY,   /* an empty one, where nothing else is shown */
+	VIEW_FRESH,   /* a directory in memory, in the place of the host's; of a
+		       * file nothing is there */
+	VIEW_PASSING, /* a directory of the host, with changes in memory */
+	VIEW_COPY,    /* a file of the home directory, copied to memory */
 };
 
 enum view_found {
@@ -42,7 +45,8 @@ struct view_entry {
 	enum view_class class;
 	enum view_found found;
 	const char *path;   /* where in the view */
-	const char *source; /* the host's path; VIEW_TEXT: the content */
+	const char *source; /* the host's path; VIEW_TEXT, VIEW_COPY: the
+			     * content */
 	const char *target; /* of a link: what it says */
 	const char *name;   /* another name for the place, or NULL */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */

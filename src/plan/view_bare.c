@@ -69,6 +69,7 @@ static int allow_entry(struct plan *plan, const struct view_request *request,
 		[VIEW_RO] = { true, PLAN_RO },	 [VIEW_RW] = { true, 0 },
 		[VIEW_SOCKET] = { false, 0 },	 [VIEW_TEXT] = { false, 0 },
 		[VIEW_EMPTY] = { false, 0 },	 [VIEW_FRESH] = { false, 0 },
+		[VIEW_PASSING] = { false, 0 },	 [VIEW_COPY] = { false, 0 },
 	};
 
 	if (!classes[e->class].is_allowed || e->found == VIEW_ABSENT ||

@@ -22,6 +22,7 @@
 #include "view/home/gitfiles.h"
 #include "view/home/package.h"
 #include "view/home/rcfiles.h"
+#include "view/passing.h"
 #include "view/prepare.h"
 #include "view/texts.h"
 #include "view/worktrees.h"
@@ -290,26 +291,34 @@ static bool is_own_dir(const char *path)
 
 /*
  * A directory that is missing, or that a link leads to, is none.  That of this
- * project is made.  Without a session nothing of a profile is written for good.
+ * project is made.
  */
 static int find_data(struct run *run, const struct setting_item *item,
 		     const char *path, struct hb_error *err)
 {
-	bool is_passing = run->settings.is_ephemeral &&
-			  item->origin.source == SETTING_BUILT_IN;
 	struct view_entry *e;
 	int r;
 
-	if ((!entries_are_shared(item) && !is_passing) ||
+	if (passing_is_row(run, item))
+		return passing_find_data(run, item, path, err);
+	if (!entries_are_shared(item) ||
 	    (!is_own_dir(path) && !entries_can_make(run, item, path)) ||
 	    (run->covered && view_lies_in(path, run->covered)))
 		return 0;
-	e = new_entry(run, item, is_passing ? VIEW_FRESH : VIEW_RW);
+	e = new_entry(run, item, VIEW_RW);
 	e->found = VIEW_DIR;
 	r = plan_keep_text(&run->plan, path, &e->path, err);
 	e->source = e->path;
-	e->is_real = !is_passing;
+	e->is_real = true;
 	return r;
+}
+
+static int find_runs(struct run *run, const struct setting_item *item,
+		     const char *path, struct hb_error *err)
+{
+	return passing_is_row(run, item)
+		       ? passing_find_runs(run, item, path, err)
+		       : 0;
 }
 
 /*
@@ -378,10 +387,10 @@ static const struct {
 	int (*find)(struct run *run, const struct setting_item *item,
 		    const char *path, struct hb_error *err);
 } passes[] = {
-	{ KEY_SHOW, find_shown },      { KEY_RO, find_asked },
-	{ KEY_DATA, find_data },       { KEY_RW, find_asked },
-	{ KEY_EXPORT, find_exported }, { KEY_SOCKET, find_socket },
-	{ KEY_HIDE, find_hidden },
+	{ KEY_SHOW, find_shown },    { KEY_RO, find_asked },
+	{ KEY_DATA, find_data },     { KEY_RUNS, find_runs },
+	{ KEY_RW, find_asked },	     { KEY_EXPORT, find_exported },
+	{ KEY_SOCKET, find_socket }, { KEY_HIDE, find_hidden },
 };
 
 #define PASSES	  (sizeof(passes) / sizeof(passes[0]))

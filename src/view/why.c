@@ -75,6 +75,8 @@ static enum what what_of(const struct plan_op *op)
 		return op->origin && op->origin->key == KEY_CACHE
 			       ? WHAT_CACHE
 			       : WHAT_HELD_BACK;
+	if (op->kind == OP_GONE)
+		return WHAT_ABSENT;
 	if (is_closed || (op->kind == OP_TMPFS && op->origin))
 		return WHAT_HIDDEN;
 	if (op->kind == OP_BIND_DATA || op->kind == OP_MASK)

@@ -8,9 +8,13 @@
 
 #include "tap.h"
 
+#include <errno.h>
 #include <string.h>
 
-/* The view with the whole host below it, and resources at private places. */
+/*
+ * The view with the whole host below it, resources at private places, and the
+ * state of agents in a run without a session.
+ */
 
 static char *const no_env[] = { NULL };
 
@@ -206,5 +210,52 @@ static void a_private_place_may_be_a_resource(void)
 	}
 }
 
+static void state_without_a_session_is_in_memory(void)
+{
+	struct world w;
+
+	begin(&w);
+	workspace(&w, "/home/u/.agent");
+	(void)add(&w, VIEW_FRESH, VIEW_FILE, "/home/u/.agent/history");
+	(void)add(&w, VIEW_FRESH, VIEW_DIR, "/home/u/.agent/talks");
+	(void)add(&w, VIEW_PASSING, VIEW_DIR, "/home/u/.agent/talks/memory");
+	(void)add(&w, VIEW_COPY, VIEW_FILE, "/home/u/.agent.json");
+	build(&w);
+	check_order(&w);
+	CHECK_INT(at(&w, "/home/u/.agent/history")->kind, OP_GONE);
+	CHECK(strcmp(at(&w, "/home/u/.agent/history")->base,
+		     "/home/u/.agent") == 0);
+	CHECK(!view_has(&w.plan, "/home/u/.agent/history"));
+	CHECK_INT(at(&w, "/home/u/.agent/talks")->kind, OP_TMPFS);
+	CHECK(!view_has(&w.plan, "/home/u/.agent/talks/x"));
+	CHECK(at(&w, "/home/u/.agent/talks/memory")->flags & PLAN_OVERLAY_TMP);
+	CHECK(view_has(&w.plan, "/home/u/.agent/talks/memory/x"));
+	CHECK_INT(at(&w, "/home/u/.agent.json")->kind, OP_FILE);
+	end(&w);
+}
+
+static void nothing_is_left_out_or_copied_on_the_host(void)
+{
+	struct world w;
+
+	/* A mark in a layer on disk would be a deletion. */
+	begin(&w);
+	workspace(&w, "/home/u/.agent");
+	w.resources[0].upper = "/s/upper";
+	w.resources[0].work = "/s/work";
+	(void)add(&w, VIEW_FRESH, VIEW_FILE, "/home/u/.agent/history");
+	CHECK_INT(view_build(&w.request, &w.host, &w.plan, NULL), -EINVAL);
+	end(&w);
+
+	begin(&w);
+	(void)add(&w, VIEW_RW, VIEW_DIR, "/home/u");
+	(void)add(&w, VIEW_COPY, VIEW_FILE, "/home/u/.agent.json");
+	build(&w);
+	CHECK(!at(&w, "/home/u/.agent.json"));
+	end(&w);
+}
+
 TESTS(T(the_whole_host_is_below_the_view), T(the_whole_host_has_no_store),
-      T(a_private_place_may_be_a_resource))
+      T(a_private_place_may_be_a_resource),
+      T(state_without_a_session_is_in_memory),
+      T(nothing_is_left_out_or_copied_on_the_host))

@@ -45,8 +45,8 @@ bool bounds_is_shown(const struct run *run, const char *path)
 		const struct view_entry *e = &run->entries[i];
 
 		if (e->class == VIEW_TEXT || e->class == VIEW_EMPTY ||
-		    e->class == VIEW_FRESH || e->found == VIEW_ABSENT ||
-		    !view_lies_in(path, e->path))
+		    e->class == VIEW_FRESH || e->class == VIEW_COPY ||
+		    e->found == VIEW_ABSENT || !view_lies_in(path, e->path))
 			continue;
 		if (e->class == VIEW_HIDE)
 			return false;
