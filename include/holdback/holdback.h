@@ -94,6 +94,11 @@ struct hb_run_result {
 	bool is_quiet; /* the user asked for nothing but errors */
 	int64_t ms;    /* how long it ran */
 	/*
+	 * User namespaces that it was refused, as a sandbox of its own needs
+	 * them; -1: they were not counted.
+	 */
+	int64_t n_nested;
+	/*
 	 * The session, which is still there; "" if there is none.  Also for
 	 * -EAGAIN: then it is made and not run in yet.
 	 */

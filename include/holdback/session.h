@@ -166,6 +166,7 @@ struct hb_exec_result {
 	struct hb_death death;
 	unsigned n_leftover; /* processes that outlived it and were ended */
 	bool has_joined;     /* it ran in a box that was there */
+	int64_t n_nested;    /* as in struct hb_run_result */
 };
 
 /*

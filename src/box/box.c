@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "box/info.h"
 #include "box/limits.h"
+#include "box/nested.h"
 #include "box/pty.h"
 #include "box/source.h"
 #include "box/stage.h"
@@ -363,6 +364,7 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");
 	box->has_mask = true;
+	box->is_heard = nested_wants(box);
 	r = terminal_init(&terminal, box, &box->watch, err);
 	signals = r < 0 ? -1 : sys_signalfd(&set);
 	if (r >= 0 && signals < 0)

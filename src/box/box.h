@@ -36,6 +36,8 @@ struct box_result {
 	unsigned n_leftover; /* processes that outlived the command */
 	bool has_timed_out;  /* it was ended because its time was up */
 	bool has_missed_network; /* it failed, and had wanted one */
+	bool is_nested_counted;	 /* there is a number of: */
+	uint64_t n_nested;	 /* user namespaces that it was refused */
 	uint64_t full_pids; /* the limit by which it got no process; or 0 */
 	enum box_clipboard clipboard;
 };

@@ -100,7 +100,7 @@ static int restrict_init(struct box *box, struct hb_error *err)
 	r = sys_caps_set(&none);
 	if (r < 0)
 		return hb_fail(err, r, "cannot drop init's capabilities");
-	return step_seccomp(box, err);
+	return seccomp_load_plain(box, err);
 }
 
 /* The plain loop: reports the command's end at once, reaps to the last. */

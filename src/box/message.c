@@ -19,6 +19,15 @@ void message_send(int fd, enum message_kind kind, int value)
 	(void)sys_send_record(fd, &message, sizeof(message));
 }
 
+int message_send_fd(int fd, enum message_kind kind, int sent)
+{
+	struct message message;
+
+	memset(&message, 0, sizeof(message));
+	message.kind = kind;
+	return sys_send_record_fds(fd, &message, sizeof(message), &sent, 1);
+}
+
 void message_error(int fd, const struct hb_error *err)
 {
 	struct message message;

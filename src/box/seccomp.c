@@ -4,45 +4,94 @@
 #include "box/filter/filter.h"
 #include "box/state.h"
 #include "filter_table.h"
+#include "sys/file.h"
+
+#include <string.h>
 
 /*
  * The default filter, generated at build time, and filters the caller brought
  * as raw programs.  The last word is always the strictest one's.
  */
 
+static unsigned find_variant(const struct box *box)
+{
+	static const struct {
+		unsigned setting;
+		unsigned variant;
+	} bits[] = {
+		{ PLAN_FILTER_NO_PTRACE, FILTER_NO_PTRACE },
+		{ PLAN_FILTER_NESTED, FILTER_NESTED },
+		{ PLAN_BARE, FILTER_BARE },
+		{ PLAN_NO_SOCKETS, FILTER_NO_SOCKETS },
+		{ PLAN_FILTER_NO_SETID, FILTER_NO_SETID },
+	};
+	unsigned variant = FILTER_DEFAULT;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (is_set(box, bits[i].setting))
+			variant |= bits[i].variant;
+	return variant;
+}
+
 static int load_default(const struct box *box, struct hb_error *err)
 {
-	unsigned variant = FILTER_DEFAULT;
+	const struct k_sock_fprog *program = &filter_table[find_variant(box)];
 	int r;
 
 	if (!is_set(box, PLAN_FILTER))
 		return 0;
-	if (is_set(box, PLAN_FILTER_NO_PTRACE))
-		variant |= FILTER_NO_PTRACE;
-	if (is_set(box, PLAN_FILTER_NESTED))
-		variant |= FILTER_NESTED;
-	if (is_set(box, PLAN_BARE))
-		variant |= FILTER_BARE;
-	if (is_set(box, PLAN_NO_SOCKETS))
-		variant |= FILTER_NO_SOCKETS;
-	if (is_set(box, PLAN_FILTER_NO_SETID))
-		variant |= FILTER_NO_SETID;
-	r = sys_seccomp_load(filter_table[variant].filter,
-			     filter_table[variant].len);
+	r = sys_seccomp_load(program->filter, program->len);
 	if (r < 0)
 		return hb_fail(err, r, "cannot load the default filter");
 	return 0;
 }
 
-int step_seccomp(struct box *box, struct hb_error *err)
+/*
+ * The same with a listener, which goes to the supervisor.  -errno without
+ * words: then load_default() has to follow.  It refuses by itself, also on top
+ * of the program that this has loaded.
+ */
+static int load_heard(const struct box *box)
 {
-	int r;
+	unsigned variant = find_variant(box);
+	const struct k_sock_fprog *program = &filter_table[variant];
+	const unsigned short *notified = filter_notified[variant];
+	struct k_sock_filter code[FILTER_LONGEST];
+	int fd, r;
 
-	r = load_default(box, err);
-	for (size_t i = 0; r >= 0 && i < box->n_filters; i++) {
-		r = sys_seccomp_load(box->filters[i].code, box->filters[i].n);
+	memcpy(code, program->filter, program->len * sizeof(*code));
+	for (size_t i = 0; i < FILTER_NOTIFIED_MAX && notified[i] > 0; i++)
+		code[notified[i]].k = K_SECCOMP_RET_USER_NOTIF;
+	fd = sys_seccomp_load_notifying(code, program->len);
+	if (fd < 0)
+		return fd;
+	r = message_send_fd(box->report, MESSAGE_LISTENER, fd);
+	sys_close(fd);
+	return r;
+}
+
+static int load_given(const struct box *box, struct hb_error *err)
+{
+	for (size_t i = 0; i < box->n_filters; i++) {
+		int r = sys_seccomp_load(box->filters[i].code,
+					 box->filters[i].n);
+
 		if (r < 0)
 			return hb_fail(err, r, "prctl(PR_SET_SECCOMP)");
 	}
-	return r;
+	return 0;
+}
+
+int seccomp_load_plain(const struct box *box, struct hb_error *err)
+{
+	int r = load_default(box, err);
+
+	return r < 0 ? r : load_given(box, err);
+}
+
+int step_seccomp(struct box *box, struct hb_error *err)
+{
+	box->is_heard = box->is_heard && load_heard(box) >= 0;
+	return box->is_heard ? load_given(box, err)
+			     : seccomp_load_plain(box, err);
 }

@@ -58,6 +58,7 @@ struct box {
 	uint64_t caps;	      /* what the command keeps */
 	bool has_init;
 	bool wants_go; /* the child waits for the supervisor's word */
+	bool is_heard; /* the command's filter has a listener: box/nested.h */
 	enum box_group group;
 	bool is_foreground; /* we were in front of `tty` at the start */
 	int tty;	    /* GROUP_OWN: the command's terminal, else -1 */
@@ -124,6 +125,7 @@ enum message_kind {
 	 * which value (enum plan_ns) says those after the mounts'.
 	 */
 	MESSAGE_DOOR,
+	MESSAGE_LISTENER, /* with the descriptor: box/nested.h */
 };
 
 struct message {
@@ -137,6 +139,9 @@ static_assert(sizeof(struct message) <= PIPE_BUF, "a message is one record");
 /* Sends a message without an error; the supervisor may be gone: ignored. */
 void message_send(int fd, enum message_kind kind, int value);
 void message_error(int fd, const struct hb_error *err);
+
+/* With a descriptor, which stays the caller's; -errno if it is not sent. */
+int message_send_fd(int fd, enum message_kind kind, int sent);
 
 /*
  * The namespaces of a box, in the order in which they are entered: the user's
@@ -198,6 +203,12 @@ BOX_STAGES(STAGE_STEP)
  * step_stdio() has anything to do.
  */
 bool stdio_needs_mount(void);
+
+/*
+ * The filters without a listener.  On top of those with one they refuse
+ * without it.
+ */
+int seccomp_load_plain(const struct box *box, struct hb_error *err);
 
 /* Whether landlock's rules have something to say about what it makes. */
 bool landlock_has_rule(const struct plan_op *op);

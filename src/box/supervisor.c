@@ -8,6 +8,7 @@
 #include "box/info.h"
 #include "box/job_signals.h"
 #include "box/lead.h"
+#include "box/nested.h"
 #include "box/pty.h"
 #include "box/reach.h"
 #include "box/space.h"
@@ -123,6 +124,7 @@ struct loop {
 	int failure;	 /* negated code: what init or the command told */
 	struct door door;
 	struct space space;
+	struct nested nested;
 	bool is_halted;	   /* all of the box, for want of room */
 	bool is_told;	   /* and the user knows */
 	unsigned n_waking; /* how often init has still to wake all of it */
@@ -343,6 +345,7 @@ static void (*const when_due[DUE_END])(struct loop *l) = {
 static void on_started(struct loop *l, pid_t sender)
 {
 	l->result->was_started = true;
+	nested_start(&l->nested);
 	if (!has_command(l)) {
 		sys_release_stack();
 		return;
@@ -370,6 +373,16 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 		(void)sys_kill(l->child, SIGKILL);
 }
 
+/* The same from its command, which is not the caller's yet. */
+static void on_listener(struct loop *l, const int *fds, size_t n)
+{
+	if (l->box->is_heard && !l->result->was_started)
+		nested_take(&l->nested, fds, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			sys_close(fds[i]);
+}
+
 static void on_message(struct loop *l)
 {
 	int fds[SYS_RECORD_FDS];
@@ -382,6 +395,10 @@ static void on_message(struct loop *l)
 				&sender, fds, &n);
 	if (r > 0 && message.kind == MESSAGE_DOOR) {
 		on_door(l, (unsigned)message.value, fds, n);
+		return;
+	}
+	if (r > 0 && message.kind == MESSAGE_LISTENER) {
+		on_listener(l, fds, n);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -419,6 +436,7 @@ static void on_message(struct loop *l)
 		break;
 	case MESSAGE_CONTINUED:
 	case MESSAGE_DOOR:
+	case MESSAGE_LISTENER:
 		break;
 	}
 }
@@ -528,9 +546,13 @@ enum {
 	SOURCES
 };
 
-/* In what is polled: the sources, the two terminals, then the guests. */
+/*
+ * In what is polled: the sources, the two terminals, the listener for refused
+ * calls, then the guests.
+ */
 #define PTY    SOURCES
-#define GUESTS (SOURCES + PTY_FDS)
+#define NESTED (SOURCES + PTY_FDS)
+#define GUESTS (NESTED + 1)
 
 /* Serves one of those that are ready: what to look at next may be another. */
 static int serve_one(struct loop *l, const struct source *sources,
@@ -555,7 +577,18 @@ static int serve_one(struct loop *l, const struct source *sources,
 	}
 	if (fds[PTY].revents || fds[PTY + 1].revents)
 		terminal_serve(l->terminal, fds + PTY);
+	/* Beside the terminal: neither may keep the other waiting. */
+	if (fds[NESTED].revents)
+		nested_answer(&l->nested, fds[NESTED].revents);
 	return 0;
+}
+
+/* The places between the sources and the guests. */
+static void fill_own(const struct loop *l, struct pollfd *fds)
+{
+	if (l->terminal->pty)
+		pty_wants(l->terminal->pty, fds + PTY);
+	fds[NESTED].fd = l->nested.listener;
 }
 
 static void run_loop(struct loop *l, int pidfd)
@@ -596,8 +629,7 @@ static void run_loop(struct loop *l, int pidfd)
 						   : d->guests[i - GUESTS].fd,
 				.events = POLLIN
 			};
-		if (l->terminal->pty)
-			pty_wants(l->terminal->pty, fds + PTY);
+		fill_own(l, fds);
 		r = serve_one(l, sources, fds, n - GUESTS, wait);
 	}
 }
@@ -614,6 +646,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		.err = err,
 		.signals = signals,
 		.child = child,
+		.nested = { .listener = -1 },
 	};
 
 	if (box->plan->limits.seconds)
@@ -625,6 +658,9 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	space_done(&l.space);
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
+	nested_done(&l.nested);
+	ret_result->is_nested_counted = l.nested.is_counted;
+	ret_result->n_nested = l.nested.n;
 	if (!l.is_over) {
 		sys_kill_and_reap(child);
 		return hb_fail(err, -HB_E_CHILD, "cannot watch the box");

@@ -48,6 +48,10 @@ void ending_report(const struct hb_listener *listener,
 		"the command failed, and it had no network (--net host, if it needs one)";
 	if (result->has_missed_network && !result->has_timed_out)
 		(void)report_send(listener, &report);
+	report.text =
+		"the command wanted a user namespace, as for a sandbox of its own, which was refused (--allow-nested allows it)";
+	if (result->n_nested > 0)
+		(void)report_send(listener, &report);
 	report.kind = clipboards[result->clipboard].kind;
 	report.text = clipboards[result->clipboard].words;
 	if (report.text)
@@ -65,4 +69,9 @@ struct hb_death ending_death(const struct box_result *result)
 	const struct hb_death none = { 0 };
 
 	return result->has_timed_out ? none : result->death;
+}
+
+int64_t ending_nested(const struct box_result *result)
+{
+	return result->is_nested_counted ? (int64_t)result->n_nested : -1;
 }

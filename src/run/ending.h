@@ -5,6 +5,7 @@
 #include "holdback/report.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct box_result;
 struct hb_listener;
@@ -19,5 +20,8 @@ void ending_report(const struct hb_listener *listener,
 /* The status for the caller, and the signal that it is to die of. */
 int ending_status(const struct box_result *result);
 struct hb_death ending_death(const struct box_result *result);
+
+/* How many user namespaces it was refused; -1: they were not counted. */
+int64_t ending_nested(const struct box_result *result);
 
 #endif

@@ -107,6 +107,7 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	ret_result->status = result.status;
 	ret_result->death = result.death;
 	ret_result->has_joined = true;
+	ret_result->n_nested = -1;
 	ending_report(store->listener,
 		      &(struct box_result){ .clipboard = result.clipboard,
 					    .has_missed_network =
@@ -164,6 +165,7 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	ret_result->status = ending_status(&l->box);
 	ret_result->death = ending_death(&l->box);
 	ret_result->n_leftover = l->box.n_leftover;
+	ret_result->n_nested = ending_nested(&l->box);
 	ending_report(session->store->listener, &l->box, false);
 	return 0;
 }

@@ -134,7 +134,7 @@ finds 'an overlay in memory works there' '[06]' overlay-memory 'ok *' \
 finds 'no filters' 6 seccomp 'fail *found: *cannot load the default filter*' \
 	denying 'seccomp:0=1' EINVAL -- "$HB_BIN" doctor
 finds 'no notifier' 0 seccomp-notifier \
-	'warn *found: *cannot have a listener*without it: nothing today*' \
+	'warn *found: *cannot have a listener*without it: they are refused*' \
 	denying 'seccomp:0=2' EINVAL -- "$HB_BIN" doctor
 finds 'no wake-up' 0 seccomp-wake-up \
 	'warn *found: this kernel cannot do it*fix: use Linux 6.6*' \

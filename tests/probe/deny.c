@@ -61,6 +61,7 @@ static const struct {
 	{ "prlimit64", SYS_prlimit64 },
 	{ "renameat2", SYS_renameat2 },
 	{ "seccomp", SYS_seccomp },
+	{ "sendmsg", SYS_sendmsg },
 	{ "sendto", SYS_sendto },
 	{ "setns", SYS_setns },
 	{ "setpgid", SYS_setpgid },

@@ -31,6 +31,8 @@ static const struct check checks[] = {
 	{ "signals", "", act_signals },
 	{ "linger", "COUNT [deaf|forking]", act_linger },
 	{ "leave", "DIRECTORY-FD", act_leave },
+	{ "nested", "COUNT [PROCESSES]", act_nested },
+	{ "overrule", "", act_overrule },
 	{ "deny", "CALL ERRNO ... -- COMMAND ...", deny_main },
 	{ "cut", "CALL N -- COMMAND ...", cut_main },
 };

@@ -56,6 +56,10 @@ int act_signals(int argc, char **argv);
 int act_linger(int argc, char **argv);
 int act_leave(int argc, char **argv);
 
+/* nested.c */
+int act_nested(int argc, char **argv);
+int act_overrule(int argc, char **argv);
+
 /* deny.c: this one executes a command and does not come back. */
 int deny_main(int argc, char **argv);
 

@@ -107,6 +107,33 @@ static const struct {
 	{ HEAD "mount EPERM * * V1: not ended", 3, "longer than 512 bytes" },
 	{ HEAD "#" X128 X128 X128 X128 "\n", 3, "longer than 512 bytes" },
 	{ HEAD X128 " EPERM * *" WHY, 3, "'" X16 },
+	{ HEAD "notify mount\n", 3, "expected 'notify CALL WHEN'" },
+	{ HEAD "mount EPERM * *" WHY "notify mount *\n", 4,
+	  "'*' is not a condition" },
+	{ HEAD "mount EPERM * *" WHY "notify mount arg0==1\n", 4, "a notif" },
+	{ HEAD "mount EPERM * *" WHY "notify mount arg0&3==3\n", 4,
+	  "a notification is of one bit" },
+	{ HEAD "mount EPERM * *" WHY "notify mount arg0&1==0\n", 4,
+	  "a notification is of one bit" },
+	{ HEAD "mount EPERM * *" WHY
+	       "notify mount arg0&0x100000000==0x100000000\n",
+	  4, "a notification is of one bit" },
+	{ HEAD "notify mount arg0&1==1\nmount EPERM * *" WHY, 3,
+	  "no rule above refuses 'mount' with EPERM" },
+	{ HEAD "mount ENOSYS * *" WHY "notify mount arg0&1==1\n", 4,
+	  "no rule above refuses 'mount' with EPERM" },
+	{ HEAD "mount EPERM arg0&2==2 *" WHY "notify mount arg0&1==1\n", 4,
+	  "no rule above refuses 'mount' with EPERM" },
+	{ HEAD "mount EPERM arg0&1==1,arg1==0 *" WHY "notify mount arg0&1==1\n",
+	  4, "no rule above refuses 'mount' with EPERM" },
+	{ HEAD "mount EPERM * *" WHY "notify mount arg0&1==1\n"
+	       "notify mount arg0&1==1\n",
+	  5, "a second 'notify mount'" },
+	{ HEAD "mount EPERM * *" WHY "umount2 EPERM * *" WHY
+	       "acct EPERM * *" WHY
+	       "notify mount arg0&1==1\nnotify umount2 arg0&1==1\n"
+	       "notify acct arg0&1==1\n",
+	  8, "more than 2 calls to notify of" },
 };
 
 static void mistakes_stop_the_build_with_file_and_line(void)

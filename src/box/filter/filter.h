@@ -17,4 +17,11 @@ enum filter_variant {
 	FILTER_VARIANTS = 32,
 };
 
+/*
+ * `filter_notified[variant]` has the places of the instructions that refuse a
+ * call of a `notify` line, and 0 behind the last.  A program that has
+ * SECCOMP_RET_USER_NOTIF in their stead asks a listener; else it is the same.
+ */
+#define FILTER_NOTIFIED_MAX 2
+
 #endif

@@ -17,7 +17,8 @@
  *
  *  (a) a rule that another one already covers, in any variant they share;
  *  (b) a constant that is defined twice;
- *  (c) a rule without a reason that names a row of the threat model.
+ *  (c) a rule without a reason that names a row of the threat model;
+ *  (d) a notification of a call that no rule refuses in the same way.
  */
 
 static const char *const arch_names[POLICY_ARCHES] = {
@@ -363,6 +364,64 @@ static int read_rule(struct policy *p, unsigned int line, char *call,
 	return 0;
 }
 
+/* One bit of what the instruction that tests it can load. */
+static bool is_one_bit(const struct policy_cond *c)
+{
+	return c->op == POLICY_MASK_EQ && c->mask == c->value[0] &&
+	       c->mask != 0 && (c->mask & (c->mask - 1)) == 0 &&
+	       c->mask <= UINT32_MAX;
+}
+
+/* The variants in which a rule refuses all of it, as a listener does. */
+static unsigned int find_refused(const struct policy *p,
+				 const struct policy_notify *notify)
+{
+	const struct policy_rule asked = { .cond = { notify->cond },
+					   .n_conds = 1 };
+	unsigned int variants = 0;
+
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct policy_rule *rule = &p->rules[i];
+
+		if (strcmp(rule->call, notify->call) == 0 && rule->number < 0 &&
+		    rule->error == EPERM &&
+		    (rule->n_conds == 0 || is_same_when(rule, &asked)))
+			variants |= rule->variants;
+	}
+	return variants;
+}
+
+static int read_notify(struct policy *p, unsigned int line, char *rest)
+{
+	struct policy_notify *notify = &p->notified[p->n_notified];
+	const char *call = next_word(&rest);
+	char *when = next_word(&rest);
+
+	if (p->n_notified == FILTER_NOTIFIED_MAX)
+		return policy_fail(p, line, "more than %d calls to notify of",
+				   FILTER_NOTIFIED_MAX);
+	if (!call || !when || next_word(&rest))
+		return policy_fail(p, line, "expected 'notify CALL WHEN'");
+	for (size_t i = 0; i < p->n_notified; i++)
+		if (strcmp(p->notified[i].call, call) == 0)
+			return policy_fail(p, line, "a second 'notify %s'",
+					   call);
+	notify->line = line;
+	if (copy_name(p, line, notify->call, call) < 0 ||
+	    read_cond(p, line, when, &notify->cond) < 0)
+		return -1;
+	if (!is_one_bit(&notify->cond))
+		return policy_fail(p, line,
+				   "a notification is of one bit below 32");
+	notify->variants = find_refused(p, notify);
+	if (notify->variants == 0)
+		return policy_fail(p, line,
+				   "no rule above refuses '%s' with EPERM then",
+				   call);
+	p->n_notified++;
+	return 0;
+}
+
 static int read_line(struct policy *p, unsigned int line, char *text)
 {
 	char *rest = text;
@@ -374,6 +433,8 @@ static int read_line(struct policy *p, unsigned int line, char *text)
 		return read_last(p, line, rest);
 	if (strcmp(word, "let") == 0)
 		return read_const(p, line, rest);
+	if (strcmp(word, "notify") == 0)
+		return read_notify(p, line, rest);
 	return read_rule(p, line, word, rest);
 }
 

@@ -2,6 +2,8 @@
 #ifndef HB_BOX_FILTER_FILTER_POLICY_H
 #define HB_BOX_FILTER_FILTER_POLICY_H
 
+#include "box/filter/filter.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +50,13 @@ struct policy_rule {
 	unsigned int variants; /* bit 1 << FILTER_*: the rule is in force */
 };
 
+struct policy_notify {
+	unsigned int line;
+	char call[POLICY_MAX_NAME];
+	struct policy_cond cond; /* one bit: POLICY_MASK_EQ */
+	unsigned int variants;	 /* those in which a rule refuses it */
+};
+
 struct policy_const {
 	char name[POLICY_MAX_NAME];
 	uint64_t value;
@@ -60,6 +69,8 @@ struct policy {
 	size_t n_consts;
 	struct policy_rule rules[POLICY_MAX_RULES];
 	size_t n_rules;
+	struct policy_notify notified[FILTER_NOTIFIED_MAX];
+	size_t n_notified;
 };
 
 /*

@@ -18,6 +18,7 @@
  *
  *	if (arch != ours)		 return ENOSYS
  *	if (nr > last && nr != -1)	 return ENOSYS
+ *	if (nr is one to notify of)	 if (its bit is set) return EPERM
  *	if (nr >= first given by number) one test for each of those
  *	the program of libseccomp
  *
@@ -25,18 +26,25 @@
  * architecture, rules on numbers it has no name for.  All jumps of the prologue
  * stay within it or fall off its end, and the rest is position independent.  So
  * the two can be put one after the other.
+ *
+ * A call to notify of is refused in the prologue as the rules refuse it anyway.
+ * That instruction has a known place, where the loader puts another verdict.
+ * libseccomp may share its own among rules.
  */
 
-#define MAX_INSNS    4096 /* BPF_MAXINSNS */
-#define OFFSET_NR    0
-#define OFFSET_ARCH  4
-#define BPF_LOAD     0x20 /* BPF_LD | BPF_W | BPF_ABS */
-#define BPF_EQUAL    0x15 /* BPF_JMP | BPF_JEQ | BPF_K */
-#define BPF_ABOVE    0x25 /* BPF_JMP | BPF_JGT | BPF_K */
-#define BPF_FROM     0x35 /* BPF_JMP | BPF_JGE | BPF_K */
-#define BPF_RETURN   0x06 /* BPF_RET | BPF_K */
-#define NO_CALL	     0xffffffffU
-#define RET_ERROR(e) (0x00050000U | (uint32_t)(e))
+#define MAX_INSNS   4096 /* BPF_MAXINSNS */
+#define OFFSET_NR   0
+#define OFFSET_ARCH 4
+/* The lower half of an argument, on machines that have it first. */
+#define OFFSET_ARG(n) (16 + 8 * (uint32_t)(n))
+#define BPF_LOAD      0x20 /* BPF_LD | BPF_W | BPF_ABS */
+#define BPF_EQUAL     0x15 /* BPF_JMP | BPF_JEQ | BPF_K */
+#define BPF_ABOVE     0x25 /* BPF_JMP | BPF_JGT | BPF_K */
+#define BPF_FROM      0x35 /* BPF_JMP | BPF_JGE | BPF_K */
+#define BPF_HAS_BIT   0x45 /* BPF_JMP | BPF_JSET | BPF_K */
+#define BPF_RETURN    0x06 /* BPF_RET | BPF_K */
+#define NO_CALL	      0xffffffffU
+#define RET_ERROR(e)  (0x00050000U | (uint32_t)(e))
 /* The most values that argN!=A|B|C may enumerate, one rule each. */
 #define MAX_GAP 64
 
@@ -51,6 +59,7 @@ static const struct {
 struct program {
 	struct k_sock_filter insns[MAX_INSNS];
 	size_t n;
+	size_t notified[FILTER_NOTIFIED_MAX]; /* places; 0 behind the last */
 };
 
 static int check_call(const struct policy *p, const struct policy_rule *rule)
@@ -247,6 +256,27 @@ static void emit(struct program *prog, uint16_t code, uint8_t jt, uint8_t jf,
 	};
 }
 
+static void emit_notified(const struct policy *p, enum policy_arch arch,
+			  unsigned int variant, struct program *prog)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_notified; i++) {
+		const struct policy_notify *notify = &p->notified[i];
+		int nr = seccomp_syscall_resolve_name_arch(arches[arch].token,
+							   notify->call);
+
+		if (nr < 0 || !(notify->variants & (1U << variant)))
+			continue;
+		emit(prog, BPF_EQUAL, 0, 4, (uint32_t)nr);
+		emit(prog, BPF_LOAD, 0, 0, OFFSET_ARG(notify->cond.arg));
+		emit(prog, BPF_HAS_BIT, 0, 1, (uint32_t)notify->cond.mask);
+		prog->notified[n++] = prog->n;
+		emit(prog, BPF_RETURN, 0, 0, RET_ERROR(EPERM));
+		emit(prog, BPF_LOAD, 0, 0, OFFSET_NR);
+	}
+}
+
 static int make_prologue(const struct policy *p, enum policy_arch arch,
 			 unsigned int variant, struct program *prog)
 {
@@ -270,6 +300,7 @@ static int make_prologue(const struct policy *p, enum policy_arch arch,
 	emit(prog, BPF_ABOVE, 0, 2, (uint32_t)p->last[arch]);
 	emit(prog, BPF_EQUAL, 1, 0, NO_CALL);
 	emit(prog, BPF_RETURN, 0, 0, RET_ERROR(ENOSYS));
+	emit_notified(p, arch, variant, prog);
 	emit(prog, BPF_FROM, 0, (uint8_t)(2 * n), first);
 	for (size_t i = 0; i < p->n_rules; i++) {
 		const struct policy_rule *rule = &p->rules[i];
@@ -290,7 +321,7 @@ static int make_program(const struct policy *p, enum policy_arch arch,
 
 	if (!ctx)
 		return policy_fail(p, 0, "out of memory");
-	prog->n = 0;
+	*prog = (struct program){ 0 };
 	r = make_prologue(p, arch, variant, prog);
 	if (r == 0)
 		r = add_rules(p, arch, variant, ctx);
@@ -311,10 +342,12 @@ static void print_program(const struct program *prog, const char *arch,
 	printf("};\n");
 }
 
-static int print_arch(const struct policy *p, enum policy_arch arch)
+static int print_arch(const struct policy *p, enum policy_arch arch,
+		      size_t *longest)
 {
 	static struct program prog;
 	const char *name = arches[arch].name;
+	size_t notified[FILTER_VARIANTS][FILTER_NOTIFIED_MAX];
 	size_t n[FILTER_VARIANTS];
 
 	printf("\n#if defined(__%s__) || defined(FILTER_EVERY_ARCH)\n", name);
@@ -323,30 +356,44 @@ static int print_arch(const struct policy *p, enum policy_arch arch)
 			return -1;
 		print_program(&prog, name, v);
 		n[v] = prog.n;
+		memcpy(notified[v], prog.notified, sizeof(notified[v]));
+		if (prog.n > *longest)
+			*longest = prog.n;
 	}
 	printf("static const struct k_sock_fprog filter_table_%s[%d] = {\n",
 	       name, FILTER_VARIANTS);
 	for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
 		printf("\t{ %zu, filter_%s_%u },\n", n[v], name, v);
+	printf("};\nstatic const unsigned short filter_notified_%s[%d][%d] = {\n",
+	       name, FILTER_VARIANTS, FILTER_NOTIFIED_MAX);
+	for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
+		printf("\t{");
+		for (size_t i = 0; i < FILTER_NOTIFIED_MAX; i++)
+			printf(" %zu,", notified[v][i]);
+		printf(" },\n");
+	}
 	printf("};\n#endif\n#if defined(__%s__)\n"
-	       "#define filter_table filter_table_%s\n#endif\n",
-	       name, name);
+	       "#define filter_table filter_table_%s\n"
+	       "#define filter_notified filter_notified_%s\n#endif\n",
+	       name, name, name);
 	return 0;
 }
 
 static int print_header(const struct policy *p)
 {
+	size_t longest = 0;
+
 	printf("/* SPDX-License-Identifier: Apache-2.0 */\n"
 	       "/* Made by mkfilter from default.policy; change that. */\n"
 	       "#ifndef HB_BOX_FILTER_TABLE_H\n#define HB_BOX_FILTER_TABLE_H\n"
 	       "\n#include \"box/filter/filter.h\"\n#include \"sys/kernel.h\"\n"
-	       "\n/*\n * filter_table[] of the architecture compiled for,"
-	       " indexed by enum filter_variant.\n"
+	       "\n/*\n * filter_table[] and filter_notified[] of the architecture"
+	       " compiled for, indexed\n * by enum filter_variant.\n"
 	       " * For one .c file to include: every object is static.\n */\n");
 	for (unsigned int a = 0; a < POLICY_ARCHES; a++)
-		if (print_arch(p, a) < 0)
+		if (print_arch(p, a, &longest) < 0)
 			return -1;
-	printf("\n#endif\n");
+	printf("\n#define FILTER_LONGEST %zu\n\n#endif\n", longest);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return policy_fail(p, 0, "cannot write: %s", strerror(errno));
 	return 0;

@@ -270,25 +270,26 @@ static void tell_result(struct ended *e)
 	(void)doc_end(&doc, NULL);
 }
 
-/* STATUS SIGNAL typed|sent quiet|loud FD MS COMMAND… */
+/* STATUS SIGNAL typed|sent quiet|loud FD MS NESTED COMMAND… */
 static int read_end(char **words, struct ended *e)
 {
 	int64_t status, signal, fd;
 
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		if (!words[i])
 			return -HB_E_USAGE;
 	if (num_int(words[0], 0, 255, &status) < 0 ||
 	    num_int(words[1], 0, SIGNAL_MAX, &signal) < 0 ||
 	    num_int(words[4], 0, INT_MAX, &fd) < 0 ||
-	    num_int(words[5], 0, INT64_MAX, &e->result.ms) < 0)
+	    num_int(words[5], 0, INT64_MAX, &e->result.ms) < 0 ||
+	    num_int(words[6], -1, INT64_MAX, &e->result.n_nested) < 0)
 		return -HB_E_USAGE;
 	e->result.status = (int)status;
 	e->result.death.signal = (int)signal;
 	e->result.death.is_typed = strcmp(words[2], "typed") == 0;
 	e->result.is_quiet = strcmp(words[3], "quiet") == 0;
 	e->json_fd = (int)fd;
-	e->command = words + 6;
+	e->command = words + 7;
 	return 0;
 }
 

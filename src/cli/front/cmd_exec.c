@@ -100,6 +100,8 @@ static void show_end(const struct reports *reports,
 	doc_bool(&doc, "joined", result->has_joined);
 	if (result->death.signal > 0)
 		doc_uint(&doc, "signal", (uint64_t)result->death.signal);
+	if (result->n_nested >= 0)
+		doc_uint(&doc, "nested_refused", (uint64_t)result->n_nested);
 	(void)doc_end(&doc, NULL);
 }
 

@@ -69,7 +69,7 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 	static char name[] = "holdback", command[] = "ended", quiet[] = "quiet",
 		    loud[] = "loud", typed[] = "typed", sent[] = "sent";
 	char session[HB_SESSION_NAME_SIZE + 1], status[16], signal[16];
-	char fd[16], ms[32];
+	char fd[16], ms[32], nested[32];
 	char *before[] = {
 		name,
 		command,
@@ -80,6 +80,7 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 		result->is_quiet ? quiet : loud,
 		fd,
 		ms,
+		nested,
 	};
 	auto_free char **argv = NULL;
 	struct hb_error err = { 0 };
@@ -99,6 +100,8 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 	(void)snprintf(signal, sizeof(signal), "%d", result->death.signal);
 	(void)snprintf(fd, sizeof(fd), "%d", json_fd);
 	(void)snprintf(ms, sizeof(ms), "%lld", (long long)result->ms);
+	(void)snprintf(nested, sizeof(nested), "%lld",
+		       (long long)result->n_nested);
 	(void)fflush(stderr);
 	(void)hb_exec_helper("diff", argv, envp, &err);
 	(void)cli_fail(&err);

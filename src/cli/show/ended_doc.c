@@ -15,4 +15,6 @@ void ended_doc_begin(struct doc *doc, const struct hb_run_result *result)
 	if (result->death.signal > 0)
 		doc_uint(doc, "signal", (uint64_t)result->death.signal);
 	doc_uint(doc, "ms", (uint64_t)result->ms);
+	if (result->n_nested >= 0)
+		doc_uint(doc, "nested_refused", (uint64_t)result->n_nested);
 }
