@@ -75,7 +75,9 @@ struct journal {
 	uint8_t *window;
 	size_t room, filled;
 	uint64_t window_at;
-	uint64_t search; /* journal_next_whole(): bytes that it may sum up */
+	uint64_t undo_bytes;
+	bool is_damaged;
+	uint64_t search; /* bytes that may yet be summed up to find records */
 };
 
 /*
@@ -272,40 +274,46 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 		return (int)got;
 	j->window_at = from;
 	j->filled = (size_t)got;
-	if (from + j->filled < offset + n)
+	if (from + j->filled < offset + n) {
+		/* It was longer a moment ago. */
+		j->end = from + j->filled;
 		return -EBADMSG;
+	}
 	*ret_bytes = j->window + (offset - from);
 	return 0;
 }
 
 /*
- * 1: there is a record at `at` by its two lengths.  The second is read beside
- * the window, which would go to and fro otherwise.
+ * The length of the record at `at`, which stands at its end once more.  That
+ * is read beside the window, which would go to and fro otherwise.
  */
-static int has_lengths(struct journal *j, uint64_t at, uint32_t *ret_len)
+static int read_length(struct journal *j, uint64_t at, uint32_t *ret_len)
 {
 	uint8_t behind[4];
 	const uint8_t *p;
-	uint64_t end;
 	ssize_t n;
 	int r;
 
-	if (j->end - at < AROUND)
-		return 0;
+	if (j->end < at + AROUND)
+		return -EBADMSG;
 	r = view(j, at, BEFORE, &p);
 	if (r < 0)
 		return r;
 	*ret_len = bytes_get32(p);
 	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
 	    *ret_len > j->end - at - AROUND)
-		return 0;
-	end = at + BEFORE + *ret_len;
-	if (end + 4 <= j->window_at + j->filled)
-		return bytes_get32(p + BEFORE + *ret_len) == *ret_len;
-	n = sys_pread_full(j->fd, behind, sizeof(behind), end);
+		return -EBADMSG;
+	n = sizeof(behind);
+	if (at + AROUND + *ret_len <= j->window_at + j->filled)
+		memcpy(behind, p + BEFORE + *ret_len, sizeof(behind));
+	else
+		n = sys_pread_full(j->fd, behind, sizeof(behind),
+				   at + BEFORE + *ret_len);
 	if (n < 0)
 		return (int)n;
-	return n == sizeof(behind) && bytes_get32(behind) == *ret_len;
+	return n == sizeof(behind) && bytes_get32(behind) == *ret_len
+		       ? 0
+		       : -EBADMSG;
 }
 
 /* The operation of the record at `at`, and where the record behind it is. */
@@ -316,9 +324,14 @@ static int read_op(struct journal *j, uint64_t at, uint64_t *ret_next,
 	uint32_t len;
 	int r;
 
-	r = has_lengths(j, at, &len);
-	if (r <= 0)
-		return r < 0 ? r : -EBADMSG;
+	r = read_length(j, at, &len);
+	if (r < 0)
+		return r;
+	if (len > j->search) {
+		j->at = j->end;
+		return -EBADMSG;
+	}
+	j->search -= len;
 	r = view(j, at, (size_t)len + AROUND, &p);
 	if (r < 0)
 		return r;
@@ -345,12 +358,15 @@ static int fail_read(const struct journal *j, int r, struct hb_error *err)
 
 int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err)
 {
-	int r;
+	for (; j->at < j->end; j->at++) {
+		int r = read_op(j, j->at, &j->at, ret_op);
 
-	if (j->at >= j->end)
-		return 0;
-	r = read_op(j, j->at, &j->at, ret_op);
-	return r < 0 ? fail_read(j, r, err) : 1;
+		if (r >= 0)
+			return 1;
+		if (r != -EBADMSG || !j->is_damaged)
+			return fail_read(j, r, err);
+	}
+	return 0;
 }
 
 int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err)
@@ -394,6 +410,11 @@ const struct journal_head *journal_head(const struct journal *j)
 const uint8_t *journal_hash(const struct journal *j)
 {
 	return j->hash;
+}
+
+uint64_t journal_undo_bytes(const struct journal *j)
+{
+	return j->undo_bytes;
 }
 
 static int read_head(struct journal *j)
@@ -455,6 +476,8 @@ static int check_all(struct journal *j)
 		if (r < 0)
 			return r;
 		sha256_add(&h, p, (size_t)(next - j->at));
+		if (op.old.type == ENTRY_FILE)
+			j->undo_bytes += op.old.size;
 	}
 	r = view(j, 0, HEAD_SIZE, &p);
 	if (r < 0)
@@ -468,18 +491,22 @@ static int check_all(struct journal *j)
 		       : 0;
 }
 
-/* A reader of the file, which is taken.  Nothing but its owner is checked. */
+/*
+ * A reader of the file, which is taken; -ENOENT in its place is handed on.
+ * Nothing but the owner is checked.
+ */
 static int new_reader(int fd, struct journal **ret_journal,
 		      struct hb_error *err)
 {
 	auto_fd int own = fd;
 	struct journal *j;
 	struct sys_attr a;
-	int r;
+	int r = fd < 0 ? fd : sys_attr_at(fd, "", &a);
 
-	r = sys_attr_at(fd, "", &a);
+	if (fd == -ENOENT)
+		return fd;
 	if (r < 0)
-		return hb_fail(err, r, "cannot look at the journal");
+		return hb_fail(err, r, "cannot open the journal");
 	if (!S_ISREG(a.mode) || a.uid != sys_effective_uid())
 		return hb_fail(err, -HB_E_CORRUPT,
 			       "the journal belongs to another user");
@@ -488,6 +515,7 @@ static int new_reader(int fd, struct journal **ret_journal,
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	j->fd = take_fd(&own);
 	j->end = a.size;
+	j->search = UINT64_MAX;
 	journal_to_start(j);
 	*ret_journal = j;
 	return 0;
@@ -508,35 +536,21 @@ int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 	return 0;
 }
 
-static int open_file(int dir, const char *name, struct hb_error *err)
-{
-	int fd = sys_openat(dir, name, READ_FLAGS, 0);
-
-	return fd >= 0 || fd == -ENOENT
-		       ? fd
-		       : hb_fail(err, fd, "cannot open the journal");
-}
-
 int journal_open(int dir, const char *name, struct journal **ret_journal,
 		 struct hb_error *err)
 {
-	int fd = open_file(dir, name, err);
-
-	return fd < 0 ? fd : journal_read(fd, ret_journal, err);
+	return journal_read(sys_openat(dir, name, READ_FLAGS, 0), ret_journal,
+			    err);
 }
 
 int journal_open_damaged(int dir, const char *name,
-			 struct journal **ret_journal, bool *ret_has_head,
-			 struct hb_error *err)
+			 struct journal **ret_journal, struct hb_error *err)
 {
 	auto_journal struct journal *j = NULL;
-	int fd = open_file(dir, name, err);
 	const uint8_t *p;
 	int r;
 
-	if (fd < 0)
-		return fd;
-	r = new_reader(fd, &j, err);
+	r = new_reader(sys_openat(dir, name, READ_FLAGS, 0), &j, err);
 	if (r < 0)
 		return r;
 	r = read_head(j);
@@ -546,40 +560,13 @@ int journal_open_damaged(int dir, const char *name,
 		r = -EBADMSG;
 	if (r < 0 && r != -EBADMSG)
 		return fail_read(j, r, err);
-	*ret_has_head = r == 0;
 	if (r < 0)
 		j->head = (struct journal_head){ .n_resources =
 							 JOURNAL_RESOURCE_MAX };
+	j->is_damaged = true;
 	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
 	*ret_journal = take_ptr(&j);
 	return 0;
-}
-
-int journal_next_whole(struct journal *j, struct op *ret_op,
-		       struct hb_error *err)
-{
-	uint32_t len;
-	int r = 0;
-
-	for (; j->at < j->end && j->end - j->at >= RECORD_MIN + AROUND;
-	     j->at++) {
-		r = has_lengths(j, j->at, &len);
-		if (r < 0)
-			break;
-		if (r == 0)
-			continue;
-		if (len > j->search)
-			return 0;
-		j->search -= len;
-		r = read_op(j, j->at, &j->at, ret_op);
-		if (r >= 0)
-			return 1;
-		if (r != -EBADMSG)
-			break;
-		r = 0;
-	}
-	/* Shorter than it was a moment ago: there is no more. */
-	return r < 0 && r != -EBADMSG ? fail_read(j, r, err) : 0;
 }
 
 void journal_free(struct journal *j)
@@ -633,16 +620,4 @@ int journal_is_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	       memcmp(bytes, done_magic, sizeof(done_magic)) == 0 &&
 	       record_sum(bytes, 44) == bytes_get32(bytes + 44) &&
 	       memcmp(bytes + 12, hash, SHA256_SIZE) == 0;
-}
-
-uint64_t journal_undo_bytes(struct journal *j)
-{
-	uint64_t bytes = 0;
-	struct op op;
-
-	journal_to_start(j);
-	while (journal_next(j, &op, NULL) == 1)
-		if (op.old.type == ENTRY_FILE)
-			bytes += op.old.size;
-	return bytes;
 }

@@ -84,21 +84,13 @@ int journal_read(int fd, struct journal **ret_journal, struct hb_error *err);
 
 /*
  * For a search after the rests of a damaged journal: checks the owner, and
- * nothing of what it says.  Without a head, `*ret_has_head` false, any resource
- * is possible and journal_head() has nothing else to say.  -ENOENT and
- * -HB_E_UNSUPPORTED as above.
+ * nothing of what it says.  journal_next() then gives each record that is
+ * whole, past any bytes that are not.  A file that is made to look like many
+ * records within each other is not read to its end.  Without a head its kind is
+ * 0 and any resource is possible.  -ENOENT and -HB_E_UNSUPPORTED as above.
  */
 int journal_open_damaged(int dir, const char *name,
-			 struct journal **ret_journal, bool *ret_has_head,
-			 struct hb_error *err);
-
-/*
- * The operation of the next record that is whole, past any bytes that are not.
- * 1, 0 when there is none.  A file that is made to look like many records
- * within each other is not read to its end.
- */
-int journal_next_whole(struct journal *j, struct op *ret_op,
-		       struct hb_error *err);
+			 struct journal **ret_journal, struct hb_error *err);
 void journal_free(struct journal *j);
 #define auto_journal __attribute__((cleanup(journal_freep)))
 static inline void journal_freep(struct journal **j)
@@ -122,7 +114,7 @@ int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err);
 int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err);
 
 /* The size of the files that it replaces or deletes: what undo has to keep. */
-uint64_t journal_undo_bytes(struct journal *j);
+uint64_t journal_undo_bytes(const struct journal *j);
 
 /*
  * "Done": DIR/journal.done says that the journal with this hash is finished.

@@ -317,17 +317,16 @@ int salvage_each(int session, const int *dirs, size_t n, salvaged_fn fn,
 		.dirs = dirs, .n = n, .fn = fn, .ctx = ctx, .session = session
 	};
 	auto_journal struct journal *journal = NULL;
-	bool has_head = false;
 	struct op op;
 	int r;
 
-	r = journal_open_damaged(session, "journal", &journal, &has_head, err);
+	r = journal_open_damaged(session, "journal", &journal, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	r = has_head ? add_id(&s, journal_head(journal)->id, err)
-		     : guess_ids(&s, journal != NULL, err);
-	while (r >= 0 && journal &&
-	       (r = journal_next_whole(journal, &op, err)) == 1)
+	r = journal && journal_head(journal)->kind != 0
+		    ? add_id(&s, journal_head(journal)->id, err)
+		    : guess_ids(&s, journal != NULL, err);
+	while (r >= 0 && journal && (r = journal_next(journal, &op, err)) == 1)
 		r = tell_op(&s, &op, err);
 	if (r >= 0)
 		r = tell_rest(&s, err);

@@ -3,7 +3,7 @@
  * fuzzes: txn
  *
  * The input is read as a damaged journal, as it is and with the sums put right.
- * The records that journal_next_whole() names must be those that a plain look
+ * The records that journal_next() names must be those that a plain look
  * at every offset finds, in the same order, and no other.
  */
 #include "base/auto.h"
@@ -97,22 +97,21 @@ static void look(const uint8_t *p, size_t size)
 {
 	auto_journal struct journal *j = NULL;
 	size_t at = HEAD_SIZE, n = 0;
-	bool has_head = false;
 	uint32_t n_resources;
 	struct op op;
 
 	write_journal(p, size);
-	if (journal_open_damaged(dir, "journal", &j, &has_head, NULL) < 0)
+	if (journal_open_damaged(dir, "journal", &j, NULL) < 0)
 		return;
 	n_resources = journal_head(j)->n_resources;
-	while (journal_next_whole(j, &op, NULL) == 1) {
+	while (journal_next(j, &op, NULL) == 1) {
 		must_be_next(&op, p, size, &at, n_resources);
 		MUST(++n <= size / AROUND);
 	}
 	while (at < size && whole_at(p, size, at, n_resources) == 0)
 		at++;
 	MUST(at >= size);
-	MUST(journal_next_whole(j, &op, NULL) == 0);
+	MUST(journal_next(j, &op, NULL) == 0);
 }
 
 /* Gives every place that has two lengths the sum that fits. */

@@ -457,11 +457,7 @@ static void find_records(const uint8_t *bytes, size_t at[N_OPS + 1])
 
 static void open_damaged(int dir, struct journal **ret_journal)
 {
-	bool has_head = false;
-
-	CHECK_INT(journal_open_damaged(dir, "journal", ret_journal, &has_head,
-				       NULL),
-		  0);
+	CHECK_INT(journal_open_damaged(dir, "journal", ret_journal, NULL), 0);
 }
 
 /* Of `n` records all but the `lost` one are named, once and in their order. */
@@ -473,11 +469,11 @@ static void check_whole(struct journal *j, int n, int lost)
 	for (int i = 0; i < n; i++) {
 		if (i == lost)
 			continue;
-		CHECK_INT(journal_next_whole(j, &op, &err), 1);
+		CHECK_INT(journal_next(j, &op, &err), 1);
 		check_sample(&op, i);
 	}
-	CHECK_INT(journal_next_whole(j, &op, &err), 0);
-	CHECK_INT(journal_next_whole(j, &op, &err), 0);
+	CHECK_INT(journal_next(j, &op, &err), 0);
+	CHECK_INT(journal_next(j, &op, &err), 0);
 }
 
 static void a_damaged_byte_costs_the_record_that_has_it_alone(void)
@@ -551,7 +547,7 @@ static void a_journal_that_becomes_shorter_ends_there(void)
 		open_damaged(dir, &j);
 		fd = openat(dir, "journal", O_WRONLY | O_CLOEXEC);
 		CHECK_INT(ftruncate(fd, (off_t)cut), 0);
-		while (journal_next_whole(j, &op, NULL) == 1)
+		while (journal_next(j, &op, NULL) == 1)
 			check_sample(&op, i++);
 		CHECK(i <= N_OPS);
 	}
