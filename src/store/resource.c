@@ -252,32 +252,12 @@ int resource_open(const struct record_resource *resource, struct hb_error *err)
 	return take_fd(&fd);
 }
 
-/*
- * Touched, read, touched again, read.  Since Linux 6.13 a time that was read is
- * not given out again.  Before 6.13 the loop waits for the tick to pass.
- */
 int resource_clock(int marker, struct timespec *ret_now, struct hb_error *err)
 {
-	struct sys_attr before, after;
-	int r;
+	int r = sys_pass_tick(marker, CLOCK_TRIES, ret_now);
 
-	r = sys_touch(marker);
-	if (r >= 0)
-		r = sys_attr_at(marker, "", &before);
-	for (int i = 0; r >= 0 && i < CLOCK_TRIES; i++) {
-		if (i > 0)
-			sys_pause(1);
-		r = sys_touch(marker);
-		if (r >= 0)
-			r = sys_attr_at(marker, "", &after);
-		if (r >= 0 && time_is_before(before.ctime, after.ctime)) {
-			*ret_now = after.ctime;
-			return 0;
-		}
-	}
-	if (r >= 0)
-		r = -ETIME;
-	return hb_fail(err, r, "cannot tell the file system's time");
+	return r < 0 ? hb_fail(err, r, "cannot tell the file system's time")
+		     : 0;
 }
 
 static int is_same_mount(int a, int b)

@@ -2,6 +2,8 @@
 #include "sys/place.h"
 
 #include "base/auto.h"
+#include "base/time.h"
+#include "sys/attr.h"
 #include "sys/call.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -156,6 +158,34 @@ void sys_pause(long milliseconds)
 
 	while (nanosleep(&left, &left) < 0 && errno == EINTR)
 		;
+}
+
+static int touch(int fd, struct timespec *ret_ctime)
+{
+	struct sys_attr a;
+	int r = sys_touch(fd);
+
+	if (r >= 0)
+		r = sys_attr_at(fd, "", &a);
+	if (r < 0)
+		return r;
+	*ret_ctime = a.ctime;
+	return 0;
+}
+
+int sys_pass_tick(int fd, int tries, struct timespec *ret_now)
+{
+	struct timespec first;
+	int r = touch(fd, &first);
+
+	for (; r >= 0 && tries > 0; tries--) {
+		r = touch(fd, ret_now);
+		if (r >= 0 && time_is_before(first, *ret_now))
+			return 0;
+		if (r >= 0)
+			sys_pause(1);
+	}
+	return r < 0 ? r : -ETIME;
 }
 
 int sys_random(void *buf, size_t size)

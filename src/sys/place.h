@@ -52,6 +52,14 @@ int sys_make_whiteout(int dirfd, const char *name);
 
 struct timespec sys_now(void);
 void sys_pause(long milliseconds);
+
+/*
+ * Touches a file until the clock that stamps files has moved on, and gives the
+ * time after that.  Since Linux 6.13 a time that was read is not given out
+ * again; before, that is the next tick.  -ETIME: not after so many tries, one
+ * in a millisecond.
+ */
+int sys_pass_tick(int fd, int tries, struct timespec *ret_now);
 int sys_random(void *buf, size_t size);
 
 #endif

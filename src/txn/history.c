@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/num.h"
-#include "base/time.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -32,8 +31,7 @@
  */
 
 /* The coarsest file system that is known counts in steps of two seconds. */
-#define TICK_TRIES 2500
-#define TICK_PAUSE 1 /* ms */
+#define TICK_TRIES 2500 /* a millisecond each */
 
 static const char *const dirs[HISTORIES] = {
 	[HISTORY_DONE] = "done",
@@ -142,16 +140,8 @@ int history_stamp(int session, enum history which, uint64_t id,
 	return 0;
 }
 
-static int touch(int fd, struct sys_attr *ret)
-{
-	int r = sys_touch(fd);
-
-	return r < 0 ? r : sys_attr_at(fd, "", ret);
-}
-
 /*
- * Waits until the clock that stamps files has moved on.  A look at a file's
- * time makes the kernel use a finer clock, and that of an old kernel ticks.
+ * Waits until the clock that stamps files has moved on.
  *
  * A clock that stands still or was set back is not waited for any longer than
  * that.  Everything is in place by now.  At worst, after an early stamp, an
@@ -160,23 +150,10 @@ static int touch(int fd, struct sys_attr *ret)
 static int pass_a_tick(int dir, const char *name)
 {
 	auto_fd int fd = sys_openat(dir, name, O_RDONLY | O_NOFOLLOW, 0);
-	struct sys_attr first, now;
-	int r;
+	struct timespec now;
+	int r = fd < 0 ? fd : sys_pass_tick(fd, TICK_TRIES, &now);
 
-	if (fd < 0)
-		return fd;
-	r = touch(fd, &first);
-	if (r < 0)
-		return r;
-	for (int i = 0; i < TICK_TRIES; i++) {
-		r = touch(fd, &now);
-		if (r < 0)
-			return r;
-		if (time_is_before(first.ctime, now.ctime))
-			return 0;
-		sys_pause(TICK_PAUSE);
-	}
-	return 0;
+	return r == -ETIME ? 0 : r;
 }
 
 static int unlink_if_there(int dir, const char *name)
