@@ -2,12 +2,14 @@
 #include "txn/record.h"
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/siphash.h"
 #include "base/time.h"
 #include "tree/bytes.h"
 #include "txn/journal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #define OBJECT_SIZE ((size_t)64)
@@ -76,24 +78,18 @@ int record_encode(const struct op *op, struct buf *out)
 /* Relative, without empty, "." and ".." components; "" is the root. */
 static bool is_path_fine(const char *path, size_t n)
 {
-	size_t from = 0;
+	const char *pos = path, *next = path;
+	struct path_part part;
 
-	if (memchr(path, '\0', n) || path[n] != '\0')
+	if (path[n] != '\0')
 		return false;
-	if (n == 0)
-		return true;
-	for (size_t i = 0; i <= n; i++) {
-		size_t len = i - from;
-
-		if (i < n && path[i] != '/')
-			continue;
-		if (len == 0 || len > 255 ||
-		    (path[from] == '.' &&
-		     (len == 1 || (len == 2 && path[from + 1] == '.'))))
+	while (path_next(&pos, &part)) {
+		if (part.s != next || part.n > NAME_MAX ||
+		    path_part_is(part, ".."))
 			return false;
-		from = i + 1;
+		next = pos + 1;
 	}
-	return true;
+	return next == path + n + (n > 0);
 }
 
 static bool is_list_fine(const struct xattr_list *list)
