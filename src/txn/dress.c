@@ -116,35 +116,21 @@ static void read_label(struct site *s, const struct place *base,
 				    label->value, sizeof(label->value));
 }
 
-/*
- * The common case, with as few calls as can be: no directory, and all is right
- * about it but perhaps for marks.  1: it had some, 0: it had none, -EAGAIN: it
- * is not that case.
- */
-static int dress_plain(struct site *s, const struct op *op,
-		       const struct place *source, const struct object *now,
-		       struct hb_error *err)
+/* The common case: nothing about it has to change. */
+static bool is_ready(const struct op *op, const struct place *source,
+		     const struct object *now)
 {
 	auto_xattr_names struct xattr_names names = { 0 };
-	auto_fd int fd = -1;
-	bool has_marks = false;
-	int r;
 
-	if (s->has_labels || now->type == ENTRY_DIR || now->uid != op->uid ||
+	if (now->type == ENTRY_DIR || now->uid != op->uid ||
 	    now->gid != op->gid ||
 	    (now->mode != op->mode && now->type != ENTRY_LINK) ||
 	    xattr_names_read(&names, source->dir, source->name) < 0)
-		return -EAGAIN;
+		return false;
 	for (size_t i = 0; i < names.size; i += strlen(names.list + i) + 1)
-		has_marks = has_marks || overlay_is_mark(names.list + i);
-	if (!has_marks)
-		return 0;
-	/* A file that its owner may not write needs a change of mode for it. */
-	if (now->type != ENTRY_FILE || !(now->mode & USER_WRITE))
-		return -EAGAIN;
-	fd = open_object(source, op->path, err);
-	r = fd < 0 ? fd : strip_marks(fd, &names, op->path, err);
-	return r < 0 ? r : 1;
+		if (overlay_is_mark(names.list + i))
+			return false;
+	return true;
 }
 
 int dress_mode(const struct place *p, const struct object *now, mode_t mode,
@@ -166,7 +152,7 @@ int dress_mode(const struct place *p, const struct object *now, mode_t mode,
 		     : 0;
 }
 
-static int set_owner(const struct place *p, const struct object *now, uid_t uid,
+static int set_owner(const struct place *p, struct object *now, uid_t uid,
 		     gid_t gid, struct hb_error *err)
 {
 	int r;
@@ -177,10 +163,13 @@ static int set_owner(const struct place *p, const struct object *now, uid_t uid,
 	/* A group that we are not in stays the one it is. */
 	if (r == -EPERM && now->uid == uid)
 		return 0;
+	/* It costs the setuid bit. */
+	now->mode = (mode_t)-1;
 	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the owner of")
 		     : 0;
 }
 
+/* 1: it was another. */
 static int set_dir_time(const struct place *p, const struct object *now,
 			struct timespec mtime, struct hb_error *err)
 {
@@ -190,10 +179,9 @@ static int set_dir_time(const struct place *p, const struct object *now,
 		return 0;
 	r = sys_set_mtime_at(p->dir, p->name, mtime);
 	return r < 0 ? hb_fail_at(err, r, p->name, "cannot set the time of")
-		     : 0;
+		     : 1;
 }
 
-/* Owner before mode: a new owner costs the setuid bit. */
 static int set_attributes(const struct place *p, const struct attributes *to,
 			  struct hb_error *err)
 {
@@ -208,28 +196,21 @@ static int set_attributes(const struct place *p, const struct attributes *to,
 	if (r < 0)
 		return r;
 	r = set_owner(p, &now, to->uid, to->gid, err);
-	if (r < 0)
-		return r;
-	r = to->mtime ? set_dir_time(p, &now, *to->mtime, err) : 0;
-	if (r < 0)
-		return r;
-	r = place_read(p, &now, err);
+	if (r >= 0 && to->mtime)
+		r = set_dir_time(p, &now, *to->mtime, err);
 	return r < 0 ? r : dress_mode(p, &now, to->mode, err);
 }
 
 int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 		struct timespec mtime, struct hb_error *err)
 {
-	bool is_late =
-		now->type == ENTRY_DIR && !time_is_same(now->mtime, mtime);
-	int r = is_late ? sys_set_mtime_at(p->dir, p->name, mtime) : 0;
+	struct hb_error why = { 0 };
+	int late = set_dir_time(p, now, mtime, &why), r;
 
-	if (r == -EPERM)
-		is_late = false;
-	else if (r < 0)
-		return hb_fail_at(err, r, p->name, "cannot set the time of");
+	if (late < 0 && late != -EPERM)
+		return hb_pass(err, &why, late);
 	r = dress_mode(p, now, mode, err);
-	return r < 0 ? r : is_late;
+	return r < 0 ? r : late > 0;
 }
 
 /*
@@ -273,12 +254,9 @@ int dress_for_base(struct site *s, const struct op *op,
 	struct label label;
 	int r;
 
-	r = is_copy ? -EAGAIN : dress_plain(s, op, source, now, err);
-	if (r != -EAGAIN)
-		return r;
 	/* A copy has all but the label, which depends on the place. */
 	read_label(s, base, &label);
-	if (is_copy && label.size <= 0)
+	if (label.size <= 0 && (is_copy || is_ready(op, source, now)))
 		return 0;
 	fd = open_object(source, op->path, err);
 	if (fd < 0)
