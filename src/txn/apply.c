@@ -35,7 +35,8 @@
  */
 
 #define SYNC_DIRS_MAX 64
-#define LEFT_MAX      256 /* bytes of names; beyond it they are counted */
+#define LEFT_MAX      256	/* bytes of names; beyond it they are counted */
+#define DIRS_ALONE    (1U << 8) /* beside enum apply_how */
 
 int apply_init(struct apply *a, struct txn *txn, struct journal *journal,
 	       struct hb_error *err)
@@ -129,56 +130,42 @@ static int run_step(struct apply *a, const struct op *op, unsigned how,
 	return 0;
 }
 
-/* Of an OP_DIRECTORY: before the entries in it are moved, or behind that. */
-static int dress_dir(struct apply *a, const struct op *op, unsigned how,
-		     bool opens, bool is_first, struct hb_error *err)
+/*
+ * With DIRS_ALONE an OP_DIRECTORY is opened on the way back, which is before
+ * the others, and closed on the way forward, which is behind them.
+ */
+static int run_one(struct apply *a, const struct op *op, unsigned how,
+		   struct hb_error *err)
 {
+	bool back = how & APPLY_BACK, is_alone = how & DIRS_ALONE;
+	bool is_first = (how & APPLY_FIRST) && !is_alone;
 	struct site *s = &a->sites[op->resource];
 	struct hb_error why = { 0 };
-	int r = opens ? dress_open_dir(s, op, is_first, &why)
-		      : dress_close_dir(s, op, how & APPLY_BACK, &why);
+	int r;
 
+	a->steps[op->resource].is_recovery = !(how & APPLY_FIRST);
+	if (!op_dresses(op))
+		return is_alone ? 0 : run_step(a, op, how, err);
+	r = back == is_alone ? dress_open_dir(s, op, is_first, &why)
+			     : dress_close_dir(s, op, back, &why);
 	/* It is gone, or is his: no attributes of ours are left in it. */
 	return is_misfit(r) && (how & APPLY_PAST) ? 0 : hb_pass(err, &why, r);
 }
 
-/* The way through the directories alone: back before the others. */
-static int dress_one(struct apply *a, const struct op *op, unsigned how,
-		     struct hb_error *err)
-{
-	return op_dresses(op)
-		       ? dress_dir(a, op, how, how & APPLY_BACK, false, err)
-		       : 0;
-}
-
-static int run_one(struct apply *a, const struct op *op, unsigned how,
-		   struct hb_error *err)
-{
-	bool is_first = how & APPLY_FIRST;
-
-	a->steps[op->resource].is_recovery = !is_first;
-	return op_dresses(op) ? dress_dir(a, op, how, !(how & APPLY_BACK),
-					  is_first, err)
-			      : run_step(a, op, how, err);
-}
-
-/* One way through the journal. */
-static int each_op(struct apply *a, bool back, unsigned how,
-		   int (*run)(struct apply *a, const struct op *op,
-			      unsigned how, struct hb_error *err),
-		   struct hb_error *err)
+/* One way through the journal, with `up` from its end. */
+static int each_op(struct apply *a, bool up, unsigned how, struct hb_error *err)
 {
 	struct journal *j = a->journal;
 	struct op op;
 	int r;
 
-	if (back)
+	if (up)
 		journal_to_end(j);
 	else
 		journal_to_start(j);
-	while ((r = back ? journal_prev(j, &op, err)
-			 : journal_next(j, &op, err)) == 1) {
-		r = run(a, &op, how, err);
+	while ((r = up ? journal_prev(j, &op, err)
+		       : journal_next(j, &op, err)) == 1) {
+		r = run_one(a, &op, how, err);
 		if (r < 0)
 			return r;
 	}
@@ -195,11 +182,11 @@ int apply_run(struct apply *a, unsigned how, struct hb_error *err)
 	buf_cut(&a->left, 0);
 	for (size_t i = 0; i < a->txn->n_resources; i++)
 		site_forget(&a->sites[i]);
-	r = back ? each_op(a, false, how, dress_one, err) : 0;
+	r = back ? each_op(a, false, how | DIRS_ALONE, err) : 0;
 	if (r < 0)
 		return r;
-	r = each_op(a, back, how, run_one, err);
-	return r < 0 || back ? r : each_op(a, true, how, dress_one, err);
+	r = each_op(a, back, how, err);
+	return r < 0 || back ? r : each_op(a, true, how | DIRS_ALONE, err);
 }
 
 int apply_tell_left(const struct apply *a, struct hb_error *err)
