@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "base/mode.h"
 #include "sys/attr.h"
-#include "tree/content.h"
 #include "tree/overlay.h"
 #include "tree/standin.h"
 #include "tree/tree.h"
 #include "tree/xattrs.h"
+#include "txn/peek.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,32 +94,18 @@ static int check_at(const struct movable_request *m, const struct place *at,
 	return r < 0 ? r : 1;
 }
 
+static int check_movable(void *ctx, const struct place *at,
+			 struct hb_error *err)
+{
+	if (at->dir < 0)
+		return hb_fail(err, -HB_E_BUSY, "the layer changes");
+	return check_at(ctx, at, err);
+}
+
 int movable_check(const struct movable_request *m, struct hb_error *err)
 {
-	const struct content_place place = {
-		.root = m->site->resource->layers[0],
-		.in_layer = true,
-		.path = m->change->path,
-	};
 	struct op op = { .path = m->change->path };
-	struct content_dir dir = { .fd = -1 };
-	struct hb_error why = { 0 };
-	struct place at;
-	int left, r;
 
-	r = site_upper(m->site, &op, &at, &why);
-	if (r == 0 && at.dir < 0)
-		return hb_fail(err, -HB_E_BUSY, "the layer changes");
-	if (r == 0)
-		r = check_at(m, &at, &why);
-	if (r != -EACCES) {
-		return hb_pass(err, &why, r);
-	}
-	/* A directory above it is closed to its owner. */
-	r = content_enter(&place, &dir, &at.name, err);
-	at.dir = dir.fd;
-	if (r == 0)
-		r = check_at(m, &at, err);
-	left = content_leave(&dir, r < 0 ? NULL : err);
-	return r < 0 ? r : left < 0 ? left : r;
+	return peek_upper(m->site, &op, check_movable, (void *)(uintptr_t)m,
+			  err);
 }

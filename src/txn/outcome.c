@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/report.h"
 #include "sys/attr.h"
-#include "tree/content.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/peek.h"
 #include "txn/run.h"
 
 #include <errno.h>
@@ -95,25 +95,16 @@ static int find(const struct place *p, struct sys_attr *ret)
 	return p->dir >= 0 ? sys_attr_at(p->dir, p->name, ret) : -ENOENT;
 }
 
-/* Also in a directory of the layer that is closed to its owner. */
+static int read_attr(void *ctx, const struct place *at, struct hb_error *err)
+{
+	(void)err;
+	return find(at, ctx);
+}
+
 static bool is_in_upper(struct site *s, const struct op *op,
 			struct sys_attr *ret)
 {
-	const struct content_place in = { .root = s->resource->layers[0],
-					  .in_layer = true,
-					  .path = op->path };
-	struct content_dir dir = { .fd = -1 };
-	struct place at = { .dir = -1 };
-	int r = site_upper(s, op, &at, NULL);
-
-	if (r == 0)
-		r = at.dir < 0 ? -ENOENT : sys_attr_at(at.dir, at.name, ret);
-	if (r != -EACCES)
-		return r == 0;
-	r = content_enter(&in, &dir, &at.name, NULL);
-	if (r == 0)
-		r = sys_attr_at(dir.fd, at.name, ret);
-	return content_leave(&dir, NULL) == 0 && r == 0;
+	return peek_upper(s, op, read_attr, ret, NULL) >= 0;
 }
 
 /* Whether the directory must not be known, because it is not ours alone. */

@@ -11,6 +11,7 @@
 #include "txn/journal.h"
 #include "txn/number.h"
 #include "txn/parts.h"
+#include "txn/peek.h"
 #include "txn/run.h"
 #include "txn/site.h"
 #include "txn/txn.h"
@@ -157,7 +158,7 @@ static int plan_path(struct site *s, const struct txn_path *path, uint64_t slot,
 			 .path = path->path };
 	int r;
 
-	r = site_read_upper(s, &op, &op.layer, err);
+	r = peek_object(s, &op, &op.layer, err);
 	if (r == 0 && op.layer.type == ENTRY_NONE)
 		return -ENOENT;
 	return r < 0 ? r : journal_add(w, &op, err);

@@ -7,7 +7,6 @@
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "tree/access.h"
-#include "tree/content.h"
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -240,33 +239,6 @@ int site_upper(struct site *s, const struct op *op, struct place *ret,
 	       struct hb_error *err)
 {
 	return find(&s->upper, op, ret, err);
-}
-
-int site_read_upper(struct site *s, const struct op *op, struct object *ret,
-		    struct hb_error *err)
-{
-	const struct content_place at = {
-		.root = s->resource->layers[0],
-		.in_layer = true,
-		.path = op->path,
-	};
-	struct content_dir dir = { .fd = -1 };
-	struct hb_error why = { 0 };
-	struct place place;
-	int left, r;
-
-	r = site_upper(s, op, &place, &why);
-	if (r >= 0)
-		r = place_read(&place, ret, &why);
-	if (r != -EACCES) {
-		return hb_pass(err, &why, r);
-	}
-	r = content_enter(&at, &dir, &place.name, err);
-	place.dir = dir.fd;
-	if (r >= 0)
-		r = place_read(&place, ret, err);
-	left = content_leave(&dir, r < 0 ? NULL : err);
-	return r < 0 ? r : left;
 }
 
 static void slot_in(struct place *p, int dir, const char *prefix, uint64_t slot)

@@ -79,10 +79,6 @@ int site_base(struct site *s, const struct op *op, struct place *ret,
 int site_upper(struct site *s, const struct op *op, struct place *ret,
 	       struct hb_error *err);
 
-/* What lies there, also in a directory that is closed to its owner. */
-int site_read_upper(struct site *s, const struct op *op, struct object *ret,
-		    struct hb_error *err);
-
 /* The same for source, undo slot and what comes from the upper. */
 int site_source(struct site *s, const struct op *op, struct place *ret,
 		struct hb_error *err);

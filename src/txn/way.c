@@ -13,6 +13,7 @@
 #include "tree/content.h"
 #include "tree/standin.h"
 #include "txn/movable.h"
+#include "txn/peek.h"
 #include "txn/preflight.h"
 
 #include <fcntl.h>
@@ -231,7 +232,7 @@ int way_remake(struct way *w, const struct change *c, uint64_t slot,
 
 int way_clear_upper(struct way *w, struct op *op, struct hb_error *err)
 {
-	int r = site_read_upper(w->site, op, &op->layer, err);
+	int r = peek_object(w->site, op, &op->layer, err);
 
 	if (r == 0 && op->layer.type != ENTRY_NONE)
 		op->effect |= OP_LAYER_MOVES;
