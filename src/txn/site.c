@@ -232,7 +232,7 @@ int site_base(struct site *s, const struct op *op, struct place *ret,
 				       .name = "upper" };
 		return 0;
 	}
-	return find(&s->base, op, ret, err);
+	return find(op->kind == OP_LAYER ? &s->upper : &s->base, op, ret, err);
 }
 
 int site_upper(struct site *s, const struct op *op, struct place *ret,
@@ -266,13 +266,10 @@ void site_undo(struct site *s, const struct op *op, struct place *ret)
 {
 	if (op->effect & OP_UPPER)
 		slot_in(ret, s->dirs[SITE_DIR_TRASH], "", s->id);
+	else if (op->kind == OP_LAYER)
+		slot_in(ret, s->dirs[SITE_DIR_UNDO], "L", op->slot);
 	else
 		slot_in(ret, s->dirs[SITE_SPOT_UNDO], "", op->slot);
-}
-
-void site_layer_undo(struct site *s, const struct op *op, struct place *ret)
-{
-	slot_in(ret, s->dirs[SITE_DIR_UNDO], "L", op->slot);
 }
 
 unsigned site_rises(const struct site *s, uint64_t nlink)

@@ -72,18 +72,18 @@ int site_remove(struct site *s, struct hb_error *err);
 
 /*
  * The parent of a path of any length, and the last name.  -ENOENT and -ENOTDIR
- * become dir -1.  Valid until the next call for the same tree.
+ * become dir -1.  Valid until the next call for the same tree.  Of an OP_LAYER
+ * the base is the upper.
  */
 int site_base(struct site *s, const struct op *op, struct place *ret,
 	      struct hb_error *err);
 int site_upper(struct site *s, const struct op *op, struct place *ret,
 	       struct hb_error *err);
 
-/* The same for source, undo slot and what comes from the upper. */
+/* The same for source and undo slot. */
 int site_source(struct site *s, const struct op *op, struct place *ret,
 		struct hb_error *err);
 void site_undo(struct site *s, const struct op *op, struct place *ret);
-void site_layer_undo(struct site *s, const struct op *op, struct place *ret);
 
 /*
  * The identity OP_RISES of an operation whose old object has that many names:

@@ -50,27 +50,53 @@ enum {
 	PLACES
 };
 
+/*
+ * What a row can ask for: a move of the object at one place to another, of
+ * drop() by flags.  TAKES: the base's object leaves, or that is its first step.
+ * PUTS: the base gets a name that it does not have.  An object that left the
+ * base is compared with the plan again, and the last column returns it.
+ */
+enum {
+	TAKES = 1 << 0,
+	PUTS = 1 << 1
+};
+
+/* clang-format off */
+#define ACTIONS(X)                                                            \
+	X(A_STATE, NULL, 0, 0, 0, NULL) /* not one of ours */                 \
+	X(A_DONE, NULL, 0, 0, 0, NULL)                                        \
+	/* done, and then another program put its own object there */         \
+	X(A_LEFT, NULL, 0, 0, 0, NULL)                                        \
+	X(A_CONFLICT, NULL, 0, 0, 0, NULL)                                    \
+	X(A_SWAP, swap, AT_BASE, AT_SOURCE, TAKES, exchange)                  \
+	X(A_PARK, move_over, AT_SOURCE, AT_UNDO, 0, NULL)                     \
+	X(A_UNPARK, unpark, AT_UNDO, AT_SOURCE, TAKES, NULL)                  \
+	X(A_ENTER, move_keep, AT_SOURCE, AT_BASE, PUTS, NULL)                 \
+	X(A_RETURN, move_keep, AT_UNDO, AT_BASE, PUTS, NULL)                  \
+	X(A_GIVE, move_over, AT_BASE, AT_SOURCE, TAKES, move_keep)            \
+	X(A_TAKE, move_over, AT_BASE, AT_UNDO, TAKES, move_keep)              \
+	X(A_CLEAR, move_over, AT_BASE, AT_UNDO, 0, NULL)                      \
+	/* over the old or the new one, which has a second name */            \
+	X(A_OVER_NEW, move_over, AT_SOURCE, AT_BASE, TAKES, NULL)             \
+	X(A_OVER_OLD, move_over, AT_UNDO, AT_BASE, TAKES, NULL)               \
+	/* an empty directory */                                              \
+	X(A_REMOVE, drop, AT_BASE, AT_REMOVEDIR, 0, NULL)                     \
+	X(A_STORE, store, AT_BASE, AT_SOURCE, 0, NULL)                        \
+	/* a second name */                                                   \
+	X(A_DROP_BASE, drop, AT_BASE, 0, 0, NULL)                             \
+	X(A_DROP_SOURCE, drop, AT_SOURCE, 0, 0, NULL)                         \
+	X(A_DROP_UNDO, drop, AT_UNDO, 0, 0, NULL)                             \
+	/* another came: let it return, then conflict */                      \
+	X(A_WRONG_SWAP, exchange, AT_BASE, AT_SOURCE, 0, NULL)                \
+	X(A_WRONG_RETURN, move_keep, AT_UNDO, AT_BASE, PUTS, NULL)
+
+#define NAME(name, act, from, to, how, returns) name,
+#define ACTION(name, act, from, to, how, returns) \
+	[name] = { act, from, to, how, returns },
+/* clang-format on */
+
 enum action {
-	A_STATE = 0, /* not one of ours */
-	A_DONE,
-	A_LEFT, /* done, and then another program put its own object there */
-	A_CONFLICT,
-	A_SWAP,	    /* base <-> source, or what stands for it */
-	A_PARK,	    /* source -> undo */
-	A_UNPARK,   /* undo -> source */
-	A_ENTER,    /* source -> base, where nothing may be */
-	A_RETURN,   /* undo -> base, where nothing may be */
-	A_GIVE,	    /* base -> source */
-	A_TAKE,	    /* base -> undo */
-	A_OVER_NEW, /* source -> base, over the old one, which has a 2nd name */
-	A_OVER_OLD, /* undo -> base, likewise over the new one */
-	A_REMOVE,   /* base, an empty directory */
-	A_STORE,    /* base -> source, an empty directory */
-	A_DROP_BASE, /* a second name */
-	A_DROP_SOURCE,
-	A_DROP_UNDO,
-	A_WRONG_SWAP,	/* another came back: let it return, then conflict */
-	A_WRONG_RETURN, /* likewise from the undo slot */
+	ACTIONS(NAME)
 };
 
 /* What else a row asks about the objects. */
@@ -131,6 +157,11 @@ static const struct row rows[] = {
 	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, 0, G_FILLED, A_DONE, A_CONFLICT },
 	{ OP_REMOVE, H_OTHER, H_NEW, H_NONE, G_FILLED, 0, A_CONFLICT, A_CONFLICT },
 	{ OP_REMOVE, H_OTHER, H_NONE, H_NONE, 0, 0, A_CONFLICT, A_DONE },
+
+	{ OP_LAYER, H_OLD, H_NONE, H_NONE, 0, 0, A_CLEAR, A_DONE },
+	{ OP_LAYER, H_NONE, H_NONE, H_OLD, 0, 0, A_DONE, A_RETURN },
+	{ OP_LAYER, H_OLD, H_NONE, H_OLD, 0, 0, A_DROP_BASE, A_DROP_UNDO },
+	{ OP_LAYER, H_OTHER, H_NONE, H_OLD, 0, 0, A_DONE, A_STATE },
 };
 /* clang-format on */
 
@@ -191,58 +222,43 @@ static int look(struct turn *t)
 	return 0;
 }
 
-/* 1: the guard holds.  G_FILLED is asked on the way forward alone. */
-static int holds_guard(const struct turn *t, unsigned guard)
+/* The guards that hold.  G_FILLED is asked on the way forward alone. */
+static int guards_of(const struct turn *t)
 {
 	const struct place *source = &t->place[AT_SOURCE];
-	int r;
+	int all = (t->op->old.type == ENTRY_DIR ? G_OLD_DIR : 0) |
+		  (t->op->new.type == ENTRY_DIR ? G_NEW_DIR : 0);
+	int r = 1;
 
-	switch (guard) {
-	case G_OLD_DIR:
-		return t->op->old.type == ENTRY_DIR;
-	case G_NEW_DIR:
-		return t->op->new.type == ENTRY_DIR;
-	case G_WRITTEN:
-		return !op_is_old_unchanged(t->op, &t->object[AT_SOURCE]);
-	case G_FILLED:
-		if (t->back)
-			return 0;
+	if (!op_is_old_unchanged(t->op, &t->object[AT_SOURCE]))
+		all |= G_WRITTEN;
+	if (t->op->kind == OP_REMOVE && t->holds[AT_SOURCE] == H_NEW &&
+	    !t->back)
 		r = tree_is_empty(source->dir, source->name, TREE_OURS, t->err);
-		return r < 0 ? r : !r;
-	default:
-		return 0;
-	}
+	return r < 0 ? r : r ? all : all | G_FILLED;
 }
 
-/* 1: the row is about what lies there. */
-static int fits(const struct turn *t, const struct row *row)
+static bool fits(const struct turn *t, const struct row *row, unsigned guards)
 {
-	int r;
-
-	if (row->kind != t->op->kind || row->base != t->holds[AT_BASE] ||
-	    row->source != t->holds[AT_SOURCE] ||
-	    row->undo != t->holds[AT_UNDO])
-		return 0;
-	if (!row->needs && !row->forbids)
-		return 1;
-	r = holds_guard(t, row->needs | row->forbids);
-	return r < 0 ? r : r == (row->needs != 0);
+	return row->kind == t->op->kind && row->base == t->holds[AT_BASE] &&
+	       row->source == t->holds[AT_SOURCE] &&
+	       row->undo == t->holds[AT_UNDO] &&
+	       (guards & row->needs) == row->needs && !(guards & row->forbids);
 }
 
 /* The action of the row that fits, A_STATE where none does. */
 static int choose(struct turn *t)
 {
-	t->row = SIZE_MAX;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int r = fits(t, &rows[i]);
+	int guards = guards_of(t);
 
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		t->row = i;
-		return (int)(t->back ? rows[i].back : rows[i].forward);
-	}
+	t->row = SIZE_MAX;
+	if (guards < 0)
+		return guards;
+	for (size_t i = 0; i < step_rows(); i++)
+		if (fits(t, &rows[i], (unsigned)guards)) {
+			t->row = i;
+			return (int)(t->back ? rows[i].back : rows[i].forward);
+		}
 	return A_STATE;
 }
 
@@ -278,6 +294,15 @@ static int link_or_move(const struct turn *t, int from, int to)
 	return r == -EPERM || r == -EMLINK ? move_over(t, from, to) : r;
 }
 
+/* A file system that does not know the flag is not asked again. */
+static int move_flagged(const struct turn *t, int from, int to, unsigned flag)
+{
+	int r = t->step->is_plain ? -EINVAL : move(t, from, to, flag);
+
+	t->step->is_plain = is_flag_unknown(r);
+	return r;
+}
+
 /*
  * To a place where nothing may be.  Without the flag a second name does it,
  * which fails if the first is taken.  Then only a directory is at the mercy of
@@ -285,15 +310,9 @@ static int link_or_move(const struct turn *t, int from, int to)
  */
 static int move_keep(const struct turn *t, int from, int to)
 {
-	int r;
+	int r = move_flagged(t, from, to, RENAME_KEEP);
 
-	if (!t->step->is_plain) {
-		r = move(t, from, to, RENAME_KEEP);
-		if (!is_flag_unknown(r))
-			return r;
-		t->step->is_plain = true;
-	}
-	return link_or_move(t, from, to);
+	return t->step->is_plain ? link_or_move(t, from, to) : r;
 }
 
 /*
@@ -307,14 +326,10 @@ static int swap(const struct turn *t, int from, int to)
 		       t->object[AT_SOURCE].type == ENTRY_DIR ||
 		       t->object[AT_UNDO].type == ENTRY_DIR;
 	int aside = t->back ? AT_SOURCE : AT_UNDO;
-	int r;
+	int r = move_flagged(t, from, to, RENAME_SWAP);
 
-	if (!t->step->is_plain) {
-		r = move(t, from, to, RENAME_SWAP);
-		if (!is_flag_unknown(r))
-			return r;
-		t->step->is_plain = true;
-	}
+	if (!t->step->is_plain)
+		return r;
 	/* Going back, the old one has to be out of the source's place first. */
 	if (t->back && t->holds[AT_SOURCE] != H_NONE)
 		return move_over(t, AT_SOURCE, AT_UNDO);
@@ -367,32 +382,10 @@ static int store(const struct turn *t, int from, int to)
 
 static const struct {
 	int (*act)(const struct turn *t, int from, int to);
-	int from, to; /* of drop() the flags */
-	bool takes;   /* the base's object leaves, or that is its first step */
-	bool puts;    /* the base gets a name that it does not have */
-	/* It is compared with the plan again, and this returns it. */
+	int from, to;
+	unsigned how;
 	int (*returns)(const struct turn *t, int from, int to);
-} actions[] = {
-	[A_SWAP] = { swap, AT_BASE, AT_SOURCE, .takes = true,
-		     .returns = exchange },
-	[A_PARK] = { move_over, AT_SOURCE, AT_UNDO },
-	[A_UNPARK] = { unpark, AT_UNDO, AT_SOURCE, .takes = true },
-	[A_ENTER] = { move_keep, AT_SOURCE, AT_BASE, .puts = true },
-	[A_RETURN] = { move_keep, AT_UNDO, AT_BASE, .puts = true },
-	[A_GIVE] = { move_over, AT_BASE, AT_SOURCE, .takes = true,
-		     .returns = move_keep },
-	[A_TAKE] = { move_over, AT_BASE, AT_UNDO, .takes = true,
-		     .returns = move_keep },
-	[A_OVER_NEW] = { move_over, AT_SOURCE, AT_BASE, .takes = true },
-	[A_OVER_OLD] = { move_over, AT_UNDO, AT_BASE, .takes = true },
-	[A_REMOVE] = { drop, AT_BASE, AT_REMOVEDIR },
-	[A_STORE] = { store, AT_BASE, AT_SOURCE },
-	[A_DROP_BASE] = { drop, AT_BASE },
-	[A_DROP_SOURCE] = { drop, AT_SOURCE },
-	[A_DROP_UNDO] = { drop, AT_UNDO },
-	[A_WRONG_SWAP] = { exchange, AT_BASE, AT_SOURCE },
-	[A_WRONG_RETURN] = { move_keep, AT_UNDO, AT_BASE, .puts = true },
-};
+} actions[] = { ACTIONS(ACTION) };
 
 static bool is_as_planned(const struct turn *t, enum holds h, int at)
 {
@@ -441,10 +434,11 @@ static int settle(struct turn *t)
 /* What stands against the action, before anything is touched. */
 static int refuse(const struct turn *t, int action)
 {
-	bool changed = action == A_CONFLICT ||
-		       (actions[action].takes && is_written_to(t)) ||
-		       /* What it lay in is gone. */
-		       (actions[action].puts && t->place[AT_BASE].dir < 0);
+	bool changed =
+		action == A_CONFLICT ||
+		((actions[action].how & TAKES) && is_written_to(t)) ||
+		/* What it lay in is gone. */
+		((actions[action].how & PUTS) && t->place[AT_BASE].dir < 0);
 
 	/* After a crash it is not known which change came first. */
 	if (action == A_STATE || (t->step->is_recovery && changed))
@@ -519,7 +513,7 @@ static int finish_at_once(const struct turn *t, int did)
 	    t->op->new.type == ENTRY_DIR)
 		return 1;
 	if (did != A_SWAP)
-		return did != A_ENTER && did != A_TAKE;
+		return did != A_ENTER && did != A_TAKE && did != A_CLEAR;
 	r = move_over(t, AT_SOURCE, AT_UNDO);
 	return r < 0 ? fail_for(t, r, "cannot move") : 0;
 }
@@ -555,7 +549,8 @@ static int advance(struct turn *t)
 	if (t->row != SIZE_MAX)
 		fault_row(t->row, t->back);
 	if (action == A_DONE || action == A_LEFT) {
-		t->step->is_left = t->step->is_recovery && action == A_LEFT;
+		if (action == A_LEFT)
+			t->step->is_left = t->step->is_recovery;
 		return settle(t);
 	}
 	r = refuse(t, action);
@@ -573,78 +568,45 @@ static int advance(struct turn *t)
 	return follow(t, action);
 }
 
-/* The whiteout, or the original of a copy, leaves the upper or returns. */
-static int move_layer(const struct turn *t, struct hb_error *err)
+static int run_turn(struct turn *t)
 {
-	struct step *s = t->step;
-	const struct op *op = t->op;
-	struct place p[2];
-	struct object o[2];
-	int from = t->back ? 1 : 0, to = t->back ? 0 : 1;
-	int r;
+	for (int i = 0; i < STEPS_MAX; i++) {
+		int r = advance(t);
 
-	if (!(op->effect & OP_LAYER_MOVES))
-		return 0;
-	r = site_upper(s->site, op, &p[0], err);
-	if (r < 0)
-		return r;
-	site_layer_undo(s->site, op, &p[1]);
-	for (int i = 0; i < 2; i++) {
-		r = place_read(&p[i], &o[i], err);
-		if (r < 0)
+		if (r <= 0)
 			return r;
 	}
-	if (!object_is(&o[to], &op->layer)) {
-		if (!object_is(&o[from], &op->layer) ||
-		    o[to].type != ENTRY_NONE || p[to].dir < 0)
-			return hb_fail_at(err, -HB_E_STATE, op->path,
-					  "not where it was in the layer:");
-		r = make_movable(s, &p[from], &o[from], err);
-		if (r >= 0)
-			r = sys_renameat2(p[from].dir, p[from].name, p[to].dir,
-					  p[to].name, 0);
-		if (r >= 0)
-			r = place_read(&p[to], &o[to], err);
-		if (r < 0)
-			return hb_fail_at(err, r, op->path,
-					  "cannot move in the layer");
-	}
-	return o[to].type == ENTRY_DIR
-		       ? dress_mode(&p[to], &o[to], op->layer.mode, err)
-		       : 0;
+	return fail_for(t, -HB_E_STATE, "comes to no end:");
+}
+
+/* The whiteout, or the original of a copy, leaves the upper or returns. */
+static struct op layer_part(const struct op *op)
+{
+	return (struct op){ .kind = OP_LAYER,
+			    .slot = op->slot,
+			    .path = op->path,
+			    .old = op->layer };
 }
 
 int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err)
 {
+	const struct op layer = layer_part(op);
 	struct turn t = { .step = s, .op = op, .back = back, .err = err };
+	int r = op->kind == OP_LAYER ? 0 : run_turn(&t);
 
-	for (int i = 0; i < STEPS_MAX; i++) {
-		int r = op->kind == OP_LAYER ? 0 : advance(&t);
-
-		if (r < 0)
-			return r;
-		if (r == 0)
-			return move_layer(&t, err);
-	}
-	return fail_for(&t, -HB_E_STATE, "comes to no end:");
-}
-
-/* The object in the upper at the operation's path. */
-static int look_upper(const struct turn *t, struct place *ret_place,
-		      struct object *ret_object)
-{
-	int r = site_upper(t->step->site, t->op, ret_place, t->err);
-
-	return r < 0 ? r : place_read(ret_place, ret_object, t->err);
+	if (r < 0 || !(op->effect & OP_LAYER_MOVES))
+		return r;
+	t.op = &layer;
+	return run_turn(&t);
 }
 
 int step_leave(struct step *s, const struct op *op, bool back,
 	       struct step_left *ret_left, struct hb_error *err)
 {
 	struct turn t = { .step = s, .op = op, .back = back, .err = err };
-	struct place p;
-	struct object o;
+	const struct op layer = layer_part(op);
+	struct turn upper = t;
 	int r;
 
 	r = look(&t);
@@ -663,17 +625,20 @@ int step_leave(struct step *s, const struct op *op, bool back,
 	r = settle(&t);
 	if (r < 0)
 		return r;
-	r = back ? move_layer(&t, NULL) : 0;
+	upper.op = &layer;
+	upper.err = NULL;
+	r = back && (op->effect & OP_LAYER_MOVES) ? run_turn(&upper) : 0;
 	/* Then it was not there, or another object has its place. */
 	if (r < 0 && r != -HB_E_STATE)
 		return r;
-	r = look_upper(&t, &p, &o);
+	upper.err = err;
+	r = look(&upper);
 	if (r < 0)
 		return r;
 	*ret_left = (struct step_left){
 		.has_old = t.holds[AT_UNDO] == H_OLD,
 		.has_new = t.holds[AT_SOURCE] == H_NEW ||
-			   object_is(&o, &op->layer),
+			   upper.holds[AT_BASE] == H_OLD,
 	};
 	return 0;
 }
@@ -712,19 +677,18 @@ int step_check(struct step *s, const struct op *op, bool back,
 	       struct hb_error *err)
 {
 	struct turn t = { .step = s, .op = op, .back = back, .err = err };
-	struct place p;
-	struct object o;
-	int r;
+	const struct op layer = layer_part(op);
+	int r = op->kind == OP_LAYER ? 0 : check_objects(&t);
 
-	r = op->kind == OP_LAYER ? 0 : check_objects(&t);
 	if (r != 0 || !(op->effect & OP_LAYER_MOVES))
 		return r;
-	r = look_upper(&t, &p, &o);
+	t.op = &layer;
+	r = look(&t);
 	if (r < 0)
 		return r;
 	/* A mark may have frozen what was there. */
-	if (p.dir < 0 ||
-	    (back ? o.type != ENTRY_NONE : !object_is(&o, &op->layer)))
+	if (t.place[AT_BASE].dir < 0 ||
+	    t.holds[AT_BASE] != (back ? H_NONE : H_OLD))
 		return conflict(&t);
 	return 0;
 }

@@ -15,6 +15,7 @@ enum meddling {
 	MEDDLE_SOURCE,	/* his own object lies where the new one comes from */
 	MEDDLE_UNDO,	/* and where the old one went */
 	MEDDLE_FILLED,	/* he puts a file into every copy of a directory */
+	MEDDLE_UPPER,	/* a box has made its own where a whiteout was */
 	MEDDLINGS
 };
 
@@ -135,15 +136,19 @@ static inline void meddle(struct world *w, enum meddling how)
 		meddle_store(w->spot[0], "txn", how);
 	if (how == MEDDLE_UNDO)
 		meddle_store(w->spot[0], "undo", how);
+	if (how == MEDDLE_UPPER &&
+	    faccessat(w->upper[0], "deleted", F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		put_file(w->upper[0], "deleted", "his");
 }
 
-/* What he wrote to the base is there, and was not overwritten. */
-static inline bool meddle_is_kept(const struct world *w)
+/* How many of the names have his text there. */
+static inline size_t meddle_count(int dir)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < N_MEDDLED; i++)
-		if (!is_text(w->base[0], meddled_names[i], "his"))
-			return false;
-	return true;
+		n += is_text(dir, meddled_names[i], "his");
+	return n;
 }
 
 #endif

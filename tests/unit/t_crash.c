@@ -622,11 +622,13 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 	struct hb_error err = { 0 };
 	enum txn_recovered what;
 	struct world w;
+	size_t n_his;
 	int r;
 
 	prepare(l->scene, l->deed, &w);
 	CHECK(act_in_child(l, false, false, &w, FAULT_KILL_AFTER, n));
 	meddle(&w, how);
+	n_his = meddle_count(w.upper[0]);
 	world_reopen(&w);
 	r = txn_recover(&w.txn, back, &what, &err);
 	if (r != 0 && r != -HB_E_STATE)
@@ -639,7 +641,10 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 		CHECK_INT(txn_check(&w.txn, &state, &err), 0);
 		CHECK_INT(state.flight, FLIGHT_NONE);
 	}
-	CHECK(how != MEDDLE_OTHER || meddle_is_kept(&w));
+	CHECK(how != MEDDLE_OTHER || meddle_count(w.base[0]) == N_MEDDLED);
+	CHECK(how != MEDDLE_UPPER || meddle_count(w.upper[0]) == n_his);
+	/* The way forward has no use for the name any more. */
+	CHECK(how != MEDDLE_UPPER || back || l->deed == UNDO || r == 0);
 	world_done(&w);
 }
 
