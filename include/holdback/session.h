@@ -87,6 +87,13 @@ bool hb_session_is_here(const struct hb_session_info *info);
 typedef int (*hb_list_fn)(void *ctx, const struct hb_session_info *info,
 			  struct hb_error *err);
 
+/*
+ * At most `max` sessions that may hold the working directory, the last made
+ * first, and perhaps others: hb_session_is_here() decides.
+ */
+int hb_store_list_here(struct hb_store *store, size_t max, hb_list_fn fn,
+		       void *ctx, struct hb_error *err);
+
 /* All sessions by name.  A damaged session is listed as unreadable. */
 int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,
 		  struct hb_error *err);

@@ -16,6 +16,7 @@
 #include "store/boot.h"
 #include "store/layout.h"
 #include "store/live.h"
+#include "store/projects.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/attr.h"
@@ -386,8 +387,11 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r >= 0 && !ret_session && !origin)
 		r = sync_copies(record, made.dir, err);
 	if (r >= 0)
+		r = projects_add(store, record, err);
+	if (r >= 0)
 		r = publish(store, making, record, !ret_session, err);
 	if (r < 0) {
+		projects_remove(store, record);
 		if (made.door >= 0)
 			live_remove(made.dir);
 		session_remove_berths(store, record);

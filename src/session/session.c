@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "host/look.h"
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/interruption.h"
@@ -13,6 +14,7 @@
 #include "session/state.h"
 #include "session/strategy/shown.h"
 #include "store/live.h"
+#include "store/projects.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -251,8 +253,10 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 
 	if (!s->has_lock)
 		return 0;
-	if (s->record.state == SESSION_GONE) {
-		hb_fix(err, "holdback cleanup --stale");
+	/* The process that was at it is gone: the next removal goes on. */
+	if (s->record.state == SESSION_GONE && how != HB_OPEN_REMOVE &&
+	    how != HB_OPEN_GIVE_UP) {
+		hb_fix(err, "holdback cleanup @%s", s->record.name);
 		return hb_fail(err, -HB_E_NO_SESSION,
 			       "session '%s' is being removed", s->record.name);
 	}
@@ -453,6 +457,21 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 	record_done(&s.record);
 	fd_closep(&s.dir);
 	return r;
+}
+
+int hb_store_list_here(struct hb_store *store, size_t max, hb_list_fn fn,
+		       void *ctx, struct hb_error *err)
+{
+	char cwd[PATH_MAX], **names = NULL;
+	size_t n = 0;
+	int r = look_cwd(cwd, err);
+
+	if (r >= 0)
+		r = projects_find(store, cwd, max, &names, &n, err);
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = list_one(store, names[i], fn, ctx, err);
+	store_free_names(names, n);
+	return r < 0 ? r : 0;
 }
 
 int hb_store_list(struct hb_store *store, hb_list_fn fn, void *ctx,

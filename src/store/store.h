@@ -13,6 +13,7 @@
  *	PATH/sessions/NAME/	a session, 0700
  *	PATH/sessions/.new-ID/	one that is being made
  *	PATH/sessions/.gone-ID/	one that is being removed
+ *	PATH/projects/		which directories sessions hold: projects.h
  *
  * Everything below PATH is reached by descriptor, belongs to us and cannot be
  * written by another user; anything else is refused.

@@ -25,7 +25,7 @@ SOAK = os.environ.get("HB_SOAK") == "1"
 RANDOM = 2000 if SOAK else 200
 # The supervisor's system calls, and how many of each are left out.
 CALLS = {"mkdirat": 5, "unlinkat": 7, "renameat": 1, "renameat2": 1, "write": 4, "clone": 1,
-         "poll": 1, "wait4": 1, "fsync": 1, "flock": 1, "openat": 23, "openat2": 13}  # fmt: skip
+         "poll": 1, "wait4": 1, "fsync": 1, "flock": 1, "symlinkat": 1, "openat": 23, "openat2": 13}  # fmt: skip
 SEED = int(os.environ.get("HB_SEED", random.randrange(1 << 30)))
 
 

@@ -33,6 +33,7 @@ class World:
         self.env = dict(os.environ, HOME=self.top, XDG_RUNTIME_DIR=runtime)
         self.env.pop("XDG_STATE_HOME", None)
         self.sessions = os.path.join(self.top, ".local/state/holdback/sessions")
+        self.projects = os.path.join(os.path.dirname(self.sessions), "projects")
         self.run(*self.words("true"))
         self.mounts = mounts(self.top)
         self.rest = self.look()
@@ -54,9 +55,17 @@ class World:
         found = []
         for folder, folders, files in os.walk(self.top):
             found += [os.path.join(folder, name) for name in files + folders]
-            if folder == self.sessions:
+            if folder in (self.sessions, self.projects):
                 folders.clear()
-        return sorted(path for path in found if os.path.dirname(path) != self.sessions)
+        return sorted(path for path in found
+                      if os.path.dirname(path) not in (self.sessions, self.projects))  # fmt: skip
+
+    def noted(self):
+        """The sessions that a run would look at: notes of their directories."""
+        found = []
+        for folder, _, files in os.walk(self.projects):
+            found += [os.readlink(os.path.join(folder, name)) for name in files if folder != self.projects]
+        return sorted(found)
 
     def done(self):
         subprocess.run(["chmod", "-R", "u+rwx", self.top], check=False)
@@ -119,6 +128,8 @@ def settle(world):
     names = world.names()
     if any(name.startswith(".") for name in names):
         raise AssertionError(f"left in the store: {names}")
+    if world.noted() != names:
+        raise AssertionError(f"noted: {world.noted()}, there: {names}")
     if world.look() != world.rest:
         raise AssertionError(f"left: {set(world.look()) ^ set(world.rest)}")
     return names

@@ -228,9 +228,8 @@ static bool may_go_on(const struct cli_values *values, char **operands,
 		      char *const *envp)
 {
 	const struct hb_store_options options = { .envp = envp };
-	auto_free struct here *here = NULL;
 	struct hb_store *store = NULL;
-	bool is_free = false;
+	bool has_free;
 
 	if (values->is_continuing)
 		return true;
@@ -238,11 +237,9 @@ static bool may_go_on(const struct cli_values *values, char **operands,
 	    !is_program(operands[0], envp) ||
 	    hb_store_open(&options, false, &store, NULL) < 0)
 		return false;
-	here = here_find(store, NULL);
-	for (size_t i = 0; here && i < here->n; i++)
-		is_free |= here_is_free(&here->sessions[i]);
+	has_free = here_has_free(store);
 	hb_store_free(store);
-	return is_free;
+	return has_free;
 }
 
 int cmd_run(char **words, enum cmd_run_how how, char *const *envp)

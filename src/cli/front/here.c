@@ -58,7 +58,7 @@ struct here *here_find(struct hb_store *store, struct hb_error *err)
 		(void)hb_fail(err, -ENOMEM, "cannot list the sessions");
 		return NULL;
 	}
-	if (hb_store_list(store, keep_here, here, err) < 0) {
+	if (hb_store_list_here(store, HERE_MAX, keep_here, here, err) < 0) {
 		free(here);
 		return NULL;
 	}
@@ -66,8 +66,31 @@ struct here *here_find(struct hb_store *store, struct hb_error *err)
 	return here;
 }
 
+static bool is_free(enum hb_state state)
+{
+	return state == HB_STATE_IDLE || state == HB_STATE_CRASHED;
+}
+
 bool here_is_free(const struct here_session *session)
 {
-	return session->state == HB_STATE_IDLE ||
-	       session->state == HB_STATE_CRASHED;
+	return is_free(session->state);
+}
+
+static int stop_at_free(void *ctx, const struct hb_session_info *info,
+			struct hb_error *err)
+{
+	bool *has_free = ctx;
+
+	(void)err;
+	*has_free = is_free(info->state) && hb_session_is_here(info);
+	return *has_free ? -ECANCELED : 0;
+}
+
+bool here_has_free(struct hb_store *store)
+{
+	bool has_free = false;
+
+	(void)hb_store_list_here(store, HERE_MAX, stop_at_free, &has_free,
+				 NULL);
+	return has_free;
 }

@@ -25,6 +25,12 @@ struct here {
 /* By their records alone.  The caller frees; NULL: with words. */
 struct here *here_find(struct hb_store *store, struct hb_error *err);
 
+/*
+ * Whether a run could go on in one of them.  It looks no further than the first
+ * such session.
+ */
+bool here_has_free(struct hb_store *store);
+
 /* Whether a run could go on in it: no other command is at work there. */
 bool here_is_free(const struct here_session *session);
 

@@ -11,6 +11,7 @@
 #include "store/family.h"
 #include "store/layout.h"
 #include "store/progress.h"
+#include "store/projects.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/durable.h"
@@ -67,8 +68,10 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 	int r;
 
 	progress_begin(&progress, store, "removing the session");
-	if (record)
+	if (record) {
+		projects_remove(store, record);
 		session_remove_berths(store, record);
+	}
 	/* A half-made record does not say where. */
 	if (!record || record->state == SESSION_CREATED)
 		session_remove_noted(store, gone);
@@ -163,6 +166,7 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 		return hb_fail(err, r, "cannot remove session '%s'",
 			       s->record.name);
 	if (!has_berths(&s->record)) {
+		projects_remove(s->store, &s->record);
 		remove_known(s, gone);
 		if (sys_faccessat(s->store->sessions, gone, F_OK) == -ENOENT)
 			return 0;

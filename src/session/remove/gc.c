@@ -16,6 +16,7 @@
 #include "session/state.h"
 #include "session/strategy/shown.h"
 #include "store/live.h"
+#include "store/projects.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -555,6 +556,8 @@ int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = collect_one(&gc, names[i], err);
 	store_free_names(names, n);
+	if (r >= 0 && !options->dry_run)
+		projects_collect(store);
 	if (r >= 0)
 		r = layers_collect_all(store, options->dry_run, &layers, err);
 	if (r >= 0)

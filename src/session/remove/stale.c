@@ -5,6 +5,7 @@
 #include "session/remove/gc.h"
 #include "store/family.h"
 #include "store/live.h"
+#include "store/projects.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/durable.h"
@@ -106,6 +107,8 @@ int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = remove_stale(&stale, names[i], fn, ctx, err);
 	store_free_names(names, n);
+	if (r >= 0 && !dry_run)
+		projects_collect(store);
 	if (r >= 0)
 		r = layers_collect_all(store, dry_run, &layers, err);
 	if (r < 0)
