@@ -74,8 +74,8 @@ struct hb_log;
 /*
  * The commits of all repositories, one repository after the other, a commit
  * before its parents and the latest first.  As hb_changes_git() it runs no git;
- * replace references, grafts and alternates do not count.  `*ret_log` may not
- * outlive the session.
+ * replace references, grafts and alternates of the session do not count.
+ * `*ret_log` may not outlive the session.
  */
 int hb_changes_log(struct hb_session *session, struct hb_changes *changes,
 		   struct hb_log **ret_log, struct hb_error *err);

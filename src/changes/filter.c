@@ -19,8 +19,8 @@
  * deep path stays in proportion to its length.
  *
  * A repository's unit goes whole or not at all: for its parts the directory
- * ".git" is asked instead.  A path of any part leaves all of them out, or takes
- * one side for all.  The name of any file of a database stands for all of them.
+ * ".git" is asked instead.  The path of any part, as a list shows it, stands
+ * for all of them; so does the name of any file of a database.
  */
 
 static size_t count_slashes(const char *s)
@@ -128,7 +128,8 @@ static bool passes(const struct changes_filter *filter,
 		   const struct change *change, char *path, bool is_dir)
 {
 	if (filter->n_only > 0 &&
-	    !matches_any(filter->only, filter->n_only, path, is_dir))
+	    !matches_any(filter->only, filter->n_only, path, is_dir) &&
+	    !name_unit_of(change, filter->only, filter->n_only))
 		return false;
 	return !matches_any(filter->except, filter->n_except, path, is_dir) &&
 	       !name_unit_of(change, filter->except, filter->n_except);

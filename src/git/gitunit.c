@@ -30,17 +30,41 @@ static bool is_unit_name(const char *name)
 	return false;
 }
 
+static bool is_git_dir(enum git_place place)
+{
+	return place == GIT_TOP || place == GIT_MODULE;
+}
+
+/* Directories of git that are no unit; the name of a submodule goes on. */
+static bool is_other_name(const char *name)
+{
+	static const char *const others[] = { "annex", "branches", "hooks",
+					      "info",  "lfs",	   "svn" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(name, others[i]) == 0)
+			return true;
+	return false;
+}
+
 enum git_place git_place_below(enum git_place parent, const char *name)
 {
 	switch (parent) {
 	case GIT_OUTSIDE:
 		return strcmp(name, ".git") == 0 ? GIT_TOP : GIT_OUTSIDE;
 	case GIT_TOP:
-		if (strcmp(name, "modules") == 0 ||
-		    strcmp(name, "worktrees") == 0)
+	case GIT_MODULE:
+		if (strcmp(name, "modules") == 0)
 			return GIT_MODULES;
-		return is_unit_name(name) ? GIT_UNIT : GIT_OTHER;
+		if (strcmp(name, "worktrees") == 0)
+			return GIT_WORKTREES;
+		if (is_unit_name(name))
+			return GIT_UNIT;
+		return parent == GIT_TOP || is_other_name(name) ? GIT_OTHER
+								: GIT_MODULE;
 	case GIT_MODULES:
+		return GIT_MODULE;
+	case GIT_WORKTREES:
 		return GIT_TOP;
 	case GIT_UNIT:
 	case GIT_OTHER:
@@ -51,7 +75,7 @@ enum git_place git_place_below(enum git_place parent, const char *name)
 
 bool git_is_unit(enum git_place place, const char *name)
 {
-	return place == GIT_UNIT || (place == GIT_TOP && is_unit_name(name));
+	return place == GIT_UNIT || (is_git_dir(place) && is_unit_name(name));
 }
 
 bool git_is_note(enum git_place place, const char *name)
@@ -60,14 +84,14 @@ bool git_is_note(enum git_place place, const char *name)
 					     "ORIG_HEAD" };
 
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-		if (place == GIT_TOP && strcmp(name, notes[i]) == 0)
+		if (is_git_dir(place) && strcmp(name, notes[i]) == 0)
 			return true;
 	return false;
 }
 
 bool git_is_index(enum git_place place, const char *name)
 {
-	return place == GIT_TOP && strcmp(name, "index") == 0;
+	return is_git_dir(place) && strcmp(name, "index") == 0;
 }
 
 static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
@@ -107,11 +131,11 @@ bool git_is_lock(enum git_place place, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (place != GIT_TOP && place != GIT_UNIT)
+	if (!is_git_dir(place) && place != GIT_UNIT)
 		return false;
 	if (n > 5 && strcmp(name + n - 5, ".lock") == 0)
 		return true;
-	if (place == GIT_TOP)
+	if (is_git_dir(place))
 		return (n > 4 && strcmp(name + n - 4, ".pid") == 0) ||
 		       strcmp(name, "gc.log") == 0;
 	return begins_with(name, "tmp_obj_") ||
@@ -134,7 +158,7 @@ static const char *descend(enum git_place *place, const char *path,
 			return NULL;
 		memcpy(name, path, n);
 		name[n] = '\0';
-		if (is_end && *place == GIT_TOP && is_end(name))
+		if (is_end && is_git_dir(*place) && is_end(name))
 			return path;
 		if (path[n] == '\0')
 			return is_end ? NULL : path;

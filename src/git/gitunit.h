@@ -14,10 +14,16 @@
  */
 enum git_place {
 	GIT_OUTSIDE = 0,
-	GIT_TOP,     /* in .git itself, or in the git directory of a module */
-	GIT_MODULES, /* in .git/modules or .git/worktrees */
-	GIT_UNIT,    /* below something of the unit */
-	GIT_OTHER,   /* below anything else in .git */
+	GIT_TOP,     /* in .git itself, or in that of a linked worktree */
+	GIT_MODULES, /* in .git/modules */
+	/*
+	 * In the git directory of a submodule, or on the way to one: its name
+	 * is a path.
+	 */
+	GIT_MODULE,
+	GIT_WORKTREES, /* in .git/worktrees */
+	GIT_UNIT,      /* below something of the unit */
+	GIT_OTHER,     /* below anything else in .git */
 };
 
 /* Where the directory `name` is, whose parent is at `parent`. */

@@ -105,17 +105,21 @@ static int take_one(void *ctx, const struct tree_visit *visit,
 {
 	struct several *s = ctx;
 	char path[PATH_MAX];
+	struct sys_attr head;
 	int n;
 
 	(void)err;
-	if (!S_ISDIR(visit->attr.mode))
+	if (visit->when != TREE_ENTER || !S_ISDIR(visit->attr.mode))
 		return 0;
 	if (s->n++ == KEPT_INDEXES_MAX)
 		return -EFBIG;
-	n = snprintf(path, sizeof(path), "%s/%s/" INDEX, s->above, visit->name);
-	if (n > 0 && (size_t)n < sizeof(path))
-		take(s->request, path);
-	return TREE_SKIP;
+	n = snprintf(path, sizeof(path), "%s/%s/" INDEX, s->above, visit->path);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return TREE_SKIP;
+	take(s->request, path);
+	(void)snprintf(path, sizeof(path), "%s/HEAD", visit->name);
+	/* The name of a submodule may be a path: it goes on. */
+	return sys_attr_at(visit->dir, path, &head) < 0 ? 0 : TREE_SKIP;
 }
 
 static void take_below(const struct kept_request *q, const char *above)
@@ -126,8 +130,8 @@ static void take_below(const struct kept_request *q, const char *above)
 			    K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
 
 	if (dir >= 0)
-		(void)tree_walk(dir, ".", TREE_FLAT | TREE_LENIENT, take_one,
-				&several, NULL);
+		(void)tree_walk(dir, ".", TREE_LENIENT, take_one, &several,
+				NULL);
 }
 
 void kept_index_take(const struct kept_request *request)

@@ -35,12 +35,17 @@ static int path_of(int fd, char *ret)
 	return (int)sys_readlinkat(AT_FDCWD, name, ret, PATH_MAX);
 }
 
-static bool is_owned(const struct worktree *w, int fd, mode_t type)
+static bool is_owned_by(uid_t owner, int fd, mode_t type)
 {
 	struct stat st;
 
-	return sys_fstat(fd, &st) >= 0 && st.st_uid == w->owner &&
+	return sys_fstat(fd, &st) >= 0 && st.st_uid == owner &&
 	       (st.st_mode & S_IFMT) == type;
+}
+
+static bool is_owned(const struct worktree *w, int fd, mode_t type)
+{
+	return is_owned_by(w->owner, fd, type);
 }
 
 /* One line of a small file of the owner's, without its end. */
@@ -159,7 +164,7 @@ static bool has_submodule(const struct worktree *w, int git_dir)
 	return dir >= 0 && strcmp(real, w->workspace) == 0;
 }
 
-static bool is_repository(const struct worktree *w, int common)
+bool worktree_is_repository(int dir, uid_t owner)
 {
 	static const struct {
 		const char *name;
@@ -174,9 +179,8 @@ static bool is_repository(const struct worktree *w, int common)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		auto_fd int fd = -1;
 
-		fd = sys_openat2(common, parts[i].name, parts[i].flags, 0,
-				 INSIDE);
-		if (fd < 0 || !is_owned(w, fd, parts[i].type))
+		fd = sys_openat2(dir, parts[i].name, parts[i].flags, 0, INSIDE);
+		if (fd < 0 || !is_owned_by(owner, fd, parts[i].type))
 			return false;
 	}
 	return true;
@@ -201,7 +205,7 @@ static const char *check(struct worktree *w, const char *named, char *ret)
 	w->common = open_dir(w, w->git_dir, line, ret);
 	if (w->common < 0 || !view_lies_in(w->git_dir, ret))
 		return "its common directory is not above it";
-	if (!is_repository(w, w->common))
+	if (!worktree_is_repository(w->common, w->owner))
 		return "its common directory is no repository of the same owner";
 	if (view_lies_in(w->workspace, ret) || view_lies_in(ret, w->workspace))
 		return "its common directory and the workspace overlap";

@@ -2,6 +2,9 @@
 #ifndef HB_HOST_WORKTREE_H
 #define HB_HOST_WORKTREE_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 /*
  * The repository of a git worktree, or of a submodule.
  *
@@ -23,5 +26,8 @@ int worktree_find(const char *workspace, char *ret, const char **ret_why);
  * closes; or 0.
  */
 int worktree_open(const char *workspace, int *ret_git, int *ret_common);
+
+/* Whether an open directory looks like a git directory, all of that owner's. */
+bool worktree_is_repository(int dir, uid_t owner);
 
 #endif

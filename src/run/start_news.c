@@ -206,6 +206,30 @@ static void tell_git(const struct run *run)
 		     "git: commits inside are not signed; to sign them: holdback commit --sign");
 }
 
+/* What the repository of the workspace is made of, and is not inside. */
+static void tell_borrowed(const struct run *run)
+{
+	char text[128];
+
+	if (run->n_borrowed > 0) {
+		(void)snprintf(
+			text, sizeof(text),
+			"git: %zu director%s of objects that the repository borrows %s shown, read-only",
+			run->n_borrowed, run->n_borrowed == 1 ? "y" : "ies",
+			run->n_borrowed == 1 ? "is" : "are");
+		tell(run, HB_REPORT_NOTED, text);
+	}
+	if (run->n_borrowed_lacks > 0) {
+		(void)snprintf(
+			text, sizeof(text),
+			"git: %zu director%s of .git/objects/info/alternates %s not shown; --ro DIR shows it",
+			run->n_borrowed_lacks,
+			run->n_borrowed_lacks == 1 ? "y" : "ies",
+			run->n_borrowed_lacks == 1 ? "is" : "are");
+		tell(run, HB_REPORT_NOTED, text);
+	}
+}
+
 static void tell_inner(const struct run *run)
 {
 	char text[128];
@@ -407,6 +431,7 @@ void news_start(const struct run *run, const char *session)
 			       " · terminal: your own");
 	tell(run, HB_REPORT_NOTED, text);
 	tell_git(run);
+	tell_borrowed(run);
 	tell_inner(run);
 	tell_closed(run);
 	tell_rc(run);

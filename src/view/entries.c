@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "host/alternates.h"
 #include "host/look.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
@@ -13,6 +14,7 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/proc.h"
+#include "view/borrowed.h"
 #include "view/closed.h"
 #include "view/direct/direct.h"
 #include "view/entry_paths.h"
@@ -430,6 +432,7 @@ int entries_find(struct run *run, struct hb_error *err)
 	r = entries_more(run,
 			 4 * s->n_items + TEXTS_MAX + PACKAGES_MAX +
 				 GIT_FILES_MAX + WORKTREES_MAX + CHECKOUTS_MAX +
+				 ALTERNATES_MAX +
 				 (run->n_direct ? DIRECT_MAX : 0),
 			 err);
 	for (size_t pass = 0; r >= 0 && pass < PASS_HIDE; pass++)
@@ -453,6 +456,8 @@ static int hide_all(struct run *run, struct hb_error *err)
 		r = texts_find(run, err);
 	if (r >= 0)
 		r = worktrees_keep(run, err);
+	if (r >= 0)
+		r = borrowed_show(run, err);
 	if (r >= 0)
 		r = direct_protect(run, err);
 	if (r >= 0)

@@ -519,6 +519,7 @@ static const struct {
 	{ "git-remote", "runs-on-git" },
 	{ "git-remote-new", "runs-on-git" },
 	{ "git-attributes", "runs-on-git" },
+	{ "git-alternates", "runs-on-git" },
 	{ "git-submodule", "runs-on-git" },
 	{ "git-link", "runs-on-git" },
 	{ "git-bare", "runs-on-git" },

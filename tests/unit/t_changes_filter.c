@@ -77,7 +77,11 @@ static void a_directory_takes_what_is_in_it(void)
 static void a_unit_is_never_split(void)
 {
 	CHECK(passes(".git", NULL, ".git/index", CHANGE_GIT, false));
-	CHECK(!passes(".git/index", NULL, ".git/index", CHANGE_GIT, false));
+	CHECK(passes(".git/index", NULL, ".git/index", CHANGE_GIT, false));
+	CHECK(passes("/.git/index", NULL, ".git/refs/heads/x", CHANGE_GIT,
+		     false));
+	CHECK(!passes(".git/index", NULL, "x/.git/index", CHANGE_GIT, false));
+	CHECK(!passes(".git/hooks/x", NULL, ".git/index", CHANGE_GIT, false));
 	CHECK(!passes(NULL, ".git/index", ".git/index", CHANGE_GIT, false));
 	CHECK(!passes(NULL, "/.git/index", ".git/refs/heads/x", CHANGE_GIT,
 		      false));

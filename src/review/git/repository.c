@@ -4,12 +4,17 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "git/gitunit.h"
 #include "git/objectstore.h"
 #include "holdback/session.h"
+#include "host/alternates.h"
 #include "session/session.h"
+#include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +256,34 @@ static int read_refs(struct repository *repo, int base)
 	return r;
 }
 
+/*
+ * Objects that the real repository borrows; what the session says of that does
+ * not count.  Each object is compared with its name.
+ */
+static int add_borrowed(struct repository *repo,
+			const struct resource *resource)
+{
+	auto_alternates struct alternates found = { 0 };
+	char path[PATH_MAX];
+	int r = path_join(resource->record->source, repo->prefix, path,
+			  sizeof(path));
+
+	if (r < 0)
+		return 0;
+	r = alternates_find(path, &found);
+	for (size_t i = 0; r >= 0 && i < found.n; i++) {
+		auto_fd int dir = -1;
+
+		/* Its last name is "objects". */
+		*strrchr(found.list[i].real, '/') = '\0';
+		dir = sys_openat(AT_FDCWD, found.list[i].real,
+				 O_PATH | O_DIRECTORY, 0);
+		if (dir >= 0)
+			r = objectstore_add(repo->objects, dir, "");
+	}
+	return r;
+}
+
 static int open_objects(struct repository *repo,
 			const struct resource *resource)
 {
@@ -265,7 +298,7 @@ static int open_objects(struct repository *repo,
 	if (r >= 0)
 		r = objectstore_add(repo->objects, resource->base,
 				    repo->prefix);
-	return r;
+	return r < 0 ? r : add_borrowed(repo, resource);
 }
 
 static int fill(struct repository *repo, const struct resource *resource)
