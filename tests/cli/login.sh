@@ -114,6 +114,27 @@ echo '{"claudeAiOauth":{"accessToken":"other"}}' >"$file"
 says 'undo does not replace a login that is newer' 10 '*was changed since it was published*' \
 	"$HB_BIN" state claude --undo
 
+# gemini's file of that name is no JSON.
+keys=$home/.gemini/gemini-credentials.json
+gemini() {
+	"$HB_BIN" run -q --profile gemini -- sh -c "$1" 2>"$work/.stderr" </dev/null
+}
+gemini 'printf %s 0a:0b:0c >~/.gemini/gemini-credentials.json'
+like 'an encrypted login is published by its command' "$("$HB_BIN" state gemini --publish)" \
+	'published the login of gemini*'
+is 'the bytes of an encrypted login are published' "$(cat "$keys")" 0a:0b:0c
+for cut in '' '{' '{"key":"a"'; do
+	gemini "printf %s '$cut' >~/.gemini/gemini-credentials.json"
+	"$HB_BIN" state gemini --publish >/dev/null 2>&1
+	is "a login that is cut to '$cut' is not published" "$(cat "$keys")" 0a:0b:0c
+	"$HB_BIN" state --forget -y >/dev/null
+done
+printf '{"key":"a"}' >"$keys"
+gemini 'printf %s 0a:0b:0c >~/.gemini/gemini-credentials.json'
+"$HB_BIN" state gemini --publish >/dev/null 2>&1
+is 'an object is not replaced by something else' "$(cat "$keys")" '{"key":"a"}'
+"$HB_BIN" state --forget -y >/dev/null
+
 # On a terminal.
 rm "$file"
 cat >"$work/drive.py" <<'P'
