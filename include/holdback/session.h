@@ -462,6 +462,13 @@ struct hb_finding {
 	const char *detail; /* what exactly, any bytes; or NULL */
 	const char *reason; /* why it matters */
 	const char *output; /* the last lines of a check command, or NULL */
+	/*
+	 * It is no file: git has it at this path of the work tree.  It is left
+	 * out with the git directory, relative to the resource; "." is the
+	 * resource itself.  The commit is NULL for the index, and the reference
+	 * reaches the commit.  All are NULL for a file.
+	 */
+	const char *repository, *commit, *ref;
 };
 
 /* What a check command said. */

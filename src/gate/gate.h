@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 struct hb_error;
+struct objectstore;
+struct resource;
 
 /*
  * The gate: rules over a change set.  It reads the same stream that commit
@@ -26,6 +28,12 @@ struct gate_finding {
 	uint64_t line;	    /* of the new content, from 1; 0: all of it */
 	const char *detail; /* what exactly, any bytes but NUL; or NULL */
 	const char *reason; /* why it matters, for people */
+	/*
+	 * git has it at this path of the work tree.  The git directory is
+	 * relative to the resource; "." is the resource itself.  The commit is
+	 * NULL for an index.  All three are NULL for a file.
+	 */
+	const char *repository, *commit, *ref;
 };
 
 /* Lives as long as the call.  A negated code ends gate_run() with it. */
@@ -47,6 +55,12 @@ struct gate_request {
 	 * about as well.  "": none.
 	 */
 	const char *above;
+	/*
+	 * All objects of a git directory of the resource, for the gate to free,
+	 * also after a failure.
+	 */
+	int (*objects)(const struct resource *resource, const char *prefix,
+		       struct objectstore **ret_objects);
 	bool is_home; /* the resource is the home directory, or holds it */
 	bool is_git;  /* and all of it is such a directory's inside */
 };

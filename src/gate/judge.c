@@ -7,6 +7,10 @@
 #include "gate/changed_file.h"
 #include "gate/fold.h"
 #include "gate/gate.h"
+#include "gate/git/git_news.h"
+#include "gate/git/once.h"
+#include "gate/git/repos.h"
+#include "gate/git/runs.h"
 #include "gate/group.h"
 #include "gate/index.h"
 #include "gate/item_readers.h"
@@ -16,6 +20,7 @@
 #include "gate/scan/scan.h"
 #include "gate/scan/scan_change.h"
 #include "gate/tests.h"
+#include "git/objectstore.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -29,6 +34,9 @@
  * (b) What a rule cannot read or understand is a finding of that rule.
  * (c) The old side is what lies at the same path: content that was harmless
  *     elsewhere is news where it is read by itself.
+ * (d) What git keeps and no file has is looked at by the same rules, after the
+ *     files.  What was told of a file is not told again of a commit that has
+ *     the same content at its path.
  *
  * tests/gate/ holds these.
  */
@@ -37,6 +45,13 @@
 #define REF_SHOWN 256
 
 #define PATH_SIZE ((size_t)256 << 20)
+
+/* Of what cannot be looked into, and of what git status does not see. */
+#define UNREAD_RULE "git-unread"
+#define HIDDEN_RULE "git-hidden"
+
+/* Of one file in a commit. */
+#define BLOB_MAX ((size_t)64 << 20)
 
 struct pass {
 	const struct gate_request *request;
@@ -57,6 +72,16 @@ struct pass {
 	enum gate_severity unread; /* of the rule that told it; GATE_OFF */
 	/* Who wants to know of secrets in the change; NULL: no listener. */
 	const struct gate_rule *secret, *guess;
+	struct runs runs;
+	struct buf alias;  /* the name that a path is reached by */
+	const char *named; /* why that is one; NULL: it is not */
+	struct repos repos;
+	struct once told;	     /* by rule, path and content */
+	const char *repository;	     /* NULL: the change is one of files */
+	const char *commit, *ref;    /* and where git has it */
+	struct objectstore *objects; /* of the repository */
+	const struct history_entry *entry;
+	bool is_blob_told; /* that some content cannot be read */
 };
 
 /* That of the path by which the rule was found, or its own. */
@@ -70,6 +95,52 @@ static const char *reason_of(const struct pass *p, const struct gate_rule *rule)
 	return n > 0 ? rule->reasons.words[n - 1] : rule->reason;
 }
 
+/*
+ * Of what is told about a file: by the content, so that other content is told
+ * again.  A warning is said once for each path.
+ */
+static int key_of(struct pass *p, const struct gate_rule *rule,
+		  const char *path, struct buf *out, struct hb_error *err)
+{
+	uint8_t name[SHA256_SIZE] = { 0 };
+
+	if (rule->severity > GATE_WARN)
+		look_name(&p->look, name);
+	(void)buf_add(out, rule->id, strlen(rule->id) + 1);
+	(void)buf_add(out, name, sizeof(name));
+	if (buf_add_str(out, path) < 0)
+		return hb_fail(err, out->error, "cannot keep a path");
+	return 0;
+}
+
+/* 1: it is to be told; 0: it was told, of the file or of another commit. */
+static int is_news(struct pass *p, const struct gate_rule *rule,
+		   const char *path, const char *detail, struct hb_error *err)
+{
+	auto_buf struct buf key = BUF_INIT(PATH_SIZE);
+	int r;
+
+	if (!p->repository && (p->look.change.flags & CHANGE_GIT))
+		return 1;
+	r = key_of(p, rule, path, &key, err);
+	if (r < 0)
+		return r;
+	if (p->repository) {
+		if (once_has(&p->told, key.data, key.len))
+			return 0;
+		buf_cut(&key, 0);
+		(void)buf_add_fmt(&key, "%s: %s: %s: ", p->repository, rule->id,
+				  detail ? detail : "");
+		if (buf_add_str(&key, path) < 0)
+			return hb_fail(err, key.error, "cannot keep a path");
+		r = once_add(&p->told, key.data, key.len);
+	} else {
+		r = once_add(&p->told, key.data, key.len);
+		r = r < 0 ? r : 1;
+	}
+	return r < 0 ? hb_fail(err, r, "cannot keep a finding") : r;
+}
+
 static int tell_at(struct pass *p, const struct gate_rule *rule,
 		   const char *path, uint64_t line, const char *detail,
 		   struct hb_error *err)
@@ -80,10 +151,16 @@ static int tell_at(struct pass *p, const struct gate_rule *rule,
 		.class = rule->class,
 		.path = path,
 		.line = line,
-		.detail = detail,
+		.detail = detail ? detail : p->named,
 		.reason = reason_of(p, rule),
+		.repository = p->repository,
+		.commit = p->commit,
+		.ref = p->ref,
 	};
+	int r = is_news(p, rule, path, detail, err);
 
+	if (r <= 0)
+		return r;
 	if (rule->severity <= GATE_ASK && group_holds(&p->group, path))
 		return group_add(&p->group, &finding, err);
 	return p->found(p->ctx, &finding, err);
@@ -176,6 +253,33 @@ static int stop_at_secret(void *ctx, const struct scan_finding *finding,
 	return -EEXIST;
 }
 
+/* Of type of history_request's `unread`. */
+static int tell_unread_git(void *ctx, const char *words, const char *ref,
+			   const char *commit, struct hb_error *err)
+{
+	struct pass *p = ctx;
+	const struct gate_rule *rule = gate_rules_find(p->rules, UNREAD_RULE);
+
+	p->ref = ref;
+	p->commit = commit;
+	p->named = NULL;
+	return rule && rule->severity != GATE_OFF
+		       ? tell_at(p, rule, p->repository, 0, words, err)
+		       : 0;
+}
+
+/* Once: of a partial clone many are missing. */
+static int tell_unread_blob(struct pass *p, struct hb_error *err)
+{
+	if (p->is_blob_told)
+		return 0;
+	p->is_blob_told = true;
+	return tell_unread_git(p,
+			       "files of it are missing, or too large to look "
+			       "for secrets",
+			       p->ref, p->commit, err);
+}
+
 /* The old side is opened only if there is something to compare. */
 static int look_for_secrets(struct pass *p, struct hb_error *err)
 {
@@ -183,14 +287,16 @@ static int look_for_secrets(struct pass *p, struct hb_error *err)
 	struct scan *scan = p->look.scan;
 	int old = -1, new, r;
 
-	new = look_open(&p->look, LOOK_NEW, err);
-	if (look_is_fatal(new))
-		return new;
-	if (new < 0)
-		return tell(p, rule, 0, "it cannot be read", err);
-	r = scan_fd(scan, new, stop_at_secret, NULL, err);
+	r = look_scan(&p->look, LOOK_NEW, stop_at_secret, NULL, err);
+	if (p->look.errors[LOOK_NEW] < 0 && !look_is_fatal(r))
+		return p->repository
+			       ? tell_unread_blob(p, err)
+			       : tell(p, rule, 0, "it cannot be read", err);
 	if (r != -EEXIST)
 		return r;
+	new = look_open(&p->look, LOOK_NEW, err);
+	if (new < 0)
+		return new;
 	if (look_is_file(&p->look, LOOK_OLD)) {
 		old = look_open(&p->look, LOOK_OLD, err);
 		if (look_is_fatal(old))
@@ -361,7 +467,9 @@ static int try_rule(struct pass *p, size_t number, unsigned on,
 
 static int set_path(struct pass *p, const char *path, struct hb_error *err)
 {
-	const char *prefix = p->request->prefix, *above = p->request->above;
+	const char *above = p->request->above;
+	/* git's own paths begin at the work tree. */
+	const char *prefix = p->repository ? "" : p->request->prefix;
 
 	buf_cut(&p->path, 0);
 	if (above[0])
@@ -396,7 +504,11 @@ static int find_rules(struct pass *p, struct hb_error *err)
 		break;
 	}
 	(void)gate_index_find(p->rules->index, whole, p->above, p->seen);
-	return 0;
+	p->named = runs_find(&p->runs, p->rules, p->look.change.path, &p->alias,
+			     p->seen);
+	return p->alias.error
+		       ? hb_fail(err, p->alias.error, "cannot keep a path")
+		       : 0;
 }
 
 /* Leaves the directory that is told as one, or enters another. */
@@ -419,16 +531,12 @@ static int change_group(struct pass *p, struct hb_error *err)
 	return r;
 }
 
-static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
+/* The change that the look has. */
+static int judge(struct pass *p, unsigned on, struct hb_error *err)
 {
-	unsigned on = happens(c);
 	int r;
 
-	if ((c->flags & CHANGE_CARRIED) || change_is_top(c) || !on ||
-	    !changes_choice_takes(p->request->choice, c))
-		return 0;
-	look_begin(&p->look, c);
-	r = set_path(p, c->path, err);
+	r = set_path(p, p->look.change.path, err);
 	if (r >= 0)
 		r = find_rules(p, err);
 	if (r >= 0)
@@ -439,6 +547,157 @@ static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
 		r = try_rule(p, i, on, err);
 	if (r >= 0 && (p->secret || p->guess))
 		r = look_for_secrets(p, err);
+	return r;
+}
+
+static int look_at(struct pass *p, const struct change *c, struct hb_error *err)
+{
+	unsigned on = happens(c);
+	int r;
+
+	if ((c->flags & CHANGE_CARRIED) || change_is_top(c) || !on ||
+	    !changes_choice_takes(p->request->choice, c))
+		return 0;
+	look_begin(&p->look, c);
+	r = judge(p, on, err);
+	if (r >= 0 && (c->flags & CHANGE_GIT))
+		r = repos_note(&p->repos, &p->look, p->request->is_git, err);
+	return r;
+}
+
+static struct entry entry_of(const struct treediff_side *side)
+{
+	struct entry entry = { .mode = 0644 };
+
+	switch (side->mode) {
+	case GITTREE_PROGRAM:
+		entry.mode = 0755;
+		entry.type = ENTRY_FILE;
+		break;
+	case GITTREE_FILE:
+		entry.type = ENTRY_FILE;
+		break;
+	case GITTREE_LINK:
+		entry.type = ENTRY_LINK;
+		break;
+	case GITTREE_DIR:
+	case GITTREE_MODULE:
+		entry.type = ENTRY_DIR;
+		break;
+	default:
+		break;
+	}
+	return entry;
+}
+
+static struct change change_of(const struct history_entry *e, const char *path)
+{
+	struct change c = { .path = path,
+			    .kind = CHANGE_ATTRIBUTES,
+			    .old = entry_of(&e->old),
+			    .new = entry_of(&e->new) };
+
+	if (!git_id_is_same(&e->old.id, &e->new.id)) {
+		c.kind = CHANGE_MODIFIED;
+		c.what |= CHANGED_CONTENT;
+	}
+	if (c.old.mode != c.new.mode)
+		c.what |= CHANGED_MODE;
+	if (c.new.type == ENTRY_NONE)
+		c.kind = CHANGE_DELETED;
+	else if (c.old.type == ENTRY_NONE)
+		c.kind = CHANGE_ADDED;
+	else if (c.old.type != c.new.type)
+		c.kind = CHANGE_TYPE;
+	return c;
+}
+
+/* Of type look_load_fn. */
+static int load_blob(void *ctx, enum look_side side, struct git_object *ret)
+{
+	const struct pass *p = ctx;
+
+	return objectstore_read(p->objects,
+				side == LOOK_NEW ? &p->entry->new.id
+						 : &p->entry->old.id,
+				BLOB_MAX, ret);
+}
+
+/* A file that a rule is about, and that the user does not see any more. */
+static int tell_hidden(struct pass *p, struct hb_error *err)
+{
+	const struct gate_rule *rule = gate_rules_find(p->rules, HIDDEN_RULE);
+	bool is_gated = false;
+
+	for (size_t i = 0; i < p->rules->n && !is_gated; i++)
+		is_gated = (p->seen[i].hits & GATE_HIT_PATH) &&
+			   p->rules->rules[i].severity >= GATE_ASK;
+	return is_gated && rule && rule->severity != GATE_OFF
+		       ? tell(p, rule, 0, NULL, err)
+		       : 0;
+}
+
+/* Of type of history_request's `look`. */
+static int look_at_object(void *ctx, const struct history_entry *entry,
+			  struct objectstore *objects, struct hb_error *err)
+{
+	struct pass *p = ctx;
+	auto_buf struct buf path = BUF_INIT(PATH_SIZE);
+	size_t n = strlen(p->repository);
+	struct change c;
+	int r;
+
+	/* The work tree of "sub/.git" is "sub". */
+	if (n > 5 && strcmp(p->repository + n - 5, "/.git") == 0)
+		(void)buf_add(&path, p->repository, n - 4);
+	if (buf_add_str(&path, entry->path) < 0)
+		return hb_fail(err, path.error, "cannot keep a path");
+	p->entry = entry;
+	p->objects = objects;
+	p->ref = entry->ref;
+	p->commit = entry->commit;
+	c = change_of(entry, path.data);
+	look_begin_objects(&p->look, &c, load_blob, p);
+	r = judge(p, happens(&c), err);
+	return r >= 0 && entry->is_hidden ? tell_hidden(p, err) : r;
+}
+
+/* Likewise `end`: a directory that is told as one is one of a commit. */
+static int end_group(void *ctx, struct hb_error *err)
+{
+	struct pass *p = ctx;
+
+	return group_end(&p->group, p->found, p->ctx, err);
+}
+
+static int look_into_repositories(struct pass *p, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < p->repos.n; i++) {
+		struct repo *repo = &p->repos.list[i];
+		const struct history_request request = {
+			.resource = p->request->resource,
+			.repo = repo,
+			.objects = p->request->objects,
+			.look = look_at_object,
+			.unread = tell_unread_git,
+			.end = end_group,
+			.ctx = p,
+		};
+		const struct change all = { .path = repo->prefix };
+
+		look_begin(&p->look, &all);
+		p->repository = repo->prefix[0] ? repo->prefix : ".";
+		p->is_blob_told = false;
+		r = history_look(&request, err);
+	}
+	if (r >= 0 && p->repos.has_more) {
+		p->repository = ".";
+		r = tell_unread_git(p, "there are too many repositories", NULL,
+				    NULL, err);
+	}
+	p->repository = p->commit = p->ref = p->named = NULL;
 	return r;
 }
 
@@ -477,6 +736,8 @@ static int read_all(struct pass *p, struct hb_error *err)
 		r = group_end(&p->group, p->found, p->ctx, err);
 	if (r >= 0)
 		r = look_end(&p->look, err);
+	if (r >= 0)
+		r = look_into_repositories(p, err);
 	return r < 0 ? r : tell_counts(p, err);
 }
 
@@ -493,6 +754,7 @@ int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 			  .path = BUF_INIT(PATH_SIZE),
 			  .folded = BUF_INIT(PATH_SIZE),
 			  .home = BUF_INIT(PATH_SIZE),
+			  .alias = BUF_INIT(PATH_SIZE),
 			  .seen = seen,
 			  .counts = counts };
 	int r;
@@ -503,13 +765,23 @@ int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 	look_init(&p.look, request);
 	group_init(&p.group);
 	refs_init(&p.refs);
-	r = scan_new(&p.look.scan, err);
+	r = once_init(&p.told);
+	if (r < 0)
+		(void)hb_fail(err, r, "cannot look at the changes");
+	if (r >= 0)
+		r = scan_new(&p.look.scan, err);
+	if (r >= 0)
+		r = runs_read(&p.runs, request->resource, p.rules, err);
 	if (r >= 0)
 		r = read_all(&p, err);
 	look_done(&p.look);
 	scan_free(p.look.scan);
 	group_done(&p.group);
 	refs_done(&p.refs);
+	runs_done(&p.runs);
+	repos_done(&p.repos);
+	once_done(&p.told);
+	buf_done(&p.alias);
 	buf_done(&p.path);
 	buf_done(&p.folded);
 	buf_done(&p.home);

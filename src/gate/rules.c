@@ -61,6 +61,7 @@ static const struct word test_words[] = {
 	{ "emptied", GATE_TEST_EMPTIED },
 	{ "executable", GATE_TEST_EXECUTABLE },
 	{ "group", GATE_TEST_GROUP },
+	{ "history", GATE_TEST_HISTORY },
 	{ "home", GATE_TEST_HOME },
 	{ "larger", GATE_TEST_LARGER },
 	{ "leaves", GATE_TEST_LEAVES },

@@ -39,9 +39,10 @@ enum gate_test {
 	GATE_TEST_BINARY,
 	GATE_TEST_EMPTIED, /* of all that is no comment */
 	GATE_TEST_EXECUTABLE,
-	GATE_TEST_GROUP,  /* nothing here: group.h puts findings together */
-	GATE_TEST_HOME,	  /* the resource is the home directory */
-	GATE_TEST_LARGER, /* than the limit */
+	GATE_TEST_GROUP,   /* nothing here: group.h puts findings together */
+	GATE_TEST_HISTORY, /* nothing here: git/git_news.h tells */
+	GATE_TEST_HOME,	   /* the resource is the home directory */
+	GATE_TEST_LARGER,  /* than the limit */
 	GATE_TEST_LEAVES,
 	GATE_TEST_RUN,	    /* nothing here: session/check.h tells */
 	GATE_TEST_MANY,	    /* more than the limit of them, all in all */

@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/path.h"
 #include "gate/scan/scan.h"
-#include "sys/attr.h"
 
 #include <limits.h>
 #include <string.h>
@@ -22,10 +21,8 @@ typedef int test_fn(struct look *look, const struct gate_rule *rule,
 static int has_nul(struct look *look, enum look_side side, struct hb_error *err)
 {
 	char head[HEAD_SIZE];
-	ssize_t n = look_open(look, side, err);
+	ssize_t n = look_head(look, side, head, sizeof(head), err);
 
-	if (n >= 0)
-		n = sys_pread_full((int)n, head, sizeof(head), 0);
 	if (n < 0)
 		return (int)n;
 	return memchr(head, '\0', (size_t)n) != NULL;
@@ -244,23 +241,27 @@ static int is_setid(struct look *look, const struct gate_rule *rule,
 static const struct {
 	test_fn *fn;
 	bool skips_unit; /* says nothing about the insides of repositories */
+	/* Says nothing about objects of git: it is about files, or all of
+	 * them. */
+	bool skips_objects;
 } tests[] = {
 	[GATE_TEST_BINARY] = { is_binary, true },
 	[GATE_TEST_EMPTIED] = { is_emptied, false },
 	[GATE_TEST_EXECUTABLE] = { is_executable, true },
 	[GATE_TEST_GROUP] = { is_elsewhere, true },
-	[GATE_TEST_HOME] = { is_in_home, false },
+	[GATE_TEST_HISTORY] = { is_elsewhere, true },
+	[GATE_TEST_HOME] = { is_in_home, false, true },
 	[GATE_TEST_LARGER] = { is_larger, true },
 	[GATE_TEST_LEAVES] = { is_leaving, false },
-	[GATE_TEST_MANY] = { is_counted, true },
-	[GATE_TEST_OBJECTS] = { is_any, false },
-	[GATE_TEST_REF_GONE] = { is_any, false },
+	[GATE_TEST_MANY] = { is_counted, true, true },
+	[GATE_TEST_OBJECTS] = { is_any, false, true },
+	[GATE_TEST_REF_GONE] = { is_any, false, true },
 	[GATE_TEST_RUN] = { is_elsewhere, true },
 	[GATE_TEST_SECRET] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_GUESS] = { has_new_bytes, true },
 	[GATE_TEST_SECRET_NAME] = { is_secret_name, true },
-	[GATE_TEST_SETID] = { is_setid, false },
-	[GATE_TEST_WRITABLE] = { is_writable, false },
+	[GATE_TEST_SETID] = { is_setid, false, true },
+	[GATE_TEST_WRITABLE] = { is_writable, false, true },
 };
 
 int gate_test(struct look *look, const struct gate_rule *rule,
@@ -268,8 +269,10 @@ int gate_test(struct look *look, const struct gate_rule *rule,
 {
 	if (rule->test == GATE_TEST_NONE)
 		return 1;
-	if (tests[rule->test].skips_unit &&
-	    (look->request->is_git || (look->change.flags & CHANGE_GIT)))
+	if (look->load ? tests[rule->test].skips_objects
+		       : tests[rule->test].skips_unit &&
+				 (look->request->is_git ||
+				  (look->change.flags & CHANGE_GIT)))
 		return 0;
 	return tests[rule->test].fn(look, rule, err);
 }

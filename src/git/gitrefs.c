@@ -242,3 +242,77 @@ const struct gitref *gitrefs_find(const struct gitrefs *refs, const char *name)
 	}
 	return NULL;
 }
+
+/* All of `from` that the other list lacks. */
+static int merge(struct gitrefs *to, const struct gitrefs *from,
+		 const struct gitrefs *other)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < from->n; i++) {
+		const struct gitref *ref = &from->refs[i];
+
+		if (ref->id.hex[0] &&
+		    !(other && gitrefs_find(other, ref->name)))
+			r = gitrefs_add(to, ref->name, &ref->id);
+	}
+	return r;
+}
+
+/* Files first: those of the session, and those that it left alone. */
+static int merge_new(const struct gitrefs_session *session,
+		     const struct gitrefs *loose, const struct gitrefs *packed,
+		     struct gitrefs *ret_new)
+{
+	auto_gitrefs struct gitrefs inside = { 0 };
+	auto_gitrefs struct gitrefs there = { 0 };
+	int r = 0;
+
+	if (session->packed)
+		r = gitrefs_add_packed(&inside, session->packed);
+	else if (!session->has_packed)
+		r = merge(&inside, packed, NULL);
+	gitrefs_sort(&inside);
+	/* A file that it removed uncovers the line. */
+	if (r >= 0)
+		r = merge(&there, session->touched, NULL);
+	if (r >= 0)
+		r = merge(&there, loose, session->touched);
+	gitrefs_sort(&there);
+	if (r >= 0)
+		r = merge(ret_new, &inside, &there);
+	return r < 0 ? r : merge(ret_new, &there, NULL);
+}
+
+int gitrefs_sides(const struct gitrefs_session *session, int base,
+		  const char *prefix, struct gitrefs *ret_old,
+		  struct gitrefs *ret_new)
+{
+	auto_gitrefs struct gitrefs loose = { 0 };
+	auto_gitrefs struct gitrefs packed = { 0 };
+	auto_gitrefs struct gitrefs heads = { 0 };
+	int r;
+
+	r = gitrefs_add_loose(&loose, base, prefix);
+	if (r >= 0)
+		r = gitrefs_add_packed_file(&packed, base, prefix);
+	if (r >= 0)
+		r = gitrefs_add_heads(&heads, base, prefix);
+	gitrefs_sort(&loose);
+	gitrefs_sort(&packed);
+	if (r >= 0)
+		r = merge(ret_old, &packed, &loose);
+	if (r >= 0)
+		r = merge(ret_old, &loose, NULL);
+	if (r >= 0)
+		r = merge(ret_old, &heads, NULL);
+	if (r >= 0)
+		r = merge_new(session, &loose, &packed, ret_new);
+	if (r >= 0)
+		r = merge(ret_new, &heads, session->heads);
+	if (r >= 0)
+		r = merge(ret_new, session->heads, NULL);
+	gitrefs_sort(ret_old);
+	gitrefs_sort(ret_new);
+	return r;
+}

@@ -54,6 +54,24 @@ void gitrefs_sort(struct gitrefs *refs);
 /* NULL: there is none. */
 const struct gitref *gitrefs_find(const struct gitrefs *refs, const char *name);
 
+/* What a session did to the files of a repository's references. */
+struct gitrefs_session {
+	const struct gitrefs *touched; /* in order; without an id: gone */
+	/* Likewise its HEADs; without an id: it is on a branch. */
+	const struct gitrefs *heads;
+	const char *packed; /* its packed-refs, or NULL */
+	bool has_packed;    /* it has one of its own, or took it */
+};
+
+/*
+ * Adds all references of the real repository and all of the session, in order.
+ * Files count before lines of packed-refs.  A HEAD that is detached counts as a
+ * reference of that name.  As gitrefs_add().
+ */
+int gitrefs_sides(const struct gitrefs_session *session, int base,
+		  const char *prefix, struct gitrefs *ret_old,
+		  struct gitrefs *ret_new);
+
 /*
  * Reads the text of a reference.  1: it is an id.  2: it is the name of another
  * reference, which lies in the text and is terminated there.  0: neither.

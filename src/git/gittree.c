@@ -16,7 +16,7 @@ void gittree_open(struct gittree *tree, const struct git_object *object,
 }
 
 /* As git's canon_mode(). */
-static enum gittree_mode mode_of(unsigned mode)
+enum gittree_mode gittree_mode(unsigned mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFREG:
@@ -45,7 +45,7 @@ int gittree_next(struct gittree *tree, struct gittree_entry *ret_entry)
 	end = memchr(at, '\0', (size_t)(tree->end - at));
 	if (!end || end == at || (size_t)(tree->end - end) <= tree->id_size)
 		return -EBADMSG;
-	*ret_entry = (struct gittree_entry){ .mode = mode_of(mode),
+	*ret_entry = (struct gittree_entry){ .mode = gittree_mode(mode),
 					     .name = at,
 					     .name_len = (size_t)(end - at),
 					     .id = end + 1 };

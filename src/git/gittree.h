@@ -20,6 +20,8 @@ enum gittree_mode {
 	GITTREE_DIR = 0040000,
 };
 
+enum gittree_mode gittree_mode(unsigned mode);
+
 struct gittree_entry {
 	enum gittree_mode mode;
 	const char *name; /* in the tree's bytes, with a NUL */

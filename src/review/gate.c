@@ -12,6 +12,7 @@
 #include "plan/role.h"
 #include "review/found.h"
 #include "review/gate.h"
+#include "review/git/repository.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "view/gate_files.h"
@@ -127,6 +128,9 @@ static int tell(void *ctx, const struct gate_finding *from,
 		.detail = from->detail,
 		.reason = from->reason,
 		.output = t->output,
+		.repository = from->repository,
+		.commit = from->commit,
+		.ref = from->ref,
 	};
 
 	if (t->gate->kept)
@@ -212,6 +216,7 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		.resource = &s->resources[resource],
 		.choice = &options->choice,
 		.rules = gate->rules[resource],
+		.objects = repository_objects,
 		.prefix = prefix,
 		.above = prefix[0] ? ""
 				   : gate_above(source, has_home ? home : NULL),

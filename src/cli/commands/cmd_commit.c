@@ -72,7 +72,10 @@ static int leave_out(struct commit *c, struct hb_error *err)
 				? 0
 				: selection_leave(&c->selection, c->said.info,
 						  question->resource,
-						  question->path, err);
+						  question->repository
+							  ? question->repository
+							  : question->path,
+						  err);
 
 		if (r < 0)
 			return r;
@@ -421,8 +424,12 @@ static void explain(const struct commit *c, int r, struct hb_error *err)
 		       "--except GLOB leaves it out; holdback-gate(1) says "
 		       "where rules are changed");
 	if (r == -HB_E_DENIED && said[HB_SEVERITY_ASK] > 0)
-		hb_fix(err, "look at it; --allow RULE lets it pass, --except "
-			    "GLOB leaves it out");
+		hb_fix(err, c->said.is_in_git
+				    ? "look at it; --allow RULE lets it pass, "
+				      "--except GLOB leaves a file out, and "
+				      "--except .git all commits"
+				    : "look at it; --allow RULE lets it pass, "
+				      "--except GLOB leaves it out");
 	if (r == -HB_E_DENIED &&
 	    said[HB_SEVERITY_ASK] + said[HB_SEVERITY_DENY] > 0)
 		return;

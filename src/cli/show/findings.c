@@ -10,6 +10,7 @@
 
 #define LINE_MAX_SIZE ((size_t)4 << 20)
 #define LINES_SHOWN   10 /* of a check command */
+#define COMMIT_SHOWN  10 /* digits of its id */
 
 /* By enum hb_severity; how many lines of each are enough. */
 static const struct {
@@ -47,6 +48,40 @@ static void add_output(const char *text, struct buf *out)
 	}
 }
 
+/* What a reference is called, by the beginning of its name. */
+static const struct {
+	const char *start, *words;
+} refs[] = {
+	{ "refs/heads/", "on branch " },
+	{ "refs/tags/", "on tag " },
+	{ "refs/remotes/", "on remote branch " },
+	{ "refs/stash", "in the stash" },
+	{ "", "on " },
+};
+
+/* " in commit abc1234 on branch foo" */
+static void add_where(const struct hb_finding *finding, struct buf *out)
+{
+	const char *ref = finding->ref;
+	size_t i = 0;
+
+	if (!ref)
+		return;
+	if (!finding->commit) {
+		(void)buf_add_str(out, " in ");
+		(void)quote_name(ref, strlen(ref), out);
+		return;
+	}
+	(void)buf_add_fmt(out, " in commit %.*s ", COMMIT_SHOWN,
+			  finding->commit);
+	while (strncmp(ref, refs[i].start, strlen(refs[i].start)) != 0)
+		i++;
+	ref += strlen(refs[i].start);
+	(void)buf_add_str(out, refs[i].words);
+	if (*ref)
+		(void)quote_name(ref, strlen(ref), out);
+}
+
 int finding_show(const struct hb_session_info *info,
 		 const struct hb_finding *finding, struct buf *out)
 {
@@ -57,6 +92,7 @@ int finding_show(const struct hb_session_info *info,
 	if (finding->line > 0)
 		(void)buf_add_fmt(out, ":%llu",
 				  (unsigned long long)finding->line);
+	add_where(finding, out);
 	(void)buf_add_str(out, ": ");
 	(void)quote_name(finding->reason, strlen(finding->reason), out);
 	if (finding->detail) {
@@ -87,6 +123,12 @@ void finding_show_json(const struct hb_session_info *info,
 	doc_str(doc, "reason", finding->reason);
 	if (finding->output)
 		doc_str(doc, "output", finding->output);
+	if (finding->repository)
+		doc_str(doc, "repository", finding->repository);
+	if (finding->commit)
+		doc_str(doc, "commit", finding->commit);
+	if (finding->ref)
+		doc_str(doc, "ref", finding->ref);
 	json_end(&doc->json);
 }
 
@@ -95,6 +137,7 @@ void findings_say(void *ctx, const struct hb_finding *finding)
 	struct findings_said *said = ctx;
 	struct buf line = BUF_INIT(LINE_MAX_SIZE);
 
+	said->is_in_git |= finding->repository && !finding->is_allowed;
 	if (said->evidence && !finding->is_allowed) {
 		auto_doc struct doc doc = { 0 };
 

@@ -24,6 +24,7 @@ struct findings_said {
 	struct evidence *evidence; /* gets each; or NULL */
 	bool is_silent;		   /* only counts: they were said before */
 	uint64_t n_said[HB_SEVERITY_DENY + 1]; /* by enum hb_severity */
+	bool is_in_git; /* git has it, and it is not allowed */
 };
 
 /* As reports.found; the context is a struct findings_said. */

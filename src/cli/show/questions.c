@@ -54,6 +54,7 @@ void questions_done(struct questions *q)
 		free(q->list[i].rule);
 		free(q->list[i].path);
 		free(q->list[i].text);
+		free(q->list[i].repository);
 	}
 	for (size_t i = q->n_given; i < q->n_allow; i++)
 		free(q->allow[i]);
@@ -68,12 +69,16 @@ bool questions_can_ask(const struct cmd_call *call)
 	       hb_is_terminal(STDERR_FILENO);
 }
 
-/* Several lines of one file are one question; each of them was said. */
+/*
+ * Several lines of one file are one question; each of them was said.  The same
+ * path in a commit is another: its content is.
+ */
 static bool is_asked(const struct questions *q, const struct hb_finding *f)
 {
 	for (size_t i = 0; i < q->n; i++)
 		if (q->list[i].resource == f->resource &&
 		    strcmp(q->list[i].rule, f->rule) == 0 &&
+		    !q->list[i].repository == !f->repository &&
 		    strcmp(q->list[i].path, f->path) == 0)
 			return true;
 	return false;
@@ -98,6 +103,9 @@ void questions_note(void *ctx, const struct hb_finding *finding)
 	}
 	question.rule = strdup(finding->rule);
 	question.path = strdup(finding->path);
+	if (finding->repository)
+		question.repository = strdup(finding->repository);
+	q->has_failed |= finding->repository && !question.repository;
 	r = finding_show(q->said->info, finding, &text);
 	if (r >= 0)
 		r = buf_take(&text, &question.text, NULL);
@@ -136,6 +144,11 @@ static void show_diff(const struct questions *q,
 		q->said->info->resources[question->resource].source;
 	auto_buf struct buf path = BUF_INIT(TEXT_MAX);
 
+	if (question->repository) {
+		cli_say("it is in a commit or the index, and no file: "
+			"'git show' in 'holdback exec' shows it");
+		return;
+	}
 	(void)buf_add_str(&path, source);
 	if (strcmp(question->path, ".") != 0)
 		(void)buf_add_fmt(&path, "/%s", question->path);

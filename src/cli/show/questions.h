@@ -29,6 +29,7 @@ enum answer {
 
 struct question {
 	char *rule, *path, *text;
+	char *repository; /* git has it there; NULL: it is a file */
 	size_t resource;
 	enum answer answer;
 };

@@ -186,87 +186,16 @@ static int note(struct repositories *all, struct hb_changes *changes,
 	return 0;
 }
 
-/* All of `from` that none of the lists has. */
-static int merge(struct gitrefs *to, const struct gitrefs *from,
-		 const struct gitrefs *a, const struct gitrefs *b)
-{
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < from->n; i++) {
-		const struct gitref *ref = &from->refs[i];
-
-		if (ref->id.hex[0] && !(a && gitrefs_find(a, ref->name)) &&
-		    !(b && gitrefs_find(b, ref->name)))
-			r = gitrefs_add(to, ref->name, &ref->id);
-	}
-	return r;
-}
-
-/* A HEAD that is detached counts as a reference of that name. */
-static int add_heads(struct repository *repo, int base)
-{
-	auto_gitrefs struct gitrefs heads = { 0 };
-	int r = gitrefs_add_heads(&heads, base, repo->prefix);
-
-	gitrefs_sort(&repo->heads);
-	if (r >= 0)
-		r = merge(&repo->old, &heads, NULL, NULL);
-	if (r >= 0)
-		r = merge(&repo->new, &heads, &repo->heads, NULL);
-	return r < 0 ? r : merge(&repo->new, &repo->heads, NULL, NULL);
-}
-
-static int read_refs(struct repository *repo, int base)
-{
-	auto_gitrefs struct gitrefs loose = { 0 };
-	auto_gitrefs struct gitrefs packed = { 0 };
-	auto_gitrefs struct gitrefs inside = { 0 };
-	auto_gitrefs struct gitrefs there = { 0 };
-	int r;
-
-	r = gitrefs_add_loose(&loose, base, repo->prefix);
-	if (r >= 0)
-		r = gitrefs_add_packed_file(&packed, base, repo->prefix);
-	if (r >= 0 && repo->packed)
-		r = gitrefs_add_packed(&inside, repo->packed);
-	else if (r >= 0 && !repo->has_packed)
-		r = merge(&inside, &packed, NULL, NULL);
-	gitrefs_sort(&loose);
-	gitrefs_sort(&packed);
-	gitrefs_sort(&inside);
-	gitrefs_sort(&repo->touched);
-	if (r >= 0)
-		r = merge(&repo->old, &packed, &loose, NULL);
-	if (r >= 0)
-		r = merge(&repo->old, &loose, NULL, NULL);
-	/* Files first: those of the session, and those that it left alone. */
-	if (r >= 0)
-		r = merge(&there, &repo->touched, NULL, NULL);
-	if (r >= 0)
-		r = merge(&there, &loose, &repo->touched, NULL);
-	gitrefs_sort(&there);
-	if (r >= 0)
-		r = merge(&repo->new, &inside, &there, NULL);
-	if (r >= 0)
-		r = merge(&repo->new, &there, NULL, NULL);
-	if (r >= 0)
-		r = add_heads(repo, base);
-	gitrefs_sort(&repo->old);
-	gitrefs_sort(&repo->new);
-	return r;
-}
-
 /*
  * Objects that the real repository borrows; what the session says of that does
  * not count.  Each object is compared with its name.
  */
-static int add_borrowed(struct repository *repo,
-			const struct resource *resource)
+static int add_borrowed(struct objectstore *objects,
+			const struct resource *resource, const char *prefix)
 {
 	auto_alternates struct alternates found = { 0 };
 	char path[PATH_MAX];
-	int r = path_join(resource->record->source, repo->prefix, path,
-			  sizeof(path));
+	int r = path_join(resource->record->source, prefix, path, sizeof(path));
 
 	if (r < 0)
 		return 0;
@@ -279,34 +208,43 @@ static int add_borrowed(struct repository *repo,
 		dir = sys_openat(AT_FDCWD, found.list[i].real,
 				 O_PATH | O_DIRECTORY, 0);
 		if (dir >= 0)
-			r = objectstore_add(repo->objects, dir, "");
+			r = objectstore_add(objects, dir, "");
 	}
 	return r;
 }
 
-static int open_objects(struct repository *repo,
-			const struct resource *resource)
+int repository_objects(const struct resource *resource, const char *prefix,
+		       struct objectstore **ret_objects)
 {
+	struct objectstore *objects = objectstore_new();
 	int r = 0;
 
-	repo->objects = objectstore_new();
-	if (!repo->objects)
+	*ret_objects = objects;
+	if (!objects)
 		return -ENOMEM;
 	for (size_t i = 0; r >= 0 && i < resource->n_layers; i++)
-		r = objectstore_add(repo->objects, resource->layers[i],
-				    repo->prefix);
+		r = objectstore_add(objects, resource->layers[i], prefix);
 	if (r >= 0)
-		r = objectstore_add(repo->objects, resource->base,
-				    repo->prefix);
-	return r < 0 ? r : add_borrowed(repo, resource);
+		r = objectstore_add(objects, resource->base, prefix);
+	return r < 0 ? r : add_borrowed(objects, resource, prefix);
 }
 
 static int fill(struct repository *repo, const struct resource *resource)
 {
-	int r = read_refs(repo, resource->base);
+	const struct gitrefs_session session = {
+		.touched = &repo->touched,
+		.heads = &repo->heads,
+		.packed = repo->packed,
+		.has_packed = repo->has_packed,
+	};
+	int r;
 
+	gitrefs_sort(&repo->touched);
+	gitrefs_sort(&repo->heads);
+	r = gitrefs_sides(&session, resource->base, repo->prefix, &repo->old,
+			  &repo->new);
 	if (r >= 0)
-		r = open_objects(repo, resource);
+		r = repository_objects(resource, repo->prefix, &repo->objects);
 	if (r < 0 && r != -ENOMEM) {
 		repo->is_unknown = true;
 		gitrefs_done(&repo->old);

@@ -9,6 +9,7 @@ struct hb_changes;
 struct hb_error;
 struct hb_session;
 struct objectstore;
+struct resource;
 
 /* A repository of which a change set has references. */
 struct repository {
@@ -36,6 +37,13 @@ struct repositories {
  */
 int repositories_find(struct hb_session *s, struct hb_changes *changes,
 		      struct repositories *ret, struct hb_error *err);
+/*
+ * All objects of the git directory `prefix`: of the layers, of the base, and
+ * those that the base borrows.  The caller frees, also after a failure.
+ */
+int repository_objects(const struct resource *resource, const char *prefix,
+		       struct objectstore **ret_objects);
+
 void repositories_done(struct repositories *repositories);
 #define auto_repositories __attribute__((cleanup(repositories_done)))
 
