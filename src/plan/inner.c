@@ -23,10 +23,17 @@ struct mode_option {
 	const char *whole; /* as one word with it */
 };
 
+/* An option that switches the sandbox on beside something else. */
+struct mode_word {
+	const char *name;
+	const char *rest; /* the word for that alone */
+};
+
 static const struct agent {
 	const char *program;
 	bool needs_setting; /* off already unless the settings say so */
 	struct mode_option options[4];
+	struct mode_word words[2];
 	const char *stricter;
 	const char *profile[2]; /* options that name a file of settings */
 	const char *insert[WORDS_MAX];
@@ -49,6 +56,12 @@ static const struct agent {
 			{ "--config", "sandbox_mode=",
 			  "sandbox_mode=\"danger-full-access\"",
 			  "--config=sandbox_mode=\"danger-full-access\"" },
+		},
+		.words = {
+			{ "--approve-for-me",
+			  "--config=approvals_reviewer=\"auto_review\"" },
+			/* Of earlier versions; the rest of it was usual. */
+			{ "--full-auto", "--sandbox=danger-full-access" },
 		},
 		.stricter = "read-only",
 		.profile = { "-p", "--profile" },
@@ -228,6 +241,17 @@ static bool change_option(const struct mode_option *o, const char *stricter,
 	return true;
 }
 
+static void change_word(const struct agent *agent, size_t i,
+			struct inner *inner)
+{
+	for (size_t k = 0; k < COUNT(agent->words) && agent->words[k].name; k++)
+		if (strcmp(inner->argv[i], agent->words[k].name) == 0) {
+			inner->argv[i] = agent->words[k].rest;
+			inner->is_by_file = false;
+			return;
+		}
+}
+
 static void note_profile(const struct agent *agent, size_t i,
 			 struct inner *inner)
 {
@@ -247,6 +271,7 @@ static void change_options(const struct agent *agent, size_t first,
 		if (strcmp(inner->argv[i], "--") == 0)
 			return;
 		note_profile(agent, i, inner);
+		change_word(agent, i, inner);
 		for (size_t k = 0; k < COUNT(agent->options); k++)
 			if (agent->options[k].name &&
 			    change_option(&agent->options[k], agent->stricter,

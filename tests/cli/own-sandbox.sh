@@ -35,6 +35,10 @@ words 'a mode of codex is replaced in the word of its option' \
 words 'a mode of codex is replaced in its configuration' \
 	"${full}--config${nl}sandbox_mode=\"danger-full-access\"${nl}-c${nl}model=o3${nl}[]" \
 	codex --config 'sandbox_mode="workspace-write"' -c model=o3
+words 'codex that has a model approve keeps that, and loses its sandbox' \
+	"${full}exec${nl}--config=approvals_reviewer=\"auto_review\"${nl}hi${nl}[]" codex exec --approve-for-me hi
+words 'the older word of codex for its sandbox is replaced' \
+	"${full}--sandbox=danger-full-access${nl}hi${nl}[]" codex --full-auto hi
 words 'a prompt of codex behind -- stays as it is' "${full}exec${nl}--${nl}-s${nl}read-only${nl}[]" \
 	codex exec -- -s read-only
 words 'codex that is no agent gets its own words' "login${nl}status${nl}[]" codex login status
@@ -56,6 +60,8 @@ printf 'model = "o3"\nsandbox_mode = "read-only"\n[x]\ny = 1\n' >"$HOME/.codex/c
 refused --json
 words 'a mode on the command line wins over the file' "${full}exec${nl}-s${nl}danger-full-access${nl}hi${nl}[]" \
 	codex exec -s workspace-write hi
+words 'a word that names a mode wins over the file' \
+	"${full}exec${nl}--config=approvals_reviewer=\"auto_review\"${nl}hi${nl}[]" codex exec --approve-for-me hi
 echo 'sandbox_mode = "workspace-write"' >"$HOME/.codex/soft.config.toml"
 words 'the file of a profile wins over the other' "${full}exec${nl}-p${nl}soft${nl}hi${nl}[]" codex exec -p soft hi
 printf '[x]\nsandbox_mode = "read-only"\n' >"$HOME/.codex/config.toml"

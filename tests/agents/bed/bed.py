@@ -101,9 +101,9 @@ class Side:
 class Bed:
     """The two sides of an agent."""
 
-    def __init__(self, name, directory):
+    def __init__(self, name, directory, kind=None):
         self.name = name
-        self.kind = kinds.ALL[name]
+        self.kind = kind or kinds.ALL[name]
         self.outside = Side(self.kind, "outside", directory)
         self.inside = Side(self.kind, "inside", directory)
 
