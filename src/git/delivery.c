@@ -2,12 +2,15 @@
 #include "git/delivery.h"
 
 #include "base/error.h"
+#include "git/delivery/connected.h"
 #include "git/delivery/decision.h"
+#include "git/delivery/desk_index.h"
 #include "git/delivery/heads.h"
 #include "git/delivery/leftover.h"
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
 #include "git/delivery/session_refs.h"
+#include "git/delivery/touched.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -72,10 +75,12 @@ static int by_text(const void *a, const void *b)
 
 bool delivery_stays(const struct delivery *delivery, const char *path)
 {
-	return delivery->verdict == DELIVERY_TO_BRANCH &&
-	       delivery->n_touched > 0 &&
-	       bsearch(&path, delivery->touched, delivery->n_touched,
-		       sizeof(*delivery->touched), by_text);
+	if (delivery->verdict != DELIVERY_TO_BRANCH)
+		return false;
+	return delivery->is_all_touched ||
+	       (delivery->n_touched > 0 &&
+		bsearch(&path, delivery->touched, delivery->n_touched,
+			sizeof(*delivery->touched), by_text));
 }
 
 /* One name of the next record; `now` is the base's value or "". */
@@ -140,21 +145,93 @@ static int decide_all(struct decision *d)
 	if (r >= 0)
 		r = heads_add_items(d);
 	if (r >= 0)
+		r = desk_index_decide(d);
+	if (r >= 0 && d->has_moved)
+		r = touched_find(d);
+	return r;
+}
+
+/* A held path, or an entry that both sides changed: the unit waits. */
+static int wait_for_user(struct decision *d)
+{
+	struct delivery *out = d->out;
+
+	if (out->n_conflicts > 0)
+		return decision_say(d,
+				    "%zu %s of the index changed on both "
+				    "sides",
+				    out->n_conflicts,
+				    out->n_conflicts == 1 ? "entry"
+							  : "entries");
+	return decision_say(d,
+			    "the session's commits have paths that are left "
+			    "out or held: references and index stay pending");
+}
+
+static bool is_waiting(const struct decision *d)
+{
+	return d->out->n_conflicts > 0 || d->out->n_held > 0 ||
+	       (d->out->is_all_touched && d->q->is_held);
+}
+
+/* What the parts found, together: 1: it is delivered, 0: it is ended. */
+static int conclude(struct decision *d)
+{
+	int r = connected_check(d);
+
+	if (r <= 0) {
+		d->is_refused = r == 0;
+		return r;
+	}
+	if (is_waiting(d)) {
+		kept_refs_done(&d->moved);
+		for (size_t i = 0; i < d->session.n; i++)
+			if (kept_refs_add(&d->pending, d->session.refs[i].name,
+					  "-") < 0)
+				return -ENOMEM;
+		for (size_t i = 0; i < d->q->kept->n; i++)
+			if (kept_refs_add(&d->pending, d->q->kept->refs[i].name,
+					  "-") < 0)
+				return -ENOMEM;
+		r = wait_for_user(d);
+	}
+	if (r >= 0)
 		r = make_next(d);
 	if (r >= 0)
 		r = leftover_add_items(d);
-	if (r >= 0)
-		d->out->verdict = verdict_of(d->out);
-	return r;
+	if (r < 0)
+		return r;
+	d->out->verdict = verdict_of(d->out);
+	if (is_waiting(d)) {
+		d->out->verdict = DELIVERY_WAITS;
+		leftover_keep_all(d);
+	}
+	return 0;
 }
 
 /* Nothing is delivered; the words are all that is left. */
 static int end(struct decision *d, enum delivery_verdict verdict,
 	       const char *words)
 {
+	char **said = d->out->words;
+	size_t n = d->out->n_words;
+
+	/* A part that refuses has said why, last of all. */
+	if (!words) {
+		d->out->words = NULL;
+		d->out->n_words = 0;
+	}
 	delivery_done(d->out);
 	d->out->verdict = verdict;
-	return decision_say(d, "%s", words);
+	if (words)
+		return decision_say(d, "%s", words);
+	for (size_t i = 0; i + 1 < n; i++)
+		free(said[i]);
+	if (n > 1)
+		said[0] = said[n - 1];
+	d->out->words = said;
+	d->out->n_words = n > 0;
+	return 0;
 }
 
 static int decide(struct decision *d)
@@ -180,6 +257,14 @@ static int decide(struct decision *d)
 			   "files");
 	if (r >= 0)
 		r = decide_all(d);
+	if (r == -ENOTSUP)
+		return end(d, DELIVERY_AS_FILES,
+			   "its index is of a format that holdback does not "
+			   "read: it is treated as files");
+	if (r >= 0)
+		r = conclude(d);
+	if (d->is_refused)
+		return end(d, DELIVERY_REFUSED, NULL);
 	if (r == -EBADMSG)
 		return end(d, DELIVERY_REFUSED,
 			   "HEAD or packed-refs of the session cannot be "

@@ -173,6 +173,7 @@ struct delivery {
 	/* Of the work tree, sorted: touched by the session's commits. */
 	char **touched;
 	size_t n_touched;
+	bool is_all_touched; /* or too many to tell: then all of them are */
 };
 
 /*

@@ -22,7 +22,7 @@
  * and extensions do not end where the hash begins, which is checked.
  */
 #define HEADER_SIZE 12
-#define STAT_SIZE   40
+#define STAT_SIZE   GITINDEX_STAT_SIZE
 #define MODE_AT	    24
 
 #define FLAG_ASSUME_VALID 0x8000U
@@ -217,6 +217,7 @@ int gitindex_next(struct gitindex *x, struct gitindex_entry *ret_entry)
 	r = take(x, STAT_SIZE + x->id_size, &p);
 	if (r < 0)
 		return r;
+	memcpy(e.stat, p, STAT_SIZE);
 	e.mode = number(p + MODE_AT);
 	memcpy(e.id, p + STAT_SIZE, x->id_size);
 	r = read_flags(x, &e.flags);

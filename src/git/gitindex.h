@@ -15,6 +15,11 @@
 #define GITINDEX_PATH_MAX 4096
 #define GITINDEX_BUFFER	  ((size_t)32 << 10)
 
+/* Of the flags of an entry. */
+#define GITINDEX_ASSUME_VALID ((uint32_t)0x8000 << 16)
+#define GITINDEX_STAGE	      ((uint32_t)0x3000 << 16)
+#define GITINDEX_EXTENDED     ((uint32_t)0xffff)
+
 /* Reads up to `size` bytes at `offset`: the number, 0 at the end, -errno. */
 typedef ssize_t (*gitindex_read_fn)(void *ctx, void *buf, size_t size,
 				    uint64_t offset);
@@ -36,9 +41,12 @@ struct gitindex {
 	unsigned char buf[GITINDEX_BUFFER];
 };
 
+#define GITINDEX_STAT_SIZE 40
+
 struct gitindex_entry {
+	unsigned char stat[GITINDEX_STAT_SIZE]; /* as it is in the file */
 	uint32_t mode;
-	uint32_t flags; /* assume-valid, stage, and the extended ones */
+	uint32_t flags; /* GITINDEX_*, and the extended ones below */
 	unsigned char id[32];
 	const char *path; /* in the index's struct */
 	size_t path_len;

@@ -15,7 +15,8 @@ struct buf;
  * flags; stat data does not count.
  *
  * What one side changed is taken.  What both changed in the same way is too.
- * Anything else is a conflict of that path, and the base's entry stays.
+ * Anything else is a conflict of that path.  So is an entry of one side that
+ * lies below an entry of the other.  A result with conflicts is of no use.
  */
 #define INDEXMERGE_MAX ((size_t)256 << 20) /* bytes of the result */
 
@@ -58,8 +59,8 @@ struct indexmerge_result {
 /*
  * Adds the merged index to `out`: version 2, or 3 where an entry needs it,
  * without extensions.  Stat data of an entry of the base stays, but where the
- * entry is racy.  -EBADMSG: one of them is no index, or not in order; -EFBIG,
- * or the reader's error.
+ * entry is racy.  -EBADMSG: one of them is no index, is not in order, or has a
+ * wrong sum; -EFBIG, or the reader's error.
  */
 int indexmerge(const struct indexmerge_request *request, struct buf *out,
 	       struct indexmerge_result *ret);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define HEAD_MAX 32 /* of a loose object: its type, size and a NUL */
 #define RESOLVE	 (K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS)
@@ -158,15 +159,20 @@ static int add_pack(void *ctx, const struct tree_visit *visit,
 	return TREE_SKIP;
 }
 
+static void open_packs(struct objectstore *s)
+{
+	for (size_t i = 0; !s->has_packs && i < s->n_dirs; i++)
+		(void)tree_walk(s->dirs[i], "pack", TREE_FLAT, add_pack, s,
+				NULL);
+	s->has_packs = true;
+}
+
 static int find_packed(struct objectstore *s, const struct git_id *id,
 		       size_t max, struct git_object *ret)
 {
 	int worst = -ENOENT;
 
-	for (size_t i = 0; !s->has_packs && i < s->n_dirs; i++)
-		(void)tree_walk(s->dirs[i], "pack", TREE_FLAT, add_pack, s,
-				NULL);
-	s->has_packs = true;
+	open_packs(s);
 	for (size_t i = 0; i < s->n_packs; i++) {
 		uint64_t offset;
 		int r = gitpack_find(&s->packs[i], id, &offset);
@@ -218,4 +224,23 @@ int objectstore_read(struct objectstore *store, const struct git_id *id,
 		return r == -ENOMEM || r == -EFBIG ? r : -ENOENT;
 	*ret_object = object;
 	return 0;
+}
+
+bool objectstore_has(struct objectstore *store, const struct git_id *id)
+{
+	char path[GIT_HEX_SIZE + 1];
+	uint64_t offset;
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "%.2s/%s", id->hex, id->hex + 2);
+	for (size_t i = 0; i < store->n_dirs; i++)
+		if (sys_fstatat(store->dirs[i], path, &st,
+				AT_SYMLINK_NOFOLLOW) >= 0 &&
+		    S_ISREG(st.st_mode))
+			return true;
+	open_packs(store);
+	for (size_t i = 0; i < store->n_packs; i++)
+		if (gitpack_find(&store->packs[i], id, &offset) == 1)
+			return true;
+	return false;
 }

@@ -43,4 +43,7 @@ int objectstore_add(struct objectstore *store, int root, const char *prefix);
 int objectstore_read(struct objectstore *store, const struct git_id *id,
 		     size_t max, struct git_object *ret_object);
 
+/* Whether there is an object of that name; its content is not looked at. */
+bool objectstore_has(struct objectstore *store, const struct git_id *id);
+
 #endif

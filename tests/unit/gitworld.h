@@ -2,9 +2,11 @@
 #ifndef HB_TEST_GITWORLD_H
 #define HB_TEST_GITWORLD_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "git/delivery.h"
 #include "git/gitrefs.h"
+#include "git/indexmerge.h"
 #include "git/kept_refs.h"
 #include "git/objectstore.h"
 
@@ -32,6 +34,7 @@ struct gitworld {
 	struct delivery_change *changes;
 	size_t n_changes;
 	struct delivery delivery;
+	const char *held; /* a path of the work tree, or NULL */
 };
 
 /* Runs a script in the world's directory; it must succeed. */
@@ -198,6 +201,13 @@ static inline int world_read(void *ctx, const char *path, size_t max,
 	return 0;
 }
 
+static inline bool world_is_held(void *ctx, const char *path)
+{
+	const struct gitworld *w = ctx;
+
+	return w->held && strcmp(w->held, path) == 0;
+}
+
 static inline enum delivery_verdict world_decide(struct gitworld *w,
 						 enum delivery_mode mode)
 {
@@ -214,6 +224,7 @@ static inline enum delivery_verdict world_decide(struct gitworld *w,
 		.read = world_read,
 		.ctx = w,
 		.objects = objects,
+		.is_held = world_is_held,
 	};
 	struct hb_error err = { 0 };
 
@@ -246,6 +257,52 @@ static inline void world_put(const struct gitworld *w,
 	(void)close(fd);
 }
 
+static inline ssize_t world_read_fd(void *ctx, void *to, size_t size,
+				    uint64_t offset)
+{
+	return pread(*(int *)ctx, to, size, (off_t)offset);
+}
+
+static inline struct indexmerge_side
+world_side(const struct gitworld *w, const char *path, int *fd, struct stat *st)
+{
+	*fd = openat(w->top, path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0)
+		return (struct indexmerge_side){ 0 };
+	CHECK(fstat(*fd, st) == 0);
+	return (struct indexmerge_side){ world_read_fd, fd,
+					 (uint64_t)st->st_size };
+}
+
+static inline void world_merge_index(const struct gitworld *w)
+{
+	struct buf out = BUF_INIT(INDEXMERGE_MAX);
+	struct indexmerge_result result;
+	struct stat st = { 0 };
+	int then, base, session, fd;
+	struct indexmerge_request q = {
+		.then = world_side(w, "then/.git/index", &then, &st),
+		.session = world_side(w, "session/.git/index", &session, &st),
+		.base = world_side(w, "base/.git/index", &base, &st),
+		.id_size = 20,
+	};
+
+	q.base_mtime = st.st_mtim;
+	CHECK_INT(indexmerge(&q, &out, &result), 0);
+	CHECK_INT(result.n_conflicts, 0);
+	fd = openat(w->top, "base/.git/index.new",
+		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	CHECK(fd >= 0);
+	CHECK(write(fd, out.data, out.len) == (ssize_t)out.len);
+	CHECK(renameat(w->top, "base/.git/index.new", w->top,
+		       "base/.git/index") == 0);
+	buf_done(&out);
+	(void)close(fd);
+	(void)close(then);
+	(void)close(base);
+	(void)close(session);
+}
+
 /* CAS as the real one has it; then the file. */
 static inline void world_apply_item(const struct gitworld *w,
 				    const struct delivery_item *item)
@@ -268,6 +325,8 @@ static inline void world_apply_item(const struct gitworld *w,
 			  item->path, item->path, item->path);
 	else if (item->how == DELIVERY_DELETE)
 		world_run(w, "rm base/.git/%s", item->path);
+	else if (item->how == DELIVERY_INDEX)
+		world_merge_index(w);
 }
 
 /*

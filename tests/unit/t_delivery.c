@@ -339,7 +339,177 @@ static void odd_references_of_the_session(void)
 	world_done(&w);
 }
 
-TESTS(T(session_alone_commits), T(both_commit),
+static void the_index_is_merged(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; echo user >>f2; git add f2; echo new >n; "
+		      "git add n; git status");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	CHECK_INT(world_how(&w, "index"), DELIVERY_INDEX);
+	world_apply(&w);
+	CHECK(world_is(&w, "cd base; git diff --cached --name-only >../got; "
+			   "printf 'f2\\nn\\n' | cmp - ../got"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	world_done(&w);
+}
+
+/* Only staged, no commit: the user's own commits are no obstacle. */
+static void staged_entries_go_beside_a_commit(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; echo s >>f1; git add f1");
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "cd base; test \"$(git diff --cached "
+			   "--name-only)\" = f1"));
+	world_done(&w);
+}
+
+static void an_entry_of_both_sides_waits(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; echo user >>f1; git add f1");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_WAITS);
+	CHECK_INT(w.delivery.n_conflicts, 1);
+	CHECK(strcmp(w.delivery.conflicts[0], "f1") == 0);
+	CHECK_INT(world_how(&w, "refs/heads/master"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "index"), DELIVERY_STAYS);
+	/* The record of what it is based on stays. */
+	CHECK(strcmp(kept_refs_value(&w.delivery.next, "refs/heads/master"),
+		     kept_refs_value(&w.kept, "refs/heads/master")) == 0);
+	world_done(&w);
+}
+
+static void a_held_path_keeps_the_unit(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two") "; git branch other");
+	w.held = "f2";
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	w.held = "f1";
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_WAITS);
+	CHECK_INT(w.delivery.n_held, 1);
+	CHECK_INT(world_how(&w, "refs/heads/other"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "logs/HEAD"), DELIVERY_STAYS);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(git -C base rev-list --all | wc -l) = 1"));
+	/* Nothing was forgotten: the next commit delivers it. */
+	w.held = NULL;
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_done(&w);
+}
+
+static void what_is_missing_is_named(void)
+{
+	static const char *const revisions[] = { "HEAD~1", "HEAD^{tree}",
+						 "HEAD:f2", "HEAD" };
+
+	for (size_t i = 0; i < sizeof(revisions) / sizeof(*revisions); i++) {
+		struct gitworld w;
+
+		world_init(&w, ":");
+		world_run(
+			&w,
+			"cd session; " COMMIT("f1", "two") "; " COMMIT(
+				"f2",
+				"three") "; id=$(git rev-parse %s); "
+					 "echo $id >../full; "
+					 "echo $id | cut -c 1-12 >../id; "
+					 "p=.git/objects/$(echo $id | cut -c 1-2)/$(echo "
+					 "$id | cut -c 3-); rm -f $p",
+			revisions[i]);
+		CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+		CHECK_INT(w.delivery.n, 0);
+		CHECK_INT(w.delivery.n_words, 1);
+		CHECK(world_is(&w, "echo '%s' | grep -q $(cat id)",
+			       w.delivery.words[0]));
+		/* An object with another content is as good as missing. */
+		if (i == 1) {
+			world_run(&w, "cd session/.git/objects; "
+				      "id=$(cat ../../../full); "
+				      "d=$(echo $id | cut -c 1-2); "
+				      "mkdir -p $d; "
+				      "cp $(find . -type f | head -1) "
+				      "$d/$(echo $id | cut -c 3-)");
+			CHECK_INT(world_decide(&w, DELIVERY_MODE_FF),
+				  DELIVERY_REFUSED);
+		}
+		world_done(&w);
+	}
+}
+
+static void a_shallow_repository_is_whole(void)
+{
+	struct gitworld w;
+
+	world_init(&w, COMMIT("f1", "two") "; " COMMIT("f2", "three"));
+	world_run(&w, "mv base full; git clone -q --depth 1 "
+		      "file://$PWD/full base; rm -rf session; "
+		      "cp -a base session; cd session; " COMMIT("f3", "four"));
+	world_take(&w);
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	/* A boundary of the session's own is no excuse for a commit. */
+	world_run(&w,
+		  "cd session; " COMMIT(
+			  "f3",
+			  "five") "; id=$(git rev-parse HEAD~1); "
+				  "rm -f .git/objects/$(echo $id | cut -c 1-2)/"
+				  "$(echo $id | cut -c 3-)");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	world_done(&w);
+}
+
+static void paths_of_the_commits_stay_until_the_merge(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w,
+		  "cd session; " COMMIT(
+			  "f1", "two") "; git rm -q f4; "
+				       "mkdir d; " COMMIT(
+					       "d/n", "three") "; echo u >>f3");
+	world_run(&w, "cd base; " COMMIT("f2", "user"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK(delivery_stays(&w.delivery, "f1"));
+	CHECK(delivery_stays(&w.delivery, "f4"));
+	CHECK(delivery_stays(&w.delivery, "d/n"));
+	CHECK(!delivery_stays(&w.delivery, "f2"));
+	CHECK(!delivery_stays(&w.delivery, "f3"));
+	world_apply(&w);
+	/* What is not committed is written; the printed command works. */
+	world_run(&w, "cp session/f3 base/f3; cd base; "
+		      "git merge -q --no-edit holdback/claude-1");
+	world_done(&w);
+}
+
+static void a_split_index_is_files(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git update-index --split-index");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_AS_FILES);
+	CHECK(world_says(&w, "treated as files"));
+	world_done(&w);
+}
+
+TESTS(T(the_index_is_merged), T(staged_entries_go_beside_a_commit),
+      T(an_entry_of_both_sides_waits), T(a_held_path_keeps_the_unit),
+      T(what_is_missing_is_named), T(a_shallow_repository_is_whole),
+      T(paths_of_the_commits_stay_until_the_merge), T(a_split_index_is_files),
+      T(session_alone_commits), T(both_commit),
       T(a_taken_name_is_not_overwritten),
       T(a_branch_called_holdback_is_no_obstacle),
       T(session_builds_on_a_later_commit),

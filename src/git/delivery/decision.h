@@ -23,9 +23,11 @@ struct decision {
 	struct kept_refs pending;
 	bool is_forward; /* HEAD, index and the branch below it may move */
 	bool has_moved;	 /* the session moved HEAD or what is below it */
+	bool is_refused; /* the last words say why */
 	bool is_merged;	 /* the base has the session's commit meanwhile */
 	/* Below the session's HEAD; the branch is NULL if that is on none. */
 	const char *session_branch, *session_commit;
+	const char *then_commit; /* below HEAD at T0 */
 	/* Why it is not forward: see values.c; and the branch it is about. */
 	const char *why;
 	const char *why_name;

@@ -188,6 +188,7 @@ static int read_unit(struct decision *d, struct unit *ret)
 		ret->commit[i] = commit_below(of[i], ret->head[i]);
 	d->session_branch = branch_of(ret->head[SESSION]);
 	d->session_commit = ret->commit[SESSION];
+	d->then_commit = ret->commit[THEN];
 	return 0;
 }
 

@@ -131,6 +131,9 @@ int leftover_add_items(struct decision *d)
 
 static void keep(struct delivery_item *item)
 {
+	bool is_done = (item->how == DELIVERY_SETTLED && !item->is_ref) ||
+		       item->how == DELIVERY_DROPPED;
+
 	if (item->stage == DELIVERY_STAGE_OBJECTS)
 		return;
 	free(item->content);
@@ -139,11 +142,11 @@ static void keep(struct delivery_item *item)
 	item->content = item->old = item->new = NULL;
 	item->len = 0;
 	item->is_ref = item->keeps_layer = false;
-	if (item->how != DELIVERY_SETTLED && item->how != DELIVERY_DROPPED)
+	if (!is_done)
 		item->how = DELIVERY_STAYS;
 }
 
-int leftover_keep_all(struct decision *d)
+void leftover_keep_all(struct decision *d)
 {
 	struct delivery *out = d->out;
 	size_t n = 0;
@@ -161,5 +164,4 @@ int leftover_keep_all(struct decision *d)
 		out->items[n++] = out->items[i];
 	}
 	out->n = n;
-	return 0;
 }

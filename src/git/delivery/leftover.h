@@ -8,6 +8,6 @@ struct decision;
 int leftover_add_items(struct decision *d);
 
 /* Every item but objects stays, and nothing is made: DELIVERY_WAITS. */
-int leftover_keep_all(struct decision *d);
+void leftover_keep_all(struct decision *d);
 
 #endif
