@@ -11,6 +11,7 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "tree/access.h"
+#include "tree/carry.h"
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -33,26 +34,6 @@ static void name_of(const char *path, char *ret)
 		       (unsigned long long)siphash(&key, path, strlen(path)));
 }
 
-static int copy(int from, int to, uint64_t size)
-{
-	char block[16384];
-	uint64_t at = 0;
-
-	if (sys_clone_file(to, from) >= 0)
-		return 0;
-	while (at < size) {
-		ssize_t n = sys_pread_full(from, block, sizeof(block), at);
-		int r = n > 0	? sys_pwrite_all(to, block, (size_t)n, at)
-			: n < 0 ? (int)n
-				: -ESTALE;
-
-		if (r < 0)
-			return r;
-		at += (uint64_t)n;
-	}
-	return 0;
-}
-
 /* A copy that is not whole has no name. */
 static int put(int from, uint64_t size, int dir, const char *name)
 {
@@ -63,7 +44,7 @@ static int put(int from, uint64_t size, int dir, const char *name)
 	(void)snprintf(temporary, sizeof(temporary), "%s" SUFFIX, name);
 	to = sys_openat(dir, temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
 			0600);
-	r = to < 0 ? to : copy(from, to, size);
+	r = to < 0 ? to : carry_bytes(from, to, size);
 	if (r >= 0)
 		r = sys_renameat(dir, temporary, dir, name);
 	if (r < 0 && to >= 0)

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/report.h"
+#include "host/git_lacks.h"
 #include "plan/dropped.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
@@ -230,6 +231,30 @@ static void tell_borrowed(const struct run *run)
 	}
 }
 
+/* What git outside would fetch when it is asked for. */
+static void tell_lacks(const struct run *run)
+{
+	char path[PATH_MAX];
+	struct git_lacks lacks;
+	int r = path_join(run->workspace, ".git", path, sizeof(path));
+
+	if (has_net(run) || run->settings.is_quiet)
+		return;
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (run->resources[i].role == VIEW_GIT)
+			r = path_join(run->resources[i].source, "", path,
+				      sizeof(path));
+	if (r < 0)
+		return;
+	git_lacks_find(path, &lacks);
+	if (lacks.is_partial)
+		tell(run, HB_REPORT_NOTED,
+		     "git: this is a partial clone; objects that are not here cannot be fetched inside without --net host");
+	if (lacks.has_lfs)
+		tell(run, HB_REPORT_NOTED,
+		     "git: large files of LFS that are not here cannot be fetched inside without --net host");
+}
+
 static void tell_inner(const struct run *run)
 {
 	char text[128];
@@ -432,6 +457,7 @@ void news_start(const struct run *run, const char *session)
 	tell(run, HB_REPORT_NOTED, text);
 	tell_git(run);
 	tell_borrowed(run);
+	tell_lacks(run);
 	tell_inner(run);
 	tell_closed(run);
 	tell_rc(run);

@@ -265,7 +265,7 @@ static int copy_piece(int from, int to, uint64_t at, uint64_t end)
 	return 0;
 }
 
-static int copy_bytes(int from, int to, uint64_t size)
+int carry_bytes(int from, int to, uint64_t size)
 {
 	uint64_t at = 0;
 	int r;
@@ -302,7 +302,7 @@ static int copy_file(const struct carry *c, int to, const char *name,
 			 0600);
 	if (out < 0)
 		return hb_fail_at(err, out, c->name, "cannot create a copy of");
-	r = copy_bytes(in, out, c->entry->size);
+	r = carry_bytes(in, out, c->entry->size);
 	return r < 0 ? hb_fail_at(err, r, c->name, "cannot copy") : 0;
 }
 

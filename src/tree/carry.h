@@ -44,6 +44,12 @@ int carry_set_xattrs(int fd, const struct xattr_list *list);
 /* 1: they are exactly these; 0: they are not. */
 int carry_has_xattrs(int fd, const struct xattr_list *list);
 
+/*
+ * Copies so many bytes to an empty file, by the shortest way that there is: a
+ * clone, inside of the kernel, or by hand.  -EIO: `from` has fewer.
+ */
+int carry_bytes(int from, int to, uint64_t size);
+
 /* A name in a layer or a tree, and the attributes that its copy is to have. */
 struct carry {
 	int from;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# needs: git
+# needs: git script
 # timeout: 180
 #
 # git inside is git outside, without a flag: linked worktrees, submodules whose
@@ -44,6 +44,21 @@ works() {
 }
 
 cd "$work" || bail 'no directory'
+
+# What git compares with its index is the same inside: git reads no file again.
+git init -q stat && cd stat && mkdir -p d/e && echo a >a && echo b >d/b && echo c >d/e/c && ln -s a l && git add -A && git commit -qm one
+touch -d '2001-01-01' a d/b d/e/c && git status >/dev/null
+is 'outside no file looks changed to git' "$(git diff-files)" ''
+is 'inside no file looks changed to git' "$(run run -q -s i -- git diff-files 2>&1)" ''
+run run -q -s i -- git status >/dev/null 2>&1
+like 'git status inside writes no index' "$(run status @i 2>&1)" '* 0 B held back*no changes'
+run cleanup -y @i >/dev/null 2>&1
+"$HB_BIN" create c --cow . --strategy copy_on_write >/dev/null
+run exec @c -- git status >/dev/null
+is 'on a copy no file looks changed after the first git status' "$(run exec @c -- git diff-files 2>&1)" ''
+run cleanup -y @c >/dev/null 2>&1
+cd "$work" || bail 'no directory'
+
 git init -q lib && (cd lib && echo l >l && git add l && git commit -qm lib)
 git init -q r && (cd r && echo a >a && git add a && git commit -qm one && git worktree add -q ../tree && git worktree add -q ../beside)
 works tree 'a linked worktree'
@@ -84,6 +99,27 @@ run run -q -s m -- sh -ec 'echo p >p; git add p; git commit -qm p; git log -1 --
 is 'inside of a submodule git works' "$(cat "$work/got")" p
 unlike 'inside of a submodule no object is in the text' "$(run diff @m)" '*objects/*'
 run cleanup -y @m >/dev/null 2>&1
+cd "$work" || bail 'no directory'
+
+# A repository whose git would have to fetch says so once, where there is no network.
+# starts: the lines before the command, on a terminal.
+starts() {
+	script -qec "'$HB_BIN' run --ephemeral $* -- true" /dev/null </dev/null | tr -d '\r\n' | tr -s ' '
+}
+git -C r config uploadpack.allowFilter true
+git clone -q --filter=blob:none "file://$work/r" partial
+cd partial || bail 'no partial clone'
+like 'a partial clone says what it lacks' "$(starts)" '*git: this is a partial clone; objects that are not here cannot be fetched*'
+unlike 'a partial clone with the network says nothing' "$(starts --net host)" '*partial clone*'
+unlike 'a quiet run says nothing' "$(starts -q)" '*partial clone*'
+cd ../r || bail 'no repository'
+unlike 'a whole repository says nothing' "$(starts)" '*cannot be fetched*'
+mkdir .git/lfs
+like 'a repository with LFS says what it lacks' "$(starts)" '*git: large files of LFS that are not here cannot be fetched*'
+rmdir .git/lfs
+cd ../shared || bail 'no clone'
+like 'a repository that borrows objects says so' "$(starts)" \
+	'*git: 1 directory of objects that the repository borrows is shown, read-only*'
 cd "$work" || bail 'no directory'
 
 # Alternates that lead elsewhere show nothing.
