@@ -107,8 +107,9 @@ struct run {
 	bool knows_hidden;
 	/* Of git's configuration: left out, or cut; not shown at all. */
 	size_t n_git_keys, n_git_files;
-	bool signs;	       /* git outside signs commits or tags */
-	/* Directories of objects that the repository borrows: borrowed_show() */
+	bool signs; /* git outside signs commits or tags */
+	/* Directories of objects that the repository borrows: borrowed_show()
+	 */
 	size_t n_borrowed, n_borrowed_lacks;
 	size_t n_closed_whole; /* directories of /etc: closed_find() */
 	bool may_lack_command; /* it is not going to be executed */
