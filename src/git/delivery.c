@@ -7,9 +7,11 @@
 #include "git/delivery/desk_index.h"
 #include "git/delivery/heads.h"
 #include "git/delivery/leftover.h"
+#include "git/delivery/logs.h"
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
 #include "git/delivery/session_refs.h"
+#include "git/delivery/stash.h"
 #include "git/delivery/touched.h"
 
 #include <errno.h>
@@ -141,9 +143,13 @@ static int decide_all(struct decision *d)
 	if (r >= 0)
 		r = references_decide(d);
 	if (r >= 0)
+		r = stash_decide(d);
+	if (r >= 0)
 		r = packed_decide(d);
 	if (r >= 0)
 		r = heads_add_items(d);
+	if (r >= 0)
+		r = logs_decide(d);
 	if (r >= 0)
 		r = desk_index_decide(d);
 	if (r >= 0 && d->has_moved)
@@ -174,6 +180,23 @@ static bool is_waiting(const struct decision *d)
 	       (d->out->is_all_touched && d->q->is_held);
 }
 
+/* Nothing of the session is delivered: all of it is still based on T0. */
+static int keep_values(struct decision *d)
+{
+	const struct kept_refs *kept = d->q->kept;
+	int r = 0;
+
+	kept_refs_done(&d->moved);
+	kept_refs_done(&d->out->next);
+	for (size_t i = 0; r >= 0 && i < d->session.n; i++)
+		r = kept_refs_add(&d->pending, d->session.refs[i].name, "-");
+	for (size_t i = 0; r >= 0 && i < kept->n; i++)
+		r = kept_refs_add(&d->pending, kept->refs[i].name, "-");
+	for (size_t i = 0; r >= 0 && i < kept->n_stash; i++)
+		r = kept_refs_add_stash(&d->out->next, kept->stash[i]);
+	return r < 0 ? r : wait_for_user(d);
+}
+
 /* What the parts found, together: 1: it is delivered, 0: it is ended. */
 static int conclude(struct decision *d)
 {
@@ -183,18 +206,8 @@ static int conclude(struct decision *d)
 		d->is_refused = r == 0;
 		return r;
 	}
-	if (is_waiting(d)) {
-		kept_refs_done(&d->moved);
-		for (size_t i = 0; i < d->session.n; i++)
-			if (kept_refs_add(&d->pending, d->session.refs[i].name,
-					  "-") < 0)
-				return -ENOMEM;
-		for (size_t i = 0; i < d->q->kept->n; i++)
-			if (kept_refs_add(&d->pending, d->q->kept->refs[i].name,
-					  "-") < 0)
-				return -ENOMEM;
-		r = wait_for_user(d);
-	}
+	if (is_waiting(d))
+		r = keep_values(d);
 	if (r >= 0)
 		r = make_next(d);
 	if (r >= 0)

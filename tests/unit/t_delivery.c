@@ -494,6 +494,128 @@ static void paths_of_the_commits_stay_until_the_merge(void)
 	world_done(&w);
 }
 
+static void logs_are_added_to_in_chain(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(
+		&w,
+		"cd session; " COMMIT("f1", "two") "; git checkout -q -b x; " COMMIT(
+			"f2",
+			"three") "; git checkout -q master; "
+				 "git merge -q x; git branch -D x; git branch y");
+	world_run(&w, "for l in HEAD refs/heads/master refs/heads/y; do "
+		      "cat session/.git/logs/$l; done >want");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "for l in HEAD refs/heads/master refs/heads/y; do "
+			   "cat base/.git/logs/$l; done | cmp - want"));
+	CHECK(world_is(&w, "cd base; git fsck --strict && "
+			   "git rev-parse master@{1}"));
+	world_done(&w);
+}
+
+static void logs_of_both_sides(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(&w, "cd session; " COMMIT("f1", "two") "; " COMMIT("f1",
+								     "three"));
+	world_run(
+		&w,
+		"cd base; " COMMIT(
+			"f2",
+			"user") "; cat .git/logs/HEAD .git/logs/refs/heads/master "
+				">../want");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	CHECK_INT(world_how(&w, "logs/HEAD"), DELIVERY_STAYS);
+	CHECK_INT(world_how(&w, "logs/refs/heads/master"), DELIVERY_STAYS);
+	world_run(&w, "tail -n 2 session/.git/logs/refs/heads/master >lines");
+	world_apply(&w);
+	CHECK(world_is(&w, "cd base/.git/logs; cat HEAD refs/heads/master | "
+			   "cmp - ../../../want"));
+	CHECK(world_is(&w, "cmp lines base/.git/logs/refs/heads/holdback/"
+			   "claude-1"));
+	/* It goes on there. */
+	world_run(&w, "cd session; git reset -q --hard; " COMMIT("f1", "four"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_TO_BRANCH);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(wc -l <base/.git/logs/refs/heads/holdback/"
+			   "claude-1) = 3"));
+	world_done(&w);
+
+	/* The user looked at another branch: HEAD's log has more, in chain. */
+	world_init(&w, "git branch x");
+	world_run(&w, "cd session; " COMMIT("f1", "two"));
+	world_run(&w, "cd base; git checkout -q x; git checkout -q master");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(wc -l <base/.git/logs/HEAD) = 4"));
+	CHECK(world_is(&w,
+		       "test $(git -C base rev-parse HEAD) = "
+		       "$(tail -n 1 base/.git/logs/HEAD | cut -d ' ' -f 2)"));
+	world_done(&w);
+}
+
+static void a_log_without_a_chain_gets_one_line(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	world_run(
+		&w,
+		"cd session; " COMMIT(
+			"f1",
+			"two") "; echo nonsense >.git/logs/refs/heads/master");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "tail -n 1 base/.git/logs/refs/heads/master | "
+			   "grep 'holdback: commit of a session'"));
+	CHECK(world_is(&w, "test $(git -C base rev-parse master@{1}) = "
+			   "$(git -C base rev-parse master~1)"));
+	world_done(&w);
+}
+
+static void a_stash_is_a_list(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "for i in a b c; do echo $i >>f1; "
+		       "git stash push -q -m $i; done");
+	world_run(&w, "cd session; git stash drop -q stash@{1}; echo s >>f2; "
+		      "git stash push -q -m s");
+	world_run(&w, "cd base; git stash drop -q stash@{0}; echo u >>f3; "
+		      "git stash push -q -m u");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "cd base; git stash list --format=%%gs | "
+			   "sed 's/.* //' >../got; "
+			   "printf 's\\nu\\na\\n' | cmp - ../got"));
+	CHECK(world_is(&w, "cd base; git fsck --strict && git stash pop"));
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	world_done(&w);
+
+	/* The last one is dropped inside, packed or not. */
+	world_init(&w, "echo a >>f1; git stash; git pack-refs --all");
+	world_run(&w, "cd session; git stash drop");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_apply(&w);
+	CHECK(world_is(&w, "cd base; test -z \"$(git stash list)\" && "
+			   "! git rev-parse -q --verify refs/stash"));
+	world_done(&w);
+
+	/* An entry below the last is looked at as well. */
+	world_init(&w, ":");
+	world_run(&w, "cd session; echo a >>f1; git stash; echo b >>f1; "
+		      "git stash; id=$(git rev-parse stash@{1}:f1); "
+		      "rm -f .git/objects/$(echo $id | cut -c 1-2)/"
+		      "$(echo $id | cut -c 3-)");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	world_done(&w);
+}
+
 static void a_split_index_is_files(void)
 {
 	struct gitworld w;
@@ -505,7 +627,9 @@ static void a_split_index_is_files(void)
 	world_done(&w);
 }
 
-TESTS(T(the_index_is_merged), T(staged_entries_go_beside_a_commit),
+TESTS(T(a_stash_is_a_list), T(logs_are_added_to_in_chain),
+      T(logs_of_both_sides), T(a_log_without_a_chain_gets_one_line),
+      T(the_index_is_merged), T(staged_entries_go_beside_a_commit),
       T(an_entry_of_both_sides_waits), T(a_held_path_keeps_the_unit),
       T(what_is_missing_is_named), T(a_shallow_repository_is_whole),
       T(paths_of_the_commits_stay_until_the_merge), T(a_split_index_is_files),

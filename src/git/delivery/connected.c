@@ -153,8 +153,11 @@ static int check_tree(struct check *c, const struct git_id *commit)
 static int find_new(struct check *c, struct ancestry *ret)
 {
 	const struct kept_refs *moved = &c->d->moved, *base = &c->d->base;
-	auto_free struct git_id *new = calloc(moved->n + 1, sizeof(*new));
-	auto_free struct git_id *old = calloc(base->n + 1, sizeof(*old));
+	const struct kept_refs *next = &c->d->out->next;
+	auto_free struct git_id *new =
+		calloc(moved->n + next->n_stash + 1, sizeof(*new));
+	auto_free struct git_id *old =
+		calloc(base->n + c->d->loose.n_stash + 1, sizeof(*old));
 	size_t n_new = 0, n_old = 0;
 
 	if (!new || !old)
@@ -166,6 +169,13 @@ static int find_new(struct check *c, struct ancestry *ret)
 	for (size_t i = 0; i < base->n; i++)
 		n_old += git_id_parse(base->refs[i].value,
 				      strlen(base->refs[i].value), &old[n_old]);
+	for (size_t i = 0; i < next->n_stash; i++)
+		n_new += git_id_parse(next->stash[i], strlen(next->stash[i]),
+				      &new[n_new]);
+	for (size_t i = 0; i < c->d->loose.n_stash; i++)
+		n_old +=
+			git_id_parse(c->d->loose.stash[i],
+				     strlen(c->d->loose.stash[i]), &old[n_old]);
 	return ancestry_find(c->d->q->objects, new, n_new, old, n_old, ret);
 }
 

@@ -30,6 +30,7 @@ void decision_done(struct decision *d)
 	kept_refs_done(&d->pinned);
 	kept_refs_done(&d->moved);
 	kept_refs_done(&d->pending);
+	kept_refs_done(&d->origins);
 }
 
 static const char *value_in(const struct kept_refs *refs, const char *name)

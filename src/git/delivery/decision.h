@@ -19,8 +19,10 @@ struct decision {
 	struct kept_refs pinned;
 	/* What the delivery writes: new values, "" for a deleted one. */
 	struct kept_refs moved;
-	/* References of the session that are not delivered; the value is "". */
+	/* References of the session that are not delivered. */
 	struct kept_refs pending;
+	/* Names of our own making, with the reference that they stand for. */
+	struct kept_refs origins;
 	bool is_forward; /* HEAD, index and the branch below it may move */
 	bool has_moved;	 /* the session moved HEAD or what is below it */
 	bool is_refused; /* the last words say why */

@@ -96,7 +96,8 @@ static int find_name(struct decision *d, const char *above, const char *value,
 	return r;
 }
 
-int divert(struct decision *d, const char *value, char **ret_name)
+int divert(struct decision *d, const char *origin, const char *value,
+	   char **ret_name)
 {
 	auto_buf struct buf name = BUF_INIT(GITREFS_NAME_MAX);
 	struct git_object object = { 0 };
@@ -126,6 +127,8 @@ int divert(struct decision *d, const char *value, char **ret_name)
 		r = divert_write(d, buf_str(&name), value);
 		if (r >= 0)
 			r = kept_refs_add_made(&d->out->next, buf_str(&name));
+		if (r >= 0)
+			r = kept_refs_add(&d->origins, buf_str(&name), origin);
 	}
 	return r < 0 ? r : buf_take(&name, ret_name, NULL);
 }

@@ -65,6 +65,26 @@ static enum delivery_how how_of_note(const struct decision *d,
 	return whole(d, change);
 }
 
+/*
+ * A log that got no lines: it stays with its pending reference.  Else the
+ * base's stays as it is, also where the session removed old lines.
+ */
+static enum delivery_how how_of_log(const struct decision *d,
+				    const struct delivery_change *change,
+				    const char *rest)
+{
+	const char *name = rest + strlen("logs/");
+
+	if (strcmp(name, "HEAD") == 0)
+		return d->is_forward ? DELIVERY_SETTLED : DELIVERY_STAYS;
+	if (kept_refs_value(&d->pending, name))
+		return DELIVERY_STAYS;
+	if (decision_base_has(d, change->path) || change->is_gone ||
+	    !decision_base(d, name)[0])
+		return DELIVERY_SETTLED;
+	return DELIVERY_AS_IS;
+}
+
 static struct fate fate_of(const struct decision *d,
 			   const struct delivery_change *change)
 {
@@ -84,10 +104,11 @@ static struct fate fate_of(const struct decision *d,
 		return (struct fate){ how, DELIVERY_STAGE_OBJECTS };
 	if (part == GIT_PART_NOTE)
 		how = how_of_note(d, change, rest);
-	/* A log, unless it has none of the base's lines to lose. */
-	if ((part == GIT_PART_LOG && decision_base_has(d, change->path)) ||
-	    ((part == GIT_PART_OPERATION || part == GIT_PART_INDEX) &&
-	     is_our_desk(d, change->path, desk) && !d->is_forward))
+	if (part == GIT_PART_LOG &&
+	    (desk == 0 || is_our_desk(d, change->path, desk)))
+		how = how_of_log(d, change, rest);
+	if ((part == GIT_PART_OPERATION || part == GIT_PART_INDEX) &&
+	    is_our_desk(d, change->path, desk) && !d->is_forward)
 		how = DELIVERY_STAYS;
 	return (struct fate){ how, DELIVERY_STAGE_REST };
 }

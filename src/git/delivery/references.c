@@ -10,6 +10,7 @@
 #include "git/delivery/values.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static int apply(struct decision *d, const char *name, enum value_answer answer)
 		return session[0] ? divert_write(d, name, session)
 				  : delete (d, name);
 	case VALUE_DIVERGED:
-		r = divert(d, session, &to);
+		r = divert(d, name, session, &to);
 		if (r >= 0)
 			r = say_left(d, name, why_left(d, name), session, to);
 		return r < 0 ? r : stay(d, name);
@@ -215,9 +216,11 @@ static int deliver_head(struct decision *d)
 	const char *target = d->session_branch, *value = d->session_commit;
 	enum value_answer answer = VALUE_DIVERGED;
 	auto_free char *to = NULL;
+	char head[PATH_MAX];
 	size_t n;
 	int r = target ? judge(d, target, &answer) : 0;
 
+	decision_head(d, head, sizeof(head));
 	if (r >= 0)
 		r = count_commits(d, value, &n);
 	if (r < 0)
@@ -230,7 +233,7 @@ static int deliver_head(struct decision *d)
 	}
 	/* A HEAD without a branch may be where the base has been. */
 	if (target || n > 0)
-		r = divert(d, value, &to);
+		r = divert(d, target ? target : head, value, &to);
 	if (r >= 0 && to)
 		r = set_branch(d, to, value);
 	return r >= 0 && target ? stay(d, target) : r;
