@@ -148,6 +148,7 @@ void terminal_signal(struct terminal *t, const struct sys_signal *signal)
 		return;
 	}
 	if (signal->code == SI_USER || signal->code == SI_QUEUE) {
+		t->sent_signal = signal->number;
 		if (!is_for_all(t, signal->from))
 			terminal_pass_on(t, signal->number);
 		return;
@@ -307,9 +308,17 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 		terminal_pass_on(t, SIGTSTP);
 }
 
+/*
+ * A key at the user's own terminal reaches the group that is in front, and the
+ * kernel tells no other process.  So a command in front that died of the signal
+ * of a key is taken to have got it from the key, unless we passed it on.
+ */
 bool terminal_typed(const struct terminal *t, int sig)
 {
-	return sig != 0 && t->typed_signal == sig;
+	bool is_key = sig == SIGINT || sig == SIGQUIT;
+
+	return sig != 0 && (t->typed_signal == sig ||
+			    (is_key && t->had_keys && t->sent_signal != sig));
 }
 
 void terminal_done(struct terminal *t, int signals)
@@ -327,6 +336,7 @@ void terminal_done(struct terminal *t, int signals)
 	}
 	if (t->fd < 0 || !t->is_foreground)
 		return;
-	if (sys_tcgetpgrp(t->fd) != t->own)
+	t->had_keys = sys_tcgetpgrp(t->fd) != t->own;
+	if (t->had_keys)
 		(void)sys_tcsetpgrp(t->fd, t->own);
 }

@@ -41,6 +41,8 @@ struct terminal {
 	bool was_raw;		      /* with a pty: before terminal_leave() */
 	enum box_clipboard clipboard; /* after terminal_done() */
 	int typed_signal;	      /* the same: see box/pty.h */
+	int sent_signal; /* the last that a process sent us; 0: none */
+	bool had_keys;	 /* the user's own terminal was with the command */
 };
 
 /*

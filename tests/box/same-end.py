@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# needs: bash
+# needs: bash dash
 """The end of a command is the end of holdback: by the same signal, after all else."""
 
 import json
@@ -122,6 +122,46 @@ def typed_in_a_loop(sh, line):
         raise Failed("the loop goes on: " + sh.seen[before:])
 
 
+def loops():
+    """Each way to be in a loop: by terminal, kind of run, shell, and how that reads it."""
+    for tty in ("", "--tty real "):
+        for run in ("run --ephemeral -q " + tty + "--", "run " + tty + "--"):
+            script = f"while true; do $HB_BIN {run} {UP}; done"
+            with open("forever", "w", encoding="utf-8") as file:
+                file.write(script + "\n")
+            yield script
+            for shell in ("bash", "dash"):
+                yield f"{shell} forever"
+                yield f'{shell} -c "$(cat forever)"'
+
+
+def typed_in_every_loop(sh):
+    for line in loops():
+        try:
+            typed_in_a_loop(sh, line)
+        except Failed as why:
+            with open("forever", encoding="utf-8") as file:
+                raise Failed(f"{line}, of {file.read()}: {why}") from why
+    same(call("ls").stdout, "")
+
+
+def typed_in_dash(sh):
+    """dash -i, at a terminal, as bash."""
+    sh.start("PS1='da> ' dash -i", "da> ")
+    for tty in ("", "--tty real "):
+        sh.type(f"while true; do $HB_BIN {tty}{UP}; done\r")
+        sh.expect("up\r")
+        sh.type("\x03")
+        before = sh.taken
+        sh.expect("da> ")
+        sh.type("echo after\r")
+        sh.expect("after\r\nafter|\nafter\r")
+        if "up" in sh.seen[before : sh.taken]:
+            raise Failed("the loop goes on: " + sh.seen[before:])
+    sh.type("exit\r")
+    sh.expect("hb> ")
+
+
 def typed_and_handled(sh):
     """A command that takes ^C for a word of its own does not end the loop."""
     write_loop("handles", "sh -c 'trap \"exit 0\" INT; echo up; while :; do sleep 1; done'")
@@ -162,6 +202,8 @@ def all_tests(tap, sh):
     one("also at the user's own terminal", typed_in_a_loop, sh, loop.format("--tty real "))
     one("^C stops a script of bash", typed_in_a_loop, sh, "bash loop")
     one("^C stops a script of sh", typed_in_a_loop, sh, "sh loop")
+    one("^C stops a loop of any shell, terminal and kind of run", typed_in_every_loop, sh)
+    one("^C stops a loop of an interactive dash", typed_in_dash, sh)
     one("^C that the command handles does not stop a script", typed_and_handled, sh)
     one("a signal that the command sends itself does not stop a script", sent_in_a_script, sh)
     one("nothing is left of all this", lambda: same(sh.children(), []))
