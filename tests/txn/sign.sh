@@ -160,6 +160,39 @@ mv "$HOME/elsewhere" "$HOME/key"
 # shellcheck disable=SC2088 # git expands it
 git config --global user.signingKey '~/key'
 
+# x509: a certificate that we made and trust ourselves.
+printf 'disable-crl-checks\ndisable-policy-checks\n' >"$GNUPGHOME/gpgsm.conf"
+printf '%s\n' 'Key-Type: RSA' 'Key-Length: 2048' 'Key-Usage: sign' 'Serial: random' 'Name-DN: CN=Ann' \
+	'Name-Email: ann@example.org' 'Not-After: 2037-01-01' >"$GNUPGHOME/certificate"
+gpgsm --batch --pinentry-mode loopback --generate-key --output "$GNUPGHOME/made" "$GNUPGHOME/certificate" 2>/dev/null
+if gpgsm --batch --import "$GNUPGHOME/made" 2>/dev/null; then
+	gpgsm --batch --with-colons --list-keys 2>/dev/null |
+		sed -n 's/^fpr:*\([0-9A-F]*\):.*/\1 S relax/p' >"$GNUPGHOME/trustlist.txt"
+	gpgconf --reload gpg-agent
+	git config --global gpg.format x509
+	git config --global user.signingKey ann@example.org
+	new_repository
+	in_box "$two"
+	check 'x509: commits are signed by a certificate' hb commit -y --sign @s
+	is 'x509: both commits have a good signature' "$(signed "$first..main")" 2
+	like 'x509: the signature is one of gpgsm' "$(git_in cat-file commit main)" '*BEGIN SIGNED MESSAGE*'
+	check 'x509: the repository is whole' git_in fsck --strict
+	check 'x509: undo takes the signed commits back' hb undo @s
+	is 'x509: the branch is as it was' "$(git_in rev-parse main)" "$first"
+	new_repository
+	in_box "$two"
+	git config --global user.signingKey nobody@example.org
+	out=$(hb commit -y --sign @s 2>&1)
+	is 'x509: a certificate that is not there fails the commit' "$?" 10
+	like 'x509: the words of gpgsm are told' "$out" '*did not sign*fix:*'
+	is 'x509: the repository is as it was then' "$(git_in rev-parse main)" "$first"
+	git config --global gpg.format ssh
+	# shellcheck disable=SC2088 # git expands it
+	git config --global user.signingKey '~/key'
+else
+	skip 'x509: commits are signed by a certificate' 'gpgsm makes no certificate here'
+fi
+
 # SHA-256, no commits, a mark.
 new_session 'git init -q -b main --object-format=sha256 . && git commit -q --allow-empty -m one'
 first=$(git_in rev-parse HEAD)
