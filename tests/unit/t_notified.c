@@ -83,28 +83,32 @@ static bool is_asked(int arch, unsigned variant, int nr, uint64_t first)
 	       (nr == arches[arch].clone || nr == arches[arch].unshare);
 }
 
+static void compare_call(int arch, unsigned variant,
+			 const struct k_sock_fprog *heard, int nr,
+			 uint64_t first)
+{
+	struct k_seccomp_data data = {
+		.nr = nr,
+		.arch = arches[arch].audit,
+		.args = { first, 1, 2, 3, 4, 5 },
+	};
+	uint32_t before = bpf_run(&arches[arch].table[variant], &data);
+	uint32_t after = bpf_run(heard, &data);
+
+	if (!is_asked(arch, variant, nr, first)) {
+		CHECK_INT(after, before);
+		return;
+	}
+	CHECK_INT(before, EPERM_VERDICT);
+	CHECK_INT(after, K_SECCOMP_RET_USER_NOTIF);
+}
+
 static void compare(int arch, unsigned variant,
 		    const struct k_sock_fprog *heard)
 {
-	const struct k_sock_fprog *plain = &arches[arch].table[variant];
-
 	for (int nr = -1; nr <= LAST + 8; nr++)
-		for (size_t i = 0; i < N_OF(firsts); i++) {
-			struct k_seccomp_data data = {
-				.nr = nr,
-				.arch = arches[arch].audit,
-				.args = { firsts[i], 1, 2, 3, 4, 5 },
-			};
-			uint32_t before = bpf_run(plain, &data);
-			uint32_t after = bpf_run(heard, &data);
-
-			if (!is_asked(arch, variant, nr, firsts[i])) {
-				CHECK_INT(after, before);
-				continue;
-			}
-			CHECK_INT(before, EPERM_VERDICT);
-			CHECK_INT(after, K_SECCOMP_RET_USER_NOTIF);
-		}
+		for (size_t i = 0; i < N_OF(firsts); i++)
+			compare_call(arch, variant, heard, nr, firsts[i]);
 }
 
 static void user_namespaces_are_asked_about_and_nothing_else(void)
