@@ -95,10 +95,6 @@ struct box {
 	int own;
 
 	char *cwd; /* the caller's, at the start; "" if it is gone */
-	/*
-	 * Room for the command's "PWD=" and "OLDPWD=".  Not in here, where they
-	 * would be cleared: untouched pages cost nothing.
-	 */
 };
 
 /* For the initializer of every struct box: zero would be a descriptor. */
