@@ -41,7 +41,15 @@ import subprocess, sys
 blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input=b"evil",
                       stdout=subprocess.PIPE, check=True).stdout.decode().strip()
 sys.stdout.buffer.write(b"100644 .github/workflows/x.yml" + bytes(1) + bytes.fromhex(blob))
+"""# One blob under 100 001 names.
+MANY = """
+awk 'BEGIN {
+	print "blob\\nmark :1\\ndata 2\\nx"
+	print "commit refs/heads/odd\\ncommitter a <a@b> 1700000000 +0000\\ndata 1\\nx"
+	for (i = 0; i < 100001; i++) print "M 100644 :1 d" i % 300 "/f" i
+}' | git fast-import --quiet
 """
+
 
 def hidden(path):
     return ("git-hidden", path, "index", "index")
@@ -107,6 +115,17 @@ CASES = (
      "echo evil >.envrc; git add .envrc; git commit -qm x; echo tame >.envrc",
      [("environment", ".envrc", "file", None),
       ("environment", ".envrc", "commit", "refs/heads/main")]),
+    # What is in a file and in a commit alike is one question.
+    ("same-content-as-the-file", "", COMMIT.format(".envrc") + "git tag t; git branch b",
+     [("environment", ".envrc", "file", None)]),
+    ("same-secret-as-the-file", "", f"echo 'key = \"{KEY}\"' >src/k; git add .; git commit -qm k",
+     [("secret", "src/k", "file", None)]),
+    ("same-link-as-the-file", "", "ln -s /etc/x .envrc; git add .; git commit -qm k",
+     [("environment", ".envrc", "file", None), ("link-out", ".envrc", "file", None)]),
+    ("merge-of-a-known-branch",
+     "git switch -qc theirs; echo evil >.envrc; git add .envrc; git commit -qm x; git switch -q main",
+     "git merge -q --no-ff -m m theirs",
+     [("environment", ".envrc", "file", None)]),
     ("nested-repository", "git init -q -b main sub; git -C sub commit -q --allow-empty -m x",
      "cd sub; " + COMMIT.format(".envrc") + HIDE.format(".envrc"),
      [("environment", "sub/.envrc", "commit", "refs/heads/main"), hidden("sub/.envrc")]),
@@ -130,6 +149,7 @@ CASES = (
      [("git-unread", ".git", "commit", "refs/heads/odd")]),
     ("missing-commit", "", "git rev-parse HEAD | tr 0-9a-f 1-9a-f0 >.git/refs/heads/odd",
      [("git-unread", ".git", "commit", "refs/heads/odd")]),
+    ("more-than-can-be-looked-at", "", MANY, [("git-unread", ".git", "commit", "refs/heads/odd")]),
     ("index-of-nonsense", "", "echo nonsense >.git/index",
      [("git-unread", ".git", "index", "index")]),
     ("link-for-a-reference", "", "ln -s ../../../x .git/refs/heads/odd; git rev-parse HEAD >x",

@@ -7,8 +7,8 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "gate/git/runs.h"
 #include "gate/items.h"
-#include "gate/rules.h"
 #include "host/look.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -59,18 +59,7 @@ static enum named named_by(const struct gate_rules *rules, const char *key)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (glob_match(keys[i].key, key, GLOB_FOLD))
 			return keys[i].named;
-	for (size_t i = 0; i < rules->n; i++) {
-		const struct gate_rule *rule = &rules->rules[i];
-
-		if (rule->content != GATE_CONTENT_GIT_CONFIG ||
-		    rule->severity < GATE_ASK ||
-		    !(rule->key_on & GATE_ON_ADDED))
-			continue;
-		for (size_t k = 0; k < rule->keys.n; k++)
-			if (glob_match(rule->keys.words[k], key, GLOB_FOLD))
-				return NAMED_PROGRAM;
-	}
-	return NAMED_NOT;
+	return runs_by_key(rules, key) ? NAMED_PROGRAM : NAMED_NOT;
 }
 
 static int tell(struct reading *g, const char *path, enum named named)
