@@ -82,8 +82,7 @@ int held_read(const struct resource *resource, const char *boot,
 	*ret = (struct held_files){ 0 };
 	r = baseline_open(resource->dir, boot, &b, err);
 	while (r >= 0 && b.has_next) {
-		if ((b.next.flags & BASELINE_HELD) &&
-		    (b.next.type == ENTRY_FILE || b.next.type == ENTRY_DIR))
+		if ((b.next.flags & BASELINE_HELD) && entry_opens(b.next.type))
 			r = add(resource, ret, &b.next, buf_str(&b.path), err);
 		if (r >= 0)
 			r = baseline_next(&b, err);

@@ -359,10 +359,8 @@ static bool has_xattrs(int dir, const char *name)
  */
 static int open_up(const struct carry *c, int fd, const struct sys_attr *now)
 {
-	bool is_plain =
-		c->entry->type == ENTRY_FILE || c->entry->type == ENTRY_DIR;
-
-	if (!is_plain || (now->mode & USER_EDIT) == USER_EDIT)
+	if (!entry_opens(c->entry->type) ||
+	    (now->mode & USER_EDIT) == USER_EDIT)
 		return 0;
 	return sys_chmod_fd(fd, (now->mode & 07777) | USER_EDIT);
 }

@@ -54,14 +54,16 @@ static const struct {
 	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
 };
 
-#define IS_PLAIN   false
-#define IS_SPECIAL true
 #define TYPE(id_, name_, format_, openness_) \
-	[ENTRY_##id_] = { (format_), IS_##openness_ },
+	[ENTRY_##id_] = { (format_), (openness_) },
 
 static const struct {
 	mode_t format;
-	bool is_special;
+	enum {
+		SHUT,
+		OPEN,
+		SPECIAL
+	} openness;
 } types[ENTRY_TYPES] = { ENTRY_ROWS(TYPE) };
 
 enum entry_type entry_type_of(mode_t mode)
@@ -72,9 +74,9 @@ enum entry_type entry_type_of(mode_t mode)
 	return ENTRY_DEVICE;
 }
 
-static void fill(const struct sys_attr *a, struct entry *e)
+struct entry entry_of_attr(const struct sys_attr *a)
 {
-	*e = (struct entry){
+	return (struct entry){
 		.type = entry_type_of(a->mode),
 		.mode = a->mode & 07777,
 		.uid = a->uid,
@@ -152,7 +154,7 @@ static int decode_mark(const struct place *at, const char *name,
 		e->has_origin = true;
 		return 0;
 	case MARK_STAND_IN:
-		if (e->type != ENTRY_FILE && e->type != ENTRY_DIR)
+		if (!entry_opens(e->type))
 			return refuse(name, err);
 		e->is_stand_in = true;
 		return 0;
@@ -225,7 +227,7 @@ static int look_at(const struct place *at, bool is_layer,
 	}
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at an object");
-	fill(&a, &e);
+	e = entry_of_attr(&a);
 	if (is_layer && S_ISCHR(a.mode) && a.rdev_major == 0 &&
 	    a.rdev_minor == 0)
 		e.is_whiteout = true;
@@ -281,5 +283,10 @@ int entry_read_fd(int fd, bool is_layer, struct entry *ret_entry,
 
 bool entry_is_special(const struct entry *e)
 {
-	return types[e->type].is_special;
+	return types[e->type].openness == SPECIAL;
+}
+
+bool entry_opens(enum entry_type type)
+{
+	return types[type].openness == OPEN;
 }

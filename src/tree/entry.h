@@ -8,6 +8,7 @@
 #include <time.h>
 
 struct hb_error;
+struct sys_attr;
 
 /*
  * The types of objects, one row each.
@@ -15,13 +16,14 @@ struct hb_error;
  *	id		ENTRY_ID
  *	name		in rules of the gate
  *	format		in st_mode; 0: every other
- *	openness	PLAIN, or SPECIAL: it may not be opened
+ *	openness	OPEN: it can be opened, and users set attributes on it;
+ *			SHUT: neither; SPECIAL: likewise, and it has no content
  */
 /* clang-format off */
 #define ENTRY_ROWS(ROW) \
-	ROW(FILE, "file", S_IFREG, PLAIN) \
-	ROW(DIR, "dir", S_IFDIR, PLAIN) \
-	ROW(LINK, "link", S_IFLNK, PLAIN) /* symbolic */ \
+	ROW(FILE, "file", S_IFREG, OPEN) \
+	ROW(DIR, "dir", S_IFDIR, OPEN) \
+	ROW(LINK, "link", S_IFLNK, SHUT) /* symbolic */ \
 	ROW(FIFO, "fifo", S_IFIFO, SPECIAL) \
 	ROW(SOCKET, "socket", S_IFSOCK, SPECIAL) \
 	ROW(DEVICE, "device", 0, SPECIAL) \
@@ -60,6 +62,9 @@ struct entry {
 	bool has_xattrs;  /* some that are not the overlay's */
 };
 
+/* By the attributes alone; no mark is decoded. */
+struct entry entry_of_attr(const struct sys_attr *a);
+
 /*
  * Looks at `name` in `dirfd` without following it.  In a layer the overlay's
  * own attributes are decoded.  A forged or unknown attribute (redirect,
@@ -90,5 +95,8 @@ bool entry_is_untouched(const struct entry *a, const struct entry *b);
 
 /* Neither file, directory nor symbolic link: nothing that may be opened. */
 bool entry_is_special(const struct entry *e);
+
+/* Whether it can be opened: a file or a directory. */
+bool entry_opens(enum entry_type type);
 
 #endif

@@ -222,8 +222,7 @@ static int make_writable(int fd, const struct op *op)
 {
 	mode_t all = op->new.type == ENTRY_DIR ? USER_ALL : USER_WRITE;
 
-	if ((op->new.type != ENTRY_FILE && op->new.type != ENTRY_DIR) ||
-	    (op->new.mode &all) == all)
+	if (!entry_opens(op->new.type) || (op->new.mode &all) == all)
 		return 0;
 	return sys_chmod_fd(fd, op->new.mode | all);
 }

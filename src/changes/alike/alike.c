@@ -347,7 +347,7 @@ static int note_one(void *ctx, struct sighting *s, struct hb_error *err)
 	mode_t wanted = s->new.type == ENTRY_DIR ? USER_LIST : USER_READ;
 	int r;
 
-	if (s->new.type != ENTRY_FILE && s->new.type != ENTRY_DIR)
+	if (!entry_opens(s->new.type))
 		return WALK_PAST;
 	/* To read it would take another mode for a while, and that a ctime. */
 	if ((s->new.mode &wanted) != wanted)
