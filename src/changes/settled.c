@@ -31,6 +31,5 @@ bool settled_object(const struct resource *resource, const struct sighting *s,
 	return s->old.type == ENTRY_FILE && s->new.type != ENTRY_NONE &&
 	       (change->kind == CHANGE_TYPE ||
 		(change->what & CHANGED_CONTENT)) &&
-	       git_is_object_path(resource->is_git ? GIT_TOP : GIT_OUTSIDE,
-				  s->path);
+	       git_is_object_path(git_root(resource->is_git), s->path);
 }

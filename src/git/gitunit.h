@@ -26,6 +26,12 @@ enum git_place {
 	GIT_OTHER,     /* below anything else in .git */
 };
 
+/* Where the root of a resource is, which may be a git directory itself. */
+static inline enum git_place git_root(bool is_git)
+{
+	return is_git ? GIT_TOP : GIT_OUTSIDE;
+}
+
 /* Where the directory `name` is, whose parent is at `parent`. */
 enum git_place git_place_below(enum git_place parent, const char *name);
 

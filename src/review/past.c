@@ -53,7 +53,7 @@ static int tell_one(const struct hb_session *s, uint64_t id, hb_past_fn fn,
 	past.time = stamp.tv_sec;
 	past.is_rollback = journal_head(journal)->kind == JOURNAL_ROLLBACK;
 	past.n_operations = journal_head(journal)->n_ops;
-	past.undo_bytes = journal_undo_bytes(journal);
+	past.undo_bytes = journal_head(journal)->undo_bytes;
 	return fn(ctx, &past, err);
 }
 

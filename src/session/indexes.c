@@ -22,7 +22,7 @@ static struct kept_request request_for(const struct resource *resource)
 	return (struct kept_request){
 		.base = resource->base,
 		.dir = resource->dir,
-		.root = is_git ? GIT_TOP : GIT_OUTSIDE,
+		.root = git_root(is_git),
 		.t0 = resource->record->t0,
 	};
 }

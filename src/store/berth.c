@@ -244,15 +244,6 @@ static int furnish(int berth, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot fill '" BERTH "'") : 0;
 }
 
-static bool is_named(int dir, int berth)
-{
-	struct sys_attr there, here;
-
-	return sys_attr_at(dir, BERTH, &there) == 0 &&
-	       sys_attr_at(berth, "", &here) == 0 && there.ino == here.ino &&
-	       there.dev == here.dev;
-}
-
 /* The berth in `dir`, locked so that it stays; `make`: also if there is none.
  */
 static int enter(int dir, bool make, struct hb_error *err)
@@ -276,7 +267,7 @@ static int enter(int dir, bool make, struct hb_error *err)
 		r = sys_flock_shared(berth);
 		if (r < 0)
 			break;
-		if (!is_named(dir, berth))
+		if (!sys_is_object(dir, BERTH, berth))
 			continue;
 		r = make ? furnish(berth, err) : 0;
 		return r < 0 ? r : take_fd(&berth);
@@ -297,7 +288,8 @@ static void leave(int dir)
 {
 	auto_fd int berth = store_open_own(dir, BERTH, NULL);
 
-	if (berth < 0 || sys_flock(berth) < 0 || !is_named(dir, berth))
+	if (berth < 0 || sys_flock(berth) < 0 ||
+	    !sys_is_object(dir, BERTH, berth))
 		return;
 	(void)chmod_store(berth, 0700);
 	if (sys_faccessat(berth, STORE, F_OK) >= 0 &&

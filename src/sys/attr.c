@@ -64,6 +64,15 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 	return 0;
 }
 
+bool sys_is_object(int dirfd, const char *name, int fd)
+{
+	struct sys_attr there, here;
+
+	return sys_attr_at(dirfd, name, &there) >= 0 &&
+	       sys_attr_at(fd, "", &here) >= 0 && there.ino == here.ino &&
+	       there.dev == here.dev;
+}
+
 /*
  * The f* forms refuse O_PATH descriptors, and the object must not be opened.
  * The magic link names the very object, a symbolic link included.

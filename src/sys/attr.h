@@ -28,6 +28,9 @@ struct sys_attr {
 /* `name` is not followed; "" is the descriptor itself, O_PATH ones too. */
 int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr);
 
+/* Whether `name` in `dirfd` is the object that `fd` is open for. */
+bool sys_is_object(int dirfd, const char *name, int fd);
+
 /*
  * Extended attributes of an open descriptor, which may be O_PATH and need not
  * be readable.  The list is names with a NUL each.  -ERANGE: it does not fit.

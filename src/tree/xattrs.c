@@ -62,3 +62,16 @@ int xattr_list_next(const struct xattr_list *list, size_t *pos,
 	*pos += 8 + (size_t)name + value;
 	return 1;
 }
+
+bool xattr_list_is_whole(const struct xattr_list *list)
+{
+	const char *name;
+	const void *value;
+	size_t pos = 0, size;
+	int r;
+
+	do
+		r = xattr_list_next(list, &pos, &name, &value, &size);
+	while (r == 1);
+	return r == 0;
+}

@@ -2,6 +2,7 @@
 #ifndef HB_TREE_XATTRS_H
 #define HB_TREE_XATTRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The names of an object's extended attributes, each with its NUL. */
@@ -35,5 +36,8 @@ struct xattr_list {
 int xattr_list_next(const struct xattr_list *list, size_t *pos,
 		    const char **ret_name, const void **ret_value,
 		    size_t *ret_size);
+
+/* Whether it can be read to its end. */
+bool xattr_list_is_whole(const struct xattr_list *list);
 
 #endif

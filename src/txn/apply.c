@@ -82,12 +82,8 @@ static int leave(struct apply *a, const struct op *op, bool back,
 		 struct hb_error *err)
 {
 	struct step_left left = { 0 };
+	struct hb_report report;
 	char place[64];
-	struct hb_report report = {
-		.kind = HB_REPORT_LEFT,
-		.resource = op->resource,
-		.path = op->path,
-	};
 	int r = step_leave(&a->steps[op->resource], op, back, &left, err);
 
 	if (r < 0)
@@ -95,8 +91,11 @@ static int leave(struct apply *a, const struct op *op, bool back,
 	(void)snprintf(place, sizeof(place), "undo/%s/%llu",
 		       a->sites[op->resource].name,
 		       (unsigned long long)op->slot);
-	report.text = left.has_old ? place : NULL;
-	report.n = left.has_new;
+	report = (struct hb_report){ .kind = HB_REPORT_LEFT,
+				     .resource = op->resource,
+				     .path = op->path,
+				     .text = left.has_old ? place : NULL,
+				     .n = left.has_new };
 	(void)report_send(a->txn->listener, &report);
 	a->n_left++;
 	(void)buf_add_fmt(&a->left, "%s%s", a->left.len ? ", " : "",
@@ -130,10 +129,7 @@ static int run_step(struct apply *a, const struct op *op, unsigned how,
 	return 0;
 }
 
-/*
- * With DIRS_ALONE an OP_DIRECTORY is opened on the way back, which is before
- * the others, and closed on the way forward, which is behind them.
- */
+/* DIRS_ALONE: opens directories before the way back, closes them after all. */
 static int run_one(struct apply *a, const struct op *op, unsigned how,
 		   struct hb_error *err)
 {

@@ -121,7 +121,7 @@ static int look_at_journal(struct look *l, struct hb_error *err)
 		return hb_pass(err, &why, r);
 	l->state.flight = flights[journal_head(journal)->kind];
 	l->state.id = journal_head(journal)->id;
-	r = journal_is_done(l->txn->session, journal_hash(journal), err);
+	r = journal_is_done(l->txn->session, journal_head(journal)->hash, err);
 	if (r == 1)
 		l->state.facts |= FACT_DONE;
 	return r < 0 ? r : 0;

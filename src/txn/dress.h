@@ -31,10 +31,7 @@ int dress_mode(const struct place *p, const struct object *now, mode_t mode,
 int dress_moved(const struct place *p, const struct object *now, mode_t mode,
 		struct timespec mtime, struct hb_error *err);
 
-/*
- * Whether a directory has those attributes that the operation changes as they
- * are before it, or with `after` as they are after it.  1, 0 or a failure.
- */
+/* Whether what it changes of a directory is as before it, or `after`: 1, 0. */
 int dress_has_attributes(const struct op *op, int fd, const struct object *now,
 			 bool after);
 

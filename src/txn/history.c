@@ -227,14 +227,14 @@ static bool ends_redo(enum journal_kind kind)
 
 int history_finish(struct apply *a, bool back, struct hb_error *err)
 {
-	bool forgets = ends_redo(journal_head(a->journal)->kind);
+	const struct journal_head *head = journal_head(a->journal);
 	int session = a->txn->session;
 	int r;
 
-	r = journal_is_done(session, journal_hash(a->journal), err);
+	r = journal_is_done(session, head->hash, err);
 	if (r == 0)
-		r = journal_write_done(session, journal_hash(a->journal), err);
-	if (r >= 0 && forgets)
+		r = journal_write_done(session, head->hash, err);
+	if (r >= 0 && ends_redo(head->kind))
 		r = history_forget_undone(session, err);
 	if (r < 0)
 		return r;
@@ -243,7 +243,7 @@ int history_finish(struct apply *a, bool back, struct hb_error *err)
 		return hb_fail(err, r, "cannot file the journal");
 	/* It is done whether or not these work. */
 	(void)sys_unlinkat(session, "journal.done", 0);
-	if (forgets)
+	if (ends_redo(head->kind))
 		(void)history_sweep(a->txn, NULL);
 	return 0;
 }
@@ -262,31 +262,23 @@ static int restamp(struct apply *a)
 	return dir < 0 ? dir : pass_a_tick(dir, name_of(head->id).s);
 }
 
-static int remove_journal(struct apply *a, bool is_filed)
+int history_abandon(struct apply *a, struct hb_error *err)
 {
+	bool is_filed = !ends_redo(journal_head(a->journal)->kind);
 	int session = a->txn->session;
 	int r = unlink_if_there(session, "journal.done");
 
 	if (r >= 0)
 		r = unlink_if_there(session, "journal.done.new");
-	if (r < 0)
-		return r;
 	/* Before the journal goes: it would not be done any more. */
-	r = is_filed ? restamp(a) : 0;
-	return r < 0 ? r : unlink_durably(session, "journal");
-}
-
-int history_abandon(struct apply *a, struct hb_error *err)
-{
-	bool is_filed = !ends_redo(journal_head(a->journal)->kind);
-	int r = remove_journal(a, is_filed);
-
+	if (r >= 0 && is_filed)
+		r = restamp(a);
+	if (r >= 0)
+		r = unlink_durably(session, "journal");
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove the journal");
 	/* Those of the transaction that was to be undone are still needed. */
-	if (is_filed)
-		return 0;
-	for (size_t i = 0; i < a->txn->n_resources; i++)
+	for (size_t i = 0; !is_filed && i < a->txn->n_resources; i++)
 		(void)site_remove(&a->sites[i], NULL);
 	return 0;
 }

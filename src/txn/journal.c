@@ -69,15 +69,13 @@ struct journal {
 	int fd;
 	uint32_t version;
 	struct journal_head head;
-	uint8_t hash[SHA256_SIZE];
 	uint64_t end; /* of the records */
 	uint64_t at;
 	uint8_t *window;
 	size_t room, filled;
 	uint64_t window_at;
-	uint64_t undo_bytes;
 	bool is_damaged;
-	uint64_t search; /* bytes that may yet be summed up to find records */
+	uint64_t search; /* then: bytes that may yet be summed up */
 };
 
 /*
@@ -284,36 +282,25 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 }
 
 /*
- * The length of the record at `at`, which stands at its end once more.  That
- * is read beside the window, which would go to and fro otherwise.
+ * Of a damaged journal: whether the length stands at the end once more, before
+ * a window is filled and a sum made for bytes that only look like a record.
  */
-static int read_length(struct journal *j, uint64_t at, uint32_t *ret_len)
+static int check_end(struct journal *j, uint64_t at, uint32_t len)
 {
 	uint8_t behind[4];
-	const uint8_t *p;
-	ssize_t n;
-	int r;
+	ssize_t n = sys_pread_full(j->fd, behind, sizeof(behind),
+				   at + BEFORE + len);
 
-	if (j->end < at + AROUND)
-		return -EBADMSG;
-	r = view(j, at, BEFORE, &p);
-	if (r < 0)
-		return r;
-	*ret_len = bytes_get32(p);
-	if (*ret_len < RECORD_MIN || *ret_len > JOURNAL_RECORD_MAX ||
-	    *ret_len > j->end - at - AROUND)
-		return -EBADMSG;
-	n = sizeof(behind);
-	if (at + AROUND + *ret_len <= j->window_at + j->filled)
-		memcpy(behind, p + BEFORE + *ret_len, sizeof(behind));
-	else
-		n = sys_pread_full(j->fd, behind, sizeof(behind),
-				   at + BEFORE + *ret_len);
 	if (n < 0)
 		return (int)n;
-	return n == sizeof(behind) && bytes_get32(behind) == *ret_len
-		       ? 0
-		       : -EBADMSG;
+	if (n != sizeof(behind) || bytes_get32(behind) != len)
+		return -EBADMSG;
+	if (len > j->search) {
+		j->at = j->end;
+		return -EBADMSG;
+	}
+	j->search -= len;
+	return 0;
 }
 
 /* The operation of the record at `at`, and where the record behind it is. */
@@ -324,14 +311,18 @@ static int read_op(struct journal *j, uint64_t at, uint64_t *ret_next,
 	uint32_t len;
 	int r;
 
-	r = read_length(j, at, &len);
+	if (j->end < at + AROUND)
+		return -EBADMSG;
+	r = view(j, at, BEFORE, &p);
 	if (r < 0)
 		return r;
-	if (len > j->search) {
-		j->at = j->end;
+	len = bytes_get32(p);
+	if (len < RECORD_MIN || len > JOURNAL_RECORD_MAX ||
+	    len > j->end - at - AROUND)
 		return -EBADMSG;
-	}
-	j->search -= len;
+	r = j->is_damaged ? check_end(j, at, len) : 0;
+	if (r < 0)
+		return r;
 	r = view(j, at, (size_t)len + AROUND, &p);
 	if (r < 0)
 		return r;
@@ -407,16 +398,6 @@ const struct journal_head *journal_head(const struct journal *j)
 	return &j->head;
 }
 
-const uint8_t *journal_hash(const struct journal *j)
-{
-	return j->hash;
-}
-
-uint64_t journal_undo_bytes(const struct journal *j)
-{
-	return j->undo_bytes;
-}
-
 static int read_head(struct journal *j)
 {
 	struct journal_head *o = &j->head;
@@ -477,29 +458,45 @@ static int check_all(struct journal *j)
 			return r;
 		sha256_add(&h, p, (size_t)(next - j->at));
 		if (op.old.type == ENTRY_FILE)
-			j->undo_bytes += op.old.size;
+			j->head.undo_bytes += op.old.size;
 	}
 	r = view(j, 0, HEAD_SIZE, &p);
 	if (r < 0)
 		return r;
 	sha256_add(&h, p, HEAD_SIZE);
-	sha256_end(&h, j->hash);
+	sha256_end(&h, j->head.hash);
 	journal_to_start(j);
-	return memcmp(j->hash, tail + 16, sizeof(j->hash)) != 0 ||
+	return memcmp(j->head.hash, tail + 16, SHA256_SIZE) != 0 ||
 			       n != j->head.n_ops
 		       ? -EBADMSG
 		       : 0;
 }
 
-/*
- * A reader of the file, which is taken; -ENOENT in its place is handed on.
- * Nothing but the owner is checked.
- */
-static int new_reader(int fd, struct journal **ret_journal,
-		      struct hb_error *err)
+/* A head that is damaged is none.  A version that is damage is not newer. */
+static int check_rests(struct journal *j)
 {
+	const uint8_t *p;
+	int r = read_head(j);
+
+	if (r == -HB_E_UNSUPPORTED && view(j, 0, HEAD_SIZE, &p) == 0 &&
+	    record_sum(p, 60) != bytes_get32(p + 60))
+		r = -EBADMSG;
+	if (r < 0 && r != -EBADMSG)
+		return r;
+	if (r < 0)
+		j->head = (struct journal_head){ .n_resources =
+							 JOURNAL_RESOURCE_MAX };
+	j->is_damaged = true;
+	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
+	return 0;
+}
+
+/* A reader of the file, which is taken; -ENOENT in its place is handed on. */
+static int new_reader(int fd, int (*check)(struct journal *j),
+		      struct journal **ret_journal, struct hb_error *err)
+{
+	auto_journal struct journal *j = NULL;
 	auto_fd int own = fd;
-	struct journal *j;
 	struct sys_attr a;
 	int r = fd < 0 ? fd : sys_attr_at(fd, "", &a);
 
@@ -515,58 +512,31 @@ static int new_reader(int fd, struct journal **ret_journal,
 		return hb_fail(err, -ENOMEM, "cannot read the journal");
 	j->fd = take_fd(&own);
 	j->end = a.size;
-	j->search = UINT64_MAX;
 	journal_to_start(j);
-	*ret_journal = j;
+	r = check(j);
+	if (r < 0)
+		return fail_read(j, r, err);
+	*ret_journal = take_ptr(&j);
 	return 0;
 }
 
 int journal_read(int fd, struct journal **ret_journal, struct hb_error *err)
 {
-	auto_journal struct journal *j = NULL;
-	int r;
-
-	r = new_reader(fd, &j, err);
-	if (r < 0)
-		return r;
-	r = check_all(j);
-	if (r < 0)
-		return fail_read(j, r, err);
-	*ret_journal = take_ptr(&j);
-	return 0;
+	return new_reader(fd, check_all, ret_journal, err);
 }
 
 int journal_open(int dir, const char *name, struct journal **ret_journal,
 		 struct hb_error *err)
 {
-	return journal_read(sys_openat(dir, name, READ_FLAGS, 0), ret_journal,
-			    err);
+	return new_reader(sys_openat(dir, name, READ_FLAGS, 0), check_all,
+			  ret_journal, err);
 }
 
 int journal_open_damaged(int dir, const char *name,
 			 struct journal **ret_journal, struct hb_error *err)
 {
-	auto_journal struct journal *j = NULL;
-	const uint8_t *p;
-	int r;
-
-	r = new_reader(sys_openat(dir, name, READ_FLAGS, 0), &j, err);
-	if (r < 0)
-		return r;
-	r = read_head(j);
-	/* A version that is damage itself is not a newer one. */
-	if (r == -HB_E_UNSUPPORTED && view(j, 0, HEAD_SIZE, &p) == 0 &&
-	    record_sum(p, 60) != bytes_get32(p + 60))
-		r = -EBADMSG;
-	if (r < 0 && r != -EBADMSG)
-		return fail_read(j, r, err);
-	if (r < 0)
-		j->head = (struct journal_head){ .n_resources =
-							 JOURNAL_RESOURCE_MAX };
-	j->is_damaged = true;
-	j->search = SEARCH_FREE + SEARCH_TIMES * j->end;
-	*ret_journal = take_ptr(&j);
-	return 0;
+	return new_reader(sys_openat(dir, name, READ_FLAGS, 0), check_rests,
+			  ret_journal, err);
 }
 
 void journal_free(struct journal *j)
@@ -594,8 +564,7 @@ int journal_write_done(int dir, const uint8_t hash[32], struct hb_error *err)
 	r = fd = sys_openat(dir, DONE_NEW, NEW_FLAGS, 0600);
 	if (r >= 0)
 		r = sys_write_all(fd, bytes, DONE_SIZE);
-	/* Uncertain or not: recovery finds every step done and says it again.
-	 */
+	/* Uncertain or not: recovery finds each step done and says it again. */
 	if (r >= 0)
 		r = publish(fd, dir, DONE_NEW, "journal.done", &uncertain);
 	return r < 0 ? hb_fail(err, r, "cannot say that it is done") : 0;

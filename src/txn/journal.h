@@ -41,6 +41,9 @@ struct journal_head {
 	uint64_t n_ops;
 	/* A time before the plan was made: late.h; zero: not told. */
 	struct timespec since;
+	/* Of a journal that was read: */
+	uint8_t hash[32];    /* over all of it: what "done" refers to */
+	uint64_t undo_bytes; /* of files that it replaces or deletes */
 };
 
 struct journal_writer;
@@ -100,9 +103,6 @@ static inline void journal_freep(struct journal **j)
 
 const struct journal_head *journal_head(const struct journal *j);
 
-/* The checksum over everything: what "done" refers to. */
-const uint8_t *journal_hash(const struct journal *j);
-
 void journal_to_start(struct journal *j);
 void journal_to_end(struct journal *j);
 
@@ -112,9 +112,6 @@ void journal_to_end(struct journal *j);
  */
 int journal_next(struct journal *j, struct op *ret_op, struct hb_error *err);
 int journal_prev(struct journal *j, struct op *ret_op, struct hb_error *err);
-
-/* The size of the files that it replaces or deletes: what undo has to keep. */
-uint64_t journal_undo_bytes(const struct journal *j);
 
 /*
  * "Done": DIR/journal.done says that the journal with this hash is finished.

@@ -21,11 +21,7 @@ enum op_kind {
 	OP_DELETE,    /* to the undo slot, a directory with all it holds */
 	OP_DIRECTORY, /* attributes of a directory that stays, and its times */
 	OP_LAYER,     /* only what is in the upper leaves it */
-	/*
-	 * Of a directory that is empty by then and cannot be moved.  It is
-	 * removed, and `new`, an empty copy of it in its source, comes back in
-	 * its place.
-	 */
+	/* An empty directory that cannot be moved; `new` is a copy of it. */
 	OP_REMOVE,
 	OP_KINDS /* one past the last */
 };
@@ -51,10 +47,7 @@ enum op_identity {
 	OP_RISES_APART = 1 << 10,
 	/* OP_DIRECTORY: of one with an OP_REMOVE, and `new` stands in for it */
 	OP_REMADE = 1 << 11,
-	/*
-	 * OP_REMOVE and OP_ADD of one path: what the other one has there is
-	 * gone when it is this one's turn.
-	 */
+	/* OP_REMOVE and OP_ADD of one path: the other's object is gone then. */
 	OP_SHARES = 1 << 12,
 	OP_IDENTITY_ALL = 0xf << 9
 };
@@ -74,10 +67,7 @@ enum op_effect {
 	OP_UPPER = 1 << 6,     /* a rollback: the "base" is the upper itself */
 	/* OP_DIRECTORY: only its likeness in the upper, with any base */
 	OP_IN_UPPER = 1 << 7,
-	/*
-	 * The replaced or deleted object has other names, and no program had
-	 * touched it: their new ctime is our doing.
-	 */
+	/* The old object has other names, whose new ctime is our doing. */
 	OP_LINKED = 1 << 8,
 	OP_EFFECT_ALL = (1 << 9) - 1
 };

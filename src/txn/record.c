@@ -92,18 +92,6 @@ static bool is_path_fine(const char *path, size_t n)
 	return next == path + n + (n > 0);
 }
 
-static bool is_list_fine(const struct xattr_list *list)
-{
-	const char *name;
-	const void *value;
-	size_t pos = 0, size;
-	int r;
-
-	while ((r = xattr_list_next(list, &pos, &name, &value, &size)) == 1)
-		;
-	return r == 0;
-}
-
 int record_decode(const void *payload, size_t size, uint32_t n_resources,
 		  struct op *ret_op)
 {
@@ -130,8 +118,8 @@ int record_decode(const void *payload, size_t size, uint32_t n_resources,
 	    !get_object(p + 32, &op.old) ||
 	    !get_object(p + 32 + OBJECT_SIZE, &op.new) ||
 	    !get_object(p + 32 + 2 * OBJECT_SIZE, &op.layer) ||
-	    !is_list_fine(&op.old_xattrs) || !is_list_fine(&op.new_xattrs) ||
-	    !op_is_legal(&op))
+	    !xattr_list_is_whole(&op.old_xattrs) ||
+	    !xattr_list_is_whole(&op.new_xattrs) || !op_is_legal(&op))
 		return -EBADMSG;
 	*ret_op = op;
 	return 0;

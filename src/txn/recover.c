@@ -11,11 +11,8 @@
  * Recovery
  * --------
  *
- * No journal: the base is as it was, and copies that were staged for one go.
- * A journal: its operations are run to their end, or with `back` to their
- * beginning, by the same loop as always.  The places of its objects show how
- * far each has got.  Recovery writes nothing of its own, so killing it leaves
- * what a killed commit leaves.
+ * The loop of every transaction, from wherever the objects lie.  It writes
+ * nothing of its own, so killing it leaves what a killed commit leaves.
  *
  * An operation that was not made yet cannot be made once another program has
  * changed its entry.  That turns it round, as it would have turned the commit.
@@ -30,7 +27,7 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 				   .back = back };
 	enum txn_recovered what = RECOVERED_NOTHING;
 	struct txn_state state;
-	struct run_locks locks;
+	auto_run_locks struct run_locks locks = { 0 };
 	int r;
 
 	r = run_lock(&locks, txn, err);
@@ -38,10 +35,8 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 		return r;
 	txn->n_left = 0;
 	r = txn_check(txn, &state, err);
-	if (r < 0) {
-		run_unlock(&locks);
+	if (r < 0)
 		return hb_fail(err, r, "cannot recover");
-	}
 	r = run_journal(&run, err);
 	if (r == -ENOENT)
 		r = 0;
@@ -52,7 +47,6 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 			    "the session");
 	if (r == 0)
 		r = history_sweep(txn, err);
-	run_unlock(&locks);
 	if (r < 0)
 		return hb_fail(err, r,
 			       txn->n_left ? "recovered, but for some"

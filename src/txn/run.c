@@ -26,6 +26,12 @@
  */
 #define LOCK_PAUSE 20 /* ms */
 
+static void release(struct run_locks *locks)
+{
+	while (locks->n > 0)
+		sys_close(locks->fds[--locks->n]);
+}
+
 /*
  * All of them or none, so that two who name their bases in another order do not
  * wait for each other.
@@ -41,8 +47,7 @@ static int lock_all(struct run_locks *locks, struct txn *txn, size_t *ret_at)
 		/* Who may not read it cannot be locked out, nor lock others. */
 		if (r == 0 || fd == -EACCES)
 			continue;
-		while (locks->n > 0)
-			sys_close(locks->fds[--locks->n]);
+		release(locks);
 		*ret_at = i;
 		return r;
 	}
@@ -80,8 +85,7 @@ int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err)
 
 void run_unlock(struct run_locks *locks)
 {
-	for (size_t i = 0; i < locks->n; i++)
-		sys_close(locks->fds[i]);
+	release(locks);
 	free(locks->fds);
 	*locks = (struct run_locks){ .n = 0 };
 }
@@ -159,7 +163,7 @@ static int finish(struct run_request *run, struct apply *a, bool back,
 	struct hb_error why = { 0 };
 	int r;
 
-	run->undo_bytes = back ? 0 : journal_undo_bytes(a->journal);
+	run->undo_bytes = back ? 0 : journal_head(a->journal)->undo_bytes;
 	r = history_finish(a, back, &why);
 	if (r < 0 && run->is_recovery) {
 		(void)hb_pass(err, &why, r);
@@ -205,7 +209,8 @@ static int run_opened(struct run_request *run, struct apply *a,
 	struct hb_error why = { 0 };
 	int done, r;
 
-	done = journal_is_done(a->txn->session, journal_hash(a->journal), err);
+	done = journal_is_done(a->txn->session, journal_head(a->journal)->hash,
+			       err);
 	if (done < 0)
 		return done;
 	if (run->back && !done) {

@@ -20,6 +20,7 @@ struct run_locks {
 /* -HB_E_BUSY: another session is at it, and was for all of txn->lock_wait. */
 int run_lock(struct run_locks *locks, struct txn *txn, struct hb_error *err);
 void run_unlock(struct run_locks *locks);
+#define auto_run_locks __attribute__((cleanup(run_unlock)))
 
 /* What tells others' changes to the base from ours; not the kind of base. */
 static inline struct conflict_rule run_rule(const struct txn *txn,

@@ -65,14 +65,6 @@ static int open_one(struct site *s, int which, bool make, struct hb_error *err)
 	return 0;
 }
 
-static bool is_one_dir(int a, int b)
-{
-	struct sys_attr x, y;
-
-	return sys_attr_at(a, "", &x) == 0 && sys_attr_at(b, "", &y) == 0 &&
-	       x.dev == y.dev && x.ino == y.ino;
-}
-
 int site_sync(const struct site *s)
 {
 	for (int i = 0; i < SITE_DIRS; i++) {
@@ -99,7 +91,7 @@ int site_open(struct site *s, const struct resource *resource, uint64_t id,
 		s->dirs[i] = -1;
 	if (resource->n_layers > 0)
 		s->upper.root = resource->layers[0];
-	s->is_one = is_one_dir(resource->spot, resource->dir);
+	s->is_one = sys_is_object(resource->spot, "", resource->dir);
 	s->has_labels =
 		sys_get_xattr(resource->base, "security.selinux", NULL, 0) > 0;
 	s->is_overlay =
@@ -192,7 +184,7 @@ static int cursor_move(struct cursor *c, const char *path, size_t len,
 	char *copy;
 	int fd;
 
-	if (c->path && c->len == len && memcmp(c->path, path, len) == 0)
+	if (c->path && strncmp(c->path, path, len) == 0 && c->path[len] == '\0')
 		return 0;
 	cursor_close(c);
 	copy = strndup(path, len);
@@ -205,7 +197,6 @@ static int cursor_move(struct cursor *c, const char *path, size_t len,
 		return hb_pass(err, &why, fd);
 	}
 	c->path = copy;
-	c->len = len;
 	c->fd = fd < 0 ? -1 : fd;
 	return 0;
 }
@@ -279,23 +270,23 @@ unsigned site_rises(const struct site *s, uint64_t nlink)
 	return nlink > 1 ? OP_RISES | OP_RISES_APART : OP_RISES;
 }
 
-/* One list for what the kernel tells and for an entry made of it. */
-#define OBJECT(of, its_type)                                                   \
-	(struct object)                                                        \
-	{                                                                      \
-		.type = (its_type), .mode = (of)->mode & 07777,                \
-		.uid = (of)->uid, .gid = (of)->gid, .ino = (of)->ino,          \
-		.size = (of)->size, .mtime = (of)->mtime, .btime = (of)->btime \
-	}
+struct object object_of(const struct entry *e)
+{
+	return (struct object){ .type = e->type,
+				.mode = e->mode,
+				.uid = e->uid,
+				.gid = e->gid,
+				.ino = e->ino,
+				.size = e->size,
+				.mtime = e->mtime,
+				.btime = e->btime };
+}
 
 struct object object_of_attr(const struct sys_attr *a)
 {
-	return OBJECT(a, entry_type_of(a->mode));
-}
+	struct entry e = entry_of_attr(a);
 
-struct object object_of(const struct entry *e)
-{
-	return OBJECT(e, e->type);
+	return object_of(&e);
 }
 
 int place_read(const struct place *p, struct object *ret, struct hb_error *err)
@@ -321,9 +312,4 @@ int site_open_dir(const struct cursor *in, const char *path,
 	if (in->root < 0)
 		return -ENOENT;
 	return access_open_below(in->root, path, strlen(path), O_PATH, err);
-}
-
-enum git_place site_git_root(const struct site *site)
-{
-	return site->resource->is_git ? GIT_TOP : GIT_OUTSIDE;
 }

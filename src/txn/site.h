@@ -2,27 +2,18 @@
 #ifndef HB_TXN_SITE_H
 #define HB_TXN_SITE_H
 
-#include "git/gitunit.h"
 #include "txn/op.h"
 #include "txn/txn.h"
 
 #include <stdint.h>
 
-/*
- * Where the objects of one resource lie during one transaction.
- *
- *	SPOT/undo/ID/SLOT	what was in the base
- *	SPOT/txn/ID/SLOT	copies that go into the base
- *	DIR/undo/ID/LSLOT	what was in the upper and is not needed there
- *	DIR/trash/ID		an upper that was rolled back
- *	DIR/txn/ID/SLOT		the empty one that took its place
- */
+/* Where the objects of one resource lie during one transaction. */
 enum site_dir {
-	SITE_SPOT_UNDO,
-	SITE_SPOT_TXN,
-	SITE_DIR_UNDO,
-	SITE_DIR_TXN,
-	SITE_DIR_TRASH,
+	SITE_SPOT_UNDO, /* SPOT/undo/ID/SLOT: objects of the base */
+	SITE_SPOT_TXN,	/* SPOT/txn/ID/SLOT: copies that go into the base */
+	SITE_DIR_UNDO,	/* DIR/undo/ID/LSLOT: objects of the upper */
+	SITE_DIR_TXN,	/* DIR/txn/ID/SLOT: the empty upper of a rollback */
+	SITE_DIR_TRASH, /* DIR/trash/ID: the upper that it took the place of */
 	SITE_DIRS
 };
 
@@ -31,7 +22,6 @@ struct cursor {
 	int root;
 	int fd;
 	char *path; /* NULL: none */
-	size_t len;
 };
 
 struct site {
@@ -85,10 +75,7 @@ int site_source(struct site *s, const struct op *op, struct place *ret,
 		struct hb_error *err);
 void site_undo(struct site *s, const struct op *op, struct place *ret);
 
-/*
- * The identity OP_RISES of an operation whose old object has that many names:
- * how it may look once it has moved.
- */
+/* The identity OP_RISES of an operation; the old object has `nlink` names. */
 unsigned site_rises(const struct site *s, uint64_t nlink);
 
 /* What lies there, by its raw attributes; ENTRY_NONE: nothing. */
@@ -104,8 +91,5 @@ struct object object_of(const struct entry *e);
 /* Opens the directory of an OP_DIRECTORY itself.  -ENOENT: not there. */
 int site_open_dir(const struct cursor *in, const char *path,
 		  struct hb_error *err);
-
-/* Where the resource's root is with regard to a repository. */
-enum git_place site_git_root(const struct site *site);
 
 #endif

@@ -411,11 +411,9 @@ static int settle(struct turn *t)
 		const struct object *o = &t->object[i];
 		int r = 0;
 
-		/* What returns to it is still to come, and its own attributes.
-		 */
-		if (t->holds[i] == H_OLD && op->kind == OP_REMOVE)
-			continue;
-		if (t->holds[i] == H_OLD && o->type == ENTRY_DIR)
+		/* Of an OP_REMOVE its own attributes are still to come. */
+		if (t->holds[i] == H_OLD && op->kind != OP_REMOVE &&
+		    o->type == ENTRY_DIR)
 			r = dress_moved(&t->place[i], o, op->old.mode,
 					op->old.mtime, t->err);
 		else if (t->holds[i] == H_NEW && i == AT_BASE)

@@ -13,10 +13,7 @@ struct step {
 	bool is_plain; /* no flags of renameat2 here; set when that is found */
 	bool is_recovery; /* after a crash: what changed since is not ours */
 	bool is_dressed;  /* some object's attributes were changed */
-	/*
-	 * Set by step_run() in a recovery: the operation is at its end, and
-	 * then another program put its own object in the place of ours.
-	 */
+	/* In a recovery: after its end a program put its own object there. */
 	bool is_left;
 };
 

@@ -226,7 +226,7 @@ static bool follow_index(struct reversal *v, struct op *op)
 	struct place p;
 
 	if (!op_moves(op) || op->new.type == ENTRY_NONE ||
-	    !git_is_index_path(site_git_root(s), op->path))
+	    !git_is_index_path(git_root(s->resource->is_git), op->path))
 		return false;
 	/* The index that returns, for a check the other way round. */
 	site_undo(s, op, &p);
@@ -252,7 +252,8 @@ static bool follow_index(struct reversal *v, struct op *op)
  */
 static bool stays(const struct reversal *v, const struct op *op)
 {
-	enum git_place root = site_git_root(&v->apply.sites[op->resource]);
+	enum git_place root =
+		git_root(v->apply.txn->resources[op->resource].is_git);
 	bool is_new = (op->effect & OP_IN_NEW) ||
 		      (op_moves(op) && op->old.type == ENTRY_NONE);
 

@@ -189,7 +189,7 @@ int way_copy(struct way *w, const struct change *c, struct op *op,
 		r = left < 0 ? left : place_read(&to, &op->new, err);
 	if (r < 0)
 		return r;
-	if (op->new.type == ENTRY_FILE || op->new.type == ENTRY_DIR)
+	if (entry_opens(op->new.type))
 		syncer_add(w->syncer, to.dir, to.name,
 			   op->new.type == ENTRY_FILE);
 	return 0;
@@ -245,7 +245,7 @@ int way_name_index(struct way *w, struct op *op, struct hb_error *err)
 	int r;
 
 	if (op->new.type != ENTRY_FILE ||
-	    !git_is_index_path(site_git_root(w->site), op->path))
+	    !git_is_index_path(git_root(w->site->resource->is_git), op->path))
 		return 0;
 	r = site_source(w->site, op, &at, err);
 	if (r == 0 && at.dir >= 0)

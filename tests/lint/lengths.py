@@ -14,9 +14,9 @@ from lint import Points, write_tree  # noqa: E402
 FILE_LINES = 800
 FUNCTION_LINES = 60
 NESTING = 4
-# What decides over the user's files once a plan is on disk.  The aim is 4 000.
+# What decides over the user's files once a plan is on disk: docs/decisions/0030.
 CORE = "op record journal site step dress apply run history recover".split()
-CORE_LINES = 4261
+CORE_LINES = 4000
 FOLDERS = ("src", "include", "tests", "bench", "tools", "docs")
 OUTSIDE_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 BLOCK = re.compile(r"(?:\)|\belse|\bdo) $")  # a literal has no space there

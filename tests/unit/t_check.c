@@ -49,7 +49,8 @@ static void plant_done(struct world *w)
 	struct hb_error err = { 0 };
 
 	CHECK_INT(journal_open(w->session, "journal", &journal, &err), 0);
-	CHECK_INT(journal_write_done(w->session, journal_hash(journal), &err),
+	CHECK_INT(journal_write_done(w->session, journal_head(journal)->hash,
+				     &err),
 		  0);
 	journal_free(journal);
 }

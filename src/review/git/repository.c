@@ -271,8 +271,7 @@ int repositories_find(struct hb_session *s, struct hb_changes *changes,
 		    resource->is_gone || change.kind == 't' ||
 		    change.kind == 'P')
 			continue;
-		r = note(ret, changes, &change,
-			 resource->is_git ? GIT_TOP : GIT_OUTSIDE);
+		r = note(ret, changes, &change, git_root(resource->is_git));
 		if (r < 0)
 			return hb_fail(err, r, WORD);
 	}
