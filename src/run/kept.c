@@ -220,21 +220,6 @@ int kept_describe(struct hb_session *session, struct run_session *ret,
 	return 0;
 }
 
-static void add_layers(struct run *run, const struct mounted *m)
-{
-	for (size_t i = 0; i < run->n_kept; i++) {
-		struct view_resource *to = &run->resources[run->n_direct + i];
-		const struct view_overlay *from = &m->overlays[i];
-
-		to->layers = from->layers;
-		to->n_layers = from->n_layers;
-		to->upper = from->upper;
-		to->work = from->work;
-		to->tree = from->tree;
-	}
-	run->request.is_volatile = !m->session->record.is_durable;
-}
-
 int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 {
 	int r;
@@ -244,11 +229,14 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 	r = places_make_data(run, err);
 	if (r >= 0)
 		r = carry_prepare(run, m->session, err);
-	if (r >= 0)
-		r = mounted_prepare(m, err);
 	if (r < 0)
 		return r;
-	add_layers(run, m);
+	m->resources = run->resources + run->n_direct;
+	m->n_resources = run->n_kept;
+	r = mounted_prepare(m, err);
+	if (r < 0)
+		return r;
+	run->request.is_volatile = !m->session->record.is_durable;
 	r = add_covers(run, m, err);
 	if (r >= 0)
 		r = places_cover(run, err);

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "box/box.h"
 #include "plan/plan.h"
+#include "plan/view.h"
 #include "session/alike_notes.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -60,26 +61,29 @@ static int hide(void *ctx, const char *path, struct hb_error *err)
 }
 
 /* The next one, of the resource `i`. */
-static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
+static int fill_layers(struct mounted *m, size_t i, struct hb_error *err)
 {
-	size_t at = m->n_overlays++;
+	size_t at = m->n_places;
 	const struct record_resource *resource =
 		&m->session->record.resources[i];
-	struct view_overlay *overlay = &m->overlays[at];
+	struct view_resource *to = &m->resources[at];
 	const struct strategy *strategy = NULL;
 	const char *tree = NULL;
 	char path[PATH_MAX];
 	int r;
 
-	overlay->source = resource->source;
-	overlay->inside = resource->inside;
+	if (at >= m->n_resources)
+		return hb_fail(err, -HB_E_STATE,
+			       "'%s' was not there a moment ago",
+			       resource->source);
+	m->n_places++;
 	m->places[at].source = resource->source;
 	m->places[at].inside = resource->inside;
-	r = session_layer_paths(m->session, i, &m->layers[at],
-				&overlay->n_layers, err);
+	r = session_layer_paths(m->session, i, &m->layers[at], &to->n_layers,
+				err);
 	if (r < 0)
 		return r;
-	overlay->layers = (const char *const *)m->layers[at];
+	to->layers = (const char *const *)m->layers[at];
 	r = shown_strategy(resource, &strategy, err);
 	if (r >= 0)
 		tree = strategy->show(resource);
@@ -87,17 +91,17 @@ static int fill_overlay(struct mounted *m, size_t i, struct hb_error *err)
 		r = session_store_path(m->session, i, tree, path, sizeof(path),
 				       err);
 	if (r >= 0 && tree)
-		r = plan_keep_text(m->plan, path, &overlay->tree, err);
+		r = plan_keep_text(m->plan, path, &to->tree, err);
 	if (r >= 0)
 		r = session_store_path(m->session, i, "upper", path,
 				       sizeof(path), err);
 	if (r >= 0)
-		r = plan_keep_text(m->plan, path, &overlay->upper, err);
+		r = plan_keep_text(m->plan, path, &to->upper, err);
 	if (r >= 0)
 		r = session_store_path(m->session, i, WORK, path, sizeof(path),
 				       err);
 	if (r >= 0)
-		r = plan_keep_text(m->plan, path, &overlay->work, err);
+		r = plan_keep_text(m->plan, path, &to->work, err);
 	if (r < 0 || !berth_is_used(resource))
 		return r;
 	r = berth_path_itself(&m->session->record, i, path, sizeof(path), err);
@@ -222,10 +226,9 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 		r = session_drop_alike_before_box(s, err);
 	if (r < 0)
 		return r;
-	m->overlays = calloc(n, sizeof(*m->overlays));
 	m->layers = calloc(n, sizeof(*m->layers));
 	m->places = calloc(n, sizeof(*m->places));
-	if (!m->overlays || !m->layers || !m->places)
+	if (!m->layers || !m->places)
 		return hb_fail(err, -ENOMEM, "cannot make the view");
 	r = hide_runtime(m, err);
 	if (r >= 0)
@@ -234,7 +237,7 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 		r = shown_before_box(s, add_held, m, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (!s->resources[i].is_gone)
-			r = fill_overlay(m, i, err);
+			r = fill_layers(m, i, err);
 	if (r >= 0)
 		gone_say_hidden(s);
 	return r;
@@ -246,7 +249,6 @@ void mounted_done(struct mounted *m)
 		free(m->layers[i]);
 	free(m->layers);
 	free(m->places);
-	free(m->overlays);
 	free(m->hidden);
 	free(m->held);
 	fd_closep(&m->door);
@@ -335,7 +337,7 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 			"cannot keep the session open: no control socket");
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
 	m->plan->places = m->places;
-	m->plan->n_places = m->n_overlays;
+	m->plan->n_places = m->n_places;
 	m->news = (struct news){ s->store->listener, s->record.name };
 	m->listener =
 		(struct hb_listener){ .hear = news_hear, .context = &m->news };

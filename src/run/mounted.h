@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct view_resource;
 
 /*
  * A box over the layers of a session: what it mounts, and what has to be done
@@ -22,26 +23,18 @@ struct hb_error;
  *	mounted_done()		in any case
  */
 
-/* A directory that is held back. */
-struct view_overlay {
-	const char *source; /* the real one */
-	const char *inside;
-	const char *const *layers; /* frozen ones, the lowest first */
-	size_t n_layers;
-	const char *upper, *work;
-	const char *tree; /* NULL; or what is shown instead, and written to */
-};
-
 /* Something of the host's that is shown as it is, read-only. */
 struct view_held {
 	const char *source, *inside;
 };
 
 struct mounted {
-	struct hb_session *session;    /* borrowed, with its lock */
-	struct plan *plan;	       /* borrowed; keeps the strings below */
-	struct view_overlay *overlays; /* by resource that is there */
-	size_t n_overlays;
+	struct hb_session *session; /* borrowed, with its lock */
+	struct plan *plan;	    /* borrowed; keeps the strings below */
+	/* In: the session's that are there, in its order.  Gets their layers.
+	 */
+	struct view_resource *resources;
+	size_t n_resources;
 	const char **hidden; /* places of ours that a resource would show */
 	size_t n_hidden;
 	struct view_held *held; /* what a copy leaves out */
@@ -56,8 +49,9 @@ struct mounted {
 	bool has_begun;		   /* mounted_end() has something to do */
 	int door;		   /* by which others get into the box; -1 */
 	char ***layers;		   /* by resource, the paths of frozen ones */
-	struct plan_place *places; /* by resource */
-	int runtime;		   /* live.h */
+	struct plan_place *places; /* by resource that is there */
+	size_t n_places;
+	int runtime; /* live.h */
 };
 
 #define MOUNTED_INIT                      \
@@ -66,7 +60,7 @@ struct mounted {
 		.door = -1, .runtime = -1 \
 	}
 
-/* `m` has session, plan and may_drop, and nothing else. */
+/* `m` has session, plan, resources and may_drop, and nothing else. */
 int mounted_prepare(struct mounted *m, struct hb_error *err);
 
 /*
