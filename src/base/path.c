@@ -26,6 +26,11 @@ int path_compare(const char *a, const char *b)
 	return rank(*a) - rank(*b);
 }
 
+bool path_is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 bool path_part_is(struct path_part part, const char *s)
 {
 	return strlen(s) == part.n && memcmp(part.s, s, part.n) == 0;

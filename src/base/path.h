@@ -77,6 +77,9 @@ bool path_next(const char **pos, struct path_part *ret);
  */
 int path_compare(const char *a, const char *b);
 
+/* Whether a name of a directory is its own or its parent's: "." or "..". */
+bool path_is_dots(const char *name);
+
 /* Whether the piece is exactly the string. */
 bool path_part_is(struct path_part part, const char *s);
 

@@ -80,24 +80,24 @@ static int cannot_keep(int fd, int r, struct hb_error *err)
 		       fd);
 }
 
-/* The flags of an open descriptor of that type, else -1. */
+/* The flags of an open descriptor of that type, else -EBADF. */
 static int look_at(int fd, mode_t type, struct stat *ret)
 {
 	int flags = sys_fd_flags(fd);
 
 	if (flags < 0 || flags & O_PATH || sys_fstat(fd, ret) < 0 ||
 	    (ret->st_mode & S_IFMT) != type)
-		return -1;
+		return -EBADF;
 	return flags;
 }
 
-/* The flags of a file that is only to be read, else -1. */
+/* The flags of a file that is only to be read, else -EBADF. */
 static int look_at_read(int fd, struct stat *ret)
 {
 	int flags = look_at(fd, S_IFREG, ret);
 
 	if (flags < 0 || ret->st_nlink == 0 || (flags & O_ACCMODE) != O_RDONLY)
-		return -1;
+		return -EBADF;
 	return flags;
 }
 

@@ -21,6 +21,7 @@
 #include "gate/scan/scan_change.h"
 #include "gate/tests.h"
 #include "git/objectstore.h"
+#include "tree/tree.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -43,8 +44,6 @@
 
 /* So much of the name of a reference is told. */
 #define REF_SHOWN 256
-
-#define PATH_SIZE ((size_t)256 << 20)
 
 /* Of what cannot be looked into, and of what git status does not see. */
 #define UNREAD_RULE "git-unread"
@@ -117,7 +116,7 @@ static int key_of(struct pass *p, const struct gate_rule *rule,
 static int is_news(struct pass *p, const struct gate_rule *rule,
 		   const char *path, const char *detail, struct hb_error *err)
 {
-	auto_buf struct buf key = BUF_INIT(PATH_SIZE);
+	auto_buf struct buf key = BUF_INIT(TREE_PATH_MAX);
 	int r;
 
 	if (!p->repository && (p->look.change.flags & CHANGE_GIT))
@@ -642,7 +641,7 @@ static int look_at_object(void *ctx, const struct history_entry *entry,
 			  struct objectstore *objects, struct hb_error *err)
 {
 	struct pass *p = ctx;
-	auto_buf struct buf path = BUF_INIT(PATH_SIZE);
+	auto_buf struct buf path = BUF_INIT(TREE_PATH_MAX);
 	size_t n = strlen(p->repository);
 	struct change c;
 	int r;
@@ -751,10 +750,10 @@ int gate_run(const struct gate_request *request, gate_found_fn found, void *ctx,
 			  .rules = request->rules,
 			  .found = found,
 			  .ctx = ctx,
-			  .path = BUF_INIT(PATH_SIZE),
-			  .folded = BUF_INIT(PATH_SIZE),
-			  .home = BUF_INIT(PATH_SIZE),
-			  .alias = BUF_INIT(PATH_SIZE),
+			  .path = BUF_INIT(TREE_PATH_MAX),
+			  .folded = BUF_INIT(TREE_PATH_MAX),
+			  .home = BUF_INIT(TREE_PATH_MAX),
+			  .alias = BUF_INIT(TREE_PATH_MAX),
 			  .seen = seen,
 			  .counts = counts };
 	int r;

@@ -8,6 +8,7 @@
 #include "store/berth.h"
 #include "store/store.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static int open_store(const struct peers *peers, int dir,
 	const struct hb_session *s = peers->session;
 
 	if (peers->resource >= other->n_resources)
-		return -1;
+		return -ENOENT;
 	return berth_open(other, peers->resource, dir,
 			  s->resources[peers->resource].base, NULL);
 }

@@ -247,11 +247,7 @@ static int no_session(const char *name, struct hb_error *err)
 
 bool store_leads_to(const struct hb_store *store, const char *name, int dir)
 {
-	struct sys_attr there, here;
-
-	return sys_attr_at(store->sessions, name, &there) == 0 &&
-	       sys_attr_at(dir, "", &here) == 0 && there.ino == here.ino &&
-	       there.dev == here.dev;
+	return sys_is_object(store->sessions, name, dir);
 }
 
 int store_open_session(const struct hb_store *store, const char *name,
@@ -285,8 +281,7 @@ int store_each_name(int dirfd, store_name_fn fn, void *ctx,
 			const struct k_dirent *e = (const void *)(block + at);
 
 			at += e->reclen;
-			if (strcmp(e->name, ".") == 0 ||
-			    strcmp(e->name, "..") == 0)
+			if (path_is_dots(e->name))
 				continue;
 			r = fn(ctx, e->name, err);
 			if (r < 0)

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/mode.h"
+#include "base/path.h"
 #include "changes/resource.h"
 #include "strategy/copy_place.h"
 #include "sys/attr.h"
@@ -163,7 +164,7 @@ static int mark_origin(int dir, const char *name, const struct entry *e,
 	auto_fd int fd = -1;
 	int r;
 
-	if (e->type != ENTRY_FILE && e->type != ENTRY_DIR)
+	if (!entry_opens(e->type))
 		return 0;
 	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
 	r = fd < 0 ? fd : 0;
@@ -405,8 +406,7 @@ static int hide_names(struct upper *u, int lower, int copy,
 			int r;
 
 			d = (const void *)(block + at);
-			if (strcmp(d->name, ".") == 0 ||
-			    strcmp(d->name, "..") == 0 ||
+			if (path_is_dots(d->name) ||
 			    sys_attr_at(copy, d->name, &a) != -ENOENT ||
 			    sys_attr_at(dir, d->name, &a) != -ENOENT)
 				continue;

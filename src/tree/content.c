@@ -6,6 +6,7 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,12 +128,10 @@ int content_find_dir(int root, const char *path, size_t len,
 	return fd;
 }
 
-#define PATH_SIZE ((size_t)256 << 20)
-
 void content_walk_init(struct content_walk *walk)
 {
 	*walk = (struct content_walk){ .dir = { .fd = -1 },
-				       .path = BUF_INIT(PATH_SIZE) };
+				       .path = BUF_INIT(TREE_PATH_MAX) };
 }
 
 int content_walk_leave(struct content_walk *walk, struct hb_error *err)

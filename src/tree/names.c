@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
 #include "sys/file.h"
@@ -226,11 +227,6 @@ static int collect(struct collector *c, const char *name, struct hb_error *err)
 	return 0;
 }
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int collect_dir(struct collector *c, int dir, char *block,
 		       struct hb_error *err)
 {
@@ -242,7 +238,7 @@ static int collect_dir(struct collector *c, int dir, char *block,
 			const struct k_dirent *e = (const void *)(block + at);
 
 			at += e->reclen;
-			if (is_dots(e->name))
+			if (path_is_dots(e->name))
 				continue;
 			/* Longer ones exist on no file system we know. */
 			if (strlen(e->name) > NAME_MAX)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/mode.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "sys/dir.h"
 #include "sys/durable.h"
@@ -27,7 +28,6 @@
 
 #define TREE_BLOCK	4096
 #define TREE_DEPTH_MAX	((size_t)1 << 20)
-#define TREE_PATH_MAX	((size_t)256 << 20)
 #define REMOVE_ATTEMPTS 8
 #define RESOLVE                                                                \
 	(K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS | K_RESOLVE_NO_MAGICLINKS | \
@@ -162,12 +162,6 @@ static int pop(struct walk *w, struct hb_error *err)
 	return 0;
 }
 
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' &&
-	       (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
-}
-
 /* The next name of the directory we are in; 1, or 0 at its end. */
 static int next_name(struct walk *w, const char **ret_name,
 		     struct hb_error *err)
@@ -190,7 +184,7 @@ static int next_name(struct walk *w, const char **ret_name,
 		e = (const void *)(w->block + w->at);
 		w->at += e->reclen;
 		w->stack[w->depth - 1].next = (off_t)e->off;
-		if (!is_dots(e->name)) {
+		if (!path_is_dots(e->name)) {
 			*ret_name = e->name;
 			return 1;
 		}

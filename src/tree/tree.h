@@ -6,6 +6,9 @@
 
 struct hb_error;
 
+/* The longest path below a directory that a walk keeps. */
+#define TREE_PATH_MAX ((size_t)256 << 20)
+
 /*
  * A walk through everything below one directory: by descriptor, never through a
  * link or across a mount.  Depth and size have no limit: one directory is open

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "sys/attr.h"
+#include "tree/tree.h"
 #include "txn/levels.h"
 #include "txn/preflight.h"
 
@@ -34,8 +35,6 @@
  * entry, and then itself.  If another directory replaces it, it stays and is
  * changed.
  */
-
-#define PATH_SIZE ((size_t)256 << 20)
 
 static bool is_below_new(const struct planner *p)
 {
@@ -421,8 +420,8 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 		.q = request,
 		.site = request->site,
 		.slot = request->first_slot,
-		.path = BUF_INIT(PATH_SIZE),
-		.skip = BUF_INIT(PATH_SIZE),
+		.path = BUF_INIT(TREE_PATH_MAX),
+		.skip = BUF_INIT(TREE_PATH_MAX),
 		.way = {
 			.site = request->site,
 			.syncer = request->syncer,

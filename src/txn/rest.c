@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/mode.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -14,6 +15,7 @@
 #include "tree/content.h"
 #include "tree/linked.h"
 #include "tree/overlay.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +32,7 @@
  * the base as ops.c says.  It is hidden as a whole.
  */
 
-#define PATH_SIZE  ((size_t)256 << 20)
 #define LEVELS_MAX ((size_t)1 << 20)
-#define OWNER_ALL  0700
 
 /* A directory of the rest that is being filled. */
 struct level {
@@ -171,7 +171,7 @@ static int copy(struct rest *t, size_t layer, const char *path, size_t len,
 	if (ret_entry->type == ENTRY_DIR) {
 		auto_fd int fd = sys_openat(to, name, O_PATH | O_NOFOLLOW, 0);
 
-		r = fd < 0 ? fd : sys_chmod_fd(fd, ret_entry->mode | OWNER_ALL);
+		r = fd < 0 ? fd : sys_chmod_fd(fd, ret_entry->mode | USER_ALL);
 		if (r == 0)
 			r = sys_remove_xattr(fd, OVERLAY_PREFIX "opaque");
 		if (r == -ENODATA || r == -EOPNOTSUPP)
@@ -279,8 +279,8 @@ static int see(struct rest *t, const struct change *c, struct hb_error *err)
 int rest_write(const struct rest_request *request, struct hb_error *err)
 {
 	struct rest t = { .q = request,
-			  .path = BUF_INIT(PATH_SIZE),
-			  .skip = BUF_INIT(PATH_SIZE),
+			  .path = BUF_INIT(TREE_PATH_MAX),
+			  .skip = BUF_INIT(TREE_PATH_MAX),
 			  .linked = { request->scratch, 'h', false } };
 	struct sys_attr top;
 	struct change c;

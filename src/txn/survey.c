@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "changes/filter.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 
 #define DIRS_MAX  ((uint64_t)1 << 28)
 #define LINKS_MAX ((size_t)1 << 20)
-#define PATH_SIZE ((size_t)256 << 20)
 
 struct link_count {
 	uint64_t group; /* 0: free */
@@ -265,7 +265,7 @@ static int look_at(struct pass *p, const struct change *c,
 int survey_run(struct survey *s, struct changes *changes,
 	       const struct txn_options *options, struct hb_error *err)
 {
-	struct pass p = { .survey = s, .path = BUF_INIT(PATH_SIZE) };
+	struct pass p = { .survey = s, .path = BUF_INIT(TREE_PATH_MAX) };
 	struct change c;
 	int r;
 

@@ -82,11 +82,6 @@ static bool is_settled(const struct run *run, const char *path)
 	return false;
 }
 
-static bool is_dots(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 static int look_at(struct closed *c, int dir, const char *path,
 		   const char *name, struct hb_error *err)
 {
@@ -123,7 +118,7 @@ static int read_dir(struct closed *c, int fd, const char *path,
 			const struct k_dirent *e = (const void *)(block + at);
 
 			at += e->reclen;
-			if (is_dots(e->name) || e->type == DT_LNK)
+			if (path_is_dots(e->name) || e->type == DT_LNK)
 				continue;
 			if (++c->n_entries > ENTRIES_MAX ||
 			    c->files.n + c->dirs.n >= HIDDEN_MAX)

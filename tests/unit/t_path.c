@@ -161,6 +161,8 @@ static void components_come_one_by_one(void)
 	CHECK(path_part_is(p, "d"));
 	CHECK(path_is_absolute("/x") && !path_is_absolute("x"));
 	CHECK(!path_is_absolute(""));
+	CHECK(path_is_dots(".") && path_is_dots(".."));
+	CHECK(!path_is_dots("") && !path_is_dots("...") && !path_is_dots(".a"));
 }
 
 static void the_order_is_that_of_a_walk(void)

@@ -93,8 +93,7 @@ static int hide_all(const struct hide *h, int dir, int host,
 			char path[PATH_MAX];
 
 			at += e->reclen;
-			if (strcmp(e->name, ".") == 0 ||
-			    strcmp(e->name, "..") == 0)
+			if (path_is_dots(e->name))
 				continue;
 			(void)snprintf(path, sizeof(path), "%.*s/%s",
 				       (int)parent.n, parent.s, e->name);

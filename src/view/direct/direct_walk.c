@@ -363,8 +363,7 @@ static int see_all(struct pass *p, const struct ahead *in, int dir,
 			int r = 0;
 
 			at += entry->reclen;
-			if (strcmp(entry->name, ".") != 0 &&
-			    strcmp(entry->name, "..") != 0)
+			if (!path_is_dots(entry->name))
 				r = see(p, in, dir, entry, err);
 			if (r < 0)
 				return r;
