@@ -5,8 +5,8 @@
 struct decision;
 
 /*
- * Adds the items of refs/stash and its log, which is a list of entries: new
- * ones of both sides are kept, the session's last, and what one side dropped is
+ * Adds the items of refs/stash and its log, which is a list of entries.  New
+ * ones of both sides are kept, the session's last.  What one side dropped is
  * dropped.  Before packed-refs is decided.
  */
 int stash_decide(struct decision *d);
