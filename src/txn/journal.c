@@ -282,8 +282,8 @@ static int view(struct journal *j, uint64_t offset, size_t n,
 }
 
 /*
- * Of a damaged journal: whether the length stands at the end once more, before
- * a window is filled and a sum made for bytes that only look like a record.
+ * Of a damaged journal: whether the length stands at the end once more.  Bytes
+ * that only look like a record cost no window and no sum.
  */
 static int check_end(struct journal *j, uint64_t at, uint32_t len)
 {
