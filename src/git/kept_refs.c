@@ -116,7 +116,7 @@ bool kept_refs_clash(const struct kept_refs *refs, const char *name)
 
 	if (has_below(refs, name))
 		return true;
-	for (size_t n = strcspn(name, "/"); name[n] && n < sizeof(above);
+	for (size_t n = strcspn(name, "/"); n < sizeof(above) && name[n];
 	     n += 1 + strcspn(name + n + 1, "/")) {
 		memcpy(above, name, n);
 		above[n] = '\0';
@@ -128,17 +128,18 @@ bool kept_refs_clash(const struct kept_refs *refs, const char *name)
 
 int kept_refs_add(struct kept_refs *refs, const char *name, const char *value)
 {
-	auto_free char *first = NULL;
-	auto_free char *second = NULL;
+	struct kept_ref ref;
 
 	if (refs->n == GITREFS_MAX || strlen(name) > GITREFS_NAME_MAX)
 		return -EFBIG;
-	first = strdup(name);
-	second = strdup(value);
-	if (!first || !second || grow(refs->refs, refs->n) < 0)
+	ref.name = strdup(name);
+	ref.value = strdup(value);
+	if (!ref.name || !ref.value || grow(refs->refs, refs->n) < 0) {
+		free(ref.name);
+		free(ref.value);
 		return -ENOMEM;
-	refs->refs[refs->n].name = take_ptr(&first);
-	refs->refs[refs->n++].value = take_ptr(&second);
+	}
+	refs->refs[refs->n++] = ref;
 	return 0;
 }
 

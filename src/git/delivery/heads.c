@@ -240,8 +240,8 @@ static int decide(struct decision *d, const struct unit *u,
 
 int heads_decide(struct decision *d)
 {
-	enum value_answer commit;
-	struct unit unit;
+	enum value_answer commit = VALUE_SETTLED;
+	struct unit unit = { 0 };
 	int r = find_pinned(d);
 
 	if (r >= 0)
