@@ -310,8 +310,9 @@ void terminal_stopped(struct terminal *t, int sig, int signals)
 
 /*
  * A key at the user's own terminal reaches the group that is in front, and the
- * kernel tells no other process.  So a command in front that died of the signal
- * of a key is taken to have got it from the key, unless we passed it on.
+ * kernel tells no other process.  A command in front may have died of the
+ * signal of a key.  Then a key is taken to have sent it, unless we passed it
+ * on.
  */
 bool terminal_typed(const struct terminal *t, int sig)
 {

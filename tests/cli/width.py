@@ -135,9 +135,25 @@ def raw_state(sh):
     same(sh.run(f"$HB_BIN state claude {path}").strip(), "{}")
 
 
+def harmless_state(sh):
+    """What an agent wrote does not reach the terminal as it is; a pipe gets it."""
+    path = os.environ["HOME"] + "/.claude/settings.json"
+    write(os.environ["HOME"] + "/.local/bin/claude", "#!/bin/sh\nprintf 'a\\033]0;x\\007\\302\\233b\\n' >~/.claude/settings.json\n")
+    same(hb("-q", "claude").returncode, 0)
+    same(sh.run(f"$HB_BIN state claude {path}").strip(), "a?]0;x??b")
+    same(hb("state", "claude", path).stdout, "a\033]0;x\007\u009bb\n")
+
+
+def no_session(sh):
+    """An empty list says so to a person, and nothing to a program."""
+    same(sh.run("$HB_BIN ls --state-dir ../none").strip(), "no sessions; holdback COMMAND begins one")
+    same(hb("ls", "--state-dir", "../none").stdout, "")
+
+
 def all_tests(tap, sh):
     prepare()
     one = tap.test
+    one("an empty list says so on a terminal alone", no_session, sh)
     for columns in WIDTHS:
         one(f"every command fits in {columns} columns", fits, sh, columns)
         one(f"the lines of a run fit in {columns} columns", run_fits, sh, columns)
@@ -148,6 +164,7 @@ def all_tests(tap, sh):
     one("the end of a run has colours, unless NO_COLOR is set", run_colours, sh)
     one("ls without a terminal cuts nothing", list_for_programs)
     one("the text of a carried file is shown as it is", raw_state, sh)
+    one("what an agent wrote does not speak to the terminal", harmless_state, sh)
     for name in (".local", ".claude"):
         shutil.rmtree(f"{os.environ['HOME']}/{name}", ignore_errors=True)
 

@@ -190,5 +190,8 @@ int cmd_ls(const struct cmd_call *call, struct hb_error *err)
 		return r;
 	if (doc.is_json)
 		json_end(&doc.json);
+	else if (row.n == 0 && hb_is_terminal(STDOUT_FILENO))
+		(void)buf_add_str(&doc.out,
+				  "no sessions; holdback COMMAND begins one\n");
 	return doc_end(&doc, err);
 }

@@ -2,18 +2,21 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "cli/commands/cmd_session.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "holdback/holdback.h"
 #include "holdback/state.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* `holdback state`. */
 
@@ -24,6 +27,28 @@ struct list {
 	size_t n;
 };
 
+/* What an agent wrote does not speak to the terminal. */
+static void add_text(const char *text, size_t n, struct buf *out)
+{
+	if (!hb_is_terminal(STDOUT_FILENO)) {
+		(void)buf_add(out, text, n);
+		return;
+	}
+	for (size_t i = 0; i < n;) {
+		uint32_t code = 0;
+		size_t len = utf8_next(text + i, n - i, &code);
+		bool is_shown = text[i] == '\n' || text[i] == '\t' ||
+				(len > 0 && !utf8_is_hidden(code));
+
+		len = len > 0 ? len : 1;
+		if (is_shown)
+			(void)buf_add(out, text + i, len);
+		else
+			(void)buf_add_char(out, '?');
+		i += len;
+	}
+}
+
 static int list_one(void *ctx, const struct hb_state_file *file,
 		    struct hb_error *err)
 {
@@ -32,7 +57,7 @@ static int list_one(void *ctx, const struct hb_state_file *file,
 
 	list->n++;
 	if (file->text && !doc->is_json) {
-		(void)buf_add(&doc->out, file->text, file->size);
+		add_text(file->text, file->size, &doc->out);
 		return doc_flow(doc, err);
 	}
 	if (!doc->is_json &&
