@@ -8,7 +8,6 @@ bytes that lie in these, and by the requests that the model got.
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -18,84 +17,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # pylint: disable=wrong-import-position
 from pty_shell import Failed, Tap, same  # noqa: E402
 import kinds  # noqa: E402
+import logins  # noqa: E402
 import model  # noqa: E402
 import screen  # noqa: E402
-
-HOLDBACK = os.environ["HB_BIN"]
-SECONDS = 120
-
-
-class Side:
-    """A home with a project in it, and the model that its agent talks to."""
-
-    def __init__(self, kind, name, directory):
-        self.kind = kind
-        self.home = os.path.join(os.environ["HOME"], name)
-        self.project = os.path.join(self.home, "p")
-        self.path = f"{directory}/bin:{os.environ['PATH']}"
-        self.model = model.Model()
-        self.temporary = os.path.join(os.environ["TMPDIR"], name)
-        os.makedirs(self.temporary)
-        os.makedirs(self.project)
-        self.git("init", "-q")
-        self.write("README", "a project\n")
-        for path, text in kind.files(self.model.url).items():
-            self.write(path, text)
-        self.git("add", ".")
-        self.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "first")
-
-    def write(self, path, text):
-        path = os.path.join(self.project, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-
-    def environment(self):
-        env = {"HOME": self.home, "PATH": self.path, "TERM": "xterm-256color",
-               "SHELL": "/bin/bash", "LC_ALL": "C.UTF-8", "USER": os.environ["USER"],
-               "LOGNAME": os.environ["USER"], "TMPDIR": self.temporary}  # fmt: skip
-        return dict(env, **self.kind.variables(self.model.url))
-
-    def call(self, words):
-        """Runs a command in the project; what it printed, and its status."""
-        try:
-            return subprocess.run(words, cwd=self.project, env=self.environment(), check=False,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, timeout=SECONDS, text=True)  # fmt: skip
-        except subprocess.TimeoutExpired as slow:
-            printed = (slow.stdout or b"").decode(errors="replace")
-            raise Failed(f"no end after {SECONDS} s: {words}\n{printed}\n{self.told()}") from slow
-
-    def git(self, *words):
-        done = self.call(["git", *words])
-        if done.returncode != 0:
-            raise Failed(done.stdout)
-        return done.stdout
-
-    def prompt(self, story):
-        return f"Please tell the story {story} in {self.project}: go on to its end"
-
-    def told(self):
-        """The last requests, for the reader of a failure."""
-        return "\n".join(json.dumps(request)[:600] for request in self.model.requests[-6:])
-
-    def tree(self):
-        """The project's files: name, mode, bytes; without git's own."""
-        found = {}
-        for folder, folders, names in os.walk(self.project):
-            if folder == self.project:
-                folders.remove(".git")
-            for name in names:
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    text = file.read().decode(errors="replace")
-                found[os.path.relpath(path, self.project)] = (oct(os.stat(path).st_mode), text)
-        return found
-
-    def remove(self):
-        self.model.__exit__()
-        shutil.rmtree(self.home)
-        shutil.rmtree(self.temporary)
+from sides import HOLDBACK, Side  # noqa: E402
 
 
 class Bed:
@@ -106,6 +31,7 @@ class Bed:
         self.kind = kind or kinds.ALL[name]
         self.outside = Side(self.kind, "outside", directory)
         self.inside = Side(self.kind, "inside", directory)
+        self.asked = []  # of the first screen outside
 
     def work(self, side, story, words, before=()):
         """The agent does a story, and says so to the model by its tool results."""
@@ -171,28 +97,50 @@ class Bed:
         """Whether this holdback keeps an agent's state for the next run."""
         return self.inside.call([HOLDBACK, "help", "state"]).returncode == 0
 
-    def on_screen(self, side, before=()):
-        words = [*before, self.name, *self.kind.screen(side.model.url, side.prompt("screen"))]
+    def on_screen(self, side, story, before=()):
+        """The agent does a story full-screen; the questions that it asked."""
+        words = [*before, self.name, *self.kind.screen(side.model.url, side.prompt(story))]
         socket = os.path.join(side.temporary, "tmux")
-        self.kind.stand_in(side.home)
-        shown = screen.Screen(socket, side.project, side.environment(), words)
-        last = len(model.STORIES["screen"])
+        env = side.environment()
+        for name in self.kind.NOT_ON_SCREEN:
+            env.pop(name, None)
+        last = len(model.STORIES[story])
+        shown = screen.Screen(socket, side.project, env, words)
         try:
             shown.run_until(
-                lambda: any(r["step"] == last for r in side.model.steps("screen")),
+                lambda: any(r["step"] == last for r in side.model.steps(story)),
                 self.kind.DIALOGS,
             )
             shown.quit(self.kind.QUIT)
+        except screen.Ended as why:
+            # Its user starts it again; the question is not asked again then.
+            if not self.kind.RESTARTS or self.kind.RESTARTS not in str(why):
+                raise Failed(f"{why}\n{side.told()}") from why
+            same(self.on_screen(side, story, before), [])
         except Failed as why:
             raise Failed(f"{why}\n{side.told()}") from why
         finally:
             shown.close()
+        return shown.asked
+
+    def screen_outside(self):
+        self.kind.stand_in(self.outside.home)
+        self.asked = self.on_screen(self.outside, "screen")
+        same([words for words in self.kind.MUST_ASK if words not in self.asked], [])
 
     def screen_inside(self):
         before = self.inside.tree()
-        self.on_screen(self.inside, [HOLDBACK])
+        self.kind.stand_in(self.inside.home)
+        asked = self.on_screen(self.inside, "screen", [HOLDBACK])
         same(self.inside.tree(), before)
         self.commit()
+        same(sorted(asked), sorted(self.asked))
+
+    def second_screen(self, side, before=()):
+        """What was answered is not asked again."""
+        same(self.on_screen(side, "twice", before), [])
+        if side is self.inside:
+            self.commit()
 
     def questions(self):
         """Both models were asked the same, and nothing that they do not know."""
@@ -234,8 +182,10 @@ def soak(tap, bed):
         tap.skip(f"{name} works full-screen", "there is no tmux")
         return
     name += bed.kind.STAND_IN
-    tap.test(f"{name} works full-screen outside of holdback", bed.on_screen, bed.outside)
-    tap.test(f"{name} works full-screen inside, and its bytes are committed", bed.screen_inside)
+    tap.test(f"{name} works full-screen outside of holdback", bed.screen_outside)
+    tap.test(f"{name} works full-screen inside, and asks what it asks outside", bed.screen_inside)
+    tap.test(f"{name} asks no question twice outside", bed.second_screen, bed.outside)
+    tap.test(f"{name} asks no question twice inside", bed.second_screen, bed.inside, [HOLDBACK])
 
 
 def run(name):
@@ -250,4 +200,6 @@ def run(name):
         stories(tap, bed)
     finally:
         bed.remove()
+    if os.environ.get("HB_SOAK") == "1" and bed.kind.LOGIN:
+        logins.stories(tap, name, bed.kind, found["directory"])
     return tap.done()

@@ -8,6 +8,8 @@ the agents' own variables and settings.
 import json
 import os
 
+import issuer
+
 
 class Kind:
     """What most agents have in common."""
@@ -23,13 +25,36 @@ class Kind:
         return cls.first(url, prompt)
 
     @staticmethod
+    def login_variables(_):
+        """Variables of the story of a login."""
+        return {}
+
+    @staticmethod
     def stand_in(home):
         """Files that the first screens would leave, where no test can pass them."""
 
     # What of its screens a file stands in for: a part of the test's name.
     STAND_IN = ""
+    # Variables that would answer a question of the screen.
+    NOT_ON_SCREEN = ()
     # Full-screen: words that a screen may show, and the keys that answer them.
     DIALOGS = {}
+    # Its words where it ends inside instead of starting itself again.
+    RESTARTS = ""
+    # Of these the ones that the first screen shows in any case.
+    MUST_ASK = ()
+    # The file of its login below the home; "": no story of a login.
+    LOGIN = ""
+    LOGIN_STAND_IN = ""
+    # On its screen, and what that shows after it.
+    LOGIN_DIALOGS = {}
+    LOGIN_DONE = ""
+    # What the model sees of it, and the variables that would stand in for it.
+    TOKEN = ""
+    KEYS = ()
+    # Whether its conversations go on outside, and the words that go on inside.
+    SHARED = False
+    RESUME = ""
     # Keys that end it, one after another.
     QUIT = ("C-c", "C-c", "C-d")
 
@@ -56,7 +81,7 @@ class Claude(Kind):
 
     @staticmethod
     def screen(_, prompt):
-        return ["--permission-mode", "acceptEdits", "--allowedTools=Write,Edit,Bash", "--", prompt]
+        return ["--dangerously-skip-permissions", "--", prompt]
 
     @staticmethod
     def stand_in(home):
@@ -70,12 +95,32 @@ class Claude(Kind):
             json.dump(dict(known, hasCompletedOnboarding=True), file)
 
     STAND_IN = ", with a stand-in for its welcome,"
+    CHOSEN = r"?❯ (\d\. )?Yes"
     DIALOGS = {
         "Choose the text style": ("Enter",),
-        "Do you want to use this API key": ("Up", "Enter"),
+        "Do you want to use this API key": ("Up", CHOSEN, "Enter"),
         "Press Enter to continue": ("Enter",),
-        "Yes, I trust": ("Down", "Enter"),
+        "Yes, I trust": ("Down", CHOSEN, "Enter"),
+        "Yes, I accept": ("Down", CHOSEN, "Enter"),
     }
+    MUST_ASK = ("Do you want to use this API key", "Yes, I trust", "Yes, I accept")
+
+    @classmethod
+    def login(cls, _):
+        """A process inside writes the file as the documents have it."""
+        tokens = {"accessToken": cls.TOKEN, "refreshToken": "sk-ant-ort01-story",
+                  "expiresAt": issuer.YEAR_2099 * 1000, "scopes": ["user:inference"],
+                  "subscriptionType": "max"}  # fmt: skip
+        text = json.dumps({"claudeAiOauth": tokens})
+        return ["run", "--profile", "claude", "--", "sh", "-ec",
+                f"umask 077; mkdir -p ~/.claude; printf %s '{text}' >~/{cls.LOGIN}"]  # fmt: skip
+
+    LOGIN = ".claude/.credentials.json"
+    LOGIN_STAND_IN = ", with a stand-in for its login,"
+    TOKEN = "sk-ant-oat01-story"
+    KEYS = ("ANTHROPIC_API_KEY",)
+    SHARED = True
+    RESUME = "holdback -c claude -c"
 
 
 class Codex(Kind):
@@ -88,7 +133,9 @@ class Codex(Kind):
     @staticmethod
     def options(url):
         return ["-c", f'openai_base_url="{url}/v1"', "-c", "check_for_update_on_startup=false",
-                "-c", "analytics.enabled=false"]  # fmt: skip
+                "-c", "analytics.enabled=false", "-c", "features.apps=false",
+                "-c", "features.plugins=false",
+                "-c", "features.enable_request_compression=false"]  # fmt: skip
 
     @classmethod
     def first(cls, url, prompt):
@@ -114,20 +161,30 @@ class Codex(Kind):
         "Press Enter to continue": ("Enter",),
         "press enter to continue": ("Enter",),
     }
+    MUST_ASK = ("Sign in with ChatGPT", "Paste or type your API key")
+
+    @staticmethod
+    def login(url):
+        """With a code that its user would type at the issuer."""
+        return ["codex", "login", "--device-auth", "--experimental_issuer", url]
+
+    LOGIN = ".codex/auth.json"
+    TOKEN = issuer.CODEX_TOKEN
+    KEYS = ("CODEX_API_KEY",)
+    RESUME = "holdback codex resume --last"
 
 
 class Opencode(Kind):
     """OpenCode: a provider of its own, by the variable for configuration."""
 
-    @staticmethod
-    def variables(url):
-        models = {"story-1": {"name": "Story 1"}}
-        provider = {"npm": "@ai-sdk/openai-compatible", "name": "Story", "models": models,
-                    "options": {"baseURL": f"{url}/v1", "apiKey": "sk-story"}}  # fmt: skip
-        settings = {"model": "story/story-1", "small_model": "story/story-1", "autoupdate": False,
-                    "share": "disabled", "provider": {"story": provider}}  # fmt: skip
+    SETTINGS = {"model": "story/story-1", "small_model": "story/story-1", "autoupdate": False,
+                "share": "disabled"}  # fmt: skip
+
+    @classmethod
+    def variables(cls, url):
+        provider = issuer.opencode_provider(url, "sk-story")
         return {
-            "OPENCODE_CONFIG_CONTENT": json.dumps(settings),
+            "OPENCODE_CONFIG_CONTENT": json.dumps(dict(cls.SETTINGS, provider={"story": provider})),
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
@@ -146,6 +203,19 @@ class Opencode(Kind):
     def screen(_, prompt):
         return ["--prompt", prompt]
 
+    @classmethod
+    def login_variables(cls, _):
+        """The provider comes with the login, from the server."""
+        return {"OPENCODE_CONFIG_CONTENT": json.dumps(cls.SETTINGS)}
+
+    @staticmethod
+    def login(url):
+        return ["opencode", "auth", "login", url]
+
+    LOGIN = ".local/share/opencode/auth.json"
+    TOKEN = issuer.TOKEN
+    RESUME = "holdback opencode -c"
+
 
 class Gemini(Kind):
     """Gemini CLI: the project says how to log in, which no variable does."""
@@ -159,14 +229,23 @@ class Gemini(Kind):
             "GEMINI_TELEMETRY_ENABLED": "false",
         }
 
-    @staticmethod
-    def files(_):
-        settings = {
-            "security": {"auth": {"selectedType": "gemini-api-key"}},
-            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-            "privacy": {"usageStatisticsEnabled": False},
-        }
-        return {".gemini/settings.json": json.dumps(settings)}
+    SETTINGS = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+    }
+
+    @classmethod
+    def files(cls, _):
+        return {".gemini/settings.json": json.dumps(cls.SETTINGS)}
+
+    @classmethod
+    def stand_in(cls, home):
+        """Those of a project that is not trusted yet do not count."""
+        path = os.path.join(home, ".gemini", "settings.json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(cls.SETTINGS, file)
 
     @staticmethod
     def first(_, prompt):
@@ -179,6 +258,28 @@ class Gemini(Kind):
     @staticmethod
     def screen(_, prompt):
         return ["--yolo", "-i", prompt]
+
+    NOT_ON_SCREEN = ("GEMINI_CLI_TRUST_WORKSPACE",)
+    DIALOGS = {"Do you trust": ("Enter",)}
+    MUST_ASK = ("Do you trust",)
+    RESTARTS = "is restarting to apply the trust changes"
+
+    @staticmethod
+    def login_variables(_):
+        """No keyring of the machine."""
+        return {"GEMINI_FORCE_FILE_STORAGE": "true"}
+
+    @staticmethod
+    def login(_):
+        return ["gemini"]
+
+    LOGIN = ".gemini/gemini-credentials.json"
+    TOKEN = issuer.TOKEN
+    LOGIN_DIALOGS = {"Enter Gemini API Key": (TOKEN, "Enter")}
+    LOGIN_DONE = "Type your message"
+    KEYS = ("GEMINI_API_KEY",)
+    SHARED = True
+    RESUME = "holdback -c gemini --resume latest"
 
 
 ALL = {"claude": Claude, "codex": Codex, "opencode": Opencode, "gemini": Gemini}

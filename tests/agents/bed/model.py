@@ -25,6 +25,7 @@ import threading
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # pylint: disable=wrong-import-position
+import issuer  # noqa: E402
 import protocols  # noqa: E402
 
 PROMPT = re.compile(r"\bstory (\w+) in (\S+):")
@@ -45,6 +46,12 @@ STORIES = {
     "screen": [
         ["write", "screen.txt", "five\n"],
         ["shell", "cat screen.txt screen.txt >screen2.txt"],
+    ],
+    "twice": [
+        ["write", "twice.txt", "six\n"],
+    ],
+    "outside": [
+        ["write", "outside.txt", "seven\n"],
     ],
 }
 
@@ -157,7 +164,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self):
         """One request: noted, then answered."""
         path = self.path.partition("?")[0]
-        fact = {"method": self.command, "path": path}
+        fact = {"method": self.command, "path": path, "key": issuer.key_of(self.headers)}
         if self.headers.get("Upgrade", "").lower() == "websocket":
             self.server.model.note(dict(fact, answer="no websocket"))
             self.close_connection = True
@@ -169,7 +176,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer_json({"error": {"message": "unknown path"}}, 404)
         if action in protocol.FIXED:
             self.server.model.note(dict(fact, answer=action))
-            return self.answer_json(protocol.FIXED[action])
+            fixed = protocol.FIXED[action]
+            return self.answer_json(fixed(self.server.model.url) if callable(fixed) else fixed)
         try:
             asked = json.loads(body)
             talk = protocol.read(asked)

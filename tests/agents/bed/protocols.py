@@ -9,6 +9,8 @@ import json
 import re
 import uuid
 
+import issuer
+
 # Dates far in the past: no agent takes anything for newer than what it has.
 EPOCH = 1700000000
 
@@ -384,7 +386,7 @@ class Gemini:
         yield event(None, cls.whole(asked, reply))
 
 
-ALL = (Messages, Responses, Completions, Gemini)
+ALL = (Messages, Responses, Completions, Gemini, issuer.Issuer)
 
 
 def fresh(kind):

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A full-screen program in tmux, which answers what it asks of a terminal."""
 
+import re
 import subprocess
 import time
 
 from pty_shell import Failed
 
 SECONDS = 200
+PATIENCE = 3
 BETWEEN_KEYS = 0.3  # a program that draws a screen drops what comes at once
+
+
+class Ended(Failed):
+    """The program ended before its work did."""
 
 
 class Screen:
@@ -17,6 +23,7 @@ class Screen:
         self.command = ["tmux", "-S", socket, "-f", "/dev/null"]
         self.env = {"PATH": env["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
         self.log = []
+        self.asked = []  # the dialogs that came up
         clean = ["env", "-i", *(f"{name}={value}" for name, value in env.items())]
         self.tmux("new-session", "-d", "-x", "120", "-y", "40", "-c", folder, *clean,
                   "TERM=tmux-256color", *words, ";", "set-option", "remain-on-exit", "on")  # fmt: skip
@@ -34,8 +41,22 @@ class Screen:
     def has_ended(self):
         return (self.tmux("display-message", "-p", "#{pane_dead}") or "1").strip() == "1"
 
+    def shows(self, pattern):
+        """Waits a moment until it does: it may have dropped a key."""
+        deadline = time.monotonic() + PATIENCE
+        while not re.search(pattern, self.text()):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.1)
+        return True
+
     def press(self, *keys):
+        """Keys, and after a question mark what has to be shown before the next one."""
         for key in keys:
+            if key.startswith("?"):
+                if not self.shows(key[1:]):
+                    return
+                continue
             self.log.append(key)
             self.tmux("send-keys", key)
             time.sleep(BETWEEN_KEYS)
@@ -46,23 +67,30 @@ class Screen:
         while not is_done():
             text = self.text()
             if self.has_ended():
-                raise Failed(f"it ended before the story did; keys: {self.log}\n{text}")
+                raise Ended(f"it ended before the story did; keys: {self.log}\n{text}")
             for words, keys in dialogs.items():
                 if words in text:
+                    if words not in self.asked:
+                        self.asked.append(words)
                     self.press(*keys)
             if time.monotonic() > deadline:
                 raise Failed(f"no end of the story; keys: {self.log}\n{text}")
             time.sleep(1)
 
-    def quit(self, keys):
-        """Presses keys until the program has ended."""
+    def quit(self, keys, dialogs=None):
+        """Presses keys until the program has ended, or those of a dialog."""
         deadline = time.monotonic() + SECONDS
         number = 0
         while not self.has_ended():
             if time.monotonic() > deadline:
                 raise Failed(f"it does not end; keys: {self.log}\n{self.text()}")
-            self.press(keys[number % len(keys)])
-            number += 1
+            text = self.text()
+            found = [answer for words, answer in (dialogs or {}).items() if words in text]
+            if found:
+                self.press(*found[0])
+            else:
+                self.press(keys[number % len(keys)])
+                number += 1
             time.sleep(0.5)
 
     def close(self):
