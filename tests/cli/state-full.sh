@@ -58,10 +58,16 @@ for kind in bytes names; do
 	esac
 	agent "echo $kind >~/.claude/answer; printf '%s' '$(login "new-$kind" $far)' >~/.claude/t
 		mv ~/.claude/t ~/.claude/.credentials.json; $fill" 2>/dev/null
-	like "a full disk is said when a run ends without $kind" "$(cat "$work/.stderr")" \
-		"*the disk is full: the login and the agent's state stay in the session; make room*"
-	is "the host's login is whole on a disk without $kind" \
-		"$(flat "$file")" "$(login old $due)"
+	# The end of a box gives names back, and they may be enough for a login.
+	case $kind:$(flat "$file") in
+	names:"$(login new-names $far)") ;;
+	*)
+		like "a full disk is said when a run ends without $kind" "$(cat "$work/.stderr")" \
+			"*the disk is full: the login and the agent's state stay in the session; make room*"
+		is "the host's login is whole on a disk without $kind" \
+			"$(flat "$file")" "$(login old $due)"
+		;;
+	esac
 	rm -rf "$work/disk/ballast" "$work/disk/names"
 	"$HB_BIN" ls >/dev/null 2>&1
 	is "after room was made the login is published, without $kind" \

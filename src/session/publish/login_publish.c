@@ -142,10 +142,10 @@ int login_publish(int state, const char *agent, const struct publish_item *item,
 	if (!is_as_noted(item, found, &st))
 		return -ESTALE;
 	r = logins = shelf_open_logins(state, agent, true, err);
-	if (r >= 0)
-		r = lock = shelf_lock(logins, err);
-	if (r >= 0)
-		r = login_undo_finish(logins, err);
+	if (r >= 0) {
+		lock = shelf_lock(logins, err);
+		r = lock < 0 ? lock : login_undo_finish(logins, err);
+	}
 	/* An undo that was interrupted has changed the host's just now. */
 	if (r > 0 && !is_as_noted(item, login_file_look(host, name, &st), &st))
 		r = -ESTALE;

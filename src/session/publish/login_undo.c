@@ -226,10 +226,11 @@ int login_undo(int state, const char *agent, uint64_t *ret_n,
 	if (logins == -ENOENT)
 		return hb_fail(err, -HB_E_STATE,
 			       "no login of '%.64s' was published", agent);
-	r = logins < 0 ? logins : (lock = shelf_lock(logins, err));
+	if (logins < 0)
+		return logins;
+	lock = shelf_lock(logins, err);
 	/* The user has asked for this one before. */
-	if (r >= 0)
-		r = login_undo_finish(logins, err);
+	r = lock < 0 ? lock : login_undo_finish(logins, err);
 	if (r == 0) {
 		r = begin(&undo, agent, err);
 		if (r >= 0)
