@@ -66,7 +66,7 @@ int sys_attr_at(int dirfd, const char *name, struct sys_attr *ret_attr)
 
 bool sys_is_object(int dirfd, const char *name, int fd)
 {
-	struct sys_attr there, here;
+	struct sys_attr there = { 0 }, here = { 0 };
 
 	return sys_attr_at(dirfd, name, &there) >= 0 &&
 	       sys_attr_at(fd, "", &here) >= 0 && there.ino == here.ino &&
