@@ -55,13 +55,19 @@ void refname_add_component(struct buf *out, const char *text)
 
 	for (; *text && out->len - start < COMPONENT_MAX; text++) {
 		bool is_start = out->len == start;
-		char last = is_start ? '.' : out->data[out->len - 1];
-		bool is_bad = is_bad_char(*text) || *text == '/' ||
-			      (*text == '.' && last == '.') ||
-			      (*text == '{' && last == '@') ||
-			      (*text == '-' && is_start);
+		char last = '.', c = *text;
+		bool is_bad;
 
-		if (buf_add_char(out, is_bad ? '_' : *text) < 0)
+		if (!is_start)
+			last = out->data[out->len - 1];
+		is_bad = is_bad_char(*text) || *text == '/' ||
+			 (*text == '.' && last == '.') ||
+			 (*text == '{' && last == '@') ||
+			 (*text == '-' && is_start);
+
+		if (is_bad)
+			c = '_';
+		if (buf_add_char(out, c) < 0)
 			return;
 	}
 	while (out->len > start && out->data[out->len - 1] == '.')

@@ -111,7 +111,6 @@ static int add_line(const struct decision *d, struct buf *out,
 {
 	struct git_object object = { 0 };
 	struct git_commit commit;
-	auto_free char *text = NULL;
 	struct git_id id;
 	int r;
 
@@ -119,18 +118,20 @@ static int add_line(const struct decision *d, struct buf *out,
 		return 0;
 	r = objectstore_read(d->q->objects, &id, OBJECTSTORE_COMMIT_MAX,
 			     &object);
-	text = object.data;
 	if (r >= 0)
 		r = git_commit_parse(&object, &commit);
-	if (r < 0)
+	if (r < 0) {
+		free(object.data);
 		return r == -ENOMEM ? r : 0;
+	}
 	if (last->hex[0])
 		(void)buf_add_str(out, last->hex);
 	else
 		(void)buf_add_fill(out, '0', strlen(value));
-	return buf_add_fmt(out, " %s %.*s\tholdback: commit of a session\n",
-			   value, (int)strcspn(commit.committer, "\n"),
-			   commit.committer);
+	r = buf_add_fmt(out, " %s %.*s\tholdback: commit of a session\n", value,
+			(int)strcspn(commit.committer, "\n"), commit.committer);
+	free(object.data);
+	return r;
 }
 
 static int make(struct decision *d, const char *path, struct buf *text)
