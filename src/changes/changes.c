@@ -9,6 +9,7 @@
 #include "changes/database.h"
 #include "changes/differs.h"
 #include "changes/explained.h"
+#include "changes/git/delivered.h"
 #include "changes/known.h"
 #include "changes/settled.h"
 #include "changes/stream.h"
@@ -727,6 +728,7 @@ void changes_free(struct changes *changes)
 		return;
 	spill_done(&changes->spill);
 	renames_done(&changes->renames);
+	delivered_done(&changes->delivered);
 	free(changes);
 }
 
@@ -738,6 +740,7 @@ const struct changes_summary *changes_summary(const struct changes *changes)
 int changes_rewind(struct changes *changes, struct hb_error *err)
 {
 	changes->number = 0;
+	changes->n_passed = 0;
 	renames_rewind(&changes->renames);
 	return spill_rewind(&changes->spill, err);
 }
@@ -775,6 +778,7 @@ int changes_next(struct changes *changes, struct change *ret_change,
 	if (r <= 0)
 		return r;
 	lay_renames_over(changes, &record.change);
+	delivered_lay_over(changes, &record.change);
 	changes->number++;
 	*ret_change = record.change;
 	ret_change->resource = changes->resource;

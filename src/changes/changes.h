@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct delivered_item;
 struct hb_listener;
 
 /*
@@ -118,6 +119,11 @@ struct change {
 	size_t ignored_top;
 	/* CHANGE_FIRM: the process that has it open; 0: none that is known. */
 	pid_t holder;
+	/*
+	 * In a change set of changes_deliver(): what becomes of it, as
+	 * delivered.h says.  Else NULL.
+	 */
+	const struct delivered_item *item;
 };
 
 /* What has to be asked for before the change may be committed. */

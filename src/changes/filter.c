@@ -7,6 +7,7 @@
 
 #include "base/auto.h"
 #include "changes/database.h"
+#include "changes/git/delivered.h"
 #include "git/gitunit.h"
 
 #include <stdio.h>
@@ -273,7 +274,8 @@ static bool is_named(const char *const *globs, size_t n, const struct change *c)
 bool changes_choice_takes(const struct changes_choice *choice,
 			  const struct change *change)
 {
-	if (!changes_filter_passes(&choice->filter, change))
+	if (!changes_filter_passes(&choice->filter, change) ||
+	    (change->item && change->item->how == DELIVERED_HELD))
 		return false;
 	/* It comes back for the sake of what is in it, or not at all. */
 	if ((change->flags & CHANGE_CARRIED) && change->kind == CHANGE_ADDED)

@@ -3,6 +3,7 @@
 #define HB_CHANGES_STREAM_H
 
 #include "changes/changes.h"
+#include "changes/git/delivered.h"
 #include "changes/renames.h"
 #include "changes/spill.h"
 
@@ -14,6 +15,8 @@ struct changes {
 	uint64_t number; /* of the next change that is read */
 	size_t resource;
 	bool with_renames;
+	struct delivered delivered; /* in path order; mostly none */
+	size_t n_passed;	    /* of them, by what is read */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "base/sha256.h"
+#include "changes/git/deliver.h"
 #include "changes/part.h"
 #include "tree/syncer.h"
 #include "txn/history.h"
@@ -45,6 +46,7 @@
 /* The share of one resource. */
 struct share {
 	struct changes *changes;
+	struct changes *delivered; /* what is taken of them; NULL: as it is */
 	struct survey survey;
 	struct site site;
 };
@@ -82,8 +84,16 @@ static void add_summary(struct changes_summary *to,
 	to->n_unjudged += from->n_unjudged;
 }
 
+/* What is going to happen, and not what the session did. */
+static struct changes *taken(const struct share *part)
+{
+	return part->delivered ? part->delivered : part->changes;
+}
+
 static void drop_scan(struct share *part)
 {
+	changes_free(part->delivered);
+	part->delivered = NULL;
 	changes_free(part->changes);
 	part->changes = NULL;
 	survey_done(&part->survey);
@@ -106,10 +116,42 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 	};
 	int r = part_of(res)->changes(&request, &c->parts[i].changes, err);
 
-	if (r < 0)
-		return r;
-	return survey_run(&c->parts[i].survey, c->parts[i].changes, c->options,
-			  err);
+	return r < 0 ? r : 0;
+}
+
+/* What a commit makes of repositories takes the place of their files. */
+static int deliver(struct commit *c, struct hb_error *err)
+{
+	auto_free struct changes **all = calloc(c->n + 1, sizeof(*all));
+	auto_free struct delivered *lists = calloc(c->n + 1, sizeof(*lists));
+	int r;
+
+	if (!c->options->deliver)
+		return 0;
+	if (!all || !lists)
+		return hb_fail(err, -ENOMEM, "cannot deliver a repository");
+	for (size_t i = 0; i < c->n; i++)
+		all[i] = c->parts[i].changes;
+	r = c->options->deliver(c->options->deliver_ctx, all,
+				&c->options->choice, lists, err);
+	for (size_t i = 0; i < c->n; i++) {
+		if (r >= 0 && lists[i].n > 0)
+			r = changes_deliver(all[i], &c->txn->resources[i],
+					    c->txn->session, &lists[i],
+					    &c->parts[i].delivered, err);
+		delivered_done(&lists[i]);
+	}
+	return r < 0 ? r : 0;
+}
+
+static int survey_all(struct commit *c, struct hb_error *err)
+{
+	int r = deliver(c, err);
+
+	for (size_t i = 0; r >= 0 && i < c->n; i++)
+		r = survey_run(&c->parts[i].survey, taken(&c->parts[i]),
+			       c->options, err);
+	return r;
 }
 
 /* Of one the hash is its own; of several that of all of theirs. */
@@ -212,6 +254,8 @@ static int scan(struct commit *c, struct txn_result *result,
 	int r;
 
 	r = scan_all(c, err);
+	if (r >= 0)
+		r = survey_all(c, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < c->n; i++) {
@@ -260,7 +304,7 @@ static int write_rest(struct commit *c, struct share *part,
 {
 	const struct rest_request q = {
 		.options = c->options,
-		.changes = part->changes,
+		.changes = taken(part),
 		.survey = &part->survey,
 		.resource = res,
 		.scratch = part->site.dirs[SITE_DIR_TXN],
@@ -280,7 +324,7 @@ static int plan(struct commit *c, struct journal_writer *w,
 		const struct resource *res = &c->txn->resources[i];
 		struct ops_request q = {
 			.options = c->options,
-			.changes = c->parts[i].changes,
+			.changes = taken(&c->parts[i]),
 			.survey = &c->parts[i].survey,
 			.site = &c->parts[i].site,
 			.resource = (uint32_t)i,
@@ -297,7 +341,7 @@ static int plan(struct commit *c, struct journal_writer *w,
 			r = part_is_layers(res)
 				    ? ops_write(&q, &slot, err)
 				    : part_of(res)->prepare(
-					      res, c->id, c->parts[i].changes,
+					      res, c->id, taken(&c->parts[i]),
 					      &c->options->choice, err);
 		if (r < 0)
 			return r;
@@ -347,10 +391,10 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	for (size_t i = 0; r == 0 && c->txn->applying && i < c->n; i++)
 		r = c->txn->applying(
 			c->txn->applied_ctx, i,
-			changes_summary(c->parts[i].changes)->n_changes, err);
+			changes_summary(taken(&c->parts[i]))->n_changes, err);
 	/* The last look: nothing that takes time may come after it. */
 	for (size_t i = 0; r == 0 && i < c->n; i++)
-		r = steady_check(&c->txn->resources[i], c->parts[i].changes,
+		r = steady_check(&c->txn->resources[i], taken(&c->parts[i]),
 				 c->options, err);
 	if (r == 0 && c->txn->publishing)
 		r = c->txn->publishing(c->txn->publishing_ctx, c->id,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/mode.h"
+#include "changes/git/deliver.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
 #include "tree/access.h"
@@ -28,6 +29,16 @@ int levels_push(struct planner *p, const struct level *level,
 		return hb_fail(err, -ENOMEM, "the tree is too deep");
 	p->levels[p->depth++] = *level;
 	return 0;
+}
+
+void levels_done(struct planner *p)
+{
+	for (size_t i = 0; i < p->n_written; i++)
+		free(p->written[i].path);
+	free(p->written);
+	free(p->levels);
+	p->written = NULL;
+	p->levels = NULL;
 }
 
 bool levels_is_below(const char *path, const char *dir, size_t len)
@@ -181,6 +192,51 @@ static int read_dir(struct planner *p, const struct level *level, struct op *op,
 	return preflight_dir(p->site, fd, &op->old, op->path, err);
 }
 
+/*
+ * A directory has one operation, before all that is in it: the way back closes
+ * it when all else is done.  So a later turn has to find that of an earlier
+ * one.
+ */
+static bool recall(const struct planner *p, const char *path,
+		   struct level *level)
+{
+	for (size_t i = 0; i < p->n_written; i++) {
+		const struct level_written *w = &p->written[i];
+
+		if (strcmp(w->path, path) != 0)
+			continue;
+		level->has_op = true;
+		level->gives_group = w->gives_group;
+		level->group = w->group;
+		return true;
+	}
+	return false;
+}
+
+/* Only of a directory that an item lies in. */
+static int remember(struct planner *p, const char *path,
+		    const struct level *level)
+{
+	const struct delivered *d = changes_delivered(p->q->changes);
+	bool is_needed = false;
+
+	for (size_t i = 0; !is_needed && i < d->n; i++)
+		is_needed = levels_is_below(d->items[i].path, path, level->len);
+	if (!is_needed)
+		return 0;
+	if (grow(p->written, p->n_written) < 0)
+		return -ENOMEM;
+	p->written[p->n_written] = (struct level_written){
+		.path = strdup(path),
+		.gives_group = level->gives_group,
+		.group = level->group,
+	};
+	if (!p->written[p->n_written].path)
+		return -ENOMEM;
+	p->n_written++;
+	return 0;
+}
+
 int levels_write_dir(struct planner *p, struct level *level,
 		     const struct change *c, struct hb_error *err)
 {
@@ -198,6 +254,8 @@ int levels_write_dir(struct planner *p, struct level *level,
 
 	if (!path)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
+	if (recall(p, path, level))
+		return 0;
 	r = read_dir(p, level, &op, &fd, err);
 	if (r < 0)
 		return r;
@@ -237,6 +295,8 @@ int levels_write_dir(struct planner *p, struct level *level,
 	level->has_op = true;
 	level->gives_group = op.mode & S_ISGID;
 	level->group = op.gid;
+	if (remember(p, path, level) < 0)
+		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	return journal_add(p->q->writer, &op, err);
 }
 

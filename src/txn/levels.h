@@ -33,6 +33,13 @@ struct level {
 	struct change change; /* is_pending, is_removed: without its pointers */
 };
 
+/* A directory whose OP_DIRECTORY an earlier turn has written. */
+struct level_written {
+	char *path;
+	bool gives_group;
+	gid_t group;
+};
+
 struct planner {
 	const struct ops_request *q;
 	struct site *site;
@@ -41,11 +48,15 @@ struct planner {
 	struct buf path; /* of the change at hand */
 	struct level *levels;
 	size_t depth;
+	struct level_written *written; /* where several turns need it */
+	size_t n_written;
 	/* of ops.c alone */
 	uint64_t number;
 	bool is_successor; /* it takes the place of a directory that goes */
 	struct buf skip;   /* everything below this is done; empty: none */
 };
+
+void levels_done(struct planner *p);
 
 /* Whether the path lies in the directory whose path is `len` bytes long. */
 bool levels_is_below(const char *path, const char *dir, size_t len);

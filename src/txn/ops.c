@@ -4,9 +4,12 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "changes/git/deliver.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
+#include "txn/git_locks.h"
 #include "txn/levels.h"
+#include "txn/made.h"
 #include "txn/preflight.h"
 
 #include <errno.h>
@@ -209,7 +212,8 @@ static int plan_new_dir(struct planner *p, const struct change *c, bool takes,
 			bool is_partial, struct hb_error *err)
 {
 	struct level level = { .len = strlen(c->path), .change = *c };
-	bool is_left = !is_partial && (c->new.is_opaque || levels_is_copied(p));
+	bool is_left = !is_partial &&
+		       (c->new.is_opaque || made_is(c) || levels_is_copied(p));
 	struct op op;
 	int r;
 
@@ -242,7 +246,7 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	struct op op;
 	int r;
 
-	if (is_partial)
+	if (is_partial || made_is(c))
 		return is_opaque ? plan_both_dirs(p, c, takes, err)
 				 : plan_new_dir(p, c, takes, is_partial, err);
 	/* Which group it gets is known from then on. */
@@ -266,11 +270,36 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	return r < 0 ? r : skip_below(p, c->path, err);
 }
 
+/* Only the layer changes: what the base has says the same. */
+static int plan_settled(struct planner *p, const struct change *c,
+			struct hb_error *err)
+{
+	struct level level = { .len = strlen(c->path), .keeps_layer = true };
+	struct op op = { .kind = OP_LAYER,
+			 .resource = p->q->resource,
+			 .path = c->path };
+	int r;
+
+	r = levels_clear_upper(p, &op, err);
+	if (r == 0 && (op.effect & OP_LAYER_MOVES)) {
+		op.slot = p->slot++;
+		r = levels_need_parent(p, c->path, err);
+		if (r == 0)
+			r = journal_add(p->q->writer, &op, err);
+	}
+	/* What is in it leaves with it. */
+	return r < 0 || (c->new.type != ENTRY_DIR && c->old.type != ENTRY_DIR)
+		       ? r
+		       : levels_push(p, &level, err);
+}
+
 static int plan_change(struct planner *p, const struct change *c,
 		       bool is_partial, struct hb_error *err)
 {
 	bool takes = changes_choice_takes(&p->q->options->choice, c);
 
+	if (c->item && c->item->how == DELIVERED_SETTLED)
+		return takes && !is_partial ? plan_settled(p, c, err) : 0;
 	if (c->new.type == ENTRY_DIR)
 		return survey_is_whole_dir(c)
 			       ? plan_dir(p, c, takes, is_partial, err)
@@ -371,6 +400,18 @@ static int plan_one(struct planner *p, const struct change *change,
 	return plan_change(p, c, is_partial, err);
 }
 
+/* It has its place in the order, and its number among the directories. */
+static int plan_in_turn(struct planner *p, const struct change *c,
+			enum delivered_turn turn, struct hb_error *err)
+{
+	enum delivered_turn its = c->item ? c->item->turn : TURN_FILES;
+
+	if (its == turn)
+		return plan_one(p, c, err);
+	p->number += survey_is_whole_dir(c);
+	return 0;
+}
+
 /* The root's times are carried as any directory's, unless it is shown. */
 static int plan_top(struct planner *p, const struct change *c,
 		    struct hb_error *err)
@@ -396,20 +437,35 @@ static int plan_top(struct planner *p, const struct change *c,
 					err);
 }
 
-static int plan_all(struct planner *p, struct hb_error *err)
+static int plan_turn(struct planner *p, enum delivered_turn turn,
+		     struct hb_error *err)
 {
-	bool is_first = true;
+	bool is_first = turn == TURN_FILES;
 	struct change c;
 	int r;
 
+	p->number = 0;
+	buf_cut(&p->skip, 0);
 	r = changes_rewind(p->q->changes, err);
 	while (r >= 0 && (r = changes_next(p->q->changes, &c, err)) == 1) {
 		r = is_first ? plan_top(p, &c, err) : 0;
 		is_first = false;
 		if (r >= 0 && !change_is_top(&c))
-			r = plan_one(p, &c, err);
+			r = plan_in_turn(p, &c, turn, err);
 	}
 	return r < 0 ? r : leave(p, NULL, err);
+}
+
+static int plan_all(struct planner *p, struct hb_error *err)
+{
+	bool has_turns = changes_delivered(p->q->changes)->n > 0;
+	int r = plan_turn(p, TURN_FILES, err);
+
+	for (int i = TURN_FILES + 1; r == 0 && has_turns && i < TURNS; i++)
+		r = plan_turn(p, (enum delivered_turn)i, err);
+	if (r == 0 && has_turns)
+		r = git_locks_plan(p->site, p->q->changes, p->q->syncer, err);
+	return r;
 }
 
 int ops_write(const struct ops_request *request, uint64_t *ret_slot,
@@ -444,7 +500,7 @@ int ops_write(const struct ops_request *request, uint64_t *ret_slot,
 	if (r == 0)
 		syncer_add(request->syncer, request->site->dirs[SITE_SPOT_TXN],
 			   ".", false);
-	free(p.levels);
+	levels_done(&p);
 	buf_done(&p.path);
 	buf_done(&p.skip);
 	if (r < 0)

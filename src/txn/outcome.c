@@ -8,6 +8,7 @@
 #include "sys/attr.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/git_locks.h"
 #include "txn/peek.h"
 #include "txn/run.h"
 
@@ -257,6 +258,10 @@ int outcome_report(struct apply *a, bool back, txn_applied_fn applied,
 
 	for (size_t i = 0; i < a->txn->n_resources; i++)
 		site_forget(&a->sites[i]);
+	/* Before the times are told: it changes those of directories. */
+	r = git_locks_drop(a, err);
+	if (r < 0)
+		return r;
 	journal_to_start(a->journal);
 	while ((r = journal_next(a->journal, &op, err)) == 1) {
 		r = report_one(&rep, &op, err);

@@ -9,6 +9,7 @@
 #include "sys/place.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/git_locks.h"
 #include "txn/held.h"
 #include "txn/history.h"
 #include "txn/late.h"
@@ -114,7 +115,7 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 		       (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
-	r = apply_run(a, how, err);
+	r = git_locks_apply(a, how, err);
 	if (r >= 0)
 		r = parts_run(a, true, err);
 	if (r < 0)
@@ -136,15 +137,13 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 		(back ? APPLY_BACK : 0) | (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
-	r = apply_run(a, how, err);
+	r = git_locks_apply(a, how, err);
 	if (r >= 0 && a->n_left > 0)
 		r = apply_run(a, how | APPLY_PAST, err);
-	if (r < 0)
-		return r;
-	r = back ? 0 : late_check(a, err);
-	if (r < 0)
-		return r;
-	r = held_check(a, back, err);
+	if (r >= 0 && !back)
+		r = late_check(a, err);
+	if (r >= 0)
+		r = held_check(a, back, err);
 	if (r >= 0)
 		r = parts_run(a, false, err);
 	if (r < 0)
@@ -237,6 +236,7 @@ int run_journal(struct run_request *run, struct hb_error *err)
 	r = apply_init(&a, run->txn, journal, err);
 	if (r >= 0)
 		r = run_opened(run, &a, err);
+	(void)git_locks_drop(&a, NULL);
 	apply_done(&a);
 	return r;
 }

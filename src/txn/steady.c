@@ -67,7 +67,7 @@ int steady_check(const struct resource *resource, struct changes *changes,
 	content_walk_init(&walk);
 	r = changes_rewind(changes, err);
 	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
-		if (c.new.type != ENTRY_NONE && !change_is_top(&c) &&
+		if (c.new.type != ENTRY_NONE && !c.item && !change_is_top(&c) &&
 		    !(c.flags & CHANGE_CARRIED) &&
 		    changes_choice_takes(&options->choice, &c))
 			r = look_at(&walk, resource, &c, err);

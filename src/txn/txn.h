@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct delivered;
 struct hb_listener;
 struct hb_error;
 
@@ -102,6 +103,16 @@ typedef int (*txn_gate_fn)(void *ctx, size_t resource, struct changes *changes,
 			   struct hb_error *err);
 
 /*
+ * Decides by value about files that are not copied, as those of a repository:
+ * delivered.h.  Called after the scan of all resources, and by a dry run as
+ * well.  Change sets may be read, and are rewound.  Items that it adds to the
+ * resource's list take the place of changes.
+ */
+typedef int (*txn_deliver_fn)(void *ctx, struct changes *const *changes,
+			      const struct changes_choice *choice,
+			      struct delivered *lists, struct hb_error *err);
+
+/*
  * A look at what the same options are about: change sets with their hash, which
  * the user has seen.  Where each object is still the one of then, by its change
  * time, nothing is hashed again and `gate` is asked instead of the options'.
@@ -128,6 +139,8 @@ struct txn_options {
 	 */
 	txn_gate_fn gate;
 	void *gate_ctx;
+	txn_deliver_fn deliver; /* NULL: everything is a file */
+	void *deliver_ctx;
 	bool with_special; /* fifos */
 	bool with_setid;   /* setuid, setgid and file capabilities */
 	bool with_ignored; /* what git ignores, which stays behind otherwise */

@@ -9,6 +9,7 @@
 #include "tree/tree.h"
 #include "txn/apply.h"
 #include "txn/dress.h"
+#include "txn/git_reach.h"
 #include "txn/held.h"
 #include "txn/history.h"
 #include "txn/journal.h"
@@ -406,6 +407,8 @@ static int prepare(struct reversal *v, struct txn *txn, uint64_t id,
 	if (r < 0)
 		return r;
 	r = apply_init(&v->apply, txn, journal, err);
+	if (r == 0 && v->back)
+		r = git_reach_check(&v->apply, v->stamp, err);
 	if (r == 0)
 		r = make_parents(v, err);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include "tree/carry.h"
 #include "tree/content.h"
 #include "tree/standin.h"
+#include "txn/made.h"
 #include "txn/movable.h"
 #include "txn/peek.h"
 #include "txn/preflight.h"
@@ -49,7 +50,8 @@ int way_choose(struct way *w, const struct change *c, struct hb_error *err)
 					   .syncer = w->syncer,
 					   .change = c };
 
-	if (c->new.is_stand_in || !survey_has_all_links(w->survey, c))
+	if (made_is(c) || c->new.is_stand_in ||
+	    !survey_has_all_links(w->survey, c))
 		return WAY_COPY;
 	return movable_check(&m, err);
 }
@@ -167,6 +169,8 @@ int way_copy(struct way *w, const struct change *c, struct op *op,
 	};
 	int left, r;
 
+	if (made_is(c))
+		return made_stage(w, c, op, err);
 	op->source = SOURCE_STAGED;
 	r = stage_stand_in(w, c, op, err);
 	if (r != 0)

@@ -3,6 +3,7 @@
 #define HB_TEST_SCENES_H
 
 #include "changes/alike/alike.h"
+#include "made.h"
 #include "sys/fault.h"
 #include "world.h"
 
@@ -20,6 +21,8 @@ struct scene {
 	const char *except;
 	bool is_swept;	 /* what is alike goes after a commit */
 	bool is_overlay; /* no directory of the base can be moved */
+	txn_deliver_fn deliver;
+	bool holds; /* something that is delivered stays pending */
 };
 
 static inline void lay_whiteout(int dir, const char *path)
@@ -395,6 +398,15 @@ static const struct scene scenes[] = {
 	  .build = scene_emptied, .is_swept = true },
 	{ "directories that cannot move", 1, .build = scene_fixed,
 	  .is_overlay = true },
+	{ "made files", 1, .build = scene_made, .deliver = deliver_made },
+	{ "made files, another file system", 1, true, .build = scene_made,
+	  .deliver = deliver_made },
+	{ "made files, no flags for rename", 1, false, true,
+	  .build = scene_made, .deliver = deliver_made },
+	{ "made files, some held", 1, .build = scene_made_held,
+	  .deliver = deliver_held, .holds = true },
+	{ "made files, some held, another file system", 1, true,
+	  .build = scene_made_held, .deliver = deliver_held, .holds = true },
 };
 
 #define N_SCENES (sizeof(scenes) / sizeof(scenes[0]))
@@ -412,7 +424,7 @@ static inline void scene_open(const struct scene *s, struct world *w)
 
 static inline struct txn_options scene_options(const struct scene *s)
 {
-	struct txn_options o = { .with_setid = true };
+	struct txn_options o = { .with_setid = true, .deliver = s->deliver };
 
 	if (s->only) {
 		o.choice.filter.only = &s->only;

@@ -93,7 +93,7 @@ static void the_base_is_what_was_seen(void)
 		struct hb_error err = { 0 };
 		struct world w, model;
 
-		if (s->only || s->except)
+		if (s->only || s->except || s->deliver)
 			continue;
 		near.is_far = false;
 		fault_plain_rename(s->is_plain);
@@ -145,13 +145,113 @@ static void nothing_is_pending_after(void)
 		must(txn_commit(&w.txn, &o, NULL, NULL, &result, &err), s->name,
 		     &err);
 		has_rest = result.has_rest;
-		CHECK(has_rest == (s->only || s->except));
+		CHECK(has_rest == (s->only || s->except || s->holds));
 		must(txn_commit(&w.txn, &dry, NULL, NULL, &result, &err),
 		     s->name, &err);
 		if ((result.summary.n_changes > 0) != has_rest)
 			printf("# %s: %llu pending\n", s->name,
 			       (unsigned long long)result.summary.n_changes);
 		CHECK((result.summary.n_changes > 0) == has_rest);
+		world_done(&w);
+	}
+}
+
+/* The base has what was made, and the layer nothing that was settled. */
+static void made_files_arrive(void)
+{
+	static const struct scene s = { "made", 1, .build = scene_made,
+					.deliver = deliver_made };
+	struct hb_error err = { 0 };
+	struct world w;
+
+	scene_open(&s, &w);
+	must(scene_commit(&s, &w, &err), s.name, &err);
+	for (size_t i = 0; i < N_MADE(made_rows); i++) {
+		const struct made_row *r = &made_rows[i];
+		const char *text = r->how == DELIVERED_MADE && r->is_delivered
+					   ? r->text
+				   : !r->is_delivered		 ? r->upper
+				   : r->how == DELIVERED_SETTLED ? r->base
+								 : NULL;
+		struct stat st;
+
+		if (text && !is_text(w.base[0], r->path, text))
+			printf("# %s\n", r->path);
+		CHECK(!text || is_text(w.base[0], r->path, text));
+		/* Of `place` a directory was made. */
+		CHECK(text || fstatat(w.base[0], r->path, &st, 0) < 0 ||
+		      S_ISDIR(st.st_mode));
+		CHECK(faccessat(w.upper[0], r->path, F_OK,
+				AT_SYMLINK_NOFOLLOW) < 0);
+	}
+	world_done(&w);
+}
+
+static bool has_lock_of_ours(const struct world *w)
+{
+	for (size_t i = 0; i < N_MADE(made_rows); i++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "%s.lock",
+			       made_rows[i].path);
+		if (!is_text(w->base[0], path, "git") &&
+		    faccessat(w->base[0], path, F_OK, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whoever holds it is waited for, and then nothing happens. */
+static void a_lock_of_git_stops_the_commit(void)
+{
+	static const struct scene s = { "locked", 1, .build = scene_made,
+					.deliver = deliver_made };
+	static const char *const held[] = { MADE_GIT("index.lock"),
+					    MADE_HEADS "master.lock",
+					    MADE_GIT("packed-refs.lock"),
+					    MADE_GIT("gc.pid") };
+	char pid[32];
+
+	(void)snprintf(pid, sizeof(pid), "%d host", (int)getpid());
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		struct hb_error err = { 0 };
+		struct picture old;
+		struct world w;
+
+		scene_open(&s, &w);
+		put_file(w.base[0], held[i],
+			 strstr(held[i], "pid") ? pid : "git");
+		CHECK_INT(utimensat(w.base[0], held[i], NULL, 0), 0);
+		set_mtime(w.base[0], ".git", WORLD_OLD);
+		old = world_picture(&w);
+		CHECK_INT(scene_commit(&s, &w, &err), -HB_E_BUSY);
+		check_picture(&w, &old, held[i], "busy");
+		CHECK(!has_lock_of_ours(&w));
+		CHECK_INT(unlinkat(w.base[0], held[i], 0), 0);
+		must(scene_commit(&s, &w, &err), held[i], &err);
+		CHECK(!has_lock_of_ours(&w));
+		picture_done(&old);
+		world_done(&w);
+	}
+}
+
+/* A garbage collector that is dead, or was begun yesterday, is none. */
+static void a_dead_collector_stops_nothing(void)
+{
+	static const struct scene s = { "dead", 1, .build = scene_made,
+					.deliver = deliver_made };
+	struct hb_error err = { 0 };
+	struct world w;
+	char pid[32];
+
+	for (int i = 0; i < 2; i++) {
+		scene_open(&s, &w);
+		(void)snprintf(pid, sizeof(pid), "%d host",
+			       i == 0 ? 4194304 : (int)getpid());
+		put_file(w.base[0], MADE_GIT("gc.pid"), pid);
+		set_mtime(w.base[0], MADE_GIT("gc.pid"),
+			  time(NULL) - (i == 0 ? 0 : 13 * 3600));
+		must(scene_commit(&s, &w, &err), pid, &err);
 		world_done(&w);
 	}
 }
@@ -624,7 +724,8 @@ static void in_the_way(void)
 	world_done(&w);
 }
 
-TESTS(T(commit_undo_redo), T(the_base_is_what_was_seen),
+TESTS(T(commit_undo_redo), T(the_base_is_what_was_seen), T(made_files_arrive),
+      T(a_lock_of_git_stops_the_commit), T(a_dead_collector_stops_nothing),
       T(nothing_is_pending_after), T(several_commits_and_undos),
       T(undone_ones_are_redone_in_order), T(what_the_user_changed_stops_undo),
       T(rollback_comes_back), T(expected_or_nothing), T(fifos_only_if_asked),

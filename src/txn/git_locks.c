@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "txn/git_locks.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/num.h"
+#include "base/quote.h"
+#include "base/time.h"
+#include "changes/git/deliver.h"
+#include "git/gitunit.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "sys/proc.h"
+#include "tree/access.h"
+#include "tree/syncer.h"
+#include "txn/apply.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * The list has a record for each lock: number, inode, birth time and the path
+ * of the lock, ended by a NUL.  The last record is "end".  It is read as
+ * carefully as the journal, which lies beside it.
+ */
+#define LIST	   "locks"
+#define LIST_END   "end"
+#define LIST_MAX   ((size_t)64 << 20)
+#define SUFFIX	   ".lock"
+#define WAIT	   1000 /* ms */
+#define PAUSE	   20
+#define GC_PID	   "gc.pid"
+#define GC_SECONDS (12 * 3600) /* as git has it: after that it is left over */
+
+struct lock {
+	char name[24]; /* in txn/ID */
+	uint64_t ino;
+	struct timespec btime;
+	const char *path; /* below the base */
+};
+
+/* Where a lock lies, or is to lie. */
+struct spot {
+	int dir; /* owned; below 0: there is no such directory */
+	const char *name;
+};
+
+static void name_lock(uint64_t number, char ret[24])
+{
+	(void)snprintf(ret, 24, "lock%" PRIu64, number);
+}
+
+static struct spot open_spot(const struct site *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return (struct spot){
+		.dir = access_open_below(s->resource->base, path,
+					 slash ? (size_t)(slash - path) : 0,
+					 O_RDONLY, NULL),
+		.name = slash ? slash + 1 : path,
+	};
+}
+
+static int plan_one(struct site *s, const struct delivered_item *item,
+		    uint64_t number, struct buf *list, struct syncer *syncer,
+		    struct hb_error *err)
+{
+	int dir = s->dirs[SITE_SPOT_TXN];
+	struct spot at = open_spot(s, item->path);
+	struct sys_attr a;
+	char name[24];
+	int r;
+
+	/* In a directory that is new no git can be. */
+	if (at.dir < 0)
+		return access_is_gone(at.dir)
+			       ? 0
+			       : hb_fail_at(err, at.dir, item->path,
+					    "cannot look at");
+	fd_closep(&at.dir);
+	name_lock(number, name);
+	r = sys_make_file_at(dir, name, 0644);
+	if (r >= 0)
+		r = sys_attr_at(dir, name, &a);
+	if (r < 0)
+		return hb_fail(err, r, "cannot make a lock");
+	syncer_add(syncer, dir, name, true);
+	(void)buf_add_fmt(list, "%" PRIu64 " %" PRIu64 " %lld %ld %s" SUFFIX,
+			  number, a.ino, (long long)a.btime.tv_sec,
+			  a.btime.tv_nsec, item->path);
+	(void)buf_add(list, "", 1);
+	return 0;
+}
+
+int git_locks_plan(struct site *s, struct changes *changes,
+		   struct syncer *syncer, struct hb_error *err)
+{
+	const struct delivered *d = changes_delivered(changes);
+	auto_buf struct buf list = BUF_INIT(LIST_MAX);
+	auto_fd int fd = -1;
+	uint64_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < d->n; i++)
+		if (d->items[i].is_locked &&
+		    (d->items[i].how == DELIVERED_MADE ||
+		     d->items[i].how == DELIVERED_GONE))
+			r = plan_one(s, &d->items[i], ++n, &list, syncer, err);
+	if (r < 0 || list.len == 0)
+		return r;
+	r = buf_add(&list, LIST_END, sizeof(LIST_END));
+	if (r == 0)
+		fd = sys_openat(s->dirs[SITE_SPOT_TXN], LIST,
+				O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	if (r == 0)
+		r = fd < 0 ? fd : sys_write_all(fd, list.data, list.len);
+	if (r < 0)
+		return hb_fail(err, r, "cannot list the locks");
+	syncer_add(syncer, s->dirs[SITE_SPOT_TXN], LIST, true);
+	return 0;
+}
+
+/* One record, terminated.  false: it is none of ours. */
+static bool parse(const char *record, struct lock *ret)
+{
+	unsigned long long number, ino;
+	long long sec;
+	long nsec;
+	int n = 0;
+
+	if (sscanf(record, "%llu %llu %lld %ld %n", &number, &ino, &sec, &nsec,
+		   &n) != 4 ||
+	    n == 0 || record[n] == '\0')
+		return false;
+	*ret = (struct lock){ .ino = ino,
+			      .btime = { (time_t)sec, nsec },
+			      .path = record + n };
+	name_lock(number, ret->name);
+	return true;
+}
+
+static int read_list(const struct site *s, struct buf *ret)
+{
+	int dir = s->dirs[SITE_SPOT_TXN];
+	uint64_t size = 0;
+	auto_fd int fd =
+		dir < 0 ? -ENOENT : access_open_regular(dir, LIST, &size);
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (size > LIST_MAX)
+		return -EFBIG;
+	r = buf_add_fill(ret, '\0', (size_t)size);
+	if (r < 0)
+		return r;
+	n = sys_pread_full(fd, ret->data, (size_t)size, 0);
+	if (n < 0)
+		return (int)n;
+	/* Torn, it belongs to a plan that never became a journal. */
+	if ((uint64_t)n != size || size < sizeof(LIST_END) ||
+	    memcmp(ret->data + size - sizeof(LIST_END), LIST_END,
+		   sizeof(LIST_END)) != 0)
+		buf_cut(ret, 0);
+	return 0;
+}
+
+typedef int (*lock_fn)(struct site *s, const struct lock *lock, bool waits,
+		       struct hb_error *err);
+
+static int each_lock(struct apply *a, lock_fn fn, bool waits,
+		     struct hb_error *err)
+{
+	for (size_t i = 0; a->sites && i < a->txn->n_resources; i++) {
+		auto_buf struct buf list = BUF_INIT(LIST_MAX);
+		/* A site that could not be opened has none. */
+		int r = a->sites[i].resource ? read_list(&a->sites[i], &list)
+					     : 0;
+
+		if (r < 0)
+			return hb_fail(err, r, "cannot read the list of locks");
+		for (size_t at = 0; r == 0 && at < list.len;
+		     at += strlen(list.data + at) + 1) {
+			struct lock lock;
+
+			if (parse(list.data + at, &lock))
+				r = fn(&a->sites[i], &lock, waits, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool is_ours(const struct lock *lock, const struct spot *at)
+{
+	struct sys_attr a;
+
+	return sys_attr_at(at->dir, at->name, &a) == 0 && a.ino == lock->ino &&
+	       time_is_same(a.btime, lock->btime);
+}
+
+/*
+ * A lock is no sign that the directory was changed.  Where only its owner could
+ * say so, it is.
+ */
+static int keep_time(int dir, const struct sys_attr *before)
+{
+	uid_t uid = sys_effective_uid();
+
+	return uid == 0 || uid == before->uid
+		       ? sys_set_mtime_at(dir, "", before->mtime)
+		       : 0;
+}
+
+static int put(const struct site *s, const struct lock *lock,
+	       const struct spot *at)
+{
+	int from = s->dirs[SITE_SPOT_TXN];
+	struct sys_attr before;
+	int r = sys_attr_at(at->dir, "", &before);
+
+	if (r < 0)
+		return r;
+	r = sys_linkat(from, lock->name, at->dir, at->name);
+	if (r == -EPERM || r == -EOPNOTSUPP || r == -EMLINK)
+		r = sys_renameat2(from, lock->name, at->dir, at->name,
+				  RENAME_KEEP);
+	return r < 0 ? r : keep_time(at->dir, &before);
+}
+
+/* Whether a process collects garbage there, by git's own rule. */
+static bool has_gc(const struct site *s, const char *path)
+{
+	const char *rest =
+		git_path_in_unit(git_root(s->resource->is_git), path);
+	auto_fd int dir = -1;
+	char text[128] = "";
+	struct sys_attr a;
+	size_t n;
+	int64_t pid;
+
+	if (!rest)
+		return false;
+	n = (size_t)(rest - path);
+	dir = access_open_below(s->resource->base, path, n - (n > 0), O_PATH,
+				NULL);
+	if (dir < 0 || sys_attr_at(dir, GC_PID, &a) < 0 || !S_ISREG(a.mode) ||
+	    sys_now().tv_sec - a.mtime.tv_sec > GC_SECONDS ||
+	    sys_read_file_at(dir, GC_PID, text, sizeof(text)) <= 0)
+		return false;
+	text[strcspn(text, " \n")] = '\0';
+	return num_int(text, 1, INT32_MAX, &pid) >= 0 &&
+	       !sys_has_ended((pid_t)pid);
+}
+
+static int fail_busy(const char *path, bool is_gc, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN];
+
+	quote_shown(path, shown, sizeof(shown));
+	if (is_gc) {
+		hb_fix(err, "try again when git gc has ended");
+		return hb_fail(err, -HB_E_BUSY,
+			       "git collects garbage in the repository of %s",
+			       shown);
+	}
+	hb_fix(err, "try again when git has ended; if no git runs there: rm %s",
+	       shown);
+	return hb_fail(err, -HB_E_BUSY, "git has %s locked", shown);
+}
+
+static int take_one(struct site *s, const struct lock *lock, bool waits,
+		    struct hb_error *err)
+{
+	struct spot at = open_spot(s, lock->path);
+	bool is_gc;
+	int r;
+
+	/* The repository is gone: the steps will find that. */
+	if (at.dir < 0)
+		return 0;
+	for (int left = waits ? WAIT / PAUSE : 0;; left--) {
+		is_gc = has_gc(s, lock->path);
+		r = is_gc ? -EEXIST : put(s, lock, &at);
+		if (r == -EEXIST && !is_gc && is_ours(lock, &at))
+			r = 0;
+		if (r != -EEXIST || left <= 0)
+			break;
+		sys_pause(PAUSE);
+	}
+	fd_closep(&at.dir);
+	/* Swept with the copies of a plan that ran: it is taken no more. */
+	if (r == -ENOENT)
+		return 0;
+	if (r == -EEXIST)
+		return fail_busy(lock->path, is_gc, err);
+	return r < 0 ? hb_fail_at(err, r, lock->path, "cannot take the lock")
+		     : 0;
+}
+
+/* Nothing else than the lock that we made is ever removed. */
+static int remove_ours(const struct site *s, const struct lock *lock,
+		       const struct spot *at)
+{
+	int back = s->dirs[SITE_SPOT_TXN];
+	struct sys_attr before, a;
+	int r;
+
+	if (!is_ours(lock, at))
+		return 0;
+	r = sys_attr_at(at->dir, "", &before);
+	if (r < 0)
+		return r;
+	/* Where a file can have but one name it was moved. */
+	r = sys_attr_at(back, lock->name, &a) == -ENOENT
+		    ? sys_renameat(at->dir, at->name, back, lock->name)
+		    : sys_unlinkat(at->dir, at->name, 0);
+	return r < 0 ? r : keep_time(at->dir, &before);
+}
+
+static int drop_one(struct site *s, const struct lock *lock, bool waits,
+		    struct hb_error *err)
+{
+	struct spot at = open_spot(s, lock->path);
+	int r = at.dir < 0 ? 0 : remove_ours(s, lock, &at);
+
+	(void)waits;
+	fd_closep(&at.dir);
+	return r < 0 ? hb_fail_at(err, r, lock->path,
+				  "cannot give the lock back")
+		     : 0;
+}
+
+int git_locks_drop(struct apply *a, struct hb_error *err)
+{
+	return each_lock(a, drop_one, false, err);
+}
+
+int git_locks_apply(struct apply *a, unsigned how, struct hb_error *err)
+{
+	bool goes_on = how & APPLY_PAST;
+	int r = each_lock(a, take_one, !goes_on, goes_on ? NULL : err);
+
+	if (r < 0)
+		(void)git_locks_drop(a, NULL);
+	return r < 0 && !goes_on ? r : apply_run(a, how, err);
+}
