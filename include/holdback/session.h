@@ -2,6 +2,7 @@
 #ifndef HOLDBACK_SESSION_H
 #define HOLDBACK_SESSION_H
 
+#include "holdback/delivery.h"
 #include "holdback/holdback.h"
 
 #include "holdback/error.h"
@@ -377,6 +378,7 @@ struct hb_changes_options {
 	 * renames, no conflicts, no hash.  NULL: what would be committed.
 	 */
 	const char *since;
+	enum hb_git_mode git; /* what a commit would do with repositories */
 };
 
 /*
@@ -534,6 +536,7 @@ int hb_session_rules(struct hb_session *session, hb_rule_fn fn, void *ctx,
 
 struct hb_commit_options {
 	struct hb_filter filter;
+	enum hb_git_mode git;
 	const char *const *ours; /* conflicts: the real version stays */
 	size_t n_ours;
 	const char *const *theirs; /* conflicts: the session's version wins */
@@ -566,6 +569,9 @@ struct hb_commit_result {
 	bool is_complete;
 	struct hb_summary summary;
 	struct hb_gate_result gate;
+	/* Of the session: valid until it is changed, looked at or freed. */
+	const struct hb_delivery *git;
+	size_t n_git;
 };
 
 /*

@@ -3,8 +3,10 @@
 
 #include "changes/changes.h"
 #include "changes/filter.h"
+#include "changes/git/deliver.h"
 #include "changes/part.h"
 #include "review/find.h"
+#include "review/git/deliveries.h"
 #include "session/alike_notes.h"
 #include "session/interruption.h"
 #include "session/open.h"
@@ -86,6 +88,31 @@ static int count_above(const struct hb_session *s, const char *mark,
 	return 0;
 }
 
+/*
+ * What a commit would make of repositories.  If that cannot be told, their
+ * files are listed as any others.
+ */
+static void lay_deliveries(struct hb_session *s,
+			   const struct hb_changes_options *options,
+			   struct hb_changes *c)
+{
+	auto_deliver struct deliver deliver = {
+		.session = s,
+		.mode = (enum delivery_mode)options->git,
+	};
+	const struct changes_choice choice = { .filter = c->filter };
+	struct delivered lists[RECORD_RESOURCES_MAX] = { 0 };
+	int r = deliver_decide(&deliver, c->resources, &choice, lists, NULL);
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (r >= 0)
+			changes_lay(c->resources[i], &lists[i]);
+		delivered_done(&lists[i]);
+	}
+	if (r >= 0)
+		(void)deliver_tell(&deliver);
+}
+
 static int scan(struct hb_session *s, const struct hb_changes_options *options,
 		struct hb_changes *c, struct hb_error *err)
 {
@@ -136,6 +163,8 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 	}
 	if (r >= 0)
 		c->roots = txn->resources;
+	if (r >= 0 && !mark)
+		lay_deliveries(s, options, c);
 	return r;
 }
 

@@ -5,11 +5,12 @@
 #include "review/changeset.h"
 #include "review/found.h"
 #include "review/gate.h"
+#include "review/git/deliveries.h"
 #include "review/stack.h"
 #include "review/wanted.h"
 #include "session/alike_notes.h"
+#include "session/git/indexes.h"
 #include "session/gone.h"
-#include "session/indexes.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -18,6 +19,7 @@
 #include "store/store.h"
 #include "sys/place.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,18 @@
  */
 
 #define IN_PLACE "the changes are in place"
+
+const char *const hb_git_modes[] = { [HB_GIT_FF] = "ff",
+				     [HB_GIT_BRANCH] = "branch",
+				     [HB_GIT_MERGE] = "merge",
+				     [HB_GIT_FILES] = "files",
+				     NULL };
+
+static_assert((int)HB_GIT_FF == (int)DELIVERY_MODE_FF &&
+		      (int)HB_GIT_BRANCH == (int)DELIVERY_MODE_BRANCH &&
+		      (int)HB_GIT_MERGE == (int)DELIVERY_MODE_MERGE &&
+		      (int)HB_GIT_FILES == (int)DELIVERY_MODE_FILES,
+	      "modes are told as they are known");
 
 /* What every one of these begins with. */
 static int begin(struct hb_session *s, struct txn **ret_txn,
@@ -160,13 +174,19 @@ static int read_options(const struct hb_session *s,
 			struct hb_error *err)
 {
 	struct changes_filter filter;
+	/* The box that makes a merge is still to come. */
+	bool is_merge = from->git == HB_GIT_MERGE;
 	const struct hb_filter marks = { .only = from->ours,
 					 .n_only = from->n_ours,
 					 .except = from->theirs,
 					 .n_except = from->n_theirs };
 	int r;
 
-	r = wanted_filter(s, &marks, &to->wanted, &filter, err);
+	if (is_merge)
+		hb_fix(err, "--git=branch, and then git merge");
+	r = is_merge ? hb_fail(err, -HB_E_USAGE,
+			       "--git=merge does not exist yet")
+		     : wanted_filter(s, &marks, &to->wanted, &filter, err);
 	if (r >= 0)
 		r = wanted_filter(s, &from->filter, &to->wanted, &filter, err);
 	if (r < 0)
@@ -238,6 +258,7 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 			struct session_gate *gate, struct txn_result *result,
 			struct hb_error *err)
 {
+	struct deliver *deliver = options->deliver_ctx;
 	struct stack_change stack = { 0 };
 	int r;
 
@@ -247,6 +268,7 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 	r = stack_begin(&stack, s, txn, is_partial(options), err);
 	if (r >= 0) {
 		allowed_attach(&gate->allowed, txn);
+		deliver_attach(deliver, txn);
 		r = txn_commit(txn, options, session_applied, s, result, err);
 	}
 	stack_end(&stack);
@@ -315,6 +337,24 @@ static int tell_refused(const struct hb_session *s, int r,
 	return r;
 }
 
+static void set_deliver(struct deliver *deliver,
+			const struct hb_commit_options *from,
+			struct txn_options *options)
+{
+	deliver->mode = (enum delivery_mode)from->git;
+	options->deliver = deliver_decide;
+	options->deliver_ctx = deliver;
+}
+
+/* Without memory for the words the commit is no less done. */
+static void tell_deliveries(const struct deliver *deliver,
+			    struct hb_commit_result *ret)
+{
+	(void)deliver_tell(deliver);
+	ret->git = deliver->session->deliveries;
+	ret->n_git = deliver->session->n_deliveries;
+}
+
 static int commit(struct hb_session *session,
 		  const struct hb_commit_options *options,
 		  struct hb_commit_result *ret_result, struct hb_error *err)
@@ -322,6 +362,7 @@ static int commit(struct hb_session *session,
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
 	struct session_gate gate = { 0 };
+	auto_deliver struct deliver deliver = { .session = session };
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
@@ -342,6 +383,7 @@ static int commit(struct hb_session *session,
 	if (r < 0)
 		return r;
 	set_since(session, times);
+	set_deliver(&deliver, options, &txn_options);
 	progress_begin(&progress, session->store,
 		       options->dry_run ? "checking the changes"
 					: "committing");
@@ -369,6 +411,7 @@ static int commit(struct hb_session *session,
 	fill_result(&result, ret_result);
 	ret_result->is_complete = is_complete;
 	ret_result->gate = found;
+	tell_deliveries(&deliver, ret_result);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
-#include "session/indexes.h"
+#include "session/git/indexes.h"
 #include "session/on_disk.h"
 #include "session/open.h"
 #include "session/remove/cleanup.h"

@@ -389,11 +389,33 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 	return 0;
 }
 
+void session_drop_deliveries(struct hb_session *s)
+{
+	for (size_t i = 0; i < s->n_deliveries; i++) {
+		/* They are ours; others may only read them. */
+		free((void *)(uintptr_t)s->deliveries[i].path);
+		free((void *)(uintptr_t)s->deliveries[i].branch);
+		free((void *)(uintptr_t)s->deliveries[i].text);
+		free((void *)(uintptr_t)s->deliveries[i].fix);
+	}
+	free(s->deliveries);
+	s->deliveries = NULL;
+	s->n_deliveries = 0;
+}
+
+const struct hb_delivery *hb_session_deliveries(struct hb_session *session,
+						size_t *ret_n)
+{
+	*ret_n = session->n_deliveries;
+	return session->deliveries;
+}
+
 void hb_session_free(struct hb_session *session)
 {
 	if (!session)
 		return;
 	session_close_resources(session);
+	session_drop_deliveries(session);
 	free(session->infos);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);

@@ -56,6 +56,9 @@ struct hb_session {
 	struct hb_listener of_txn; /* its listener */
 	void **seen_ctx;
 
+	struct hb_delivery *deliveries; /* of the last look, or commit */
+	size_t n_deliveries;
+
 	struct hb_session_info info;
 	struct hb_resource *infos; /* info.resources */
 };
@@ -75,6 +78,9 @@ int session_open_unsettled(const struct hb_store *store, const char *name,
 int session_adopt(const struct hb_store *store, struct session_record *record,
 		  int *dir, int *lock, struct hb_session **ret_session,
 		  struct hb_error *err);
+
+/* What was told about repositories is true no more. */
+void session_drop_deliveries(struct hb_session *s);
 
 /*
  * Whether there is something to be done before or after a box that the run path

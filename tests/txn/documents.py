@@ -165,6 +165,8 @@ STEPS = (
             + "; echo g >f; git add f; " + GIT_COMMIT + "'"),
     ("status: commits", 0, "status @v"),
     ("diff --commits", 0, "diff --commits @v"),
+    ("", 0, "!cd ../v && " + GIT_COMMIT),
+    ("commit to a branch", 0, "commit -y @v"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @v && rm -rf ../v"),
     ("gc", 0, "gc -n --older-than 0"),
     ("rollback", 0, "rollback -y @s"),

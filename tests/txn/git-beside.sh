@@ -53,9 +53,8 @@ unset HB_STRATEGY
 new_repository
 in_box "$two"
 (cd "$project" && echo h >h && git add h)
-out=$(hb commit -y @s 2>&1)
-is 'an entry that was staged outside is a conflict' "$?" 5
-like 'an entry that was staged outside: the index is named' "$out" 'conflict: .git/index: *'
+check 'a commit beside an entry that was staged outside arrives' hb commit -y @s
+is 'the commit beside a staged entry is on the branch' "$(git_in log --format=%s | tr '\n' ,)" two,one,
 is 'an entry that was staged outside stays' "$(git_in diff --cached --name-only)" h
 
 new_repository
@@ -122,23 +121,23 @@ in_box "cd .git/objects; rm -f $object; ln -s /etc/passwd $object"
 hb commit -y --no-gate @s >/dev/null 2>&1
 is 'an object that became a link stays a file' "$(cksum <"$project/.git/objects/$object")" "$was"
 
-# Both sides commit: each path of the conflict stands for all of the repository.
+# Both sides commit, and a repository is files: each path of the conflict stands
+# for all of it.
 new_repository
 in_box "$two; mkdir -p .git/hooks; echo x >.git/hooks/note"
 (cd "$project" && echo 2 >>g && git commit -qam beside)
-paths=$(hb status --json @s | python3 -c '
-import json, sys
-for change in json.load(sys.stdin)["changes"]:
-    if change.get("conflict"):
-        print(change["path"])')
-like 'two commits are a conflict of the repository' "$paths" '*.git/index*'
+out=$(hb commit -n --no-gate --git=files @s 2>&1)
+is 'two commits are a conflict of files' "$?" 5
+paths=$(echo "$out" | sed -n 's/.*first in \(.*\)/\1/p')
+paths="$paths .git/index .git/logs/HEAD .git/refs/heads/main"
 is 'each path that is told settles it, for any side' "$(for path in $paths; do
-	hb commit -n --no-gate --theirs "$path" @s >/dev/null 2>&1 || echo "theirs $path"
-	hb commit -n --no-gate --ours "/$path" @s >/dev/null 2>&1 || echo "ours $path"
-	hb commit -n --no-gate --except "$path" @s >/dev/null 2>&1 || echo "except $path"
+	hb commit -n --no-gate --git=files --theirs "$path" @s >/dev/null 2>&1 || echo "theirs $path"
+	hb commit -n --no-gate --git=files --ours "/$path" @s >/dev/null 2>&1 || echo "ours $path"
+	hb commit -n --no-gate --git=files --except "$path" @s >/dev/null 2>&1 || echo "except $path"
 done)" ''
 check_exit 'a path of .git that is no part of the repository settles nothing' 5 \
-	hb commit -n --no-gate --except .git/hooks/note @s
+	hb commit -n --no-gate --git=files --except .git/hooks/note @s
+is 'two commits are no conflict of values' "$(hb status @s | grep -c conflict)" 0
 check 'the session is committed without its repository' \
 	hb commit -y --no-gate --except .git/index @s
 is 'the commit of the host is there alone' "$(git_in log --format=%s | tr '\n' ,)" beside,one,

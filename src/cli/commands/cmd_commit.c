@@ -6,6 +6,7 @@
 #include "cli/diff/git_settings.h"
 #include "cli/front/table.h"
 #include "cli/show/colour.h"
+#include "cli/show/delivery_text.h"
 #include "cli/show/differ.h"
 #include "cli/show/doc.h"
 #include "cli/show/git_text.h"
@@ -29,6 +30,16 @@
 /* Beyond so many lines a pager shows them. */
 #define LIST_LONG 20
 
+/* The table has looked at the word; the first is the default. */
+static enum hb_git_mode git_mode(const char *word)
+{
+	size_t i = 0;
+
+	while (word && hb_git_modes[i] && strcmp(hb_git_modes[i], word) != 0)
+		i++;
+	return (enum hb_git_mode)i;
+}
+
 static void fill_options(struct commit *c)
 {
 	const struct cli_values *v = c->call->values;
@@ -50,6 +61,7 @@ static void fill_options(struct commit *c)
 			  .n_allow = v->allow.n,
 			  .run = v->gate_run },
 		.without_gate = v->no_gate,
+		.git = git_mode(v->git),
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
@@ -198,6 +210,7 @@ static int look(struct commit *c, struct hb_error *err)
 {
 	struct hb_changes_options options = {
 		.with_ignored = c->options.with_ignored,
+		.git = c->options.git,
 	};
 	int r;
 
@@ -466,6 +479,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		doc_uint(&doc, "signed", c->n_signed);
 		show_summary_json(summary, &doc);
 		findings_count_json(&result->gate, &doc);
+		deliveries_json(result->git, result->n_git, &doc);
 		return doc_end(&doc, err);
 	}
 	if (result->n_operations == 0)
@@ -485,6 +499,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		(void)show_size(result->undo_bytes, &doc.out);
 	}
 	(void)buf_add_char(&doc.out, '\n');
+	deliveries_show(result->git, result->n_git, &doc.out);
 	if (result->n_operations > 0 && !c->options.dry_run &&
 	    questions_can_ask(c->call))
 		(void)buf_add_fmt(&doc.out, "Undo: holdback undo @%s\n",

@@ -97,6 +97,12 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		.metavar = "COMMAND", .offset = AT(gate_run),         \
 		.help = "run this on a fork first: it has to succeed" \
 	}
+#define ROW_GIT                                                               \
+	{                                                                     \
+		.name = "git", .kind = OPTION_STRING, .metavar = "MODE",      \
+		.choices = hb_git_modes, .offset = AT(git),                   \
+		.help = "commits: ff moves branches, branch makes one, files" \
+	}
 #define ROW_END   \
 	{         \
 		0 \
@@ -267,6 +273,7 @@ const struct option commit_options[] = {
 	  .metavar = "HASH",
 	  .offset = AT(expect),
 	  .help = "commit only if the change set still has this hash" },
+	ROW_GIT,
 	ROW_ALLOW,
 	ROW_GATE_RUN,
 	{ .name = "special",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_SESSION_INDEXES_H
-#define HB_SESSION_INDEXES_H
+#ifndef HB_SESSION_GIT_INDEXES_H
+#define HB_SESSION_GIT_INDEXES_H
 
 struct hb_session;
 struct resource;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/indexes.h"
+#include "session/git/indexes.h"
 
 #include "base/time.h"
 #include "git/kept_index.h"
@@ -27,35 +27,17 @@ static struct kept_request request_for(const struct resource *resource)
 	};
 }
 
-/* A file of a layer is pending, and so is the mark of a deleted one. */
-static bool is_pending(void *ctx, const char *path)
-{
-	static const char *const names[] = { "HEAD", "packed-refs", "refs" };
-	const struct resource *resource = ctx;
-	char whole[PATH_MAX];
-	struct stat st;
-
-	for (size_t i = 0; i < resource->n_layers; i++)
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-			int n = snprintf(whole, sizeof(whole), "%s%s%s", path,
-					 path[0] ? "/" : "", names[k]);
-
-			if (n < 0 || (size_t)n >= sizeof(whole) ||
-			    sys_fstatat(resource->layers[i], whole, &st,
-					AT_SYMLINK_NOFOLLOW) >= 0)
-				return true;
-		}
-	return false;
-}
-
-static void keep_references(const struct resource *resource, bool is_first)
+/*
+ * Once: what a commit changes is in a record with its number, which undo makes
+ * count no more (session/git/kept_values.h).  A later one in this place would
+ * stay.
+ */
+static void keep_references(const struct resource *resource)
 {
 	const struct kept_refs_request request = {
 		.base = resource->base,
 		.dir = resource->dir,
 		.root = request_for(resource).root,
-		.is_pending = is_first ? NULL : is_pending,
-		.ctx = (void *)(uintptr_t)resource,
 	};
 
 	kept_refs_take(&request);
@@ -66,7 +48,7 @@ void indexes_keep_first(const struct resource *resource)
 	const struct kept_request request = request_for(resource);
 
 	kept_index_take(&request);
-	keep_references(resource, true);
+	keep_references(resource);
 }
 
 static bool is_ours(void *ctx, const char *path, uint64_t ino,
@@ -94,6 +76,5 @@ void indexes_keep(const struct hb_session *s)
 		}
 		kept_index_take(&request);
 		seen_done(&seen);
-		keep_references(&s->resources[i], false);
 	}
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_DELIVERY_H
+#define HB_DELIVERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_session;
+
+/* What a commit does with a repository; the words are hb_git_modes. */
+enum hb_git_mode {
+	/* Moves branches forward; where the user moved one: as the next. */
+	HB_GIT_FF,
+	/* The session's commits go to a branch of their own. */
+	HB_GIT_BRANCH,
+	HB_GIT_MERGE, /* not yet: refused */
+	HB_GIT_FILES, /* its files are files like all others */
+};
+extern const char *const hb_git_modes[];
+
+/* What happens to one repository, or happened to it. */
+struct hb_delivery {
+	size_t resource;
+	const char *path;    /* of the git directory, from the resource on */
+	const char *verdict; /* "forward", "branch", "waits", ... */
+	const char *branch;  /* "branch": where the commits are; else NULL */
+	uint64_t n_commits;  /* on it */
+	const char *text;    /* for people; NULL: nothing to say */
+	const char *fix;     /* what to type then, or NULL */
+};
+
+/*
+ * What a commit would do with each repository, by the last change set without
+ * `since`, or did with it.  Valid until the session is looked at or freed.
+ */
+const struct hb_delivery *hb_session_deliveries(struct hb_session *session,
+						size_t *ret_n);
+
+#endif

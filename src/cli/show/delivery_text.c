@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/show/delivery_text.h"
+
+void deliveries_show(const struct hb_delivery *list, size_t n, struct buf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].text)
+			continue;
+		(void)buf_add_str(out, list[i].text);
+		if (list[i].fix)
+			(void)buf_add_fmt(out, "; %s", list[i].fix);
+		(void)buf_add_char(out, '\n');
+	}
+}
+
+void deliveries_json(const struct hb_delivery *list, size_t n, struct doc *doc)
+{
+	json_key(&doc->json, "deliveries");
+	json_array(&doc->json);
+	for (size_t i = 0; i < n; i++) {
+		json_object(&doc->json);
+		doc_uint(doc, "resource", list[i].resource);
+		doc_str(doc, "path", list[i].path);
+		doc_str(doc, "verdict", list[i].verdict);
+		if (list[i].branch) {
+			doc_str(doc, "branch", list[i].branch);
+			doc_uint(doc, "commits", list[i].n_commits);
+		}
+		if (list[i].text)
+			doc_str(doc, "text", list[i].text);
+		if (list[i].fix)
+			doc_str(doc, "fix", list[i].fix);
+		json_end(&doc->json);
+	}
+	json_end(&doc->json);
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "review/git/deliveries.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/grow.h"
+#include "changes/filter.h"
+#include "changes/git/delivered.h"
+#include "git/gitunit.h"
+#include "git/indexmerge.h"
+#include "git/kept_index.h"
+#include "git/objectstore.h"
+#include "review/git/base_files.h"
+#include "review/git/units.h"
+#include "session/git/kept_values.h"
+#include "session/session.h"
+#include "sys/attr.h"
+#include "tree/access.h"
+#include "tree/content.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * delivery.h decides; here the change sets become its input, and its items
+ * become those of the change sets.
+ *
+ * The base's files are looked at before they are read.  So what is decided is
+ * about these very objects or older ones, and an operation that finds another
+ * one in its place stops the commit.
+ */
+#define WORD	      "cannot deliver a repository"
+#define DELIVERED_MAX ((size_t)64 << 20) /* of one file */
+
+/* One repository while it is decided about. */
+struct deciding {
+	const struct hb_session *session;
+	const struct resource *resource;
+	const struct units *units;
+	const struct unit *unit;
+	struct base_files files;
+	/* The work tree: its resource, and its path in that. */
+	size_t tree;
+	char *below; /* "" or "sub/"; NULL: it is not known */
+	char desk[NAME_MAX + sizeof("worktrees/")];
+	struct deliver_repo *repo;
+	struct delivery *delivery; /* of that */
+	struct delivered *lists;
+};
+
+void deliver_done(struct deliver *deliver)
+{
+	for (size_t i = 0; i < deliver->n; i++) {
+		free(deliver->repos[i].prefix);
+		kept_refs_done(&deliver->repos[i].kept);
+		delivery_done(&deliver->repos[i].delivery);
+	}
+	free(deliver->repos);
+	deliver->repos = NULL;
+	deliver->n = 0;
+}
+
+static int open_session_file(const struct deciding *d,
+			     const struct unit_file *file)
+{
+	const struct content_place place = {
+		.root = d->resource->layers[file->layer],
+		.in_layer = true,
+		.path = file->whole,
+		.entry = &file->new,
+	};
+
+	return content_open(&place, NULL);
+}
+
+/* Of type delivery_read_fn. */
+static int read_session(void *ctx, const char *path, size_t max,
+			char **ret_data, size_t *ret_len)
+{
+	const struct deciding *d = ctx;
+	const struct unit_file *file = unit_find(d->unit, path);
+	auto_free char *data = NULL;
+	auto_fd int fd = -1;
+	ssize_t n;
+
+	if (!file || file->is_gone)
+		return -ENOENT;
+	if (file->new.size > max)
+		return -EFBIG;
+	fd = open_session_file(d, file);
+	data = malloc((size_t)file->new.size + 1);
+	if (fd < 0 || !data)
+		return fd < 0 ? fd : -ENOMEM;
+	n = sys_pread_full(fd, data, (size_t)file->new.size, 0);
+	if (n < 0)
+		return (int)n;
+	data[n] = '\0';
+	*ret_data = take_ptr(&data);
+	*ret_len = (size_t)n;
+	return 0;
+}
+
+/* Of a path from the work tree on. */
+static bool is_left(void *ctx, const char *path)
+{
+	const struct deciding *d = ctx;
+	auto_free char *whole = NULL;
+
+	if (!d->below)
+		return false;
+	if (asprintf(&whole, "%s%s", d->below, path) < 0) {
+		whole = NULL;
+		return true;
+	}
+	return units_leave(d->units, d->tree, whole);
+}
+
+/* A repository that is a resource belongs to a worktree in another one. */
+static int find_desk(struct deciding *d)
+{
+	const struct hb_session *s = d->session;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		const struct ignored_outside *git = s->resources[i].git;
+
+		if (!git ||
+		    !base_files_find_dir(d->resource->base, "worktrees",
+					 git->git, d->desk, sizeof(d->desk)))
+			continue;
+		d->tree = i;
+		d->below = strdup("");
+		return d->below ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* "sub/.git" has its files in "sub/"; a module has them anywhere. */
+static int find_tree(struct deciding *d)
+{
+	const char *prefix = d->unit->prefix;
+	size_t n = strlen(prefix);
+
+	d->tree = d->unit->resource;
+	if (d->resource->is_git)
+		return *prefix == '\0' ? find_desk(d) : 0;
+	if (n < 4 || strcmp(prefix + n - 4, ".git") != 0 ||
+	    strstr(prefix, ".git/"))
+		return 0;
+	d->below = strndup(prefix, n - 4);
+	return d->below ? 0 : -ENOMEM;
+}
+
+static int open_objects(const struct deciding *d,
+			struct objectstore **ret_objects)
+{
+	struct objectstore *objects = objectstore_new();
+	int r = objects ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < d->resource->n_layers; i++)
+		r = objectstore_add(objects, d->resource->layers[i],
+				    d->unit->prefix);
+	if (r >= 0)
+		r = objectstore_add(objects, d->resource->base,
+				    d->unit->prefix);
+	*ret_objects = objects;
+	return r;
+}
+
+static int path_in(const struct unit *unit, const char *path, char **ret)
+{
+	return asprintf(ret, "%s%s%s", unit->prefix, *unit->prefix ? "/" : "",
+			path) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int open_kept_index(const struct deciding *d, uint64_t *ret_size)
+{
+	auto_free char *path = NULL;
+	char name[sizeof(d->desk) + sizeof("/index")];
+
+	(void)snprintf(name, sizeof(name), "%s%sindex", d->desk,
+		       d->desk[0] ? "/" : "");
+	if (path_in(d->unit, name, &path) < 0)
+		return -ENOMEM;
+	return kept_index_open(d->resource->dir, path, ret_size);
+}
+
+static int ask(struct deciding *d, const struct deliver *deliver,
+	       const struct kept_refs *kept, struct hb_error *err)
+{
+	auto_free struct delivery_change *changes =
+		calloc(d->unit->n + 1, sizeof(*changes));
+	struct objectstore *objects = NULL;
+	uint64_t size = 0;
+	auto_fd int index = open_kept_index(d, &size);
+	struct delivery_request q = {
+		.mode = deliver->mode,
+		.session = d->session->record.name,
+		.base = d->resource->base,
+		.prefix = d->unit->prefix,
+		.desk = d->desk,
+		.kept = kept,
+		.kept_index = index < 0 ? -1 : index,
+		.changes = changes,
+		.n_changes = d->unit->n,
+		.read = read_session,
+		.ctx = d,
+		.is_held = d->units->n_left > 0 ? is_left : NULL,
+	};
+	int r = changes ? open_objects(d, &objects) : -ENOMEM;
+
+	for (size_t i = 0; changes && i < d->unit->n; i++)
+		changes[i] = (struct delivery_change){
+			.path = d->unit->files[i].path,
+			.is_gone = d->unit->files[i].is_gone,
+			.is_newer = d->unit->files[i].is_newer,
+		};
+	q.objects = objects;
+	if (r >= 0)
+		r = delivery_decide(&q, d->delivery, err);
+	else
+		(void)hb_fail(err, r, WORD);
+	objectstore_free(objects);
+	return r;
+}
+
+static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
+{
+	return sys_pread_full(*(const int *)ctx, buf, size, offset);
+}
+
+/*
+ * Stat data of entries that the session changed is left out.  So git looks
+ * at these files once, and no edit of the user is ever taken for clean.
+ */
+static int merge_index(const struct deciding *d, const char *path,
+		       struct delivered_item *item)
+{
+	const struct unit_file *file = unit_find(d->unit, path);
+	auto_buf struct buf out = BUF_INIT(INDEXMERGE_MAX);
+	struct indexmerge_result result = { 0 };
+	uint64_t sizes[2] = { 0, 0 };
+	auto_fd int then = open_kept_index(d, &sizes[0]);
+	auto_fd int base =
+		access_open_regular(d->resource->base, item->path, &sizes[1]);
+	auto_fd int session =
+		!file || file->is_gone ? -1 : open_session_file(d, file);
+	struct indexmerge_request q = {
+		.id_size = 20,
+		.base_mtime = item->old.mtime,
+	};
+	int r;
+
+	if (then >= 0)
+		q.then = (struct indexmerge_side){ read_fd, &then, sizes[0] };
+	if (base >= 0)
+		q.base = (struct indexmerge_side){ read_fd, &base, sizes[1] };
+	if (session >= 0)
+		q.session = (struct indexmerge_side){ read_fd, &session,
+						      file->new.size };
+	r = indexmerge(&q, &out, &result);
+	if (r >= 0 && result.n_conflicts > 0)
+		r = -HB_E_CONFLICT;
+	return r < 0 ? r : buf_take(&out, &item->data, &item->size);
+}
+
+static const enum delivered_how hows[] = {
+	[DELIVERY_AS_IS] = DELIVERED_MADE,
+	[DELIVERY_MADE] = DELIVERED_MADE,
+	[DELIVERY_INDEX] = DELIVERED_MADE,
+	[DELIVERY_DELETE] = DELIVERED_GONE,
+	[DELIVERY_SETTLED] = DELIVERED_SETTLED,
+	[DELIVERY_STAYS] = DELIVERED_HELD,
+	[DELIVERY_DROPPED] = DELIVERED_HELD,
+};
+
+static const enum delivered_turn turns[] = {
+	[DELIVERY_STAGE_OBJECTS] = TURN_FILES,
+	[DELIVERY_STAGE_LOGS] = TURN_LOGS,
+	[DELIVERY_STAGE_REFS] = TURN_REFS,
+	[DELIVERY_STAGE_GONE] = TURN_GONE,
+	[DELIVERY_STAGE_HEAD] = TURN_HEAD,
+	[DELIVERY_STAGE_REST] = TURN_REST,
+	[DELIVERY_STAGE_INDEX] = TURN_INDEX,
+};
+
+/*
+ * A directory that leaves the layer takes all with it at once, so what is in
+ * it has one turn.
+ */
+static enum delivered_turn turn_of_layer(const char *path)
+{
+	return strncmp(path, "logs", 4) == 0 || strstr(path, "/logs/")
+		       ? TURN_LOGS
+		       : TURN_REFS;
+}
+
+/* A reference, a log, or a directory of them. */
+static bool is_value(const char *path)
+{
+	return strncmp(path, "refs/", 5) == 0 ||
+	       strncmp(path, "logs/", 5) == 0 || strstr(path, "/refs/") ||
+	       strstr(path, "/logs/");
+}
+
+static bool is_index(const char *path)
+{
+	return git_is_index_path(GIT_TOP, path);
+}
+
+/* What the item has for content. */
+static int fill_item(const struct deciding *d, const struct delivery_item *from,
+		     struct delivered_item *item)
+{
+	if (from->how == DELIVERY_INDEX)
+		return merge_index(d, from->path, item);
+	if (from->how == DELIVERY_AS_IS)
+		return read_session((void *)(uintptr_t)d, from->path,
+				    DELIVERED_MAX, &item->data, &item->size);
+	if (from->how != DELIVERY_MADE)
+		return 0;
+	item->data = malloc(from->len + 1);
+	if (!item->data)
+		return -ENOMEM;
+	memcpy(item->data, from->content, from->len);
+	item->size = from->len;
+	return 0;
+}
+
+/*
+ * A value that is delivered as it is, is made as well.  Its directory leaves
+ * the layer with all that is in it, and must not take it along.
+ */
+static bool is_item(const struct deciding *d, const struct delivery_item *from)
+{
+	const struct unit_file *file = unit_find(d->unit, from->path);
+
+	/* An index with entries that the user changed is a conflict. */
+	if (from->how == DELIVERY_AS_IS)
+		return file && !file->is_gone &&
+		       (is_value(from->path) ||
+			(is_index(from->path) && !file->is_newer));
+	/* Left behind by itself, and counted so. */
+	return from->how != DELIVERY_DROPPED || !file ||
+	       !(file->flags & CHANGE_LOCK);
+}
+
+static int add_item(struct deciding *d, const struct delivery_item *from,
+		    struct hb_error *err)
+{
+	struct delivered *list = &d->lists[d->unit->resource];
+	auto_free char *path = NULL;
+	struct delivered_item *item;
+	int r;
+
+	if (!is_item(d, from))
+		return 0;
+	if (path_in(d->unit, from->path, &path) < 0)
+		return hb_fail(err, -ENOMEM, WORD);
+	item = delivered_add(list, path, hows[from->how]);
+	if (!item)
+		return hb_fail(err, -ENOMEM, WORD);
+	item->turn = item->how == DELIVERED_SETTLED ? turn_of_layer(from->path)
+		     : is_index(from->path)	    ? TURN_INDEX
+						    : turns[from->stage];
+	base_files_get(&d->files, path, &item->old);
+	item->has_old = true;
+	item->is_locked = from->is_ref || is_index(from->path) ||
+			  strcmp(from->path, "packed-refs") == 0;
+	r = fill_item(d, from, item);
+	return r < 0 ? hb_fail_at(err, r, path, "cannot deliver") : 0;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+/*
+ * What becomes of a directory by what becomes of the files in it.  A
+ * directory of other things goes as it is, with its files.
+ */
+static bool judge_dir(const struct delivered *list, size_t n,
+		      const struct unit_file *dir, enum delivered_how *ret)
+{
+	bool is_known = is_value(dir->path);
+
+	*ret = DELIVERED_SETTLED;
+	for (size_t i = 0; i < n; i++) {
+		const struct delivered_item *item = &list->items[i];
+
+		if (strcmp(item->path, dir->whole) == 0)
+			return false;
+		if (!is_below(item->path, dir->whole))
+			continue;
+		if (item->how == DELIVERED_HELD)
+			*ret = DELIVERED_HELD;
+		is_known |= item->how == DELIVERED_HELD ||
+			    item->how == DELIVERED_SETTLED;
+	}
+	return is_known;
+}
+
+static int add_dirs(struct deciding *d, struct hb_error *err)
+{
+	struct delivered *list = &d->lists[d->unit->resource];
+	size_t n = list->n;
+
+	for (size_t i = 0; i < d->unit->n_dirs; i++) {
+		const struct unit_file *dir = &d->unit->dirs[i];
+		struct delivered_item *item;
+		enum delivered_how how;
+
+		if (!judge_dir(list, n, dir, &how))
+			continue;
+		item = delivered_add(list, dir->whole, how);
+		if (!item)
+			return hb_fail(err, -ENOMEM, WORD);
+		item->turn = turn_of_layer(dir->path);
+	}
+	return 0;
+}
+
+/* What the merge is going to bring is not written to the work tree. */
+static int hold_tree(struct deciding *d, struct changes *const *changes,
+		     struct hb_error *err)
+{
+	size_t n = d->below ? strlen(d->below) : 0;
+	struct change c;
+	int r;
+
+	if (!d->below || d->delivery->verdict != DELIVERY_TO_BRANCH)
+		return 0;
+	r = changes_rewind(changes[d->tree], err);
+	while (r >= 0 && (r = changes_next(changes[d->tree], &c, err)) == 1) {
+		if ((c.flags & (CHANGE_GIT | CHANGE_CARRIED)) ||
+		    change_is_top(&c) || strncmp(c.path, d->below, n) != 0 ||
+		    !delivery_stays(d->delivery, c.path + n))
+			continue;
+		if (!delivered_add(&d->lists[d->tree], c.path, DELIVERED_HELD))
+			return hb_fail(err, -ENOMEM, WORD);
+	}
+	return r < 0 ? r : changes_rewind(changes[d->tree], err);
+}
+
+static int refuse(const struct delivery *delivery, struct hb_error *err)
+{
+	if (delivery->fix)
+		hb_fix(err, "%s", delivery->fix);
+	return hb_fail(err, -HB_E_CONFLICT, "%s",
+		       delivery->n_words > 0
+			       ? delivery->words[0]
+			       : "the repository cannot be delivered");
+}
+
+static bool is_desk_gone(const struct deciding *d)
+{
+	char name[sizeof(d->desk) + sizeof("/HEAD")];
+	const struct unit_file *file;
+
+	(void)snprintf(name, sizeof(name), "%s/HEAD", d->desk);
+	file = d->desk[0] ? unit_find(d->unit, name) : NULL;
+	return file && file->is_gone;
+}
+
+static int decide_one(struct deciding *d, const struct deliver *deliver,
+		      struct changes *const *changes, struct hb_error *err)
+{
+	struct kept_refs *kept = &d->repo->kept;
+	int r = session_load_kept(d->session, d->unit->resource,
+				  d->unit->prefix, kept);
+
+	d->delivery->verdict = DELIVERY_AS_FILES;
+	/* Without a record it is files, as it always was. */
+	if (r == -ENOMEM)
+		return hb_fail(err, r, WORD);
+	if (r < 0 || deliver->mode == DELIVERY_MODE_FILES || d->unit->is_left)
+		return 0;
+	r = find_tree(d);
+	/* The gate has to say something about a worktree that is gone. */
+	if (r >= 0 && is_desk_gone(d))
+		return 0;
+	if (r >= 0)
+		r = base_files_read(d->resource->base, d->unit->prefix,
+				    &d->files);
+	if (r < 0)
+		return hb_fail(err, r, WORD);
+	r = ask(d, deliver, kept, err);
+	if (r < 0)
+		return r;
+	if (d->delivery->verdict == DELIVERY_REFUSED)
+		return refuse(d->delivery, err);
+	for (size_t i = 0; r >= 0 && i < d->delivery->n; i++)
+		r = add_item(d, &d->delivery->items[i], err);
+	if (r >= 0 && d->delivery->verdict != DELIVERY_AS_FILES)
+		r = add_dirs(d, err);
+	return r < 0 ? r : hold_tree(d, changes, err);
+}
+
+static struct deliver_repo *add_repo(struct deliver *deliver,
+				     const struct unit *unit)
+{
+	struct deliver_repo *repo;
+
+	if (grow(deliver->repos, deliver->n) < 0)
+		return NULL;
+	repo = &deliver->repos[deliver->n];
+	*repo = (struct deliver_repo){ .resource = unit->resource,
+				       .prefix = strdup(unit->prefix) };
+	if (!repo->prefix)
+		return NULL;
+	deliver->n++;
+	return repo;
+}
+
+int deliver_decide(void *ctx, struct changes *const *changes,
+		   const struct changes_choice *choice, struct delivered *lists,
+		   struct hb_error *err)
+{
+	struct deliver *deliver = ctx;
+	auto_units struct units units = { 0 };
+	int r;
+
+	/* A commit may look twice. */
+	deliver_done(deliver);
+	r = units_find(deliver->session, changes, choice, &units, err);
+	for (size_t i = 0; r >= 0 && i < units.n; i++) {
+		const struct unit *unit = &units.list[i];
+		struct deliver_repo *repo;
+		struct deciding d = {
+			.session = deliver->session,
+			.resource =
+				&deliver->session->resources[unit->resource],
+			.units = &units,
+			.unit = unit,
+			.lists = lists,
+		};
+
+		if (!unit->has_values)
+			continue;
+		repo = add_repo(deliver, unit);
+		if (!repo)
+			return hb_fail(err, -ENOMEM, WORD);
+		d.repo = repo;
+		d.delivery = &repo->delivery;
+		r = decide_one(&d, deliver, changes, err);
+		free(d.below);
+		base_files_done(&d.files);
+	}
+	return r;
+}
+
+/* Of type txn_publishing_fn. */
+static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
+{
+	const struct deliver *deliver = ctx;
+
+	/*
+	 * Also where nothing is delivered: a commit that was taken back may
+	 * have had the same number.
+	 */
+	for (size_t i = 0; i < deliver->n; i++) {
+		const struct deliver_repo *repo = &deliver->repos[i];
+		bool is_new = repo->delivery.verdict != DELIVERY_AS_FILES &&
+			      repo->delivery.verdict != DELIVERY_WAITS;
+		const struct kept_refs *refs =
+			is_new ? &repo->delivery.next : &repo->kept;
+		int r = refs->n == 0
+				? 0
+				: session_store_kept(deliver->session,
+						     repo->resource,
+						     repo->prefix, id, refs);
+
+		if (r < 0)
+			return hb_fail(err, r, "cannot keep the references");
+	}
+	return deliver->publishing
+		       ? deliver->publishing(deliver->publishing_ctx, id,
+					     has_rest, err)
+		       : 0;
+}
+
+void deliver_attach(struct deliver *deliver, struct txn *txn)
+{
+	deliver->publishing = txn->publishing;
+	deliver->publishing_ctx = txn->publishing_ctx;
+	txn->publishing = publish;
+	txn->publishing_ctx = deliver;
+}
+
+static const char *const verdicts[] = {
+	[DELIVERY_NOTHING] = "nothing",	 [DELIVERY_FORWARD] = "forward",
+	[DELIVERY_TO_BRANCH] = "branch", [DELIVERY_WAITS] = "waits",
+	[DELIVERY_REFUSED] = "refused",	 [DELIVERY_AS_FILES] = "files",
+};
+
+static int tell_one(const struct deliver_repo *repo, struct hb_delivery *ret)
+{
+	const struct delivery *d = &repo->delivery;
+	auto_buf struct buf text = BUF_INIT((size_t)1 << 16);
+	char *whole = NULL;
+
+	for (size_t i = 0; i < d->n_words; i++)
+		(void)buf_add_fmt(&text, "%s%s", i > 0 ? "; " : "",
+				  d->words[i]);
+	if (text.error || (text.len > 0 && buf_take(&text, &whole, NULL) < 0))
+		return -ENOMEM;
+	*ret = (struct hb_delivery){
+		.resource = repo->resource,
+		.path = strdup(repo->prefix),
+		.verdict = verdicts[d->verdict],
+		.branch = d->branch ? strdup(d->branch) : NULL,
+		.n_commits = d->n_commits,
+		.text = whole,
+		.fix = d->fix ? strdup(d->fix) : NULL,
+	};
+	return ret->path && (!d->branch || ret->branch) && (!d->fix || ret->fix)
+		       ? 0
+		       : -ENOMEM;
+}
+
+int deliver_tell(const struct deliver *deliver)
+{
+	struct hb_session *s = deliver->session;
+	int r = 0;
+
+	session_drop_deliveries(s);
+	for (size_t i = 0; r == 0 && i < deliver->n; i++) {
+		if (grow(s->deliveries, s->n_deliveries) < 0)
+			return -ENOMEM;
+		r = tell_one(&deliver->repos[i],
+			     &s->deliveries[s->n_deliveries++]);
+	}
+	return r;
+}

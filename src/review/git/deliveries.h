@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_REVIEW_GIT_DELIVERIES_H
+#define HB_REVIEW_GIT_DELIVERIES_H
+
+#include "git/delivery.h"
+#include "txn/txn.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hb_session;
+
+/* What a commit is going to do with one repository. */
+struct deliver_repo {
+	size_t resource;
+	char *prefix;	       /* its git directory, from the resource on */
+	struct kept_refs kept; /* what counts now; without any: no record */
+	struct delivery delivery;
+};
+
+/* A commit's deliveries; what it begins with is session and mode. */
+struct deliver {
+	struct hb_session *session;
+	enum delivery_mode mode;
+	struct deliver_repo *repos;
+	size_t n;
+	/* of deliver_attach() */
+	txn_publishing_fn publishing;
+	void *publishing_ctx;
+};
+
+void deliver_done(struct deliver *deliver);
+#define auto_deliver __attribute__((cleanup(deliver_done)))
+
+/*
+ * Of type txn_deliver_fn, with a struct deliver as its context: decides about
+ * every repository that the session changed and of which T0 has a record.
+ * -HB_E_CONFLICT: a repository may not be delivered at all.
+ */
+int deliver_decide(void *ctx, struct changes *const *changes,
+		   const struct changes_choice *choice, struct delivered *lists,
+		   struct hb_error *err);
+
+/*
+ * Before the transaction is in effect, writes down what the session's values
+ * are based on from then on.  Undo returns to what counted before.
+ */
+void deliver_attach(struct deliver *deliver, struct txn *txn);
+
+/* Keeps with the session what is told about each repository. */
+int deliver_tell(const struct deliver *deliver);
+
+#endif
