@@ -13,6 +13,7 @@ struct gate_sample {
  */
 static const struct gate_sample gate_paths[] = {
 	{ "git-hook", "d/.git/hooks/e/f", "d/.git/hooqks/e/f" },
+	{ "git-unread", "d/.git/reftable/e/f", "d/.git/reftaqble/e/f" },
 	{ "git-worktree", "d/.git/worktrees/w/gitdir",
 	  "d/.git/worktrees/w/gitqdir" },
 	{ "git-hook", "d/.git/modules/d/hooks/e/f",
@@ -62,6 +63,7 @@ static const struct gate_sample gate_paths[] = {
 	{ "git-refs", "d/.git/modules/d/packed-refs",
 	  "d/.git/modules/d/packedq-refs" },
 	{ "git-refs", "d/.git/refs/heads/e/f", "d/.git/refs/heaqds/e/f" },
+	{ "git-refs", "d/.git/refs/stash", "d/.git/refs/staqsh" },
 	{ "git-refs", "d/.git/refs/tags/e/f", "d/.git/refs/taqgs/e/f" },
 	{ "git-refs", "d/.git/modules/d/refs/heads/e/f",
 	  "d/.git/modules/d/refs/heaqds/e/f" },
