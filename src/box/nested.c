@@ -18,11 +18,13 @@
  *	(b) A call that is not answered fails: with its process, or with ENOSYS
  *	    once the listener is closed.
  *	(c) While the listener is open no process inside can have one: EBUSY.
- *	    Once it is closed one could, and a newer listener may let calls go
- *on that this filter was to hear of.  So there is a listener only where the
- *kernel's limit of user namespaces refuses them too. (d) The kernel counts
- *calls before it shows them to poll(), and a caller that dies leaves its count.
- *So recv() after POLLIN finds a call, or says -ENOENT; it does not wait.
+ *	    Once it is closed one could, and a newer listener may let calls
+ *	    go on that this filter was to hear of.  So there is a listener
+ *	    only where the kernel's limit of user namespaces refuses them
+ *	    too.
+ *	(d) The kernel counts calls before it shows them to poll(), and
+ *	    a caller that dies leaves its count.  So recv() after POLLIN finds
+ *	    a call, or says -ENOENT; it does not wait.
  *
  * tests/box/nested.py, tests/unit/t_notified.c
  */

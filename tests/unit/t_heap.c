@@ -157,8 +157,8 @@ static void too_much_is_refused(void)
 
 TESTS(T(blocks_are_aligned_and_apart), T(the_newest_grows_in_place),
       T(an_older_one_moves_with_what_it_holds),
-      T(freed_ones_go_with_the_newest),
-      T(zeroed_also_where_something_was), T(zeroed_also_where_only_a_part_was),
+      T(freed_ones_go_with_the_newest), T(zeroed_also_where_something_was),
+      T(zeroed_also_where_only_a_part_was),
       T(what_does_not_fit_comes_from_the_kernel),
       T(the_block_at_the_end_does_not_grow_past_it),
       T(a_full_area_is_not_overrun), T(too_much_is_refused))
