@@ -491,6 +491,9 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 	if (r >= 0)
 		r = base_files_read(d->resource->base, d->unit->prefix,
 				    &d->files);
+	/* A link or a file has its place by now: the walk tells that. */
+	if (access_is_gone(r))
+		return 0;
 	if (r < 0)
 		return hb_fail(err, r, WORD);
 	r = ask(d, deliver, kept, err);
