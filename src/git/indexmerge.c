@@ -289,9 +289,7 @@ static int write_entry(struct merge *m, int side, const struct reader *r,
 static int conflict(struct merge *m, const char *path)
 {
 	m->result->n_conflicts++;
-	if (m->q->conflict)
-		m->q->conflict(m->q->ctx, path);
-	return 0;
+	return m->q->conflict ? m->q->conflict(m->q->ctx, path) : 0;
 }
 
 static void forget_above(struct merge *m, const char *path, size_t len)

@@ -46,7 +46,8 @@ struct indexmerge_request {
 	 * git looks at the file.
 	 */
 	int (*stat)(void *ctx, const char *path, struct indexmerge_stat *ret);
-	void (*conflict)(void *ctx, const char *path); /* may be NULL */
+	/* An entry that both sides changed; -errno ends it.  May be NULL. */
+	int (*conflict)(void *ctx, const char *path);
 	void *ctx;
 };
 

@@ -122,12 +122,14 @@ static int scan_one(struct commit *c, size_t i, struct hb_error *err)
 /* What a commit makes of repositories takes the place of their files. */
 static int deliver(struct commit *c, struct hb_error *err)
 {
-	auto_free struct changes **all = calloc(c->n + 1, sizeof(*all));
-	auto_free struct delivered *lists = calloc(c->n + 1, sizeof(*lists));
+	auto_free struct changes **all = NULL;
+	auto_free struct delivered *lists = NULL;
 	int r;
 
 	if (!c->options->deliver)
 		return 0;
+	all = calloc(c->n + 1, sizeof(struct changes *));
+	lists = calloc(c->n + 1, sizeof(*lists));
 	if (!all || !lists)
 		return hb_fail(err, -ENOMEM, "cannot deliver a repository");
 	for (size_t i = 0; i < c->n; i++)

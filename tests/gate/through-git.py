@@ -52,6 +52,10 @@ awk 'BEGIN {
 """
 
 
+# Without an object that they need, commits are no delivery: a conflict, before the gate.
+BROKEN = ("no-tree-at-all", "missing-tree", "missing-commit")
+
+
 def hidden(path):
     return ("git-hidden", path, "index", "index")
 
@@ -269,12 +273,10 @@ def asked():
     return [f for f in findings if f["severity"] != "warn"]
 
 
-def try_case(base, inside, wanted):
+def try_case(base, inside, wanted, is_broken):
     begin(base, inside)
     before = picture()
-    # What is missing is a conflict of the repository before the gate is asked.
-    is_broken = any(w[0] == "git-unread" for w in wanted)
-    refused = hb("commit", "-y", "@s", status=(DENIED, CONFLICT) if is_broken else (DENIED,)).stderr
+    refused = hb("commit", "-y", "@s", status=(CONFLICT if is_broken else DENIED,)).stderr
     if picture() != before:
         raise AssertionError("something has changed")
     told = {(f["rule"], f["path"], place(f), f.get("ref")) for f in asked()}
@@ -305,7 +307,7 @@ def try_control(base, inside):
 
 
 def main():
-    todo = [(name, try_case, rest) for name, *rest in CASES]
+    todo = [(name, try_case, [*rest, name in BROKEN]) for name, *rest in CASES]
     todo += [(name, try_control, rest) for name, *rest in CONTROLS]
     only = os.environ.get("HB_CASE")
     print(f"1..{len(todo)}")

@@ -51,13 +51,14 @@ struct merged {
 	int r;
 };
 
-static void note_conflict(void *ctx, const char *path)
+static int note_conflict(void *ctx, const char *path)
 {
 	struct merged *m = ctx;
 	size_t n = strlen(m->conflicts);
 
 	CHECK(snprintf(m->conflicts + n, sizeof(m->conflicts) - n, "%s ",
 		       path) > 0);
+	return 0;
 }
 
 static struct indexmerge_side side(struct version *v)

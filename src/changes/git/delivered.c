@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "changes/git/delivered.h"
 
-#include "base/auto.h"
 #include "base/grow.h"
 #include "base/path.h"
 #include "changes/stream.h"
@@ -24,15 +23,15 @@ void delivered_done(struct delivered *delivered)
 struct delivered_item *delivered_add(struct delivered *delivered,
 				     const char *path, enum delivered_how how)
 {
-	auto_free char *copy = strdup(path);
 	struct delivered_item *item;
 
-	if (!copy || delivered->n >= ITEMS_MAX ||
+	if (delivered->n >= ITEMS_MAX ||
 	    grow(delivered->items, delivered->n) < 0)
 		return NULL;
-	item = &delivered->items[delivered->n++];
-	*item = (struct delivered_item){ .path = take_ptr(&copy), .how = how };
-	return item;
+	item = &delivered->items[delivered->n];
+	*item = (struct delivered_item){ .path = strdup(path), .how = how };
+	delivered->n += item->path != NULL;
+	return item->path ? item : NULL;
 }
 
 static int by_path(const void *a, const void *b)

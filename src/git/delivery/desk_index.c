@@ -42,16 +42,17 @@ static ssize_t read_fd(void *ctx, void *to, size_t size, uint64_t offset)
 }
 
 /* Of type indexmerge_request.conflict. */
-static void add_conflict(void *ctx, const char *path)
+static int add_conflict(void *ctx, const char *path)
 {
 	struct delivery *out = ((struct decision *)ctx)->out;
 	char *copy = strdup(path);
 
 	if (!copy || grow(out->conflicts, out->n_conflicts) < 0) {
 		free(copy);
-		return;
+		return -ENOMEM;
 	}
 	out->conflicts[out->n_conflicts++] = copy;
+	return 0;
 }
 
 static struct indexmerge_side side_of(int *fd)
