@@ -729,8 +729,11 @@ static int read_all(struct pass *p, struct hb_error *err)
 	int r;
 
 	r = changes_rewind(changes, err);
-	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
+	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1) {
+		/* A branch may get commits of files that a delivery holds. */
+		c.item = NULL;
 		r = look_at(p, &c, err);
+	}
 	if (r >= 0)
 		r = group_end(&p->group, p->found, p->ctx, err);
 	if (r >= 0)

@@ -306,9 +306,22 @@ def try_control(base, inside):
     shell("git fsck --no-dangling 2>&1 >/dev/null | head -3 | grep . && exit 1 || true")
 
 
+def try_diverged(path):
+    """The branch moved outside as well, so that the commits go to a branch of their own."""
+    begin("", COMMIT.format(path))
+    shell("echo outside >src/b.c; git commit -qam outside")
+    hb("commit", "-y", "@s", status=(DENIED,))
+    told = {(f["rule"], f["path"]) for f in asked()}
+    if ("ci", path) not in told:
+        raise AssertionError(f"asked {told}")
+    hb("commit", "-y", "--allow", "ci", "@s")
+    shell(f"git cat-file -e holdback/s:{path}; test ! -e {path}")
+
+
 def main():
     todo = [(name, try_case, [*rest, name in BROKEN]) for name, *rest in CASES]
     todo += [(name, try_control, rest) for name, *rest in CONTROLS]
+    todo.append(("commits-for-another-branch", try_diverged, [".github/workflows/x.yml"]))
     only = os.environ.get("HB_CASE")
     print(f"1..{len(todo)}")
     for number, (name, attempt, words) in enumerate(todo, 1):
