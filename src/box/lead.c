@@ -27,7 +27,6 @@ void lead_init(struct lead *l, int tty, pid_t command, bool has_box)
 	l->command = command;
 	l->front = command;
 	l->has_box = has_box;
-	l->others.is_on = l->full.is_on = false;
 }
 
 static bool is_halted(const struct lead_halt *h, pid_t pid)

@@ -43,7 +43,10 @@ struct lead {
 	struct lead_halt full;	 /* stopped for want of room on disk */
 };
 
-/* For the beginning: who is in front when it goes on for the first time. */
+/*
+ * For the beginning: which group is in front when it goes on for the first
+ * time.  `l` is zero: its lists stay pages that no process has touched.
+ */
 void lead_init(struct lead *l, int tty, pid_t command, bool has_box);
 
 /* The command stopped by `sig`; and it goes on. */
