@@ -2,6 +2,7 @@
 #include "git/delivery.h"
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "git/delivery/connected.h"
 #include "git/delivery/decision.h"
 #include "git/delivery/desk_index.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,8 @@
  * others.  What a part must not deliver it leaves pending; only an object that
  * is missing refuses everything.
  */
+
+#define MORE_SIZE sizeof(" and 18446744073709551615 more")
 
 static void free_texts(char **texts, size_t n)
 {
@@ -160,18 +164,24 @@ static int decide_all(struct decision *d)
 /* A held path, or an entry that both sides changed: the unit waits. */
 static int wait_for_user(struct decision *d)
 {
-	struct delivery *out = d->out;
+	const struct delivery *out = d->out;
+	bool is_conflict = out->n_conflicts > 0;
+	size_t n = is_conflict ? out->n_conflicts : out->n_held;
+	char more[MORE_SIZE] = "";
 
-	if (out->n_conflicts > 0)
+	if (n == 0)
 		return decision_say(d,
-				    "%zu %s of the index changed on both "
-				    "sides",
-				    out->n_conflicts,
-				    out->n_conflicts == 1 ? "entry"
-							  : "entries");
-	return decision_say(d,
-			    "the session's commits have paths that are left "
-			    "out or held: references and index stay pending");
+				    "a path that is left out may be in the "
+				    "session's commits: references and index "
+				    "stay pending");
+	if (n > 1)
+		(void)snprintf(more, sizeof(more), " and %zu more", n - 1);
+	return decision_say(
+		d, "%s%s: %s, so references and index stay pending",
+		quoted(is_conflict ? out->conflicts[0] : out->held[0]), more,
+		is_conflict ? "changed in the index on both sides"
+			    : "left out, but in the session's "
+			      "commits");
 }
 
 static bool is_waiting(const struct decision *d)
@@ -219,6 +229,9 @@ static int conclude(struct decision *d)
 		d->out->verdict = DELIVERY_WAITS;
 		leftover_keep_all(d);
 	}
+	if (d->out->verdict == DELIVERY_FORWARD && d->q->is_ahead &&
+	    d->has_moved)
+		return references_say_forward(d);
 	return 0;
 }
 
@@ -254,26 +267,27 @@ static int decide(struct decision *d)
 
 	decision_head(d, head, sizeof(head));
 	if (d->q->mode == DELIVERY_MODE_FILES)
-		return end(d, DELIVERY_AS_FILES, "it is treated as files");
+		return end(d, DELIVERY_AS_FILES,
+			   "the repository is treated as files, as asked for");
 	if (!d->q->kept || !kept_refs_value(d->q->kept, head))
 		return end(d, DELIVERY_AS_FILES,
 			   "the session began without a record of its "
-			   "references: it is treated as files");
+			   "references: the repository is treated as files");
 	r = session_refs_read(d);
 	if (r == -ENOTSUP)
 		return end(d, DELIVERY_AS_FILES,
 			   "its references are of a format that holdback does "
-			   "not read: it is treated as files");
+			   "not read: the repository is treated as files");
 	if (r == -EFBIG)
 		return end(d, DELIVERY_AS_FILES,
-			   "it has too many references: it is treated as "
-			   "files");
+			   "it has too many references: the repository is "
+			   "treated as files");
 	if (r >= 0)
 		r = decide_all(d);
 	if (r == -ENOTSUP)
 		return end(d, DELIVERY_AS_FILES,
 			   "its index is of a format that holdback does not "
-			   "read: it is treated as files");
+			   "read: the repository is treated as files");
 	if (r >= 0)
 		r = conclude(d);
 	if (d->is_refused)

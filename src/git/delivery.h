@@ -46,6 +46,8 @@ typedef int (*delivery_read_fn)(void *ctx, const char *path, size_t max,
 /* Everything is borrowed for the length of the call. */
 struct delivery_request {
 	enum delivery_mode mode;
+	/* The words are about a delivery to come, and also say its way. */
+	bool is_ahead;
 	const char *session; /* its name, any bytes */
 	/* The git directory: `prefix` from `base` on; "" is `base` itself. */
 	int base;
@@ -156,7 +158,8 @@ struct delivery {
 	/* For people, in order; may have any bytes of names, quoted. */
 	char **words;
 	size_t n_words;
-	char *fix; /* "merge with: git merge holdback/claude-1"; or NULL */
+	/* "merge with: git merge holdback/claude-1"; or NULL */
+	char *fix;
 	/* TO_BRANCH: its name without refs/heads/, and its new commits. */
 	char *branch;
 	size_t n_commits;

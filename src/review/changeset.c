@@ -99,6 +99,7 @@ static void lay_deliveries(struct hb_session *s,
 	auto_deliver struct deliver deliver = {
 		.session = s,
 		.mode = (enum delivery_mode)options->git,
+		.is_ahead = true,
 	};
 	const struct changes_choice choice = { .filter = c->filter };
 	struct delivered lists[RECORD_RESOURCES_MAX] = { 0 };
@@ -109,7 +110,7 @@ static void lay_deliveries(struct hb_session *s,
 			changes_lay(c->resources[i], &lists[i]);
 		delivered_done(&lists[i]);
 	}
-	if (r >= 0)
+	if (r >= 0 || r == -HB_E_CONFLICT)
 		(void)deliver_tell(&deliver);
 }
 

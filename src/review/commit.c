@@ -342,6 +342,7 @@ static void set_deliver(struct deliver *deliver,
 			struct txn_options *options)
 {
 	deliver->mode = (enum delivery_mode)from->git;
+	deliver->is_ahead = from->dry_run;
 	options->deliver = deliver_decide;
 	options->deliver_ctx = deliver;
 }

@@ -77,7 +77,7 @@ cd super || bail 'no repository'
 run run -q -s m -- sh -ec 'for d in libs/foo plain; do (cd $d; git status -sb; echo n >n; git add n; git commit -qm "in $d"); done
 	git add -A; git commit -qm bump; git status --porcelain' >/dev/null 2>&1
 is 'submodules: the session has two files and one repository' "$(run status @m | grep -c '^  [AMD] ')" 3
-is 'submodules: each repository has its line' "$(run status @m | grep -c 'main: 1 commit')" 3
+is 'submodules: each repository has its line' "$(run status @m | grep -c 'main: 1 commit (')" 3
 unlike 'submodules: no object is in the text' "$(run diff @m)" '*objects/*'
 is 'submodules: each repository has its commit' "$(run diff --commits @m | grep '^# ')" \
 	'# repository .git/modules/libs/foo

@@ -162,7 +162,11 @@ STEPS = (
     ("", 0, "!mkdir ../v && cd ../v && git init -q -b main . && " + GIT_COMMIT + " && " + HOLDBACK
             + " create --state-dir ../state v --cow . >/dev/null && " + HOLDBACK
             + " exec --state-dir ../state @v -- sh -c 'echo f >f; git add f; " + GIT_COMMIT
-            + "; echo g >f; git add f; " + GIT_COMMIT + "'"),
+            + "; echo g >f; git add f; " + GIT_COMMIT
+            + "; git checkout -q -b side; mkdir -p .github/workflows; echo on: push >.github/workflows/w.yml"
+            + "; git add .github; " + GIT_COMMIT + "; git checkout -q main'"),
+    ("gate: a file that only a branch has", 4, "gate @v"),
+    ("", 0, "!cd ../v && " + HOLDBACK + " exec --state-dir ../state @v -- git branch -q -D side"),
     ("status: commits", 0, "status @v"),
     ("diff --commits", 0, "diff --commits @v"),
     ("", 0, "!cd ../v && " + GIT_COMMIT),

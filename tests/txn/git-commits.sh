@@ -17,7 +17,9 @@ start='git init -q -b main . && echo f >f && git add f && git commit -qm one && 
 id='-c user.name=n -c user.email=e'
 # lines: those of status about references, with each id as ID.
 lines() {
+	# What commit is going to do is the matter of git-said.sh.
 	hb status @s | grep -E '^  [a-z ]*[^ ]*: ' | grep -v ' conflict: ' |
+		grep -Ev ', (fast-forward|new branch|and it loses commits that it has now)$' |
 		sed -E 's/[0-9a-f]{7} /ID /g; s/to [0-9a-f]{7}/to ID/; s/^  //'
 }
 # counts: name and number of each reference, as status --json has them.

@@ -179,7 +179,7 @@ static void say_session(const struct commit *c)
 }
 
 /* The list before the question: through the pager where it is long. */
-static int show_list(const struct commit *c, struct hb_error *err)
+static int show_list(struct commit *c, struct hb_error *err)
 {
 	const struct hb_summary *s = &c->summary;
 	bool will_ask = can_ask(c) && !c->call->values->yes;
@@ -195,6 +195,7 @@ static int show_list(const struct commit *c, struct hb_error *err)
 	if (s->n_files + s->n_directories > LIST_LONG && will_ask)
 		r = settings_start_pager(&settings, c->session, c->call->envp,
 					 &pager, err);
+	c->is_listed = true;
 	if (r >= 0)
 		r = show_preview(c, c->reviewed, err);
 	/* A user who leaves the pager before its end has seen enough. */
@@ -499,7 +500,9 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		(void)show_size(result->undo_bytes, &doc.out);
 	}
 	(void)buf_add_char(&doc.out, '\n');
-	deliveries_show(result->git, result->n_git, &doc.out);
+	/* The list has said it before. */
+	if (!c->is_listed || !c->options.dry_run)
+		deliveries_show(result->git, result->n_git, "", &doc.out);
 	if (result->n_operations > 0 && !c->options.dry_run &&
 	    questions_can_ask(c->call))
 		(void)buf_add_fmt(&doc.out, "Undo: holdback undo @%s\n",

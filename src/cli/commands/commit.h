@@ -33,6 +33,7 @@ struct commit {
 	bool has_gate;		    /* it was asked before the commit */
 	bool is_refused;	    /* and no user can answer it */
 	bool is_trial;		    /* nothing is committed yet */
+	bool is_listed;		    /* the changes were, before the question */
 	uint64_t n_signed;	    /* commits: --sign */
 };
 

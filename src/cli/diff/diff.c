@@ -10,6 +10,7 @@
 #include "cli/diff/patch.h"
 #include "cli/diff/tally.h"
 #include "cli/front/table.h"
+#include "cli/show/delivery_text.h"
 #include "cli/show/doc.h"
 #include "cli/show/git_text.h"
 #include "cli/show/gone_text.h"
@@ -99,6 +100,20 @@ static int paint_ref(void *ctx, const struct hb_git_ref *ref,
 	return paint_flow(paint, err);
 }
 
+static void paint_deliveries(struct hb_session *session, struct paint *paint)
+{
+	size_t n;
+	const struct hb_delivery *list = hb_session_deliveries(session, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		auto_buf struct buf line = BUF_INIT(WORDS_MAX);
+
+		if (delivery_text_line(&list[i], &line))
+			paint_words(paint, PAINT_META, "# git: %s",
+				    buf_str(&line));
+	}
+}
+
 static int paint_patches(const struct cmd_call *call,
 			 struct hb_session *session, struct hb_changes *changes,
 			 struct paint *paint, struct hb_error *err)
@@ -123,6 +138,8 @@ static int paint_patches(const struct cmd_call *call,
 		r = patch_end(&patch, err);
 	if (r >= 0 && !call->values->since)
 		r = hb_changes_git(session, changes, paint_ref, paint, err);
+	if (r >= 0 && !call->values->since)
+		paint_deliveries(session, paint);
 	if (r >= 0)
 		r = hb_changes_ignored(changes, paint_ignored, &list, err);
 	if (r >= 0)

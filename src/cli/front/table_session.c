@@ -316,6 +316,7 @@ const struct option sync_options[] = {
 	ROW_EXCEPT,
 	ROW_RESOURCE,
 	ROW_IGNORED,
+	ROW_GIT,
 	ROW_ALLOW,
 	ROW_STATE_DIR,
 	ROW_JSON,

@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show/delivery_text.h"
 
-void deliveries_show(const struct hb_delivery *list, size_t n, struct buf *out)
+#include "base/quote.h"
+
+#include <string.h>
+
+bool delivery_text_line(const struct hb_delivery *delivery, struct buf *out)
+{
+	const char *path = delivery->path;
+
+	if (!delivery->text)
+		return false;
+	/* The project's own repository is known without. */
+	if (path[0] && strcmp(path, ".git") != 0) {
+		(void)quote_name(path, strlen(path), out);
+		(void)buf_add_str(out, ": ");
+	}
+	(void)buf_add_str(out, delivery->text);
+	if (delivery->fix)
+		(void)buf_add_fmt(out, "; %s", delivery->fix);
+	return true;
+}
+
+void deliveries_show(const struct hb_delivery *list, size_t n,
+		     const char *indent, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!list[i].text)
 			continue;
-		(void)buf_add_str(out, list[i].text);
-		if (list[i].fix)
-			(void)buf_add_fmt(out, "; %s", list[i].fix);
+		(void)buf_add_str(out, indent);
+		(void)delivery_text_line(&list[i], out);
 		(void)buf_add_char(out, '\n');
 	}
 }

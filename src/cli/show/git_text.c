@@ -2,6 +2,7 @@
 #include "cli/show/git_text.h"
 
 #include "base/quote.h"
+#include "cli/show/delivery_text.h"
 #include "holdback/git.h"
 
 #include <stdio.h>
@@ -166,6 +167,8 @@ int git_show(struct hb_session *session, struct hb_changes *changes,
 	     struct doc *doc, struct hb_error *err)
 {
 	struct listing listing = { hb_session_info(session), doc };
+	const struct hb_delivery *list;
+	size_t n;
 	int r;
 
 	if (doc->is_json) {
@@ -175,5 +178,10 @@ int git_show(struct hb_session *session, struct hb_changes *changes,
 	r = hb_changes_git(session, changes, show_one, &listing, err);
 	if (doc->is_json)
 		json_end(&doc->json);
+	list = hb_session_deliveries(session, &n);
+	if (doc->is_json)
+		deliveries_json(list, n, doc);
+	else
+		deliveries_show(list, n, "  ", &doc->out);
 	return r;
 }

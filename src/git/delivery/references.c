@@ -101,14 +101,43 @@ static int count_commits(struct decision *d, const char *value, size_t *ret)
 static int say_where(struct decision *d, const char *why, const char *value,
 		     const char *to)
 {
+	static const char *const words[2][2] = {
+		{ "commits are on", "commit is on" },
+		{ "commits go to", "commit goes to" },
+	};
 	size_t n;
 	int r = count_commits(d, value, &n);
 
 	return r < 0 ? r
-		     : decision_say(d, "%s%s%zu %s on %s", why,
-				    why[0] ? ": " : "", n,
-				    n == 1 ? "commit is" : "commits are",
+		     : decision_say(d, "%s%s%zu %s %s", why, why[0] ? ": " : "",
+				    n, words[d->q->is_ahead][n == 1],
 				    quoted(short_name(to)));
+}
+
+/* A value of the session that is taken need not follow on the base's. */
+int references_say_forward(struct decision *d)
+{
+	const char *name = d->session_branch;
+	const char *how = "new branch";
+	char head[PATH_MAX];
+	const char *old;
+	size_t n;
+	int r = count_commits(d, d->session_commit, &n);
+
+	if (r < 0 || n == 0)
+		return r;
+	decision_head(d, head, sizeof(head));
+	old = decision_resolve(&d->base, name ? name : head);
+	if (old[0]) {
+		r = values_is_ancestor(d->q->objects, old, d->session_commit);
+		if (r == -ENOMEM)
+			return r;
+		how = r > 0 ? "fast-forward"
+			    : "and it loses commits that it has now";
+	}
+	return decision_say(d, "%s: %zu commit%s, %s",
+			    name ? quoted(short_name(name)) : "HEAD", n,
+			    n == 1 ? "" : "s", how);
 }
 
 static int say_left(struct decision *d, const char *name, const char *why,
@@ -196,9 +225,9 @@ static int set_branch(struct decision *d, const char *name, const char *value)
 	else if (d->why != heads_asked)
 		(void)snprintf(why, sizeof(why), "%s", d->why);
 	d->out->branch = strdup(short_name(name));
-	if (!d->out->branch ||
-	    asprintf(&d->out->fix, "merge with: git merge %s", d->out->branch) <
-		    0) {
+	if (!d->out->branch || asprintf(&d->out->fix, "%s: git merge %s",
+					d->q->is_ahead ? "then" : "merge with",
+					d->out->branch) < 0) {
 		d->out->fix = NULL;
 		return -ENOMEM;
 	}

@@ -10,4 +10,7 @@ struct decision;
  */
 int references_decide(struct decision *d);
 
+/* Says how the branch below the session's HEAD is going to move. */
+int references_say_forward(struct decision *d);
+
 #endif

@@ -59,6 +59,7 @@ void deliver_done(struct deliver *deliver)
 		free(deliver->repos[i].prefix);
 		kept_refs_done(&deliver->repos[i].kept);
 		delivery_done(&deliver->repos[i].delivery);
+		free(deliver->repos[i].why_refused);
 	}
 	free(deliver->repos);
 	deliver->repos = NULL;
@@ -201,6 +202,7 @@ static int ask(struct deciding *d, const struct deliver *deliver,
 	auto_fd int index = open_kept_index(d, &size);
 	struct delivery_request q = {
 		.mode = deliver->mode,
+		.is_ahead = deliver->is_ahead,
 		.session = d->session->record.name,
 		.base = d->resource->base,
 		.prefix = d->unit->prefix,
@@ -471,6 +473,33 @@ static bool is_desk_gone(const struct deciding *d)
 	return file && file->is_gone;
 }
 
+/* A repository that the session made has nothing that could move. */
+static bool is_new(const struct deciding *d)
+{
+	struct base_files files = { 0 };
+	int r = base_files_read(d->resource->base, d->unit->prefix, &files);
+
+	base_files_done(&files);
+	return access_is_gone(r);
+}
+
+/* Whether its values do not count; then `why_files` may have words. */
+static bool is_files(const struct deciding *d, const struct deliver *deliver,
+		     bool has_record)
+{
+	d->repo->why_files = NULL;
+	if (d->unit->is_left)
+		return true;
+	if (deliver->mode == DELIVERY_MODE_FILES)
+		d->repo->why_files = "the repository is treated as files, as "
+				     "asked for";
+	else if (!has_record && deliver->is_ahead && !is_new(d))
+		d->repo->why_files = "the session began without a record of "
+				     "its references: the repository is "
+				     "treated as files";
+	return deliver->mode == DELIVERY_MODE_FILES || !has_record;
+}
+
 static int decide_one(struct deciding *d, const struct deliver *deliver,
 		      struct changes *const *changes, struct hb_error *err)
 {
@@ -482,7 +511,7 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 	/* Without a record it is files, as it always was. */
 	if (r == -ENOMEM)
 		return hb_fail(err, r, WORD);
-	if (r < 0 || deliver->mode == DELIVERY_MODE_FILES || d->unit->is_left)
+	if (is_files(d, deliver, r >= 0))
 		return 0;
 	r = find_tree(d);
 	/* The gate has to say something about a worktree that is gone. */
@@ -524,41 +553,75 @@ static struct deliver_repo *add_repo(struct deliver *deliver,
 	return repo;
 }
 
+/*
+ * A commit ends with the first refusal.  A look ahead goes on: the user is told
+ * about the other repositories as well.
+ */
+static int keep_refusal(const struct deliver *deliver,
+			struct deliver_repo *repo, const struct hb_error *why)
+{
+	if (!deliver->is_ahead)
+		return -HB_E_CONFLICT;
+	repo->delivery.verdict = DELIVERY_REFUSED;
+	if (asprintf(&repo->why_refused, "commit is going to be refused: %s",
+		     why->text) < 0) {
+		repo->why_refused = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int decide_unit(struct deliver *deliver, const struct units *units,
+		       const struct unit *unit, struct changes *const *changes,
+		       struct delivered *lists, struct hb_error *refused)
+{
+	struct deliver_repo *repo = add_repo(deliver, unit);
+	struct hb_error why = { 0 };
+	struct deciding d = {
+		.session = deliver->session,
+		.resource = &deliver->session->resources[unit->resource],
+		.units = units,
+		.unit = unit,
+		.lists = lists,
+		.repo = repo,
+	};
+	int r;
+
+	if (!repo)
+		return hb_fail(refused, -ENOMEM, WORD);
+	d.delivery = &repo->delivery;
+	r = decide_one(&d, deliver, changes, &why);
+	free(d.below);
+	base_files_done(&d.files);
+	if (r >= 0)
+		return r;
+	/* The error names the first one. */
+	if (refused->code == 0)
+		(void)hb_pass(refused, &why, r);
+	return r == -HB_E_CONFLICT ? keep_refusal(deliver, repo, &why) : r;
+}
+
 int deliver_decide(void *ctx, struct changes *const *changes,
 		   const struct changes_choice *choice, struct delivered *lists,
 		   struct hb_error *err)
 {
 	struct deliver *deliver = ctx;
 	auto_units struct units units = { 0 };
+	struct hb_error refused = { 0 };
 	int r;
 
 	/* A commit may look twice. */
 	deliver_done(deliver);
 	r = units_find(deliver->session, changes, choice, &units, err);
-	for (size_t i = 0; r >= 0 && i < units.n; i++) {
-		const struct unit *unit = &units.list[i];
-		struct deliver_repo *repo;
-		struct deciding d = {
-			.session = deliver->session,
-			.resource =
-				&deliver->session->resources[unit->resource],
-			.units = &units,
-			.unit = unit,
-			.lists = lists,
-		};
-
-		if (!unit->has_values)
-			continue;
-		repo = add_repo(deliver, unit);
-		if (!repo)
-			return hb_fail(err, -ENOMEM, WORD);
-		d.repo = repo;
-		d.delivery = &repo->delivery;
-		r = decide_one(&d, deliver, changes, err);
-		free(d.below);
-		base_files_done(&d.files);
-	}
-	return r;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r >= 0 && i < units.n; i++)
+		if (units.list[i].has_values)
+			r = decide_unit(deliver, &units, &units.list[i],
+					changes, lists, &refused);
+	if (r >= 0 && refused.code != 0)
+		r = -HB_E_CONFLICT;
+	return r < 0 ? hb_pass(err, &refused, r) : 0;
 }
 
 /* Of type txn_publishing_fn. */
@@ -608,10 +671,14 @@ static const char *const verdicts[] = {
 static int tell_one(const struct deliver_repo *repo, struct hb_delivery *ret)
 {
 	const struct delivery *d = &repo->delivery;
+	const char *instead =
+		repo->why_refused ? repo->why_refused : repo->why_files;
 	auto_buf struct buf text = BUF_INIT((size_t)1 << 16);
 	char *whole = NULL;
 
-	for (size_t i = 0; i < d->n_words; i++)
+	if (instead)
+		(void)buf_add_str(&text, instead);
+	for (size_t i = 0; !instead && i < d->n_words; i++)
 		(void)buf_add_fmt(&text, "%s%s", i > 0 ? "; " : "",
 				  d->words[i]);
 	if (text.error || (text.len > 0 && buf_take(&text, &whole, NULL) < 0))

@@ -17,12 +17,17 @@ struct deliver_repo {
 	char *prefix;	       /* its git directory, from the resource on */
 	struct kept_refs kept; /* what counts now; without any: no record */
 	struct delivery delivery;
+	/* Instead of the words of `delivery`; NULL: there are none. */
+	const char *why_files;
+	char *why_refused;
 };
 
-/* A commit's deliveries; what it begins with is session and mode. */
+/* A commit's deliveries; they begin with session, mode and is_ahead. */
 struct deliver {
 	struct hb_session *session;
 	enum delivery_mode mode;
+	/* The words are about a commit to come: all repositories are told. */
+	bool is_ahead;
 	struct deliver_repo *repos;
 	size_t n;
 	/* of deliver_attach() */
@@ -36,7 +41,8 @@ void deliver_done(struct deliver *deliver);
 /*
  * Of type txn_deliver_fn, with a struct deliver as its context: decides about
  * every repository that the session changed and of which T0 has a record.
- * -HB_E_CONFLICT: a repository may not be delivered at all.
+ * -HB_E_CONFLICT: a repository may not be delivered at all.  Then too
+ * deliver_tell() may be called.
  */
 int deliver_decide(void *ctx, struct changes *const *changes,
 		   const struct changes_choice *choice, struct delivered *lists,
