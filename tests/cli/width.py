@@ -92,6 +92,34 @@ def run_fits(sh, columns):
     sh.resize(80, 24)
 
 
+def prepare_moved():
+    """A repository of its own, of which session and user both moved the branch."""
+    git = "git -c user.name=n -c user.email=e"
+    commit = f"{git} commit -q --allow-empty -m"
+    subprocess.run(["sh", "-ec", f"mkdir ../moved; cd ../moved; git init -q -b master; {commit} one"], check=True)
+    script = f"cd ../moved && exec {HOLDBACK} -q -s moved sh -c '{commit} two; {commit} three'"
+    subprocess.run(["sh", "-c", script], check=True, capture_output=True)
+    subprocess.run(["sh", "-ec", f"cd ../moved; {commit} beside"], check=True)
+
+
+def repository_fits(sh, columns):
+    """What becomes of a repository, in a list and before the question, which is answered with no."""
+    want = "master moved meanwhile: 2 commits go to holdback/moved; then: git merge holdback/moved"
+    sh.resize(columns, 24)
+    shown = {x: sh.run(f"$HB_BIN {x} @moved") for x in ("status", "commit --dry-run")}
+    sh.type("$HB_BIN commit @moved\r")
+    sh.expect(r"\r?\n")
+    start = sh.taken
+    sh.expect(r"selection: ")
+    shown["commit"] = sh.seen[start : sh.taken].replace("\r", "")
+    sh.run("n")
+    for words, text in shown.items():
+        check_fits(text, columns, words)
+        if want not in " ".join(PAINT.sub("", text).split()):
+            raise Failed(f"{words}: {text!r}")
+    sh.resize(80, 24)
+
+
 def has_colour(sh, words, env):
     return "\033[" in sh.run(f"env {env} $HB_BIN {words}")
 
@@ -152,11 +180,13 @@ def no_session(sh):
 
 def all_tests(tap, sh):
     prepare()
+    prepare_moved()
     one = tap.test
     one("an empty list says so on a terminal alone", no_session, sh)
     for columns in WIDTHS:
         one(f"every command fits in {columns} columns", fits, sh, columns)
         one(f"the lines of a run fit in {columns} columns", run_fits, sh, columns)
+        one(f"the lines about a repository fit in {columns} columns", repository_fits, sh, columns)
     one("commands use colours on a terminal", colours, sh)
     one("NO_COLOR and a terminal without colours switch them off in all commands", no_colours, sh)
     one("an empty NO_COLOR switches nothing off", empty_no_color, sh)
@@ -165,6 +195,7 @@ def all_tests(tap, sh):
     one("ls without a terminal cuts nothing", list_for_programs)
     one("the text of a carried file is shown as it is", raw_state, sh)
     one("what an agent wrote does not speak to the terminal", harmless_state, sh)
+    shutil.rmtree("../moved")
     for name in (".local", ".claude"):
         shutil.rmtree(f"{os.environ['HOME']}/{name}", ignore_errors=True)
 
