@@ -72,6 +72,18 @@ is 'a missing commit: diff' "$(hb diff @s | grep -cxF "# git: $line")" 1
 is 'a missing commit: the document' "$(member verdict hb status --json @s)" refused
 check_exit 'a missing commit: commit does what was said' 5 hb commit -y --no-gate @s
 
+# The repository of another resource is told all the same.
+new_repository
+mkdir "$work/q"
+(cd "$work/q" && git init -q -b master . && echo f >f && git add f && git commit -qm one)
+hb create t --cow "$project" --cow "$work/q" >/dev/null
+hb exec @t -- sh -c "$two; $two; rm -f .git/objects/\$(git rev-parse HEAD^ | sed 's,..,&/,'); cd $work/q; $two"
+out=$(hb status @t)
+like 'of two repositories the refused one is told' "$out" '*commit is going to be refused: *'
+like 'of two repositories the other one is told' "$out" '*master: 1 commit, fast-forward*'
+is 'the document has both' "$(member verdict hb status --json @t)" refused,forward
+is 'the document has their resources' "$(member resource hb status --json @t)" 0,1
+
 # Treated as files: asked for, or not known from the start.
 new_repository
 in_box "$two"
