@@ -12,6 +12,7 @@
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
 #include "git/delivery/session_refs.h"
+#include "git/delivery/sound.h"
 #include "git/delivery/stash.h"
 #include "git/delivery/touched.h"
 
@@ -210,8 +211,10 @@ static int keep_values(struct decision *d)
 /* What the parts found, together: 1: it is delivered, 0: it is ended. */
 static int conclude(struct decision *d)
 {
-	int r = connected_check(d);
+	int r = sound_check(d);
 
+	if (r > 0)
+		r = connected_check(d);
 	if (r <= 0) {
 		d->is_refused = r == 0;
 		return r;

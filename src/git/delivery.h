@@ -166,6 +166,7 @@ struct delivery {
 	/* WAITS: paths of the work tree, sorted. */
 	char **conflicts, **held;
 	size_t n_conflicts, n_held;
+	size_t id_size; /* of an object in the index: 20 or 32 bytes */
 	/*
 	 * The record to keep from when all items are in place: values of the
 	 * base, but those of T0 where the session's are pending.  A plain new

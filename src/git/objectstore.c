@@ -3,6 +3,8 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/sha1.h"
+#include "base/sha256.h"
 #include "git/pack/gitpack.h"
 #include "git/pack/inflate.h"
 #include "sys/attr.h"
@@ -230,17 +232,83 @@ bool objectstore_has(struct objectstore *store, const struct git_id *id)
 {
 	char path[GIT_HEX_SIZE + 1];
 	uint64_t offset;
-	struct stat st;
+	struct sys_attr a;
 
 	(void)snprintf(path, sizeof(path), "%.2s/%s", id->hex, id->hex + 2);
-	for (size_t i = 0; i < store->n_dirs; i++)
-		if (sys_fstatat(store->dirs[i], path, &st,
-				AT_SYMLINK_NOFOLLOW) >= 0 &&
-		    S_ISREG(st.st_mode))
+	for (size_t i = 0; i < store->n_dirs; i++) {
+		/* A directory that is a link has none: it is not delivered. */
+		auto_fd int fd = sys_openat2(store->dirs[i], path,
+					     O_PATH | O_NOFOLLOW, 0, RESOLVE);
+
+		if (fd >= 0 && sys_attr_at(fd, "", &a) == 0 && S_ISREG(a.mode))
 			return true;
+	}
 	open_packs(store);
 	for (size_t i = 0; i < store->n_packs; i++)
 		if (gitpack_find(&store->packs[i], id, &offset) == 1)
 			return true;
 	return false;
+}
+
+/* The name of an object is the hash of all that its file inflates to. */
+struct naming {
+	bool is_wide; /* SHA-256 */
+	struct sha1 sha1;
+	struct sha256 sha256;
+	uint64_t *work;
+};
+
+/* Of type inflate_sink_fn. */
+static int add_bytes(void *ctx, const void *bytes, size_t n)
+{
+	struct naming *naming = ctx;
+
+	if (n > *naming->work)
+		return -EFBIG;
+	*naming->work -= n;
+	if (naming->is_wide)
+		sha256_add(&naming->sha256, bytes, n);
+	else
+		sha1_add(&naming->sha1, bytes, n);
+	return 0;
+}
+
+static int check_file(int fd, const struct git_id *id, uint64_t *work)
+{
+	struct naming naming = { .is_wide = strlen(id->hex) == 64,
+				 .work = work };
+	uint8_t digest[SHA256_SIZE];
+	struct git_id name;
+	int r;
+
+	sha1_init(&naming.sha1);
+	sha256_init(&naming.sha256);
+	r = inflate_each(read_fd, &fd, add_bytes, &naming);
+	if (r < 0)
+		return r == -ENOMEM || r == -EFBIG ? r : -EBADMSG;
+	if (naming.is_wide) {
+		sha256_end(&naming.sha256, digest);
+		sha256_hex(digest, name.hex);
+	} else {
+		sha1_end_hex(&naming.sha1, name.hex);
+	}
+	return git_id_is_same(&name, id) ? 0 : -EBADMSG;
+}
+
+int objectstore_check_files(struct objectstore *store, const struct git_id *id,
+			    uint64_t *work)
+{
+	char path[GIT_HEX_SIZE + 1];
+	int r = 0;
+
+	(void)snprintf(path, sizeof(path), "%.2s/%s", id->hex, id->hex + 2);
+	for (size_t i = 0; r == 0 && i < store->n_dirs; i++) {
+		uint64_t size;
+		auto_fd int fd =
+			access_open_regular(store->dirs[i], path, &size);
+
+		if (fd >= 0)
+			r = check_file(fd, id, work);
+	}
+	return r;
 }

@@ -46,4 +46,13 @@ int objectstore_read(struct objectstore *store, const struct git_id *id,
 /* Whether there is an object of that name; its content is not looked at. */
 bool objectstore_has(struct objectstore *store, const struct git_id *id);
 
+/*
+ * Looks at every file that is called as the object, and not into packs.  0:
+ * each has the content that the name says, or there is none.  -EBADMSG: a file
+ * has not.  -EFBIG: `*work`, the bytes that may be inflated, is used up.
+ * -ENOMEM.
+ */
+int objectstore_check_files(struct objectstore *store, const struct git_id *id,
+			    uint64_t *work);
+
 #endif

@@ -108,4 +108,21 @@ check 'deleted and packed references arrive' hb commit -y --allow git-refs @s
 is 'the references are those of the session' "$(git_in for-each-ref --format='%(refname:short)' | tr '\n' ,)" \
 	made/x,master,packed,
 is_whole 'deleted and packed references'
+
+# SHA-256 names objects with more bytes, also in the index.
+new_session 'git init -q -b main --object-format=sha256 . && echo f >f && git add f && git commit -qm one'
+in_box "$two"
+check 'a commit with SHA-256 arrives' hb commit -y @s
+is 'the branch with SHA-256 has it' "$(subjects)" two,one,
+is 'the tree with SHA-256 is clean' "$(git_in status --porcelain)" ''
+is_whole 'a commit with SHA-256'
+
+# A file in the place of an object that the user is going to make, and no more.
+new_session 'git init -q -b main . && echo f >f && git add f && git commit -qm one'
+in_box 'id=$(echo precious | git hash-object --stdin); d=.git/objects/$(echo "$id" | cut -c 1-2); mkdir -p "$d"
+	e=$(echo evil | git hash-object -w --stdin)
+	cp ".git/objects/$(echo "$e" | cut -c 1-2)/$(echo "$e" | cut -c 3-)" "$d/$(echo "$id" | cut -c 3-)"'
+check_exit 'an object with another content than its name is refused' 5 hb commit -y @s
+(cd "$project" && echo precious >p && git add p)
+is 'the content of the user is kept' "$(git_in cat-file -p :p)" precious
 finish

@@ -627,11 +627,88 @@ static void a_split_index_is_files(void)
 	world_done(&w);
 }
 
-TESTS(T(a_stash_is_a_list), T(logs_are_added_to_in_chain),
-      T(logs_of_both_sides), T(a_log_without_a_chain_gets_one_line),
-      T(the_index_is_merged), T(staged_entries_go_beside_a_commit),
-      T(an_entry_of_both_sides_waits), T(a_held_path_keeps_the_unit),
-      T(what_is_missing_is_named), T(a_shallow_repository_is_whole),
+/* git takes a file that is there for the user's content, and writes none. */
+static void a_file_of_an_object_has_its_content(void)
+{
+	struct gitworld w;
+
+	world_init(&w, ":");
+	/* Longer than the window of zlib data, and packed by it or not. */
+	world_run(&w, "cd session; seq 100000 >f1; "
+		      "head -c 300000 /dev/urandom >f2; git add f1 f2; "
+		      "git commit -qm large");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	/* No reference leads to it. */
+	world_run(&w,
+		  "cd session; id=$(echo precious | git hash-object "
+		  "--stdin); d=.git/objects/$(echo $id | cut -c 1-2); "
+		  "mkdir -p $d; e=$(echo evil | git hash-object -w "
+		  "--stdin); cp .git/objects/$(echo $e | cut -c 1-2)/$(echo "
+		  "$e | cut -c 3-) $d/$(echo $id | cut -c 3-)");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	CHECK(world_says(&w, "has another content"));
+	/* What the base has is never replaced, and not looked at. */
+	world_run(&w, "cd base; echo precious | git hash-object -w --stdin");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
+	world_done(&w);
+}
+
+/* git would prune what lies below the boundary. */
+static void shallow_cuts_nothing_off(void)
+{
+	struct gitworld w;
+
+	world_init(&w, COMMIT("f1", "two"));
+	world_run(&w, "cd session; git rev-parse HEAD >.git/shallow");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	CHECK(world_says(&w, "cuts off the history"));
+	/* The first commit has nothing below it. */
+	world_run(&w, "cd session; git rev-parse HEAD~1 >.git/shallow");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
+	world_done(&w);
+
+	world_init(&w,
+		   COMMIT("f1", "two") "; git rev-parse HEAD >.git/shallow; "
+				       "git reflog expire --expire=now "
+				       "--all; git gc -q --prune=now");
+	world_run(&w, "cd session; rm .git/shallow");
+	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
+	CHECK(world_says(&w, "hides that history is missing"));
+	world_done(&w);
+}
+
+static void the_command_is_safe_to_paste(void)
+{
+	static const char *const names[] = { "a;touch${IFS}x", "-s", "$(id)" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct gitworld w;
+
+		world_init(&w, ":");
+		world_run(&w,
+			  "cd session; git symbolic-ref HEAD 'refs/heads/%s'; "
+			  "git reset -q --soft master; " COMMIT(
+				  "f1", "two") "; git rev-parse HEAD >../id",
+			  names[i]);
+		world_run(&w, "cd base; " COMMIT("f2", "user"));
+		CHECK_INT(world_decide(&w, DELIVERY_MODE_FF),
+			  DELIVERY_TO_BRANCH);
+		CHECK(strcmp(w.delivery.branch, names[i]) == 0);
+		CHECK(world_is(&w,
+			       "test \"%s\" = \"merge with: git merge "
+			       "$(cat id)\"",
+			       w.delivery.fix));
+		world_done(&w);
+	}
+}
+
+TESTS(T(a_file_of_an_object_has_its_content), T(shallow_cuts_nothing_off),
+      T(the_command_is_safe_to_paste), T(a_stash_is_a_list),
+      T(logs_are_added_to_in_chain), T(logs_of_both_sides),
+      T(a_log_without_a_chain_gets_one_line), T(the_index_is_merged),
+      T(staged_entries_go_beside_a_commit), T(an_entry_of_both_sides_waits),
+      T(a_held_path_keeps_the_unit), T(what_is_missing_is_named),
+      T(a_shallow_repository_is_whole),
       T(paths_of_the_commits_stay_until_the_merge), T(a_split_index_is_files),
       T(session_alone_commits), T(both_commit),
       T(a_taken_name_is_not_overwritten),

@@ -145,6 +145,7 @@ int desk_index_decide(struct decision *d)
 
 	(void)snprintf(path, sizeof(path), "%s%sindex", d->q->desk,
 		       d->q->desk[0] ? "/" : "");
+	d->out->id_size = id_size(d);
 	change = decision_change(d, path);
 	if (!change)
 		return 0;

@@ -214,6 +214,16 @@ static int apply(struct decision *d, const char *name, enum value_answer answer)
 	}
 }
 
+/* People paste the command: the shell must find nothing in it but a name. */
+static bool is_plain(const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._/+@=-";
+
+	return name[0] != '-' && name[strspn(name, plain)] == '\0';
+}
+
 static int set_branch(struct decision *d, const char *name, const char *value)
 {
 	char why[REASON_SIZE] = "";
@@ -225,9 +235,10 @@ static int set_branch(struct decision *d, const char *name, const char *value)
 	else if (d->why != heads_asked)
 		(void)snprintf(why, sizeof(why), "%s", d->why);
 	d->out->branch = strdup(short_name(name));
-	if (!d->out->branch || asprintf(&d->out->fix, "%s: git merge %s",
-					d->q->is_ahead ? "then" : "merge with",
-					d->out->branch) < 0) {
+	if (!d->out->branch ||
+	    asprintf(&d->out->fix, "%s: git merge %s",
+		     d->q->is_ahead ? "then" : "merge with",
+		     is_plain(d->out->branch) ? d->out->branch : value) < 0) {
 		d->out->fix = NULL;
 		return -ENOMEM;
 	}

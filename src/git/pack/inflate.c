@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git/pack/inflate.h"
 
+#include "base/auto.h"
+
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BITS_MAX     15 /* of a code */
@@ -11,6 +14,7 @@
 #define DISTANCES    30
 #define INPUT_SIZE   4096
 #define END_OF_BLOCK 256
+#define WINDOW	     ((size_t)32 << 10) /* that data may refer back to */
 
 struct stream {
 	inflate_read_fn read;
@@ -22,6 +26,8 @@ struct stream {
 	unsigned n_bits;
 	unsigned char *out;
 	size_t n, room;
+	inflate_sink_fn sink; /* for what `out` has no room for; or NULL */
+	void *sink_ctx;
 };
 
 /* A canonical code: how many of each length, and their symbols in order. */
@@ -113,10 +119,25 @@ static int take_symbol(struct stream *s, const struct code *code)
 	return -EBADMSG;
 }
 
+/* Makes room: all but the window goes. */
+static int empty(struct stream *s)
+{
+	int r = s->sink ? s->sink(s->sink_ctx, s->out, s->room - WINDOW)
+			: -EFBIG;
+
+	if (r < 0)
+		return r;
+	memmove(s->out, s->out + s->room - WINDOW, WINDOW);
+	s->n = WINDOW;
+	return 0;
+}
+
 static int put(struct stream *s, int byte)
 {
-	if (s->n == s->room)
-		return -EFBIG;
+	int r = s->n == s->room ? empty(s) : 0;
+
+	if (r < 0)
+		return r;
 	s->out[s->n++] = (unsigned char)byte;
 	return 0;
 }
@@ -125,9 +146,12 @@ static int copy_back(struct stream *s, size_t distance, size_t n)
 {
 	if (distance > s->n)
 		return -EBADMSG;
-	for (; n > 0; n--)
-		if (put(s, s->out[s->n - distance]) < 0)
-			return -EFBIG;
+	for (; n > 0; n--) {
+		int r = put(s, s->out[s->n - distance]);
+
+		if (r < 0)
+			return r;
+	}
 	return 0;
 }
 
@@ -341,4 +365,19 @@ int inflate_bytes(inflate_read_fn read, void *ctx, uint64_t offset,
 
 	*ret_n = s.n;
 	return r;
+}
+
+int inflate_each(inflate_read_fn read, void *ctx, inflate_sink_fn sink,
+		 void *sink_ctx)
+{
+	auto_free unsigned char *out = malloc(2 * WINDOW);
+	struct stream s = { .read = read,
+			    .ctx = ctx,
+			    .out = out,
+			    .room = 2 * WINDOW,
+			    .sink = sink,
+			    .sink_ctx = sink_ctx };
+	int r = out ? take_all(&s) : -ENOMEM;
+
+	return r < 0 ? r : sink(sink_ctx, out, s.n);
 }

@@ -29,4 +29,14 @@ typedef ssize_t (*inflate_read_fn)(void *ctx, void *buf, size_t size,
 int inflate_bytes(inflate_read_fn read, void *ctx, uint64_t offset,
 		  unsigned char *out, size_t room, size_t *ret_n);
 
+/* Takes the next bytes; -errno ends it. */
+typedef int (*inflate_sink_fn)(void *ctx, const void *bytes, size_t n);
+
+/*
+ * The same from the start of the input on, for data of any length: a part at a
+ * time, in memory of a fixed size.  Or the error of the sink.
+ */
+int inflate_each(inflate_read_fn read, void *ctx, inflate_sink_fn sink,
+		 void *sink_ctx);
+
 #endif

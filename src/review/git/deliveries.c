@@ -254,15 +254,17 @@ static int merge_index(const struct deciding *d, const char *path,
 	auto_fd int session =
 		!file || file->is_gone ? -1 : open_session_file(d, file);
 	struct indexmerge_request q = {
-		.id_size = 20,
+		.id_size = d->delivery->id_size,
 		.base_mtime = item->old.mtime,
 	};
 	int r;
 
-	if (then >= 0)
-		q.then = (struct indexmerge_side){ read_fd, &then, sizes[0] };
 	if (base >= 0)
 		q.base = (struct indexmerge_side){ read_fd, &base, sizes[1] };
+	/* As it was decided: without a copy the base's is the one of T0. */
+	q.then = q.base;
+	if (then >= 0)
+		q.then = (struct indexmerge_side){ read_fd, &then, sizes[0] };
 	if (session >= 0)
 		q.session = (struct indexmerge_side){ read_fd, &session,
 						      file->new.size };
@@ -616,9 +618,8 @@ int deliver_decide(void *ctx, struct changes *const *changes,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r >= 0 && i < units.n; i++)
-		if (units.list[i].has_values)
-			r = decide_unit(deliver, &units, &units.list[i],
-					changes, lists, &refused);
+		r = decide_unit(deliver, &units, &units.list[i], changes, lists,
+				&refused);
 	if (r >= 0 && refused.code != 0)
 		r = -HB_E_CONFLICT;
 	return r < 0 ? hb_pass(err, &refused, r) : 0;

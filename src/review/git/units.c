@@ -133,7 +133,6 @@ static int note_unit(struct units *all, enum git_place root,
 	u = unit_of(all, c->resource, c->path, rest);
 	if (!u)
 		return -ENOMEM;
-	u->has_values |= !is_objects(rest);
 	/* A filter takes all of a repository, or nothing. */
 	u->is_left |= !changes_filter_matches(&choice->filter, c);
 	if (is_dir && !is_objects(rest))

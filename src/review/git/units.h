@@ -30,8 +30,7 @@ struct unit {
 	size_t n;
 	struct unit_file *dirs; /* that appear, vanish or are replaced */
 	size_t n_dirs;
-	bool has_values; /* not objects alone */
-	bool is_left;	 /* the choice leaves all of it where it is */
+	bool is_left; /* the choice leaves all of it where it is */
 };
 
 /* A path outside of repositories that a commit leaves where it is. */
