@@ -17,6 +17,7 @@
 #include "tree/access.h"
 #include "tree/syncer.h"
 #include "txn/apply.h"
+#include "txn/git_values.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,15 +28,18 @@
 
 /*
  * The list has a record for each lock: number, inode, birth time and the path
- * of the lock, ended by a NUL.  The last record is "end".  It is read as
- * carefully as the journal, which lies beside it.
+ * of the lock, ended by a NUL.  Others are those of git_values.h.  The last
+ * record is "end".  It is read as carefully as the journal, which lies beside
+ * it.
  */
 #define LIST	   "locks"
 #define LIST_END   "end"
+#define LIST_ALONE "alone " /* before the record of such a lock */
 #define LIST_MAX   ((size_t)64 << 20)
 #define SUFFIX	   ".lock"
 #define WAIT	   1000 /* ms */
 #define PAUSE	   20
+#define PACKED	   "packed-refs"
 #define GC_PID	   "gc.pid"
 #define GC_SECONDS (12 * 3600) /* as git has it: after that it is left over */
 
@@ -44,6 +48,7 @@ struct lock {
 	uint64_t ino;
 	struct timespec btime;
 	const char *path; /* below the base */
+	bool is_alone;	  /* no step is about the file */
 };
 
 /* Where a lock lies, or is to lie. */
@@ -69,80 +74,166 @@ static struct spot open_spot(const struct site *s, const char *path)
 	};
 }
 
-static int plan_one(struct site *s, const struct delivered_item *item,
-		    uint64_t number, struct buf *list, struct syncer *syncer,
+struct planning {
+	struct site *site;
+	const struct delivered *delivered;
+	struct syncer *syncer;
+	struct buf list;
+	uint64_t n;
+	struct buf packed; /* paths of packed-refs that have a lock, by NUL */
+};
+
+/* 1: its directory is new, and there can be no lock. */
+static int plan_one(struct planning *p, const char *path, bool is_alone,
 		    struct hb_error *err)
 {
-	int dir = s->dirs[SITE_SPOT_TXN];
-	struct spot at = open_spot(s, item->path);
+	int dir = p->site->dirs[SITE_SPOT_TXN];
+	struct spot at = open_spot(p->site, path);
 	struct sys_attr a;
 	char name[24];
 	int r;
 
-	/* In a directory that is new no git can be. */
 	if (at.dir < 0)
-		return access_is_gone(at.dir)
-			       ? 0
-			       : hb_fail_at(err, at.dir, item->path,
-					    "cannot look at");
+		return access_is_gone(at.dir) ? 1
+					      : hb_fail_at(err, at.dir, path,
+							   "cannot look at");
 	fd_closep(&at.dir);
-	name_lock(number, name);
+	name_lock(++p->n, name);
 	r = sys_make_file_at(dir, name, 0644);
 	if (r >= 0)
 		r = sys_attr_at(dir, name, &a);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a lock");
-	syncer_add(syncer, dir, name, true);
-	(void)buf_add_fmt(list, "%" PRIu64 " %" PRIu64 " %lld %ld %s" SUFFIX,
-			  number, a.ino, (long long)a.btime.tv_sec,
-			  a.btime.tv_nsec, item->path);
-	(void)buf_add(list, "", 1);
+	syncer_add(p->syncer, dir, name, true);
+	(void)buf_add_fmt(&p->list,
+			  "%s%" PRIu64 " %" PRIu64 " %lld %ld %s" SUFFIX,
+			  is_alone ? LIST_ALONE : "", p->n, a.ino,
+			  (long long)a.btime.tv_sec, a.btime.tv_nsec, path);
+	(void)buf_add(&p->list, "", 1);
+	return 0;
+}
+
+/* A reference that goes from packed-refs alone is locked as git locks it. */
+static bool is_to_lock(const struct delivered_item *item)
+{
+	return item->is_locked &&
+	       (item->how == DELIVERED_MADE || item->how == DELIVERED_GONE ||
+		(item->how == DELIVERED_SETTLED && item->then));
+}
+
+static bool has_packed(const struct planning *p, const char *path)
+{
+	const struct delivered_item *item = delivered_find(p->delivered, path);
+
+	if (item && is_to_lock(item))
+		return true;
+	for (size_t at = 0; at < p->packed.len;
+	     at += strlen(p->packed.data + at) + 1)
+		if (strcmp(p->packed.data + at, path) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Without a lock git could write such a reference, pack it and remove the
+ * directory before our step comes.  While packing is locked, the directory
+ * stays, and the step finds it.
+ */
+static int plan_packed(struct planning *p, const struct delivered_item *item,
+		       struct hb_error *err)
+{
+	auto_free char *path = NULL;
+	int r;
+
+	if (!item->then)
+		return 0;
+	if (asprintf(&path, "%.*s%s" PACKED, (int)item->unit, item->path,
+		     item->unit > 0 ? "/" : "") < 0) {
+		path = NULL;
+		return hb_fail(err, -ENOMEM, "cannot make a lock");
+	}
+	if (has_packed(p, path))
+		return 0;
+	r = buf_add(&p->packed, path, strlen(path) + 1);
+	r = r < 0 ? hb_fail(err, r, "cannot make a lock")
+		  : plan_one(p, path, true, err);
+	return r < 0 ? r : 0;
+}
+
+static int plan_locks(struct planning *p, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < p->delivered->n; i++) {
+		const struct delivered_item *item = &p->delivered->items[i];
+
+		if (!is_to_lock(item))
+			continue;
+		r = plan_one(p, item->path, false, err);
+		if (r == 1)
+			r = plan_packed(p, item, err);
+		if (r == 0)
+			(void)git_values_add(&p->list, item);
+	}
+	return r;
+}
+
+static int write_list(struct planning *p, struct hb_error *err)
+{
+	int dir = p->site->dirs[SITE_SPOT_TXN];
+	auto_fd int fd = -1;
+	int r = buf_add(&p->list, LIST_END, sizeof(LIST_END));
+
+	if (r == 0)
+		fd = sys_openat(dir, LIST,
+				O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	if (fd >= 0)
+		r = sys_write_all(fd, p->list.data, p->list.len);
+	else if (r == 0)
+		r = fd;
+	if (r < 0)
+		return hb_fail(err, r, "cannot list the locks");
+	syncer_add(p->syncer, dir, LIST, true);
 	return 0;
 }
 
 int git_locks_plan(struct site *s, struct changes *changes,
 		   struct syncer *syncer, struct hb_error *err)
 {
-	const struct delivered *d = changes_delivered(changes);
-	auto_buf struct buf list = BUF_INIT(LIST_MAX);
-	auto_fd int fd = -1;
-	uint64_t n = 0;
-	int r = 0;
+	struct planning p = {
+		.site = s,
+		.delivered = changes_delivered(changes),
+		.syncer = syncer,
+		.list = BUF_INIT(LIST_MAX),
+		.packed = BUF_INIT(LIST_MAX),
+	};
+	int r = plan_locks(&p, err);
 
-	for (size_t i = 0; r == 0 && i < d->n; i++)
-		if (d->items[i].is_locked &&
-		    (d->items[i].how == DELIVERED_MADE ||
-		     d->items[i].how == DELIVERED_GONE))
-			r = plan_one(s, &d->items[i], ++n, &list, syncer, err);
-	if (r < 0 || list.len == 0)
-		return r;
-	r = buf_add(&list, LIST_END, sizeof(LIST_END));
-	if (r == 0)
-		fd = sys_openat(s->dirs[SITE_SPOT_TXN], LIST,
-				O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-	if (r == 0)
-		r = fd < 0 ? fd : sys_write_all(fd, list.data, list.len);
-	if (r < 0)
-		return hb_fail(err, r, "cannot list the locks");
-	syncer_add(syncer, s->dirs[SITE_SPOT_TXN], LIST, true);
-	return 0;
+	if (r == 0 && (p.list.len > 0 || p.list.error))
+		r = write_list(&p, err);
+	buf_done(&p.list);
+	buf_done(&p.packed);
+	return r;
 }
 
 /* One record, terminated.  false: it is none of ours. */
 static bool parse(const char *record, struct lock *ret)
 {
+	bool is_alone = strncmp(record, LIST_ALONE, strlen(LIST_ALONE)) == 0;
 	unsigned long long number, ino;
 	long long sec;
 	long nsec;
 	int n = 0;
 
+	record += is_alone ? strlen(LIST_ALONE) : 0;
 	if (sscanf(record, "%llu %llu %lld %ld %n", &number, &ino, &sec, &nsec,
 		   &n) != 4 ||
 	    n == 0 || record[n] == '\0')
 		return false;
 	*ret = (struct lock){ .ino = ino,
 			      .btime = { (time_t)sec, nsec },
-			      .path = record + n };
+			      .path = record + n,
+			      .is_alone = is_alone };
 	name_lock(number, ret->name);
 	return true;
 }
@@ -211,13 +302,15 @@ static bool is_ours(const struct lock *lock, const struct spot *at)
 
 /*
  * A lock is no sign that the directory was changed.  Where only its owner could
- * say so, it is.
+ * say so, it is.  And where no step tells the session of the directory's new
+ * change time: that time alone would mean that the user has renamed it.
  */
-static int keep_time(int dir, const struct sys_attr *before)
+static int keep_time(const struct lock *lock, int dir,
+		     const struct sys_attr *before)
 {
 	uid_t uid = sys_effective_uid();
 
-	return uid == 0 || uid == before->uid
+	return !lock->is_alone && (uid == 0 || uid == before->uid)
 		       ? sys_set_mtime_at(dir, "", before->mtime)
 		       : 0;
 }
@@ -235,7 +328,7 @@ static int put(const struct site *s, const struct lock *lock,
 	if (r == -EPERM || r == -EOPNOTSUPP || r == -EMLINK)
 		r = sys_renameat2(from, lock->name, at->dir, at->name,
 				  RENAME_KEEP);
-	return r < 0 ? r : keep_time(at->dir, &before);
+	return r < 0 ? r : keep_time(lock, at->dir, &before);
 }
 
 /* Whether a process collects garbage there, by git's own rule. */
@@ -325,7 +418,7 @@ static int remove_ours(const struct site *s, const struct lock *lock,
 	r = sys_attr_at(back, lock->name, &a) == -ENOENT
 		    ? sys_renameat(at->dir, at->name, back, lock->name)
 		    : sys_unlinkat(at->dir, at->name, 0);
-	return r < 0 ? r : keep_time(at->dir, &before);
+	return r < 0 ? r : keep_time(lock, at->dir, &before);
 }
 
 static int drop_one(struct site *s, const struct lock *lock, bool waits,
@@ -346,11 +439,31 @@ int git_locks_drop(struct apply *a, struct hb_error *err)
 	return each_lock(a, drop_one, false, err);
 }
 
+/* With all locks taken, and before the first step. */
+static int check_values(struct apply *a, unsigned how, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < a->txn->n_resources; i++) {
+		const struct site *s = &a->sites[i];
+		auto_buf struct buf list = BUF_INIT(LIST_MAX);
+
+		if (!s->resource)
+			continue;
+		r = read_list(s, &list);
+		r = r < 0 ? hb_fail(err, r, "cannot read the list of locks")
+			  : git_values_check(s, &list, how, err);
+	}
+	return r;
+}
+
 int git_locks_apply(struct apply *a, unsigned how, struct hb_error *err)
 {
 	bool goes_on = how & APPLY_PAST;
 	int r = each_lock(a, take_one, !goes_on, goes_on ? NULL : err);
 
+	if (r == 0 && !goes_on)
+		r = check_values(a, how, err);
 	if (r < 0)
 		(void)git_locks_drop(a, NULL);
 	return r < 0 && !goes_on ? r : apply_run(a, how, err);

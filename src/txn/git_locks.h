@@ -27,8 +27,9 @@ int git_locks_plan(struct site *s, struct changes *changes,
 /*
  * apply_run() with all of them taken, those that a dead process of ours holds
  * included.  -HB_E_BUSY: git holds one, or collects garbage, and did so for a
- * second; then none is held and nothing was done.  With APPLY_PAST it goes on
- * without them: each step looks before it moves.
+ * second; -HB_E_CONFLICT of git_values_check(): a reference moved.  Then none
+ * is held and nothing was done.  With APPLY_PAST it goes on without both: each
+ * step looks before it moves.
  */
 int git_locks_apply(struct apply *a, unsigned how, struct hb_error *err);
 

@@ -15,6 +15,8 @@ void delivered_done(struct delivered *delivered)
 	for (size_t i = 0; i < delivered->n; i++) {
 		free(delivered->items[i].path);
 		free(delivered->items[i].data);
+		free(delivered->items[i].then);
+		free(delivered->items[i].next);
 	}
 	free(delivered->items);
 	*delivered = (struct delivered){ 0 };

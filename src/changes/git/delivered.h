@@ -58,7 +58,14 @@ struct delivered_item {
 	struct entry old;
 	bool has_old;
 	bool is_locked; /* git has a lock for this path, which is taken */
-	bool is_dir;	/* MADE: a directory, by changes_deliver() */
+	/*
+	 * A reference or a HEAD: its value by which was decided, and the one of
+	 * after; "": there is none.  Owned; NULL: it is no such thing.  `unit`
+	 * is how much of the path is the git directory.
+	 */
+	char *then, *next;
+	size_t unit;
+	bool is_dir; /* MADE: a directory, by changes_deliver() */
 };
 
 struct delivered {

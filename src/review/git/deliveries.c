@@ -355,6 +355,19 @@ static bool is_item(const struct deciding *d, const struct delivery_item *from)
 	       !(file->flags & CHANGE_LOCK);
 }
 
+/* What has to hold under git's locks, and is going to. */
+static int keep_values(const struct deciding *d,
+		       const struct delivery_item *from,
+		       struct delivered_item *item)
+{
+	if (!from->is_ref)
+		return 0;
+	item->unit = strlen(d->unit->prefix);
+	item->then = strdup(from->old);
+	item->next = strdup(from->new);
+	return item->then && item->next ? 0 : -ENOMEM;
+}
+
 static int add_item(struct deciding *d, const struct delivery_item *from,
 		    struct hb_error *err)
 {
@@ -377,7 +390,9 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 	item->has_old = true;
 	item->is_locked = from->is_ref || is_index(from->path) ||
 			  strcmp(from->path, "packed-refs") == 0;
-	r = fill_item(d, from, item);
+	r = keep_values(d, from, item);
+	if (r >= 0)
+		r = fill_item(d, from, item);
 	return r < 0 ? hb_fail_at(err, r, path, "cannot deliver") : 0;
 }
 
