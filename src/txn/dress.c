@@ -116,15 +116,22 @@ static void read_label(struct site *s, const struct place *base,
 				    label->value, sizeof(label->value));
 }
 
+/* Its owner and mode are right, and marks can go without a change of them. */
+static bool has_attributes(const struct op *op, const struct object *now)
+{
+	return now->type != ENTRY_DIR && now->uid == op->uid &&
+	       now->gid == op->gid &&
+	       (now->type == ENTRY_LINK ||
+		(now->mode == op->mode && (op->new.mode &USER_WRITE)));
+}
+
 /* The common case: nothing about it has to change. */
 static bool is_ready(const struct op *op, const struct place *source,
 		     const struct object *now)
 {
 	auto_xattr_names struct xattr_names names = { 0 };
 
-	if (now->type == ENTRY_DIR || now->uid != op->uid ||
-	    now->gid != op->gid ||
-	    (now->mode != op->mode && now->type != ENTRY_LINK) ||
+	if (!has_attributes(op, now) ||
 	    xattr_names_read(&names, source->dir, source->name) < 0)
 		return false;
 	for (size_t i = 0; i < names.size; i += strlen(names.list + i) + 1)
@@ -262,7 +269,7 @@ int dress_for_base(struct site *s, const struct op *op,
 		return fd;
 	r = is_copy ? set_label(fd, &label, op->path, err)
 		    : strip_all(op, source, fd, &label, err);
-	if (r >= 0 && !is_copy)
+	if (r >= 0 && !is_copy && !has_attributes(op, now))
 		r = set_attributes(source, &to, err);
 	return r < 0 ? hb_fail_at(err, r, op->path, "cannot prepare") : 1;
 }

@@ -41,7 +41,7 @@
 #define PAUSE	   20
 #define PACKED	   "packed-refs"
 #define GC_PID	   "gc.pid"
-#define GC_SECONDS (12 * 3600) /* as git has it: after that it is left over */
+#define GC_SECONDS 43200L /* as git has it: after that it is left over */
 
 struct lock {
 	char name[24]; /* in txn/ID */
@@ -216,26 +216,35 @@ int git_locks_plan(struct site *s, struct changes *changes,
 	return r;
 }
 
+/* A number and the blank behind it. */
+static bool take_number(const char **at, uint64_t *ret)
+{
+	size_t n = strcspn(*at, " ");
+	char word[24];
+
+	if ((*at)[n] == '\0' || n >= sizeof(word))
+		return false;
+	memcpy(word, *at, n);
+	word[n] = '\0';
+	*at += n + 1;
+	return num_u64(word, ret) >= 0;
+}
+
 /* One record, terminated.  false: it is none of ours. */
 static bool parse(const char *record, struct lock *ret)
 {
 	bool is_alone = strncmp(record, LIST_ALONE, strlen(LIST_ALONE)) == 0;
-	unsigned long long number, ino;
-	long long sec;
-	long nsec;
-	int n = 0;
+	uint64_t number, sec, nsec;
 
 	record += is_alone ? strlen(LIST_ALONE) : 0;
-	if (sscanf(record, "%llu %llu %lld %ld %n", &number, &ino, &sec, &nsec,
-		   &n) != 4 ||
-	    n == 0 || record[n] == '\0')
+	*ret = (struct lock){ .path = record, .is_alone = is_alone };
+	if (!take_number(&ret->path, &number) ||
+	    !take_number(&ret->path, &ret->ino) ||
+	    !take_number(&ret->path, &sec) || !take_number(&ret->path, &nsec))
 		return false;
-	*ret = (struct lock){ .ino = ino,
-			      .btime = { (time_t)sec, nsec },
-			      .path = record + n,
-			      .is_alone = is_alone };
+	ret->btime = (struct timespec){ (time_t)sec, (long)nsec };
 	name_lock(number, ret->name);
-	return true;
+	return ret->path[0] != '\0';
 }
 
 static int read_list(const struct site *s, struct buf *ret)

@@ -20,7 +20,7 @@ HOLDBACK = os.environ["HB_BIN"]
 
 # What is typed before the key, what the whole line is, what it prints then.
 LINES = (
-    ("a session", "holdback status @work-", "holdback status @work-one", "session work-one: idle"),
+    ("a session", "holdback status @work-", "holdback status @work-one", "session work-one:\\s+idle"),
     ("a session behind an option", "holdback diff --stat @work-", "holdback diff --stat @work-one", "2 files"),
     ("a session before a command", "holdback exec @work-", "holdback exec @work-one", "no command to run"),
     ("the name of a session", "holdback run -s work-", "holdback run -s work-one", "no command"),

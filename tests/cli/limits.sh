@@ -324,7 +324,7 @@ rm many.py watch.py
 # What is in force is said.
 like 'the start says what is in force' "$(
 	on_terminal 'run --ephemeral --timeout 5m true'
-)" '*home hidden but for * · at most 300 seconds*'
+)" '*home hidden* · at most 300 seconds*'
 like 'the plan has it' "$("$HB_BIN" plan run --pids 9 --memory 1M \
 	--cpus 1.5 --timeout 1h -- true)" \
 	'*memory*1048576*cpus*1500*pids*9*timeout*3600*'

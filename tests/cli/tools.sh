@@ -119,9 +119,10 @@ before=$(git rev-parse HEAD)
 # git status outside writes the index anew, which is a change for undo.
 GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
-says="holdback: session node-1 is kept: 50 files: 50 changed · git${nl}Go on: holdback -c node ../agent.js"
+says="holdback: session node-1 is kept: 50 files: 50 changed · git${nl}  main: 1 commit (ID double)${nl}"
 is 'an agent edits 50 files, tests and commits' \
-	"$("$HB_BIN" --ro ../agent.js node ../agent.js 2>&1)" "5${nl}$says"
+	"$("$HB_BIN" --ro ../agent.js node ../agent.js 2>&1 | sed 's/([0-9a-f]* double/(ID double/')" \
+	"5${nl}${says}Go on: holdback -c node ../agent.js"
 is 'the real ones are as they were' "$(cat src/m7.js) $(git rev-parse HEAD)" \
 	"exports.v = 7 $before"
 like 'what it did can be read' "$("$HB_BIN" diff src/m7.js)" \

@@ -46,9 +46,13 @@ is 'only what both take is committed' "$(names)" "M $project/f,D $project/sub/b,
 new_session 'git init -q . && echo a >a && git add a &&
 	git -c user.name=n -c user.email=e commit -qm one'
 in_box 'echo b >b; git add b; git -c user.name=n -c user.email=e commit -qm two; echo c >c'
-check 'a path inside of .git takes the repository whole' hb commit -y @s .git/index
+like 'a repository waits for a file of its commits that is left out' "$(hb commit -y @s .git/index)" \
+	"*b: left out, but in the session's commits, so references and index stay pending"
+is 'its branch is as before' "$(git -C "$project" log --format=%s | tr '\n' ' ')" 'one '
+is 'all of it is pending' "$(names)" 'M .git/,A b,A c,'
+check 'a path inside of .git takes the repository whole' hb commit -y @s .git/index b
 is 'the commit is there' "$(git -C "$project" log --format=%s | tr '\n' ' ')" 'two one '
-is 'the files beside it are pending' "$(names)" 'A b,A c,'
+is 'the file that it does not have is pending' "$(names)" 'A c,'
 
 new_session 'echo a >a'
 in_box 'mkdir d; echo x >d/x; echo y >d/y; echo z >z'

@@ -70,7 +70,7 @@ static void paint_date(const struct person *p, struct paint *paint)
 	}
 	paint_words(paint, PAINT_PLAIN,
 		    "Date:   %.3s %.3s %d %02d:%02d:%02d %d %+05d",
-		    days + 3 * tm.tm_wday, months + 3 * tm.tm_mon, tm.tm_mday,
+		    &days[tm.tm_wday * 3L], &months[tm.tm_mon * 3L], tm.tm_mday,
 		    tm.tm_hour, tm.tm_min, tm.tm_sec, tm.tm_year + 1900, zone);
 }
 

@@ -269,17 +269,16 @@ static int add_file(void *ctx, const struct treediff_change *change)
 static int tree_of_parent(const struct repository *repo,
 			  const struct hb_log *log, struct git_id *ret)
 {
-	auto_free char *text = NULL;
 	struct git_object object = { 0 };
 	struct git_commit commit = { 0 };
 	int r = objectstore_read(repo->objects, &log->parent_ids[0],
 				 OBJECTSTORE_COMMIT_MAX, &object);
 
-	text = object.data;
 	if (r >= 0)
 		r = git_commit_parse(&object, &commit);
 	if (r >= 0)
 		*ret = commit.tree;
+	free(object.data);
 	return r;
 }
 
