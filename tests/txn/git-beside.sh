@@ -6,18 +6,9 @@
 # The host's git is used beside a session that commits: what both write all the
 # time is no conflict, and an entry that both changed is one.
 # shellcheck disable=SC2016 # expanded inside
-. "$HB_TESTS/lib/txn.sh"
+. "$HB_TESTS/lib/git.sh"
 
-export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-git_in() {
-	(cd "$project" && git "$@")
-}
-new_repository() {
-	new_session 'git init -q -b main . && echo f >f && echo g >g && git add f g && git commit -qm one'
-}
-id='-c user.name=n -c user.email=e'
-two="echo 2 >>f; git $id commit -qam two"
+branch=main
 # refresh: as `git status` does, whose index has other bytes afterwards.
 refresh() {
 	refresh_was=$(stat -c %i "$project/.git/index")

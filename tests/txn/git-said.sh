@@ -6,21 +6,8 @@
 # Before a commit, status, diff and a dry run say what becomes of each repository;
 # and --git and --except do that.
 # shellcheck disable=SC2016 # expanded inside
-. "$HB_TESTS/lib/txn.sh"
+. "$HB_TESTS/lib/git.sh"
 
-export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-git_in() {
-	(cd "$project" && git "$@")
-}
-new_repository() {
-	new_session 'git init -q -b master . && echo f >f && echo g >g && git add f g && git commit -qm one'
-}
-id='-c user.name=n -c user.email=e'
-two="echo 2 >>f; git $id commit -qam two"
-subjects() {
-	git_in log --format=%s "$@" | tr '\n' ,
-}
 # member NAME COMMAND...: of each delivery in its document.
 member() {
 	member=$1

@@ -5,21 +5,8 @@
 #
 # A session and its user both work with git: commits arrive as commits.
 # shellcheck disable=SC2016 # expanded inside
-. "$HB_TESTS/lib/txn.sh"
+. "$HB_TESTS/lib/git.sh"
 
-export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
-export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
-git_in() {
-	(cd "$project" && git "$@")
-}
-new_repository() {
-	new_session 'git init -q -b master . && echo f >f && echo g >g && git add f g && git commit -qm one'
-}
-id='-c user.name=n -c user.email=e'
-two="echo 2 >>f; git $id commit -qam two"
-subjects() {
-	git_in log --format=%s "$@" | tr '\n' ,
-}
 # is_whole WHEN: nothing is missing, nothing is locked, the index can be read.
 is_whole() {
 	check "$1: the repository is whole" git_in fsck --strict --no-dangling

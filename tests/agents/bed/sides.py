@@ -11,6 +11,8 @@ from pty_shell import Failed
 
 HOLDBACK = os.environ["HB_BIN"]
 SECONDS = 120
+# Directories that claude and codex make in /tmp, whatever TMPDIR says.
+DAEMONS = ("cc", "codex")
 
 
 class Side:
@@ -84,3 +86,8 @@ class Side:
         self.model.__exit__()
         shutil.rmtree(self.home)
         shutil.rmtree(self.temporary)
+        for name in DAEMONS:
+            try:
+                os.rmdir(f"/tmp/{name}-daemon-{os.getuid()}")
+            except OSError:
+                pass  # none was made, or another test has it in use
