@@ -30,14 +30,15 @@ SOAK = os.environ.get("HB_SOAK") == "1"
 CONFLICT, BUSY = 5, 8
 # Locks are links; before them are the decision, the plan and the journal.
 CALLS = None if SOAK else ("linkat", "renameat2")
-GIT = dict(
-    os.environ,
-    GIT_AUTHOR_NAME="n", GIT_AUTHOR_EMAIL="e", GIT_COMMITTER_NAME="n", GIT_COMMITTER_EMAIL="e",
-    GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null",
-)  # fmt: skip
-IDENTITY = (
-    "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e;"
-)
+# With its date each commit has the same id in every run.  By chance two of them lie in one
+# directory of objects, and that stops a commit as well.
+PERSON = {
+    f"GIT_{who}_{key}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for key, value in (("NAME", "n"), ("EMAIL", "e"), ("DATE", "@1700000000 +0000"))
+}
+GIT = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null", **PERSON)
+IDENTITY = "".join(f"export {name}='{value}';" for name, value in PERSON.items())
 MOVE = "git update-ref refs/heads/{} $(git commit-tree -p HEAD -m session HEAD^{{tree}})"
 LATER = IDENTITY + MOVE.format("later")
 # Its directory is not there, so no lock can lie in it.  Met at the locks alone: between the
