@@ -63,11 +63,11 @@ git init -q lib && (cd lib && echo l >l && git add l && git commit -qm lib)
 git init -q r && (cd r && echo a >a && git add a && git commit -qm one && git worktree add -q ../tree && git worktree add -q ../beside)
 works tree 'a linked worktree'
 is 'the other worktree is as it was' "$(cd beside && git status --porcelain --branch)" '## beside'
-git clone -q --shared r shared
-works shared 'a clone that shares objects'
+git clone -q --shared r borrower
+works borrower 'a clone that shares objects'
 git clone -q --reference r "file://$work/r" reference
 works reference 'a clone with a reference'
-git clone -q --shared shared twice
+git clone -q --shared borrower twice
 works twice 'a clone of a clone that shares'
 
 # Submodules, of which one has a path for a name.
@@ -117,7 +117,7 @@ unlike 'a whole repository says nothing' "$(starts)" '*cannot be fetched*'
 mkdir .git/lfs
 like 'a repository with LFS says what it lacks' "$(starts)" '*git: large files of LFS that are not here cannot be fetched*'
 rmdir .git/lfs
-cd ../shared || bail 'no clone'
+cd ../borrower || bail 'no clone'
 like 'a repository that borrows objects says so' "$(starts)" \
 	'*git: 1 directory of objects that the repository borrows is shown, read-only*'
 cd "$work" || bail 'no directory'

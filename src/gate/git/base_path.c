@@ -32,20 +32,20 @@ static void cut_last(char *path)
 	*(slash ? slash : path) = '\0';
 }
 
-/* What is left to be walked, with what a link puts before it. */
-static bool put_before(const char *target, const char *rest, char *todo)
+/* The names that are still ahead, with those of a link before them. */
+static bool put_before(const char *target, const char *rest, char *ahead)
 {
 	char joined[PATH_MAX];
 
 	if (path_join(target, rest, joined, sizeof(joined)) < 0)
 		return false;
-	memcpy(todo, joined, strlen(joined) + 1);
+	memcpy(ahead, joined, strlen(joined) + 1);
 	return true;
 }
 
-/* The next name of `todo` is added to `done`. */
+/* The next name of `ahead` is added to `done`. */
 static bool step(const struct resource *resource, struct path_part part,
-		 char *done, char *todo, const char *rest, int *links)
+		 char *done, char *ahead, const char *rest, int *links)
 {
 	char target[PATH_MAX], name[NAME_MAX + 1], next[PATH_MAX];
 	const char *from = target;
@@ -55,7 +55,7 @@ static bool step(const struct resource *resource, struct path_part part,
 		if (!done[0])
 			return false;
 		cut_last(done);
-		return put_before(rest, "", todo);
+		return put_before(rest, "", ahead);
 	}
 	if (part.n >= sizeof(name))
 		return false;
@@ -66,7 +66,7 @@ static bool step(const struct resource *resource, struct path_part part,
 	n = sys_readlinkat(resource->base, next, target, sizeof(target) - 1);
 	if (n < 0) {
 		memcpy(done, next, strlen(next) + 1);
-		return put_before(rest, "", todo);
+		return put_before(rest, "", ahead);
 	}
 	target[n] = '\0';
 	if (++*links > LINKS_MAX)
@@ -75,25 +75,25 @@ static bool step(const struct resource *resource, struct path_part part,
 		from = behind(resource, target);
 		done[0] = '\0';
 	}
-	return from && put_before(from, rest, todo);
+	return from && put_before(from, rest, ahead);
 }
 
 bool base_path_resolve(const struct resource *resource, const char *path,
 		       char ret[PATH_MAX])
 {
-	char todo[PATH_MAX];
+	char ahead[PATH_MAX];
 	struct path_part part;
 	int links = 0;
 
 	ret[0] = '\0';
-	if (!put_before(path, "", todo))
+	if (!put_before(path, "", ahead))
 		return false;
 	for (;;) {
-		const char *at = todo;
+		const char *at = ahead;
 
 		if (!path_next(&at, &part))
 			return ret[0] != '\0';
-		if (!step(resource, part, ret, todo, at, &links))
+		if (!step(resource, part, ret, ahead, at, &links))
 			return false;
 	}
 }
