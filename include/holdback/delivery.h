@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hb_error;
 struct hb_session;
 
-/* What a commit does with a repository; the words are hb_git_modes. */
+/* What a commit does with a repository. */
 enum hb_git_mode {
+	/* As hb_session_git_mode() tells. */
+	HB_GIT_USUAL,
 	/* Moves branches forward; where the user moved one: as the next. */
 	HB_GIT_FF,
 	/* The session's commits go to a branch of their own. */
@@ -16,7 +19,13 @@ enum hb_git_mode {
 	HB_GIT_MERGE, /* not yet: refused */
 	HB_GIT_FILES, /* its files are files like all others */
 };
-extern const char *const hb_git_modes[];
+
+/*
+ * The mode of that word; NULL: of the key `git`, as the run that made the
+ * session had it, or else the configuration; HB_GIT_FF if neither says it.
+ */
+int hb_session_git_mode(struct hb_session *session, const char *word,
+			enum hb_git_mode *ret_mode, struct hb_error *err);
 
 /* What happens to one repository, or happened to it. */
 struct hb_delivery {

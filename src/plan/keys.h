@@ -20,7 +20,8 @@
  */
 /* The words of keys that take one of a few, in the order of their meaning. */
 extern const char *const key_views[],
-	*const key_nets[], *const key_ttys[], *const key_clipboards[];
+	*const key_nets[], *const key_ttys[], *const key_clipboards[],
+						      *const key_gits[];
 
 /* What can be reached, from the least to the most: indices of key_nets. */
 #define NET_NONE_WORD "none"
@@ -35,6 +36,21 @@ enum net_mode {
 	NET_MODES
 };
 #undef NET_ID
+
+/* What a commit makes of a repository: indices of key_gits. */
+#define GIT_BRANCH_WORD "branch"
+#define GIT_ROWS(ROW) \
+	ROW(FF, "ff") \
+	ROW(BRANCH, GIT_BRANCH_WORD) \
+	ROW(MERGE, "merge") \
+	ROW(FILES, "files")
+
+#define GIT_ID(id, word) GIT_MODE_##id,
+enum git_mode {
+	GIT_ROWS(GIT_ID)
+	GIT_MODES
+};
+#undef GIT_ID
 /* clang-format on */
 
 /* What is about one call. */
@@ -169,6 +185,9 @@ enum net_mode {
 	ROW(GATE_RUN, "gate-run", 0, "COMMAND", OFFER_NOTHING, \
 	    STRING, gate_run, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "have each commit run this on a fork of the session first") \
+	ROW(GIT, "git", 0, "MODE", OFFER_NOTHING, \
+	    STRING, git, 0, key_gits, WORD, GIT_BRANCH_WORD, ANY, LASTS, \
+	    "how commits come back: ff (the default), branch, merge or files") \
 	ROW(PROFILE, "profile", 0, "NAME", OFFER_PROFILES, \
 	    STRING, profile, 0, NULL, NO, NULL, ONE_RUN, ONCE, \
 	    "use this profile instead of the command's own")

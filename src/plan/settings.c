@@ -54,6 +54,8 @@ const char *const key_views[] = { "run", "host", NULL };
 const char *const key_nets[] = { NET_ROWS(NET_WORD) NULL };
 const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
+#define GIT_WORD(id, word) [GIT_MODE_##id] = (word),
+const char *const key_gits[] = { GIT_ROWS(GIT_WORD) NULL };
 
 /* How a kind of key is read into its member. */
 #define READ_SET(member_, max_) \

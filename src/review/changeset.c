@@ -98,7 +98,7 @@ static void lay_deliveries(struct hb_session *s,
 {
 	auto_deliver struct deliver deliver = {
 		.session = s,
-		.mode = (enum delivery_mode)options->git,
+		.asked = options->git,
 		.is_ahead = true,
 	};
 	const struct changes_choice choice = { .filter = c->filter };

@@ -35,18 +35,6 @@
 
 #define IN_PLACE "the changes are in place"
 
-const char *const hb_git_modes[] = { [HB_GIT_FF] = "ff",
-				     [HB_GIT_BRANCH] = "branch",
-				     [HB_GIT_MERGE] = "merge",
-				     [HB_GIT_FILES] = "files",
-				     NULL };
-
-static_assert((int)HB_GIT_FF == (int)DELIVERY_MODE_FF &&
-		      (int)HB_GIT_BRANCH == (int)DELIVERY_MODE_BRANCH &&
-		      (int)HB_GIT_MERGE == (int)DELIVERY_MODE_MERGE &&
-		      (int)HB_GIT_FILES == (int)DELIVERY_MODE_FILES,
-	      "modes are told as they are known");
-
 /* What every one of these begins with. */
 static int begin(struct hb_session *s, struct txn **ret_txn,
 		 struct hb_error *err)
@@ -168,25 +156,32 @@ static void set_review(const struct hb_commit_options *from,
 	options->review = review;
 }
 
+/* The box that makes a merge is still to come. */
+static int find_mode(struct hb_session *s, enum hb_git_mode *mode,
+		     struct hb_error *err)
+{
+	int r = *mode == HB_GIT_USUAL ? hb_session_git_mode(s, NULL, mode, err)
+				      : 0;
+
+	if (r < 0 || *mode != HB_GIT_MERGE)
+		return r;
+	hb_fix(err, "--git=branch, and then git merge");
+	return hb_fail(err, -HB_E_USAGE, "--git=merge does not exist yet");
+}
+
 static int read_options(const struct hb_session *s,
 			const struct hb_commit_options *from,
 			struct pointed_to *to, struct txn_options *ret,
 			struct hb_error *err)
 {
 	struct changes_filter filter;
-	/* The box that makes a merge is still to come. */
-	bool is_merge = from->git == HB_GIT_MERGE;
 	const struct hb_filter marks = { .only = from->ours,
 					 .n_only = from->n_ours,
 					 .except = from->theirs,
 					 .n_except = from->n_theirs };
 	int r;
 
-	if (is_merge)
-		hb_fix(err, "--git=branch, and then git merge");
-	r = is_merge ? hb_fail(err, -HB_E_USAGE,
-			       "--git=merge does not exist yet")
-		     : wanted_filter(s, &marks, &to->wanted, &filter, err);
+	r = wanted_filter(s, &marks, &to->wanted, &filter, err);
 	if (r >= 0)
 		r = wanted_filter(s, &from->filter, &to->wanted, &filter, err);
 	if (r < 0)
@@ -341,7 +336,6 @@ static void set_deliver(struct deliver *deliver,
 			const struct hb_commit_options *from,
 			struct txn_options *options)
 {
-	deliver->mode = (enum delivery_mode)from->git;
 	deliver->is_ahead = from->dry_run;
 	options->deliver = deliver_decide;
 	options->deliver_ctx = deliver;
@@ -363,7 +357,8 @@ static int commit(struct hb_session *session,
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
 	struct session_gate gate = { 0 };
-	auto_deliver struct deliver deliver = { .session = session };
+	auto_deliver struct deliver deliver = { .session = session,
+						.asked = options->git };
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
@@ -374,7 +369,10 @@ static int commit(struct hb_session *session,
 	bool is_complete;
 	int r;
 
-	r = read_options(session, options, &pointed_to, &txn_options, err);
+	r = find_mode(session, &deliver.asked, err);
+	if (r >= 0)
+		r = read_options(session, options, &pointed_to, &txn_options,
+				 err);
 	if (r >= 0)
 		r = run_check(session, options, &check, err);
 	if (r >= 0)

@@ -2,9 +2,9 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "holdback/holdback.h"
-#include "host/look.h"
 #include "plan/settings.h"
 #include "run/ending.h"
+#include "run/later.h"
 #include "run/launch.h"
 #include "session/fork.h"
 #include "session/remove/gc.h"
@@ -13,11 +13,8 @@
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"
-#include "view/config.h"
-#include "view/policy.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,24 +34,6 @@
 
 /* Of the fork: a name that no other session has. */
 #define NAME_SIZE 64
-
-static int find_command(struct hb_session *s, struct settings *settings,
-			struct hb_error *err)
-{
-	const struct hb_run_options options = { .envp = s->store->envp };
-	char home[PATH_MAX];
-	bool has_home;
-	int r = policy_load(&s->record, &options, settings, err);
-
-	if (r < 0 || settings->gate_run)
-		return r;
-	/* What the files ask for since then counts as well. */
-	settings_done(settings);
-	settings_init(settings);
-	has_home = look_home(s->store->envp, home) != NULL;
-	return config_load(settings, &options, NULL, has_home ? home : NULL,
-			   err);
-}
 
 /* In the process of its own; does not return. */
 static _Noreturn void run_launch(struct launch *l, struct hb_store *store,
@@ -201,10 +180,8 @@ int hb_session_gate_check(struct hb_session *session, const char *command,
 
 	*ret_check = (struct hb_gate_check){ 0 };
 	settings_init(&settings);
-	if (!command) {
-		r = find_command(session, &settings, err);
-		command = settings.gate_run;
-	}
+	if (!command)
+		r = later_text(session, KEY_GATE_RUN, &settings, &command, err);
 	if (r >= 0 && command)
 		r = session_needs_lock(session, err);
 	if (r >= 0 && command)

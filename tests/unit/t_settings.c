@@ -182,6 +182,7 @@ static const struct {
 	[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 	[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
 	[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
+	[KEY_GIT] = { KEY_GIT, "files", "branch" },
 	[KEY_GO_ON] = { KEY_GO_ON, "-c", NULL },
 	[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
 };

@@ -30,17 +30,7 @@
 /* Beyond so many lines a pager shows them. */
 #define LIST_LONG 20
 
-/* The table has looked at the word; the first is the default. */
-static enum hb_git_mode git_mode(const char *word)
-{
-	size_t i = 0;
-
-	while (word && hb_git_modes[i] && strcmp(hb_git_modes[i], word) != 0)
-		i++;
-	return (enum hb_git_mode)i;
-}
-
-static void fill_options(struct commit *c)
+static int fill_options(struct commit *c, struct hb_error *err)
 {
 	const struct cli_values *v = c->call->values;
 
@@ -61,10 +51,12 @@ static void fill_options(struct commit *c)
 			  .n_allow = v->allow.n,
 			  .run = v->gate_run },
 		.without_gate = v->no_gate,
-		.git = git_mode(v->git),
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
+	return v->git ? hb_session_git_mode(c->session, v->git, &c->options.git,
+					    err)
+		      : 0;
 }
 
 static bool can_ask(const struct commit *c)
@@ -581,7 +573,9 @@ static int run(struct commit *c, struct hb_error *err)
 	struct hb_commit_result result = { 0 };
 	int r;
 
-	fill_options(c);
+	r = fill_options(c, err);
+	if (r < 0)
+		return r;
 	if (v->no_gate)
 		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */

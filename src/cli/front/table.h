@@ -75,7 +75,7 @@ struct cli_values {
 	struct cli_list allow; /* rules of the gate */
 	bool no_gate;
 	const char *gate_run;
-	const char *git; /* of hb_git_modes; NULL: the first */
+	const char *git; /* of key_gits; NULL: the usual one */
 	bool rules;
 };
 

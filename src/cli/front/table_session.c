@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cli/front/table.h"
 #include "holdback/session.h"
+#include "plan/keys.h"
 
 /* The options of the commands on sessions. */
 
@@ -100,7 +101,7 @@ static int set_color(void *values, const struct option *option, const char *arg,
 #define ROW_GIT                                                               \
 	{                                                                     \
 		.name = "git", .kind = OPTION_STRING, .metavar = "MODE",      \
-		.choices = hb_git_modes, .offset = AT(git),                   \
+		.choices = key_gits, .offset = AT(git),                       \
 		.help = "commits: ff moves branches, branch makes one, files" \
 	}
 #define ROW_END   \

@@ -618,6 +618,26 @@ static int decide_unit(struct deliver *deliver, const struct units *units,
 	return r == -HB_E_CONFLICT ? keep_refusal(deliver, repo, &why) : r;
 }
 
+static const enum delivery_mode modes[] = {
+	[HB_GIT_USUAL] = DELIVERY_MODE_FF,
+	[HB_GIT_FF] = DELIVERY_MODE_FF,
+	[HB_GIT_BRANCH] = DELIVERY_MODE_BRANCH,
+	[HB_GIT_MERGE] = DELIVERY_MODE_MERGE,
+	[HB_GIT_FILES] = DELIVERY_MODE_FILES,
+};
+
+/* The key is looked up only where there is a repository. */
+static int find_mode(struct deliver *deliver, struct hb_error *err)
+{
+	enum hb_git_mode mode = deliver->asked;
+	int r = mode == HB_GIT_USUAL ? hb_session_git_mode(deliver->session,
+							   NULL, &mode, err)
+				     : 0;
+
+	deliver->mode = modes[mode];
+	return r;
+}
+
 int deliver_decide(void *ctx, struct changes *const *changes,
 		   const struct changes_choice *choice, struct delivered *lists,
 		   struct hb_error *err)
@@ -630,6 +650,8 @@ int deliver_decide(void *ctx, struct changes *const *changes,
 	/* A commit may look twice. */
 	deliver_done(deliver);
 	r = units_find(deliver->session, changes, choice, &units, err);
+	if (r >= 0 && units.n > 0)
+		r = find_mode(deliver, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; r >= 0 && i < units.n; i++)

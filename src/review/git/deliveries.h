@@ -3,6 +3,7 @@
 #define HB_REVIEW_GIT_DELIVERIES_H
 
 #include "git/delivery.h"
+#include "holdback/delivery.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -22,12 +23,13 @@ struct deliver_repo {
 	char *why_refused;
 };
 
-/* A commit's deliveries; they begin with session, mode and is_ahead. */
+/* A commit's deliveries; they begin with session, asked and is_ahead. */
 struct deliver {
 	struct hb_session *session;
-	enum delivery_mode mode;
+	enum hb_git_mode asked;
 	/* The words are about a commit to come: all repositories are told. */
 	bool is_ahead;
+	enum delivery_mode mode; /* of deliver_decide() */
 	struct deliver_repo *repos;
 	size_t n;
 	/* of deliver_attach() */
