@@ -539,7 +539,9 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	if (conflict_is_committed(&scan->rule, s)) {
 		if (!is_lost_dir(s))
 			return WALK_SKIP;
-		s->doubt_below = CONFLICT_LOST;
+		if (!git_is_object_path(
+			    git_root(scan->request->resource->is_git), s->path))
+			s->doubt_below = CONFLICT_LOST;
 		c.kind = CHANGE_ADDED;
 		c.flags = CHANGE_CARRIED;
 		r = add(scan, s, &xattrs, &c, CONFLICT_NONE, err);

@@ -22,6 +22,10 @@ enum conflict settled_by_git(const struct resource *resource,
 	if (git_is_index(s->git, s->name) && s->old.type == ENTRY_FILE &&
 	    kept_index_is_same(resource->dir, s->path, &base))
 		return CONFLICT_NONE;
+	/* git outside has packed it: no work is lost by that. */
+	if (conflict == CONFLICT_MISSING &&
+	    git_is_object_path(git_root(resource->is_git), s->path))
+		return CONFLICT_NONE;
 	return conflict;
 }
 

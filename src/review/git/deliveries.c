@@ -12,6 +12,7 @@
 #include "git/kept_index.h"
 #include "git/objectstore.h"
 #include "review/git/base_files.h"
+#include "review/git/new_desk.h"
 #include "review/git/units.h"
 #include "session/git/kept_values.h"
 #include "session/session.h"
@@ -348,6 +349,7 @@ static bool is_item(const struct deciding *d, const struct delivery_item *from)
 	/* An index with entries that the user changed is a conflict. */
 	if (from->how == DELIVERY_AS_IS)
 		return file && !file->is_gone &&
+		       !new_desk_has(&d->files, d->unit, from->path) &&
 		       (is_value(from->path) ||
 			(is_index(from->path) && !file->is_newer));
 	/* Left behind by itself, and counted so. */
@@ -368,6 +370,25 @@ static int keep_values(const struct deciding *d,
 	return item->then && item->next ? 0 : -ENOMEM;
 }
 
+/*
+ * Whether it is an object that the session packed, in a directory that it made
+ * again.  What the base has in there stays, and what is new is added to it.
+ */
+static bool is_in_opaque(const struct deciding *d, const char *path)
+{
+	if (!git_is_object_path(GIT_TOP, path))
+		return false;
+	for (size_t i = 0; i < d->unit->n_dirs; i++) {
+		const struct unit_file *dir = &d->unit->dirs[i];
+		size_t n = strlen(dir->path);
+
+		if ((dir->flags & CHANGE_OPAQUE) &&
+		    strncmp(path, dir->path, n) == 0 && path[n] == '/')
+			return true;
+	}
+	return false;
+}
+
 static int add_item(struct deciding *d, const struct delivery_item *from,
 		    struct hb_error *err)
 {
@@ -383,6 +404,8 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 	item = delivered_add(list, path, hows[from->how]);
 	if (!item)
 		return hb_fail(err, -ENOMEM, WORD);
+	if (item->how == DELIVERED_SETTLED && is_in_opaque(d, from->path))
+		item->how = DELIVERED_HELD;
 	item->turn = item->how == DELIVERED_SETTLED ? turn_of_layer(from->path)
 		     : is_index(from->path)	    ? TURN_INDEX
 						    : turns[from->stage];
@@ -405,12 +428,14 @@ static bool is_below(const char *path, const char *dir)
 
 /*
  * What becomes of a directory by what becomes of the files in it.  A
- * directory of other things goes as it is, with its files.
+ * directory of other things goes as it is, with its files.  A directory of
+ * objects that the session packed stays: the user may have new ones in it.
  */
 static bool judge_dir(const struct delivered *list, size_t n,
 		      const struct unit_file *dir, enum delivered_how *ret)
 {
-	bool is_known = is_value(dir->path);
+	bool is_known =
+		is_value(dir->path) || git_is_object_path(GIT_TOP, dir->path);
 
 	*ret = DELIVERED_SETTLED;
 	for (size_t i = 0; i < n; i++) {
@@ -551,6 +576,10 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		r = add_item(d, &d->delivery->items[i], err);
 	if (r >= 0 && d->delivery->verdict != DELIVERY_AS_FILES)
 		r = add_dirs(d, err);
+	if (r >= 0 && d->delivery->verdict != DELIVERY_AS_FILES)
+		r = new_desk_hold(&d->files, d->unit,
+				  changes[d->unit->resource],
+				  &d->lists[d->unit->resource], err);
 	return r < 0 ? r : hold_tree(d, changes, err);
 }
 

@@ -116,6 +116,12 @@ static bool is_objects(const char *rest)
 	       (rest[7] == '/' || rest[7] == '\0');
 }
 
+/* A directory of objects that the session packed, with new ones in it. */
+static bool is_made_again(const char *rest, const struct change *c)
+{
+	return is_objects(rest) && (c->flags & CHANGE_OPAQUE);
+}
+
 static int note_unit(struct units *all, enum git_place root,
 		     const struct changes_choice *choice,
 		     const struct change *c)
@@ -127,15 +133,18 @@ static int note_unit(struct units *all, enum git_place root,
 	int r = 0;
 
 	/* Times and modes say nothing about a repository. */
-	if (!rest || (c->flags & CHANGE_CARRIED) || c->kind == CHANGE_TIMES ||
-	    c->kind == CHANGE_ATTRIBUTES)
+	if (!rest || (!is_made_again(rest, c) &&
+		      ((c->flags & CHANGE_CARRIED) || c->kind == CHANGE_TIMES ||
+		       c->kind == CHANGE_ATTRIBUTES)))
 		return 0;
 	u = unit_of(all, c->resource, c->path, rest);
 	if (!u)
 		return -ENOMEM;
 	/* A filter takes all of a repository, or nothing. */
 	u->is_left |= !changes_filter_matches(&choice->filter, c);
-	if (is_dir && !is_objects(rest))
+	/* A new directory of objects comes with them, as files do. */
+	if (is_dir && (!is_objects(rest) || c->new.type == ENTRY_NONE ||
+		       is_made_again(rest, c)))
 		r = add_file(&u->dirs, &u->n_dirs, c, rest);
 	if (r >= 0 && (is_file || !is_dir))
 		r = add_file(&u->files, &u->n, c, rest);

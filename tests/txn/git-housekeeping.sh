@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git
+# timeout: 300
+#
+# Garbage collection and worktrees on either side: nobody loses an object by
+# them, and nothing of them is a conflict.
+# shellcheck disable=SC2016 # expanded inside
+. "$HB_TESTS/lib/git.sh"
+
+is_whole() {
+	check "$1: the repository is whole" git_in fsck --strict --no-dangling
+}
+
+# The number after $2 whose blob lies in the directory $1 of objects.
+number_in() {
+	number=$2
+	while :; do
+		number=$((number + 1))
+		case $(echo "c$number" | git hash-object --stdin) in
+		"$1"*) break ;;
+		esac
+	done
+	echo "$number"
+}
+
+for strategy in overlay copy_on_write; do
+	HB_STRATEGY=$strategy
+	# The session packs, and the user has a new object where packed ones were.
+	new_repository
+	two_digits=$(git_in rev-parse 'HEAD^{tree}' | cut -c 1-2)
+	mine=$(number_in "$two_digits" 0)
+	in_box 'git gc -q'
+	(cd "$project" && echo "c$mine" >new && git add new && git commit -qm mine)
+	check "$strategy: a session that packed is committed" hb commit -y --no-gate @s
+	is_whole "$strategy: objects of the user beside those that the session packed"
+	is "$strategy: the file of the user is there" "$(git_in cat-file -p HEAD:new)" "c$mine"
+	check "$strategy: undo of it" hb undo @s
+	is_whole "$strategy: undo of a session that packed"
+
+	# The same, and the session has a new object there as well.
+	new_repository
+	theirs=$(number_in "$two_digits" "$mine")
+	in_box "git gc -q; echo c$theirs >s; git add s; git $id commit -qm theirs"
+	(cd "$project" && echo "c$mine" >new && git add new && git commit -qm mine)
+	check "$strategy: a session that packed and went on is committed" hb commit -y --no-gate @s
+	is_whole "$strategy: new objects of both sides where packed ones were"
+	is "$strategy: the files of both sides are there" \
+		"$(git_in cat-file -p HEAD:new; git_in cat-file -p holdback/s:s)" "c$mine
+c$theirs"
+
+	# The user packs, and the session has new objects where packed ones were.
+	new_repository
+	in_box "echo c$mine >s; git add s; git $id commit -qm theirs"
+	git_in gc -q
+	check "$strategy: a commit after the user packed arrives" hb commit -y --no-gate @s
+	is "$strategy: a commit after the user packed is on its branch" "$(subjects)" theirs,one,
+	is_whole "$strategy: a commit after the user packed"
+	in_box "echo c$theirs >s; git $id commit -qam again"
+	git_in gc -q
+	check "$strategy: a second commit after the user packed arrives" hb commit -y --no-gate @s
+	is_whole "$strategy: a second commit after the user packed"
+
+	# A worktree that the session made.
+	new_repository
+	in_box "git worktree add -q -b side tree; cd tree; echo 2 >>f; git $id commit -qam two"
+	check "$strategy: a session with a new worktree is committed" hb commit -y --no-gate @s
+	is "$strategy: the worktree is known" "$(git_in worktree list | grep -c side)" 1
+	is "$strategy: the worktree is on its branch" "$(git -C "$project/tree" log --format=%s | tr '\n' ,)" two,one,
+	is_whole "$strategy: a new worktree"
+	is "$strategy: nothing is pending after a new worktree" "$(names)" ''
+	is "$strategy: the worktree is clean" "$(git -C "$project/tree" status --porcelain)" ''
+done
+unset HB_STRATEGY
+
+# The repository waits, and so does a worktree of it: half of one is damage.
+new_repository
+in_box 'git worktree add -q -b side tree; echo s >>f; git add f'
+(cd "$project" && echo u >>f && git add f)
+out=$(hb commit -y --no-gate --theirs f @s 2>&1)
+is 'a session whose index waits is committed' "$?" 0
+like 'a session whose index waits says so' "$out" '*changed in the index on both sides*'
+is 'a worktree waits with its repository' "$(ls "$project/.git/worktrees" 2>/dev/null)" ''
+is_whole 'a worktree that waits'
+git_in reset -q
+check 'the worktree comes with the index' hb commit -y --no-gate --theirs f @s
+is 'the worktree that waited is known' "$(git_in worktree list | grep -c side)" 1
+is_whole 'a worktree that has waited'
+finish
