@@ -85,12 +85,41 @@ static bool drop_last(const char *s, size_t root, size_t *n)
 	return true;
 }
 
+/* Whether `s`, behind a slash, is no name: empty, "." or "..". */
+static bool is_no_name(const char *s)
+{
+	size_t n = s[0] != '.' ? 0 : s[1] == '.' ? 2 : 1;
+
+	return s[n] == '/' || s[n] == '\0';
+}
+
+/*
+ * The length of an absolute path that is as it should be; 0: it has to be
+ * looked at part by part.  Nearly all are, and a start has hundreds.
+ */
+static size_t normal_length(const char *path)
+{
+	const char *s = path;
+
+	if (*s != '/')
+		return 0;
+	for (; *s; s++)
+		if (*s == '/' && is_no_name(s + 1))
+			return 0;
+	return (size_t)(s - path);
+}
+
 int path_normalise(const char *path, enum path_dots dots, char *ret,
 		   size_t size)
 {
 	size_t root = path_is_absolute(path) ? 1 : 0, n = root;
+	size_t whole = normal_length(path);
 	struct path_part part;
 
+	if (whole > 0 && whole < size && whole < INT_MAX) {
+		memcpy(ret, path, whole + 1);
+		return (int)whole;
+	}
 	if (path[0] == '\0')
 		return -EINVAL;
 	/* The shortest results, "/" and ".", need two bytes. */
