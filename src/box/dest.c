@@ -2,6 +2,7 @@
 #include "box/dest.h"
 
 #include "base/auto.h"
+#include "base/path.h"
 #include "box/state.h"
 #include "sys/file.h"
 
@@ -119,6 +120,16 @@ int dest_make_dir(const struct box *box, const char *path, mode_t mode,
 	if (fd != -ENOENT)
 		return box_fail(box, err, fd, WORD_DEST, path);
 	return make_dirs(box, path, strlen(path), mode, parent_mode, err);
+}
+
+const char *dest_make_top(const struct box *box, const char *path, mode_t mode)
+{
+	const char *name = path + strspn(path, "/");
+
+	if (name == path || name[0] == '\0' || strchr(name, '/') ||
+	    path_is_dots(name) || sys_mkdirat(box->root, name, mode) < 0)
+		return NULL;
+	return name;
 }
 
 int dest_open_parent(const struct box *box, const char *path,

@@ -30,6 +30,13 @@ int dest_make_file(const struct box *box, const char *path, mode_t mode,
 		   mode_t parent_mode, struct hb_error *err);
 
 /*
+ * Makes a directory that lies right in the root, which most do: its name there,
+ * part of `path`.  NULL: it lies elsewhere, was there, or cannot be made, and
+ * the calls above tell.
+ */
+const char *dest_make_top(const struct box *box, const char *path, mode_t mode);
+
+/*
  * The directory of the last component of `path`, made if missing, and the name
  * of that component.  The name points into `path`, and is "" for the root.
  */

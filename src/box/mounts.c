@@ -165,17 +165,10 @@ int mounts_is_root(const struct box *box, int fd, bool *ret_is_root,
 	return 0;
 }
 
-static int open_or_make(struct box *box, int mount, const char *dest,
+static int open_or_make(struct box *box, bool is_dir, const char *dest,
 			mode_t parent_mode, struct hb_error *err)
 {
-	struct stat st;
-	int r;
-
-	r = sys_fstat(mount, &st);
-	if (r < 0)
-		return hb_fail(err, r, "cannot look at the source of '%s'",
-			       dest);
-	if (S_ISDIR(st.st_mode))
+	if (is_dir)
 		return dest_make_dir(box, dest, MOUNTS_DIR_MODE, parent_mode,
 				     err);
 	return dest_make_file(box, dest, MOUNT_FILE_MODE, parent_mode, err);
@@ -200,11 +193,28 @@ static int attach_below(struct box *box, int mount, const char *dest,
 			mode_t parent_mode, bool *ret_is_root,
 			struct hb_error *err)
 {
+	const char *name = NULL;
+	struct stat st;
+	bool is_dir;
+	int r;
+
+	r = sys_fstat(mount, &st);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at the source of '%s'",
+			       dest);
+	is_dir = S_ISDIR(st.st_mode);
+	if (is_dir)
+		name = dest_make_top(box, dest, MOUNTS_DIR_MODE);
+	/* No link is followed at the end of it. */
+	if (name && sys_attach_at(mount, box->root, name) >= 0) {
+		*ret_is_root = false;
+		return 0;
+	}
 	for (int i = 1;; i++) {
 		auto_fd int fd = -1;
-		int r, why;
+		int why;
 
-		fd = open_or_make(box, mount, dest, parent_mode, err);
+		fd = open_or_make(box, is_dir, dest, parent_mode, err);
 		if (fd < 0)
 			return fd;
 		/* A link can lead to the root as well: ask what was found. */

@@ -84,11 +84,12 @@ static int note_items(struct run *run, struct hb_session *s,
 	int r;
 
 	for (size_t i = 0; i < settings->n_items; i++) {
-		struct publish_item item = { 0 };
+		struct publish_item item;
 		char path[PATH_MAX];
 
 		if (!publish_is_login(settings->items[i].key))
 			continue;
+		item = (struct publish_item){ 0 };
 		publish_split(settings->items[i].value, &item);
 		r = entries_path(run, &settings->items[i], item.path, path,
 				 err);

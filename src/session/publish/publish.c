@@ -430,13 +430,19 @@ static void clear_pending(const struct hb_session *s)
 static int settle_list(struct hb_session *s, unsigned flags,
 		       struct hb_error *err)
 {
-	struct logins *l = calloc(1, sizeof(*l));
 	auto_free char *list = NULL;
 	struct hb_error why = { 0 };
+	struct logins *l;
 	bool is_full;
 	size_t n = 0;
-	int r = l ? login_file_read(s->dir, LIST, &list, &n) : -ENOMEM;
+	int r = login_file_read(s->dir, LIST, &list, &n);
 
+	/* Nothing to publish, as after most runs. */
+	if (r == -ENOENT)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return hb_fail(err, -ENOMEM, "cannot read '%s'", LIST);
 	if (r >= 0)
 		r = carry_note_read(s, CARRY_NOTE, &l->note, &why);
 	/* After that they were carried: the user has the command to publish. */
@@ -458,8 +464,7 @@ static int settle_list(struct hb_session *s, unsigned flags,
 	else if (list)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
 			  why.text, hb_strerror(why.code));
-	if (l)
-		logins_done(l);
+	logins_done(l);
 	free(l);
 	/* Carried, a login that was renewed would never reach the host. */
 	if (is_full)

@@ -115,14 +115,27 @@ static void remove_known_work(int dir)
 	}
 }
 
-/*
- * What is known to be in a session that holds nothing, without a look: a run
- * waits for this.  What else there is keeps its directory.
- */
-static void remove_known(const struct hb_session *s, const char *gone)
+/* Of type store_name_fn, of a directory of a resource: `ctx` is its fd. */
+static int remove_known_name(void *ctx, const char *name, struct hb_error *err)
 {
 	static const char *const dirs[] = { "upper", "layers", "txn",
 					    "undo",  "trash",  RESOURCE_TOP };
+	int flags = 0;
+
+	(void)err;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (strcmp(name, dirs[i]) == 0)
+			flags = AT_REMOVEDIR;
+	(void)sys_unlinkat(*(const int *)ctx, name, flags);
+	return 0;
+}
+
+/*
+ * What is known to be in a session that holds nothing: a run waits for this.
+ * False: there is something else, which keeps its directory.
+ */
+static bool remove_known(const struct hb_session *s, const char *gone)
+{
 	auto_fd int session = store_open_own(s->store->sessions, gone, NULL);
 
 	for (size_t i = 0; session >= 0 && i < s->record.n_resources; i++) {
@@ -132,17 +145,16 @@ static void remove_known(const struct hb_session *s, const char *gone)
 		layout_resource_dir(i, name);
 		dir = store_open_own(session, name, NULL);
 		if (dir < 0)
-			return;
+			return false;
 		remove_known_work(dir);
-		for (size_t k = 0; k < sizeof(dirs) / sizeof(dirs[0]); k++)
-			(void)sys_unlinkat(dir, dirs[k], AT_REMOVEDIR);
+		(void)store_each_name(dir, remove_known_name, &dir, NULL);
 		(void)sys_unlinkat(session, name, AT_REMOVEDIR);
 	}
 	if (session < 0)
-		return;
+		return false;
 	(void)sys_unlinkat(session, "session", 0);
 	(void)sys_unlinkat(session, "lock", 0);
-	(void)sys_unlinkat(s->store->sessions, gone, AT_REMOVEDIR);
+	return sys_unlinkat(s->store->sessions, gone, AT_REMOVEDIR) >= 0;
 }
 
 static bool has_berths(const struct session_record *record)
@@ -167,8 +179,7 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 			       s->record.name);
 	if (!has_berths(&s->record)) {
 		projects_remove(s->store, &s->record);
-		remove_known(s, gone);
-		if (sys_faccessat(s->store->sessions, gone, F_OK) == -ENOENT)
+		if (remove_known(s, gone))
 			return 0;
 	}
 	return session_remove_gone(s->store, gone, &s->record, err);
