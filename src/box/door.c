@@ -224,8 +224,7 @@ void door_clear(struct door *d)
 	}
 }
 
-/* Closes all but the connections of clients that wait. */
-static void door_forget(struct door *d)
+void door_forget(struct door *d)
 {
 	if (d->n_fds == 0)
 		return;

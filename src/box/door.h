@@ -166,6 +166,9 @@ bool door_has_unburied(const struct door *d);
 /* Who has not left by now is made to. */
 void door_clear(struct door *d);
 
+/* Closes all but the connections: no box is kept by it any more. */
+void door_forget(struct door *d);
+
 /* Closes everything, also the connections of clients that wait. */
 void door_done(struct door *d);
 

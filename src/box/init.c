@@ -130,6 +130,7 @@ struct watch {
 	int signals; /* signalfd: SIGCHLD */
 	bool has_ended;
 	bool is_looked_at; /* the supervisor wants our network namespace */
+	bool is_alone;	   /* no process was left when the command had ended */
 	bool is_told;	   /* the supervisor has nothing more to say: end it */
 	int n_leftover;
 	int64_t look_ms; /* until the next look_for_room(); 0: there is none */
@@ -195,7 +196,12 @@ static int take_changes(struct watch *w)
 			w->has_ended = true;
 			w->is_looked_at =
 				status != 0 && w->box->ns & PLAN_NS_NET;
-			message_send(w->box->report, MESSAGE_EXITED, status);
+			w->is_alone = w->box->ns & PLAN_NS_PID &&
+				      sys_kill(-1, 0) == -ESRCH;
+			message_send(w->box->report,
+				     w->is_alone ? MESSAGE_EMPTIED
+						 : MESSAGE_EXITED,
+				     status);
 		}
 	}
 	return pid == -ECHILD ? 0 : 1;
@@ -241,8 +247,9 @@ static int await_change(struct watch *w, int timeout_ms)
 
 /*
  * The supervisor sees those who joined out, who are not ours to end: they get
- * their own signal.  Without anybody in the box there is nothing to wait for
- * but a look of the supervisor (box/reach.h).
+ * their own signal.  Where nobody is left it looks at the network
+ * (box/reach.h), and closes its descriptors of the namespaces.  So the mounts
+ * go with us, while it looks at the layers.
  */
 static void await_word(struct watch *w)
 {
@@ -250,7 +257,8 @@ static void await_word(struct watch *w)
 
 	if (!has_door(w->box->plan) && !w->is_looked_at)
 		return;
-	while (!w->is_told && (w->is_looked_at || sys_kill(-1, 0) != -ESRCH) &&
+	while (!w->is_told &&
+	       (w->is_looked_at || w->is_alone || sys_kill(-1, 0) != -ESRCH) &&
 	       (now = sys_now_ms()) < end &&
 	       await_change(w, (int)(end - now)) >= 0)
 		(void)take_changes(w);

@@ -113,6 +113,7 @@ enum message_kind {
 	MESSAGE_STOPPED,   /* value: signal */
 	MESSAGE_CONTINUED,
 	MESSAGE_EXITED,	  /* value: wait status of the command */
+	MESSAGE_EMPTIED,  /* the same, and init is alone by now */
 	MESSAGE_LEFTOVER, /* value: how many processes were ended */
 	MESSAGE_CROWDED,  /* there are as many processes as may be */
 	MESSAGE_AWAKE,	  /* LEAD_ROOM was done */

@@ -161,6 +161,8 @@ static void tell_init(struct loop *l)
 		return;
 	l->is_last = true;
 	l->due[DUE_GUESTS] = 0;
+	/* The last to hold the mounts has to wait until they are gone. */
+	door_forget(&l->door);
 	if (l->box->watch >= 0)
 		sys_hang_up(l->box->watch);
 }
@@ -174,6 +176,19 @@ static void begin_end(struct loop *l)
 	set_due(l, DUE_GUESTS, GUESTS_MS);
 	door_shut(&l->door);
 	tell_init(l);
+}
+
+/*
+ * What is left is the end of init, with its mounts, which takes as long as the
+ * work of the caller.
+ */
+static void tell_emptied(const struct loop *l)
+{
+	const struct plan *plan = l->box->plan;
+
+	if (plan->emptied && l->is_last && l->result->was_started &&
+	    l->failure == 0 && l->door.n_guests == 0 && l->door.n_orphans == 0)
+		plan->emptied(plan->emptied_context);
 }
 
 static bool has_command(const struct loop *l)
@@ -421,9 +436,12 @@ static void on_message(struct loop *l)
 		terminal_stopped(l->terminal, message.value, l->signals);
 		break;
 	case MESSAGE_EXITED:
+	case MESSAGE_EMPTIED:
 		note_end(l, message.value);
 		look_for_network(l);
 		begin_end(l);
+		if (message.kind == MESSAGE_EMPTIED)
+			tell_emptied(l);
 		break;
 	case MESSAGE_LEFTOVER:
 		l->result->n_leftover = (unsigned)message.value;

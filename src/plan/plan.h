@@ -206,6 +206,15 @@ struct plan {
 	const struct plan_place *places;
 	size_t n_places;
 
+	/*
+	 * Called by the supervisor once, as soon as no process is left in the
+	 * box but pid 1, which is about to end, and none can come any more.
+	 * Mounts of the box may still be there.  Not called where something
+	 * else ended the box, and not if NULL.
+	 */
+	void (*emptied)(void *context);
+	void *emptied_context;
+
 	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
 	unsigned ns_try;   /* of `ns`: left out if the host lacks them */
 	unsigned settings; /* enum plan_setting */

@@ -14,6 +14,7 @@
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/remove/cleanup.h"
+#include "session/remove/void.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -301,6 +302,18 @@ static int open_door(struct mounted *m, struct hb_error *why)
 			 m->runtime, why);
 }
 
+/*
+ * A session without a change is gone by the time that the kernel needs for the
+ * mounts of its box.  One with changes waits for that.
+ */
+static void end_early(void *mounted)
+{
+	struct mounted *m = mounted;
+
+	if (session_seems_void(m->session))
+		mounted_end(m, true);
+}
+
 int mounted_begin(struct mounted *m, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
@@ -338,6 +351,8 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
+	m->plan->emptied = m->may_drop ? end_early : NULL;
+	m->plan->emptied_context = m;
 	m->news = (struct news){ s->store->listener, s->record.name };
 	m->listener =
 		(struct hb_listener){ .hear = news_hear, .context = &m->news };
@@ -352,6 +367,8 @@ void mounted_end(struct mounted *m, bool has_run)
 
 	if (!m->has_begun)
 		return;
+	m->has_begun = false;
+	m->plan->emptied = NULL;
 	m->plan->fds[PLAN_FD_DOOR] = -1;
 	fd_closep(&m->door);
 	r = session_settle_box(s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED,

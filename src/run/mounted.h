@@ -75,7 +75,8 @@ int mounted_renew(void *mounted, struct hb_error *err);
 /*
  * After the box: the session is idle and its changes are on disk.  Where that
  * failed and the command has run the session says so itself, for the command's
- * status counts.
+ * status counts.  Does nothing the second time: a session that seems void ends
+ * while the kernel takes its mounts down.
  */
 void mounted_end(struct mounted *m, bool has_run);
 void mounted_done(struct mounted *m);

@@ -32,6 +32,14 @@ prints 'a run that writes the same again leaves no session' '' \
 	hb sh -c 'cat file >/tmp/x; touch -r file /tmp/t; cat /tmp/x >file
 		touch -r /tmp/t file'
 is 'no session of that either' "$(left)" ''
+# Until nothing runs in the box, nothing is known of its changes.
+like 'a process that writes as it is ended has its change kept' \
+	"$(hb sh -c '(trap "echo late >late; exit" TERM; echo >/tmp/ready
+		while :; do sleep 0.02; done) &
+		while ! [ -e /tmp/ready ]; do sleep 0.02; done' 2>&1)" \
+	'*session sh-1 is kept: 1 file: 1 added*'
+prints 'the change of that process is there' late hb exec @sh-1 -- cat late
+hb cleanup -y @sh-1 >/dev/null 2>&1
 prints 'a command that reads is not in the way' "one${nl}two" hb cat file
 
 says 'changes are kept in a session, with the status' 3 \

@@ -6,11 +6,15 @@
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/session.h"
+#include "session/strategy/shown.h"
+#include "store/berth.h"
 #include "store/resource.h"
+#include "store/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/overlay.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,4 +72,25 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 		return r < 0 ? r : 0;
 	r = session_has_upper(s, err);
 	return r < 0 ? r : !r && !session_has_gone(s) && !has_other_top(s);
+}
+
+/* Of type store_name_fn: -ENOTEMPTY for a change. */
+static int find_change(void *ctx, const char *name, struct hb_error *err)
+{
+	(void)ctx;
+	(void)err;
+	return berth_is_name(name) ? 0 : -ENOTEMPTY;
+}
+
+bool session_seems_void(struct hb_session *s)
+{
+	if (!s->has_resources || !s->record.is_passing ||
+	    s->record.n_layers > 0 || session_has_gone(s) ||
+	    shown_has_trees(&s->record))
+		return false;
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		if (store_each_name(s->resources[i].upper, find_change, NULL,
+				    NULL) < 0)
+			return false;
+	return true;
 }

@@ -2,6 +2,8 @@
 #ifndef HB_SESSION_REMOVE_VOID_H
 #define HB_SESSION_REMOVE_VOID_H
 
+#include <stdbool.h>
+
 struct hb_error;
 struct hb_session;
 
@@ -10,5 +12,11 @@ struct hb_session;
  * nothing is pending in it and nothing was committed from it.
  */
 int session_is_void(struct hb_session *s, struct hb_error *err);
+
+/*
+ * Whether it looks like that at once, also while a box is mounted in which
+ * nothing runs any more.  False: it takes a closer look, after the box.
+ */
+bool session_seems_void(struct hb_session *s);
 
 #endif
