@@ -247,7 +247,7 @@ static int await_change(struct watch *w, int timeout_ms)
 
 /*
  * The supervisor sees those who joined out, who are not ours to end: they get
- * their own signal.  Where nobody is left it looks at the network
+ * their own signal.  In an empty box it looks at the network
  * (box/reach.h), and closes its descriptors of the namespaces.  So the mounts
  * go with us, while it looks at the layers.
  */

@@ -208,9 +208,9 @@ struct plan {
 
 	/*
 	 * Called by the supervisor once, as soon as no process is left in the
-	 * box but pid 1, which is about to end, and none can come any more.
-	 * Mounts of the box may still be there.  Not called where something
-	 * else ended the box, and not if NULL.
+	 * box but pid 1.  That is about to end, and no other can come.  Mounts
+	 * of the box may still be there.  Not called where something else ended
+	 * the box, and not if NULL.
 	 */
 	void (*emptied)(void *context);
 	void *emptied_context;

@@ -7,7 +7,8 @@
  *
  * A start copies some 4 500 pieces of text of ten bytes each.  musl's memcpy
  * copies every length by "rep movsq", whose start takes longer than such a
- * copy: a quarter of the time that a run spent outside of the kernel.  Short
+ * copy.  It was a quarter of the time that a run spent outside of the kernel.
+ * Short
  * pieces are copied here as two that overlap, without a loop, in which a
  * compiler would see a call of memcpy().
  *
@@ -27,18 +28,18 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n);
 void *memmove(void *to, const void *from, size_t n);
 
 /* The first and the last piece of such a size; what is between is in both. */
-#define COPY_ENDS(type)                                                        \
-	do {                                                                   \
-		type first, last;                                              \
-                                                                               \
-		__builtin_memcpy(&first, s, sizeof(type));                     \
-		__builtin_memcpy(&last, s + n - sizeof(type), sizeof(type));   \
-		__builtin_memcpy(d, &first, sizeof(type));                     \
-		__builtin_memcpy(d + n - sizeof(type), &last, sizeof(type));   \
+#define COPY_ENDS(type)                                                      \
+	do {                                                                 \
+		type first, last;                                            \
+                                                                             \
+		__builtin_memcpy(&first, s, sizeof(type));                   \
+		__builtin_memcpy(&last, s + n - sizeof(type), sizeof(type)); \
+		__builtin_memcpy(d, &first, sizeof(type));                   \
+		__builtin_memcpy(d + n - sizeof(type), &last, sizeof(type)); \
 	} while (0)
 
 #ifdef __x86_64__
-#define COPY_EACH(code)                                                        \
+#define COPY_EACH(code) \
 	__asm__ volatile(code : "+D"(d), "+S"(s), "+c"(n) : : "memory")
 #define EACH_UP	  "rep movsb"
 #define EACH_DOWN "std; rep movsb; cld"
