@@ -9,11 +9,13 @@
  * What each agent documents.  codex's sandbox is always on, and its modes are
  * words of its command line, which its settings give way to.  claude's is on
  * where its settings say so, and an option gives way to nothing but itself.
- * gemini's is switched off by a variable of its profile.
+ * gemini's is switched off by a variable of its profile, which beats its
+ * settings.  Its option sets that variable, and gives way to a later one.
  */
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define WORDS_MAX 2
+#define FILES_MAX 2
 
 /* An option whose value says what the sandbox does. */
 struct mode_option {
@@ -23,17 +25,20 @@ struct mode_option {
 	const char *whole; /* as one word with it */
 };
 
-/* An option that switches the sandbox on beside something else. */
+/* An option that switches the sandbox on, maybe beside something else. */
 struct mode_word {
 	const char *name;
-	const char *rest; /* the word for that alone */
+	const char *rest; /* the word without a sandbox */
+	bool takes_true;  /* the next word is its value if it is `true` */
 };
 
 static const struct agent {
 	const char *program;
-	bool needs_setting; /* off already unless the settings say so */
+	bool is_asked_for; /* off already unless settings or `words` say so */
+	const char *files[FILES_MAX]; /* the settings, and then: */
+	const char *variable;
 	struct mode_option options[4];
-	struct mode_word words[2];
+	struct mode_word words[4];
 	const char *stricter;
 	const char *profile[2]; /* options that name a file of settings */
 	const char *insert[WORDS_MAX];
@@ -74,9 +79,27 @@ static const struct agent {
 	},
 	{
 		.program = "claude",
-		.needs_setting = true,
+		.is_asked_for = true,
+		.files = { ".claude/settings.json",
+			   ".claude/settings.local.json" },
 		.insert = { "--settings", "{\"sandbox\":{\"enabled\":false}}" },
 		.own = "--settings",
+	},
+	{
+		.program = "gemini",
+		.is_asked_for = true,
+		.files = { ".gemini/settings.json" },
+		.variable = "GEMINI_SANDBOX",
+		.words = {
+			{ "-s", "--sandbox=false", true },
+			{ "--sandbox", "--sandbox=false", true },
+			{ "-s=true", "--sandbox=false", false },
+			{ "--sandbox=true", "--sandbox=false", false },
+		},
+		/* Of some of these -s is another option. */
+		.others = { "-h", "--help", "-v", "--version", "mcp",
+			    "extensions", "extension", "skills", "skill",
+			    "hooks", "hook", "gemma" },
 	},
 };
 
@@ -88,16 +111,23 @@ static const struct agent *find(const char *program)
 	return NULL;
 }
 
-bool inner_has_settings(const char *program, const char *const **ret_names,
-			size_t *ret_n)
+size_t inner_settings(const char *program, const char *const **ret_names,
+		      const char **ret_variable)
 {
-	static const char *const names[] = { ".claude/settings.json",
-					     ".claude/settings.local.json" };
 	const struct agent *agent = find(program);
+	size_t n = 0;
 
-	*ret_names = names;
-	*ret_n = COUNT(names);
-	return agent && agent->needs_setting;
+	*ret_names = agent ? agent->files : NULL;
+	*ret_variable = agent ? agent->variable : NULL;
+	while (agent && n < FILES_MAX && agent->files[n])
+		n++;
+	return n;
+}
+
+bool inner_is_on(const char *value)
+{
+	return value && value[0] && strcmp(value, "0") != 0 &&
+	       strcmp(value, "false") != 0;
 }
 
 static const char *skip_blanks(const char *p, const char *end)
@@ -154,6 +184,24 @@ static bool is_enabled(const char *p, const char *end)
 	return false;
 }
 
+/* Whether the value at `p` is on: an object, a name, or the word itself. */
+static bool is_on(const char *p, const char *end)
+{
+	char name[16] = "";
+	size_t n = (size_t)(end - p);
+
+	if (n > 0 && *p == '{')
+		return is_enabled(p, end);
+	if (n == 0 || *p != '"')
+		return n >= 4 && strncmp(p, "true", 4) == 0;
+	n = (size_t)(skip_string(p, end) - p);
+	if (n < 2)
+		return false;
+	/* The words for off are shorter. */
+	memcpy(name, p + 1, n - 2 < sizeof(name) ? n - 2 : sizeof(name) - 1);
+	return inner_is_on(name);
+}
+
 /*
  * As far as needed here: a wrong answer switches off a sandbox that is off, or
  * leaves on a sandbox that cannot work.
@@ -165,8 +213,7 @@ bool inner_is_set(const char *text, size_t n)
 	for (const char *p = text; p < end; p++) {
 		if (*p != '"')
 			continue;
-		if (is_member(p, end, "sandbox", &value) && value < end &&
-		    *value == '{' && is_enabled(value, end))
+		if (is_member(p, end, "sandbox", &value) && is_on(value, end))
 			return true;
 		p = skip_string(p, end) - 1;
 	}
@@ -241,15 +288,37 @@ static bool change_option(const struct mode_option *o, const char *stricter,
 	return true;
 }
 
+static const struct mode_word *find_word(const struct agent *agent,
+					 const char *word)
+{
+	for (size_t k = 0; k < COUNT(agent->words) && agent->words[k].name; k++)
+		if (strcmp(word, agent->words[k].name) == 0)
+			return &agent->words[k];
+	return NULL;
+}
+
 static void change_word(const struct agent *agent, size_t i,
 			struct inner *inner)
 {
-	for (size_t k = 0; k < COUNT(agent->words) && agent->words[k].name; k++)
-		if (strcmp(inner->argv[i], agent->words[k].name) == 0) {
-			inner->argv[i] = agent->words[k].rest;
-			inner->is_by_file = false;
-			return;
-		}
+	const struct mode_word *word = find_word(agent, inner->argv[i]);
+
+	if (!word)
+		return;
+	inner->is_by_file = false;
+	if (word->takes_true && inner->argv[i + 1] &&
+	    strcmp(inner->argv[i + 1], "true") == 0)
+		inner->argv[i + 1] = "false";
+	else
+		inner->argv[i] = word->rest;
+}
+
+/* Whether a word of the caller switches the sandbox on. */
+static bool has_word(const struct agent *agent, char *const *argv)
+{
+	for (size_t i = 1; argv[i] && strcmp(argv[i], "--") != 0; i++)
+		if (find_word(agent, argv[i]))
+			return true;
+	return false;
 }
 
 static void note_profile(const struct agent *agent, size_t i,
@@ -284,11 +353,11 @@ int inner_switch_off(const char *program, char *const *argv, bool is_set,
 		     struct inner *ret)
 {
 	const struct agent *agent = find(program);
-	size_t n = 0;
+	size_t n = 0, first = 1;
 
 	*ret = (struct inner){ 0 };
-	if (!agent || (agent->needs_setting && !is_set) ||
-	    is_left_alone(agent, argv))
+	if (!agent || is_left_alone(agent, argv) ||
+	    (agent->is_asked_for && !is_set && !has_word(agent, argv)))
 		return 0;
 	while (argv[n])
 		n++;
@@ -296,11 +365,11 @@ int inner_switch_off(const char *program, char *const *argv, bool is_set,
 	if (!ret->argv)
 		return -ENOMEM;
 	ret->argv[0] = argv[0];
-	for (size_t i = 0; i < WORDS_MAX; i++)
-		ret->argv[1 + i] = agent->insert[i];
-	memcpy(ret->argv + 1 + WORDS_MAX, argv + 1, (n - 1) * sizeof(*argv));
+	for (; first <= WORDS_MAX && agent->insert[first - 1]; first++)
+		ret->argv[first] = agent->insert[first - 1];
+	memcpy(ret->argv + first, argv + 1, (n - 1) * sizeof(*argv));
 	ret->is_by_file = agent->stricter;
-	change_options(agent, 1 + WORDS_MAX, ret);
+	change_options(agent, first, ret);
 	return 0;
 }
 

@@ -25,13 +25,15 @@ struct inner {
 };
 
 /*
- * Whether the settings of `program` may switch such a sandbox on: then the
- * caller reads them, and inner_is_set() tells of each.  `names` are paths from
- * the home directory and from the project.  False: nothing has to be read.
+ * The settings of `program` that may switch such a sandbox on.  The caller
+ * reads these files, and inner_is_set() tells of each; the names are paths from
+ * the home directory and from the project.  inner_is_on() tells of the value of
+ * the variable.  Returns the number of names; the variable may be NULL.
  */
-bool inner_has_settings(const char *program, const char *const **ret_names,
-			size_t *ret_n);
+size_t inner_settings(const char *program, const char *const **ret_names,
+		      const char **ret_variable);
 bool inner_is_set(const char *text, size_t n);
+bool inner_is_on(const char *value);
 
 /*
  * The words of `program`, which may be NULL, with its own sandbox off. `is_set`

@@ -72,10 +72,11 @@ static bool is_stricter_by_file(const struct run *run)
 static bool is_set(const struct run *run)
 {
 	const char *const *names;
-	size_t n;
+	const char *variable;
+	size_t n = inner_settings(run->program, &names, &variable);
 
-	if (!inner_has_settings(run->program, &names, &n))
-		return false;
+	if (variable && inner_is_on(env_get(run->options->envp, variable)))
+		return true;
 	for (size_t i = 0; i < n; i++)
 		if ((run->host.home && file_sets_it(run->home, names[i])) ||
 		    (run->workspace[0] &&

@@ -97,7 +97,7 @@ echo '{"sandbox":{"network":{"enabled":true},"enabled":false},"enabled":true}' >
 words 'claude whose sandbox is off gets its own words' "-p${nl}hi${nl}[]" claude -p hi
 echo '{"sandbox":{"enabled":true}}' >.claude/settings.json
 words 'settings on the command line of claude stay' "--settings${nl}x.json${nl}[]" claude --settings x.json
-for text in '{"sandbox":{"enabled":' '{"sandbox":' '"sandbox"' '{"sandbox":{"enabled":tru' '"\"'; do
+for text in '{"sandbox":{"enabled":' '{"sandbox":' '"sandbox"' '{"sandbox":{"enabled":tru' '"\"' '{"sandbox":"'; do
 	printf '%s' "$text" >.claude/settings.json
 	words "claude starts with the settings $text" "hi${nl}[]" claude hi
 done
@@ -106,5 +106,38 @@ mkfifo .claude/settings.json
 words 'claude starts with a pipe for settings' "hi${nl}[]" claude hi
 rm .claude/settings.json
 
-words 'gemini is told that it is in a sandbox' "-s${nl}[holdback]" gemini -s
+# A prompt may stand behind the option of gemini, which takes no other value.
+words 'gemini starts itself again, so SANDBOX is not set' "-p${nl}hi${nl}[]" gemini -p hi
+is 'gemini is told to make no sandbox, whatever its caller says' \
+	"$(GEMINI_SANDBOX=docker "$HB_BIN" run --ephemeral -q --profile gemini -- \
+		sh -c 'echo "$GEMINI_SANDBOX"' 2>&1)" false
+no="--sandbox=false$nl"
+for option in -s --sandbox -s=true --sandbox=true; do
+	words "the option $option of gemini is off" "${no}true story${nl}[]" gemini "$option" 'true story'
+done
+words 'a value that stands alone is off as well' "--sandbox${nl}false${nl}hi${nl}[]" gemini --sandbox true hi
+words 'a prompt of gemini behind -- stays as it is' "$no--${nl}-s${nl}[]" gemini -s -- -s
+words 'an option of the same name of another command stays' "mcp${nl}add${nl}-s${nl}user${nl}[]" gemini mcp add -s user
+off="*gemini's own sandbox is off: holdback is the sandbox*"
+like 'a line at the start says that the sandbox of gemini is off' \
+	"$(on_terminal 'run --ephemeral -- gemini -s hi')" "$off"
+like 'a line says so if the variable of the caller asks for the sandbox' \
+	"$(GEMINI_SANDBOX=podman on_terminal 'run --ephemeral -- gemini hi')" "$off"
+mkdir -p "$HOME/.gemini"
+# said NAME VALUE: whether the line is there with this setting.
+said() {
+	printf '{"tools": {"sandbox": %s}}' "$2" >"$HOME/.gemini/settings.json"
+	case $(on_terminal 'run --ephemeral -- gemini hi') in
+	*"gemini's own sandbox is off"*) said_it=yes ;;
+	*) said_it=no ;;
+	esac
+	is "gemini with the setting $2 is told so: $1" "$said_it" "$1"
+}
+said yes true
+said yes '"docker"'
+said yes '{"enabled": true}'
+said no false
+said no '"false"'
+said no '{"enabled": false}'
+rm -r "$HOME/.gemini"
 done_testing

@@ -97,26 +97,28 @@ class Bed:
         """Whether this holdback keeps an agent's state for the next run."""
         return self.inside.call([HOLDBACK, "help", "state"]).returncode == 0
 
-    def on_screen(self, side, story, before=()):
+    def on_screen(self, side, story, before=(), must_ask=()):
         """The agent does a story full-screen; the questions that it asked."""
-        words = [*before, self.name, *self.kind.screen(side.model.url, side.prompt(story))]
+        kind = self.kind
+        words = [*before, self.name, *kind.screen(side.model.url, side.prompt(story))]
         socket = os.path.join(side.temporary, "tmux")
         env = side.environment()
-        for name in self.kind.NOT_ON_SCREEN:
+        for name in kind.NOT_ON_SCREEN:
             env.pop(name, None)
         last = len(model.STORIES[story])
+        dialogs = kind.DIALOGS
         shown = screen.Screen(socket, side.project, env, words)
         try:
+            if kind.READY:
+                shown.run_until(lambda: set(must_ask) <= set(shown.asked), dialogs)
+                shown.enter(
+                    side.prompt(story), kind.READY, lambda: side.model.steps(story), dialogs
+                )
             shown.run_until(
                 lambda: any(r["step"] == last for r in side.model.steps(story)),
-                self.kind.DIALOGS,
+                dialogs,
             )
-            shown.quit(self.kind.QUIT)
-        except screen.Ended as why:
-            # Its user starts it again; the question is not asked again then.
-            if not self.kind.RESTARTS or self.kind.RESTARTS not in str(why):
-                raise Failed(f"{why}\n{side.told()}") from why
-            same(self.on_screen(side, story, before), [])
+            shown.quit(kind.QUIT)
         except Failed as why:
             raise Failed(f"{why}\n{side.told()}") from why
         finally:
@@ -125,13 +127,13 @@ class Bed:
 
     def screen_outside(self):
         self.kind.stand_in(self.outside.home)
-        self.asked = self.on_screen(self.outside, "screen")
+        self.asked = self.on_screen(self.outside, "screen", (), self.kind.MUST_ASK)
         same([words for words in self.kind.MUST_ASK if words not in self.asked], [])
 
     def screen_inside(self):
         before = self.inside.tree()
         self.kind.stand_in(self.inside.home)
-        asked = self.on_screen(self.inside, "screen", [HOLDBACK])
+        asked = self.on_screen(self.inside, "screen", [HOLDBACK], self.kind.MUST_ASK)
         same(self.inside.tree(), before)
         self.commit()
         same(sorted(asked), sorted(self.asked))

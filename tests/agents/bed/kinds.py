@@ -39,8 +39,8 @@ class Kind:
     NOT_ON_SCREEN = ()
     # Full-screen: words that a screen may show, and the keys that answer them.
     DIALOGS = {}
-    # Its words where it ends inside instead of starting itself again.
-    RESTARTS = ""
+    # What it shows where a prompt can be typed; "": the prompt is among its words.
+    READY = ""
     # Of these the ones that the first screen shows in any case.
     MUST_ASK = ()
     # The file of its login below the home; "": no story of a login.
@@ -252,17 +252,23 @@ class Gemini(Kind):
         return ["--yolo", "-p", prompt]
 
     @staticmethod
+    def inside(_, prompt):
+        """With a sandbox of its own, which cannot work there."""
+        return ["--yolo", "--sandbox", "-p", prompt]
+
+    @staticmethod
     def again(_, prompt):
         return ["--yolo", "--resume", "latest", "-p", prompt]
 
     @staticmethod
-    def screen(_, prompt):
-        return ["--yolo", "-i", prompt]
+    def screen(*_):
+        """A prompt among its words would be worked on behind the question of trust."""
+        return ["--yolo"]
 
+    READY = "Type your message"
     NOT_ON_SCREEN = ("GEMINI_CLI_TRUST_WORKSPACE",)
     DIALOGS = {"Do you trust": ("Enter",)}
     MUST_ASK = ("Do you trust",)
-    RESTARTS = "is restarting to apply the trust changes"
 
     @staticmethod
     def login_variables(_):
@@ -276,7 +282,7 @@ class Gemini(Kind):
     LOGIN = ".gemini/gemini-credentials.json"
     TOKEN = issuer.TOKEN
     LOGIN_DIALOGS = {"Enter Gemini API Key": (TOKEN, "Enter")}
-    LOGIN_DONE = "Type your message"
+    LOGIN_DONE = READY
     KEYS = ("GEMINI_API_KEY",)
     SHARED = True
     RESUME = "holdback -c gemini --resume latest"

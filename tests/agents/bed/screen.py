@@ -8,12 +8,8 @@ import time
 from pty_shell import Failed
 
 SECONDS = 200
-PATIENCE = 3
+PATIENCE = 5
 BETWEEN_KEYS = 0.3  # a program that draws a screen drops what comes at once
-
-
-class Ended(Failed):
-    """The program ended before its work did."""
 
 
 class Screen:
@@ -61,21 +57,39 @@ class Screen:
             self.tmux("send-keys", key)
             time.sleep(BETWEEN_KEYS)
 
+    def note(self, text, dialogs):
+        """The dialogs that are shown; `asked` has each of them once."""
+        shown = [words for words in dialogs if words in text]
+        self.asked += [words for words in shown if words not in self.asked]
+        return shown
+
     def run_until(self, is_done, dialogs):
         """Answers each dialog when it comes up, until the condition holds."""
         deadline = time.monotonic() + SECONDS
         while not is_done():
             text = self.text()
             if self.has_ended():
-                raise Ended(f"it ended before the story did; keys: {self.log}\n{text}")
-            for words, keys in dialogs.items():
-                if words in text:
-                    if words not in self.asked:
-                        self.asked.append(words)
-                    self.press(*keys)
+                raise Failed(f"it ended before the story did; keys: {self.log}\n{text}")
+            for words in self.note(text, dialogs):
+                self.press(*dialogs[words])
             if time.monotonic() > deadline:
                 raise Failed(f"no end of the story; keys: {self.log}\n{text}")
             time.sleep(1)
+
+    def enter(self, prompt, ready, has_begun, dialogs):
+        """Types a prompt.  A program that starts itself again loses what was typed."""
+        deadline = time.monotonic() + SECONDS
+        while not has_begun():
+            if self.has_ended() or time.monotonic() > deadline:
+                raise Failed(f"the prompt is not heard; keys: {self.log}\n{self.text()}")
+            text = self.text()
+            self.note(text, dialogs)
+            if ready in text:
+                self.press(prompt)
+            self.press("Enter")
+            patience = time.monotonic() + PATIENCE
+            while not has_begun() and time.monotonic() < patience:
+                time.sleep(0.1)
 
     def quit(self, keys, dialogs=None):
         """Presses keys until the program has ended, or those of a dialog."""
