@@ -37,6 +37,14 @@ is 'another project has none of it' \
 	"$(cd ../q && agent claude 'cat ~/.claude/trust 2>/dev/null; cat ~/.claude.json')" \
 	'{"oauthAccount":"me"}'
 
+# Another agent of the same project has a line of its own.
+cp "$home/.local/share/claude/claude" "$home/.local/bin/gemini"
+agent gemini 'mkdir -p ~/.gemini; echo 1 >~/.gemini/sel; echo 1 >~/.gemini/set; echo a >work'
+like 'commit says of each agent how much is kept, and where' "$("$HB_BIN" commit -y 2>&1 | sort)" \
+	'*~/.claude: 2 files of agent state are kept*~/.gemini: 2 files of agent state are kept*'
+"$HB_BIN" cleanup -y @gemini-1 >/dev/null
+rm work "$home/.local/bin/gemini"
+
 # The project is its directory, not the name.
 mv ../p ../moved
 is 'a project that was moved keeps its state' \

@@ -9,6 +9,7 @@
 #include "holdback/state.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +65,6 @@ struct section {
 	struct doc *doc;
 	const char *home;
 	size_t n;
-	char first[128]; /* the agent's */
 };
 
 static int add_file(void *ctx, const struct hb_state_file *file,
@@ -72,10 +72,7 @@ static int add_file(void *ctx, const struct hb_state_file *file,
 {
 	struct section *s = ctx;
 
-	if (s->n++ == 0)
-		(void)snprintf(s->first, sizeof(s->first), "%s", file->agent);
-	if (!s->doc)
-		return 0;
+	s->n++;
 	if (!s->doc->is_json && s->n == 1)
 		(void)buf_add_str(&s->doc->out,
 				  "agent state, kept for the next run "
@@ -110,19 +107,73 @@ int state_show(struct hb_session *session, struct doc *doc,
 	return r;
 }
 
+/* The files of one agent, which come together. */
+struct kept {
+	const char *home;
+	char agent[NAME_MAX + 1];
+	size_t n;
+	/* The path that all of them begin with, not always at a slash. */
+	char place[PATH_MAX];
+	bool is_whole; /* and a name ends there in all of them */
+};
+
+static void say_kept(struct kept *k)
+{
+	size_t len = strlen(k->place), home = strlen(k->home);
+	auto_buf struct buf line = BUF_INIT(PATH_MAX + 256);
+
+	if (k->n == 0)
+		return;
+	if (!k->is_whole)
+		while (len > 0 && k->place[len] != '/')
+			len--;
+	k->place[len] = '\0';
+	if (len > home && path_is_beneath(k->place, k->home))
+		state_add_path(k->place, k->home, &line);
+	else
+		(void)buf_add_str(&line, k->agent);
+	(void)buf_add_fmt(&line,
+			  ": %zu file%s of agent state %s kept for the next "
+			  "run; holdback commit --state",
+			  k->n, k->n == 1 ? "" : "s", k->n == 1 ? "is" : "are");
+	cli_say(buf_str(&line));
+	k->n = 0;
+}
+
+static bool ends_name(char c)
+{
+	return c == '\0' || c == '/' || c == '.';
+}
+
+static int note_kept(void *ctx, const struct hb_state_file *file,
+		     struct hb_error *err)
+{
+	struct kept *k = ctx;
+	size_t len = 0;
+
+	(void)err;
+	if (strcmp(k->agent, file->agent) != 0)
+		say_kept(k);
+	if (k->n++ == 0) {
+		(void)snprintf(k->agent, sizeof(k->agent), "%s", file->agent);
+		(void)snprintf(k->place, sizeof(k->place), "%s", file->path);
+		k->is_whole = true;
+		return 0;
+	}
+	while (k->place[len] && k->place[len] == file->path[len])
+		len++;
+	/* `~/.claude` is the place of `~/.claude.json` as well. */
+	k->is_whole = ends_name(file->path[len]) &&
+		      (k->place[len] ? ends_name(k->place[len]) : k->is_whole);
+	k->place[len] = '\0';
+	return 0;
+}
+
 int state_say(struct hb_session *session, struct hb_error *err)
 {
-	struct section s = { 0 };
-	char line[512];
-	int r = hb_session_state(session, add_file, &s, err);
+	struct kept k = { .home = state_home(environ) };
+	int r = hb_session_state(session, note_kept, &k, err);
 
-	if (r < 0 || s.n == 0)
-		return r;
-	(void)snprintf(
-		line, sizeof(line),
-		"%s: %zu file%s of agent state %s kept for the next run; "
-		"holdback commit --state",
-		s.first, s.n, s.n == 1 ? "" : "s", s.n == 1 ? "is" : "are");
-	cli_say(line);
-	return 0;
+	say_kept(&k);
+	return r;
 }

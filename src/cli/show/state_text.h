@@ -17,7 +17,7 @@ struct hb_state_file;
 int state_show(struct hb_session *session, struct doc *doc,
 	       struct hb_error *err);
 
-/* One line on stderr if there is some; what a commit leaves out. */
+/* A line on stderr for each agent that has some; a commit leaves it out. */
 int state_say(struct hb_session *session, struct hb_error *err);
 
 /* One file: a line without its end, or an object. */
