@@ -112,8 +112,11 @@ static int check_left(struct site *s, const struct op *op, bool back,
 	if (left->type == ENTRY_FILE)
 		return check_held(p.dir, p.name, op->path, err);
 	r = tree_walk(p.dir, p.name, TREE_LENIENT, look_at, &l, &why);
-	/* A program that may look into it is no program of this user. */
-	if (r == -EACCES)
+	/*
+	 * A program that may look into it is no program of this user.  And a
+	 * directory that another program uses has stayed in the base.
+	 */
+	if (r == -EACCES || r == -ENOENT)
 		return 0;
 	return hb_pass(err, &why, r);
 }

@@ -106,7 +106,11 @@ enum guard {
 	G_NEW_DIR = 1 << 1,
 	/* Killed between moving the old object and looking at it again. */
 	G_WRITTEN = 1 << 2,
-	/* Killed between storing a directory and looking into it: store(). */
+	/*
+	 * Killed between storing a directory and looking into it: store().  Or
+	 * on the way back: a program has put something into a directory that we
+	 * made.  All of ours has left it by then.
+	 */
 	G_FILLED = 1 << 3,
 };
 
@@ -122,7 +126,8 @@ static const struct row rows[] = {
 	{ OP_REPLACE, H_OLD, H_NEW, H_NONE, 0, 0, A_SWAP, A_DONE },
 	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, 0, G_WRITTEN, A_PARK, A_SWAP },
 	{ OP_REPLACE, H_NEW, H_OLD, H_NONE, G_WRITTEN, 0, A_WRONG_SWAP, A_SWAP },
-	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, 0, 0, A_DONE, A_UNPARK },
+	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, 0, G_FILLED, A_DONE, A_UNPARK },
+	{ OP_REPLACE, H_NEW, H_NONE, H_OLD, G_FILLED, 0, A_DONE, A_CONFLICT },
 	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, 0, G_NEW_DIR, A_OVER_NEW, A_DROP_UNDO },
 	{ OP_REPLACE, H_OLD, H_NEW, H_OLD, G_NEW_DIR, 0, A_DROP_BASE, A_DROP_UNDO },
 	{ OP_REPLACE, H_NONE, H_NEW, H_OLD, 0, 0, A_ENTER, A_RETURN },
@@ -137,7 +142,8 @@ static const struct row rows[] = {
 	{ OP_REPLACE, H_NONE, H_NONE, H_OLD, 0, 0, A_DONE, A_CONFLICT },
 
 	{ OP_ADD, H_NONE, H_NEW, H_NONE, 0, 0, A_ENTER, A_DONE },
-	{ OP_ADD, H_NEW, H_NONE, H_NONE, 0, 0, A_DONE, A_GIVE },
+	{ OP_ADD, H_NEW, H_NONE, H_NONE, 0, G_FILLED, A_DONE, A_GIVE },
+	{ OP_ADD, H_NEW, H_NONE, H_NONE, G_FILLED, 0, A_DONE, A_LEFT },
 	{ OP_ADD, H_NEW, H_NEW, H_NONE, 0, 0, A_DROP_SOURCE, A_DROP_BASE },
 	{ OP_ADD, H_OTHER, H_NEW, H_NONE, 0, 0, A_CONFLICT, A_DONE },
 	{ OP_ADD, H_OTHER, H_NONE, H_NONE, 0, 0, A_LEFT, A_CONFLICT },
@@ -173,6 +179,7 @@ struct turn {
 	struct step *step;
 	const struct op *op;
 	bool back;
+	bool is_run; /* and not only looked at: see step_check() */
 	struct place place[PLACES];
 	struct object object[PLACES];
 	enum holds holds[PLACES];
@@ -222,19 +229,38 @@ static int look(struct turn *t)
 	return 0;
 }
 
-/* The guards that hold.  G_FILLED is asked on the way forward alone. */
+/*
+ * Where a directory is that has to be empty before it goes on: the copy of one
+ * that is removed, or one that was made empty and goes back.  -1: nowhere.
+ */
+static int empty_place(const struct turn *t)
+{
+	const struct op *op = t->op;
+
+	if (op->kind == OP_REMOVE)
+		return !t->back && t->holds[AT_SOURCE] == H_NEW ? AT_SOURCE
+								: -1;
+	/* Before the way back begins, all of ours is in it. */
+	return t->is_run && t->back && op->source == SOURCE_STAGED &&
+			       op->new.type == ENTRY_DIR &&
+			       t->holds[AT_BASE] == H_NEW
+		       ? AT_BASE
+		       : -1;
+}
+
+/* The guards that hold. */
 static int guards_of(const struct turn *t)
 {
-	const struct place *source = &t->place[AT_SOURCE];
+	int at = empty_place(t);
 	int all = (t->op->old.type == ENTRY_DIR ? G_OLD_DIR : 0) |
 		  (t->op->new.type == ENTRY_DIR ? G_NEW_DIR : 0);
 	int r = 1;
 
 	if (!op_is_old_unchanged(t->op, &t->object[AT_SOURCE]))
 		all |= G_WRITTEN;
-	if (t->op->kind == OP_REMOVE && t->holds[AT_SOURCE] == H_NEW &&
-	    !t->back)
-		r = tree_is_empty(source->dir, source->name, TREE_OURS, t->err);
+	if (at >= 0)
+		r = tree_is_empty(t->place[at].dir, t->place[at].name,
+				  TREE_OURS, t->err);
 	return r < 0 ? r : r ? all : all | G_FILLED;
 }
 
@@ -492,7 +518,8 @@ static int check_arrival(struct turn *t, int did)
 	r = place_read(&t->place[to], &t->object[to], t->err);
 	if (r < 0)
 		return r;
-	if (is_as_planned(t, t->back ? H_NEW : H_OLD, to))
+	if (is_as_planned(t, t->back ? H_NEW : H_OLD, to) &&
+	    (empty_place(t) < 0 || demand_empty(&t->place[to]) == 0))
 		return 0;
 	r = actions[did].returns(t, to, from);
 	return r < 0 ? fail_for(t, r, "cannot return") : conflict(t);
@@ -590,7 +617,11 @@ int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err)
 {
 	const struct op layer = layer_part(op);
-	struct turn t = { .step = s, .op = op, .back = back, .err = err };
+	struct turn t = { .step = s,
+			  .op = op,
+			  .back = back,
+			  .is_run = true,
+			  .err = err };
 	int r = op->kind == OP_LAYER ? 0 : run_turn(&t);
 
 	if (r < 0 || !(op->effect & OP_LAYER_MOVES))

@@ -15,6 +15,7 @@ enum meddling {
 	MEDDLE_SOURCE,	/* his own object lies where the new one comes from */
 	MEDDLE_UNDO,	/* and where the old one went */
 	MEDDLE_FILLED,	/* he puts a file into every copy of a directory */
+	MEDDLE_INSIDE,	/* and into every directory of the base */
 	MEDDLE_UPPER,	/* a box has made its own where a whiteout was */
 	MEDDLINGS
 };
@@ -41,6 +42,9 @@ static inline void scene_meddled(struct world *w)
 	lay_file(u, "made/f", "f", 0644, WORLD_NEW);
 	set_opaque(u, "made");
 	set_mtime(u, "made", WORLD_NEW);
+	put_dir(u, "fresh");
+	lay_file(u, "fresh/f", "f", 0644, WORLD_NEW);
+	set_mtime(u, "fresh", WORLD_NEW);
 	lay_file(u, "added", "added", 0644, WORLD_NEW);
 	lay_file(b, "deleted", "deleted", 0644, WORLD_OLD);
 	lay_whiteout(u, "deleted");
@@ -77,7 +81,7 @@ static inline void meddle_each(int dir, enum meddling how)
 	(void)closedir(d);
 	for (size_t i = 0; i < n; i++) {
 		fd = openat(dir, names[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (how == MEDDLE_FILLED && fd >= 0)
+		if ((how == MEDDLE_FILLED || how == MEDDLE_INSIDE) && fd >= 0)
 			put_file(fd, "his", "his");
 		if (fd >= 0)
 			(void)close(fd);
@@ -125,10 +129,10 @@ static inline void meddle(struct world *w, enum meddling how)
 	for (size_t i = 0; i < N_MEDDLED; i++)
 		if (how == MEDDLE_OTHER)
 			put_file(w->base[0], meddled_names[i], "his");
-	if (how == MEDDLE_WRITTEN) {
+	if (how == MEDDLE_WRITTEN || how == MEDDLE_INSIDE)
 		meddle_each(w->base[0], how);
+	if (how == MEDDLE_WRITTEN)
 		meddle_each(w->upper[0], how);
-	}
 	if (how == MEDDLE_SOURCE)
 		meddle_each(w->upper[0], how);
 	if (how == MEDDLE_WRITTEN || how == MEDDLE_SOURCE ||
@@ -149,6 +153,13 @@ static inline size_t meddle_count(int dir)
 	for (size_t i = 0; i < N_MEDDLED; i++)
 		n += is_text(dir, meddled_names[i], "his");
 	return n;
+}
+
+/* How many directories that a commit makes, and does not move, have his. */
+static inline size_t meddle_count_inside(int dir)
+{
+	return (size_t)is_text(dir, "made/his", "his") +
+	       (size_t)is_text(dir, "fresh/his", "his");
 }
 
 #endif

@@ -622,13 +622,14 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 	struct hb_error err = { 0 };
 	enum txn_recovered what;
 	struct world w;
-	size_t n_his;
+	size_t n_his, n_inside;
 	int r;
 
 	prepare(l->scene, l->deed, &w);
 	CHECK(act_in_child(l, false, false, &w, FAULT_KILL_AFTER, n));
 	meddle(&w, how);
 	n_his = meddle_count(w.upper[0]);
+	n_inside = meddle_count_inside(w.base[0]);
 	world_reopen(&w);
 	r = txn_recover(&w.txn, back, &what, &err);
 	if (r != 0 && r != -HB_E_STATE)
@@ -643,6 +644,9 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 	}
 	CHECK(how != MEDDLE_OTHER || meddle_count(w.base[0]) == N_MEDDLED);
 	CHECK(how != MEDDLE_UPPER || meddle_count(w.upper[0]) == n_his);
+	/* Of a directory that a layer had, all goes where it goes. */
+	CHECK(how != MEDDLE_INSIDE || !l->scene->is_far ||
+	      meddle_count_inside(w.base[0]) == n_inside);
 	/* The way forward has no use for the name any more. */
 	CHECK(how != MEDDLE_UPPER || back || l->deed == UNDO || r == 0);
 	world_done(&w);
@@ -679,6 +683,8 @@ static void what_somebody_else_wrote_after_a_kill_stays(void)
 	static const struct scene all[] = {
 		{ "one of each", 1, .build = scene_meddled },
 		{ "one of each, no flags for rename", 1, false, true,
+		  .build = scene_meddled },
+		{ "one of each, another file system", 1, true,
 		  .build = scene_meddled },
 		{ "one of each, directories that cannot move", 1,
 		  .build = scene_meddled, .is_overlay = true },
