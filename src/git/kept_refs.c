@@ -5,14 +5,12 @@
 #include "base/buf.h"
 #include "base/grow.h"
 #include "base/sha256.h"
-#include "base/siphash.h"
 #include "git/gitrefs.h"
 #include "git/reflog.h"
 #include "git/refname.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
-#include "tree/access.h"
 #include "tree/tree.h"
 
 #include <errno.h>
@@ -30,9 +28,6 @@
 #define HEAD	      "HEAD"
 #define WORKTREES     "worktrees"
 #define WORKTREES_MAX 1024
-#define FILE_PREFIX   "refs-"
-#define FILE_SIZE     (sizeof(FILE_PREFIX) + 16)
-#define FILE_SUFFIX   ".new"
 
 void kept_refs_done(struct kept_refs *refs)
 {
@@ -469,61 +464,4 @@ int kept_refs_parse(const char *text, size_t len, struct kept_refs *ret)
 	*ret = refs;
 	refs = (struct kept_refs){ 0 };
 	return 0;
-}
-
-/* By the path, as the copies of indexes are. */
-static void file_of(const char *path, char ret[FILE_SIZE])
-{
-	static const struct siphash_key key = { 0, 0 };
-
-	(void)snprintf(ret, FILE_SIZE, FILE_PREFIX "%016llx",
-		       (unsigned long long)siphash(&key, path, strlen(path)));
-}
-
-bool kept_refs_is_file(const char *name)
-{
-	return strncmp(name, FILE_PREFIX, strlen(FILE_PREFIX)) == 0 &&
-	       strlen(name) == FILE_SIZE - 1;
-}
-
-int kept_refs_load(int dir, const char *path, struct kept_refs *ret)
-{
-	auto_free char *text = NULL;
-	char name[FILE_SIZE];
-	int r;
-
-	file_of(path, name);
-	r = gitref_read_file(dir, "", name, KEPT_REFS_MAX, &text);
-	if (r >= 0)
-		r = kept_refs_parse(text, strlen(text), ret);
-	return r < 0 && r != -ENOMEM ? -ENOENT : r;
-}
-
-int kept_refs_store(int dir, const char *path, const struct kept_refs *refs)
-{
-	auto_buf struct buf text = BUF_INIT(KEPT_REFS_MAX);
-	char name[FILE_SIZE], temporary[FILE_SIZE + sizeof(FILE_SUFFIX)];
-	auto_fd int fd = -1;
-	int r = kept_refs_write(refs, &text);
-
-	if (r < 0)
-		return r;
-	file_of(path, name);
-	(void)snprintf(temporary, sizeof(temporary), "%s" FILE_SUFFIX, name);
-	fd = sys_openat(dir, temporary,
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-	r = fd < 0 ? fd : sys_write_all(fd, text.data, text.len);
-	if (r >= 0)
-		r = sys_renameat(dir, temporary, dir, name);
-	if (r < 0 && fd >= 0)
-		(void)sys_unlinkat(dir, temporary, 0);
-	return r;
-}
-
-void kept_refs_forget(int dir, const char *path)
-{
-	char name[FILE_SIZE];
-
-	file_of(path, name);
-	(void)sys_unlinkat(dir, name, 0);
 }

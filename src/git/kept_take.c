@@ -22,7 +22,7 @@ static void take(const struct kept_refs_request *q, const char *path)
 		return;
 	r = kept_refs_look(q->base, path, &refs);
 	if (r >= 0)
-		r = kept_refs_store(q->dir, path, &refs);
+		r = kept_refs_store(q->dir, path, 0, &refs);
 	if (r < 0)
 		kept_refs_forget(q->dir, path);
 }

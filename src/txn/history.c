@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/num.h"
+#include "git/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -327,6 +328,12 @@ static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
 	return r;
 }
 
+/* In flight is none: a journal that has not come to its end has no record. */
+static bool is_known(void *ctx, uint64_t id)
+{
+	return history_has(*(const int *)ctx, id);
+}
+
 int history_sweep(struct txn *txn, struct hb_error *err)
 {
 	int r = unlink_if_there(txn->session, "journal.new");
@@ -346,6 +353,9 @@ int history_sweep(struct txn *txn, struct hb_error *err)
 		r = each_id(res->dir, "txn", &ids, err);
 		if (r < 0)
 			return r;
+		r = kept_refs_sweep(res->dir, is_known, &txn->session);
+		if (r < 0)
+			return hb_fail(err, r, "cannot sweep the records");
 	}
 	return 0;
 }

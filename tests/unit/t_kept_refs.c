@@ -6,6 +6,7 @@
 #include "git/reflog.h"
 #include "git/refname.h"
 #include "gitworld.h"
+#include "sys/fault.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define LIMIT	 ((size_t)1 << 20)
@@ -28,8 +29,8 @@ static void a_record_is_read_back(void)
 		     "ref: refs/heads/d") == 0);
 	CHECK_INT(w.kept.n_stash, 2);
 	CHECK_INT(kept_refs_add_made(&w.kept, "refs/heads/d"), 0);
-	CHECK_INT(kept_refs_store(w.top, ".git", &w.kept), 0);
-	CHECK_INT(kept_refs_load(w.top, ".git", &back), 0);
+	CHECK_INT(kept_refs_store(w.top, ".git", 0, &w.kept), 0);
+	CHECK_INT(kept_refs_load(w.top, ".git", 0, &back), 0);
 	CHECK_INT(back.n, w.kept.n);
 	for (size_t i = 0; i < back.n; i++) {
 		CHECK(strcmp(back.refs[i].name, w.kept.refs[i].name) == 0);
@@ -49,7 +50,7 @@ static void a_record_is_read_back(void)
 	CHECK(world_is(&w, "test $(git -C base for-each-ref | wc -l) = %zu",
 		       back.n - 2));
 	kept_refs_done(&back);
-	CHECK_INT(kept_refs_load(w.top, "elsewhere", &back), -ENOENT);
+	CHECK_INT(kept_refs_load(w.top, "elsewhere", 0, &back), -ENOENT);
 	world_done(&w);
 }
 
@@ -158,6 +159,82 @@ static void a_log_has_whole_lines_alone(void)
 	CHECK_INT(reflog_next(&at, &line), 0);
 }
 
-TESTS(T(a_record_is_read_back), T(a_torn_record_is_none),
+static bool is_two(void *ctx, uint64_t id)
+{
+	(void)ctx;
+	return id == 2;
+}
+
+static bool is_stored(int dir, uint64_t id, const char *value)
+{
+	struct kept_refs back = { 0 };
+	bool is = kept_refs_load(dir, ".git", id, &back) == 0 &&
+		  strcmp(kept_refs_value(&back, "HEAD"), value) == 0;
+
+	kept_refs_done(&back);
+	return is;
+}
+
+static void store(int dir, uint64_t id, const char *value)
+{
+	struct kept_refs refs = { 0 };
+
+	CHECK_INT(kept_refs_add(&refs, "HEAD", value), 0);
+	CHECK_INT(kept_refs_store(dir, ".git", id, &refs), 0);
+	kept_refs_done(&refs);
+}
+
+static void a_record_of_no_commit_is_swept(void)
+{
+	struct gitworld w;
+
+	world_init(&w, "git init -q");
+	store(w.top, 0, "ref: refs/heads/t0");
+	store(w.top, 2, "ref: refs/heads/two");
+	store(w.top, 3, "ref: refs/heads/three");
+	CHECK(is_stored(w.top, 3, "ref: refs/heads/three"));
+	CHECK_INT(kept_refs_sweep(w.top, is_two, NULL), 0);
+	CHECK(is_stored(w.top, 0, "ref: refs/heads/t0"));
+	CHECK(is_stored(w.top, 2, "ref: refs/heads/two"));
+	CHECK(!is_stored(w.top, 3, "ref: refs/heads/three"));
+	/* Undone no more: it is what the session is based on. */
+	CHECK_INT(kept_refs_settle(w.top, 2, true), 0);
+	CHECK(is_stored(w.top, 0, "ref: refs/heads/two"));
+	CHECK(!is_stored(w.top, 2, "ref: refs/heads/two"));
+	store(w.top, 4, "ref: refs/heads/four");
+	CHECK_INT(kept_refs_settle(w.top, 4, false), 0);
+	CHECK(!is_stored(w.top, 4, "ref: refs/heads/four"));
+	CHECK(is_stored(w.top, 0, "ref: refs/heads/two"));
+	world_done(&w);
+}
+
+/* Nothing of it may be on a disk only later. */
+static void a_record_of_a_commit_is_durable(void)
+{
+	struct kept_refs refs = { 0 };
+	struct gitworld w;
+
+	world_init(&w, "git init -q");
+	CHECK_INT(kept_refs_add(&refs, "HEAD", "ref: refs/heads/x"), 0);
+	for (unsigned n = 1; n <= 2; n++) {
+		fault_arm(FAULT_EIO, n);
+		fault_only("fsync");
+		CHECK_INT(kept_refs_store(w.top, ".git", 7, &refs), -EIO);
+		fault_arm(FAULT_NONE, 0);
+	}
+	store(w.top, 0, "ref: refs/heads/t0");
+	for (unsigned n = 1; n <= 2; n++) {
+		fault_arm(FAULT_EIO, n);
+		fault_only("fsync");
+		CHECK_INT(kept_refs_sync(w.top, ".git"), -EIO);
+		fault_arm(FAULT_NONE, 0);
+	}
+	CHECK_INT(kept_refs_sync(w.top, "none"), 0);
+	kept_refs_done(&refs);
+	world_done(&w);
+}
+
+TESTS(T(a_record_of_no_commit_is_swept), T(a_record_of_a_commit_is_durable),
+      T(a_record_is_read_back), T(a_torn_record_is_none),
       T(names_clash_as_files_do), T(a_linked_or_foreign_head_has_no_record),
       T(names_are_judged_as_git_does), T(a_log_has_whole_lines_alone))

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/git/kept_values.h"
 
-#include "base/auto.h"
 #include "session/session.h"
 #include "txn/history.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* A name that no path of a repository has. */
-static int key_of(const char *prefix, uint64_t id, char **ret)
-{
-	return asprintf(ret, "%s\n%" PRIu64, prefix, id) < 0 ? -ENOMEM : 0;
-}
 
 struct finding {
 	const struct resource *resource;
@@ -28,16 +18,13 @@ struct finding {
 static int see(void *ctx, uint64_t id, struct hb_error *err)
 {
 	struct finding *f = ctx;
-	auto_free char *key = NULL;
 	auto_kept_refs struct kept_refs found = { 0 };
 	int r;
 
 	(void)err;
 	if (id <= f->best)
 		return 0;
-	r = key_of(f->prefix, id, &key);
-	if (r == 0)
-		r = kept_refs_load(f->resource->dir, key, &found);
+	r = kept_refs_load(f->resource->dir, f->prefix, id, &found);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -61,16 +48,16 @@ int session_load_kept(const struct hb_session *s, size_t resource,
 
 	if (r < 0 || f.result == 0)
 		return r;
-	return kept_refs_load(f.resource->dir, prefix, ret);
+	return kept_refs_load(f.resource->dir, prefix, 0, ret);
 }
 
 int session_store_kept(const struct hb_session *s, size_t resource,
 		       const char *prefix, uint64_t id,
 		       const struct kept_refs *refs)
 {
-	auto_free char *key = NULL;
-	int r = key_of(prefix, id, &key);
+	int dir = s->resources[resource].dir;
+	/* After an undo it is the one that counts. */
+	int r = kept_refs_sync(dir, prefix);
 
-	return r < 0 ? r
-		     : kept_refs_store(s->resources[resource].dir, key, refs);
+	return r < 0 ? r : kept_refs_store(dir, prefix, id, refs);
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/num.h"
+#include "git/kept_refs.h"
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/interruption.h"
@@ -358,6 +359,37 @@ static int remove_objects(struct undo *undo, uint64_t id, bool dry_run,
 	return r;
 }
 
+/* What the references of the session are based on outlives the undo data. */
+static int settle_records(const struct undo *undo, uint64_t id,
+			  struct hb_error *err)
+{
+	const struct hb_session *s = undo->session;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		int dir = s->resources[i].dir;
+		int r = dir < 0 ? 0
+				: kept_refs_settle(dir, id,
+						   undo->which == HISTORY_DONE);
+
+		if (r < 0)
+			return hb_fail(err, r, "cannot keep the references");
+	}
+	return 0;
+}
+
+/* The record is in place before the journal that it counted by goes. */
+static int drop_one(const struct undo *undo, uint64_t id, struct hb_error *err)
+{
+	bool is_in_effect = undo->which == HISTORY_DONE;
+	int r = is_in_effect ? settle_records(undo, id, err) : 0;
+
+	if (r >= 0)
+		r = history_drop(undo->session->dir, undo->which, id, err);
+	if (r >= 0 && !is_in_effect)
+		r = settle_records(undo, id, err);
+	return r;
+}
+
 static int collect_undo(struct gc *gc, struct hb_session *s, enum history which,
 			struct hb_error *err)
 {
@@ -373,7 +405,7 @@ static int collect_undo(struct gc *gc, struct hb_session *s, enum history which,
 		r = session_save_durably(s, err);
 	for (size_t i = 0; r >= 0 && i < undo.n; i++) {
 		if (!dry_run)
-			r = history_drop(s->dir, which, undo.ids[i], err);
+			r = drop_one(&undo, undo.ids[i], err);
 		if (r >= 0)
 			r = remove_objects(&undo, undo.ids[i], dry_run, err);
 	}
