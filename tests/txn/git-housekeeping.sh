@@ -61,6 +61,16 @@ c$theirs"
 	check "$strategy: a second commit after the user packed arrives" hb commit -y --no-gate @s
 	is_whole "$strategy: a second commit after the user packed"
 
+	# The user packs references, and the session has an older packed-refs.
+	new_session 'git init -q -b master . && echo f >f && git add f && git commit -qm one &&
+		git branch a && git branch b && git tag t && git branch gone'
+	in_box 'git branch -q -D gone'
+	git_in gc -q
+	check "$strategy: a deleted branch arrives after the user packed references" \
+		hb commit -y --no-gate @s
+	is "$strategy: only the deleted branch is gone" \
+		"$(git_in for-each-ref --format='%(refname:short)' | tr '\n' ,)" a,b,master,t,
+
 	# A worktree that the session made.
 	new_repository
 	in_box "git worktree add -q -b side tree; cd tree; echo 2 >>f; git $id commit -qam two"

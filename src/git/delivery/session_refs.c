@@ -7,6 +7,7 @@
 #include "git/refname.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,41 @@ static int add_files(struct decision *d)
 	return r;
 }
 
+/* git removes the log of a branch with the branch. */
+static bool has_removed_log(const struct decision *d, const char *name)
+{
+	char path[sizeof("logs/") + GITREFS_NAME_MAX];
+	const struct delivery_change *change;
+
+	(void)snprintf(path, sizeof(path), "logs/%s", name);
+	change = decision_change(d, path);
+	return change && change->is_gone;
+}
+
+/*
+ * The user packed references since.  Their files are gone by that, and the
+ * session's own packed-refs, which is older, hides their lines.  No file and no
+ * line is then no sign that the session deleted one.
+ */
+static int add_hidden(struct decision *d)
+{
+	auto_kept_refs struct kept_refs hidden = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < d->packed.n; i++) {
+		const char *name = d->packed.refs[i].name;
+
+		if (!kept_refs_value(&d->session, name) &&
+		    !decision_change(d, name) && !has_removed_log(d, name))
+			r = kept_refs_add(&hidden, name,
+					  decision_base(d, name));
+	}
+	if (r >= 0)
+		r = copy_refs(&d->session, &hidden);
+	kept_refs_sort(&d->session);
+	return r;
+}
+
 static int add_lines(struct decision *d)
 {
 	const struct delivery_change *change = decision_change(d, PACKED);
@@ -99,12 +135,14 @@ static int add_lines(struct decision *d)
 	if (!change)
 		return kept_refs_add_packed(&d->session, &d->packed);
 	if (change->is_gone)
-		return 0;
+		return change->is_newer ? add_hidden(d) : 0;
 	r = d->q->read(d->q->ctx, PACKED, GITREFS_PACKED_MAX, &text, &len);
 	if (r < 0 || strlen(text) != len)
 		return r == -ENOMEM ? r : -EBADMSG;
 	r = gitrefs_add_packed(&packed, text);
-	return r < 0 ? r : kept_refs_add_packed(&d->session, &packed);
+	if (r >= 0)
+		r = kept_refs_add_packed(&d->session, &packed);
+	return r < 0 || !change->is_newer ? r : add_hidden(d);
 }
 
 int session_refs_read(struct decision *d)
