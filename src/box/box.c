@@ -258,7 +258,7 @@ static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 	if (pid < 0) {
 		err->stage = STAGE_CLONE;
 		(void)hb_fail(err, pid, "Creating new namespace failed");
-		return explain_clone(err, pid, flags);
+		return explain_clone(pid, flags, err);
 	}
 	*ret_pid = pid;
 	return 0;

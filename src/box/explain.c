@@ -106,7 +106,7 @@ static int has_value(const char *file, long value)
 	return strtol(text, &end, 10) == value && end != text;
 }
 
-int explain_userns(struct hb_error *err, int r)
+int explain_userns(int r, struct hb_error *err)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
 		const struct cause *c = &causes[i];
@@ -135,7 +135,7 @@ static bool can_clone(unsigned long flags)
 	return pid > 0;
 }
 
-int explain_clone(struct hb_error *err, int r, unsigned long flags)
+int explain_clone(int r, unsigned long flags, struct hb_error *err)
 {
 	static const struct {
 		unsigned long flag;
@@ -152,7 +152,7 @@ int explain_clone(struct hb_error *err, int r, unsigned long flags)
 	if (!(flags & CLONE_NEWUSER))
 		return r;
 	if (!can_clone(CLONE_NEWUSER))
-		return explain_userns(err, r);
+		return explain_userns(r, err);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (!(flags & kinds[i].flag) ||
 		    can_clone(CLONE_NEWUSER | kinds[i].flag))

@@ -50,7 +50,7 @@ static int write_maps(int self, const struct box *box, unsigned out_uid,
 		r = write_map(self, "/proc/self/gid_map", box->in_gid, out_gid);
 	if (r < 0)
 		return explain_userns(
-			err, hb_fail(err, r, "cannot map the user's ids"));
+			hb_fail(err, r, "cannot map the user's ids"), err);
 	return 0;
 }
 
@@ -121,8 +121,8 @@ int ids_map_all(pid_t pid, struct hb_error *err)
 		if (r < 0) {
 			err->stage = STAGE_IDS;
 			return explain_userns(
-				err,
-				hb_fail(err, r, "cannot write '%s'", theirs));
+				hb_fail(err, r, "cannot write '%s'", theirs),
+				err);
 		}
 	}
 	return 0;

@@ -511,7 +511,7 @@ static int try_in_child(struct attempt *a, const struct row *row,
 	if (pid < 0) {
 		(void)hb_fail(err, pid, "cannot make the namespace");
 		err->stage = STAGE_CLONE;
-		return row->flags == USER ? explain_userns(err, pid) : pid;
+		return row->flags == USER ? explain_userns(pid, err) : pid;
 	}
 	fd_closep(&wr);
 	r = sys_recv_record(rd, &told, sizeof(told), NULL);

@@ -245,9 +245,9 @@ int ids_map_all(pid_t pid, struct hb_error *err);
  * Adds to a failed user namespace or map why this host refuses, and what can
  * be done: the causes look alike to the kernel's caller.
  */
-int explain_userns(struct hb_error *err, int r);
+int explain_userns(int r, struct hb_error *err);
 
 /* The same for a clone() with these CLONE_NEW*: which of them is refused. */
-int explain_clone(struct hb_error *err, int r, unsigned long flags);
+int explain_clone(int r, unsigned long flags, struct hb_error *err);
 
 #endif

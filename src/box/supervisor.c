@@ -50,7 +50,7 @@ int supervise_signal(int wait_status)
  * init may be in the command's hands: under the bubblewrap front end it can be
  * traced, and with it its end of the socket.  So the words need not end.
  */
-static int adopt(struct hb_error *err, const struct message *message)
+static int adopt(const struct message *message, struct hb_error *err)
 {
 	if (err) {
 		*err = message->error;
@@ -73,7 +73,7 @@ int supervise_simply(struct box *box, pid_t child,
 			break;
 		if (message.kind == MESSAGE_ERROR) {
 			sys_kill_and_reap(child);
-			return adopt(err, &message);
+			return adopt(&message, err);
 		}
 		if (message.kind == MESSAGE_STARTED)
 			ret_result->was_started = true;
@@ -427,7 +427,7 @@ static void on_message(struct loop *l)
 	case MESSAGE_ERROR:
 		/* The first is the cause; init fails by it as well. */
 		if (l->failure == 0)
-			l->failure = adopt(l->err, &message);
+			l->failure = adopt(&message, l->err);
 		break;
 	case MESSAGE_STARTED:
 		on_started(l, sender);

@@ -455,28 +455,30 @@ static const struct key keys[] = {
 	{ "test", set_test, false },	   { "limit", set_limit, true },
 };
 
-static const struct key *find_key(const char *name, struct hb_error *err)
+static int find_key(const char *name, const struct key **ret,
+		    struct hb_error *err)
 {
 	const size_t n = sizeof(keys) / sizeof(keys[0]);
 	struct suggestion s;
 
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
+		if (strcmp(keys[i].name, name) == 0) {
+			*ret = &keys[i];
+			return 0;
+		}
 	suggestion_init(&s, name);
 	suggestion_offer(&s, "rule");
 	for (size_t i = 0; i < n; i++)
 		suggestion_offer(&s, keys[i].name);
 	if (s.best)
 		hb_fix(err, "did you mean '%s'?", s.best);
-	hb_record(err, -HB_E_CONFIG, "'%s' is not known", name);
-	return NULL;
+	return hb_fail(err, -HB_E_CONFIG, "'%s' is not known", name);
 }
 
 static int set(struct reading *reading, const struct kv_entry *entry,
 	       struct hb_error *err)
 {
-	const struct key *key;
+	const struct key *key = NULL;
 	int r;
 
 	if (!kv_is_string(entry))
@@ -484,9 +486,9 @@ static int set(struct reading *reading, const struct kv_entry *entry,
 	reading->value = entry->value;
 	if (strcmp(entry->key, "rule") == 0)
 		return begin_rule(reading, err);
-	key = find_key(entry->key, err);
-	if (!key)
-		return -HB_E_CONFIG;
+	r = find_key(entry->key, &key, err);
+	if (r < 0)
+		return r;
 	if (!reading->rule)
 		return hb_fail(err, -HB_E_CONFIG, "no rule was begun");
 	if (reading->is_foreign && !key->may_tighten)

@@ -256,17 +256,17 @@ static void add_way(struct hb_error *failed)
 		n > 0 ? "; or " : "");
 }
 
-/* Takes the rung that would help, if there is one. */
-static bool take_next(struct ladder *ladder, struct plan *plan,
-		      struct hb_error *failed)
+/* Takes the rung that would help: 1, or 0 if there is none. */
+static int take_next(struct ladder *ladder, struct plan *plan,
+		     struct hb_error *failed)
 {
 	if (plan->settings & PLAN_BARE)
-		return false;
+		return 0;
 	if (failed->stage == STAGE_CLONE || failed->stage == STAGE_IDS ||
 	    failed->stage == STAGE_PRIVATE)
 		add_way(failed);
 	if (ladder->is_required)
-		return false;
+		return 0;
 	for (size_t i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++) {
 		if (ladder->rungs & rungs[i].rung || !is_rung_for(i, failed))
 			continue;
@@ -274,9 +274,9 @@ static bool take_next(struct ladder *ladder, struct plan *plan,
 		if (!rungs[i].take(plan))
 			continue;
 		report_loss(ladder->listener, rungs[i].words);
-		return true;
+		return 1;
 	}
-	return false;
+	return 0;
 }
 
 int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
@@ -287,7 +287,7 @@ int ladder_run(struct ladder *ladder, struct plan *plan, char *const *envp,
 
 	for (;;) {
 		r = box_run(plan, envp, ladder->listener, ret_result, err);
-		if (r >= 0 || !take_next(ladder, plan, err))
+		if (r >= 0 || take_next(ladder, plan, err) == 0)
 			return r;
 		*err = (struct hb_error){ 0 };
 		r = again ? again(context, err) : 0;

@@ -305,32 +305,31 @@ static int open_session(struct hb_session *s, const char *name,
 	return r;
 }
 
-static struct hb_session *new_session(const struct hb_store *store,
-				      struct hb_error *err)
+static int new_session(const struct hb_store *store, struct hb_session **ret,
+		       struct hb_error *err)
 {
 	struct hb_session *s = calloc(1, sizeof(*s));
 
-	if (!s) {
-		(void)hb_fail(err, -ENOMEM, "cannot open the session");
-		return NULL;
-	}
+	if (!s)
+		return hb_fail(err, -ENOMEM, "cannot open the session");
 	s->store = store;
 	s->dir = -1;
 	s->lock = -1;
 	s->door = -1;
 	s->family_lock = -1;
-	return s;
+	*ret = s;
+	return 0;
 }
 
 int session_adopt(const struct hb_store *store, struct session_record *record,
 		  int *dir, int *lock, struct hb_session **ret_session,
 		  struct hb_error *err)
 {
-	struct hb_session *s = new_session(store, err);
-	int r;
+	struct hb_session *s = NULL;
+	int r = new_session(store, &s, err);
 
-	if (!s)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	s->record = *record;
 	s->has_lock = true;
 	r = fill_info(s, err);
@@ -350,11 +349,11 @@ int session_open_unsettled(const struct hb_store *store, const char *name,
 			   struct hb_session **ret_session,
 			   struct hb_error *err)
 {
-	struct hb_session *s = new_session(store, err);
-	int r;
+	struct hb_session *s = NULL;
+	int r = new_session(store, &s, err);
 
-	if (!s)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	s->is_look = true;
 	r = s->dir = store_open_session(store, name, err);
 	if (r >= 0)
@@ -371,15 +370,14 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err)
 {
 	char name[RECORD_NAME_MAX + 1];
-	struct hb_session *s;
+	struct hb_session *s = NULL;
 	int r;
 
 	r = store_resolve(store, ref, name, sizeof(name), err);
+	if (r >= 0)
+		r = new_session(store, &s, err);
 	if (r < 0)
 		return r;
-	s = new_session(store, err);
-	if (!s)
-		return -ENOMEM;
 	r = open_session(s, name, how, err);
 	if (r < 0) {
 		hb_session_free(s);

@@ -272,12 +272,10 @@ int go_on_choose(char **words, char *const *envp,
 	r = hb_store_open(&store_options, values.is_continuing, &store, err);
 	if (r < 0)
 		return values.is_continuing ? r : 1;
-	g.here = here_find(store, err);
-	if (g.here) {
+	r = here_find(store, &g.here, err);
+	if (r >= 0) {
 		look(&g, store);
 		r = choose(&g, values.is_continuing, ret_session, err);
-	} else {
-		r = err->code ? -err->code : 1;
 	}
 	free(g.here);
 	hb_store_free(store);

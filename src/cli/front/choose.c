@@ -32,14 +32,16 @@ static bool counts(const struct here_session *session,
 int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 		struct hb_error *err)
 {
-	auto_free struct here *here = here_find(store, NULL);
+	auto_free struct here *here = NULL;
 	auto_buf struct buf list = BUF_INIT(4096);
 	const char *first = NULL;
 	struct depth depth;
 	size_t n = 0;
 
 	/* Opening the session used last gives a better error. */
-	for (size_t i = 0; here && here->n > 1 && i < here->n; i++) {
+	if (here_find(store, &here, NULL) < 0)
+		return 0;
+	for (size_t i = 0; here->n > 1 && i < here->n; i++) {
 		depth_look(store, here->sessions[i].name, HB_OPEN_LOOK, &depth);
 		if (!counts(&here->sessions[i], &depth, by))
 			continue;
@@ -57,10 +59,10 @@ int choose_only(struct hb_store *store, const char *command, enum choose_by by,
 
 int choose_said(struct hb_store *store, const char *name, struct hb_error *err)
 {
-	auto_free struct here *here = here_find(store, err);
+	auto_free struct here *here = NULL;
 	char line[HB_TEXT_SIZE];
 
-	if (!here || here->n < 2)
+	if (here_find(store, &here, err) < 0 || here->n < 2)
 		return 0;
 	(void)snprintf(line, sizeof(line),
 		       "this is session %s, the last one used of %zu that have "

@@ -132,8 +132,7 @@ static int check_choice(struct hb_store *store, const char *command,
 		return 0;
 	if (where == EXEC_BEHIND)
 		return choose_only(store, command, CHOOSE_BY_PENDING, err);
-	here = here_find(store, NULL);
-	return here && here->n > 1 ? -EAGAIN : 0;
+	return here_find(store, &here, NULL) >= 0 && here->n > 1 ? -EAGAIN : 0;
 }
 
 int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)

@@ -50,20 +50,21 @@ static int keep_here(void *ctx, const struct hb_session_info *info,
 	return 0;
 }
 
-struct here *here_find(struct hb_store *store, struct hb_error *err)
+int here_find(struct hb_store *store, struct here **ret, struct hb_error *err)
 {
 	struct here *here = calloc(1, sizeof(*here));
+	int r;
 
-	if (!here) {
-		(void)hb_fail(err, -ENOMEM, "cannot list the sessions");
-		return NULL;
-	}
-	if (hb_store_list_here(store, HERE_MAX, keep_here, here, err) < 0) {
+	if (!here)
+		return hb_fail(err, -ENOMEM, "cannot list the sessions");
+	r = hb_store_list_here(store, HERE_MAX, keep_here, here, err);
+	if (r < 0) {
 		free(here);
-		return NULL;
+		return r;
 	}
 	qsort(here->sessions, here->n, sizeof(here->sessions[0]), compare_used);
-	return here;
+	*ret = here;
+	return 0;
 }
 
 static bool is_free(enum hb_state state)

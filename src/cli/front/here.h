@@ -22,8 +22,8 @@ struct here {
 	size_t n;
 };
 
-/* By their records alone.  The caller frees; NULL: with words. */
-struct here *here_find(struct hb_store *store, struct hb_error *err);
+/* By their records alone.  The caller frees; on failure there is nothing. */
+int here_find(struct hb_store *store, struct here **ret, struct hb_error *err);
 
 /*
  * Whether a run could go on in one of them.  It looks no further than the first
