@@ -450,6 +450,9 @@ enum hb_severity {
 	HB_SEVERITY_DENY,     /* not committed */
 };
 
+/* "warn", "ask", "deny": as rules, lines and --json have it. */
+const char *hb_severity_name(enum hb_severity severity);
+
 /* What a rule of the gate has to say about one change. */
 struct hb_finding {
 	const char *rule;

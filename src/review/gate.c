@@ -31,6 +31,11 @@ static_assert((int)HB_SEVERITY_WARN == (int)GATE_WARN &&
 		      (int)HB_SEVERITY_DENY == (int)GATE_DENY,
 	      "severities are told as they are known");
 
+const char *hb_severity_name(enum hb_severity severity)
+{
+	return gate_severity_name((enum gate_severity)severity);
+}
+
 /* A rule may be one resource's alone. */
 static int check_allow(const struct session_gate *gate, const char *words,
 		       struct hb_error *err)

@@ -14,18 +14,18 @@
 
 /* By enum hb_severity; how many lines of each are enough. */
 static const struct {
-	const char *word, *rest;
+	const char *rest;
 	uint64_t max;
 } severities[] = {
-	[HB_SEVERITY_WARN] = { "warn", "warnings", 20 },
-	[HB_SEVERITY_ASK] = { "ask", "questions", 100 },
-	[HB_SEVERITY_DENY] = { "deny", "refusals", 100 },
+	[HB_SEVERITY_WARN] = { "warnings", 20 },
+	[HB_SEVERITY_ASK] = { "questions", 100 },
+	[HB_SEVERITY_DENY] = { "refusals", 100 },
 };
 
 static const char *word_of(const struct hb_finding *finding)
 {
 	return finding->is_allowed ? "allowed"
-				   : severities[finding->severity].word;
+				   : hb_severity_name(finding->severity);
 }
 
 /* The last lines, each by itself. */
@@ -110,7 +110,7 @@ void finding_show_json(const struct hb_session_info *info,
 {
 	json_object(&doc->json);
 	doc_str(doc, "rule", finding->rule);
-	doc_str(doc, "severity", severities[finding->severity].word);
+	doc_str(doc, "severity", hb_severity_name(finding->severity));
 	doc_bool(doc, "allowed", finding->is_allowed);
 	if (finding->class)
 		doc_str(doc, "class", finding->class);
