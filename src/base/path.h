@@ -10,6 +10,12 @@
  * links.  A textual answer never decides whether a path is safe to open.
  */
 
+/*
+ * A path in a tree may be longer than one that the kernel takes at once: it is
+ * walked by descriptor.  A longer one than this is refused.
+ */
+#define PATH_TREE_MAX ((size_t)16 << 20)
+
 /* A piece of a path that was given; not terminated. */
 struct path_part {
 	const char *s;

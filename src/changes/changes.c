@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "changes/conflict.h"
 #include "changes/database.h"
@@ -684,7 +685,7 @@ static int scan_once(const struct changes_request *request,
 	changes->resource = resource->number;
 	scan.rule.is_overlay =
 		sys_space(resource->base, &space) == 0 && space.is_overlay;
-	buf_init(&scan.hashed, SPILL_PATH_MAX);
+	buf_init(&scan.hashed, PATH_TREE_MAX);
 	if (request->known)
 		known_open(&scan.known, request->spill_dir, request->known,
 			   request->boot);

@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/scratch.h"
@@ -246,9 +247,9 @@ void spill_resume(struct spill *spill, int file, uint64_t size)
 		.next = SPILL_HEAD,
 		.end = size < SPILL_HEAD ? SPILL_HEAD : size,
 	};
-	buf_init(&spill->out, 2 * SPILL_PATH_MAX);
-	buf_init(&spill->last, SPILL_PATH_MAX);
-	buf_init(&spill->path, SPILL_PATH_MAX);
+	buf_init(&spill->out, 2 * PATH_TREE_MAX);
+	buf_init(&spill->last, PATH_TREE_MAX);
+	buf_init(&spill->path, PATH_TREE_MAX);
 }
 
 void spill_done(struct spill *spill)
@@ -367,7 +368,7 @@ int spill_next(struct spill *spill, struct spilled *ret, struct hb_error *err)
 	c = (struct cursor){ .p = spill->block + (spill->next - spill->at),
 			     .left = 4 };
 	len = (size_t)get(&c, 4) + 4;
-	if (len > SPILL_PATH_MAX + FIXED_MAX)
+	if (len > PATH_TREE_MAX + FIXED_MAX)
 		return fail_damaged(err);
 	r = need(spill, len, err);
 	if (r < 0)

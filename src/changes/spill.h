@@ -14,7 +14,6 @@
  * path is written as the length that it shares with the path before, and the
  * rest.  Without that a tree of depth n would take n squared.
  */
-#define SPILL_PATH_MAX ((size_t)16 << 20)
 
 /* Left free at the start of the file, for the keeper of the file. */
 #define SPILL_HEAD 64

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "base/report.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -41,7 +42,6 @@
  */
 #define FDS_MAX	       192
 #define DEPTH_MAX      65536
-#define PATH_BYTES_MAX ((size_t)16 << 20)
 #define PROGRESS_EVERY 4096
 
 struct source {
@@ -600,7 +600,7 @@ int walk_run(const struct walk_request *request, struct hb_error *err)
 
 	if (!entries || !listed)
 		return hb_fail(err, -ENOMEM, "cannot compare");
-	buf_init(&w.path, PATH_BYTES_MAX);
+	buf_init(&w.path, PATH_TREE_MAX);
 	names_pool_init(&w.pool, request->spill_dir);
 	r = run(&w, err);
 	while (w.n > 0)

@@ -61,8 +61,6 @@ struct hb_changes {
 	int sides[2]; /* its files, by enum hb_side, or -1 */
 };
 
-#define PATH_SIZE ((size_t)16 << 20)
-
 /* "compared-" and the number of a resource. */
 #define KNOWN_NAME_SIZE 32
 
@@ -577,7 +575,9 @@ static int add_to_fold(struct fold *f, const struct change *last,
 int hb_changes_ignored(struct hb_changes *changes, hb_ignored_fn fn, void *ctx,
 		       struct hb_error *err)
 {
-	struct fold f = { .path = BUF_INIT(PATH_SIZE), .fn = fn, .ctx = ctx };
+	struct fold f = { .path = BUF_INIT(PATH_TREE_MAX),
+			  .fn = fn,
+			  .ctx = ctx };
 	struct hb_change change;
 	int r;
 

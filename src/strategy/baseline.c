@@ -2,6 +2,7 @@
 #include "strategy/baseline.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -16,9 +17,8 @@
 #define NEW_NAME  "baseline.new"
 #define MAGIC	  UINT64_C(0x3130657361624268) /* hBbase01 */
 
-#define READ_SIZE      ((size_t)1 << 18)
-#define DEPTH_MAX      65536
-#define PATH_BYTES_MAX ((size_t)16 << 20)
+#define READ_SIZE ((size_t)1 << 18)
+#define DEPTH_MAX 65536
 
 struct head {
 	uint64_t magic;
@@ -69,7 +69,7 @@ static int open_file(int dir, const char *name, const char *boot,
 	b.n_left = head.n;
 	b.block = malloc(READ_SIZE);
 	r = b.block ? sys_seek(b.fd, sizeof(head)) : -ENOMEM;
-	buf_init(&b.path, PATH_BYTES_MAX);
+	buf_init(&b.path, PATH_TREE_MAX);
 	buf_init(&b.lengths, (size_t)DEPTH_MAX * sizeof(size_t));
 	if (r >= 0)
 		r = baseline_next(&b, err);

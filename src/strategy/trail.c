@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/mode.h"
+#include "base/path.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
@@ -15,9 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_MAX_DIRS  64
-#define DEPTH_MAX      ((size_t)65536)
-#define PATH_BYTES_MAX ((size_t)16 << 20)
+#define OPEN_MAX_DIRS 64
+#define DEPTH_MAX     ((size_t)65536)
 
 struct trail_dir *trail_last(struct trail *t)
 {
@@ -51,7 +51,7 @@ int trail_begin(struct trail *t, int top,
 	int r;
 
 	*t = (struct trail){ .leave = leave, .ctx = ctx };
-	buf_init(&t->path, PATH_BYTES_MAX);
+	buf_init(&t->path, PATH_TREE_MAX);
 	fd = access_open_below(top, "", 0, O_RDONLY, err);
 	if (fd < 0)
 		return fd;

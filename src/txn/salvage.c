@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/num.h"
+#include "base/path.h"
 #include "sys/file.h"
 #include "tree/access.h"
 #include "tree/carry.h"
@@ -25,7 +26,6 @@
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
 #define IDS_MAX	  64
 #define SLOT_SIZE 24
-#define COPY_PATH ((size_t)16 << 20)
 
 /* Where objects lie under numbers; site.h. */
 static const struct {
@@ -408,7 +408,7 @@ static int copy_at(const struct copying *c, int from, const char *name,
 static int copy_visited(struct copying *c, const struct tree_visit *v,
 			struct hb_error *err)
 {
-	auto_buf struct buf path = BUF_INIT(COPY_PATH);
+	auto_buf struct buf path = BUF_INIT(PATH_TREE_MAX);
 	struct entry e;
 	int r;
 

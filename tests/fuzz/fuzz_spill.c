@@ -6,6 +6,7 @@
  * written and read again to the same bytes.
  */
 #include "base/buf.h"
+#include "base/path.h"
 #include "changes/spill.h"
 #include "fuzz.h"
 #include "sys/result.h"
@@ -16,8 +17,8 @@
 
 static void write_again(const struct spilled *s, const char *path)
 {
-	auto_buf struct buf out = BUF_INIT(SPILL_PATH_MAX);
-	auto_buf struct buf back = BUF_INIT(SPILL_PATH_MAX);
+	auto_buf struct buf out = BUF_INIT(PATH_TREE_MAX);
+	auto_buf struct buf back = BUF_INIT(PATH_TREE_MAX);
 	struct spilled t;
 
 	MUST(spill_encode(s, 0, &out) == 0);
@@ -34,7 +35,7 @@ static void write_again(const struct spilled *s, const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	auto_buf struct buf path = BUF_INIT(SPILL_PATH_MAX);
+	auto_buf struct buf path = BUF_INIT(PATH_TREE_MAX);
 	struct spilled s;
 
 	while (size > 0) {

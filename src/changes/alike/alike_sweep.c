@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "changes/alike/alike.h"
@@ -229,7 +230,7 @@ int sweep_run(const struct sweep_request *request, uint64_t *ret_n,
 	      struct hb_error *err)
 {
 	struct sweep s = { .q = request,
-			   .path = BUF_INIT(SPILL_PATH_MAX),
+			   .path = BUF_INIT(PATH_TREE_MAX),
 			   .upper = -1,
 			   .base = -1 };
 	struct spilled record;

@@ -2,6 +2,7 @@
 #include "cli/show/doc.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/show/colour.h"
 #include "cli/show/exit.h"
 #include "cli/show/wrap.h"
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define FLOW_SIZE  65536
-#define LIMIT_SIZE (16U << 20) /* one change with the longest path */
+#define LIMIT_SIZE PATH_TREE_MAX /* one change with the longest path */
 
 void doc_begin(struct doc *doc, bool is_json, const char *command)
 {
@@ -45,7 +46,7 @@ static int write_out(const struct buf *out)
 /* What is there ends with a line: a command flows between two of them. */
 static int put_wrapped(const struct doc *doc)
 {
-	auto_buf struct buf out = BUF_INIT(2 * (size_t)LIMIT_SIZE);
+	auto_buf struct buf out = BUF_INIT(2 * LIMIT_SIZE);
 	int r = wrap_text(doc->out.data, doc->out.len, doc->columns, &out);
 
 	return r < 0 ? r : write_out(&out);

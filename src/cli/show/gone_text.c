@@ -2,14 +2,13 @@
 #include "cli/show/gone_text.h"
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "cli/show/say.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#define PATH_SIZE ((size_t)16 << 20)
 
 struct shown {
 	const struct hb_session_info *info;
@@ -32,7 +31,7 @@ static int show_path(void *ctx, size_t resource, const char *path,
 		json_end(&doc->json);
 		return doc_flow(doc, err);
 	}
-	buf_init(&full, PATH_SIZE);
+	buf_init(&full, PATH_TREE_MAX);
 	(void)buf_add_fmt(&full, "%s/%s", source, path ? path : "");
 	(void)buf_add_str(&doc->out, "pending, directory gone: ");
 	(void)quote_name(buf_str(&full), full.len, &doc->out);

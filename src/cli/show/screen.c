@@ -2,6 +2,7 @@
 #include "cli/show/screen.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "cli/show/colour.h"
@@ -11,10 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS	  20
-#define PAST_MAX  3
-#define TEXT_MAX  ((size_t)64 << 20)
-#define PATH_SIZE ((size_t)16 << 20)
+#define ROWS	 20
+#define PAST_MAX 3
+#define TEXT_MAX ((size_t)64 << 20)
 
 struct places {
 	const struct hb_session_info *info;
@@ -227,7 +227,7 @@ int screen_changes(const struct hb_session_info *info,
 	struct list l = { .info = info,
 			  .doc = doc,
 			  .all = all,
-			  .gone = BUF_INIT(PATH_SIZE),
+			  .gone = BUF_INIT(PATH_TREE_MAX),
 			  .line = BUF_INIT(TEXT_MAX) };
 	int r;
 

@@ -34,7 +34,6 @@
 #define FILE_MAX      ((uint64_t)1 << 20)
 #define FILES_SUM_MAX ((uint64_t)16 << 20)
 #define LEVELS_MAX    ((size_t)1 << 17)
-#define PATH_SIZE     ((size_t)16 << 20)
 #define GITDIR	      "gitdir:"
 
 struct repository {
@@ -79,7 +78,7 @@ struct ignored *ignored_new(int base, const struct ignored_outside *outside)
 	x->base = base;
 	x->outside = outside;
 	x->work = IGNORED_WORK;
-	buf_init(&x->path, PATH_SIZE);
+	buf_init(&x->path, PATH_TREE_MAX);
 	return x;
 }
 
