@@ -6,6 +6,18 @@
 
 #include <string.h>
 
+/* The list of references for servers without git, which `git gc` writes. */
+static bool is_listing(const struct resource *resource, const char *path)
+{
+	static const char name[] = ".git/info/refs";
+	size_t n = strlen(path), k = strlen(name);
+
+	if (resource->is_git && strcmp(path, "info/refs") == 0)
+		return true;
+	return n >= k && strcmp(path + n - k, name) == 0 &&
+	       (n == k || path[n - k - 1] == '/');
+}
+
 enum conflict settled_by_git(const struct resource *resource,
 			     const struct sighting *s, struct change *change,
 			     enum conflict conflict)
@@ -14,7 +26,7 @@ enum conflict settled_by_git(const struct resource *resource,
 				   .name = s->name,
 				   .entry = &s->old };
 
-	if (git_is_note(s->git, s->name)) {
+	if (git_is_note(s->git, s->name) || is_listing(resource, s->path)) {
 		change->ignored_top = strlen(s->path);
 		change->flags |= CHANGE_IGNORED | CHANGE_LOCK;
 		return CONFLICT_NONE;

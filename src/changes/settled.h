@@ -11,7 +11,8 @@ struct sighting;
  * What is left of a conflict about a file that git writes all the time, on both
  * sides.  An index that git only wrote anew is the index of before.  Of a note,
  * git_is_note(), the host's version stays, and the change is marked: it stays
- * behind as locks do.  An object that is gone outside was packed, and its
+ * behind as locks do.  So it is with info/refs, a list that git makes of
+ * references.  An object that is gone outside was packed, and its
  * directory with it.
  */
 enum conflict settled_by_git(const struct resource *resource,

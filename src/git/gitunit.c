@@ -111,7 +111,8 @@ int git_same_index(const struct side *a, const struct side *b,
 	if (first < 0)
 		return first;
 	second = access_open_file(b->dir, b->name, b->entry, b->in_layer, &why);
-	if (second == -EACCES)
+	/* git writes it anew at this moment: then its entries do not count. */
+	if (second == -EACCES || second == -HB_E_BUSY || second == -ENOENT)
 		return 0;
 	if (second < 0)
 		return hb_pass(err, &why, second);

@@ -34,8 +34,9 @@ static void name_of(const char *path, char *ret)
 		       (unsigned long long)siphash(&key, path, strlen(path)));
 }
 
-/* A copy that is not whole has no name. */
-static int put(int from, uint64_t size, int dir, const char *name)
+/* A copy that is not whole has no name; of `data`, or without it of `from`. */
+static int put(int from, const void *data, uint64_t size, int dir,
+	       const char *name)
 {
 	char temporary[NAME_SIZE + sizeof(SUFFIX)];
 	auto_fd int to = -1;
@@ -44,12 +45,23 @@ static int put(int from, uint64_t size, int dir, const char *name)
 	(void)snprintf(temporary, sizeof(temporary), "%s" SUFFIX, name);
 	to = sys_openat(dir, temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
 			0600);
-	r = to < 0 ? to : carry_bytes(from, to, size);
+	if (to < 0)
+		return to;
+	r = data ? sys_write_all(to, data, (size_t)size)
+		 : carry_bytes(from, to, size);
 	if (r >= 0)
 		r = sys_renameat(dir, temporary, dir, name);
-	if (r < 0 && to >= 0)
+	if (r < 0)
 		(void)sys_unlinkat(dir, temporary, 0);
 	return r;
+}
+
+int kept_index_put(int dir, const char *path, const void *data, size_t size)
+{
+	char name[NAME_SIZE];
+
+	name_of(path, name);
+	return put(-1, data, size, dir, name);
 }
 
 static void take(const struct kept_request *q, const char *path)
@@ -66,7 +78,7 @@ static void take(const struct kept_request *q, const char *path)
 	       q->is_ours(q->ctx, path, before.ino, before.ctime))))
 		return;
 	name_of(path, name);
-	if (put(fd, size, q->dir, name) < 0)
+	if (put(fd, NULL, size, q->dir, name) < 0)
 		return;
 	if (sys_attr_at(fd, "", &after) < 0 ||
 	    !time_is_same(before.ctime, after.ctime))
@@ -140,7 +152,7 @@ static int share_one(void *ctx, const struct tree_visit *visit,
 		return TREE_SKIP;
 	fd = access_open_regular(visit->dir, visit->name, &size);
 	if (fd >= 0)
-		(void)put(fd, size, *to, visit->name);
+		(void)put(fd, NULL, size, *to, visit->name);
 	return TREE_SKIP;
 }
 

@@ -35,6 +35,10 @@
 
 #define IN_PLACE "the changes are in place"
 
+/* git writes an index anew at each look for up to a second after an edit. */
+#define LATE_TRIES 40
+#define LATE_PAUSE 50 /* ms */
+
 /* What every one of these begins with. */
 static int begin(struct hb_session *s, struct txn **ret_txn,
 		 struct hb_error *err)
@@ -212,7 +216,8 @@ static int read_options(const struct hb_session *s,
 
 /* The record says what is true now; then what was seen before can go. */
 static int conclude(struct hb_session *s, const struct txn_result *result,
-		    const struct timespec *times, struct hb_error *err)
+		    const struct deliver *deliver, const struct timespec *times,
+		    struct hb_error *err)
 {
 	bool is_whole = !result->has_rest;
 	int r;
@@ -236,6 +241,8 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 		r = session_remembered(s, is_whole, err);
 	if (r >= 0)
 		indexes_keep(s);
+	if (r >= 0 && result->n_operations > 0)
+		placed_index_keep(deliver);
 	return r;
 }
 
@@ -352,7 +359,8 @@ static void tell_deliveries(const struct deliver *deliver,
 
 static int commit(struct hb_session *session,
 		  const struct hb_commit_options *options,
-		  struct hb_commit_result *ret_result, struct hb_error *err)
+		  struct hb_commit_result *ret_result, bool *ret_late,
+		  struct hb_error *err)
 {
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
@@ -369,6 +377,7 @@ static int commit(struct hb_session *session,
 	bool is_complete;
 	int r;
 
+	*ret_late = false;
 	r = find_mode(session, &deliver.asked, err);
 	if (r >= 0)
 		r = read_options(session, options, &pointed_to, &txn_options,
@@ -393,12 +402,14 @@ static int commit(struct hb_session *session,
 	progress_end(&progress);
 	found = gate.result;
 	session_gate_done(&gate);
+	*ret_late = (r == -HB_E_CONFLICT || r == -HB_E_BUSY) &&
+		    session->txn.n_left == 0 && placed_index_is_late(&deliver);
 	if (r < 0)
 		return failed(session, r, err);
 	is_complete = session_finish(session, IN_PLACE);
 	/* T0 stays: before it is filed it may be taken back. */
 	if (!options->dry_run && is_complete &&
-	    conclude(session, &result, times, &local) < 0)
+	    conclude(session, &result, &deliver, times, &local) < 0)
 		say_unrecorded(session, &local);
 	r = tell_gone(session, &result, err);
 	session_close_resources(session);
@@ -419,10 +430,17 @@ int hb_session_commit(struct hb_session *session,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	struct hb_error local = { 0 };
-	int r;
+	bool is_late = true;
+	int r = 0;
 
 	err = err ? err : &local;
-	r = commit(session, options, ret_result, err);
+	/* Nothing was changed, and all is decided again. */
+	for (int i = 0; is_late && i < LATE_TRIES; i++) {
+		if (i > 0)
+			sys_pause(LATE_PAUSE);
+		*err = (struct hb_error){ 0 };
+		r = commit(session, options, ret_result, &is_late, err);
+	}
 	return options->dry_run ? r : tell_refused(session, r, err);
 }
 

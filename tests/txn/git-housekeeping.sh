@@ -83,6 +83,48 @@ c$theirs"
 done
 unset HB_STRATEGY
 
+# Both sides pack: git lists its references for servers, on both.
+new_repository
+in_box "$two; git gc -q"
+git_in gc -q
+check 'packing on both sides is no conflict' hb commit -y --no-gate @s
+is 'a commit beside packing is on its branch' "$(subjects)" two,one,
+is_whole 'packing on both sides'
+
+# A stash without its log is no list, and the one of the user stays.
+new_repository
+(cd "$project" && echo 1 >>g && git stash -q)
+in_box 'git reflog expire --expire=now --all'
+(cd "$project" && echo 2 >>g && git stash -q)
+was=$(git_in stash list --format=%H)
+check 'a session that emptied the log of stashes is committed' hb commit -y --no-gate @s
+is 'the stashes of the user stay' "$(git_in stash list --format=%H)" "$was"
+new_repository
+in_box "echo 1 >>f; git $id stash -q"
+(cd "$project" && echo 1 >>g && git stash -q && git reflog expire --expire=now --all)
+was=$(git_in rev-parse refs/stash)
+out=$(hb commit -y --no-gate @s 2>&1)
+is 'a stash beside one without a log is no failure' "$?" 0
+like 'a stash beside one without a log is told' "$out" '*refs/stash has no log of its own: it stays pending*'
+is 'the stash without a log is that of the user' "$(git_in rev-parse refs/stash)" "$was"
+
+# Tags with a message have a name on both sides, and other words.
+new_repository
+in_box "git $id tag -a -m theirs v1"
+(cd "$project" && git tag -a -m mine v1)
+mine=$(git_in rev-parse v1)
+theirs=$(in_box 'git rev-parse v1')
+check 'a tag that both sides made is no failure' hb commit -y --no-gate @s
+is 'the tag of the user stays' "$(git_in rev-parse v1)" "$mine"
+is 'the tag of the session has another name' "$(git_in for-each-ref --format='%(objectname)' refs/tags/holdback)" "$theirs"
+
+# The user has a directory where a commit of the session has a file.
+new_session 'git init -q -b master . && mkdir d && echo f >d/f && git add d && git commit -qm one'
+in_box "echo 2 >>d/f; git $id commit -qam two"
+(cd "$project" && rm d/f && mkdir d/f && echo mine >d/f/in && git add -A && git commit -qm mine)
+check 'a directory in the place of a file is no conflict with a branch' hb commit -y --no-gate @s
+is 'the directory of the user stays' "$(cat "$project/d/f/in")" mine
+
 # The repository waits, and so does a worktree of it: half of one is damage.
 new_repository
 in_box 'git worktree add -q -b side tree; echo s >>f; git add f'

@@ -159,6 +159,39 @@ static bool is_as_base(const struct decision *d)
 	return true;
 }
 
+/*
+ * `git reflog expire` empties the log and leaves the reference.  The last entry
+ * need not be its value: the base's file hides a line of packed-refs inside.
+ */
+static bool is_listed(const char *value, size_t n)
+{
+	return !value[0] || n > 0;
+}
+
+/* Without its log it is no list: only by value, and the base's stays. */
+static int leave(struct decision *d)
+{
+	const struct kept_refs *kept = d->q->kept, *base = &d->loose;
+	const char *session = decision_session(d, STASH);
+	bool is_same = strcmp(session, decision_base(d, STASH)) == 0 ||
+		       strcmp(session, decision_then(d, STASH)) == 0;
+	const struct kept_refs *from = is_same ? base : kept;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < from->n_stash; i++)
+		r = kept_refs_add_stash(&d->out->next, from->stash[i]);
+	if (r < 0 || is_same)
+		return r < 0 ? r : settle(d);
+	r = kept_refs_add(&d->pending, STASH, "-");
+	if (r >= 0 && decision_change(d, STASH))
+		r = add(d, STASH, DELIVERY_STAYS);
+	if (r >= 0 && decision_change(d, LOG))
+		r = add(d, LOG, DELIVERY_STAYS);
+	return r < 0 ? r
+		     : decision_say(d, STASH
+				    " has no log of its own: it stays pending");
+}
+
 static int decide(struct decision *d, struct lists *lists)
 {
 	const struct kept_refs *next = &d->out->next;
@@ -166,6 +199,10 @@ static int decide(struct decision *d, struct lists *lists)
 
 	if (r >= 0 && lists->session.n_stash + d->loose.n_stash > ENTRIES_MAX)
 		r = -EFBIG;
+	if (r >= 0 &&
+	    (!is_listed(decision_base(d, STASH), d->loose.n_stash) ||
+	     !is_listed(decision_session(d, STASH), lists->session.n_stash)))
+		return leave(d);
 	if (r >= 0)
 		r = merge(d, lists);
 	if (r < 0)

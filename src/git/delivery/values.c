@@ -5,11 +5,24 @@
 #include "git/objectstore.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_same(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
+}
+
+/* A tag with a message leads to a commit, but it is more than that. */
+static int is_commit(struct objectstore *objects, const struct git_id *id)
+{
+	struct git_object object = { 0 };
+	int r = objectstore_read(objects, id, OBJECTSTORE_COMMIT_MAX, &object);
+
+	free(object.data);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return object.type == GIT_COMMIT;
 }
 
 int values_is_ancestor(struct objectstore *objects, const char *a,
@@ -24,6 +37,9 @@ int values_is_ancestor(struct objectstore *objects, const char *a,
 		return 0;
 	if (is_same(a, b))
 		return 1;
+	r = is_commit(objects, &first);
+	if (r <= 0)
+		return r;
 	r = ancestry_find(objects, &first, 1, &second, 1, &found);
 	/* Too far to tell: then it is not known to be one. */
 	if (r < 0)

@@ -61,6 +61,7 @@ void deliver_done(struct deliver *deliver)
 		kept_refs_done(&deliver->repos[i].kept);
 		delivery_done(&deliver->repos[i].delivery);
 		free(deliver->repos[i].why_refused);
+		placed_index_done(&deliver->repos[i].index);
 	}
 	free(deliver->repos);
 	deliver->repos = NULL;
@@ -416,6 +417,8 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 	r = keep_values(d, from, item);
 	if (r >= 0)
 		r = fill_item(d, from, item);
+	if (r >= 0 && from->how == DELIVERY_INDEX)
+		placed_index_note(&d->repo->index, item);
 	return r < 0 ? hb_fail_at(err, r, path, "cannot deliver") : 0;
 }
 
@@ -473,11 +476,15 @@ static int add_dirs(struct deciding *d, struct hb_error *err)
 	return 0;
 }
 
-/* What the merge is going to bring is not written to the work tree. */
+/*
+ * What the merge is going to bring is not written to the work tree; nor is what
+ * the user has below such a path removed for it.
+ */
 static int hold_tree(struct deciding *d, struct changes *const *changes,
 		     struct hb_error *err)
 {
 	size_t n = d->below ? strlen(d->below) : 0;
+	auto_free char *top = NULL;
 	struct change c;
 	int r;
 
@@ -486,10 +493,16 @@ static int hold_tree(struct deciding *d, struct changes *const *changes,
 	r = changes_rewind(changes[d->tree], err);
 	while (r >= 0 && (r = changes_next(changes[d->tree], &c, err)) == 1) {
 		if ((c.flags & (CHANGE_GIT | CHANGE_CARRIED)) ||
-		    change_is_top(&c) || strncmp(c.path, d->below, n) != 0 ||
-		    !delivery_stays(d->delivery, c.path + n))
+		    change_is_top(&c) || strncmp(c.path, d->below, n) != 0)
 			continue;
-		if (!delivered_add(&d->lists[d->tree], c.path, DELIVERED_HELD))
+		if (delivery_stays(d->delivery, c.path + n)) {
+			free(top);
+			top = strdup(c.path);
+		} else if (!top || !is_below(c.path, top)) {
+			continue;
+		}
+		if (!top ||
+		    !delivered_add(&d->lists[d->tree], c.path, DELIVERED_HELD))
 			return hb_fail(err, -ENOMEM, WORD);
 	}
 	return r < 0 ? r : changes_rewind(changes[d->tree], err);

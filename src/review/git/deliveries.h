@@ -4,6 +4,7 @@
 
 #include "git/delivery.h"
 #include "holdback/delivery.h"
+#include "review/git/placed_index.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ struct deliver_repo {
 	/* Instead of the words of `delivery`; NULL: there are none. */
 	const char *why_files;
 	char *why_refused;
+	struct placed_index index;
 };
 
 /* A commit's deliveries; they begin with session, asked and is_ahead. */
