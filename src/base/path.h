@@ -11,8 +11,8 @@
  */
 
 /*
- * A path in a tree may be longer than one that the kernel takes at once: it is
- * walked by descriptor.  A longer one than this is refused.
+ * The longest path in a tree.  The kernel takes less at once, but a tree is
+ * walked by descriptor.
  */
 #define PATH_TREE_MAX ((size_t)16 << 20)
 

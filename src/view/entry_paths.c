@@ -157,8 +157,13 @@ int entries_more(struct run *run, size_t n, struct hb_error *err)
 
 bool entries_may_exist(const struct run *run, const char *path)
 {
-	return !run->host.home ||
-	       roster_may_have(&run->home_names, run->host.home, path);
+	for (size_t i = 0; run->host.home && i < run->n_home_names; i++) {
+		const struct run_names *in = &run->home_names[i];
+
+		if (!roster_may_have(&in->names, in->dir, path))
+			return false;
+	}
+	return true;
 }
 
 static int keep_hidden(struct run *run, const char *path)

@@ -88,6 +88,33 @@ static void find_cwd_name(struct run *run)
 		run->request.cwd_name = name;
 }
 
+/*
+ * Our own state is in ~/.local, so that is there, and two dozen rows of
+ * profiles begin with it.
+ */
+static int read_names(struct run *run, struct hb_error *err)
+{
+	static const char *const inner[RUN_NAMES] = { "", "/.local",
+						      "/.local/share" };
+	char path[PATH_MAX];
+	int r;
+
+	for (size_t i = 0; i < RUN_NAMES; i++) {
+		struct run_names *names = &run->home_names[i];
+
+		r = snprintf(path, sizeof(path), "%s%s", run->home, inner[i]);
+		if (r < 0 || (size_t)r >= sizeof(path) ||
+		    !entries_may_exist(run, path))
+			return 0;
+		r = plan_keep_text(&run->plan, path, &names->dir, err);
+		if (r < 0)
+			return r;
+		roster_read(names->dir, &names->names);
+		run->n_home_names++;
+	}
+	return 0;
+}
+
 static int find_home(struct run *run, struct hb_error *err)
 {
 	char path[PATH_MAX];
@@ -100,8 +127,7 @@ static int find_home(struct run *run, struct hb_error *err)
 	if (r < 0)
 		return r;
 	run->host.home = run->home;
-	roster_read(run->home, &run->home_names);
-	return 0;
+	return read_names(run, err);
 }
 
 int run_find_workspace(struct run *run, struct hb_error *err)

@@ -18,6 +18,7 @@
 
 #define PATH_LACKS_NAMED 3
 #define RC_FILES	 7
+#define RUN_NAMES	 3
 
 /* A session that a run goes on in, as far as its view depends on it. */
 struct run_session {
@@ -91,7 +92,12 @@ struct run {
 		int fd;		    /* of berth_hold() */
 	} * berths;
 	size_t n_berths;
-	struct roster home_names;
+	/* The home directory, and two in it of which profiles name much. */
+	struct run_names {
+		const char *dir;
+		struct roster names;
+	} home_names[RUN_NAMES];
+	size_t n_home_names;
 	/* Of PATH: directories that are not shown, the first ones by name. */
 	const char *path_lacks[PATH_LACKS_NAMED];
 	size_t n_path_lacks, n_program_lacks;
