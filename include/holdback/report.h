@@ -9,7 +9,7 @@
 /*
  * News: everything that the library tells while it works, and the only way in
  * which it does.  Results are returned, and so are errors; the library never
- * prints.  The command line is one listener, an audit log can be another.
+ * prints.  The log is one listener, and the command line is another.
  */
 struct hb_finding; /* holdback/session.h */
 
@@ -41,6 +41,10 @@ enum hb_report_member {
 	ROW(ASKED, asked, HB_HAS_TEXT) \
 	/* something takes long: n are done, 0 if nothing counts; text NULL: it is over */ \
 	ROW(PROGRESS, progress, HB_HAS_TEXT | HB_HAS_N) \
+	/* a command is about to be run; text: its words, source: the project */ \
+	ROW(ORDERED, ordered, HB_HAS_TEXT | HB_HAS_SOURCE) \
+	/* the settings of that, with a hash of all of them */ \
+	ROW(POLICY, policy, HB_HAS_TEXT) \
 	/* a command runs; path: the program, n: its pid */ \
 	ROW(STARTED, started, HB_HAS_PATH | HB_HAS_N) \
 	/* all of the box is stopped for want of room; n: bytes that are left */ \
@@ -53,12 +57,20 @@ enum hb_report_member {
 	ROW(DENIED, denied, HB_HAS_TEXT) \
 	/* a rule of the gate applies to a change */ \
 	ROW(FINDING, finding, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_FINDING) \
+	/* a session or real files are about to be changed; text: by which command */ \
+	ROW(BEGUN, begun, HB_HAS_TEXT) \
+	/* that is done; n: operations on files, where they were counted */ \
+	ROW(DONE, done, HB_HAS_TEXT | HB_HAS_N) \
+	/* that, or the start of a command, failed; n: the code */ \
+	ROW(FAILED, failed, HB_HAS_TEXT | HB_HAS_N) \
 	/* a commit, an undo or a redo was refused, and nothing changed; n: the code */ \
 	ROW(REFUSED, refused, HB_HAS_TEXT | HB_HAS_N) \
 	/* this path stands against an undo or a redo, which is refused */ \
 	ROW(CONFLICTED, conflicted, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_TEXT) \
 	/* the real file at `path` is another one now, or gone */ \
 	ROW(CHANGED, changed, HB_HAS_SOURCE | HB_HAS_PATH) \
+	/* a change at `path` is pending after a run; text: the letter of its kind */ \
+	ROW(HELD, held, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_TEXT) \
 	/* a real file fits neither side of a commit, and stays; n: 1 if the session's is pending */ \
 	ROW(LEFT, left, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_TEXT | HB_HAS_N)
 /* clang-format on */

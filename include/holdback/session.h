@@ -8,6 +8,7 @@
 #include "holdback/error.h"
 #include "holdback/report.h"
 #include "holdback/session_state.h"
+#include "holdback/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,20 +23,7 @@
  * Conventions of holdback/error.h.  Strings that go in are borrowed for the
  * call; strings that come out live as long as the object they came from.
  */
-struct hb_store;
 struct hb_session;
-
-struct hb_store_options {
-	const char *dir; /* NULL: $XDG_STATE_HOME/holdback, ~/.local/state/… */
-	char *const *envp;
-	/* Outlives the store, and hears all news of it; NULL: nothing does. */
-	const struct hb_listener *listener;
-};
-
-/* Opens the state directory, and makes it if `create` is told so. */
-int hb_store_open(const struct hb_store_options *options, bool create,
-		  struct hb_store **ret_store, struct hb_error *err);
-void hb_store_free(struct hb_store *store);
 
 /* What is known of a session without its lock. */
 /*
@@ -406,6 +394,12 @@ int hb_changes_next(struct hb_changes *changes, struct hb_change *ret_change,
 		    struct hb_error *err);
 int hb_changes_rewind(struct hb_changes *changes, struct hb_error *err);
 
+/*
+ * Tells the log the paths of a run's pending changes, and rewinds the changes.
+ */
+int hb_changes_record(struct hb_session *session, struct hb_changes *changes,
+		      struct hb_error *err);
+
 /* Something that git ignores, with everything in it that changed. */
 struct hb_ignored {
 	size_t resource;
@@ -548,10 +542,11 @@ struct hb_commit_options {
 	/*
 	 * What was reviewed, with the same filter, or NULL.  Where it is
 	 * unchanged, object by object, it is not hashed again.  The findings of
-	 * hb_session_gate() are not looked for or told again.  Not to be read
-	 * afterwards.
+	 * hb_session_gate() are not looked for again, and told with the
+	 * answers.  Not to be read afterwards.
 	 */
 	struct hb_changes *reviewed;
+	const char *command; /* for the log; NULL: "commit" */
 	bool dry_run;
 	bool with_special; /* fifos: allows the rule `special` */
 	bool with_setid;   /* setuid and the like: allows the rule `setid` */

@@ -20,8 +20,10 @@
  */
 /* The words of keys that take one of a few, in the order of their meaning. */
 extern const char *const key_views[],
-	*const key_nets[], *const key_ttys[], *const key_clipboards[],
-						      *const key_gits[];
+	*const key_nets[], *const key_ttys[],
+				   *const key_clipboards[],
+					   *const key_gits[],
+						   *const key_audits[];
 
 /* What can be reached, from the least to the most: indices of key_nets. */
 #define NET_NONE_WORD "none"
@@ -182,6 +184,12 @@ enum git_mode {
 	ROW(ALLOW_DEGRADED, "allow-degraded", 0, NULL, OFFER_NOTHING, \
 	    SET, allow_degraded, 0, NULL, WORD, "no", ANY, LASTS, \
 	    "run without namespaces where there are none: weaker") \
+	ROW(AUDIT, "audit", 0, "WHAT", OFFER_NOTHING, \
+	    STRING, audit, 0, key_audits, WORD, "changes", ANY, LASTS, \
+	    "the log of the command: changes (the default) or none") \
+	ROW(LOG, "log", 0, "FILE", OFFER_FILES, \
+	    STRING, log, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "append the records of the log to this file as well") \
 	ROW(GATE_RUN, "gate-run", 0, "COMMAND", OFFER_NOTHING, \
 	    STRING, gate_run, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "have each commit run this on a fork of the session first") \

@@ -56,6 +56,7 @@ const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
 #define GIT_WORD(id, word) [GIT_MODE_##id] = (word),
 const char *const key_gits[] = { GIT_ROWS(GIT_WORD) NULL };
+const char *const key_audits[] = { "changes", "none", NULL };
 
 /* How a kind of key is read into its member. */
 #define READ_SET(member_, max_) \
@@ -133,7 +134,8 @@ void settings_init(struct settings *s)
 				.view = key_views[0],
 				.net = key_nets[NET_NONE],
 				.tty = key_ttys[0],
-				.clipboard = key_clipboards[0] };
+				.clipboard = key_clipboards[0],
+				.audit = key_audits[0] };
 }
 
 void settings_done(struct settings *s)
@@ -143,6 +145,11 @@ void settings_done(struct settings *s)
 	free(s->kept);
 	free(s->items);
 	*s = (struct settings){ 0 };
+}
+
+bool settings_keep_log(const struct settings *s)
+{
+	return strcmp(s->audit, key_audits[0]) == 0;
 }
 
 bool settings_shows_host(const struct settings *s)

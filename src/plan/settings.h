@@ -81,6 +81,8 @@ struct settings {
 	bool no_ptrace;
 	const char *tty;       /* "own": a terminal for the command; "real" */
 	bool has_own_terminal; /* in spite of `tty` */
+	const char *audit;     /* of key_audits */
+	const char *log;       /* a file that gets the records; or NULL */
 	const char *clipboard; /* "no", or "write": what is shown may set it */
 	bool allow_nested;
 	bool is_required;    /* every lack of the host stops the run */
@@ -105,6 +107,9 @@ extern const struct option settings_table[SETTING_KEYS + 1];
 
 /* Whether the box has the network of the host. */
 bool settings_share_net(const struct settings *s);
+
+/* Whether there is a record of the run in the log. */
+bool settings_keep_log(const struct settings *s);
 
 /* Whether the whole host is shown. */
 bool settings_shows_host(const struct settings *s);

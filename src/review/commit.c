@@ -15,6 +15,7 @@
 #include "session/session.h"
 #include "session/settle.h"
 #include "session/state.h"
+#include "session/told.h"
 #include "store/progress.h"
 #include "store/store.h"
 #include "sys/place.h"
@@ -324,21 +325,6 @@ static int tell_gone(const struct hb_session *s,
 	return gone_refuse(s, "nothing else is pending", err);
 }
 
-/* Conflicts and the gate: the error is the caller's, the news is everybody's.
- */
-static int tell_refused(const struct hb_session *s, int r,
-			const struct hb_error *err)
-{
-	const struct hb_report refused = { .kind = HB_REPORT_REFUSED,
-					   .session = s->record.name,
-					   .text = err->text,
-					   .n = (uint64_t)-r };
-
-	if (r == -HB_E_CONFLICT || r == -HB_E_DENIED)
-		(void)report_send(s->store->listener, &refused);
-	return r;
-}
-
 static void set_deliver(struct deliver *deliver,
 			const struct hb_commit_options *from,
 			struct txn_options *options)
@@ -429,11 +415,14 @@ int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
+	const char *what = options->command ? options->command : "commit";
 	struct hb_error local = { 0 };
 	bool is_late = true;
 	int r = 0;
 
 	err = err ? err : &local;
+	if (!options->dry_run)
+		told_begin(session, what);
 	/* Nothing was changed, and all is decided again. */
 	for (int i = 0; is_late && i < LATE_TRIES; i++) {
 		if (i > 0)
@@ -441,7 +430,10 @@ int hb_session_commit(struct hb_session *session,
 		*err = (struct hb_error){ 0 };
 		r = commit(session, options, ret_result, &is_late, err);
 	}
-	return options->dry_run ? r : tell_refused(session, r, err);
+	return options->dry_run
+		       ? r
+		       : told_end(session, what, r,
+				  r < 0 ? 0 : ret_result->n_operations, err);
 }
 
 /* Undo and redo: the clock stays, because things are pending again. */
@@ -535,8 +527,10 @@ int hb_session_undo(struct hb_session *session,
 	int r;
 
 	err = err ? err : &local;
+	told_begin(session, "undo");
 	r = undo(session, ret_result, err);
-	return tell_refused(session, r, err);
+	return told_end(session, "undo", r,
+			r < 0 ? 0 : ret_result->n_operations, err);
 }
 
 int hb_session_redo(struct hb_session *session,
@@ -546,6 +540,7 @@ int hb_session_redo(struct hb_session *session,
 	int r;
 
 	err = err ? err : &local;
+	told_begin(session, "redo");
 	r = session_needs_lock(session, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
@@ -553,11 +548,12 @@ int hb_session_redo(struct hb_session *session,
 		r = gone_check_last(session, true, err);
 	if (r >= 0)
 		r = reverse(session, txn_redo, ret_result, err);
-	return tell_refused(session, r, err);
+	return told_end(session, "redo", r,
+			r < 0 ? 0 : ret_result->n_operations, err);
 }
 
-int hb_session_recover(struct hb_session *session, bool back,
-		       enum hb_recovered *ret_what, struct hb_error *err)
+static int recover(struct hb_session *session, bool back,
+		   enum hb_recovered *ret_what, struct hb_error *err)
 {
 	enum txn_recovered what = RECOVERED_NOTHING;
 	int r;
@@ -574,4 +570,15 @@ int hb_session_recover(struct hb_session *session, bool back,
 	}
 	*ret_what = (enum hb_recovered)what;
 	return 0;
+}
+
+int hb_session_recover(struct hb_session *session, bool back,
+		       enum hb_recovered *ret_what, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, "recover");
+	return told_end(session, "recover",
+			recover(session, back, ret_what, err), 0, err);
 }

@@ -112,7 +112,6 @@ struct telling {
 	struct session_gate *gate;
 	size_t resource;
 	bool is_refused;
-	bool is_recalled; /* it was told before */
 	const char *output;
 };
 
@@ -150,17 +149,16 @@ static int tell(void *ctx, const struct gate_finding *from,
 		finding.severity == HB_SEVERITY_ASK && !finding.is_allowed;
 	t->is_refused = t->is_refused || (finding.severity > HB_SEVERITY_WARN &&
 					  !finding.is_allowed);
-	if (!t->is_recalled)
-		(void)report_send(
-			s->store->listener,
-			&(struct hb_report){
-				.kind = HB_REPORT_FINDING,
-				.session = s->record.name,
-				.source =
-					s->record.resources[t->resource].source,
-				.resource = t->resource,
-				.path = from->path,
-				.finding = &finding });
+	/* Again if it is recalled: now with the answer. */
+	(void)report_send(
+		s->store->listener,
+		&(struct hb_report){
+			.kind = HB_REPORT_FINDING,
+			.session = s->record.name,
+			.source = s->record.resources[t->resource].source,
+			.resource = t->resource,
+			.path = from->path,
+			.finding = &finding });
 	return 0;
 }
 
@@ -237,9 +235,7 @@ int session_gate_recall(void *ctx, size_t resource, struct changes *changes,
 			const struct txn_options *options, struct hb_error *err)
 {
 	struct session_gate *gate = ctx;
-	struct telling telling = { .gate = gate,
-				   .resource = resource,
-				   .is_recalled = true };
+	struct telling telling = { .gate = gate, .resource = resource };
 	int r = 0;
 
 	(void)changes;

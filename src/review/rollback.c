@@ -15,6 +15,7 @@
 #include "session/settle.h"
 #include "session/state.h"
 #include "session/strategy/shown.h"
+#include "session/told.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
@@ -388,8 +389,8 @@ static int roll_some_back(struct hb_session *s, const char *const *paths,
 	return r;
 }
 
-int hb_session_rollback_to(struct hb_session *session, const char *mark,
-			   struct hb_error *err)
+static int rollback_to(struct hb_session *session, const char *mark,
+		       struct hb_error *err)
 {
 	char keep[RECORD_ID_SIZE];
 	size_t number;
@@ -406,8 +407,8 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
 	return r < 0 ? r : conclude(session);
 }
 
-int hb_session_rollback(struct hb_session *session, const char *const *paths,
-			size_t n_paths, struct hb_error *err)
+static int rollback(struct hb_session *session, const char *const *paths,
+		    size_t n_paths, struct hb_error *err)
 {
 	int r;
 
@@ -423,8 +424,8 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 					     roll_found_back, err);
 }
 
-int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
-			   size_t n_paths, struct hb_error *err)
+static int empty_paths(struct hb_session *session, const char *const *paths,
+		       size_t n_paths, struct hb_error *err)
 {
 	int r;
 
@@ -436,4 +437,39 @@ int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
 	r = session_open_resources(session, err);
 	return r < 0 ? r
 		     : roll_some_back(session, paths, n_paths, drop_found, err);
+}
+
+#define ROLLBACK "rollback"
+
+int hb_session_rollback_to(struct hb_session *session, const char *mark,
+			   struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, ROLLBACK);
+	return told_end(session, ROLLBACK, rollback_to(session, mark, err), 0,
+			err);
+}
+
+int hb_session_rollback(struct hb_session *session, const char *const *paths,
+			size_t n_paths, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, ROLLBACK);
+	return told_end(session, ROLLBACK,
+			rollback(session, paths, n_paths, err), 0, err);
+}
+
+int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
+			   size_t n_paths, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, ROLLBACK);
+	return told_end(session, ROLLBACK,
+			empty_paths(session, paths, n_paths, err), 0, err);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "holdback/session.h"
 #include "host/worktree.h"
 #include "plan/plan.h"
@@ -139,7 +141,16 @@ static int make(struct hb_store *store, const struct run *run,
 	record.is_durable = options->is_durable;
 	set_strategy(&record, options->strategy);
 	asked.without_fallback |= run->settings.is_required;
-	return session_make(store, &record, NULL, &asked, NULL, err);
+	r = session_make(store, &record, NULL, &asked, NULL, err);
+	if (r < 0)
+		return r;
+	audit_about(store->audit, record.name, record.id,
+		    record.resources[0].source);
+	(void)report_send(store->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_DONE,
+					       .session = record.name,
+					       .text = "create" });
+	return 0;
 }
 
 int hb_session_create(struct hb_store *store,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "run/ending.h"
 #include "run/launch.h"
 #include "run/news.h"
+#include "run/order.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -83,6 +85,11 @@ static int explain_exec(char *const *argv, char *const *envp,
 		       hb_strerror(why.code));
 }
 
+static bool is_without_box(int r)
+{
+	return r == -EAGAIN || r == -ENOENT || r == -ECONNREFUSED;
+}
+
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
 		char *const *envp, const char *tty,
@@ -99,7 +106,12 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	fd = live_find(store, ref, name, err);
 	if (fd < 0)
 		return fd;
+	audit_about(store->audit, name, NULL, NULL);
+	order_tell_words(&listener, name, NULL, argv);
 	r = join_run(fd, argv, envp, tty, &listener, &result, err);
+	/* Then it is told by the box of its own. */
+	if (is_without_box(r))
+		audit_forget(store->audit);
 	if (r < 0 && err->stage == STAGE_EXEC)
 		return explain_exec(argv, envp, err);
 	if (r < 0)
@@ -118,11 +130,6 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 			store,
 			"the session's first command has ended, and this one with it");
 	return 0;
-}
-
-static bool is_without_box(int r)
-{
-	return r == -EAGAIN || r == -ENOENT || r == -ECONNREFUSED;
 }
 
 /*
@@ -170,6 +177,18 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 	return 0;
 }
 
+/* A command that did not start is in the log as well. */
+static int tell_failed(const struct hb_store *store, int r,
+		       const struct hb_error *err)
+{
+	if (r < 0 && err->code != 0)
+		(void)report_send(store->listener,
+				  &(struct hb_report){ .kind = HB_REPORT_FAILED,
+						       .text = err->text,
+						       .n = (uint64_t)-r });
+	return r;
+}
+
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 	    char *const *argv, char *const *envp, const char *tty,
 	    struct hb_exec_result *ret_result, struct hb_error *err)
@@ -189,13 +208,13 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 		door = argv ? join(store, ref, argv, envp, tty, ret_result, err)
 			    : -ENOENT;
 		if (err->code != 0 || !is_without_box(door))
-			return door;
+			return tell_failed(store, door, err);
 		r = hb_session_open(store, ref, how, &session, err);
 	} while (r == -HB_E_BUSY && argv && waits(&w, door));
 	if (r >= 0)
 		r = hb_session_exec(session, argv, envp, tty, ret_result, err);
 	hb_session_free(session);
-	return r;
+	return tell_failed(store, r, err);
 }
 
 int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/launch.h"
 
+#include "audit/audit.h"
 #include "base/error.h"
+#include "base/report.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
 #include "plan/view_place.h"
@@ -9,6 +11,7 @@
 #include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/mistakes.h"
+#include "run/order.h"
 #include "run/start_news.h"
 #include "session/create.h"
 #include "session/remove/cleanup.h"
@@ -47,6 +50,15 @@ static int prepare(struct launch *l, struct hb_error *err)
 	l->run.ladder = &l->ladder;
 	l->is_quiet = l->run.settings.is_quiet;
 	return r;
+}
+
+static int open_log(struct launch *l, struct hb_error *err)
+{
+	struct audit *audit = audit_of(l->run.listener);
+
+	if (audit && !settings_keep_log(&l->run.settings))
+		audit_stop(audit);
+	return order_open_log(&l->run, err);
 }
 
 static int check_modes(struct launch *l, struct hb_error *err)
@@ -158,6 +170,9 @@ static void tell_owner(struct launch *l)
 
 	if (l->run.is_bare)
 		ladder_report(&l->run);
+	if (!settings_keep_log(&l->run.settings))
+		report_text(l->run.listener, HB_REPORT_WEAKENED, "%s",
+			    NEWS_NO_LOG);
 	if (settings_shows_host(&l->run.settings))
 		store_say(l->session->store,
 			  "session '%s'%s: view: the whole host, read-only",
@@ -168,6 +183,7 @@ static void tell_owner(struct launch *l)
 static int tell(struct launch *l, struct hb_error *err)
 {
 	(void)err;
+	order_tell(&l->run, l->session ? l->session->record.name : NULL);
 	if (l->is_exec) {
 		tell_owner(l);
 		return 0;
@@ -193,12 +209,12 @@ static const struct {
 	bool is_of_session; /* only if there is to be one */
 } steps[] = {
 	{ describe, false },	 { prepare, false },
-	{ check_modes, false },	 { open_covered, false },
-	{ make_runtime, false }, { begin_ladder, false },
-	{ hold_berths, false },	 { open_store, true },
-	{ make_session, true },	 { lay, true },
-	{ make_plan, false },	 { tell, false },
-	{ begin, true },
+	{ check_modes, false },	 { open_log, false },
+	{ open_covered, false }, { make_runtime, false },
+	{ begin_ladder, false }, { hold_berths, false },
+	{ open_store, true },	 { make_session, true },
+	{ lay, true },		 { make_plan, false },
+	{ tell, false },	 { begin, true },
 };
 
 /* What was there only for this box, in any case. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/report.h"
 #include "box/stage.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
@@ -9,6 +11,7 @@
 #include "session/create.h"
 #include "session/session.h"
 #include "store/record.h"
+#include "store/store.h"
 #include "sys/signal.h"
 #include "view/config.h"
 
@@ -84,19 +87,50 @@ static void explain_inside(char *const *envp, struct hb_error *err)
 		    "=off, or --allow-nested for the outer one");
 }
 
+/*
+ * A run that did not start is in the log as well.  So is a run that had no
+ * use for the store; that is not made for it.
+ */
+static void end_log(struct audit *audit, const struct hb_store_options *where,
+		    const struct hb_store *open, int r,
+		    const struct hb_error *err)
+{
+	const struct hb_report failed = { .kind = HB_REPORT_FAILED,
+					  .text = err->text,
+					  .n = (uint64_t)-r };
+	struct hb_store *store = NULL;
+
+	/* Another program goes on with it, and tells it. */
+	if (r == -EAGAIN && err->code == 0)
+		audit_forget(audit);
+	else if (r < 0)
+		(void)report_send(where->listener, &failed);
+	if (open || !audit_has_kept(audit))
+		return;
+	if (store_open(where, false, &store, NULL) >= 0)
+		hb_store_free(store);
+}
+
 int hb_run(const struct hb_run_options *options,
 	   struct hb_run_result *ret_result, struct hb_error *err)
 {
-	const struct hb_store_options *store = options->store;
-	auto_free struct launch *l = launch_new(options);
+	struct hb_store_options where = { .envp = options->envp };
+	struct hb_run_options asked = *options;
+	auto_free struct launch *l = launch_new(&asked);
+	struct audit *audit;
 	int64_t begin = sys_now_ms();
 	struct hb_error local = { 0 };
 	int r;
 
 	if (!err)
 		err = &local;
-	if (!l)
+	if (options->store)
+		where = *options->store;
+	audit = l ? audit_new(where.listener) : NULL;
+	if (!audit)
 		return hb_fail(err, -ENOMEM, "cannot start the command");
+	where.listener = audit_listener(audit);
+	asked.store = &where;
 	l->trusts_trials = l->may_drop = true;
 	r = open_asked(l, ret_result, err);
 	if (r >= 0)
@@ -112,9 +146,10 @@ int hb_run(const struct hb_run_options *options,
 	fill_result(l, ret_result);
 	ret_result->ms = sys_now_ms() - begin;
 	if (r >= 0)
-		ending_report(store ? store->listener : NULL, &l->box,
-			      l->is_quiet);
+		ending_report(where.listener, &l->box, l->is_quiet);
 	hb_session_free(l->session);
+	end_log(audit, &where, l->store, r, err);
 	hb_store_free(l->store);
+	audit_free(audit);
 	return r;
 }

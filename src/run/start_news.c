@@ -174,6 +174,8 @@ void news_weakenings(const struct run *run)
 	tell_proxies(run);
 	tell_entries(run);
 	tell_sockets(run);
+	if (!settings_keep_log(s))
+		tell(run, HB_REPORT_WEAKENED, NEWS_NO_LOG);
 	if (s->allow_nested)
 		tell(run, HB_REPORT_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");

@@ -4,6 +4,9 @@
 
 struct run;
 
+/* A weakening: `audit = none`. */
+#define NEWS_NO_LOG "nothing of this command is in the log"
+
 /*
  * Reports of a run that is prepared: all that is weaker than usual, with what
  * the host lacks; and the lines of the start.

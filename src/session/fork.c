@@ -12,6 +12,7 @@
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/told.h"
 #include "store/berth.h"
 #include "store/resource.h"
 #include "sys/file.h"
@@ -217,7 +218,12 @@ static int fork_session(struct hb_session *session, const char *name,
 int hb_session_fork(struct hb_session *session, const char *name,
 		    const char *from, struct hb_error *err)
 {
-	return fork_session(session, name, from, false, err);
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, "fork");
+	return told_end(session, "fork",
+			fork_session(session, name, from, false, err), 0, err);
 }
 
 int session_fork_for_check(struct hb_session *s, const char *name,

@@ -6,6 +6,7 @@
 #include "session/open.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/told.h"
 #include "sys/place.h"
 
 #include <stdio.h>
@@ -51,8 +52,8 @@ static int choose_mark(const struct hb_session *s, const char *name,
 		       s->record.name, ret);
 }
 
-int hb_session_mark(struct hb_session *session, const char *name,
-		    const char **ret_name, struct hb_error *err)
+static int make_mark(struct hb_session *session, const char *name,
+		     const char **ret_name, struct hb_error *err)
 {
 	char mark[RECORD_NAME_MAX + 1];
 	int r;
@@ -74,6 +75,17 @@ int hb_session_mark(struct hb_session *session, const char *name,
 		return r;
 	*ret_name = session->record.layers[session->record.n_layers - 1].mark;
 	return 0;
+}
+
+int hb_session_mark(struct hb_session *session, const char *name,
+		    const char **ret_name, struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, "mark");
+	return told_end(session, "mark",
+			make_mark(session, name, ret_name, err), 0, err);
 }
 
 int hb_session_marks(struct hb_session *session, hb_mark_fn fn, void *ctx,

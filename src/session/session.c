@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/session.h"
 
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -277,6 +278,14 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		s, how == HB_OPEN_BACK && session_goes_back(s), &what, err);
 }
 
+/* Records from now on are about this session. */
+static void log_about(const struct hb_session *s)
+{
+	audit_about(s->store->audit, s->record.name, s->record.id,
+		    s->record.n_resources > 0 ? s->record.resources[0].source
+					      : NULL);
+}
+
 static int open_session(struct hb_session *s, const char *name,
 			enum hb_open how, struct hb_error *err)
 {
@@ -288,6 +297,8 @@ static int open_session(struct hb_session *s, const char *name,
 	if (s->dir < 0)
 		return s->dir;
 	r = take_lock(s, name, how, err);
+	if (r >= 0)
+		log_about(s);
 	if (r >= 0)
 		r = settle(s, how, err);
 	if (r < 0)
@@ -339,6 +350,7 @@ int session_adopt(const struct hb_store *store, struct session_record *record,
 		return r;
 	}
 	*record = (struct session_record){ 0 };
+	log_about(s);
 	s->dir = take_fd(dir);
 	s->lock = take_fd(lock);
 	*ret_session = s;

@@ -200,6 +200,14 @@ bool record_shows_host(const struct session_record *record)
 	return record->n_policy == 0;
 }
 
+bool record_keeps_log(const struct session_record *record)
+{
+	for (size_t i = 0; i < record->n_policy; i++)
+		if (strcmp(record->policy[i], "audit=none") == 0)
+			return false;
+	return true;
+}
+
 int record_add_layer(struct session_record *record,
 		     const struct record_layer *layer, struct hb_error *err)
 {

@@ -117,6 +117,9 @@ const char *record_profile(const struct session_record *record);
 /* Whether its boxes show the whole host. */
 bool record_shows_host(const struct session_record *record);
 
+/* Whether the log has records of its commands: the key `audit`. */
+bool record_keeps_log(const struct session_record *record);
+
 /* 16 hexadecimal digits. */
 bool record_is_id(const char *text);
 

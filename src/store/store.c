@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store.h"
 
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/env.h"
 #include "base/error.h"
@@ -200,6 +201,25 @@ static int check_home(const struct hb_store_options *options,
 		       "the home directory '%s' does not exist", quoted(home));
 }
 
+/*
+ * A caller whose listener keeps the log already is lent the directory.  Any
+ * other gets a log of the store's own in front of his listener.
+ */
+static int open_log(struct hb_store *store,
+		    const struct hb_store_options *options,
+		    struct hb_error *err)
+{
+	store->audit = audit_of(options->listener);
+	store->owns_audit = !store->audit;
+	if (store->owns_audit)
+		store->audit = audit_new(options->listener);
+	if (!store->audit)
+		return hb_fail(err, -ENOMEM, "cannot open the store");
+	store->listener = audit_listener(store->audit);
+	return options->log ? audit_copy_to(store->audit, options->log, err)
+			    : 0;
+}
+
 int store_open(const struct hb_store_options *options, bool create,
 	       struct hb_store **ret_store, struct hb_error *err)
 {
@@ -218,12 +238,15 @@ int store_open(const struct hb_store_options *options, bool create,
 	store->dir = -1;
 	store->sessions = -1;
 	store->envp = options->envp;
-	store->listener = options->listener;
-	r = open_store(store, path, create, err);
+	r = open_log(store, options, err);
+	if (r >= 0)
+		r = open_store(store, path, create, err);
 	if (r < 0) {
 		hb_store_free(store);
 		return r;
 	}
+	if (store->dir >= 0)
+		audit_set_state(store->audit, store->dir);
 	*ret_store = store;
 	return 0;
 }
@@ -232,6 +255,10 @@ void hb_store_free(struct hb_store *store)
 {
 	if (!store)
 		return;
+	if (store->audit)
+		audit_set_state(store->audit, -1);
+	if (store->owns_audit)
+		audit_free(store->audit);
 	fd_closep(&store->dir);
 	fd_closep(&store->sessions);
 	free(store->path);

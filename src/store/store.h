@@ -14,17 +14,23 @@
  *	PATH/sessions/.new-ID/	one that is being made
  *	PATH/sessions/.gone-ID/	one that is being removed
  *	PATH/projects/		which directories sessions hold: projects.h
+ *	PATH/log/		what was done: audit/log_head.h
  *
  * Everything below PATH is reached by descriptor, belongs to us and cannot be
  * written by another user; anything else is refused.
  */
+struct audit;
+
 struct hb_store {
 	int dir;      /* PATH */
 	int sessions; /* -1: there is none yet */
 	bool is_made; /* by this process: what leads to it may be as new */
 	char *path;   /* absolute, without links */
 	char *const *envp;
-	const struct hb_listener *listener; /* may be NULL */
+	/* The log's, with the caller's behind it. */
+	const struct hb_listener *listener;
+	struct audit *audit; /* whose listener this is */
+	bool owns_audit;     /* else it is the caller's */
 };
 
 #define STORE_NEW  ".new-"

@@ -217,7 +217,7 @@ keys() {
 workspace_keys() {
 	mkdir "$work/tree"
 	for key in $(keys); do
-		for value in none yes no own 1 inside branch; do
+		for value in none yes no own 1 inside branch changes; do
 			echo "$key = $value" >"$work/tree/.holdback.conf"
 			(cd "$work/tree" && HOME=$work "$HB_BIN" config) \
 				>/dev/null 2>&1 || continue

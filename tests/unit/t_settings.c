@@ -181,6 +181,8 @@ static const struct {
 	[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
 	[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 	[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
+	[KEY_AUDIT] = { KEY_AUDIT, "none", "changes" },
+	[KEY_LOG] = { KEY_LOG, "/x", NULL },
 	[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
 	[KEY_GIT] = { KEY_GIT, "files", "branch" },
 	[KEY_GO_ON] = { KEY_GO_ON, "-c", NULL },

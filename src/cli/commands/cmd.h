@@ -36,6 +36,7 @@ struct cmd_call {
 	ROW(status) \
 	ROW(diff) \
 	ROW(gate) \
+	ROW(log) \
 	ROW(commit) \
 	ROW(sync) \
 	ROW(state) \

@@ -43,6 +43,7 @@ static int fill_options(struct commit *c, struct hb_error *err)
 		.theirs = v->theirs.words,
 		.n_theirs = v->theirs.n,
 		.expect = v->expect,
+		.command = c->command,
 		.dry_run = v->dry_run,
 		.with_special = v->special,
 		.with_setid = v->setid,

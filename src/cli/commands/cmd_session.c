@@ -35,6 +35,7 @@ int cmd_open_store(const struct cmd_call *call, bool create,
 		.dir = call->values->state_dir,
 		.envp = call->envp,
 		.listener = &call->reports->listener,
+		.log = call->values->log,
 	};
 	int r;
 

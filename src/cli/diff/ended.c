@@ -242,8 +242,9 @@ static int show(struct ended *e, struct hb_error *err)
 		if (r != 0)
 			return r;
 	}
-	if (e->result.is_quiet)
-		return 0;
+	r = hb_changes_record(e->session, e->changes, err);
+	if (r < 0 || e->result.is_quiet)
+		return r;
 	e->has_colour = colour_is_on(STDERR_FILENO);
 	tally_init(&e->tally, hb_session_info(e->session), e->changes, false);
 	r = hb_is_terminal(STDERR_FILENO) ? make_picture(e, err)

@@ -335,6 +335,21 @@ static const struct command commands[] = {
 	  .flags = COMMAND_NAMES,
 	  .options = recover_options,
 	  .operands_max = 1 },
+	{ .name = "log",
+	  .run = cmd_log,
+	  .synopsis = "[OPTIONS] [@SESSION]",
+	  .summary = "show the commands, refusals and commits of all sessions",
+	  .about =
+		  "The last 20 records, oldest first: of all sessions, or of one, which may be gone. The log has commands with their settings and end, denials, findings of the gate, commits with each path, undo, rollback and cleanup.",
+	  .examples =
+		  "holdback log                        the last 20 records\n"
+		  "holdback log @fix --since 2h        of one session\n"
+		  "holdback log --denied               only refusals\n"
+		  "holdback log -f                     go on as records come\n"
+		  "holdback log --verify               look for changed lines",
+	  .flags = COMMAND_NAMES,
+	  .options = log_options,
+	  .operands_max = 1 },
 	{ .name = "gc",
 	  .run = cmd_gc,
 	  .synopsis = "[OPTIONS]",
@@ -378,7 +393,7 @@ static const struct command commands[] = {
 /* clang-format on */
 
 static const struct other_word others[] = {
-	{ "list", "ls" },	 { "log", "status" },
+	{ "list", "ls" },	 { "audit", "log" },
 	{ "show", "diff" },	 { "review", "status" },
 	{ "apply", "commit" },	 { "accept", "commit" },
 	{ "merge", "commit" },	 { "discard", "rollback" },

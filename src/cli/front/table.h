@@ -77,6 +77,10 @@ struct cli_values {
 	const char *gate_run;
 	const char *git; /* of key_gits; NULL: the usual one */
 	bool rules;
+	int64_t lines; /* log; 0: not said */
+	bool follow, denied, verify;
+	const char *kind, *project;
+	const char *log; /* a file for the records */
 };
 
 extern const struct program cli_program;
@@ -100,7 +104,7 @@ extern const struct option create_options[], exec_options[], keep_options[],
 	ls_options[], status_options[], diff_options[], gate_options[],
 	commit_options[], state_options[], sync_options[], undo_options[],
 	rollback_options[], mark_options[], verify_options[], gc_options[],
-	fork_options[], recover_options[], cleanup_options[];
+	log_options[], fork_options[], recover_options[], cleanup_options[];
 
 /* The options of `run`, and those of a view: table_run.c. */
 extern const struct option run_options[], view_options[];

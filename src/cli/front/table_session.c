@@ -135,7 +135,15 @@ const struct option create_options[] = {
 	ROW_END,
 };
 
+#define ROW_LOG                                                          \
+	{                                                                \
+		.name = "log", .kind = OPTION_STRING, .metavar = "FILE", \
+		.offer = OFFER_FILES, .offset = AT(log),                 \
+		.help = "append the records of the log to this file"     \
+	}
+
 const struct option exec_options[] = {
+	ROW_LOG,
 	{ .name = "tty",
 	  .kind = OPTION_STRING,
 	  .metavar = "TTY",
@@ -249,6 +257,7 @@ const struct option state_options[] = {
 
 const struct option commit_options[] = {
 	ROW_YES("do not ask"),
+	ROW_LOG,
 	{ .name = "state",
 	  .kind = OPTION_SET,
 	  .offset = AT(with_state),
@@ -327,6 +336,52 @@ const struct option sync_options[] = {
 const struct option undo_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option verify_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+
+const struct option log_options[] = {
+	{ .name = "lines",
+	  .letter = 'n',
+	  .kind = OPTION_INT,
+	  .metavar = "N",
+	  .min = 1,
+	  .max = 1 << 20,
+	  .offset = AT(lines),
+	  .help = "so many records; 20 by default, with --since all" },
+	{ .name = "follow",
+	  .letter = 'f',
+	  .kind = OPTION_SET,
+	  .offset = AT(follow),
+	  .help = "go on with the records that come" },
+	{ .name = "since",
+	  .kind = OPTION_STRING,
+	  .metavar = "TIME",
+	  .offset = AT(since),
+	  .help = "no older records: 10m, 2h, 3d, or 2026-11-15T22:04 in UTC" },
+	{ .name = "project",
+	  .kind = OPTION_STRING,
+	  .metavar = "DIR",
+	  .offer = OFFER_DIRS,
+	  .offset = AT(project),
+	  .help = "only sessions of this directory" },
+	{ .name = "kind",
+	  .kind = OPTION_STRING,
+	  .metavar = "WORD",
+	  .offset = AT(kind),
+	  .help = "only records of this kind, such as started or done" },
+	{ .name = "denied",
+	  .kind = OPTION_SET,
+	  .offset = AT(denied),
+	  .help = "only refusals: of the sandbox, the gate, and of starts" },
+	{ .name = "verify",
+	  .kind = OPTION_SET,
+	  .offset = AT(verify),
+	  .help = "compare the whole log with its chain of hashes" },
+	ROW_STATE_DIR,
+	{ .name = "json",
+	  .kind = OPTION_SET,
+	  .offset = AT(json),
+	  .help = "print the records as they are stored, one line each" },
+	ROW_END,
+};
 
 const struct option gc_options[] = {
 	{ .name = "older-than",

@@ -121,15 +121,21 @@ static bool tell_started(struct reports *reports,
 #define SHOW_weakened { ALWAYS, say_kind }
 #define SHOW_asked    { ALWAYS, ask }
 #define SHOW_progress { ALWAYS, show_progress }
+#define SHOW_ordered  { NEVER, NULL }
+#define SHOW_policy   { NEVER, NULL }
 #define SHOW_started  { ALWAYS, tell_started }
 #define SHOW_stopped  { ALWAYS, say }
 #define SHOW_resumed  { ALWAYS, say }
 #define SHOW_ended    { NEVER, NULL }
 #define SHOW_denied   { UNLESS_QUIET, say }
 #define SHOW_finding  { ALWAYS, find }
+#define SHOW_begun    { NEVER, NULL }
+#define SHOW_done     { NEVER, NULL }
+#define SHOW_failed   { NEVER, NULL }
 #define SHOW_refused  { NEVER, NULL }
 #define SHOW_conflicted { ALWAYS, stand_against }
 #define SHOW_changed  { NEVER, NULL }
+#define SHOW_held     { NEVER, NULL }
 #define SHOW_left     { ALWAYS, say }
 /* clang-format on */
 

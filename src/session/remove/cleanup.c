@@ -3,10 +3,12 @@
 
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/report.h"
 #include "session/open.h"
 #include "session/publish/carry_settle.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/told.h"
 #include "store/berth.h"
 #include "store/family.h"
 #include "store/layout.h"
@@ -187,11 +189,17 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 
 int hb_session_cleanup(struct hb_session *session, struct hb_error *err)
 {
-	int r = session_needs_lock(session, err);
+	struct hb_error local = { 0 };
+	int r;
 
+	err = err ? err : &local;
+	told_begin(session, "cleanup");
+	r = session_needs_lock(session, err);
 	if (r >= 0)
 		(void)carry_forget(session, NULL);
-	return r < 0 ? r : session_clean(session, err);
+	if (r >= 0)
+		r = session_clean(session, err);
+	return told_end(session, "cleanup", r, 0, err);
 }
 
 int session_clean(struct hb_session *session, struct hb_error *err)
@@ -249,6 +257,10 @@ int hb_store_discard(struct hb_store *store, const char *ref,
 	r = sys_renameat(store->sessions, name, store->sessions, gone);
 	if (r < 0)
 		return hb_fail(err, r, "cannot remove session '%s'", name);
+	(void)report_send(store->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_DONE,
+					       .session = name,
+					       .text = "cleanup" });
 	r = session_remove_gone(store, gone, NULL, err);
 	/* Which family it was of is not known any more. */
 	return r < 0 ? r : layers_collect_all(store, false, &freed, err);

@@ -6,6 +6,7 @@
 #include "session/remove/empty.h"
 #include "session/session.h"
 #include "session/state.h"
+#include "session/told.h"
 #include "store/family.h"
 #include "sys/place.h"
 
@@ -32,8 +33,8 @@ static int choose(const struct hb_session *s, const char *mark,
 	return 0;
 }
 
-int hb_session_empty(struct hb_session *session, const char *mark,
-		     struct hb_error *err)
+static int empty(struct hb_session *session, const char *mark,
+		 struct hb_error *err)
 {
 	struct layers_freed freed = { 0 };
 	struct emptying e = { 0 };
@@ -63,4 +64,14 @@ int hb_session_empty(struct hb_session *session, const char *mark,
 		(void)layers_collect(session->store, session->record.family,
 				     false, &freed, NULL);
 	return 0;
+}
+
+int hb_session_empty(struct hb_session *session, const char *mark,
+		     struct hb_error *err)
+{
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	told_begin(session, "rollback");
+	return told_end(session, "rollback", empty(session, mark, err), 0, err);
 }
