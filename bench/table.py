@@ -33,6 +33,8 @@ SESSIONS = {
     "rsync": "rsync -a; sync -f",
     "cp": "cp -a; sync -f",
     "rollback": "rollback",
+    "commit of git commits": "commit, by commits of git",
+    "git fetch and merge": "git fetch; git merge --ff-only; sync -f",
     "first diff of edits": "diff --name-status, the first after a change",
     "diff of edits": "diff --name-status, the next one",
     "diff again of edits": "the same again (A/A)",

@@ -22,6 +22,7 @@ import time
 
 SMALL, LARGE = 1000, 100000
 CHANGES = (10, 1000, 20000)
+GIT_COMMITS = 100
 IN_A_FOLDER = 100
 LONG_ROUNDS = 2  # of what takes seconds
 OLD, NEW = b"o" * 4096, b"n" * 4096
@@ -267,6 +268,36 @@ def measure_commit(bench, rounds, count):
     bench.remove("real", "old", "new", "target")
 
 
+def measure_git(bench, rounds, count):
+    """So many commits of git: from a session, and from another repository."""
+    os.environ.update(NO_GIT_CONFIG, GIT_AUTHOR_NAME="n", GIT_AUTHOR_EMAIL="e",
+                      GIT_COMMITTER_NAME="n", GIT_COMMITTER_EMAIL="e")  # fmt: skip
+    person = "".join(f"export {key}={value};" for key, value in os.environ.items() if key.startswith("GIT_"))
+    first, tree, other, target = (bench.path(name) for name in ("first", "real", "other", "target"))
+    fill(first, SMALL, OLD_LINES)
+    for words in (["init", "-q"], ["config", "gc.auto", "0"], ["add", "."], ["commit", "-qm", "first"]):
+        bench.run("git", "-C", first, *words)
+    work = f"{person} i=0; while [ $i -lt {count} ]; do echo $i >>d0/f$((i % 100)); git commit -qam $i; i=$((i + 1)); done"
+    bench.run("cp", "-a", first, other)
+    bench.run("sh", "-ec", work, cwd=other)
+    for _ in range(rounds):
+        for copy in (tree, target):
+            bench.run("cp", "-a", first, copy)
+            bench.run("git", "-C", copy, "status")
+        bench.do("create", "g", "--cow", tree)
+        bench.do("exec", "@g", "--", "sh", "-ec", f"cd {tree}; {work}")
+        bench.sync()
+        bench.time(f"commit of git commits, {count}", bench.ours("commit", "-y", "@g"))
+        bench.sync()
+        bench.time(
+            f"git fetch and merge, {count}", ["git", "-C", target, "fetch", "-q", other],
+            ["git", "-C", target, "merge", "-q", "--ff-only", "FETCH_HEAD"], ["sync", "-f", target],
+        )  # fmt: skip
+        bench.do("cleanup", "-y", "@g")
+        bench.remove("real", "target")
+    bench.remove("first", "other")
+
+
 def measure_gate(bench, rounds, count):
     """What the gate costs a commit of so many changes, and sync with its list."""
     prepare_commit(bench, count)
@@ -293,6 +324,10 @@ def main():
         if not shutil.which(peer):
             raise SystemExit(f"no {peer} to compare with: apt-get install {peer}")
     bench, rounds = Bench(holdback, os.path.abspath(top)), int(rounds)
+    if part == ["git"]:
+        measure_git(bench, rounds, GIT_COMMITS)
+        json.dump(bench.medians(), sys.stdout)
+        return
     if part == ["gate"]:
         for count in CHANGES[1:]:
             measure_gate(bench, rounds, count)
@@ -309,6 +344,7 @@ def main():
     measure_text(bench, min(rounds, LONG_ROUNDS), CHANGES[-1])
     for count in CHANGES:
         measure_commit(bench, min(rounds, LONG_ROUNDS) if count > SMALL else rounds, count)
+    measure_git(bench, rounds, GIT_COMMITS)
     bench.remove(f"tree.{SMALL}", f"tree.{LARGE}")
     json.dump(bench.medians(), sys.stdout)
 

@@ -37,8 +37,8 @@ struct kept_request {
 void kept_index_take(const struct kept_request *request);
 
 /*
- * The copy of the index at the path is this content from now on: a commit has
- * placed it, and git may have written the real one anew since.
+ * The copy of the index at the path is this content from now on.  A commit has
+ * placed it, and git may have written the real index anew since.
  */
 int kept_index_put(int dir, const char *path, const void *data, size_t size);
 

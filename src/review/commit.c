@@ -343,6 +343,15 @@ static void tell_deliveries(const struct deliver *deliver,
 	ret->n_git = deliver->session->n_deliveries;
 }
 
+/* As failed(); and whether it can be tried again at once. */
+static int failed_late(struct hb_session *s, const struct deliver *deliver,
+		       int r, bool *ret_late, struct hb_error *err)
+{
+	*ret_late = (r == -HB_E_CONFLICT || r == -HB_E_BUSY) &&
+		    s->txn.n_left == 0 && placed_index_is_late(deliver);
+	return failed(s, r, err);
+}
+
 static int commit(struct hb_session *session,
 		  const struct hb_commit_options *options,
 		  struct hb_commit_result *ret_result, bool *ret_late,
@@ -363,7 +372,6 @@ static int commit(struct hb_session *session,
 	bool is_complete;
 	int r;
 
-	*ret_late = false;
 	r = find_mode(session, &deliver.asked, err);
 	if (r >= 0)
 		r = read_options(session, options, &pointed_to, &txn_options,
@@ -388,10 +396,8 @@ static int commit(struct hb_session *session,
 	progress_end(&progress);
 	found = gate.result;
 	session_gate_done(&gate);
-	*ret_late = (r == -HB_E_CONFLICT || r == -HB_E_BUSY) &&
-		    session->txn.n_left == 0 && placed_index_is_late(&deliver);
 	if (r < 0)
-		return failed(session, r, err);
+		return failed_late(session, &deliver, r, ret_late, err);
 	is_complete = session_finish(session, IN_PLACE);
 	/* T0 stays: before it is filed it may be taken back. */
 	if (!options->dry_run && is_complete &&
@@ -428,6 +434,7 @@ int hb_session_commit(struct hb_session *session,
 		if (i > 0)
 			sys_pause(LATE_PAUSE);
 		*err = (struct hb_error){ 0 };
+		is_late = false;
 		r = commit(session, options, ret_result, &is_late, err);
 	}
 	return options->dry_run

@@ -477,8 +477,8 @@ static int add_dirs(struct deciding *d, struct hb_error *err)
 }
 
 /*
- * What the merge is going to bring is not written to the work tree; nor is what
- * the user has below such a path removed for it.
+ * What the merge is going to bring is not written to the work tree.  Nothing
+ * that the user has below such a path is removed for it.
  */
 static int hold_tree(struct deciding *d, struct changes *const *changes,
 		     struct hb_error *err)

@@ -11,9 +11,9 @@ struct deliver;
 struct delivered_item;
 
 /*
- * The index that a commit places in a repository, and the one that it was
- * decided by.  A git that only looks at files writes an index anew at any time:
- * before the commit has its lock, and as soon as the lock is free.
+ * The index that a commit places in a repository, and the index that it was
+ * decided by.  A git that only looks at files writes an index anew at any time.
+ * It does so before the commit has its lock, and as soon as the lock is free.
  */
 struct placed_index {
 	char *path; /* from the resource on; NULL: there is none */
