@@ -116,14 +116,14 @@ class Bed:
                 )
             shown.run_until(
                 lambda: any(r["step"] == last for r in side.model.steps(story)),
-                dialogs,
+                dialogs | kind.APPROVALS,
             )
             shown.quit(kind.QUIT)
         except Failed as why:
             raise Failed(f"{why}\n{side.told()}") from why
         finally:
             shown.close()
-        return shown.asked
+        return [words for words in shown.asked if words in dialogs]
 
     def screen_outside(self):
         self.kind.stand_in(self.outside.home)

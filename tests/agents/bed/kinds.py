@@ -41,7 +41,9 @@ class Kind:
     DIALOGS = {}
     # What it shows where a prompt can be typed; "": the prompt is among its words.
     READY = ""
-    # Of these the ones that the first screen shows in any case.
+    # The same for its tools, if it may ask about them; it depends on its speed.
+    APPROVALS = {}
+    # Of DIALOGS the ones that the first screen shows in any case.
     MUST_ASK = ()
     # The file of its login below the home; "": no story of a login.
     LOGIN = ""
@@ -268,6 +270,8 @@ class Gemini(Kind):
     READY = "Type your message"
     NOT_ON_SCREEN = ("GEMINI_CLI_TRUST_WORKSPACE",)
     DIALOGS = {"Do you trust": ("Enter",)}
+    # On a slow machine it goes on without a restart, and without --yolo.
+    APPROVALS = {"1. Allow once": ("Enter",)}
     MUST_ASK = ("Do you trust",)
 
     @staticmethod
