@@ -133,7 +133,7 @@ class Stand:
     def run_on_volume(self, *command):
         """The same in path("volume"), which is a file system of its own if that can be had."""
         top = self.path("volume")
-        os.mkdir(top, 0o755)
+        os.makedirs(top, 0o755, exist_ok=True)
         if not self.user.made:
             return self.run(*command)
         with open(top + ".image", "wb") as image:

@@ -6,9 +6,9 @@ usage: txn.py HOLDBACK DIRECTORY ROUNDS.  Runs as the user who owns DIRECTORY
 and prints {name: seconds} as JSON: medians of commands that take turns.  What
 is compared did the same work: it is durable, and starts from what is on disk.
 
-A command that takes seconds by its nature, because it handles 100000 files or
-20000 changes, runs once or twice.  Its ratio to ours is above ten, and with as
-many rounds as the others it was most of an hour.
+A copy of 100000 files takes a quarter of a minute and a worktree of them twice
+that, where ours takes milliseconds: these run once.  What writes 20000 changes
+runs twice.  In each of five rounds both took longer than all the rest.
 """
 
 import glob
