@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct hb_error;
+struct hb_gate_check;
 struct hb_session;
 
 /* What a commit does with a repository. */
@@ -16,7 +17,8 @@ enum hb_git_mode {
 	HB_GIT_FF,
 	/* The session's commits go to a branch of their own. */
 	HB_GIT_BRANCH,
-	HB_GIT_MERGE, /* not yet: refused */
+	/* Merged by git in a box, where the user moved the branch. */
+	HB_GIT_MERGE,
 	HB_GIT_FILES, /* its files are files like all others */
 };
 
@@ -44,5 +46,14 @@ struct hb_delivery {
  */
 const struct hb_delivery *hb_session_deliveries(struct hb_session *session,
 						size_t *ret_n);
+
+/*
+ * Runs `argv` in a box of the session `aside`, without a network.  That session
+ * was made for it, and keeps what the command did.  Else as
+ * hb_session_gate_check().
+ */
+int hb_session_run_aside(struct hb_session *session, const char *aside,
+			 char *const *argv, struct hb_gate_check *ret_check,
+			 struct hb_error *err);
 
 #endif

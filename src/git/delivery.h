@@ -24,7 +24,7 @@ struct objectstore;
 enum delivery_mode {
 	DELIVERY_MODE_FF,     /* forward, else to a branch of our own */
 	DELIVERY_MODE_BRANCH, /* always to that; neither tree nor index */
-	DELIVERY_MODE_MERGE,  /* not made here: the caller refuses it */
+	DELIVERY_MODE_MERGE,  /* as the first; the caller makes the merge */
 	DELIVERY_MODE_FILES,  /* a repository is files like all others */
 };
 
@@ -160,9 +160,14 @@ struct delivery {
 	size_t n_words;
 	/* "merge with: git merge holdback/claude-1"; or NULL */
 	char *fix;
-	/* TO_BRANCH: its name without refs/heads/, and its new commits. */
+	/*
+	 * TO_BRANCH: its name without refs/heads/, the commit that it has then,
+	 * and its new commits.
+	 */
 	char *branch;
+	struct git_id tip;
 	size_t n_commits;
+	bool can_merge; /* nothing of the user's is under way */
 	/* WAITS: paths of the work tree, sorted. */
 	char **conflicts, **held;
 	size_t n_conflicts, n_held;

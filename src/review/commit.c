@@ -6,6 +6,7 @@
 #include "review/found.h"
 #include "review/gate.h"
 #include "review/git/deliveries.h"
+#include "review/git/merge.h"
 #include "review/stack.h"
 #include "review/wanted.h"
 #include "session/alike_notes.h"
@@ -161,17 +162,24 @@ static void set_review(const struct hb_commit_options *from,
 	options->review = review;
 }
 
-/* The box that makes a merge is still to come. */
-static int find_mode(struct hb_session *s, enum hb_git_mode *mode,
-		     struct hb_error *err)
+/* Before anything else is open, as the check command. */
+static int make_merge(struct merge *merge, struct hb_session *s,
+		      const struct hb_commit_options *from,
+		      const struct txn_options *options,
+		      struct deliver *deliver, struct hb_error *err)
 {
-	int r = *mode == HB_GIT_USUAL ? hb_session_git_mode(s, NULL, mode, err)
-				      : 0;
+	int r = 0;
 
-	if (r < 0 || *mode != HB_GIT_MERGE)
+	deliver->asked = from->git;
+	if (deliver->asked == HB_GIT_USUAL)
+		r = hb_session_git_mode(s, NULL, &deliver->asked, err);
+	if (r < 0 || deliver->asked != HB_GIT_MERGE)
 		return r;
-	hb_fix(err, "--git=branch, and then git merge");
-	return hb_fail(err, -HB_E_USAGE, "--git=merge does not exist yet");
+	deliver->merge = merge;
+	merge->gate = from->without_gate ? NULL : &from->gate;
+	merge->listener = s->store->listener;
+	return merge_make(merge, s, &options->choice.filter,
+			  options->with_ignored, err);
 }
 
 static int read_options(const struct hb_session *s,
@@ -352,6 +360,22 @@ static int failed_late(struct hb_session *s, const struct deliver *deliver,
 	return failed(s, r, err);
 }
 
+/* The check command and git, before anything of the session is open. */
+static int use_boxes(struct hb_session *s, const struct hb_commit_options *from,
+		     const struct txn_options *options,
+		     struct hb_gate_check *check, struct merge *merge,
+		     struct deliver *deliver, struct hb_error *err)
+{
+	int r = run_check(s, from, check, err);
+
+	return r < 0 ? r : make_merge(merge, s, from, options, deliver, err);
+}
+
+static const char *work_of(const struct hb_commit_options *options)
+{
+	return options->dry_run ? "checking the changes" : "committing";
+}
+
 static int commit(struct hb_session *session,
 		  const struct hb_commit_options *options,
 		  struct hb_commit_result *ret_result, bool *ret_late,
@@ -360,8 +384,8 @@ static int commit(struct hb_session *session,
 	auto_progress struct progress progress = PROGRESS_NONE;
 	struct timespec times[RECORD_RESOURCES_MAX];
 	struct session_gate gate = { 0 };
-	auto_deliver struct deliver deliver = { .session = session,
-						.asked = options->git };
+	auto_deliver struct deliver deliver = { .session = session };
+	auto_merge struct merge merge = { 0 };
 	struct hb_gate_check check;
 	struct hb_gate_result found;
 	struct txn_options txn_options;
@@ -372,12 +396,10 @@ static int commit(struct hb_session *session,
 	bool is_complete;
 	int r;
 
-	r = find_mode(session, &deliver.asked, err);
+	r = read_options(session, options, &pointed_to, &txn_options, err);
 	if (r >= 0)
-		r = read_options(session, options, &pointed_to, &txn_options,
-				 err);
-	if (r >= 0)
-		r = run_check(session, options, &check, err);
+		r = use_boxes(session, options, &txn_options, &check, &merge,
+			      &deliver, err);
 	if (r >= 0)
 		r = begin(session, &txn, err);
 	if (r >= 0)
@@ -386,9 +408,7 @@ static int commit(struct hb_session *session,
 		return r;
 	set_since(session, times);
 	set_deliver(&deliver, options, &txn_options);
-	progress_begin(&progress, session->store,
-		       options->dry_run ? "checking the changes"
-					: "committing");
+	progress_begin(&progress, session->store, work_of(options));
 	r = set_gate(&gate, session, options, &check, &txn_options, err);
 	if (r >= 0)
 		r = commit_stack(session, txn, &txn_options, &gate, &result,

@@ -6,7 +6,7 @@
 #include "run/ending.h"
 #include "run/later.h"
 #include "run/launch.h"
-#include "session/fork.h"
+#include "session/fork/fork.h"
 #include "session/remove/gc.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -14,6 +14,7 @@
 #include "sys/file.h"
 #include "sys/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,6 +35,11 @@
 
 /* Of the fork: a name that no other session has. */
 #define NAME_SIZE 64
+
+struct asked {
+	char *const *argv;
+	bool is_offline; /* also if the session has the network */
+};
 
 /* In the process of its own; does not return. */
 static _Noreturn void run_launch(struct launch *l, struct hb_store *store,
@@ -57,14 +63,17 @@ static _Noreturn void run_launch(struct launch *l, struct hb_store *store,
 
 /* Likewise. */
 static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
-			  const char *fork, const char *command, int out,
+			  const char *fork, const struct asked *asked, int out,
 			  pid_t parent)
 {
-	char sh[] = "sh", c[] = "-c";
-	auto_free char *copy = strdup(command);
-	char *argv[] = { sh, c, copy, NULL };
-	const struct hb_run_options options = { .argv = argv,
-						.envp = store->envp };
+	const struct hb_setting offline = { .key = setting_name(KEY_NET),
+					    .value = key_nets[NET_NONE] };
+	const struct hb_run_options options = {
+		.argv = asked->argv,
+		.envp = store->envp,
+		.settings = &offline,
+		.n_settings = asked->is_offline,
+	};
 	struct launch *l = launch_new(&options);
 	int null;
 
@@ -72,7 +81,7 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
 		sys_exit(NOT_RUN);
 	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
-	if (null < 0 || !copy || sys_dup_to(null, STDIN_FILENO) < 0 ||
+	if (null < 0 || sys_dup_to(null, STDIN_FILENO) < 0 ||
 	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
 	    sys_dup_to(out, STDERR_FILENO) < 0)
 		sys_exit(NOT_RUN);
@@ -106,7 +115,7 @@ static void read_tail(int fd, struct hb_gate_check *check)
 }
 
 static int run_on(struct hb_session *s, struct hb_store *store,
-		  const char *fork, const char *command,
+		  const char *fork, const struct asked *asked,
 		  struct hb_gate_check *check, struct hb_error *err)
 {
 	auto_fd int in = -1;
@@ -126,7 +135,7 @@ static int run_on(struct hb_session *s, struct hb_store *store,
 		return hb_fail(err, pid, "cannot make a process");
 	if (pid == 0) {
 		fd_closep(&in);
-		run(s, store, fork, command, take_fd(&out), parent);
+		run(s, store, fork, asked, take_fd(&out), parent);
 	}
 	fd_closep(&out);
 	read_tail(in, check);
@@ -156,9 +165,16 @@ static int remove_fork(struct hb_store *store, const char *fork,
 static int check_on_fork(struct hb_session *s, const char *command,
 			 struct hb_gate_check *check, struct hb_error *err)
 {
+	char sh[] = "sh", c[] = "-c";
+	auto_free char *copy = strdup(command);
+	char *argv[] = { sh, c, copy, NULL };
+	const struct asked asked = { .argv = argv };
 	struct hb_store store = *s->store;
 	char fork[NAME_SIZE];
 	int r, gone;
+
+	if (!copy)
+		return hb_fail(err, -ENOMEM, "cannot run the check command");
 
 	(void)snprintf(fork, sizeof(fork), "gate-%s-%ld", s->record.id,
 		       (long)sys_getpid());
@@ -167,7 +183,7 @@ static int check_on_fork(struct hb_session *s, const char *command,
 	if (r < 0)
 		return hb_fail(err, r, "cannot fork the session for a check");
 	check->was_run = true;
-	r = run_on(s, &store, fork, command, check, err);
+	r = run_on(s, &store, fork, &asked, check, err);
 	gone = remove_fork(&store, fork, r < 0 ? NULL : err);
 	return r < 0 ? r : gone;
 }
@@ -188,4 +204,17 @@ int hb_session_gate_check(struct hb_session *session, const char *command,
 		r = check_on_fork(session, command, ret_check, err);
 	settings_done(&settings);
 	return r;
+}
+
+int hb_session_run_aside(struct hb_session *session, const char *aside,
+			 char *const *argv, struct hb_gate_check *ret_check,
+			 struct hb_error *err)
+{
+	const struct asked asked = { .argv = argv, .is_offline = true };
+	struct hb_store store = *session->store;
+
+	/* Its output is the command's alone. */
+	store.listener = NULL;
+	*ret_check = (struct hb_gate_check){ .was_run = true };
+	return run_on(session, &store, aside, &asked, ret_check, err);
 }

@@ -43,7 +43,7 @@ static int dress(const struct place *to, const struct op *op,
 
 	if (r == 0 && (a.uid != op->uid || a.gid != op->gid))
 		r = sys_chown_at(to->dir, to->name, op->uid, op->gid);
-	if (r == 0)
+	if (r == 0 && !c->item->is_link)
 		r = sys_chmod_fd(fd, op->mode);
 	return r < 0 ? r : sys_set_mtime_at(fd, "", c->new.mtime);
 }
@@ -61,14 +61,16 @@ int made_stage(struct way *w, const struct change *c, struct op *op,
 		r = site_source(w->site, op, &to, err);
 	if (r < 0)
 		return r;
-	r = item->is_dir ? sys_mkdirat(to.dir, to.name, 0700)
-			 : make_file(&to, item);
+	r = item->is_dir    ? sys_mkdirat(to.dir, to.name, 0700)
+	    : item->is_link ? sys_symlinkat(item->data, to.dir, to.name)
+			    : make_file(&to, item);
 	if (r == 0)
 		r = dress(&to, op, c);
 	if (r < 0)
 		return hb_fail_at(err, r, c->path, "cannot write the new file");
 	r = place_read(&to, &op->new, err);
 	if (r == 0)
-		syncer_add(w->syncer, to.dir, to.name, !item->is_dir);
+		syncer_add(w->syncer, to.dir, to.name,
+			   !item->is_dir && !item->is_link);
 	return r;
 }

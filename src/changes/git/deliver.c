@@ -87,6 +87,7 @@ static int need_dir(struct delivered *d, size_t n_sorted, int base,
 		return no_memory(err);
 	item->how = DELIVERED_MADE;
 	item->is_dir = true;
+	item->is_tree = of->is_tree;
 	item->turn = of->turn;
 	item->mtime = of->mtime;
 	item->old = old;
@@ -162,7 +163,11 @@ static int describe(const struct merge *m, const struct delivered_item *item,
 		.nlink = 1,
 		.mtime = item->mtime,
 	};
-	if (item->old.type == ret->type)
+	if (item->is_link)
+		ret->type = ENTRY_LINK;
+	if (item->is_tree && !item->is_dir)
+		ret->mode = item->is_link ? 0777 : item->mode;
+	else if (item->old.type == ret->type)
 		ret->mode = item->old.mode;
 	else if (layer && layer->type == ret->type)
 		ret->mode = layer->mode & 01777;
@@ -208,7 +213,7 @@ static int put_item(const struct merge *m, struct delivered_item *item,
 	if (r < 0)
 		return r;
 	item->has_old = true;
-	c.flags = CHANGE_GIT;
+	c.flags = item->is_tree ? 0 : CHANGE_GIT;
 	c.link_group = 0;
 	c.what = CHANGED_CONTENT;
 	c.old = item->old;

@@ -66,6 +66,10 @@ struct delivered_item {
 	char *then, *next;
 	size_t unit;
 	bool is_dir; /* MADE: a directory, by changes_deliver() */
+	/* MADE, of the work tree and no part of a repository's unit. */
+	bool is_tree;
+	bool is_link; /* `data` is the target of a symbolic link */
+	mode_t mode;  /* with is_tree */
 };
 
 struct delivered {

@@ -387,6 +387,7 @@ static size_t list_refused(const struct commit *c,
 		.filter = c->options.filter,
 		.without_hash = true,
 		.with_ignored = v->ignored,
+		.git = c->options.git,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
 	bool has_colour = colour_is_on(STDERR_FILENO);

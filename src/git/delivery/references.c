@@ -244,6 +244,8 @@ static int set_branch(struct decision *d, const char *name, const char *value)
 	}
 	if (count_commits(d, value, &d->out->n_commits) < 0)
 		return -ENOMEM;
+	(void)git_id_parse(value, strlen(value), &d->out->tip);
+	d->out->can_merge = d->why == heads_moved || d->why == heads_elsewhere;
 	return say_where(d, why, value, name);
 }
 

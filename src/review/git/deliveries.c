@@ -12,6 +12,8 @@
 #include "git/kept_index.h"
 #include "git/objectstore.h"
 #include "review/git/base_files.h"
+#include "review/git/deciding.h"
+#include "review/git/merging.h"
 #include "review/git/new_desk.h"
 #include "review/git/units.h"
 #include "session/git/kept_values.h"
@@ -35,24 +37,7 @@
  * about these very objects or older ones, and an operation that finds another
  * one in its place stops the commit.
  */
-#define WORD	      "cannot deliver a repository"
-#define DELIVERED_MAX ((size_t)64 << 20) /* of one file */
-
-/* One repository while it is decided about. */
-struct deciding {
-	const struct hb_session *session;
-	const struct resource *resource;
-	const struct units *units;
-	const struct unit *unit;
-	struct base_files files;
-	/* The work tree: its resource, and its path in that. */
-	size_t tree;
-	char *below; /* "" or "sub/"; NULL: it is not known */
-	char desk[NAME_MAX + sizeof("worktrees/")];
-	struct deliver_repo *repo;
-	struct delivery *delivery; /* of that */
-	struct delivered *lists;
-};
+#define WORD "cannot deliver a repository"
 
 void deliver_done(struct deliver *deliver)
 {
@@ -62,6 +47,8 @@ void deliver_done(struct deliver *deliver)
 		delivery_done(&deliver->repos[i].delivery);
 		free(deliver->repos[i].why_refused);
 		placed_index_done(&deliver->repos[i].index);
+		free(deliver->repos[i].merged);
+		free(deliver->repos[i].below);
 	}
 	free(deliver->repos);
 	deliver->repos = NULL;
@@ -158,8 +145,7 @@ static int find_tree(struct deciding *d)
 	return d->below ? 0 : -ENOMEM;
 }
 
-static int open_objects(const struct deciding *d,
-			struct objectstore **ret_objects)
+int deciding_objects(const struct deciding *d, struct objectstore **ret_objects)
 {
 	struct objectstore *objects = objectstore_new();
 	int r = objects ? 0 : -ENOMEM;
@@ -189,13 +175,15 @@ static int open_kept_index(const struct deciding *d, uint64_t *ret_size)
 
 	(void)snprintf(name, sizeof(name), "%s%sindex", d->desk,
 		       d->desk[0] ? "/" : "");
+	if (d->has_merge)
+		return -ENOENT;
 	if (path_in(d->unit, name, &path) < 0)
 		return -ENOMEM;
 	return kept_index_open(d->resource->dir, path, ret_size);
 }
 
-static int ask(struct deciding *d, const struct deliver *deliver,
-	       const struct kept_refs *kept, struct hb_error *err)
+int deciding_ask(struct deciding *d, const struct deliver *deliver,
+		 const struct kept_refs *kept, struct hb_error *err)
 {
 	auto_free struct delivery_change *changes =
 		calloc(d->unit->n + 1, sizeof(*changes));
@@ -217,7 +205,7 @@ static int ask(struct deciding *d, const struct deliver *deliver,
 		.ctx = d,
 		.is_held = d->units->n_left > 0 ? is_left : NULL,
 	};
-	int r = changes ? open_objects(d, &objects) : -ENOMEM;
+	int r = changes ? deciding_objects(d, &objects) : -ENOMEM;
 
 	for (size_t i = 0; changes && i < d->unit->n; i++)
 		changes[i] = (struct delivery_change){
@@ -347,6 +335,10 @@ static bool is_item(const struct deciding *d, const struct delivery_item *from)
 {
 	const struct unit_file *file = unit_find(d->unit, from->path);
 
+	/* No layer of the session has it. */
+	if (from->how == DELIVERY_AS_IS && d->has_merge && file &&
+	    file->layer + 1 == d->resource->n_layers)
+		return !file->is_gone;
 	/* An index with entries that the user changed is a conflict. */
 	if (from->how == DELIVERY_AS_IS)
 		return file && !file->is_gone &&
@@ -476,6 +468,22 @@ static int add_dirs(struct deciding *d, struct hb_error *err)
 	return 0;
 }
 
+int deciding_add_items(struct deciding *d, struct changes *const *changes,
+		       struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < d->delivery->n; i++)
+		r = add_item(d, &d->delivery->items[i], err);
+	if (r < 0 || d->delivery->verdict == DELIVERY_AS_FILES)
+		return r;
+	r = add_dirs(d, err);
+	return r < 0 ? r
+		     : new_desk_hold(&d->files, d->unit,
+				     changes[d->unit->resource],
+				     &d->lists[d->unit->resource], err);
+}
+
 /*
  * What the merge is going to bring is not written to the work tree.  Nothing
  * that the user has below such a path is removed for it.
@@ -555,6 +563,24 @@ static bool is_files(const struct deciding *d, const struct deliver *deliver,
 	return deliver->mode == DELIVERY_MODE_FILES || !has_record;
 }
 
+/* What is going to be done, and what merge_make() needs to know for it. */
+static int say_merge(struct deciding *d, struct hb_error *err)
+{
+	size_t n = d->delivery->n_commits;
+
+	d->repo->tree = d->tree;
+	d->repo->below = strdup(d->below);
+	if (!d->repo->below ||
+	    asprintf(&d->repo->merged,
+		     "the branch moved meanwhile: %zu commit%s going to be "
+		     "merged, if git can do that",
+		     n, n == 1 ? " is" : "s are") < 0) {
+		d->repo->merged = NULL;
+		return hb_fail(err, -ENOMEM, WORD);
+	}
+	return 0;
+}
+
 static int decide_one(struct deciding *d, const struct deliver *deliver,
 		      struct changes *const *changes, struct hb_error *err)
 {
@@ -580,19 +606,19 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return 0;
 	if (r < 0)
 		return hb_fail(err, r, WORD);
-	r = ask(d, deliver, kept, err);
+	r = deciding_ask(d, deliver, kept, err);
 	if (r < 0)
 		return r;
 	if (d->delivery->verdict == DELIVERY_REFUSED)
 		return refuse(d->delivery, err);
-	for (size_t i = 0; r >= 0 && i < d->delivery->n; i++)
-		r = add_item(d, &d->delivery->items[i], err);
-	if (r >= 0 && d->delivery->verdict != DELIVERY_AS_FILES)
-		r = add_dirs(d, err);
-	if (r >= 0 && d->delivery->verdict != DELIVERY_AS_FILES)
-		r = new_desk_hold(&d->files, d->unit,
-				  changes[d->unit->resource],
-				  &d->lists[d->unit->resource], err);
+	if (deliver->mode == DELIVERY_MODE_MERGE && d->delivery->can_merge &&
+	    d->below) {
+		if (deliver->merge)
+			return merging_deliver(d, deliver, kept, changes, err);
+		r = say_merge(d, err);
+	}
+	if (r >= 0)
+		r = deciding_add_items(d, changes, err);
 	return r < 0 ? r : hold_tree(d, changes, err);
 }
 
@@ -740,54 +766,4 @@ void deliver_attach(struct deliver *deliver, struct txn *txn)
 	deliver->publishing_ctx = txn->publishing_ctx;
 	txn->publishing = publish;
 	txn->publishing_ctx = deliver;
-}
-
-static const char *const verdicts[] = {
-	[DELIVERY_NOTHING] = "nothing",	 [DELIVERY_FORWARD] = "forward",
-	[DELIVERY_TO_BRANCH] = "branch", [DELIVERY_WAITS] = "waits",
-	[DELIVERY_REFUSED] = "refused",	 [DELIVERY_AS_FILES] = "files",
-};
-
-static int tell_one(const struct deliver_repo *repo, struct hb_delivery *ret)
-{
-	const struct delivery *d = &repo->delivery;
-	const char *instead =
-		repo->why_refused ? repo->why_refused : repo->why_files;
-	auto_buf struct buf text = BUF_INIT((size_t)1 << 16);
-	char *whole = NULL;
-
-	if (instead)
-		(void)buf_add_str(&text, instead);
-	for (size_t i = 0; !instead && i < d->n_words; i++)
-		(void)buf_add_fmt(&text, "%s%s", i > 0 ? "; " : "",
-				  d->words[i]);
-	if (text.error || (text.len > 0 && buf_take(&text, &whole, NULL) < 0))
-		return -ENOMEM;
-	*ret = (struct hb_delivery){
-		.resource = repo->resource,
-		.path = strdup(repo->prefix),
-		.verdict = verdicts[d->verdict],
-		.branch = d->branch ? strdup(d->branch) : NULL,
-		.n_commits = d->n_commits,
-		.text = whole,
-		.fix = d->fix ? strdup(d->fix) : NULL,
-	};
-	return ret->path && (!d->branch || ret->branch) && (!d->fix || ret->fix)
-		       ? 0
-		       : -ENOMEM;
-}
-
-int deliver_tell(const struct deliver *deliver)
-{
-	struct hb_session *s = deliver->session;
-	int r = 0;
-
-	session_drop_deliveries(s);
-	for (size_t i = 0; r == 0 && i < deliver->n; i++) {
-		if (grow(s->deliveries, s->n_deliveries) < 0)
-			return -ENOMEM;
-		r = tell_one(&deliver->repos[i],
-			     &s->deliveries[s->n_deliveries++]);
-	}
-	return r;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct hb_session;
+struct merge;
 
 /* What a commit is going to do with one repository. */
 struct deliver_repo {
@@ -23,6 +24,10 @@ struct deliver_repo {
 	const char *why_files;
 	char *why_refused;
 	struct placed_index index;
+	char *merged; /* its commits are merged, or are going to be */
+	/* Of the latter: the resource of the work tree, and its path there. */
+	size_t tree;
+	char *below;
 };
 
 /* A commit's deliveries; they begin with session, asked and is_ahead. */
@@ -31,6 +36,8 @@ struct deliver {
 	enum hb_git_mode asked;
 	/* The words are about a commit to come: all repositories are told. */
 	bool is_ahead;
+	/* HB_GIT_MERGE: what was merged; NULL: it is only told. */
+	struct merge *merge;
 	enum delivery_mode mode; /* of deliver_decide() */
 	struct deliver_repo *repos;
 	size_t n;

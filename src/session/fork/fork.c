@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/fork.h"
+#include "session/fork/fork.h"
 
 #include "base/auto.h"
 #include "base/error.h"
@@ -230,4 +230,25 @@ int session_fork_for_check(struct hb_session *s, const char *name,
 			   struct hb_error *err)
 {
 	return fork_session(s, name, NULL, true, err);
+}
+
+int session_make_aside(struct hb_session *s, const char *name,
+		       struct hb_error *err)
+{
+	const struct hb_create_options asked = { .trusts_trials = true,
+						 .is_quiet = true };
+	auto_record struct session_record record = { 0 };
+	int r;
+
+	r = session_needs_lock(s, err);
+	if (r >= 0)
+		r = session_check_new(s->store, name, err);
+	if (r >= 0)
+		r = copy_record(&s->record, name, &record, err);
+	if (r < 0)
+		return r;
+	record.family[0] = '\0';
+	record.has_lost = false;
+	memcpy(record.checks, s->record.id, sizeof(record.checks));
+	return session_make(s->store, &record, NULL, &asked, NULL, err);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_REVIEW_GIT_DECIDING_H
+#define HB_REVIEW_GIT_DECIDING_H
+
+#include "review/git/base_files.h"
+#include "review/git/deliveries.h"
+#include "review/git/units.h"
+
+#include <limits.h>
+
+struct changes;
+struct delivered;
+struct objectstore;
+
+/* One repository while it is decided about; private to review/git. */
+struct deciding {
+	const struct hb_session *session;
+	const struct resource *resource;
+	const struct units *units;
+	const struct unit *unit;
+	struct base_files files;
+	/* The work tree: its resource, and its path in that. */
+	size_t tree;
+	char *below; /* "" or "sub/"; NULL: it is not known */
+	char desk[NAME_MAX + sizeof("worktrees/")];
+	struct deliver_repo *repo;
+	struct delivery *delivery; /* of that */
+	struct delivered *lists;
+	/*
+	 * The last layer of `resource` is that of a merge.  It was made from
+	 * the base's index, which so is the one of T0 as well.
+	 */
+	bool has_merge;
+};
+
+/* Asks delivery_decide(). */
+int deciding_ask(struct deciding *d, const struct deliver *deliver,
+		 const struct kept_refs *kept, struct hb_error *err);
+
+/* Adds what was decided to the lists, but for the work tree. */
+int deciding_add_items(struct deciding *d, struct changes *const *changes,
+		       struct hb_error *err);
+
+/* All objects that the session's layers and the base have. */
+int deciding_objects(const struct deciding *d,
+		     struct objectstore **ret_objects);
+
+/* The largest file that a commit makes. */
+#define DELIVERED_MAX ((size_t)64 << 20)
+
+#endif

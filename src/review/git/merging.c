@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "review/git/merging.h"
+
+#include "base/auto.h"
+#include "base/error.h"
+#include "base/grow.h"
+#include "base/quote.h"
+#include "changes/git/delivered.h"
+#include "git/delivery/commit_tree.h"
+#include "git/delivery/values.h"
+#include "git/objectstore.h"
+#include "git/treediff.h"
+#include "review/git/deciding.h"
+#include "review/git/merge.h"
+#include "review/git/merging_tree.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD	  "cannot deliver a merge"
+#define PATHS_MAX ((uint64_t)1000000)
+
+/*
+ * The decision is made once more, about another session.  It has the files of
+ * ours, and over them the few files of the git directory that a merge writes.
+ * Its branch contains the user's, so it is moved forward.
+ */
+
+/* Both units; strings are borrowed from them. */
+struct both {
+	struct unit unit;
+	struct resource resource;
+};
+
+static bool begins_with(const char *path, const char *with)
+{
+	return strncmp(path, with, strlen(with)) == 0;
+}
+
+static bool is_object(const char *path)
+{
+	return begins_with(path, "objects/");
+}
+
+/* The file of the workspace's own desk, by its name in that. */
+static bool is_of_desk(const struct deciding *d, const char *path,
+		       const char *name)
+{
+	size_t n = strlen(d->desk);
+
+	if (n > 0 && (!begins_with(path, d->desk) || path[n++] != '/'))
+		return false;
+	return strcmp(path + n, name) == 0;
+}
+
+/* The user's HEAD stays, and the index is that of the merge. */
+static bool is_left_behind(const struct deciding *d, const char *path)
+{
+	return is_of_desk(d, path, "HEAD") || is_of_desk(d, path, "index") ||
+	       is_of_desk(d, path, "logs/HEAD");
+}
+
+/* What a merge writes; the branch of the script is none of it. */
+static bool is_of_merge(const struct deciding *d, const struct merge_repo *repo,
+			const char *path)
+{
+	static const char *const above[] = { "refs/heads/",
+					     "logs/refs/heads/" };
+
+	for (size_t i = 0; i < 2; i++)
+		if (begins_with(path, above[i]))
+			return strcmp(path + strlen(above[i]), repo->branch) !=
+			       0;
+	return is_object(path) || is_left_behind(d, path) ||
+	       is_of_desk(d, path, "ORIG_HEAD");
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct unit_file *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int lay_units(struct both *both, const struct deciding *d,
+		     const struct merge_repo *repo, const struct unit *merged)
+{
+	size_t top = d->resource->n_layers;
+	struct unit *u = &both->unit;
+
+	*u = *d->unit;
+	u->n = 0;
+	u->files = calloc(d->unit->n + merged->n + 1, sizeof(*u->files));
+	if (!u->files)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->unit->n; i++) {
+		const struct unit_file *f = &d->unit->files[i];
+		bool is_merged = unit_find(merged, f->path) &&
+				 is_of_merge(d, repo, f->path);
+
+		if (is_object(f->path) ||
+		    (!is_left_behind(d, f->path) && !is_merged))
+			u->files[u->n++] = *f;
+	}
+	for (size_t i = 0; i < merged->n; i++) {
+		const struct unit_file *f = &merged->files[i];
+
+		if (!is_of_merge(d, repo, f->path) ||
+		    (is_object(f->path) && unit_find(d->unit, f->path)))
+			continue;
+		u->files[u->n] = *f;
+		u->files[u->n++].layer = top;
+	}
+	qsort(u->files, u->n, sizeof(*u->files), by_path);
+	return 0;
+}
+
+static int lay_layers(struct both *both, const struct deciding *d,
+		      const struct resource *merged)
+{
+	size_t n = d->resource->n_layers;
+
+	both->resource = *d->resource;
+	both->resource.layers = calloc(n + 1, sizeof(int));
+	if (!both->resource.layers)
+		return -ENOMEM;
+	memcpy(both->resource.layers, d->resource->layers, n * sizeof(int));
+	both->resource.layers[n] = merged->upper;
+	both->resource.n_layers = n + 1;
+	return 0;
+}
+
+static int changed_meanwhile(struct hb_error *err)
+{
+	hb_fix(err, "the same command once more");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "the repository was changed while the merge was made");
+}
+
+/* Files of ours that the merge leaves without a meaning. */
+static int settle_left(const struct deciding *d, const struct unit *both,
+		       struct hb_error *err)
+{
+	for (size_t i = 0; i < d->unit->n; i++) {
+		const struct unit_file *f = &d->unit->files[i];
+		struct delivered_item *item;
+
+		if (unit_find(both, f->path))
+			continue;
+		item = delivered_add(&d->lists[d->unit->resource], f->whole,
+				     DELIVERED_SETTLED);
+		if (!item)
+			return hb_fail(err, -ENOMEM, WORD);
+		item->turn = begins_with(f->path, "logs/") ||
+					     strstr(f->path, "/logs/")
+				     ? TURN_LOGS
+				     : TURN_REFS;
+	}
+	return 0;
+}
+
+static int add_path(void *ctx, const struct treediff_change *change)
+{
+	struct merged_paths *paths = ctx;
+
+	if (grow(paths->list, paths->n) < 0)
+		return -ENOMEM;
+	paths->list[paths->n] = strdup(change->path);
+	return paths->list[paths->n++] ? 0 : -ENOMEM;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The paths that the merge changes in the user's commit. */
+static int find_paths(struct objectstore *objects,
+		      const struct merge_repo *repo, struct merged_paths *ret)
+{
+	struct treediff diff = { .read = treediff_read,
+				 .ctx = objects,
+				 .n_paths = PATHS_MAX,
+				 .n_trees = PATHS_MAX };
+	struct git_id tree, old, parent;
+	int r = commit_tree_parent(objects, repo->result.hex, &tree, &parent);
+
+	if (r >= 0)
+		r = commit_tree(objects, parent.hex, &old);
+	if (r >= 0)
+		r = treediff_run(&diff, &old, &tree, add_path, ret);
+	if (r >= 0 && ret->n > 0)
+		qsort(ret->list, ret->n, sizeof(*ret->list), by_name);
+	return r;
+}
+
+/* Some reference moves to the merge, which contains the session's commits. */
+static bool is_result(const struct delivery *delivery,
+		      struct objectstore *objects,
+		      const struct merge_repo *repo)
+{
+	if (delivery->verdict != DELIVERY_FORWARD ||
+	    values_is_ancestor(objects, repo->tip.hex, repo->result.hex) <= 0)
+		return false;
+	for (size_t i = 0; i < delivery->n; i++)
+		if (delivery->items[i].is_ref &&
+		    strcmp(delivery->items[i].new, repo->result.hex) == 0)
+			return true;
+	return false;
+}
+
+static int say(struct deciding *d, const struct merge_repo *repo, size_t n)
+{
+	d->delivery->n_commits = n;
+	if (asprintf(&d->repo->merged, "%zu commit%s merged in %.12s", n,
+		     n == 1 ? " is" : "s are", repo->result.hex) >= 0)
+		return 0;
+	d->repo->merged = NULL;
+	return -ENOMEM;
+}
+
+static int deliver_both(struct deciding *d, const struct delivery *before,
+			struct merge *merge, struct both *both,
+			const struct merge_repo *repo,
+			const struct kept_refs *kept,
+			struct changes *const *changes, struct hb_error *err)
+{
+	const struct deliver forward = { .mode = DELIVERY_MODE_FF };
+	struct deciding m = *d;
+	struct objectstore *objects = NULL;
+	struct merging_tree tree = {
+		.d = d, .merge = merge, .repo = repo, .before = before
+	};
+	int r;
+
+	m.resource = &both->resource;
+	m.unit = &both->unit;
+	m.has_merge = true;
+	r = deciding_ask(&m, &forward, kept, err);
+	if (r < 0)
+		return r;
+	r = deciding_objects(&m, &objects);
+	if (r >= 0 && !is_result(d->delivery, objects, repo))
+		r = changed_meanwhile(err);
+	else if (r >= 0)
+		r = find_paths(objects, repo, &tree.paths);
+	if (r < 0 && err->code == 0)
+		(void)hb_fail(err, r, WORD);
+	if (r >= 0)
+		r = deciding_add_items(&m, changes, err);
+	if (r >= 0)
+		r = settle_left(d, &both->unit, err);
+	tree.objects = objects;
+	if (r >= 0)
+		r = merging_tree_add(&tree, changes, err);
+	merging_tree_done(&tree);
+	objectstore_free(objects);
+	return r;
+}
+
+static const struct unit *find_unit(const struct units *units, size_t resource,
+				    const char *prefix)
+{
+	for (size_t i = 0; i < units->n; i++)
+		if (units->list[i].resource == resource &&
+		    strcmp(units->list[i].prefix, prefix) == 0)
+			return &units->list[i];
+	return NULL;
+}
+
+int merging_deliver(struct deciding *d, const struct deliver *deliver,
+		    const struct kept_refs *kept,
+		    struct changes *const *changes, struct hb_error *err)
+{
+	struct merge *merge = deliver->merge;
+	size_t resource = d->unit->resource;
+	const struct merge_repo *repo =
+		merge_find(merge, resource, d->unit->prefix);
+	const struct unit *merged =
+		find_unit(&merge->units, resource, d->unit->prefix);
+	auto_delivery struct delivery before = *d->delivery;
+	struct both both = { 0 };
+	int r;
+
+	*d->delivery = (struct delivery){ 0 };
+	/* It was forward, or had other commits, when the merge was made. */
+	if (!repo || !merged || !git_id_is_same(&repo->tip, &before.tip))
+		return changed_meanwhile(err);
+	r = lay_units(&both, d, repo, merged);
+	if (r >= 0)
+		r = lay_layers(&both, d, &merge->aside->resources[resource]);
+	if (r < 0)
+		(void)hb_fail(err, r, WORD);
+	if (r >= 0)
+		r = deliver_both(d, &before, merge, &both, repo, kept, changes,
+				 err);
+	if (r >= 0)
+		r = say(d, repo, before.n_commits);
+	free(both.unit.files);
+	free(both.resource.layers);
+	return r;
+}
