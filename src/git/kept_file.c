@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/siphash.h"
 #include "git/gitrefs.h"
+#include "git/kept/kept_placed.h"
 #include "git/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -36,14 +37,22 @@ static void name_of(const char *path, uint64_t id, char ret[NAME_SIZE])
 			       id);
 }
 
-/* What is behind the hash: "", "-ID", or the rest of a name; NULL: no record.
+/*
+ * What is behind the hash: "", "-ID", or the rest of a name; NULL: no record.
+ * Copies of indexes by number have names of the same form, and the same fate.
  */
 static const char *behind_hash(const char *name)
 {
-	return strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
-			       strlen(name) >= strlen(PREFIX) + HASH
-		       ? name + strlen(PREFIX) + HASH
-		       : NULL;
+	static const char *const prefixes[] = { PREFIX, KEPT_PLACED_PREFIX };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (strncmp(name, prefixes[i], n) == 0 &&
+		    strlen(name) >= n + HASH)
+			return name + n + HASH;
+	}
+	return NULL;
 }
 
 bool kept_refs_is_file(const char *name)
@@ -72,9 +81,9 @@ int kept_refs_load(int dir, const char *path, uint64_t id,
 static int put(int dir, const char *temporary, const char *name,
 	       const struct buf *text, bool is_durable)
 {
-	auto_fd int fd = sys_openat(dir, temporary,
-				    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
-				    0600);
+	auto_fd int fd =
+		sys_openat(dir, temporary,
+			   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
 	int r = fd < 0 ? fd : sys_write_all(fd, text->data, text->len);
 
 	if (r >= 0 && is_durable)
@@ -169,7 +178,7 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 {
 	const struct settling *s = ctx;
 	const char *rest = behind_hash(visit->name);
-	char first[NAME_SIZE];
+	char first[sizeof(KEPT_PLACED_PREFIX) + NAME_SIZE];
 	uint64_t id;
 	int r;
 

@@ -36,7 +36,7 @@ static void name_of(const char *path, char *ret)
 
 /* A copy that is not whole has no name; of `data`, or without it of `from`. */
 static int put(int from, const void *data, uint64_t size, int dir,
-	       const char *name)
+	       const char *name, bool is_durable)
 {
 	char temporary[NAME_SIZE + sizeof(SUFFIX)];
 	auto_fd int to = -1;
@@ -49,6 +49,8 @@ static int put(int from, const void *data, uint64_t size, int dir,
 		return to;
 	r = data ? sys_write_all(to, data, (size_t)size)
 		 : carry_bytes(from, to, size);
+	if (r >= 0 && is_durable)
+		r = sys_fsync(to);
 	if (r >= 0)
 		r = sys_renameat(dir, temporary, dir, name);
 	if (r < 0)
@@ -56,12 +58,20 @@ static int put(int from, const void *data, uint64_t size, int dir,
 	return r;
 }
 
+int kept_index_put_copy(int dir, const char *hash, int from, uint64_t size)
+{
+	char name[NAME_SIZE];
+
+	(void)snprintf(name, sizeof(name), PREFIX "%.16s", hash);
+	return put(from, NULL, size, dir, name, true);
+}
+
 int kept_index_put(int dir, const char *path, const void *data, size_t size)
 {
 	char name[NAME_SIZE];
 
 	name_of(path, name);
-	return put(-1, data, size, dir, name);
+	return put(-1, data, size, dir, name, true);
 }
 
 static void take(const struct kept_request *q, const char *path)
@@ -78,7 +88,7 @@ static void take(const struct kept_request *q, const char *path)
 	       q->is_ours(q->ctx, path, before.ino, before.ctime))))
 		return;
 	name_of(path, name);
-	if (put(fd, NULL, size, q->dir, name) < 0)
+	if (put(fd, NULL, size, q->dir, name, false) < 0)
 		return;
 	if (sys_attr_at(fd, "", &after) < 0 ||
 	    !time_is_same(before.ctime, after.ctime))
@@ -152,7 +162,7 @@ static int share_one(void *ctx, const struct tree_visit *visit,
 		return TREE_SKIP;
 	fd = access_open_regular(visit->dir, visit->name, &size);
 	if (fd >= 0)
-		(void)put(fd, NULL, size, *to, visit->name);
+		(void)put(fd, NULL, size, *to, visit->name, false);
 	return TREE_SKIP;
 }
 

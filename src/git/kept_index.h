@@ -42,6 +42,9 @@ void kept_index_take(const struct kept_request *request);
  */
 int kept_index_put(int dir, const char *path, const void *data, size_t size);
 
+/* The same of an open file, by the hash of the path (kept/kept_placed.h). */
+int kept_index_put_copy(int dir, const char *hash, int from, uint64_t size);
+
 /* For a session that begins where another is; records of references too. */
 void kept_index_share(int from, int to);
 

@@ -252,6 +252,8 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 		indexes_keep(s);
 	if (r >= 0 && result->n_operations > 0)
 		placed_index_keep(deliver);
+	if (r >= 0 && result->n_operations > 0)
+		indexes_confirm(s, deliver->n > 0);
 	return r;
 }
 
@@ -501,6 +503,7 @@ static int reverse(struct hb_session *s,
 		say_unrecorded(s, &local);
 	else
 		indexes_keep(s);
+	indexes_restore(s);
 	session_close_resources(s);
 	if (is_complete)
 		session_note_alike(s, false);

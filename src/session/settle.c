@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "session/alike_notes.h"
 #include "session/freeze.h"
+#include "session/git/indexes.h"
 #include "session/interruption.h"
 #include "session/on_disk.h"
 #include "session/open.h"
@@ -329,6 +330,8 @@ int session_settle_journal(struct hb_session *s, bool back,
 		       s->record.name, s->record.name);
 	if (r >= 0)
 		r = session_remembered(s, false, err);
+	if (r >= 0 && *ret_what != RECOVERED_NOTHING)
+		indexes_restore(s);
 	/* The upper may be another one now. */
 	session_close_resources(s);
 	if (r < 0)

@@ -125,6 +125,15 @@ in_box "echo 2 >>d/f; git $id commit -qam two"
 check 'a directory in the place of a file is no conflict with a branch' hb commit -y --no-gate @s
 is 'the directory of the user stays' "$(cat "$project/d/f/in")" mine
 
+# Entries that the user staged are there after undo and another commit.
+new_repository
+in_box "$two"
+(cd "$project" && echo u >u && git add u)
+hb commit -y --no-gate @s >/dev/null 2>&1
+check 'undo beside a staged file' hb undo @s
+check 'a commit after undo beside a staged file' hb commit -y --no-gate @s
+is 'the staged file is the only change' "$(git_in status --porcelain)" 'A  u'
+
 # The repository waits, and so does a worktree of it: half of one is damage.
 new_repository
 in_box 'git worktree add -q -b side tree; echo s >>f; git add f'

@@ -54,21 +54,6 @@ class Repository(power.Session):
             lines = set(gitsnap.digest(self.base)) ^ set(self.new)
             raise AssertionError("neither old nor new: " + "; ".join(sorted(lines))) from None
 
-    def check(self, command, claimed):
-        """Of an undo, up to the tree and what is pending."""
-        if command != "undo":
-            return super().check(command, claimed)
-        self.must("recover", "@s")
-        now = self.now()
-        if claimed and now != "old":
-            raise AssertionError("it was said to be undone, and is not")
-        if now == "old" and self.pending() != self.hash:
-            raise AssertionError("the pending changes are others")
-        return now
-
-    def check_next(self):
-        """Only commit is tried again: see check()."""
-
     def pending(self):
         found = json.loads(self.must("status", "--json", "@s"))
         refs = sorted((row["ref"], row.get("old"), row.get("new")) for row in found.get("git", ()))

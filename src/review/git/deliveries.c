@@ -16,6 +16,7 @@
 #include "review/git/merging.h"
 #include "review/git/new_desk.h"
 #include "review/git/units.h"
+#include "session/git/indexes.h"
 #include "session/git/kept_values.h"
 #include "session/session.h"
 #include "sys/attr.h"
@@ -179,7 +180,7 @@ static int open_kept_index(const struct deciding *d, uint64_t *ret_size)
 		return -ENOENT;
 	if (path_in(d->unit, name, &path) < 0)
 		return -ENOMEM;
-	return kept_index_open(d->resource->dir, path, ret_size);
+	return indexes_open(d->session, d->unit->resource, path, ret_size);
 }
 
 int deciding_ask(struct deciding *d, const struct deliver *deliver,
@@ -753,6 +754,12 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 
 		if (r < 0)
 			return hb_fail(err, r, "cannot keep the references");
+		if (repo->index.path)
+			r = indexes_place(deliver->session, repo->resource,
+					  repo->index.path, id,
+					  repo->index.data, repo->index.size);
+		if (r < 0)
+			return hb_fail(err, r, "cannot keep the index");
 	}
 	return deliver->publishing
 		       ? deliver->publishing(deliver->publishing_ctx, id,
