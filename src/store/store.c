@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "base/time.h"
 #include "host/look.h"
+#include "store/projects.h"
 #include "store/record.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
@@ -24,6 +25,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,14 +419,16 @@ static bool has_resource_at(const struct session_record *record,
 }
 
 /* The session used last of those that have the working directory in them. */
-static int resolve_latest(const struct hb_store *store, char *const *names,
-			  size_t n, const char **ret, struct hb_error *err)
+static int resolve_latest(const struct hb_store *store, char *ret_name,
+			  size_t size, struct hb_error *err)
 {
-	const char *found = NULL;
-	char cwd[PATH_MAX];
+	char cwd[PATH_MAX], **names = NULL;
 	struct timespec latest = { .tv_sec = -1 };
+	size_t n = 0, found = 0;
 	int r = look_cwd(cwd, err);
 
+	if (r >= 0)
+		r = projects_find(store, cwd, SIZE_MAX, &names, &n, err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
@@ -436,16 +440,16 @@ static int resolve_latest(const struct hb_store *store, char *const *names,
 		    !has_resource_at(&record, cwd))
 			continue;
 		latest = record.used;
-		found = names[i];
+		found = i + 1;
 	}
-	if (!found) {
-		hb_fix(err,
-		       "run something here: holdback COMMAND; or holdback ls");
-		return hb_fail(err, -HB_E_NO_SESSION,
-			       "no session has this directory in it");
-	}
-	*ret = found;
-	return 0;
+	if (found > 0)
+		(void)snprintf(ret_name, size, "%s", names[found - 1]);
+	store_free_names(names, n);
+	if (found > 0)
+		return 0;
+	hb_fix(err, "run something here: holdback COMMAND; or holdback ls");
+	return hb_fail(err, -HB_E_NO_SESSION,
+		       "no session has this directory in it");
 }
 
 int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
@@ -457,24 +461,20 @@ int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
 	size_t n = 0;
 	int r;
 
-	if (word && word[0] != '\0') {
-		r = record_check_name("session", word, err);
-		if (r < 0)
-			return r;
-		/* The whole name wins, and is what programs use. */
-		if (store->sessions >= 0 &&
-		    sys_faccessat(store->sessions, word, F_OK) >= 0) {
-			(void)snprintf(ret_name, size, "%s", word);
-			return 0;
-		}
-	}
-	r = store_names(store, &names, &n, err);
+	if (!word || word[0] == '\0')
+		return resolve_latest(store, ret_name, size, err);
+	r = record_check_name("session", word, err);
 	if (r < 0)
 		return r;
-	if (word && word[0] != '\0')
+	/* The whole name wins, and is what programs use. */
+	if (store->sessions >= 0 &&
+	    sys_faccessat(store->sessions, word, F_OK) >= 0) {
+		(void)snprintf(ret_name, size, "%s", word);
+		return 0;
+	}
+	r = store_names(store, &names, &n, err);
+	if (r >= 0)
 		r = resolve_prefix(names, n, word, &name, err);
-	else
-		r = resolve_latest(store, names, n, &name, err);
 	if (r >= 0)
 		(void)snprintf(ret_name, size, "%s", name);
 	store_free_names(names, n);

@@ -49,9 +49,9 @@ class World:
         match = re.search(r"session (\S+)( and others have| has) changes here", said)
         return match[1] if match else None
 
-    def calls(self, where="p"):
+    def calls(self, *words):
         log = self.top + "/calls"
-        self.call("true", where=where, before=["strace", "-f", "-qq", "-e", "signal=none", "-o", log])
+        self.call(*words, before=["strace", "-f", "-qq", "-e", "signal=none", "-o", log])
         with open(log, encoding="utf-8", errors="replace") as file:
             return sum("(" in line and "resumed>" not in line for line in file)
 
@@ -168,22 +168,36 @@ def killed(world):
         raise AssertionError(f"only {visited} calls were visited")
 
 
-def calls(world):
-    """The start of a run takes no more calls where other directories have many sessions."""
+def grows(world, *commands):
+    """Compares the calls of commands before and after other directories have many sessions."""
     os.mkdir(world.top + "/others")
-    world.calls()
-    before = world.calls()
+    for words in commands:
+        world.calls(*words)
+    before = [world.calls(*words) for words in commands]
     for number in range(ELSEWHERE):
         os.mkdir(f"{world.top}/others/{number}")
         world.call("create", f"s{number}", "--cow", f"../others/{number}")
-    after = world.calls()
-    if after > before + CALLS_MORE:
-        raise AssertionError(f"{before} calls, and {after} with {ELSEWHERE} sessions elsewhere")
+    for words, was in zip(commands, before):
+        now = world.calls(*words)
+        if now > was + CALLS_MORE:
+            raise AssertionError(f"{words}: {was} calls, and {now} with {ELSEWHERE} sessions elsewhere")
+
+
+def calls(world):
+    """The start of a run takes no more calls where other directories have many sessions."""
+    grows(world, ["true"])
+
+
+def calls_without_name(world):
+    """A command that names no session reads no record of another directory."""
+    world.pending()
+    grows(world, ["status"], ["exec", "--", "true"])
 
 
 def main():
     count = failed = 0
-    for test in (noted, below, another_boot, earlier_version, no_notes, same_name, killed, calls):
+    for test in (noted, below, another_boot, earlier_version, no_notes, same_name, killed, calls,
+                 calls_without_name):  # fmt: skip
         world = World()
         count += 1
         try:
