@@ -4,13 +4,16 @@
 #include "base/quote.h"
 #include "base/report.h"
 #include "holdback/holdback.h"
+#include "plan/settings.h"
 #include "plan/view_place.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +93,29 @@ static void tell_state(const struct run *run)
 	}
 }
 
+/* workspace.h leaves it out: the agent finds none, and can make none. */
+static void tell_closed_state(const struct run *run)
+{
+	const struct settings *s = &run->settings;
+	char path[PATH_MAX], shown[QUOTE_SHOWN];
+	struct stat st;
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		if (s->items[i].key != KEY_STATE ||
+		    entries_path(run, &s->items[i], s->items[i].value, path,
+				 NULL) < 0 ||
+		    sys_fstatat(AT_FDCWD, path, &st, 0) < 0 ||
+		    !S_ISDIR(st.st_mode) ||
+		    sys_faccessat(AT_FDCWD, path, R_OK | X_OK) != -EACCES)
+			continue;
+		report_text(
+			run->listener, HB_REPORT_SAID,
+			"'%s' belongs to user %u, and you may not read it: the agent runs without its state, and none is kept; chown or chmod it",
+			quote_shown(path, shown, sizeof(shown)),
+			(unsigned)st.st_uid);
+	}
+}
+
 static void tell_sudo(const struct run *run)
 {
 	const char *user = hb_sudo_user(run->options->envp);
@@ -114,5 +140,6 @@ void mistakes_tell(const struct run *run, bool is_kept)
 	}
 	tell_owner(run);
 	tell_state(run);
+	tell_closed_state(run);
 	tell_store(run);
 }

@@ -118,6 +118,9 @@ void session_say_inside(const struct hb_store *store,
 {
 	char path[PATH_MAX], shown[QUOTE_SHOWN];
 
+	/* In a box all of this is a change that its own session holds. */
+	if (store->envp && hb_is_inside(store->envp))
+		return;
 	for (size_t i = 0; i < record->n_resources; i++) {
 		if (!berth_is_inside(&record->resources[i]) ||
 		    berth_path_itself(record, i, path, sizeof(path), NULL) < 0)

@@ -105,7 +105,8 @@ HOME=$work/none prints 'a HOME that does not exist is not needed if nothing is k
 says 'a near miss of a command' 127 \
 	"holdback: there is no program 'docter' in PATH${nl}fix: did you mean 'holdback doctor'?" \
 	"$HB_BIN" docter
-for word in list:ls audit:log apply:commit discard:rollback review:status; do
+for word in list:ls audit:log apply:commit discard:rollback review:status \
+	'sign:commit --sign'; do
 	says "a word of other programs, ${word%:*}, is pointed to ${word#*:}" 127 \
 		"holdback: there is no program '${word%:*}' in PATH${nl}fix: did you mean 'holdback ${word#*:}'?" \
 		env PATH=/nowhere "$HB_BIN" "${word%:*}"

@@ -20,6 +20,19 @@ unlike 'a store elsewhere is not said' "$("$HB_BIN" run -- true 2>&1)" '*the ses
 is 'a quiet run does not say it' "$(XDG_STATE_HOME=$work/p/.state "$HB_BIN" run -q -- true 2>&1)" ''
 rm -rf .state
 
+# State of an agent that cannot be read, as after a run of the agent by sudo.
+if [ "$HB_MODE" = user ]; then
+	mkdir -p "$work/home/.claude" && chmod 0 "$work/home/.claude"
+	closed() {
+		HOME=$work/home "$HB_BIN" run --profile claude -- echo ran 2>&1
+	}
+	like 'a state directory that the user may not read is said, and the agent runs' "$(closed)" \
+		"*'$work/home/.claude' belongs to user $(id -u), and you may not read it: *chown or chmod it*ran*"
+	chmod 700 "$work/home/.claude"
+	unlike 'a state directory that can be read is not said' "$(closed)" '*may not read it*'
+	rm -r "${work:?}/home"
+fi
+
 # A project that cannot be committed to.
 if [ "$HB_MODE" = user ]; then
 	mkdir fixed && cd fixed && git init -q . && chmod 555 .
@@ -55,8 +68,9 @@ fi
 
 # A sandbox in a sandbox.
 inner=$(dirname "$(dirname "$HB_BIN")")
-like 'a run inside a run has the way out' \
-	"$("$HB_BIN" run --ro "$inner" --ro "$HB_LIBEXEC" -- "$HB_BIN" run -- true 2>&1)" \
+out=$("$HB_BIN" run --ro "$inner" --ro "$HB_LIBEXEC" -- "$HB_BIN" run -- true 2>&1)
+unlike 'a run inside a run tells no place of changes that there will not be' "$out" '*pending changes are kept*'
+like 'a run inside a run has the way out' "$out" \
 	'*fix: *the sandbox around it holds already: AGENT_SANDBOX=off, or --allow-nested for the outer one*'
 is 'the way out works' "$("$HB_BIN" run --ephemeral -q --ro "$inner" --ro "$HB_LIBEXEC" -- \
 	env AGENT_SANDBOX=off "$HB_BIN" run -q -- echo ran 2>/dev/null)" ran

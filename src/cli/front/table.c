@@ -393,14 +393,23 @@ static const struct command commands[] = {
 /* clang-format on */
 
 static const struct other_word others[] = {
-	{ "list", "ls" },	 { "audit", "log" },
-	{ "show", "diff" },	 { "review", "status" },
-	{ "apply", "commit" },	 { "accept", "commit" },
-	{ "merge", "commit" },	 { "discard", "rollback" },
-	{ "reset", "rollback" }, { "reject", "rollback" },
-	{ "revert", "undo" },	 { "checkpoint", "mark" },
-	{ "rm", "cleanup" },	 { "remove", "cleanup" },
-	{ "delete", "cleanup" }, { "new", "create" },
+	{ "list", "ls" },
+	{ "audit", "log" },
+	{ "show", "diff" },
+	{ "review", "status" },
+	{ "apply", "commit" },
+	{ "accept", "commit" },
+	{ "merge", "commit" },
+	{ "discard", "rollback" },
+	{ "reset", "rollback" },
+	{ "reject", "rollback" },
+	{ "revert", "undo" },
+	{ "checkpoint", "mark" },
+	{ "rm", "cleanup" },
+	{ "remove", "cleanup" },
+	{ "delete", "cleanup" },
+	{ "new", "create" },
+	{ "sign", "commit --sign" },
 	{ NULL, NULL },
 };
 
