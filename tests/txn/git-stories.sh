@@ -96,6 +96,46 @@ is 'the references are those of the session' "$(git_in for-each-ref --format='%(
 	made/x,master,packed,
 is_whole 'deleted and packed references'
 
+# 5. Two sessions, each with a commit of another file.
+new_repository
+hb create t --cow "$project" >/dev/null
+in_box "$two"
+hb exec @t -- sh -c "echo 2 >>g; git $id commit -qam other"
+check 'the first of two sessions arrives' hb commit -y @s
+check 'the second of two sessions arrives' hb commit -y @t
+is 'the first of two sessions is on the branch' "$(subjects master)" two,one,
+is 'the second of two sessions has a branch' "$(subjects holdback/t)" other,one,
+check 'both sessions can be merged' git_in merge -q --no-edit holdback/t
+is 'the merge has the files of both sessions' "$(git_in show HEAD:f HEAD:g | tr '\n' ,)" f,2,g,2,
+is_whole 'two sessions'
+hb cleanup -y @t >/dev/null
+
+# 6. The session's version of a repository wins, and takes no commit away.
+for path in .git .git/index .git/logs/HEAD; do
+	new_repository
+	in_box "$two"
+	(cd "$project" && echo 2 >>g && git commit -qam beside)
+	check "--theirs $path is accepted" hb commit -y --theirs "$path" @s
+	is "--theirs $path leaves the commit of the user on its branch" "$(subjects)" beside,one,
+	like "--theirs $path leaves the commit of the user in the log" "$(git_in reflog)" '*commit: beside*'
+	is "--theirs $path brings the commit of the session" "$(subjects holdback/s)" two,one,
+done
+
+# 7. A linked worktree: the text of a diff, and the commits, but no objects.
+new_repository
+git_in worktree add -q ../tree
+cd "$work/tree" || bail 'no worktree'
+in_tree() {
+	HOME=$work XDG_STATE_HOME=$work/xdg "$HB_BIN" "$@"
+}
+in_tree run -q -s w -- sh -c "$two" >/dev/null 2>&1
+out=$(in_tree diff @w)
+like 'the diff of a worktree has the text of its file' "$out" '*+2*'
+like 'the diff of a worktree tells its commit' "$out" '*tree: 1 commit (* two)*'
+is 'the diff of a worktree has no objects' "$(echo "$out" | grep -c 'objects/\|Binary')" 0
+in_tree cleanup -y @w >/dev/null 2>&1
+cd "$work" || bail 'no directory'
+
 # SHA-256 names objects with more bytes, also in the index.
 new_session 'git init -q -b main --object-format=sha256 . && echo f >f && git add f && git commit -qm one'
 in_box "$two"
