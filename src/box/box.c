@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "box/info.h"
 #include "box/limits.h"
-#include "box/nested.h"
+#include "box/notify/heard.h"
 #include "box/pty.h"
 #include "box/source.h"
 #include "box/stage.h"
@@ -364,7 +364,7 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");
 	box->has_mask = true;
-	box->is_heard = nested_wants(box);
+	box->heard = heard_wants(box);
 	r = terminal_init(&terminal, box, &box->watch, err);
 	signals = r < 0 ? -1 : sys_signalfd(&set);
 	if (r >= 0 && signals < 0)

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "box/notify/notifier.h"
 #include "box/state.h"
 #include "box/tail.h"
 #include "sys/proc.h"
@@ -20,6 +21,12 @@
 
 /* More at once is a mistake of a client. */
 #define GUESTS_MAX 65536
+
+/*
+ * So many at once have a listener.  The others are those of commands whose
+ * clients have died.
+ */
+#define HEARD_GUESTS (NOTIFY_LISTENERS * 3 / 4)
 
 static void set_greeting(struct door *d, const struct box *box, unsigned ns,
 			 size_t tail_size)
@@ -104,6 +111,7 @@ static void greet(struct door *d, int taken)
 
 	if (sys_peer(fd, &peer) < 0 || peer.uid != sys_geteuid())
 		return;
+	d->greeting.is_heard = d->n_guests < HEARD_GUESTS;
 	if (sys_send_record_fds(fd, &d->greeting, sizeof(d->greeting), d->fds,
 				d->n_fds) < 0)
 		return;
@@ -128,12 +136,38 @@ static void tell(const struct door *d, const struct door_guest *g)
 		(void)sys_offer_record(g->fd, &d->news, sizeof(d->news));
 }
 
-int door_hear(struct door *d, size_t guest, struct door_request *ret_request)
+int door_send_listener(int fd, int listener)
+{
+	const struct door_request request = { .magic = DOOR_MAGIC,
+					      .word = DOOR_LISTENER };
+
+	return sys_send_record_fds(fd, &request, sizeof(request), &listener, 1);
+}
+
+/* A record, and the one descriptor that may come with it. */
+static int hear(const struct door_guest *g, struct door_request *ret_request,
+		int *ret_fd)
+{
+	int fds[SYS_RECORD_FDS];
+	size_t n = 0;
+	int r = sys_recv_record_fds(g->fd, ret_request, sizeof(*ret_request),
+				    NULL, fds, &n);
+	bool is_wanted = r > 0 && n == 1 && ret_request->magic == DOOR_MAGIC &&
+			 ret_request->word == DOOR_LISTENER;
+
+	for (size_t i = 0; i < n && !is_wanted; i++)
+		sys_close(fds[i]);
+	*ret_fd = is_wanted ? fds[0] : -1;
+	return r;
+}
+
+int door_hear(struct door *d, size_t guest, struct door_request *ret_request,
+	      int *ret_listener)
 {
 	struct door_guest *g = &d->guests[guest];
 	int r;
 
-	r = sys_recv_record(g->fd, ret_request, sizeof(*ret_request), NULL);
+	r = hear(g, ret_request, ret_listener);
 	if (r == -EAGAIN)
 		return 0;
 	if (r <= 0 || ret_request->magic != DOOR_MAGIC) {

@@ -36,6 +36,7 @@ struct door_greeting {
 	uint32_t has_group_pids; /* as in struct box */
 	struct sys_place root;	 /* what "/" is in the box */
 	pid_t supervisor, init;	 /* as the supervisor sees them */
+	uint32_t is_heard;	 /* there is room for its listener */
 };
 
 /* The descriptors that come with it; namespaces as in box_namespaces. */
@@ -56,6 +57,8 @@ enum door_word {
 	 * DOOR_YOURS tells whose it was.
 	 */
 	DOOR_WHOSE,
+	/* With the listener of a command that joins: box/notify/heard.h. */
+	DOOR_LISTENER,
 };
 
 struct door_request {
@@ -134,8 +137,13 @@ void door_let_in(struct door *d);
 /*
  * The guest has something to say: fills `ret_request` and returns 1; 0 if that
  * was nothing, or he is gone.  Guests behind him may change places.
+ * *ret_listener is for DOOR_LISTENER, and is the caller's then; else -1.
  */
-int door_hear(struct door *d, size_t guest, struct door_request *ret_request);
+int door_hear(struct door *d, size_t guest, struct door_request *ret_request,
+	      int *ret_listener);
+
+/* The guest's side: sends its listener, which stays the caller's. */
+int door_send_listener(int fd, int listener);
 
 /* Answers a DOOR_STATUS; `about` has all but those who joined. */
 void door_answer(struct door *d, size_t guest, struct door_status *about);

@@ -9,6 +9,7 @@
 #include "box/knock.h"
 #include "box/lead.h"
 #include "box/limits.h"
+#include "box/notify/heard.h"
 #include "box/pty.h"
 #include "box/reach.h"
 #include "box/stage.h"
@@ -157,6 +158,11 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 		return r;
 	j->box.pids = limits_pids(&j->plan.limits);
 	j->plan.argv = argv;
+	if (greeting.is_heard)
+		j->box.heard = heard_renames(&j->box);
+	/* It stays open for the command until its listener is sent. */
+	if (j->box.heard)
+		j->box.door = j->box.report = j->door;
 	r = plan_environment(&j->plan, envp, &j->inside, err);
 	if (r >= 0)
 		r = box_identify(&j->box, err);

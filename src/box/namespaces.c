@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "box/notify/heard.h"
 #include "box/state.h"
 #include "sys/file.h"
 #include "sys/sock.h"
@@ -23,7 +24,7 @@ static_assert(BOX_NAMESPACES + 2 <= SYS_RECORD_FDS,
 
 /*
  * The supervisor cannot get at them later: no process looks into an init that
- * is not dumpable.
+ * is not dumpable.  They are for those who join, and for the notifier.
  */
 int step_door(struct box *box, struct hb_error *err)
 {
@@ -32,7 +33,7 @@ int step_door(struct box *box, struct hb_error *err)
 	size_t n = 0;
 	int r = 0;
 
-	if (!has_door(box->plan))
+	if (!has_door(box->plan) && !heard_renames(box))
 		return 0;
 	fds[n++] = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
 	for (size_t i = 0; i < BOX_NAMESPACES; i++)
@@ -49,7 +50,8 @@ int step_door(struct box *box, struct hb_error *err)
 					fds, n);
 	for (size_t i = 0; i < n; i++)
 		fd_closep(&fds[i]);
-	if (r < 0)
+	/* For renames alone it is not worth a failure. */
+	if (r < 0 && has_door(box->plan))
 		return hb_fail(err, r, "cannot hand over the namespaces");
 	return 0;
 }

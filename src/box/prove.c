@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
+#include "box/filter/filter.h"
 #include "box/state.h"
 #include "sys/caps.h"
 #include "sys/file.h"
@@ -47,8 +48,9 @@ static int prove_no_userns(struct box *box, struct hb_error *err)
 	int r = sys_unshare(CLONE_NEWUSER);
 
 	/* The supervisor could not listen: the filter is to do without it. */
-	if (r == -ENOSYS && box->is_heard) {
-		box->is_heard = false;
+	if (r == -ENOSYS && box->heard) {
+		box->is_deaf = box->heard & ~(1U << FILTER_REFUSED);
+		box->heard = 0;
 		r = seccomp_load_plain(box, err);
 		if (r < 0)
 			return r;
@@ -59,6 +61,16 @@ static int prove_no_userns(struct box *box, struct hb_error *err)
 			err, -HB_E_UNSUPPORTED,
 			"creation of new user namespaces was not disabled as requested");
 	return 0;
+}
+
+/* Calls would fail that have to work: box/notify/heard.h. */
+static int prove_hearing(const struct box *box, struct hb_error *err)
+{
+	if (!box->is_deaf)
+		return 0;
+	hb_fix(err, "--rename-directories no");
+	return hb_fail(err, -HB_E_UNSUPPORTED,
+		       "the supervisor does not hear the command's calls");
 }
 
 static bool is_same(const struct sys_place *a, const struct sys_place *b)
@@ -133,6 +145,8 @@ int step_prove(struct box *box, struct hb_error *err)
 
 	if (is_set(box, PLAN_NO_USERNS | PLAN_PROVE_NO_USERNS))
 		r = prove_no_userns(box, err);
+	if (r >= 0)
+		r = prove_hearing(box, err);
 	if (r < 0 || !is_set(box, PLAN_PROVE))
 		return r;
 	r = prove_caps(box, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sys/seccomp.h"
 
+#include "box/door.h"
 #include "box/filter/filter.h"
 #include "box/state.h"
 #include "filter_table.h"
@@ -49,24 +50,30 @@ static int load_default(const struct box *box, struct hb_error *err)
 /*
  * The same with a listener, which goes to the supervisor.  -errno without
  * words: then load_default() has to follow.  It refuses by itself, also on top
- * of the program that this has loaded.
+ * of the program that this has loaded.  Calls that only a listener lets go on
+ * would fail there: the box is deaf.
  */
-static int load_heard(const struct box *box)
+static int load_heard(struct box *box)
 {
 	unsigned variant = find_variant(box);
 	const struct k_sock_fprog *program = &filter_table[variant];
-	const unsigned short *notified = filter_notified[variant];
+	const struct filter_place *place = filter_notified[variant];
 	struct k_sock_filter code[FILTER_LONGEST];
 	int fd, r;
 
 	memcpy(code, program->filter, program->len * sizeof(*code));
-	for (size_t i = 0; i < FILTER_NOTIFIED_MAX && notified[i] > 0; i++)
-		code[notified[i]].k = K_SECCOMP_RET_USER_NOTIF;
+	for (; place->class < FILTER_CLASSES; place++)
+		if (box->heard & 1U << place->class)
+			code[place->at].k = place->class == FILTER_REFUSED
+						    ? K_SECCOMP_RET_USER_NOTIF
+						    : (uint32_t)place->nr;
 	fd = sys_seccomp_load_notifying(code, program->len);
 	if (fd < 0)
 		return fd;
-	r = message_send_fd(box->report, MESSAGE_LISTENER, fd);
+	r = box->door >= 0 ? door_send_listener(box->door, fd)
+			   : message_send_fd(box->report, MESSAGE_LISTENER, fd);
 	sys_close(fd);
+	box->is_deaf = r < 0 && box->heard & ~(1U << FILTER_REFUSED);
 	return r;
 }
 
@@ -91,7 +98,7 @@ int seccomp_load_plain(const struct box *box, struct hb_error *err)
 
 int step_seccomp(struct box *box, struct hb_error *err)
 {
-	box->is_heard = box->is_heard && load_heard(box) >= 0;
-	return box->is_heard ? load_given(box, err)
-			     : seccomp_load_plain(box, err);
+	if (box->heard && load_heard(box) < 0)
+		box->heard = 0;
+	return box->heard ? load_given(box, err) : seccomp_load_plain(box, err);
 }

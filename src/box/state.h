@@ -58,7 +58,13 @@ struct box {
 	uint64_t caps;	      /* what the command keeps */
 	bool has_init;
 	bool wants_go; /* the child waits for the supervisor's word */
-	bool is_heard; /* the command's filter has a listener: box/nested.h */
+	/*
+	 * Calls of which the command's filter has a listener hear: 1 << enum
+	 * filter_class.  `is_deaf`: they would fail, as there is none.
+	 */
+	unsigned heard;
+	bool is_deaf;
+	int door; /* a guest's: where its listener goes; else -1 */
 	enum box_group group;
 	bool is_foreground; /* we were in front of `tty` at the start */
 	int tty;	    /* GROUP_OWN: the command's terminal, else -1 */
@@ -102,7 +108,7 @@ struct box {
 #define BOX_NO_DESCRIPTORS                                           \
 	.report = -1, .watch = -1, .go_rd = -1, .go_wr = -1, .tty = -1, \
 	.peer = -1, .root = -1, .scratch = -1, .scratch_copy = -1,      \
-	.own = -1, .proc_self = -1,                                     \
+	.own = -1, .proc_self = -1, .door = -1,                         \
 	.cgroup = CGROUP_NONE
 /* clang-format on */
 
@@ -122,7 +128,7 @@ enum message_kind {
 	 * which value (enum plan_ns) says those after the mounts'.
 	 */
 	MESSAGE_DOOR,
-	MESSAGE_LISTENER, /* with the descriptor: box/nested.h */
+	MESSAGE_LISTENER, /* with the descriptor: box/notify/heard.h */
 };
 
 struct message {

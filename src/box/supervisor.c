@@ -8,7 +8,7 @@
 #include "box/info.h"
 #include "box/job_signals.h"
 #include "box/lead.h"
-#include "box/nested.h"
+#include "box/notify/heard.h"
 #include "box/pty.h"
 #include "box/reach.h"
 #include "box/space.h"
@@ -124,7 +124,7 @@ struct loop {
 	int failure;	 /* negated code: what init or the command told */
 	struct door door;
 	struct space space;
-	struct nested nested;
+	struct heard heard;
 	bool is_halted;	   /* all of the box, for want of room */
 	bool is_told;	   /* and the user knows */
 	unsigned n_waking; /* how often init has still to wake all of it */
@@ -182,10 +182,12 @@ static void begin_end(struct loop *l)
  * What is left is the end of init, with its mounts, which takes as long as the
  * work of the caller.
  */
-static void tell_emptied(const struct loop *l)
+static void tell_emptied(struct loop *l)
 {
 	const struct plan *plan = l->box->plan;
 
+	/* No process is left that could call, and this holds the mounts. */
+	heard_done(&l->heard);
 	if (plan->emptied && l->is_last && l->result->was_started &&
 	    l->failure == 0 && l->door.n_guests == 0 && l->door.n_orphans == 0)
 		plan->emptied(plan->emptied_context);
@@ -292,9 +294,12 @@ static void on_guest(struct loop *l, size_t guest)
 {
 	struct door_request request;
 	struct door_status status;
-	int r = door_hear(&l->door, guest, &request);
+	int listener = -1;
+	int r = door_hear(&l->door, guest, &request, &listener);
 
-	if (r > 0 && request.word == DOOR_WHOSE) {
+	if (listener >= 0) {
+		heard_take(&l->heard, listener);
+	} else if (r > 0 && request.word == DOOR_WHOSE) {
 		door_own_up(&l->door, guest, l->is_halted || l->n_waking > 0);
 	} else if (r > 0 && (request.word == DOOR_STATUS ||
 			     request.word == DOOR_RESUME)) {
@@ -360,7 +365,7 @@ static void (*const when_due[DUE_END])(struct loop *l) = {
 static void on_started(struct loop *l, pid_t sender)
 {
 	l->result->was_started = true;
-	nested_start(&l->nested);
+	heard_start(&l->heard);
 	if (!has_command(l)) {
 		sys_release_stack();
 		return;
@@ -375,9 +380,15 @@ static void on_started(struct loop *l, pid_t sender)
 /* Only from an init that is still alone in the box. */
 static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 {
-	int r = -HB_E_CHILD;
+	bool has_user = ns & PLAN_NS_USER;
+	bool is_early = !l->result->was_started;
+	int r = is_early ? 0 : -HB_E_CHILD;
 
-	if (has_door(l->box->plan) && !l->result->was_started)
+	/* The first is the root; box_namespaces has the order of the rest. */
+	if (is_early && n >= (has_user ? 3 : 2))
+		heard_enter(&l->heard, has_user ? fds[1] : -1,
+			    fds[has_user ? 2 : 1]);
+	if (is_early && has_door(l->box->plan))
 		r = door_open(&l->door, l->box, ns, fds, n, l->child, l->err);
 	else
 		for (size_t i = 0; i < n; i++)
@@ -391,11 +402,13 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 /* The same from its command, which is not the caller's yet. */
 static void on_listener(struct loop *l, const int *fds, size_t n)
 {
-	if (l->box->is_heard && !l->result->was_started)
-		nested_take(&l->nested, fds, n);
-	else
-		for (size_t i = 0; i < n; i++)
-			sys_close(fds[i]);
+	bool is_wanted = l->box->heard && !l->result->was_started &&
+			 l->heard.n_listeners == 0 && n == 1;
+
+	for (size_t i = 0; i < n && !is_wanted; i++)
+		sys_close(fds[i]);
+	if (is_wanted)
+		heard_take(&l->heard, fds[0]);
 }
 
 static void on_message(struct loop *l)
@@ -565,12 +578,12 @@ enum {
 };
 
 /*
- * In what is polled: the sources, the two terminals, the listener for refused
- * calls, then the guests.
+ * In what is polled: the sources, the two terminals, the listeners for calls,
+ * then the guests.
  */
 #define PTY    SOURCES
-#define NESTED (SOURCES + PTY_FDS)
-#define GUESTS (NESTED + 1)
+#define HEARD  (SOURCES + PTY_FDS)
+#define GUESTS (HEARD + HEARD_FDS)
 
 /* Serves one of those that are ready: what to look at next may be another. */
 static int serve_one(struct loop *l, const struct source *sources,
@@ -596,8 +609,7 @@ static int serve_one(struct loop *l, const struct source *sources,
 	if (fds[PTY].revents || fds[PTY + 1].revents)
 		terminal_serve(l->terminal, fds + PTY);
 	/* Beside the terminal: neither may keep the other waiting. */
-	if (fds[NESTED].revents)
-		nested_answer(&l->nested, fds[NESTED].revents);
+	heard_serve(&l->heard, fds + HEARD);
 	return 0;
 }
 
@@ -606,7 +618,7 @@ static void fill_own(const struct loop *l, struct pollfd *fds)
 {
 	if (l->terminal->pty)
 		pty_wants(l->terminal->pty, fds + PTY);
-	fds[NESTED].fd = l->nested.listener;
+	heard_wants_fds(&l->heard, fds + HEARD);
 }
 
 static void run_loop(struct loop *l, int pidfd)
@@ -664,9 +676,9 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		.err = err,
 		.signals = signals,
 		.child = child,
-		.nested = { .listener = -1 },
 	};
 
+	heard_init(&l.heard, box);
 	if (box->plan->limits.seconds)
 		set_due(&l, DUE_LIMIT, ms_of(box->plan->limits.seconds));
 	space_init(&l.space, box->plan);
@@ -676,9 +688,9 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	space_done(&l.space);
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
-	nested_done(&l.nested);
-	ret_result->is_nested_counted = l.nested.is_counted;
-	ret_result->n_nested = l.nested.n;
+	heard_done(&l.heard);
+	ret_result->is_nested_counted = l.heard.is_counted;
+	ret_result->n_nested = l.heard.notify.page->n_refused;
 	if (!l.is_over) {
 		sys_kill_and_reap(child);
 		return hb_fail(err, -HB_E_CHILD, "cannot watch the box");

@@ -23,7 +23,8 @@ extern const char *const key_views[],
 	*const key_nets[], *const key_ttys[],
 				   *const key_clipboards[],
 					   *const key_gits[],
-						   *const key_audits[];
+						   *const key_audits[],
+							   *const key_yes_no[];
 
 /* What can be reached, from the least to the most: indices of key_nets. */
 #define NET_NONE_WORD "none"
@@ -178,6 +179,9 @@ enum git_mode {
 	ROW(ALLOW_NESTED, "allow-nested", 0, NULL, OFFER_NOTHING, \
 	    SET, allow_nested, 0, NULL, WORD, "no", ANY, LASTS, \
 	    "let the command make sandboxes of its own") \
+	ROW(RENAME_DIRECTORIES, "rename-directories", 0, "HOW", OFFER_NOTHING, \
+	    STRING, rename_directories, 0, key_yes_no, WORD, "no", ANY, LASTS, \
+	    "whether directories of the workspace can be renamed: yes or no") \
 	ROW(REQUIRE, "require", 0, NULL, OFFER_NOTHING, \
 	    SET, is_required, 0, NULL, WORD, "yes", ANY, LASTS, \
 	    "run nothing if the host lacks anything") \

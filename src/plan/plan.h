@@ -79,6 +79,8 @@ struct plan_op {
 	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */
 	size_t first_layer, n_layers;
 	const char *upper, *work; /* OP_OVERLAY without TMP and RO */
+	/* The same: for the record of base/moving.h; NULL: in memory */
+	const char *record;
 	/* For the maker of the plan: the origin of this.  NULL: nothing. */
 	const struct setting_item *origin;
 };
@@ -138,7 +140,8 @@ enum plan_setting {
 	PLAN_FILTER_NO_SETID = 1 << 19, /* a variant of the filter, as above */
 	PLAN_TTY_REAL = 1 << 20,     /* PLAN_JOBS: at the user's own terminal */
 	PLAN_CLIPBOARD = 1 << 21,    /* what is shown may set the clipboard */
-	PLAN_SETTINGS_END = 1 << 22, /* one past the last */
+	PLAN_RENAMES = 1 << 22,	     /* directories below an overlay, too */
+	PLAN_SETTINGS_END = 1 << 23, /* one past the last */
 };
 
 enum plan_fd {

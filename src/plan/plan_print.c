@@ -72,6 +72,7 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_LIMITS, "limits" },
 	{ PLAN_TTY_REAL, "tty-real" },
 	{ PLAN_CLIPBOARD, "clipboard" },
+	{ PLAN_RENAMES, "rename-directories" },
 };
 static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_USERNS] = "userns-fd",

@@ -57,6 +57,7 @@ const char *const key_clipboards[] = { "no", "write", NULL };
 #define GIT_WORD(id, word) [GIT_MODE_##id] = (word),
 const char *const key_gits[] = { GIT_ROWS(GIT_WORD) NULL };
 const char *const key_audits[] = { "changes", "none", NULL };
+const char *const key_yes_no[] = { "yes", "no", NULL };
 
 /* How a kind of key is read into its member. */
 #define READ_SET(member_, max_) \
@@ -135,7 +136,8 @@ void settings_init(struct settings *s)
 				.net = key_nets[NET_NONE],
 				.tty = key_ttys[0],
 				.clipboard = key_clipboards[0],
-				.audit = key_audits[0] };
+				.audit = key_audits[0],
+				.rename_directories = key_yes_no[1] };
 }
 
 void settings_done(struct settings *s)

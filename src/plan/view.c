@@ -540,6 +540,7 @@ static int add_resource(struct builder *b, const struct view_resource *resource)
 	op->n_layers = 1 + resource->n_layers;
 	op->upper = resource->upper;
 	op->work = resource->work;
+	op->record = resource->record;
 	op->origin = resource->item;
 	r = plan_add_layer(b->plan, resource->source, b->err);
 	for (size_t i = 0; r >= 0 && i < resource->n_layers; i++)
@@ -699,6 +700,15 @@ static bool has_real_writes(const struct view_request *q)
 	return false;
 }
 
+/* Whether changes are held back by an overlay, which has rules of its own. */
+static bool has_overlay(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_ops; i++)
+		if (plan->ops[i].kind == OP_OVERLAY)
+			return true;
+	return false;
+}
+
 static void set_settings(const struct builder *b)
 {
 	const struct settings *s = b->request->settings;
@@ -714,6 +724,8 @@ static void set_settings(const struct builder *b)
 	view_terminal(s, plan);
 	if (s->no_ptrace)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
+	if (strcmp(s->rename_directories, "yes") == 0 && has_overlay(plan))
+		plan->settings |= PLAN_RENAMES;
 	if (has_real_writes(b->request))
 		plan->settings |= PLAN_FILTER_NO_SETID;
 	/*

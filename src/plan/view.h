@@ -68,6 +68,7 @@ struct view_resource {
 	const char *const *layers; /* frozen ones, the lowest first */
 	size_t n_layers;
 	const char *upper, *work;
+	const char *record; /* beside them: plan_op.record */
 	const char *tree; /* shown instead, and written to; or NULL */
 	bool is_direct;	  /* nothing is held back: writes are real */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */

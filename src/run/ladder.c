@@ -213,6 +213,15 @@ static bool share_all(struct plan *plan)
 	return share(plan, NULL);
 }
 
+/* Without a supervisor that hears of them every rename would fail. */
+static bool rename_files_alone(struct plan *plan)
+{
+	bool has_renames = plan->settings & PLAN_RENAMES;
+
+	plan->settings &= ~(unsigned)PLAN_RENAMES;
+	return has_renames;
+}
+
 /*
  * Where a box fails for want of it, by which code if that tells it, and what
  * must fail by itself if not.
@@ -233,6 +242,9 @@ static const struct {
 	  "parts of /proc are masked here, so the command sees the processes around it and their command lines" },
 	{ LADDER_FILTER_ONLY, STAGE_NO_USERNS, 0, "no-nesting", use_filter,
 	  "/proc/sys cannot be written here, so only the filter keeps the command from making user namespaces" },
+	{ LADDER_UNHEARD, STAGE_PROVE, HB_E_UNSUPPORTED, NULL,
+	  rename_files_alone,
+	  "calls of the command cannot be heard here, so it can rename no directory of the workspace, but has to copy it" },
 };
 
 /* Whether what failed is what the rung does without. */

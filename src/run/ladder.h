@@ -20,6 +20,7 @@ enum ladder_rung {
 	LADDER_BARE = 1 << 2,	     /* no namespaces at all */
 	LADDER_MOUNTS = 1 << 3,	     /* what has mounts in it is the host's */
 	LADDER_SHARED = 1 << 4,	     /* so is all that is shown */
+	LADDER_UNHEARD = 1 << 5,     /* no directory can be renamed */
 };
 
 struct ladder {

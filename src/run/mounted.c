@@ -24,6 +24,7 @@
 #include "store/live.h"
 #include "store/resource.h"
 #include "store/store.h"
+#include "strategy/moved.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 
@@ -103,6 +104,11 @@ static int fill_layers(struct mounted *m, size_t i, struct hb_error *err)
 				       err);
 	if (r >= 0)
 		r = plan_keep_text(m->plan, path, &to->work, err);
+	if (r >= 0)
+		r = session_store_path(m->session, i, MOVED_RECORD, path,
+				       sizeof(path), err);
+	if (r >= 0)
+		r = plan_keep_text(m->plan, path, &to->record, err);
 	if (r < 0 || !berth_is_used(resource))
 		return r;
 	r = berth_path_itself(&m->session->record, i, path, sizeof(path), err);

@@ -20,6 +20,7 @@
 #include "store/progress.h"
 #include "store/resource.h"
 #include "store/store.h"
+#include "strategy/moved.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -212,6 +213,11 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 		if (r < 0)
 			return hb_fail(err, r, "cannot open the changes");
 	}
+	r = session_open_resources(s, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = moved_settle(&s->resources[i], err);
+	if (r < 0)
+		return r;
 	/* Until this has succeeded the session stays active. */
 	r = shown_after_box(s, *ret_is_lost, err);
 	if (r >= 0)

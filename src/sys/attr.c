@@ -119,6 +119,20 @@ ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size)
 		getxattr(magic_link(fd, link, sizeof(link)), name, buf, size));
 }
 
+ssize_t sys_flist_xattrs(int fd, char *buf, size_t size)
+{
+	ssize_t n = flistxattr(fd, buf, size);
+
+	if (n < 0 && errno == ENOTSUP)
+		return 0;
+	return n < 0 ? -errno : n;
+}
+
+ssize_t sys_fget_xattr(int fd, const char *name, void *buf, size_t size)
+{
+	return RESULT(fgetxattr(fd, name, buf, size));
+}
+
 ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset)
 {
 	return UNINTERRUPTED("pread", pread(fd, buf, size, (off_t)offset));

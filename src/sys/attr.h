@@ -41,6 +41,13 @@ ssize_t sys_list_xattrs(int fd, char *buf, size_t size);
 ssize_t sys_list_xattrs_at(int dirfd, const char *name, char *buf, size_t size);
 ssize_t sys_get_xattr(int fd, const char *name, void *buf, size_t size);
 
+/*
+ * The same of a file that is open for reading, also where /proc is of another
+ * pid namespace than ours.
+ */
+ssize_t sys_flist_xattrs(int fd, char *buf, size_t size);
+ssize_t sys_fget_xattr(int fd, const char *name, void *buf, size_t size);
+
 /* The result of one call, for a caller that knows the size. */
 ssize_t sys_pread(int fd, void *buf, size_t size, uint64_t offset);
 

@@ -123,6 +123,11 @@ int sys_set_xattr(int fd, const char *name, const void *value, size_t size)
 						 name, value, size, 0));
 }
 
+int sys_fset_xattr(int fd, const char *name, const void *value, size_t size)
+{
+	return (int)DURABLE("fsetxattr", fsetxattr(fd, name, value, size, 0));
+}
+
 int sys_remove_xattr(int fd, const char *name)
 {
 	char at[32];

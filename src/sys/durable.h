@@ -53,6 +53,9 @@ int sys_mknod_at(int dirfd, const char *name, mode_t mode);
 int sys_set_xattr(int fd, const char *name, const void *value, size_t size);
 int sys_remove_xattr(int fd, const char *name);
 
+/* Of a file that is open: sys_fget_xattr(). */
+int sys_fset_xattr(int fd, const char *name, const void *value, size_t size);
+
 /* What stands against moving an object, apart from modes. */
 struct sys_obstacle {
 	uint64_t dev;

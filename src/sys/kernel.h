@@ -198,6 +198,7 @@ struct k_cap_data {
 #define K_PR_CAP_AMBIENT_CLEAR 4
 #define K_CAP_SETGID	       6
 #define K_CAP_SETUID	       7
+#define K_CAP_SYS_PTRACE       19
 #define K_CAP_SYS_ADMIN	       21
 #define K_CAP_SETFCAP	       31
 

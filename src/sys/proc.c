@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,22 @@ pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size,
 void sys_exit(int status)
 {
 	_exit(status);
+}
+
+void *sys_shared_memory(size_t size)
+{
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+ssize_t sys_read_memory(pid_t pid, uint64_t address, void *buf, size_t size)
+{
+	const struct iovec to = { buf, size };
+	const struct iovec from = { (void *)(uintptr_t)address, size };
+
+	return RESULT(process_vm_readv(pid, &to, 1, &from, 1, 0));
 }
 
 int sys_execve(const char *path, char *const argv[], char *const envp[])

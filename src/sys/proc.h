@@ -26,6 +26,15 @@ pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size,
 
 _Noreturn void sys_exit(int status);
 
+/* Memory of zeroes that children made later share; NULL: there is none. */
+void *sys_shared_memory(size_t size);
+
+/*
+ * Up to `size` bytes at `address` of another process: how many could be read,
+ * which ends at the first page that it does not have.
+ */
+ssize_t sys_read_memory(pid_t pid, uint64_t address, void *buf, size_t size);
+
 /* Returns only to say why it could not. */
 int sys_execve(const char *path, char *const argv[], char *const envp[]);
 

@@ -99,6 +99,13 @@ int sys_seccomp_notif_answer(int listener, uint64_t id, int error)
 	return RESULT(ioctl(listener, K_SECCOMP_NOTIF_SEND, &resp));
 }
 
+int sys_seccomp_notif_done(int listener, uint64_t id)
+{
+	struct k_seccomp_notif_resp resp = { .id = id };
+
+	return RESULT(ioctl(listener, K_SECCOMP_NOTIF_SEND, &resp));
+}
+
 bool sys_seccomp_notif_is_valid(int listener, uint64_t id)
 {
 	return ioctl(listener, K_SECCOMP_NOTIF_ID_VALID, &id) == 0;

@@ -30,6 +30,9 @@ int sys_seccomp_notif_recv(int listener, struct k_seccomp_notif *ret_notif);
 /* Lets the call `id` go on, or makes it fail with `error` (positive errno). */
 int sys_seccomp_notif_answer(int listener, uint64_t id, int error);
 
+/* The call `id` returns 0 and is not carried out. */
+int sys_seccomp_notif_done(int listener, uint64_t id);
+
 /* Whether the caller of `id` still waits: its memory was really its own. */
 bool sys_seccomp_notif_is_valid(int listener, uint64_t id);
 

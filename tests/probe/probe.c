@@ -33,6 +33,10 @@ static const struct check checks[] = {
 	{ "leave", "DIRECTORY-FD", act_leave },
 	{ "nested", "COUNT [PROCESSES]", act_nested },
 	{ "overrule", "", act_overrule },
+	{ "rename", "OLD NEW [FLAGS]", act_rename },
+	{ "rename-at", "DIRECTORY NAME DIRECTORY NAME", act_rename_at },
+	{ "rename-open", "OLD NEW", act_rename_open },
+	{ "rename-landlocked", "OLD NEW", act_rename_landlocked },
 	{ "deny", "CALL ERRNO ... -- COMMAND ...", deny_main },
 	{ "cut", "CALL N -- COMMAND ...", cut_main },
 };
@@ -66,6 +70,7 @@ static const struct {
 	{ "ENOSPC", ENOSPC },
 	{ "EROFS", EROFS },
 	{ "ENOSYS", ENOSYS },
+	{ "ENOTEMPTY", ENOTEMPTY },
 	{ "ELOOP", ELOOP },
 	{ "EOVERFLOW", EOVERFLOW },
 	{ "EUSERS", EUSERS },

@@ -56,6 +56,12 @@ int act_signals(int argc, char **argv);
 int act_linger(int argc, char **argv);
 int act_leave(int argc, char **argv);
 
+/* rename.c */
+int act_rename(int argc, char **argv);
+int act_rename_at(int argc, char **argv);
+int act_rename_open(int argc, char **argv);
+int act_rename_landlocked(int argc, char **argv);
+
 /* nested.c */
 int act_nested(int argc, char **argv);
 int act_overrule(int argc, char **argv);

@@ -21,7 +21,7 @@
  * equally long, so that no rule can get lost, weakened or added unseen; (c)
  * what ordinary programs cannot do without is allowed.
  *
- * Lines that begin with `notify` change none of this: t_notified.c.
+ * Lines that begin with `notify` or `hear` change none of this: t_notified.c.
  */
 
 #define ALLOW	 0x7fff0000U
@@ -331,7 +331,8 @@ static void read_policy(void)
 		} else if (sscanf(line, "let %47s %li", consts[n_consts].name,
 				  (long *)&consts[n_consts].value) == 2) {
 			n_consts++;
-		} else if (strncmp(line, "notify ", 7) != 0 && line[0] != '#' &&
+		} else if (strncmp(line, "notify ", 7) != 0 &&
+			   strncmp(line, "hear ", 5) != 0 && line[0] != '#' &&
 			   line[0] != '\n') {
 			CHECK_INT(sscanf(line, "%47s %31s %255s %31s %255[^\n]",
 					 row->call, row->error, row->when,

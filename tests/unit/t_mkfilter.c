@@ -129,11 +129,18 @@ static const struct {
 	{ HEAD "mount EPERM * *" WHY "notify mount arg0&1==1\n"
 	       "notify mount arg0&1==1\n",
 	  5, "a second 'notify mount'" },
-	{ HEAD "mount EPERM * *" WHY "umount2 EPERM * *" WHY
-	       "acct EPERM * *" WHY
-	       "notify mount arg0&1==1\nnotify umount2 arg0&1==1\n"
-	       "notify acct arg0&1==1\n",
-	  8, "more than 2 calls to notify of" },
+	{ HEAD "hear renames mount *\nhear renames umount2 *\n"
+	       "hear renames acct *\nhear renames link *\n"
+	       "hear renames unlink *\nhear renames mkdir *\n"
+	       "hear renames rmdir *\nhear renames open *\n",
+	  10, "more than 7 calls to notify of" },
+	{ HEAD "hear renames mount\n", 3, "expected 'hear CLASS CALL WHEN'" },
+	{ HEAD "hear whispers mount *\n", 3, "unknown class 'whispers'" },
+	{ HEAD "hear renames mount arg0==1\n", 3, "a notification is of" },
+	{ HEAD "hear renames mount arg0&0x100000000==0\n", 3,
+	  "a notification is of" },
+	{ HEAD "hear renames mount *\nhear renames mount *\n", 4,
+	  "a second 'notify mount'" },
 };
 
 static void mistakes_stop_the_build_with_file_and_line(void)

@@ -24,7 +24,12 @@
  */
 
 #define EPERM_VERDICT 0x00050001U
+#define ALLOWED	      0x7fff0000U
+#define NEVER	      0xfffffffeU
 #define LAST	      469
+#define REFUSED	      (1U << FILTER_REFUSED)
+#define RENAMES	      (1U << FILTER_RENAMES)
+#define WHITEOUT      4
 #define NEW_USER      0x10000000U
 #define HIGH	      (1ULL << 32)
 #define N_OF(a)	      (sizeof(a) / sizeof((a)[0]))
@@ -38,25 +43,42 @@ enum {
 static const struct {
 	uint32_t audit;
 	const struct k_sock_fprog *table;
-	const unsigned short (*notified)[FILTER_NOTIFIED_MAX];
+	const struct filter_place (*notified)[FILTER_NOTIFIED_MAX];
 	int clone, unshare;
+	int renames[4]; /* the third with its condition; -1: there is none */
 } arches[ARCHES] = {
-	[X86] = { 0xc000003e, filter_table_x86_64, filter_notified_x86_64, 56,
-		  272 },
-	[ARM] = { 0xc00000b7, filter_table_aarch64, filter_notified_aarch64,
-		  220, 97 },
+	[X86] = { 0xc000003e,
+		  filter_table_x86_64,
+		  filter_notified_x86_64,
+		  56,
+		  272,
+		  { 82, 264, 316, 446 } },
+	[ARM] = { 0xc00000b7,
+		  filter_table_aarch64,
+		  filter_notified_aarch64,
+		  220,
+		  97,
+		  { -1, 38, 276, 446 } },
 };
 
 static struct k_sock_filter code[FILTER_LONGEST];
 
+/* With a listener for these classes: 1 << enum filter_class. */
 static struct k_sock_fprog with_listener(const struct k_sock_fprog *table,
-					 const unsigned short *notified)
+					 const struct filter_place *place,
+					 unsigned classes)
 {
 	memcpy(code, table->filter, table->len * sizeof(*code));
-	for (size_t i = 0; i < FILTER_NOTIFIED_MAX && notified[i] > 0; i++) {
-		CHECK_INT(code[notified[i]].code, 0x06);
-		CHECK_INT(code[notified[i]].k, EPERM_VERDICT);
-		code[notified[i]].k = K_SECCOMP_RET_USER_NOTIF;
+	for (; place->class < FILTER_CLASSES; place++) {
+		bool is_refused = place->class == FILTER_REFUSED;
+
+		CHECK_INT(code[place->at].code, is_refused ? 0x06 : 0x15);
+		CHECK_INT(code[place->at].k,
+			  is_refused ? EPERM_VERDICT : NEVER);
+		if (classes & 1U << place->class)
+			code[place->at].k = is_refused
+						    ? K_SECCOMP_RET_USER_NOTIF
+						    : (uint32_t)place->nr;
 	}
 	return (struct k_sock_fprog){ table->len, code };
 }
@@ -77,57 +99,79 @@ static const uint64_t firsts[] = {
 	0x20000011,
 };
 
-static bool is_asked(int arch, unsigned variant, int nr, uint64_t first)
+static bool is_refused(int arch, unsigned variant, int nr, uint64_t first)
 {
 	return !(variant & FILTER_NESTED) && first & NEW_USER &&
 	       (nr == arches[arch].clone || nr == arches[arch].unshare);
 }
 
-static void compare_call(int arch, unsigned variant,
-			 const struct k_sock_fprog *heard, int nr,
-			 uint64_t first)
+/* The last argument of renameat2 has a bit that keeps it from being asked. */
+static bool is_rename(int arch, int nr, uint64_t last)
+{
+	const int *renames = arches[arch].renames;
+
+	return nr >= 0 &&
+	       (nr == renames[0] || nr == renames[1] ||
+		(nr == renames[2] && !(last & WHITEOUT)) || nr == renames[3]);
+}
+
+static void compare_call(int arch, unsigned variant, unsigned classes, int nr,
+			 uint64_t first, uint64_t last)
 {
 	struct k_seccomp_data data = {
 		.nr = nr,
 		.arch = arches[arch].audit,
-		.args = { first, 1, 2, 3, 4, 5 },
+		.args = { first, 1, 2, 3, last, 5 },
 	};
+	const struct k_sock_fprog heard = { arches[arch].table[variant].len,
+					    code };
 	uint32_t before = bpf_run(&arches[arch].table[variant], &data);
-	uint32_t after = bpf_run(heard, &data);
+	uint32_t after = bpf_run(&heard, &data);
 
-	if (!is_asked(arch, variant, nr, first)) {
+	if (classes & REFUSED && is_refused(arch, variant, nr, first)) {
+		CHECK_INT(before, EPERM_VERDICT);
+		CHECK_INT(after, K_SECCOMP_RET_USER_NOTIF);
+	} else if (classes & RENAMES && is_rename(arch, nr, last)) {
+		CHECK_INT(before, ALLOWED);
+		CHECK_INT(after, K_SECCOMP_RET_USER_NOTIF);
+	} else {
 		CHECK_INT(after, before);
-		return;
 	}
-	CHECK_INT(before, EPERM_VERDICT);
-	CHECK_INT(after, K_SECCOMP_RET_USER_NOTIF);
 }
 
-static void compare(int arch, unsigned variant,
-		    const struct k_sock_fprog *heard)
+static void compare(unsigned classes)
 {
-	for (int nr = -1; nr <= LAST + 8; nr++)
-		for (size_t i = 0; i < N_OF(firsts); i++)
-			compare_call(arch, variant, heard, nr, firsts[i]);
+	for (int arch = 0; arch < ARCHES; arch++)
+		for (unsigned v = 0; v < FILTER_VARIANTS; v++) {
+			(void)with_listener(&arches[arch].table[v],
+					    arches[arch].notified[v], classes);
+			for (int nr = -1; nr <= LAST + 8; nr++)
+				for (size_t i = 0; i < N_OF(firsts); i++) {
+					compare_call(arch, v, classes, nr,
+						     firsts[i], 1);
+					compare_call(arch, v, classes, nr,
+						     firsts[i], 5);
+				}
+		}
 }
 
 static void user_namespaces_are_asked_about_and_nothing_else(void)
 {
-	for (int arch = 0; arch < ARCHES; arch++)
-		for (unsigned v = 0; v < FILTER_VARIANTS; v++) {
-			struct k_sock_fprog heard =
-				with_listener(&arches[arch].table[v],
-					      arches[arch].notified[v]);
-
-			compare(arch, v, &heard);
-		}
+	compare(REFUSED);
 }
 
-static void a_box_that_may_nest_asks_nothing(void)
+static void renames_are_asked_about_but_those_that_leave_a_whiteout(void)
+{
+	compare(RENAMES);
+	compare(REFUSED | RENAMES);
+}
+
+static void a_box_that_may_nest_refuses_nothing(void)
 {
 	for (int arch = 0; arch < ARCHES; arch++)
 		for (unsigned v = 0; v < FILTER_VARIANTS; v++)
-			CHECK_INT(arches[arch].notified[v][0] > 0,
+			CHECK_INT(arches[arch].notified[v][0].class ==
+					  FILTER_REFUSED,
 				  !(v & FILTER_NESTED));
 }
 
@@ -168,7 +212,7 @@ static void under(void (*body)(int listener))
 	if (pid == 0) {
 		struct k_sock_fprog heard =
 			with_listener(&filter_table[FILTER_DEFAULT],
-				      filter_notified[FILTER_DEFAULT]);
+				      filter_notified[FILTER_DEFAULT], REFUSED);
 		int listener;
 
 		CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
@@ -251,7 +295,8 @@ static void a_look_does_not_wait_for_a_caller_that_was_killed(void)
 }
 
 TESTS(T(user_namespaces_are_asked_about_and_nothing_else),
-      T(a_box_that_may_nest_asks_nothing),
+      T(renames_are_asked_about_but_those_that_leave_a_whiteout),
+      T(a_box_that_may_nest_refuses_nothing),
       T(without_its_listener_a_call_still_fails),
       T(the_plain_filter_on_top_refuses_without_a_listener),
       T(there_is_no_second_listener_beside_the_first),

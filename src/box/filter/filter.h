@@ -18,10 +18,26 @@ enum filter_variant {
 };
 
 /*
- * `filter_notified[variant]` has the places of the instructions that refuse a
- * call of a `notify` line, and 0 behind the last.  A program that has
- * SECCOMP_RET_USER_NOTIF in their stead asks a listener; else it is the same.
+ * Calls that a program can ask a listener about.  `filter_notified[variant]`
+ * has one place for each, behind the last one of class FILTER_CLASSES.  A
+ * program without a listener is the table's; one with a listener has the places
+ * of the wanted classes changed:
+ *
+ *	FILTER_REFUSED	code[at].k is the verdict that refuses the call, and
+ *			becomes SECCOMP_RET_USER_NOTIF
+ *	the others	code[at].k compares with no call, and becomes `nr`
  */
-#define FILTER_NOTIFIED_MAX 2
+enum filter_class {
+	FILTER_REFUSED, /* a user namespace */
+	FILTER_RENAMES, /* rename, and landlock_restrict_self */
+	FILTER_CLASSES
+};
+
+struct filter_place {
+	unsigned short at;
+	unsigned char class; /* enum filter_class */
+	int nr;
+};
+#define FILTER_NOTIFIED_MAX 8
 
 #endif

@@ -391,33 +391,94 @@ static unsigned int find_refused(const struct policy *p,
 	return variants;
 }
 
-static int read_notify(struct policy *p, unsigned int line, char *rest)
+/* The classes of `hear` lines. */
+static const char *const class_names[FILTER_CLASSES] = {
+	[FILTER_RENAMES] = "renames",
+};
+
+/* A place for one more, with its call; NULL: a mistake, which was told. */
+static struct policy_notify *new_notify(struct policy *p, unsigned int line,
+					enum filter_class class,
+					const char *call)
 {
 	struct policy_notify *notify = &p->notified[p->n_notified];
+
+	/* The table needs a place behind the last. */
+	if (p->n_notified == FILTER_NOTIFIED_MAX - 1) {
+		(void)policy_fail(p, line, "more than %d calls to notify of",
+				  FILTER_NOTIFIED_MAX - 1);
+		return NULL;
+	}
+	for (size_t i = 0; i < p->n_notified; i++) {
+		if (p->notified[i].class != class ||
+		    strcmp(p->notified[i].call, call) != 0)
+			continue;
+		(void)policy_fail(p, line, "a second 'notify %s'", call);
+		return NULL;
+	}
+	*notify = (struct policy_notify){ .line = line,
+					  .class = class,
+					  .variants = ~0U };
+	return copy_name(p, line, notify->call, call) < 0 ? NULL : notify;
+}
+
+static int read_notify(struct policy *p, unsigned int line, char *rest)
+{
 	const char *call = next_word(&rest);
 	char *when = next_word(&rest);
+	struct policy_notify *notify;
 
-	if (p->n_notified == FILTER_NOTIFIED_MAX)
-		return policy_fail(p, line, "more than %d calls to notify of",
-				   FILTER_NOTIFIED_MAX);
 	if (!call || !when || next_word(&rest))
 		return policy_fail(p, line, "expected 'notify CALL WHEN'");
-	for (size_t i = 0; i < p->n_notified; i++)
-		if (strcmp(p->notified[i].call, call) == 0)
-			return policy_fail(p, line, "a second 'notify %s'",
-					   call);
-	notify->line = line;
-	if (copy_name(p, line, notify->call, call) < 0 ||
-	    read_cond(p, line, when, &notify->cond) < 0)
+	notify = new_notify(p, line, FILTER_REFUSED, call);
+	if (!notify || read_cond(p, line, when, &notify->cond) < 0)
 		return -1;
 	if (!is_one_bit(&notify->cond))
 		return policy_fail(p, line,
 				   "a notification is of one bit below 32");
+	notify->has_cond = true;
 	notify->variants = find_refused(p, notify);
 	if (notify->variants == 0)
 		return policy_fail(p, line,
 				   "no rule above refuses '%s' with EPERM then",
 				   call);
+	p->n_notified++;
+	return 0;
+}
+
+/* Bits of what the instruction that tests them can load. */
+static bool are_no_bits(const struct policy_cond *c)
+{
+	return c->op == POLICY_MASK_EQ && c->value[0] == 0 && c->mask != 0 &&
+	       c->mask <= UINT32_MAX;
+}
+
+static int read_hear(struct policy *p, unsigned int line, char *rest)
+{
+	const char *name = next_word(&rest);
+	const char *call = next_word(&rest);
+	char *when = next_word(&rest);
+	struct policy_notify *notify;
+	int class = 0;
+
+	if (!name || !call || !when || next_word(&rest))
+		return policy_fail(p, line, "expected 'hear CLASS CALL WHEN'");
+	while (class < FILTER_CLASSES &&
+	       (!class_names[class] || strcmp(class_names[class], name) != 0))
+		class ++;
+	if (class == FILTER_CLASSES)
+		return policy_fail(p, line, "unknown class '%s'", name);
+	notify = new_notify(p, line, (enum filter_class) class, call);
+	if (!notify)
+		return -1;
+	notify->has_cond = strcmp(when, "*") != 0;
+	if (notify->has_cond && read_cond(p, line, when, &notify->cond) < 0)
+		return -1;
+	if (notify->has_cond && !is_one_bit(&notify->cond) &&
+	    !are_no_bits(&notify->cond))
+		return policy_fail(
+			p, line,
+			"a notification is of one bit below 32, or of no bits");
 	p->n_notified++;
 	return 0;
 }
@@ -435,6 +496,8 @@ static int read_line(struct policy *p, unsigned int line, char *text)
 		return read_const(p, line, rest);
 	if (strcmp(word, "notify") == 0)
 		return read_notify(p, line, rest);
+	if (strcmp(word, "hear") == 0)
+		return read_hear(p, line, rest);
 	return read_rule(p, line, word, rest);
 }
 

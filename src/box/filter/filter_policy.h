@@ -4,6 +4,7 @@
 
 #include "box/filter/filter.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,9 +53,13 @@ struct policy_rule {
 
 struct policy_notify {
 	unsigned int line;
+	enum filter_class class;
 	char call[POLICY_MAX_NAME];
-	struct policy_cond cond; /* one bit: POLICY_MASK_EQ */
-	unsigned int variants;	 /* those in which a rule refuses it */
+	bool has_cond;
+	/* POLICY_MASK_EQ: one bit is set, or none of the mask's */
+	struct policy_cond cond;
+	/* FILTER_REFUSED: those in which a rule refuses it */
+	unsigned int variants;
 };
 
 struct policy_const {
@@ -69,7 +74,7 @@ struct policy {
 	size_t n_consts;
 	struct policy_rule rules[POLICY_MAX_RULES];
 	size_t n_rules;
-	struct policy_notify notified[FILTER_NOTIFIED_MAX];
+	struct policy_notify notified[FILTER_NOTIFIED_MAX - 1];
 	size_t n_notified;
 };
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
  *	if (arch != ours)		 return ENOSYS
  *	if (nr > last && nr != -1)	 return ENOSYS
  *	if (nr is one to notify of)	 if (its bit is set) return EPERM
+ *	if (nr is one to hear of)	 never, without a listener
  *	if (nr >= first given by number) one test for each of those
  *	the program of libseccomp
  *
@@ -30,6 +32,10 @@
  * A call to notify of is refused in the prologue as the rules refuse it anyway.
  * That instruction has a known place, where the loader puts another verdict.
  * libseccomp may share its own among rules.
+ *
+ * A call to hear of is compared with a number that no call has.  The loader
+ *puts the call's there.  Then no rule below decides about it: its listener
+ *does.
  */
 
 #define MAX_INSNS   4096 /* BPF_MAXINSNS */
@@ -44,7 +50,9 @@
 #define BPF_HAS_BIT   0x45 /* BPF_JMP | BPF_JSET | BPF_K */
 #define BPF_RETURN    0x06 /* BPF_RET | BPF_K */
 #define NO_CALL	      0xffffffffU
-#define RET_ERROR(e)  (0x00050000U | (uint32_t)(e))
+/* Above every `last`: refused before it is compared. */
+#define NEVER	     0xfffffffeU
+#define RET_ERROR(e) (0x00050000U | (uint32_t)(e))
 /* The most values that argN!=A|B|C may enumerate, one rule each. */
 #define MAX_GAP 64
 
@@ -59,7 +67,8 @@ static const struct {
 struct program {
 	struct k_sock_filter insns[MAX_INSNS];
 	size_t n;
-	size_t notified[FILTER_NOTIFIED_MAX]; /* places; 0 behind the last */
+	struct filter_place notified[FILTER_NOTIFIED_MAX];
+	size_t n_notified;
 };
 
 static int check_call(const struct policy *p, const struct policy_rule *rule)
@@ -256,25 +265,47 @@ static void emit(struct program *prog, uint16_t code, uint8_t jt, uint8_t jf,
 	};
 }
 
+/* What answers, if the bits of the condition say so. */
+static void emit_verdict(const struct policy_notify *notify, uint32_t verdict,
+			 struct program *prog)
+{
+	uint8_t is_none = notify->cond.value[0] == 0;
+
+	if (notify->has_cond) {
+		emit(prog, BPF_LOAD, 0, 0, OFFSET_ARG(notify->cond.arg));
+		emit(prog, BPF_HAS_BIT, is_none, !is_none,
+		     (uint32_t)notify->cond.mask);
+	}
+	emit(prog, BPF_RETURN, 0, 0, verdict);
+	if (notify->has_cond)
+		emit(prog, BPF_LOAD, 0, 0, OFFSET_NR);
+}
+
 static void emit_notified(const struct policy *p, enum policy_arch arch,
 			  unsigned int variant, struct program *prog)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < p->n_notified; i++) {
 		const struct policy_notify *notify = &p->notified[i];
+		bool is_refused = notify->class == FILTER_REFUSED;
 		int nr = seccomp_syscall_resolve_name_arch(arches[arch].token,
 							   notify->call);
+		size_t at = prog->n;
 
 		if (nr < 0 || !(notify->variants & (1U << variant)))
 			continue;
-		emit(prog, BPF_EQUAL, 0, 4, (uint32_t)nr);
-		emit(prog, BPF_LOAD, 0, 0, OFFSET_ARG(notify->cond.arg));
-		emit(prog, BPF_HAS_BIT, 0, 1, (uint32_t)notify->cond.mask);
-		prog->notified[n++] = prog->n;
-		emit(prog, BPF_RETURN, 0, 0, RET_ERROR(EPERM));
-		emit(prog, BPF_LOAD, 0, 0, OFFSET_NR);
+		emit(prog, BPF_EQUAL, 0, notify->has_cond ? 4 : 1,
+		     is_refused ? (uint32_t)nr : NEVER);
+		emit_verdict(notify,
+			     is_refused ? RET_ERROR(EPERM)
+					: K_SECCOMP_RET_USER_NOTIF,
+			     prog);
+		prog->notified[prog->n_notified++] = (struct filter_place){
+			.at = (unsigned short)(is_refused ? at + 3 : at),
+			.class = (unsigned char)notify->class,
+			.nr = nr,
+		};
 	}
+	prog->notified[prog->n_notified].class = FILTER_CLASSES;
 }
 
 static int make_prologue(const struct policy *p, enum policy_arch arch,
@@ -347,7 +378,7 @@ static int print_arch(const struct policy *p, enum policy_arch arch,
 {
 	static struct program prog;
 	const char *name = arches[arch].name;
-	size_t notified[FILTER_VARIANTS][FILTER_NOTIFIED_MAX];
+	struct filter_place notified[FILTER_VARIANTS][FILTER_NOTIFIED_MAX];
 	size_t n[FILTER_VARIANTS];
 
 	printf("\n#if defined(__%s__) || defined(FILTER_EVERY_ARCH)\n", name);
@@ -364,12 +395,16 @@ static int print_arch(const struct policy *p, enum policy_arch arch,
 	       name, FILTER_VARIANTS);
 	for (unsigned int v = 0; v < FILTER_VARIANTS; v++)
 		printf("\t{ %zu, filter_%s_%u },\n", n[v], name, v);
-	printf("};\nstatic const unsigned short filter_notified_%s[%d][%d] = {\n",
+	printf("};\nstatic const struct filter_place filter_notified_%s[%d][%d] = {\n",
 	       name, FILTER_VARIANTS, FILTER_NOTIFIED_MAX);
 	for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
+		const struct filter_place *place = notified[v];
+
 		printf("\t{");
-		for (size_t i = 0; i < FILTER_NOTIFIED_MAX; i++)
-			printf(" %zu,", notified[v][i]);
+		do
+			printf(" { %u, %u, %d },", place->at, place->class,
+			       place->nr);
+		while ((place++)->class < FILTER_CLASSES);
 		printf(" },\n");
 	}
 	printf("};\n#endif\n#if defined(__%s__)\n"

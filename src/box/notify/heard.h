@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_NOTIFY_HEARD_H
+#define HB_BOX_NOTIFY_HEARD_H
+
+#include "box/notify/notifier.h"
+
+#include <poll.h>
+
+struct box;
+struct plan_op;
+
+/*
+ * The supervisor's side of calls that a filter hands to a listener.
+ *
+ * It keeps a descriptor of every listener, so that no call is lost with the
+ * notifier.  As long as there is no notifier it answers by itself the calls
+ * that need no look at the caller.  The first other call starts the notifier.
+ */
+struct heard {
+	const struct box *box;
+	struct notify notify;
+	bool is_counted; /* there was a listener when the command started */
+	struct notify_listener listeners[NOTIFY_LISTENERS];
+	size_t n_listeners;
+	uint32_t next_number;
+	int user, mounts; /* namespaces of the box; -1: there is none */
+	int *records;	  /* one for each overlay: base/moving.h */
+	size_t n_records;
+	pid_t pid; /* of the notifier; 0: there is none */
+	int pidfd;
+	int control;	   /* to it */
+	bool is_quiet;	   /* heard_hold(): no directory is being renamed */
+	unsigned n_starts; /* of notifiers */
+	bool is_broken;	   /* no notifier can be started: calls go on */
+	struct notify_page own; /* as long as there was no notifier */
+};
+
+/* Whether it is an overlay that is written to. */
+bool heard_is_overlay(const struct plan_op *op);
+
+/* Descriptors to poll: the notifier's end and word, and the listeners. */
+#define HEARD_FDS (2 + NOTIFY_LISTENERS)
+
+/* The classes of calls (1 << enum filter_class) that a box is to have heard. */
+unsigned heard_wants(const struct box *box);
+
+/* Of these, those of a command that joins the box. */
+unsigned heard_renames(const struct box *box);
+
+void heard_init(struct heard *h, const struct box *box);
+
+/*
+ * The namespaces of the box, as its init sent them: descriptors that stay the
+ * caller's.  Without them no directory is renamed.
+ */
+void heard_enter(struct heard *h, int user, int mounts);
+
+/*
+ * Takes a listener: the first one is the command's, the others are of commands
+ * that joined.  What cannot be taken is closed, so that its calls fail.
+ */
+void heard_take(struct heard *h, int fd);
+
+/* The command starts: what was refused before was a trial of our own. */
+void heard_start(struct heard *h);
+
+/* Fills HEARD_FDS places, and serves them.  Neither waits. */
+void heard_wants_fds(const struct heard *h, struct pollfd *fds);
+void heard_serve(struct heard *h, const struct pollfd *fds);
+
+/*
+ * From here on no rename of a directory begins; one that is under way ends
+ * first.  h->is_quiet says when, after this or after a heard_serve().  Calls
+ * that would begin one wait until heard_release().
+ */
+void heard_hold(struct heard *h);
+void heard_release(struct heard *h);
+
+/*
+ * Ends the notifier and waits for its end: it keeps the layers mounted.  No
+ * caller is left waiting.  A second time does nothing.
+ */
+void heard_done(struct heard *h);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HB_BOX_NOTIFY_NOTIFIER_H
+#define HB_BOX_NOTIFY_NOTIFIER_H
+
+#include "box/filter/filter.h"
+#include "sys/kernel.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The notifier: the process that answers calls of a box which its filter hands
+ * to a listener.  One filter, one listener for each command, one process.
+ *
+ * The supervisor forks it at the first call that is not answered at once
+ * (box/notify/heard.h), and again if it is killed.  It is outside of the box's
+ * pid namespace, not dumpable, in a session of its own, and dies with the
+ * supervisor.  It has the box's user and mount namespaces, and no capability
+ * but the one that reads callers.  It changes no file: a worker does that,
+ * which has the box's landlock rules as well.
+ */
+
+#define NOTIFY_LISTENERS 64 /* commands at once */
+#define NOTIFY_JOBS	 32 /* directory renames that wait */
+
+/* What becomes of a call. */
+enum notify_answer {
+	NOTIFY_GO_ON,	/* the kernel carries it out, by the caller's rights */
+	NOTIFY_REFUSED, /* it fails with `error` */
+	NOTIFY_LATER,	/* a worker answers it */
+	NOTIFY_FORK,	/* only the notifier can tell: box/notify/heard.h */
+};
+
+enum notify_state {
+	NOTIFY_FREE,
+	NOTIFY_WAITS,
+	NOTIFY_BEGUN, /* by a worker, which may have left a record */
+};
+
+/* A call that was received and not answered yet. */
+struct notify_call {
+	uint32_t listener; /* number of the command: 0 is the first one */
+	uint32_t state;	   /* enum notify_state */
+	struct k_seccomp_notif data;
+};
+
+/*
+ * Shared by the supervisor, the notifier and its workers, and the only state
+ * that outlives a notifier.  It is in no other process's memory.
+ */
+struct notify_page {
+	uint64_t n_refused;	/* user namespaces, of the first command */
+	uint32_t is_restricted; /* a process inside has a landlock domain */
+	uint32_t is_held;	/* no rename of a directory may begin */
+	pid_t worker;		/* the last one; 0: there was none */
+	struct notify_call now; /* is being looked at */
+	/* Directory renames, the first of them under way. */
+	struct notify_call jobs[NOTIFY_JOBS];
+};
+
+struct notify_listener {
+	int fd;
+	uint32_t number;
+};
+
+struct notifier;
+
+/* What handlers work on; `process` is NULL in the supervisor. */
+struct notify {
+	struct notify_page *page;
+	struct notifier *process;
+};
+
+/* An overlay of the box, in which a directory may be one of the base's. */
+struct notify_overlay {
+	const char *dest; /* in the view */
+	uint64_t mount;
+	int upper;   /* -1: it is in memory */
+	int *lowers; /* all layers below */
+	size_t n_lowers;
+	int record; /* base/moving.h */
+};
+
+/* The process. */
+struct notifier {
+	const struct box *box;
+	struct notify notify;
+	int proc;    /* the host's */
+	int control; /* to the supervisor */
+	struct notify_listener listeners[NOTIFY_LISTENERS];
+	size_t n_listeners;
+	struct notify_overlay *overlays;
+	size_t n_overlays;
+	pid_t worker; /* 0: there is none */
+	int worker_fd;
+	unsigned n_tries; /* of the first job */
+};
+
+/*
+ * A handler looks at a call and says what becomes of it; *ret_error is for
+ * NOTIFY_REFUSED, a positive errno.  It must not wait for the caller, and
+ * trusts nothing that it reads of it: sys_seccomp_notif_is_valid() afterwards
+ * says whether it was the caller's at all.
+ */
+typedef enum notify_answer (*notify_fn)(struct notify *n,
+					const struct notify_call *call,
+					int *ret_error);
+
+/*
+ * The notified calls.  One call may have several rows: they are asked in this
+ * order, and the first answer other than NOTIFY_GO_ON counts.  A row that only
+ * writes down what it sees comes first and says NOTIFY_GO_ON.
+ */
+struct notify_row {
+	int nr; /* SYS_*; -1: not on this architecture */
+	enum filter_class class;
+	notify_fn look;
+};
+extern const struct notify_row notify_rows[];
+extern const size_t notify_n_rows;
+
+/* Asks the rows.  A call without a row goes on. */
+enum notify_answer notify_look(struct notify *n, const struct notify_call *call,
+			       int *ret_error);
+
+/* The listener of that number; -1: its command has ended. */
+int notify_listener(const struct notifier *p, uint32_t number);
+
+/* What the supervisor says, one record each, and is told. */
+enum notify_word {
+	NOTIFY_LISTEN = 1, /* with a descriptor, and its number */
+	NOTIFY_HOLD,	   /* notify_page.is_held was set */
+	NOTIFY_RELEASE,
+	NOTIFY_QUIET, /* to the supervisor: no directory is being renamed */
+};
+
+struct notify_record {
+	enum notify_word word;
+	uint32_t number;
+};
+
+/* How a notifier ends that cannot enter the box. */
+#define NOTIFY_CANNOT 3
+
+/*
+ * Waits for the end of the last worker, which dies with its notifier, but not
+ * at once.
+ */
+void notify_await_worker(const struct notify_page *page);
+
+struct heard;
+
+/* In a child of the supervisor. */
+_Noreturn void notifier_main(const struct heard *h, int control,
+			     pid_t supervisor);
+
+#endif
