@@ -38,7 +38,7 @@ struct moving {
 	char source[PATH_MAX], target[PATH_MAX];
 };
 
-/* Whether it is one that can be acted on: paths that stay below the root. */
+/* Whether it can be acted on: its paths stay below the root. */
 bool moving_is_sound(const struct moving *m);
 
 /* The name that a path ends in; *ret_parent is the path before it, or ".". */

@@ -69,8 +69,8 @@ struct view_resource {
 	size_t n_layers;
 	const char *upper, *work;
 	const char *record; /* beside them: plan_op.record */
-	const char *tree; /* shown instead, and written to; or NULL */
-	bool is_direct;	  /* nothing is held back: writes are real */
+	const char *tree;   /* shown instead, and written to; or NULL */
+	bool is_direct;	    /* nothing is held back: writes are real */
 	const struct setting_item *item; /* what asked for it; NULL: nothing */
 };
 

@@ -12,10 +12,10 @@ struct resource;
 #define MOVED_RECORD "moving"
 
 /*
- * Ends in the upper layer what the record says was begun, as the box would have
- * ended it: the directory has its old name and nothing is hidden, or it has its
- * new one and the old is gone.  Nothing that the box wrote is lost.  Can be
- * killed, and called again.  No box may be there.
+ * Ends in the upper layer what the record says was begun.  Then the directory
+ * has its old name and nothing is hidden, or it has its new one and the old is
+ * gone.  Nothing that the box wrote is lost.  Can be killed, and called again.
+ * No box may be there.
  */
 int moved_settle(const struct resource *resource, struct hb_error *err);
 

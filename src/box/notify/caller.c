@@ -15,7 +15,7 @@
 #define PAGE	    4096
 #define STATUS_SIZE 8192
 
-/* To the end of each page: the words may end before one that is not there. */
+/* To the end of each page: the next page need not be there. */
 int caller_word(pid_t pid, uint64_t address, char ret[PATH_MAX])
 {
 	size_t n = 0;

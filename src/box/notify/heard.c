@@ -261,7 +261,7 @@ static void on_notifier_end(struct heard *h)
 	fd_closep(&h->control);
 	if (status == NOTIFY_CANNOT << 8)
 		h->is_broken = true;
-	/* The one that was under way comes to its end with the next one. */
+	/* The rename that was under way ends with the next notifier. */
 	h->is_quiet = false;
 	if (has_calls(h))
 		start_or_let_go(h);

@@ -69,7 +69,7 @@ void heard_wants_fds(const struct heard *h, struct pollfd *fds);
 void heard_serve(struct heard *h, const struct pollfd *fds);
 
 /*
- * From here on no rename of a directory begins; one that is under way ends
+ * From here on no rename of a directory begins; a rename under way ends
  * first.  h->is_quiet says when, after this or after a heard_serve().  Calls
  * that would begin one wait until heard_release().
  */

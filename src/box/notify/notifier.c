@@ -248,6 +248,7 @@ static int open_overlay(const struct box *box, const struct plan_op *op,
 static int open_overlays(struct notifier *p, const struct heard *h)
 {
 	const struct plan *plan = h->box->plan;
+	size_t n = 0;
 
 	p->overlays = calloc(plan->n_ops + 1, sizeof(*p->overlays));
 	if (!p->overlays)
@@ -255,12 +256,10 @@ static int open_overlays(struct notifier *p, const struct heard *h)
 	for (size_t i = 0; i < plan->n_ops; i++) {
 		if (!heard_is_overlay(&plan->ops[i]))
 			continue;
-		/* One that is not there is one that nothing is renamed in. */
-		if (open_overlay(h->box, &plan->ops[i],
-				 h->records[p->n_overlays],
-				 &p->overlays[p->n_overlays]) < 0)
-			return -ENOENT;
-		p->n_overlays++;
+		/* Without its layers nothing is renamed in it. */
+		if (open_overlay(h->box, &plan->ops[i], h->records[n++],
+				 &p->overlays[p->n_overlays]) >= 0)
+			p->n_overlays++;
 	}
 	return 0;
 }

@@ -17,9 +17,9 @@
  * The supervisor forks it at the first call that is not answered at once
  * (box/notify/heard.h), and again if it is killed.  It is outside of the box's
  * pid namespace, not dumpable, in a session of its own, and dies with the
- * supervisor.  It has the box's user and mount namespaces, and no capability
- * but the one that reads callers.  It changes no file: a worker does that,
- * which has the box's landlock rules as well.
+ * supervisor.  It has the box's user and mount namespaces, and one capability,
+ * to read callers.  It changes no file: a worker does that, which has the box's
+ * landlock rules as well.
  */
 
 #define NOTIFY_LISTENERS 64 /* commands at once */

@@ -9,10 +9,10 @@
 #include <sys/types.h>
 
 /*
- * A directory is renamed by a twin of it: a hidden tree of hard links beside
- * the target, which takes the target's name in one step.  Then the source goes.
- * That works where the kernel refuses to move a directory itself, as an overlay
- * does with one that lies below its upper layer.
+ * A directory is renamed by a twin of it.  That is a hidden tree of hard links
+ * beside the target, which takes the target's name in one step.  Then the
+ * source goes.  An overlay does not move a directory that lies below its upper
+ * layer, and allows this.
  */
 
 /* Above these the kernel's answer stays. */
