@@ -47,6 +47,8 @@ enum hb_report_member {
 	ROW(POLICY, policy, HB_HAS_TEXT) \
 	/* a command runs; path: the program, n: its pid */ \
 	ROW(STARTED, started, HB_HAS_PATH | HB_HAS_N) \
+	/* a command still runs after a second: records of it are worth a write */ \
+	ROW(LASTED, lasted, 0) \
 	/* all of the box is stopped for want of room; n: bytes that are left */ \
 	ROW(STOPPED, stopped, HB_HAS_TEXT | HB_HAS_N) \
 	/* the box goes on */ \

@@ -35,6 +35,7 @@ struct audit {
 /* What is done with a kind. */
 enum act {
 	SKIP,	   /* no record */
+	FLUSH,	   /* the same, and what is kept is written */
 	KEEP,	   /* a record, in the next block */
 	IN_CHANGE, /* the same, if it belongs to a change: looks are no news */
 	WRITE,	   /* a record, written at once */
@@ -50,7 +51,8 @@ enum act {
 #define ACT_progress   SKIP
 #define ACT_ordered    KEEP
 #define ACT_policy     KEEP
-#define ACT_started    WRITE
+#define ACT_started    KEEP
+#define ACT_lasted     FLUSH
 #define ACT_stopped    WRITE
 #define ACT_resumed    WRITE
 #define ACT_ended      KEEP
@@ -136,7 +138,9 @@ static bool hear(void *context, const struct hb_report *report)
 	struct audit *audit = context;
 	bool answer = report_send(audit->next, report);
 
-	if (is_wanted(audit, report))
+	if (acts[report->kind] == FLUSH)
+		flush(audit, false);
+	else if (is_wanted(audit, report))
 		record(audit, report, answer);
 	return answer;
 }

@@ -147,10 +147,12 @@ static int catch_up(struct append *a)
 	uint64_t seq = a->head.seq, found;
 	const char *line;
 	size_t n = 0;
-	int r, fits;
+	int r;
 
 	log_lines_init(&lines, a->fd, a->head.size);
 	while ((r = log_lines_next(&lines, &line, &n)) == 1) {
+		int fits;
+
 		a->needs_newline = line[n - 1] != '\n';
 		if (a->head.size == 0 && lines.at == n && a->has_no_head &&
 		    log_segment_prev(line, n, chain.head) >= 0)

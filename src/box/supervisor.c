@@ -114,6 +114,7 @@ enum due {
 struct loop {
 	struct box *box;
 	struct terminal *terminal;
+	bool has_lasted; /* and that was told */
 	const struct hb_listener *listener;
 	struct box_result *result;
 	struct hb_error *err;
@@ -343,6 +344,11 @@ static void on_space(struct loop *l)
 	set_due(l, DUE_SPACE, SPACE_LOOK_MS);
 	if (!l->result->was_started)
 		return;
+	if (!l->has_lasted)
+		(void)report_send(
+			l->listener,
+			&(struct hb_report){ .kind = HB_REPORT_LASTED });
+	l->has_lasted = true;
 	space_look(&l->space);
 	if (l->space.is_full)
 		hear_guests(l);

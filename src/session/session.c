@@ -14,6 +14,7 @@
 #include "session/settle.h"
 #include "session/state.h"
 #include "session/strategy/shown.h"
+#include "session/told.h"
 #include "store/live.h"
 #include "store/projects.h"
 #include "store/store.h"
@@ -213,9 +214,10 @@ static int settle_once(struct hb_session *s, struct hb_error *err)
 		r = gone_put_off(s, err);
 	if (r < 0)
 		return r;
-	if (s->record.state == SESSION_ACTIVE)
+	if (s->record.state == SESSION_ACTIVE) {
+		told_crash(s);
 		r = session_settle_box(s, SETTLE_CRASHED, err);
-	else if (s->record.is_unsynced)
+	} else if (s->record.is_unsynced)
 		r = session_settle_sync(s, err);
 	return r < 0 ? r : session_finish_freeze(s, err);
 }

@@ -6,6 +6,8 @@
 #include "session/session.h"
 #include "store/store.h"
 
+#include <stdio.h>
+
 void told_begin(const struct hb_session *s, const char *what)
 {
 	(void)report_send(s->store->listener,
@@ -31,4 +33,17 @@ int told_end(const struct hb_session *s, const char *what, int r, uint64_t n,
 	}
 	(void)report_send(s->store->listener, &report);
 	return r;
+}
+
+void told_crash(const struct hb_session *s)
+{
+	char text[HB_TEXT_SIZE];
+
+	(void)snprintf(text, sizeof(text),
+		       "the end of the command is not known: %s",
+		       s->record.command);
+	(void)report_send(s->store->listener,
+			  &(struct hb_report){ .kind = HB_REPORT_FAILED,
+					       .session = s->record.name,
+					       .text = text });
 }

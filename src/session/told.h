@@ -21,4 +21,10 @@ void told_begin(const struct hb_session *s, const char *what);
 int told_end(const struct hb_session *s, const char *what, int r, uint64_t n,
 	     const struct hb_error *err);
 
+/*
+ * A command of which the end is not known: it was killed with its holdback, or
+ * the machine went down.
+ */
+void told_crash(const struct hb_session *s);
+
 #endif

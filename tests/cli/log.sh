@@ -84,6 +84,17 @@ is 'looks are not in the log' "$(before=$(kinds | wc -w)
 	"$HB_BIN" ls >/dev/null
 	echo $(($(kinds | wc -w) - before)))" 0
 
+# Killed with its holdback.
+"$HB_BIN" run -q -s k -- sleep 100 &
+killed=$!
+check 'a command that lasts is in the log while it runs' \
+	wait_until sh -c '"$HB_BIN" log @k --kind started | grep -q sleep'
+kill -9 "$killed"
+wait "$killed" 2>/dev/null
+"$HB_BIN" exec @k -- true
+is 'a command of which the end is not known is told as such' "$(member text @k --kind failed)" \
+	'the end of the command is not known: sleep 100'
+
 # Reading it.
 is 'the last 20 records are shown' "$("$HB_BIN" log | wc -l)" 20
 is 'the last records are shown, as many as are asked for' "$("$HB_BIN" log -n 2 | wc -l)" 2

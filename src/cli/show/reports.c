@@ -124,6 +124,7 @@ static bool tell_started(struct reports *reports,
 #define SHOW_ordered  { NEVER, NULL }
 #define SHOW_policy   { NEVER, NULL }
 #define SHOW_started  { ALWAYS, tell_started }
+#define SHOW_lasted   { NEVER, NULL }
 #define SHOW_stopped  { ALWAYS, say }
 #define SHOW_resumed  { ALWAYS, say }
 #define SHOW_ended    { NEVER, NULL }
