@@ -12,6 +12,7 @@
 #include "sys/place.h"
 #include "sys/proc.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,14 @@ void audit_about(struct audit *audit, const char *session, const char *id,
 	set(&audit->session, session);
 	set(&audit->id, id);
 	set(&audit->project, project);
+}
+
+void audit_about_here(struct audit *audit)
+{
+	char cwd[PATH_MAX];
+
+	if (!audit->project && sys_getcwd(cwd, sizeof(cwd)) >= 0)
+		set(&audit->project, cwd);
 }
 
 void audit_forget(struct audit *audit)

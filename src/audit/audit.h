@@ -47,6 +47,9 @@ bool audit_has_kept(const struct audit *audit);
 void audit_about(struct audit *audit, const char *session, const char *id,
 		 const char *project);
 
+/* The working directory is the project, if none was named. */
+void audit_about_here(struct audit *audit);
+
 /* Forgets what is not written: another program goes on, and tells it anew. */
 void audit_forget(struct audit *audit);
 

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,15 @@ static int refuse(const char *path, const char *why, struct hb_error *err)
 		       quoted(path));
 }
 
+/* In a user namespace root may have another number: that of "/". */
+static bool owns_system(uid_t uid)
+{
+	struct stat st;
+
+	return uid == 0 ||
+	       (sys_fstatat(AT_FDCWD, "/", &st, 0) >= 0 && st.st_uid == uid);
+}
+
 static int check(int fd, const char *path, bool is_above, struct hb_error *err)
 {
 	struct stat st;
@@ -32,7 +42,7 @@ static int check(int fd, const char *path, bool is_above, struct hb_error *err)
 
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", quoted(path));
-	if (st.st_uid != sys_geteuid() && st.st_uid != 0)
+	if (st.st_uid != sys_geteuid() && !owns_system(st.st_uid))
 		return refuse(path, "another user owns", err);
 	/* Others cannot move a directory of ours out of a sticky one. */
 	if (st.st_mode & OTHERS_WRITE && !(is_above && st.st_mode & S_ISVTX))

@@ -181,11 +181,14 @@ int hb_session_exec(struct hb_session *session, char *const *argv,
 static int tell_failed(const struct hb_store *store, int r,
 		       const struct hb_error *err)
 {
-	if (r < 0 && err->code != 0)
-		(void)report_send(store->listener,
-				  &(struct hb_report){ .kind = HB_REPORT_FAILED,
-						       .text = err->text,
-						       .n = (uint64_t)-r });
+	const struct hb_report failed = { .kind = HB_REPORT_FAILED,
+					  .text = err->text,
+					  .n = (uint64_t)-r };
+
+	if (r >= 0 || err->code == 0)
+		return r;
+	audit_about_here(store->audit);
+	(void)report_send(store->listener, &failed);
 	return r;
 }
 

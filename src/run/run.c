@@ -101,10 +101,12 @@ static void end_log(struct audit *audit, const struct hb_store_options *where,
 	struct hb_store *store = NULL;
 
 	/* Another program goes on with it, and tells it. */
-	if (r == -EAGAIN && err->code == 0)
+	if (r == -EAGAIN && err->code == 0) {
 		audit_forget(audit);
-	else if (r < 0)
+	} else if (r < 0) {
+		audit_about_here(audit);
 		(void)report_send(where->listener, &failed);
+	}
 	if (open || !audit_has_kept(audit))
 		return;
 	if (store_open(where, false, &store, NULL) >= 0)

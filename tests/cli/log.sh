@@ -105,6 +105,11 @@ is 'refusals are shown with what can be done' "$("$HB_BIN" log --denied @s | cut
  fix: look at the file; holdback commit --allow RULE, or --except GLOB
 s refused the gate does not let it pass
  fix: holdback status; holdback commit says the options'
+like 'why without a path shows the last refusal here' "$("$HB_BIN" why)" \
+	"20* - failed there is no*"
+is 'why finds no refusal where there was none' "$(mkdir ../r && cd ../r && "$HB_BIN" why)" \
+	'nothing was refused in this directory'
+check_exit 'why without a path has no document' 2 "$HB_BIN" why --json
 is 'records of another project are left out' \
 	"$(mkdir ../q && cd ../q && "$HB_BIN" run -q --ephemeral -- true && kinds --project .)" \
 	'ordered policy started ended'

@@ -66,7 +66,7 @@ d = json.load(sys.stdin)
 print(d["version"], d["command"], d["what"], d["key"], d["value"], d["source"],
     d["file"], d["line"] > 0)')" '1 why cache cache ~/.npm built-in base True'
 rm -r "$HOME/.cargo" "$HOME/.npm" "$HOME/.config"
-says 'no path' 2 "holdback: 'why' needs an operand*" "$HB_BIN" why
+like 'without a path the log is asked' "$("$HB_BIN" why)" '*refused*'
 says 'an empty one' 2 "holdback: '\"\"' is not a path" "$HB_BIN" why ''
 
 # What why says of a path is what happens to it.

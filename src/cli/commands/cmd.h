@@ -77,6 +77,9 @@ int cmd_run_words(const struct cmd_call *call, char **words,
 		  struct cli_values *values, struct hb_run_options *ret_options,
 		  struct hb_error *err);
 
+/* The last denial of the log in this directory: `why` without a path. */
+int cmd_last_denial(const struct cmd_call *call, struct hb_error *err);
+
 /* The help of one command, or with NULL of the program, to stdout. */
 int cmd_print_help(const char *name, struct hb_error *err);
 

@@ -283,6 +283,60 @@ static int verify(const struct cmd_call *call, struct hb_store *store,
 	return HB_EXIT_STATE;
 }
 
+/* Of this directory, or of one that it lies in. */
+static bool is_denial_here(const struct hb_event *event, const char *here)
+{
+	return log_text_is_denial(event) && event->project &&
+	       (path_is_beneath(event->project, here) ||
+		path_is_beneath(here, event->project));
+}
+
+static int find_denial(struct hb_store *store, const char *here,
+		       struct buf *out, struct hb_error *err)
+{
+	struct hb_events *events = NULL;
+	struct hb_event event;
+	int r = hb_events_open(store, &events, err);
+
+	while (r >= 0 && (r = hb_events_next(events, &event, err)) == 1) {
+		const char *fix = log_text_fix(&event);
+
+		if (!is_denial_here(&event, here))
+			continue;
+		buf_cut(out, 0);
+		(void)log_text_add(&event, false, out);
+		if (fix)
+			(void)buf_add_fmt(out, "fix: %s\n", fix);
+	}
+	hb_events_free(events);
+	return r;
+}
+
+int cmd_last_denial(const struct cmd_call *call, struct hb_error *err)
+{
+	auto_doc struct doc doc = { 0 };
+	struct hb_store *store = NULL;
+	char here[PATH_MAX];
+	int r;
+
+	if (call->values->json) {
+		hb_fix(err, "holdback log --denied --json -n 1");
+		return hb_fail(err, -HB_E_USAGE, "--json needs a path");
+	}
+	r = hb_events_place(".", here, sizeof(here), err);
+	if (r >= 0)
+		r = cmd_open_store(call, false, &store, err);
+	if (r < 0)
+		return r;
+	doc_begin(&doc, false, "why");
+	r = find_denial(store, here, &doc.out, err);
+	hb_store_free(store);
+	if (r >= 0 && doc.out.len == 0)
+		(void)buf_add_str(&doc.out,
+				  "nothing was refused in this directory\n");
+	return r < 0 ? r : doc_end(&doc, err);
+}
+
 int cmd_log(const struct cmd_call *call, struct hb_error *err)
 {
 	auto_free struct log *log = calloc(1, sizeof(*log));

@@ -58,6 +58,8 @@ int cmd_why(const struct cmd_call *call, struct hb_error *err)
 	auto_doc struct doc doc = { 0 };
 	int r;
 
+	if (call->n_operands == 0)
+		return cmd_last_denial(call, err);
 	r = cmd_run_words(call, call->operands + 1, &values, &options, err);
 	if (r < 0)
 		return r;

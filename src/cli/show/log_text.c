@@ -86,6 +86,9 @@ bool log_text_is_denial(const struct hb_event *event)
 	if (strcmp(event->kind, "finding") == 0)
 		return !event->is_allowed && event->severity &&
 		       strcmp(event->severity, "warn") != 0;
+	/* Without a code: a command was killed, and nothing was refused. */
+	if (strcmp(event->kind, "failed") == 0 && event->number == 0)
+		return false;
 	return find_way(event->kind)->is_denial;
 }
 
