@@ -69,7 +69,7 @@ class Schema:
 
 COMMANDS = (
     "run", "create", "exec", "shell", "keep", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
-    "redo", "state", "mark", "fork", "verify", "gc", "rollback", "recover", "cleanup",
+    "redo", "state", "mark", "fork", "verify", "log", "gc", "rollback", "recover", "cleanup",
     "config", "profile", "why", "caps", "doctor",
 )  # fmt: skip
 # Their output is that of the command: the documents are on descriptor 3.
@@ -173,6 +173,9 @@ STEPS = (
     ("commit to a branch", 0, "commit -y @v"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @v && rm -rf ../v"),
     ("gc", 0, "gc -n --older-than 0"),
+    ("log --verify", 0, "log --verify"),
+    ("", 0, "!sed -i 2d ../state/log/00000001.jsonl"),
+    ("log --verify of a damaged log", 10, "log --verify"),
     ("rollback", 0, "rollback -y @s"),
     ("recover", 0, "recover @s"),
     ("", 0, "!: >../state/sessions/s/journal"),
