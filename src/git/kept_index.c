@@ -34,11 +34,10 @@ static void name_of(const char *path, char *ret)
 		       (unsigned long long)siphash(&key, path, strlen(path)));
 }
 
-/* A copy that is not whole has no name; of `data`, or without it of `from`. */
-static int put(int from, const void *data, uint64_t size, int dir,
-	       const char *name, bool is_durable)
+int kept_index_write(int dir, const char *name, int from, const void *data,
+		     uint64_t size, bool is_durable)
 {
-	char temporary[NAME_SIZE + sizeof(SUFFIX)];
+	char temporary[NAME_MAX + 1];
 	auto_fd int to = -1;
 	int r;
 
@@ -63,7 +62,7 @@ int kept_index_put_copy(int dir, const char *hash, int from, uint64_t size)
 	char name[NAME_SIZE];
 
 	(void)snprintf(name, sizeof(name), PREFIX "%.16s", hash);
-	return put(from, NULL, size, dir, name, true);
+	return kept_index_write(dir, name, from, NULL, size, true);
 }
 
 int kept_index_put(int dir, const char *path, const void *data, size_t size)
@@ -71,7 +70,7 @@ int kept_index_put(int dir, const char *path, const void *data, size_t size)
 	char name[NAME_SIZE];
 
 	name_of(path, name);
-	return put(-1, data, size, dir, name, true);
+	return kept_index_write(dir, name, -1, data, size, true);
 }
 
 static void take(const struct kept_request *q, const char *path)
@@ -88,7 +87,7 @@ static void take(const struct kept_request *q, const char *path)
 	       q->is_ours(q->ctx, path, before.ino, before.ctime))))
 		return;
 	name_of(path, name);
-	if (put(fd, NULL, size, q->dir, name, false) < 0)
+	if (kept_index_write(q->dir, name, fd, NULL, size, false) < 0)
 		return;
 	if (sys_attr_at(fd, "", &after) < 0 ||
 	    !time_is_same(before.ctime, after.ctime))
@@ -162,7 +161,7 @@ static int share_one(void *ctx, const struct tree_visit *visit,
 		return TREE_SKIP;
 	fd = access_open_regular(visit->dir, visit->name, &size);
 	if (fd >= 0)
-		(void)put(fd, NULL, size, *to, visit->name, false);
+		(void)kept_index_write(*to, visit->name, fd, NULL, size, false);
 	return TREE_SKIP;
 }
 

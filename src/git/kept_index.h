@@ -42,7 +42,15 @@ void kept_index_take(const struct kept_request *request);
  */
 int kept_index_put(int dir, const char *path, const void *data, size_t size);
 
-/* The same of an open file, by the hash of the path (kept/kept_placed.h). */
+/*
+ * Writes a file of the directory, of `data`, or without it of `from`.  A file
+ * that is not whole has no name.  Durable: its content is, and not its name.
+ */
+int kept_index_write(int dir, const char *name, int from, const void *data,
+		     uint64_t size, bool is_durable);
+
+/* As kept_index_put(), of an open file, by the hash of the path
+ * (kept/kept_placed.h). */
 int kept_index_put_copy(int dir, const char *hash, int from, uint64_t size);
 
 /* For a session that begins where another is; records of references too. */

@@ -8,19 +8,15 @@
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
-#include "tree/carry.h"
 #include "tree/tree.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HASH	  16
 #define NAME_SIZE (sizeof(KEPT_PLACED_PREFIX) + HASH + 1 + 20)
-#define SUFFIX	  ".new"
 #define CONFIRMED KEPT_PLACED_PREFIX "confirmed"
 
 /* By the hash, of HASH digits, as the copy of kept_index.h is called. */
@@ -45,27 +41,11 @@ static void name_of(const char *path, uint64_t id, char ret[NAME_SIZE])
 	name_by_hash(hash, id, ret);
 }
 
-/* Of `data`, or without it of `from`. */
 static int put(int dir, const char *name, int from, const void *data,
 	       uint64_t size)
 {
-	char temporary[NAME_SIZE + sizeof(SUFFIX)];
-	auto_fd int to = -1;
-	int r;
+	int r = kept_index_write(dir, name, from, data, size, true);
 
-	(void)snprintf(temporary, sizeof(temporary), "%s" SUFFIX, name);
-	to = sys_openat(dir, temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
-			0600);
-	if (to < 0)
-		return to;
-	r = data ? sys_write_all(to, data, (size_t)size)
-		 : carry_bytes(from, to, size);
-	if (r >= 0)
-		r = sys_fsync(to);
-	if (r >= 0)
-		r = sys_renameat(dir, temporary, dir, name);
-	if (r < 0)
-		(void)sys_unlinkat(dir, temporary, 0);
 	return r < 0 ? r : sys_fsync(dir);
 }
 
