@@ -24,7 +24,7 @@ SOAK = os.environ.get("HB_SOAK") == "1"
 CALLS = [*crash.CALLS, "write", "openat", "copy_file_range"]
 # A kill at a call that changes nothing shows nothing new.
 STEPS = {"openat": 60, "write": 6}
-STEP = 1 if SOAK else 4
+STEP = 1 if SOAK else 8
 PERSON = "".join(
     f"export GIT_{who}_{key}='{value}';"
     for who in ("AUTHOR", "COMMITTER")
