@@ -115,8 +115,8 @@ static bool is_wanted(const struct audit *audit, const struct hb_report *report)
 static void record(struct audit *audit, const struct hb_report *report,
 		   bool answer)
 {
-	const struct audit_about about = { audit->session, audit->id,
-					   audit->project };
+	const struct line_about about = { audit->session, audit->id,
+					  audit->project };
 	enum act act = acts[report->kind];
 
 	if (audit_line(report, &about, sys_now(), answer, &audit->kept) >= 0)

@@ -41,7 +41,7 @@ static void add_finding(struct json *j, const struct hb_finding *finding)
 	json_bool(j, finding->is_allowed);
 }
 
-int audit_line(const struct hb_report *report, const struct audit_about *about,
+int audit_line(const struct hb_report *report, const struct line_about *about,
 	       struct timespec when, bool answer, struct buf *out)
 {
 	unsigned members = hb_report_members(report->kind);

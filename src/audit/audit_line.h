@@ -9,7 +9,7 @@ struct buf;
 struct hb_report;
 
 /* What a record says beside its report; strings may be NULL. */
-struct audit_about {
+struct line_about {
 	const char *session; /* if the report names none */
 	const char *id;	     /* of that session */
 	const char *project; /* the real directory that it is about */
@@ -20,7 +20,7 @@ struct audit_about {
  * `answer` is that of a question.  docs/formats/log.md has the members.  0 or
  * the buffer's error; then nothing is added.
  */
-int audit_line(const struct hb_report *report, const struct audit_about *about,
+int audit_line(const struct hb_report *report, const struct line_about *about,
 	       struct timespec when, bool answer, struct buf *out);
 
 #endif
