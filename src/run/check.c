@@ -14,7 +14,6 @@
 #include "sys/file.h"
 #include "sys/proc.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,6 +36,7 @@
 #define NAME_SIZE 64
 
 struct asked {
+	const char *command; /* for a shell; or NULL: */
 	char *const *argv;
 	bool is_offline; /* also if the session has the network */
 };
@@ -68,8 +68,11 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 {
 	const struct hb_setting offline = { .key = setting_name(KEY_NET),
 					    .value = key_nets[NET_NONE] };
+	char sh[] = "sh", c[] = "-c";
+	auto_free char *copy = asked->command ? strdup(asked->command) : NULL;
+	char *by_shell[] = { sh, c, copy, NULL };
 	const struct hb_run_options options = {
-		.argv = asked->argv,
+		.argv = asked->command ? by_shell : asked->argv,
 		.envp = store->envp,
 		.settings = &offline,
 		.n_settings = asked->is_offline,
@@ -81,7 +84,8 @@ static _Noreturn void run(const struct hb_session *s, struct hb_store *store,
 	if (sys_set_parent_death_signal(SIGKILL) < 0 || sys_getppid() != parent)
 		sys_exit(NOT_RUN);
 	null = sys_openat(AT_FDCWD, "/dev/null", O_RDONLY, 0);
-	if (null < 0 || sys_dup_to(null, STDIN_FILENO) < 0 ||
+	if (null < 0 || (asked->command && !copy) ||
+	    sys_dup_to(null, STDIN_FILENO) < 0 ||
 	    sys_dup_to(out, STDOUT_FILENO) < 0 ||
 	    sys_dup_to(out, STDERR_FILENO) < 0)
 		sys_exit(NOT_RUN);
@@ -165,16 +169,10 @@ static int remove_fork(struct hb_store *store, const char *fork,
 static int check_on_fork(struct hb_session *s, const char *command,
 			 struct hb_gate_check *check, struct hb_error *err)
 {
-	char sh[] = "sh", c[] = "-c";
-	auto_free char *copy = strdup(command);
-	char *argv[] = { sh, c, copy, NULL };
-	const struct asked asked = { .argv = argv };
+	const struct asked asked = { .command = command };
 	struct hb_store store = *s->store;
 	char fork[NAME_SIZE];
 	int r, gone;
-
-	if (!copy)
-		return hb_fail(err, -ENOMEM, "cannot run the check command");
 
 	(void)snprintf(fork, sizeof(fork), "gate-%s-%ld", s->record.id,
 		       (long)sys_getpid());

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import stopper  # noqa: E402
 from meddle import World, sweep, tell  # noqa: E402
 
-STEP = 1 if os.environ.get("HB_SOAK") == "1" else 23
+STEP = 5 if os.environ.get("HB_SOAK") == "1" else 23
 MERGE = ("commit", "-y", "--git=merge", "@s")
 GIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "-c", "core.fsync=none"]
 

@@ -160,7 +160,7 @@ new_repository
 in_box "$two; echo 3 >>f"
 beside g
 (cd "$project" && sed -i s/f/F/ f && git commit -qam F)
-refuses 'changes on top of a commit' '*both sides changed the same lines: f*'
+refuses 'changes on top of a commit, in conflict' '*both sides changed the same lines: f*'
 ten_lines
 in_box "sed -i s/^2/two/ f; git $id commit -qam two; sed -i s/^3/three/ f"
 (cd "$project" && sed -i s/^9/nine/ f && git commit -qam nine)
@@ -179,7 +179,7 @@ new_repository
 in_box "git checkout -q -b side; $two"
 beside g
 check 'a branch of the session: a commit' hb commit -y --git=merge @s
-is 'a branch of the session is merged' "$(cat "$project/f" | tr '\n' ,)" f,2,
+is 'a branch of the session is merged' "$(tr '\n' , <"$project/f")" f,2,
 is 'a branch of the session: HEAD stays' "$(git_in symbolic-ref HEAD)" refs/heads/master
 is 'a branch of the session is there' "$(git_in for-each-ref --format='%(refname:short)' | tr '\n' ,)" master,side,
 new_repository
@@ -201,9 +201,20 @@ in_box "sed -i s/^2/two/ f; git $id -c core.fsmonitor=false commit -qam two"
 (cd "$project" && sed -i s/^9/nine/ f && git -c core.fsmonitor=false commit -qam nine)
 rm -f "$HOME/driver" "$HOME/filter" "$HOME/fsmonitor" "$HOME/hook"
 check 'programs of the repository: a commit' hb commit -y --git=merge @s
-is 'programs of the repository: no effect outside' "$(ls "$HOME" | grep 'driver\|filter\|fsmonitor\|hook')" ''
+is 'programs of the repository: no effect outside' "$(find "$HOME" -name driver -o -name filter -o -name fsmonitor -o -name hook)" ''
 is 'programs of the repository: no file of theirs' "$(ls "$project")" f
 is 'programs of the repository: the result of a merge driver' "$(cat "$project/f")" merged
+# A session with the network merges without it.
+new_session "git init -q -b master . && seq 10 >f && echo '* merge=mine' >.gitattributes && git add . &&
+	git commit -qm one && git config merge.mine.driver 'readlink /proc/self/ns/net >%A'"
+hb cleanup -y @s >/dev/null
+hb create s --net host --cow "$project" >/dev/null
+in_box "sed -i s/^2/two/ f; git $id commit -qam two"
+is 'a session with the network has it' "$(in_box 'readlink /proc/self/ns/net' 2>/dev/null)" "$(readlink /proc/self/ns/net)"
+(cd "$project" && sed -i s/^9/nine/ f && git commit -qam nine)
+check 'a session with the network: a commit' hb commit -y --git=merge @s
+like 'a merge has a network namespace' "$(cat "$project/f")" 'net:*'
+unlike 'a merge has no network' "$(cat "$project/f")" "$(readlink /proc/self/ns/net)"
 # The session's own configuration counts for nothing.
 new_repository
 in_box "$two; git config core.hooksPath hooks; git config core.fsmonitor 'touch ran'; mkdir hooks;

@@ -450,15 +450,16 @@ int merge_ask_gate(struct merge *merge, size_t resource, char *const *paths,
 	struct hb_filter filter = { .n_paths = n };
 	int r = whole ? 0 : -ENOMEM;
 
-	if (!merge->gate)
-		return 0;
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		if (asprintf(&whole[i], "%s/%s", source, paths[i]) < 0) {
 			whole[i] = NULL;
 			r = -ENOMEM;
 		}
 	filter.paths = (const char *const *)whole;
-	r = r < 0 ? hb_fail(err, r, WORD) : ask_gate(merge, &filter, err);
+	if (r < 0)
+		(void)hb_fail(err, r, WORD);
+	else if (merge->gate)
+		r = ask_gate(merge, &filter, err);
 	for (size_t i = 0; whole && i < n; i++)
 		free(whole[i]);
 	return r;

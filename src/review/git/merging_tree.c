@@ -101,6 +101,7 @@ static int load_files(struct merging_tree *t, struct hb_error *err)
 
 	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1) {
 		const char *path = path_in_tree(t, &c);
+		struct merged_file *file;
 
 		if (!path || (is_dir(&c) && c.kind != CHANGE_DELETED) ||
 		    c.kind == CHANGE_TIMES ||
@@ -115,10 +116,11 @@ static int load_files(struct merging_tree *t, struct hb_error *err)
 		}
 		if (grow(t->files, t->n_files) < 0)
 			return no_memory(err);
-		c.path = strdup(c.path);
-		if (!c.path)
+		file = &t->files[t->n_files++];
+		*file = (struct merged_file){ .change = c };
+		file->change.path = strdup(c.path);
+		if (!file->change.path)
 			return no_memory(err);
-		t->files[t->n_files++] = (struct merged_file){ .change = c };
 	}
 	if (r >= 0 && t->n_files > 0)
 		qsort(t->files, t->n_files, sizeof(*t->files), by_path);
@@ -324,7 +326,7 @@ static void mark_dirs(struct merging_tree *t, const char *path, bool is_settled)
 {
 	char dir[PATH_MAX];
 
-	for (size_t i = 0; path[i] && i < sizeof(dir); i++) {
+	for (size_t i = 0; i < sizeof(dir) && path[i]; i++) {
 		struct merging_dir *found;
 
 		if (path[i] != '/')
