@@ -79,7 +79,7 @@ struct plan_op {
 	/* OP_OVERLAY: plan->layers[first_layer ..], the lowest first */
 	size_t first_layer, n_layers;
 	const char *upper, *work; /* OP_OVERLAY without TMP and RO */
-	/* The same: for the record of base/moving.h; NULL: in memory */
+	/* The same: for the record of base/move_record.h; NULL: in memory */
 	const char *record;
 	/* For the maker of the plan: the origin of this.  NULL: nothing. */
 	const struct setting_item *origin;

@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/moving.h"
+#include "base/move_record.h"
 #include "changes/resource.h"
 #include "sys/attr.h"
 #include "sys/durable.h"

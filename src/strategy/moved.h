@@ -6,8 +6,8 @@ struct hb_error;
 struct resource;
 
 /*
- * A directory that was being renamed when its box ended: base/moving.h.  In the
- * resource's store there is a record of it then.
+ * A directory that was being renamed when its box ended: base/move_record.h. In
+ * the resource's store there is a record of it then.
  */
 #define MOVED_RECORD "moving"
 

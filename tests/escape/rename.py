@@ -73,8 +73,17 @@ def out_of_the_workspace():
 
 
 def status_of(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    except OSError:
+        return {"NSpid": ""}
+
+
+def outside_of(top):
+    """Those below that are not in the box's pid namespace."""
+    depth = len(status_of(top)["NSpid"].split())
+    return [pid for pid in below(top) if len(status_of(pid)["NSpid"].split()) == depth]
 
 
 def out_of_reach():
@@ -84,9 +93,9 @@ def out_of_reach():
              "./probe open path /proc/$pid/root; ./probe fds; ls /proc | grep -c '^[0-9]'"]  # fmt: skip
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         same([run.stdout.readline(), run.stdout.readline()], ["allowed\n", "up\n"])
-        # Its child is pid 1 of the box; the other one is the notifier.
-        outside = [pid for pid in below(run.pid) if len(status_of(pid)["NSpid"].split()) == len(status_of(run.pid)["NSpid"].split())]
-        same(len(outside), 1)
+        # The worker ends right after its answer; then the notifier is alone.
+        wait_until(lambda: len(outside_of(run.pid)) == 1, "a notifier without a worker")
+        outside = outside_of(run.pid)
         status = status_of(outside[0])
         same(int(status["CapEff"], 16) & ~CAP_SYS_PTRACE, 0)
         same(int(status["CapPrm"], 16) & ~CAP_SYS_PTRACE, 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "box/notify/notifier.h"
+#include "box/notify/calls.h"
+
 #include "box/notify/rename_call.h"
 
 #include <errno.h>

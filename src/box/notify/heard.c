@@ -2,7 +2,7 @@
 #include "box/notify/heard.h"
 
 #include "base/auto.h"
-#include "box/source.h"
+#include "box/notify/calls.h"
 #include "box/state.h"
 #include "sys/place.h"
 #include "sys/proc.h"
@@ -54,11 +54,6 @@ unsigned heard_wants(const struct box *box)
 	if (!box->plan->argv || !can_hear(box))
 		return 0;
 	return heard_renames(box) | 1U << FILTER_REFUSED;
-}
-
-bool heard_is_overlay(const struct plan_op *op)
-{
-	return op->kind == OP_OVERLAY && !(op->flags & PLAN_OVERLAY_RO);
 }
 
 void heard_init(struct heard *h, const struct box *box)

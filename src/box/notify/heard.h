@@ -3,11 +3,11 @@
 #define HB_BOX_NOTIFY_HEARD_H
 
 #include "box/notify/notifier.h"
+#include "plan/plan.h"
 
 #include <poll.h>
 
 struct box;
-struct plan_op;
 
 /*
  * The supervisor's side of calls that a filter hands to a listener.
@@ -24,7 +24,7 @@ struct heard {
 	size_t n_listeners;
 	uint32_t next_number;
 	int user, mounts; /* namespaces of the box; -1: there is none */
-	int *records;	  /* one for each overlay: base/moving.h */
+	int *records;	  /* one for each overlay: base/move_record.h */
 	size_t n_records;
 	pid_t pid; /* of the notifier; 0: there is none */
 	int pidfd;
@@ -36,7 +36,10 @@ struct heard {
 };
 
 /* Whether it is an overlay that is written to. */
-bool heard_is_overlay(const struct plan_op *op);
+static inline bool heard_is_overlay(const struct plan_op *op)
+{
+	return op->kind == OP_OVERLAY && !(op->flags & PLAN_OVERLAY_RO);
+}
 
 /* Descriptors to poll: the notifier's end and word, and the listeners. */
 #define HEARD_FDS (2 + NOTIFY_LISTENERS)

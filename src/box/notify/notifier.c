@@ -2,6 +2,7 @@
 #include "box/notify/notifier.h"
 
 #include "base/auto.h"
+#include "box/notify/calls.h"
 #include "box/notify/heard.h"
 #include "box/notify/rename_call.h"
 #include "box/source.h"
@@ -39,14 +40,6 @@
 
 /* What the last worker has to end after its notifier: ms. */
 #define WORKER_END_MS 5000
-
-int notify_listener(const struct notifier *p, uint32_t number)
-{
-	for (size_t i = 0; i < p->n_listeners; i++)
-		if (p->listeners[i].number == number)
-			return p->listeners[i].fd;
-	return -1;
-}
 
 static void tell_quiet(const struct notifier *p)
 {

@@ -80,7 +80,7 @@ struct notify_overlay {
 	int upper;   /* -1: it is in memory */
 	int *lowers; /* all layers below */
 	size_t n_lowers;
-	int record; /* base/moving.h */
+	int record; /* base/move_record.h */
 };
 
 /* The process. */
@@ -98,35 +98,14 @@ struct notifier {
 	unsigned n_tries; /* of the first job */
 };
 
-/*
- * A handler looks at a call and says what becomes of it; *ret_error is for
- * NOTIFY_REFUSED, a positive errno.  It must not wait for the caller, and
- * trusts nothing that it reads of it: sys_seccomp_notif_is_valid() afterwards
- * says whether it was the caller's at all.
- */
-typedef enum notify_answer (*notify_fn)(struct notify *n,
-					const struct notify_call *call,
-					int *ret_error);
-
-/*
- * The notified calls.  One call may have several rows: they are asked in this
- * order, and the first answer other than NOTIFY_GO_ON counts.  A row that only
- * writes down what it sees comes first and says NOTIFY_GO_ON.
- */
-struct notify_row {
-	int nr; /* SYS_*; -1: not on this architecture */
-	enum filter_class class;
-	notify_fn look;
-};
-extern const struct notify_row notify_rows[];
-extern const size_t notify_n_rows;
-
-/* Asks the rows.  A call without a row goes on. */
-enum notify_answer notify_look(struct notify *n, const struct notify_call *call,
-			       int *ret_error);
-
 /* The listener of that number; -1: its command has ended. */
-int notify_listener(const struct notifier *p, uint32_t number);
+static inline int notify_listener(const struct notifier *p, uint32_t number)
+{
+	for (size_t i = 0; i < p->n_listeners; i++)
+		if (p->listeners[i].number == number)
+			return p->listeners[i].fd;
+	return -1;
+}
 
 /* What the supervisor says, one record each, and is told. */
 enum notify_word {

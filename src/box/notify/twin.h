@@ -2,7 +2,7 @@
 #ifndef HB_BOX_NOTIFY_TWIN_H
 #define HB_BOX_NOTIFY_TWIN_H
 
-#include "base/moving.h"
+#include "base/move_record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

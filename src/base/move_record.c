@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/moving.h"
+#include "base/move_record.h"
 
 #include "base/path.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_BASE_MOVING_H
-#define HB_BASE_MOVING_H
+#ifndef HB_BASE_MOVE_RECORD_H
+#define HB_BASE_MOVE_RECORD_H
 
 #include <limits.h>
 #include <stdbool.h>
