@@ -203,6 +203,34 @@ const char *git_path_in_unit(enum git_place root, const char *path)
 	return descend(&root, path, is_unit_name);
 }
 
+size_t git_repository_in(enum git_place root, const char *path)
+{
+	enum git_place place = root;
+	char name[NAME_MAX + 1];
+	const char *at = path;
+	size_t of_worktrees = SIZE_MAX, n;
+
+	for (;; at += n + 1) {
+		size_t above = (size_t)(at - path) - (at != path);
+
+		n = strcspn(at, "/");
+		if (n >= sizeof(name))
+			return SIZE_MAX;
+		memcpy(name, at, n);
+		name[n] = '\0';
+		if (is_git_dir(place) && is_unit_name(name))
+			return of_worktrees != SIZE_MAX ? of_worktrees : above;
+		if (at[n] == '\0')
+			return SIZE_MAX;
+		place = git_place_below(place, name);
+		if (place == GIT_WORKTREES)
+			of_worktrees = above;
+		/* A submodule of a worktree is a repository of its own. */
+		if (place == GIT_MODULES || place == GIT_OUTSIDE)
+			of_worktrees = SIZE_MAX;
+	}
+}
+
 uint64_t git_index_name(int dir, const char *name)
 {
 	uint64_t size, entries;

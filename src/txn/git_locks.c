@@ -35,7 +35,6 @@
 #define LIST	   "locks"
 #define LIST_END   "end"
 #define LIST_ALONE "alone " /* before the record of such a lock */
-#define LIST_MAX   ((size_t)64 << 20)
 #define SUFFIX	   ".lock"
 #define WAIT	   1000 /* ms */
 #define PAUSE	   20
@@ -204,8 +203,8 @@ int git_locks_plan(struct site *s, struct changes *changes,
 		.site = s,
 		.delivered = changes_delivered(changes),
 		.syncer = syncer,
-		.list = BUF_INIT(LIST_MAX),
-		.packed = BUF_INIT(LIST_MAX),
+		.list = BUF_INIT(GIT_LOCKS_MAX),
+		.packed = BUF_INIT(GIT_LOCKS_MAX),
 	};
 	int r = plan_locks(&p, err);
 
@@ -244,10 +243,10 @@ static bool parse(const char *record, struct lock *ret)
 		return false;
 	ret->btime = (struct timespec){ (time_t)sec, (long)nsec };
 	name_lock(number, ret->name);
-	return ret->path[0] != '\0';
+	return strlen(ret->path) > strlen(SUFFIX);
 }
 
-static int read_list(const struct site *s, struct buf *ret)
+int git_locks_read(const struct site *s, struct buf *ret)
 {
 	int dir = s->dirs[SITE_SPOT_TXN];
 	uint64_t size = 0;
@@ -258,7 +257,7 @@ static int read_list(const struct site *s, struct buf *ret)
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	if (size > LIST_MAX)
+	if (size > GIT_LOCKS_MAX)
 		return -EFBIG;
 	r = buf_add_fill(ret, '\0', (size_t)size);
 	if (r < 0)
@@ -281,10 +280,11 @@ static int each_lock(struct apply *a, lock_fn fn, bool waits,
 		     struct hb_error *err)
 {
 	for (size_t i = 0; a->sites && i < a->txn->n_resources; i++) {
-		auto_buf struct buf list = BUF_INIT(LIST_MAX);
+		auto_buf struct buf list = BUF_INIT(GIT_LOCKS_MAX);
 		/* A site that could not be opened has none. */
-		int r = a->sites[i].resource ? read_list(&a->sites[i], &list)
-					     : 0;
+		int r = a->sites[i].resource
+				? git_locks_read(&a->sites[i], &list)
+				: 0;
 
 		if (r < 0)
 			return hb_fail(err, r, "cannot read the list of locks");
@@ -340,22 +340,27 @@ static int put(const struct site *s, const struct lock *lock,
 	return r < 0 ? r : keep_time(lock, at->dir, &before);
 }
 
+/* Of the file that the lock is about: "index.lock" itself is none of git's. */
+static size_t repository_of(const struct site *s, const char *lock)
+{
+	auto_free char *path = strndup(lock, strlen(lock) - strlen(SUFFIX));
+
+	return path ? git_repository_in(git_root(s->resource->is_git), path)
+		    : SIZE_MAX;
+}
+
 /* Whether a process collects garbage there, by git's own rule. */
 static bool has_gc(const struct site *s, const char *path)
 {
-	const char *rest =
-		git_path_in_unit(git_root(s->resource->is_git), path);
+	size_t n = repository_of(s, path);
 	auto_fd int dir = -1;
 	char text[128] = "";
 	struct sys_attr a;
-	size_t n;
 	int64_t pid;
 
-	if (!rest)
+	if (n == SIZE_MAX)
 		return false;
-	n = (size_t)(rest - path);
-	dir = access_open_below(s->resource->base, path, n - (n > 0), O_PATH,
-				NULL);
+	dir = access_open_below(s->resource->base, path, n, O_PATH, NULL);
 	if (dir < 0 || sys_attr_at(dir, GC_PID, &a) < 0 || !S_ISREG(a.mode) ||
 	    sys_now().tv_sec - a.mtime.tv_sec > GC_SECONDS ||
 	    sys_read_file_at(dir, GC_PID, text, sizeof(text)) <= 0)
@@ -455,11 +460,11 @@ static int check_values(struct apply *a, unsigned how, struct hb_error *err)
 
 	for (size_t i = 0; r == 0 && i < a->txn->n_resources; i++) {
 		const struct site *s = &a->sites[i];
-		auto_buf struct buf list = BUF_INIT(LIST_MAX);
+		auto_buf struct buf list = BUF_INIT(GIT_LOCKS_MAX);
 
 		if (!s->resource)
 			continue;
-		r = read_list(s, &list);
+		r = git_locks_read(s, &list);
 		r = r < 0 ? hb_fail(err, r, "cannot read the list of locks")
 			  : git_values_check(s, &list, how, err);
 	}

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct apply;
+struct buf;
 struct changes;
 struct hb_error;
 struct site;
@@ -35,5 +36,12 @@ int git_locks_apply(struct apply *a, unsigned how, struct hb_error *err);
 
 /* Gives back what we hold, and nothing else; of a zeroed struct nothing. */
 int git_locks_drop(struct apply *a, struct hb_error *err);
+
+/*
+ * The list of a transaction, with the records of git_values.h; empty if there
+ * is none.
+ */
+#define GIT_LOCKS_MAX ((size_t)64 << 20)
+int git_locks_read(const struct site *s, struct buf *ret);
 
 #endif

@@ -2,6 +2,7 @@
 #include "txn/git_reach.h"
 
 #include "base/auto.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/quote.h"
@@ -9,11 +10,14 @@
 #include "git/ancestry.h"
 #include "git/gitrefs.h"
 #include "git/gitunit.h"
+#include "git/kept_refs.h"
 #include "git/objectstore.h"
 #include "sys/attr.h"
 #include "tree/access.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/git_locks.h"
+#include "txn/git_values.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,16 +139,49 @@ static int add_ref(struct ids *ids, int dir, const char *name, const char *from)
 		       : 0;
 }
 
-static int add_packed(struct ids *ids, int dir, const char *name,
-		      const char *from)
+/* Whether the transaction wrote the reference of that line itself. */
+static bool is_ours(const struct reach *x, const char *path);
+
+static bool is_our_line(const struct reach *x, const char *name)
+{
+	auto_free char *path = NULL;
+
+	if (asprintf(&path, "%s%s%s", x->repo->prefix,
+		     *x->repo->prefix ? "/" : "", name) < 0) {
+		path = NULL;
+		return false;
+	}
+	return is_ours(x, path);
+}
+
+/* `x`: without those of the transaction, which git may have packed since. */
+static int add_packed(const struct reach *x, struct ids *ids, int dir,
+		      const char *name, const char *from)
 {
 	auto_free char *text = read_text(dir, name, GITREFS_PACKED_MAX);
 	auto_gitrefs struct gitrefs refs = { 0 };
 	int r = text ? gitrefs_add_packed(&refs, text) : 0;
 
 	for (size_t i = 0; r >= 0 && i < refs.n; i++)
-		r = ids_add(ids, &refs.refs[i].id, from);
+		if (!x || !is_our_line(x, refs.refs[i].name))
+			r = ids_add(ids, &refs.refs[i].id, from);
 	return r;
+}
+
+/* The value that the transaction gave it, which git may have packed since. */
+static int add_now(const struct reach *x, const struct repo *repo,
+		   struct ids *ids, const char *path)
+{
+	int base = x->a->sites[repo->resource].resource->base;
+	size_t n = strlen(repo->prefix);
+	auto_free char *value = NULL;
+	struct git_id id;
+	int r = kept_refs_now(base, repo->prefix, path + n + (n > 0), &value);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return git_id_parse(value, strlen(value), &id) ? ids_add(ids, &id, NULL)
+						       : 0;
 }
 
 /* Each line names the value before and the value after. */
@@ -185,19 +222,16 @@ static bool is_log(const char *rest)
 	return strncmp(rest, "logs/", 5) == 0 || strstr(rest, "/logs/") != NULL;
 }
 
+/* A linked worktree is a part of its repository. */
 static struct repo *repo_of(struct reach *x, uint32_t resource,
-			    const char *path, const char *rest)
+			    const char *path)
 {
-	size_t n = (size_t)(rest - path);
-	const char *tree;
+	bool is_git = x->a->sites[resource].resource->is_git;
+	size_t n = git_repository_in(git_root(is_git), path);
 	struct repo *repo;
 
-	n -= n > 0;
-	/* A linked worktree is a part of its repository. */
-	tree = strstr(path, "worktrees/");
-	if (tree && (size_t)(tree - path) < n &&
-	    (tree == path || tree[-1] == '/'))
-		n = (size_t)(tree - path) - (tree != path);
+	if (n == SIZE_MAX)
+		return NULL;
 	for (size_t i = 0; i < x->n; i++) {
 		repo = &x->repos[i];
 		if (repo->resource == resource && strlen(repo->prefix) == n &&
@@ -246,19 +280,19 @@ static int note_op(struct reach *x, const struct op *op)
 	r = note_ours(x, op);
 	if (r < 0 || !(is_packed || is_ref(rest) || is_head(rest)))
 		return r;
-	repo = repo_of(x, op->resource, op->path, rest);
+	repo = repo_of(x, op->resource, op->path);
 	if (!repo)
 		return -ENOMEM;
 	if (site_base(s, op, &now, NULL) < 0)
 		now.dir = -1;
 	site_undo(s, op, &before);
 	if (is_packed) {
-		r = add_packed(&repo->new, now.dir, now.name, NULL);
+		r = add_packed(NULL, &repo->new, now.dir, now.name, NULL);
 		return r < 0 ? r
-			     : add_packed(&repo->old, before.dir, before.name,
-					  NULL);
+			     : add_packed(NULL, &repo->old, before.dir,
+					  before.name, NULL);
 	}
-	r = add_ref(&repo->new, now.dir, now.name, NULL);
+	r = add_now(x, repo, &repo->new, op->path);
 	return r < 0 ? r : add_ref(&repo->old, before.dir, before.name, NULL);
 }
 
@@ -306,7 +340,7 @@ static int look(void *ctx, const struct tree_visit *v, struct hb_error *err)
 	if (is_log(v->path))
 		return add_log(&x->foreign, v->dir, v->name, kept);
 	if (strcmp(v->path, PACKED) == 0)
-		return add_packed(&x->foreign, v->dir, v->name, kept);
+		return add_packed(x, &x->foreign, v->dir, v->name, kept);
 	return is_ref(v->path) || is_head(v->path)
 		       ? add_ref(&x->foreign, v->dir, v->name, kept)
 		       : 0;
@@ -380,6 +414,41 @@ static int check_repo(struct reach *x, const struct repo *repo,
 	return r;
 }
 
+struct before {
+	struct reach *reach;
+	uint32_t resource;
+};
+
+/* Of type git_values_fn. */
+static int note_before(void *ctx, const char *path, const char *then)
+{
+	const struct before *b = ctx;
+	struct repo *repo = repo_of(b->reach, b->resource, path);
+	struct git_id id;
+
+	return repo && git_id_parse(then, strlen(then), &id)
+		       ? ids_add(&repo->old, &id, NULL)
+		       : 0;
+}
+
+/* A reference that was in packed-refs alone has no file of before. */
+static int note_values(struct reach *x)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < x->a->txn->n_resources; i++) {
+		struct before before = { x, (uint32_t)i };
+		auto_buf struct buf list = BUF_INIT(GIT_LOCKS_MAX);
+
+		if (!x->a->sites[i].resource)
+			continue;
+		r = git_locks_read(&x->a->sites[i], &list);
+		if (r >= 0)
+			r = git_values_before(&list, note_before, &before);
+	}
+	return r;
+}
+
 int git_reach_check(struct apply *a, struct timespec stamp,
 		    struct hb_error *err)
 {
@@ -394,6 +463,11 @@ int git_reach_check(struct apply *a, struct timespec stamp,
 			(void)hb_fail(err, r, "cannot look at a repository");
 			break;
 		}
+	}
+	if (r == 0) {
+		r = note_values(&x);
+		if (r < 0)
+			(void)hb_fail(err, r, "cannot look at a repository");
 	}
 	for (size_t i = 0; r == 0 && i < x.n; i++)
 		r = check_repo(&x, &x.repos[i], err);

@@ -32,4 +32,11 @@ int git_values_add(struct buf *list, const struct delivered_item *item);
 int git_values_check(const struct site *s, const struct buf *list, unsigned how,
 		     struct hb_error *err);
 
+/*
+ * Calls `fn` with the path and the value before of each record, "" for none.  A
+ * negated code ends it.
+ */
+typedef int (*git_values_fn)(void *ctx, const char *path, const char *then);
+int git_values_before(const struct buf *list, git_values_fn fn, void *ctx);
+
 #endif

@@ -247,6 +247,31 @@ static bool follow_index(struct reversal *v, struct op *op)
 }
 
 /*
+ * git has packed the reference since, and removed its file.  Then the file of
+ * before returns to an empty place, and hides the line in packed-refs.  That
+ * the value is still ours is compared under git's locks: git_values.h.
+ */
+static void follow_packed(struct reversal *v, struct op *op)
+{
+	struct site *s = &v->apply.sites[op->resource];
+	const char *rest =
+		git_path_in_unit(git_root(s->resource->is_git), op->path);
+	struct sys_attr a;
+	struct place p;
+
+	if (!v->back || op->kind != OP_REPLACE || (op->effect & OP_UPPER) ||
+	    op->source != SOURCE_STAGED || op->old.type != ENTRY_FILE ||
+	    op->new.type != ENTRY_FILE || !rest ||
+	    strncmp(rest, "refs/", 5) != 0 || site_base(s, op, &p, NULL) < 0 ||
+	    p.dir < 0 || sys_attr_at(p.dir, p.name, &a) != -ENOENT)
+		return;
+	op->kind = OP_DELETE;
+	op->source = SOURCE_NONE;
+	op->new = (struct object){ .type = ENTRY_NONE };
+	op->effect &= ~(unsigned)(OP_OPAQUE | OP_ORIGIN);
+}
+
+/*
  * By now a branch of the host may need an object that git added, and an object
  * that nothing needs is in no way.  So it stays, and redo finds it there.  Of a
  * repository that goes whole, all goes.
@@ -289,6 +314,7 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 		if ((op->effect & OP_LINKED) && !is_inode_seen(v, op))
 			op->effect &= ~(unsigned)OP_LINKED;
 		is_followed = follow_index(v, op);
+		follow_packed(v, op);
 		r = make_room(v, op, err);
 		/* The layer keeps the newer version: nothing is left of it. */
 		if (r == 0 && !op_has_effect(op))

@@ -73,9 +73,6 @@ static int need_dir(struct delivered *d, size_t n_sorted, int base,
 	if (r < 0 || old.type == ENTRY_DIR)
 		return r;
 	item = (struct delivered_item *)(uintptr_t)delivered_find(&sorted, dir);
-	for (size_t i = n_sorted; !item && i < d->n; i++)
-		if (strcmp(d->items[i].path, dir) == 0)
-			item = &d->items[i];
 	if (item && item->is_dir)
 		return 0;
 	if (old.type != ENTRY_NONE && !(item && item->how == DELIVERED_GONE))
@@ -95,8 +92,17 @@ static int need_dir(struct delivered *d, size_t n_sorted, int base,
 	return 0;
 }
 
+/* Whether both paths lie below the directory that has this length in one. */
+static bool is_shared(const char *path, const char *before, size_t len)
+{
+	return strncmp(path, before, len + 1) == 0;
+}
+
+/* In path order, so each directory is asked for once: all in it are together.
+ */
 static int need_dirs(struct delivered *d, int base, struct hb_error *err)
 {
+	const char *before = "";
 	size_t n = d->n;
 
 	for (size_t i = 0; i < n; i++) {
@@ -106,13 +112,15 @@ static int need_dirs(struct delivered *d, int base, struct hb_error *err)
 		if (of.how != DELIVERED_MADE || of.is_dir)
 			continue;
 		for (size_t len = 1; of.path[len]; len++) {
-			int r = of.path[len] == '/'
+			int r = of.path[len] == '/' &&
+						!is_shared(of.path, before, len)
 					? need_dir(d, n, base, &of, len, err)
 					: 0;
 
 			if (r < 0)
 				return r;
 		}
+		before = of.path;
 	}
 	delivered_sort(d);
 	return 0;

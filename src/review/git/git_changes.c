@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "git/delivery/values.h"
 #include "git/objectstore.h"
 #include "holdback/git.h"
 #include "holdback/session.h"
 #include "review/git/repository.h"
+#include "session/git/kept_values.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 
 struct telling {
 	const struct repository *repo;
+	const struct kept_refs *kept; /* NULL: there is no record */
 	hb_git_fn fn;
 	void *ctx;
 };
@@ -72,6 +75,23 @@ static int add_commits(const struct repository *repo, const struct git_id *tip,
 	return 0;
 }
 
+/*
+ * What becomes of a reference of both sides.  Without a record the session's
+ * value counts.
+ */
+static int answer(const struct telling *t, const char *name,
+		  const struct gitref *old, const struct gitref *new,
+		  enum value_answer *ret)
+{
+	const char *then = t->kept ? kept_refs_value(t->kept, name) : NULL;
+
+	*ret = VALUE_TAKEN;
+	if (!t->kept || !old || strncmp(name, "refs/", 5) != 0)
+		return 0;
+	return values_compare(t->repo->objects, then ? then : "", old->id.hex,
+			      new ? new->id.hex : "", ret);
+}
+
 static int tell(const struct telling *t, const char *name,
 		const struct gitref *old, const struct gitref *new,
 		struct hb_error *err)
@@ -85,11 +105,16 @@ static int tell(const struct telling *t, const char *name,
 		.old = old ? old->id.hex : NULL,
 		.new = new ? new->id.hex : NULL,
 	};
-	int r = told ? 0 : -ENOMEM;
+	enum value_answer fate = VALUE_TAKEN;
+	int r = told ? answer(t, name, old, new, &fate) : -ENOMEM;
 
+	/* The user has merged it, or it only shows an older value. */
+	if (r >= 0 && fate == VALUE_SETTLED)
+		return 0;
 	if (r >= 0 && new)
 		r = add_commits(t->repo, &new->id, told, &ref);
-	if (r >= 0 && old) {
+	/* The user's own commits stay where both sides moved it. */
+	if (r >= 0 && old && fate == VALUE_TAKEN) {
 		r = repository_lost_commits(t->repo, &old->id, &lost);
 		ref.is_unknown = ref.is_unknown || r == -EFBIG;
 		ref.n_lost = lost.n;
@@ -131,7 +156,13 @@ int hb_changes_git(struct hb_session *session, struct hb_changes *changes,
 	int r = repositories_find(session, changes, &all, err);
 
 	for (size_t i = 0; r >= 0 && i < all.n; i++) {
-		const struct telling telling = { &all.list[i], fn, ctx };
+		auto_kept_refs struct kept_refs kept = { 0 };
+		bool has_record =
+			session_load_kept(session, all.list[i].resource,
+					  all.list[i].prefix, &kept) >= 0;
+		const struct telling telling = { &all.list[i],
+						 has_record ? &kept : NULL, fn,
+						 ctx };
 		const struct hb_git_ref unknown = {
 			.resource = all.list[i].resource,
 			.repository = all.list[i].prefix,

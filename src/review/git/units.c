@@ -122,6 +122,14 @@ static bool is_made_again(const char *rest, const struct change *c)
 	return is_objects(rest) && (c->flags & CHANGE_OPAQUE);
 }
 
+/* git gives an object that it finds there the present time. */
+static bool is_freshened(const char *rest, const struct change *c)
+{
+	return c->new.type == ENTRY_FILE && c->old.type == ENTRY_FILE &&
+	       !(c->flags & CHANGE_CARRIED) &&
+	       git_is_object_path(GIT_TOP, rest);
+}
+
 static int note_unit(struct units *all, enum git_place root,
 		     const struct changes_choice *choice,
 		     const struct change *c)
@@ -132,8 +140,11 @@ static int note_unit(struct units *all, enum git_place root,
 	struct unit *u;
 	int r = 0;
 
-	/* Times and modes say nothing about a repository. */
-	if (!rest || (!is_made_again(rest, c) &&
+	/*
+	 * Times and modes say nothing about a repository.  But an object that
+	 * the base has is never replaced.
+	 */
+	if (!rest || (!is_made_again(rest, c) && !is_freshened(rest, c) &&
 		      ((c->flags & CHANGE_CARRIED) || c->kind == CHANGE_TIMES ||
 		       c->kind == CHANGE_ATTRIBUTES)))
 		return 0;
