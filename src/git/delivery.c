@@ -266,13 +266,20 @@ static int end(struct decision *d, enum delivery_verdict verdict,
 static int decide(struct decision *d)
 {
 	char head[PATH_MAX];
+	bool has_record;
 	int r;
 
 	decision_head(d, head, sizeof(head));
+	has_record = d->q->kept && kept_refs_value(d->q->kept, head);
+	if (d->q->mode == DELIVERY_MODE_FILES || !has_record) {
+		r = sound_check_objects(d);
+		if (r <= 0)
+			return r < 0 ? r : end(d, DELIVERY_REFUSED, NULL);
+	}
 	if (d->q->mode == DELIVERY_MODE_FILES)
 		return end(d, DELIVERY_AS_FILES,
 			   "the repository is treated as files, as asked for");
-	if (!d->q->kept || !kept_refs_value(d->q->kept, head))
+	if (!has_record)
 		return end(d, DELIVERY_AS_FILES,
 			   "the session began without a record of its "
 			   "references: the repository is treated as files");

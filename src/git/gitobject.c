@@ -2,8 +2,7 @@
 #include "git/gitobject.h"
 
 #include "base/buf.h"
-#include "base/sha1.h"
-#include "base/sha256.h"
+#include "git/githash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,24 +44,11 @@ static size_t write_head(const struct git_object *object, char *out,
 void git_object_name(const struct git_object *object, size_t digits,
 		     struct git_id *ret_id)
 {
-	char head[HEAD_SIZE];
-	size_t n = write_head(object, head, sizeof(head));
-	uint8_t digest[SHA256_SIZE];
-	struct sha256 wide;
-	struct sha1 h;
+	struct githash hash;
 
-	if (digits == 64) {
-		sha256_init(&wide);
-		sha256_add(&wide, head, n);
-		sha256_add(&wide, object->data, object->size);
-		sha256_end(&wide, digest);
-		sha256_hex(digest, ret_id->hex);
-		return;
-	}
-	sha1_init(&h);
-	sha1_add(&h, head, n);
-	sha1_add(&h, object->data, object->size);
-	sha1_end_hex(&h, ret_id->hex);
+	githash_init_object(&hash, digits, object->type, object->size);
+	githash_add(&hash, object->data, object->size);
+	githash_end(&hash, ret_id);
 }
 
 /* The sum that ends zlib data. */

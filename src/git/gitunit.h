@@ -81,9 +81,9 @@ bool git_is_object_path(enum git_place root, const char *path);
 const char *git_path_in_unit(enum git_place root, const char *path);
 
 /*
- * How much of the path is the git directory of the repository that it belongs
- * to: for a linked worktree that of the repository, without "worktrees/NAME".
- * SIZE_MAX: it belongs to no unit.
+ * How much of the path is the git directory of its repository.  Of a linked
+ * worktree that is the one without "worktrees/NAME".  SIZE_MAX: it belongs to
+ * no unit.
  */
 size_t git_repository_in(enum git_place root, const char *path);
 

@@ -90,7 +90,7 @@ int kept_refs_parse(const char *text, size_t len, struct kept_refs *ret);
 
 /*
  * The record of the repository at `path` (from the base on) in the store's
- * directory `dir`: of T0 with `id` 0, else of the commit of that number.
+ * directory `dir`.  With `id` 0 it is that of T0, else of the commit `id`.
  * Loading: -ENOENT also for a torn one.  Storing replaces it at once, or not at
  * all.  That of a commit is durable then; that of T0 is once kept_refs_sync()
  * was called, for a run waits for it.

@@ -9,6 +9,7 @@
 #include "sys/kernel.h"
 #include "tree/tree.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,18 +34,25 @@ struct modules {
 	size_t n;
 };
 
-/* Of type tree_fn. */
+/* Of type tree_fn.  The name of a submodule may be a path: it goes on. */
 static int take_module(void *ctx, const struct tree_visit *visit,
 		       struct hb_error *err)
 {
 	struct modules *m = ctx;
 	char path[PATH_MAX];
+	struct sys_attr head;
 	int n;
 
 	(void)err;
-	if (!S_ISDIR(visit->attr.mode) || m->n++ == KEPT_INDEXES_MAX)
-		return TREE_SKIP;
-	n = snprintf(path, sizeof(path), "%s/%s", m->above, visit->name);
+	if (visit->when != TREE_ENTER || !S_ISDIR(visit->attr.mode))
+		return 0;
+	if (m->n++ == KEPT_INDEXES_MAX)
+		return -EFBIG;
+	n = snprintf(path, sizeof(path), "%s/HEAD", visit->name);
+	if (n < 0 || (size_t)n >= sizeof(path) ||
+	    sys_attr_at(visit->dir, path, &head) < 0)
+		return 0;
+	n = snprintf(path, sizeof(path), "%s/%s", m->above, visit->path);
 	if (n > 0 && (size_t)n < sizeof(path))
 		take(m->request, path);
 	return TREE_SKIP;
@@ -66,6 +74,6 @@ void kept_refs_take(const struct kept_refs_request *request)
 	modules = sys_openat2(request->base, m.above, O_RDONLY | O_DIRECTORY, 0,
 			      K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
 	if (modules >= 0)
-		(void)tree_walk(modules, ".", TREE_FLAT | TREE_LENIENT,
-				take_module, &m, NULL);
+		(void)tree_walk(modules, ".", TREE_LENIENT, take_module, &m,
+				NULL);
 }

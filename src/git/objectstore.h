@@ -55,4 +55,11 @@ bool objectstore_has(struct objectstore *store, const struct git_id *id);
 int objectstore_check_files(struct objectstore *store, const struct git_id *id,
 			    uint64_t *work);
 
+/*
+ * The same of the pack whose index is called so, "pack-x.idx", with all that is
+ * in it.  The first directory that has the index counts.
+ */
+int objectstore_check_pack(struct objectstore *store, const char *name,
+			   uint64_t *work);
+
 #endif

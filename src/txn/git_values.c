@@ -20,7 +20,7 @@
  * may have newlines, and a value has none.
  */
 #define RECORD "ref "
-/* The same of one that had no file before: undo takes its file away. */
+/* Of a reference that had no file before: undo takes its file away. */
 #define ADDED "new "
 
 struct ref_record {

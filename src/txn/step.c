@@ -230,8 +230,8 @@ static int look(struct turn *t)
 }
 
 /*
- * Where a directory is that has to be empty before it goes on: the copy of one
- * that is removed, or one that was made empty and goes back.  -1: nowhere.
+ * Where a directory is that has to be empty before it goes on.  It is the copy
+ * of a removed one, or was made empty and goes back.  -1: nowhere.
  */
 static int empty_place(const struct turn *t)
 {
@@ -617,11 +617,9 @@ int step_run(struct step *s, const struct op *op, bool back,
 	     struct hb_error *err)
 {
 	const struct op layer = layer_part(op);
-	struct turn t = { .step = s,
-			  .op = op,
-			  .back = back,
-			  .is_run = true,
-			  .err = err };
+	struct turn t = {
+		.step = s, .op = op, .back = back, .is_run = true, .err = err
+	};
 	int r = op->kind == OP_LAYER ? 0 : run_turn(&t);
 
 	if (r < 0 || !(op->effect & OP_LAYER_MOVES))

@@ -9,6 +9,9 @@
  */
 #include "git/pack/gitpack.h"
 
+#include "git/pack/delta_bases.h"
+#include "git/pack/packcheck.h"
+
 #include "fuzz.h"
 
 #include <errno.h>
@@ -75,10 +78,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	n = n > size - 2 ? size - 2 : n;
 	write_file(dir, "pack-x.idx", data + 2, n);
 	write_file(dir, "pack-x.pack", data + 2 + n, size - 2 - n);
-	if (gitpack_open(dir, "pack-x.idx", &pack) >= 0)
+	if (gitpack_open(dir, "pack-x.idx", &pack) >= 0) {
+		uint64_t work = MAX_WORK;
+
+		pack.bases = delta_bases_new();
+		MUST(pack.bases != NULL);
 		for (uint32_t i = 0; i < pack.n && i < 64; i++)
 			if (n >= IDS_AT + 20 * ((size_t)i + 1))
 				read_one(&pack, data + 2 + IDS_AT + 20 * i);
+		delta_bases_free(pack.bases);
+		pack.bases = NULL;
+		(void)packcheck_run(&pack, 40, &work);
+		MUST(work <= MAX_WORK);
+	}
 	gitpack_close(&pack);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "git/pack/gitpack.h"
 
 #include "base/auto.h"
+#include "git/pack/delta_bases.h"
 #include "git/pack/inflate.h"
 #include "sys/attr.h"
 #include "tree/access.h"
@@ -51,6 +52,12 @@ static int read_number(int fd, uint64_t at, uint32_t *ret)
 
 int gitpack_open(int dir, const char *name, struct gitpack *ret_pack)
 {
+	return gitpack_open_apart(dir, dir, name, ret_pack);
+}
+
+int gitpack_open_apart(int index_dir, int pack_dir, const char *name,
+		       struct gitpack *ret_pack)
+{
 	static const unsigned char magic[8] = {
 		0xff, 't', 'O', 'c', 0, 0, 0, 2
 	};
@@ -63,7 +70,7 @@ int gitpack_open(int dir, const char *name, struct gitpack *ret_pack)
 	*p = (struct gitpack){ .index = -1, .pack = -1 };
 	if (n < 4 || n > NAME_MAX)
 		return -EBADMSG;
-	p->index = access_open_regular(dir, name, &p->index_size);
+	p->index = access_open_regular(index_dir, name, &p->index_size);
 	r = p->index < 0 ? p->index : 0;
 	if (r >= 0)
 		r = read_exactly(p->index, 0, head, sizeof(head));
@@ -75,7 +82,7 @@ int gitpack_open(int dir, const char *name, struct gitpack *ret_pack)
 		return r;
 	memcpy(pack, name, n - 4);
 	memcpy(pack + n - 4, ".pack", sizeof(".pack"));
-	p->pack = access_open_regular(dir, pack, &p->pack_size);
+	p->pack = access_open_regular(pack_dir, pack, &p->pack_size);
 	return p->pack < 0 ? p->pack : 0;
 }
 
@@ -159,6 +166,7 @@ int gitpack_find(const struct gitpack *pack, const struct git_id *id,
 
 /* One entry of the pack: what stands before its zlib data. */
 struct head {
+	uint64_t at; /* its own offset */
 	unsigned type;
 	uint64_t size;
 	uint64_t data; /* offset */
@@ -239,8 +247,43 @@ static int read_head(const struct gitpack *p, uint64_t offset, size_t id_size,
 		r = r == 0 ? -EBADMSG : r;
 		c.at += id_size;
 	}
+	ret->at = offset;
 	ret->data = offset + c.at;
 	return r < 0 ? r : 0;
+}
+
+int gitpack_at(const struct gitpack *pack, uint32_t i, size_t digits,
+	       struct git_id *ret_id, uint64_t *ret_offset)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned char name[ID_MAX];
+	size_t id_size = digits / 2;
+	int r = read_exactly(pack->index, NAMES_AT + (uint64_t)i * id_size,
+			     name, id_size);
+
+	if (r < 0)
+		return r;
+	for (size_t k = 0; k < id_size; k++) {
+		ret_id->hex[2 * k] = hex[name[k] >> 4];
+		ret_id->hex[2 * k + 1] = hex[name[k] & 15];
+	}
+	ret_id->hex[digits] = '\0';
+	return read_offset(pack, id_size, i, ret_offset);
+}
+
+int gitpack_look(const struct gitpack *pack, uint64_t offset, size_t digits,
+		 struct gitpack_entry *ret_entry)
+{
+	struct head head;
+	int r = read_head(pack, offset, digits / 2, &head);
+
+	if (r >= 0)
+		*ret_entry = (struct gitpack_entry){
+			.type = (enum git_type)head.type,
+			.size = head.size,
+			.data = head.data,
+		};
+	return r;
 }
 
 /* Exactly as many bytes as the head says, and a NUL. */
@@ -333,9 +376,10 @@ static int follow_delta(struct delta *d, const struct git_object *base,
 	return done == size ? 0 : -EBADMSG;
 }
 
-/* `base` becomes the object that the delta makes of it. */
-static int apply_delta(struct git_object *base, const char *text, size_t n,
-		       size_t max, uint64_t *work)
+/* The object that the delta makes of `base`. */
+static int apply_delta(const struct git_object *base, const char *text,
+		       size_t n, size_t max, uint64_t *work,
+		       struct git_object *ret)
 {
 	struct delta d = { (const unsigned char *)text,
 			   (const unsigned char *)text + n };
@@ -356,9 +400,71 @@ static int apply_delta(struct git_object *base, const char *text, size_t n,
 	if (r < 0)
 		return r;
 	out[to] = '\0';
-	free(base->data);
-	base->data = take_ptr(&out);
-	base->size = (size_t)to;
+	*ret = (struct git_object){ .type = base->type,
+				    .data = take_ptr(&out),
+				    .size = (size_t)to };
+	return 0;
+}
+
+/* An object on the way from the start of a chain to its end. */
+struct link {
+	struct git_object object;
+	uint64_t at;
+	bool is_kept; /* the data belongs to the pack's delta_bases */
+};
+
+/* The object that others are made of, for the next time. */
+static void link_done(const struct gitpack *p, struct link *link)
+{
+	if (link->is_kept)
+		return;
+	if (p->bases && link->object.data)
+		delta_bases_add(p->bases, p, link->at, &link->object);
+	else
+		free(link->object.data);
+}
+
+static int read_first(const struct gitpack *p, const struct head *head,
+		      size_t max, uint64_t *work, struct link *ret)
+{
+	*ret = (struct link){ .object = { .type = (enum git_type)head->type,
+					  .size = (size_t)head->size },
+			      .at = head->at };
+	if (!git_type_word(ret->object.type))
+		return -EBADMSG;
+	return read_data(p, head, max, work, &ret->object.data);
+}
+
+/* `link` becomes the entry that the head says. */
+static int read_next(const struct gitpack *p, const struct head *head,
+		     size_t max, uint64_t *work, struct link *link)
+{
+	auto_free char *delta = NULL;
+	struct link next = { .at = head->at };
+	int r = read_data(p, head, max, work, &delta);
+
+	if (r >= 0)
+		r = apply_delta(&link->object, delta, (size_t)head->size, max,
+				work, &next.object);
+	if (r < 0)
+		return r;
+	link_done(p, link);
+	*link = next;
+	return 0;
+}
+
+static int own(struct link *link)
+{
+	char *copy;
+
+	if (!link->is_kept)
+		return 0;
+	copy = malloc(link->object.size + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, link->object.data, link->object.size + 1);
+	link->object.data = copy;
+	link->is_kept = false;
 	return 0;
 }
 
@@ -366,11 +472,16 @@ int gitpack_read(const struct gitpack *pack, uint64_t offset, size_t digits,
 		 size_t max, uint64_t *work, struct git_object *ret_object)
 {
 	struct head chain[GITPACK_CHAIN_MAX];
-	struct git_object object = { 0 };
+	const struct git_object *kept = NULL;
+	struct link link = { .is_kept = true };
 	size_t n = 0;
-	int r;
+	int r = 0;
 
 	for (;; offset = chain[n++].base) {
+		kept = pack->bases ? delta_bases_find(pack->bases, pack, offset)
+				   : NULL;
+		if (kept)
+			break;
 		if (n == GITPACK_CHAIN_MAX)
 			return -EFBIG;
 		r = read_head(pack, offset, digits / 2, &chain[n]);
@@ -379,23 +490,20 @@ int gitpack_read(const struct gitpack *pack, uint64_t offset, size_t digits,
 		if (chain[n].type < TYPE_OFFSET_DELTA)
 			break;
 	}
-	object.type = (enum git_type)chain[n].type;
-	if (!git_type_word(object.type))
-		return -EBADMSG;
-	r = read_data(pack, &chain[n], max, work, &object.data);
-	object.size = (size_t)chain[n].size;
-	while (r >= 0 && n-- > 0) {
-		auto_free char *delta = NULL;
-
-		r = read_data(pack, &chain[n], max, work, &delta);
-		if (r >= 0)
-			r = apply_delta(&object, delta, (size_t)chain[n].size,
-					max, work);
-	}
+	if (kept && kept->size > max)
+		return -EFBIG;
+	if (kept)
+		link.object = *kept;
+	else
+		r = read_first(pack, &chain[n], max, work, &link);
+	while (r >= 0 && n-- > 0)
+		r = read_next(pack, &chain[n], max, work, &link);
+	if (r >= 0)
+		r = own(&link);
 	if (r < 0) {
-		free(object.data);
+		link_done(pack, &link);
 		return r;
 	}
-	*ret_object = object;
+	*ret_object = link.object;
 	return 0;
 }

@@ -22,6 +22,7 @@ struct deciding {
 	/* The work tree: its resource, and its path in that. */
 	size_t tree;
 	char *below; /* "" or "sub/"; NULL: it is not known */
+	bool is_module;
 	char desk[NAME_MAX + sizeof("worktrees/")];
 	struct deliver_repo *repo;
 	struct delivery *delivery; /* of that */

@@ -14,6 +14,7 @@
 #include "review/git/base_files.h"
 #include "review/git/deciding.h"
 #include "review/git/merging.h"
+#include "review/git/module_tree.h"
 #include "review/git/new_desk.h"
 #include "review/git/units.h"
 #include "session/git/indexes.h"
@@ -130,7 +131,7 @@ static int find_desk(struct deciding *d)
 	return 0;
 }
 
-/* "sub/.git" has its files in "sub/"; a module has them anywhere. */
+/* "sub/.git" has its files in "sub/"; a module says where they are. */
 static int find_tree(struct deciding *d)
 {
 	const char *prefix = d->unit->prefix;
@@ -139,9 +140,10 @@ static int find_tree(struct deciding *d)
 	d->tree = d->unit->resource;
 	if (d->resource->is_git)
 		return *prefix == '\0' ? find_desk(d) : 0;
-	if (n < 4 || strcmp(prefix + n - 4, ".git") != 0 ||
-	    strstr(prefix, ".git/"))
-		return 0;
+	d->is_module = n < 4 || strcmp(prefix + n - 4, ".git") != 0 ||
+		       strstr(prefix, ".git/");
+	if (d->is_module)
+		return module_tree_find(d->resource->base, prefix, &d->below);
 	d->below = strndup(prefix, n - 4);
 	return d->below ? 0 : -ENOMEM;
 }
@@ -582,6 +584,25 @@ static int say_merge(struct deciding *d, struct hb_error *err)
 	return 0;
 }
 
+/* Its objects are looked at all the same: git takes them for its own. */
+static int check_files(struct deciding *d, const struct deliver *deliver,
+		       const struct kept_refs *kept, struct hb_error *err)
+{
+	int r;
+
+	if (d->unit->is_left || is_new(d))
+		return 0;
+	r = deciding_ask(d, deliver, kept, err);
+	if (r < 0)
+		return r;
+	if (d->delivery->verdict == DELIVERY_REFUSED)
+		return refuse(d->delivery, err);
+	/* Why it is files is said elsewhere, where it is said at all. */
+	delivery_done(d->delivery);
+	d->delivery->verdict = DELIVERY_AS_FILES;
+	return 0;
+}
+
 static int decide_one(struct deciding *d, const struct deliver *deliver,
 		      struct changes *const *changes, struct hb_error *err)
 {
@@ -594,7 +615,7 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 	if (r == -ENOMEM)
 		return hb_fail(err, r, WORD);
 	if (is_files(d, deliver, r >= 0))
-		return 0;
+		return check_files(d, deliver, kept, err);
 	r = find_tree(d);
 	/* The gate has to say something about a worktree that is gone. */
 	if (r >= 0 && is_desk_gone(d))
@@ -612,8 +633,9 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return r;
 	if (d->delivery->verdict == DELIVERY_REFUSED)
 		return refuse(d->delivery, err);
+	/* The merge of a submodule is for its user: it goes to a branch. */
 	if (deliver->mode == DELIVERY_MODE_MERGE && d->delivery->can_merge &&
-	    d->below) {
+	    d->below && !d->is_module) {
 		if (deliver->merge)
 			return merging_deliver(d, deliver, kept, changes, err);
 		r = say_merge(d, err);

@@ -56,7 +56,7 @@ int session_store_kept(const struct hb_session *s, size_t resource,
 		       const struct kept_refs *refs)
 {
 	int dir = s->resources[resource].dir;
-	/* After an undo it is the one that counts. */
+	/* After an undo it counts again. */
 	int r = kept_refs_sync(dir, prefix);
 
 	return r < 0 ? r : kept_refs_store(dir, prefix, id, refs);
