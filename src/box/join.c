@@ -175,8 +175,9 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
  * A file that is only read needs a mount of its own while the host's are there.
  * The user namespace has given the right to make one.
  */
-static int keep_stdio(struct join *j, struct hb_error *err)
+static int keep_stdio(void *ctx, struct hb_error *err)
 {
+	struct join *j = ctx;
 	int r;
 
 	if (!stdio_needs_mount())
@@ -189,7 +190,6 @@ static int keep_stdio(struct join *j, struct hb_error *err)
 
 static int enter(struct join *j, struct hb_error *err)
 {
-	size_t next = DOOR_NAMESPACES;
 	int r;
 
 	/* (c) */
@@ -204,22 +204,15 @@ static int enter(struct join *j, struct hb_error *err)
 		if (r < 0)
 			return r;
 	}
-	for (size_t i = 0; i < BOX_NAMESPACES; i++) {
-		const struct box_namespace *ns = &box_namespaces[i];
-
-		if (!has_namespace(j->ns, ns))
-			continue;
-		if (next >= j->n_fds)
-			return hb_fail(err, -HB_E_CHILD,
-				       "a namespace of the box is missing");
-		r = ns->flag == CLONE_NEWNS ? keep_stdio(j, err) : 0;
-		if (r < 0)
-			return r;
-		r = sys_setns(j->fds[next++], ns->flag);
-		if (r < 0)
-			return hb_fail(err, r, "cannot enter '%s' of the box",
-				       ns->path);
-	}
+	r = namespaces_enter(
+		&(struct namespaces){ .ns = j->ns,
+				      .fds = j->fds + DOOR_NAMESPACES,
+				      .n = j->n_fds - DOOR_NAMESPACES,
+				      .before_mounts = keep_stdio,
+				      .ctx = j },
+		err);
+	if (r < 0)
+		return r;
 	return step_bound(&j->box, err);
 }
 

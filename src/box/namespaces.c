@@ -3,6 +3,7 @@
 #include "box/notify/heard.h"
 #include "box/state.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 #include "sys/sock.h"
 
 #include <fcntl.h>
@@ -53,5 +54,31 @@ int step_door(struct box *box, struct hb_error *err)
 	/* For renames alone it is not worth a failure. */
 	if (r < 0 && has_door(box->plan))
 		return hb_fail(err, r, "cannot hand over the namespaces");
+	return 0;
+}
+
+int namespaces_enter(const struct namespaces *given, struct hb_error *err)
+{
+	size_t next = 0;
+	int r;
+
+	for (size_t i = 0; i < BOX_NAMESPACES; i++) {
+		const struct box_namespace *ns = &box_namespaces[i];
+
+		if (!has_namespace(given->ns, ns))
+			continue;
+		if (next >= given->n)
+			return hb_fail(err, -HB_E_CHILD,
+				       "a namespace of the box is missing");
+		r = ns->flag == CLONE_NEWNS && given->before_mounts
+			    ? given->before_mounts(given->ctx, err)
+			    : 0;
+		if (r < 0)
+			return r;
+		r = sys_setns(given->fds[next++], ns->flag);
+		if (r < 0)
+			return hb_fail(err, r, "cannot enter '%s' of the box",
+				       ns->path);
+	}
 	return 0;
 }

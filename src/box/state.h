@@ -163,6 +163,19 @@ static inline bool has_namespace(unsigned ns, const struct box_namespace *of)
 	return of->ns == 0 || ns & of->ns;
 }
 
+/* Those of a box, in the order of box_namespaces, as init sent them. */
+struct namespaces {
+	unsigned ns; /* enum plan_ns */
+	const int *fds;
+	size_t n;
+	/* To be done while the host's mounts are there; may be NULL. */
+	int (*before_mounts)(void *ctx, struct hb_error *err);
+	void *ctx;
+};
+
+/* Enters all of them.  The caller is not dumpable: box/join.c. */
+int namespaces_enter(const struct namespaces *given, struct hb_error *err);
+
 static inline bool has_door(const struct plan *plan)
 {
 	return plan->fds[PLAN_FD_DOOR] >= 0;

@@ -11,6 +11,9 @@
  * are the same on every architecture we build for.
  */
 
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif

@@ -153,8 +153,13 @@ struct timespec sys_now(void)
 
 void sys_pause(long milliseconds)
 {
-	struct timespec left = { .tv_sec = milliseconds / 1000,
-				 .tv_nsec = milliseconds % 1000 * 1000000 };
+	sys_pause_us(milliseconds * 1000);
+}
+
+void sys_pause_us(long microseconds)
+{
+	struct timespec left = { .tv_sec = microseconds / 1000000,
+				 .tv_nsec = microseconds % 1000000 * 1000 };
 
 	while (nanosleep(&left, &left) < 0 && errno == EINTR)
 		;

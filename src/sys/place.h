@@ -52,6 +52,7 @@ int sys_make_whiteout(int dirfd, const char *name);
 
 struct timespec sys_now(void);
 void sys_pause(long milliseconds);
+void sys_pause_us(long microseconds);
 
 /*
  * Touches a file until the clock that stamps files has moved on, and gives the

@@ -92,7 +92,7 @@ def make_stage(source, build):
         copy(os.path.join(source, name), os.path.join(stage, name))
     for name in ("bin", "libexec", "man"):
         copy(os.path.join(build, name), os.path.join(stage, name))
-    for name in ("probe", "listen"):
+    for name in ("probe", "listen", "freezer"):
         built = os.path.join(build, "musl", "tests", "probe", name)
         if os.path.isfile(built):
             shutil.copy(built, os.path.join(stage, name))

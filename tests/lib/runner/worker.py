@@ -64,6 +64,7 @@ class Job:
             "HB_BWRAP": os.path.join(stage, "libexec/holdback/bwrap"),
             "HB_PROBE": os.path.join(stage, "probe"),
             "HB_LISTEN": os.path.join(stage, "listen"),
+            "HB_FREEZER": os.path.join(stage, "freezer"),
             "HB_TESTS": os.path.join(source, "tests"),
             "HB_SOURCE": source,
             "HB_BUILD": self.run.build,
