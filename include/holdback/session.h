@@ -6,6 +6,7 @@
 #include "holdback/holdback.h"
 
 #include "holdback/error.h"
+#include "holdback/live.h"
 #include "holdback/report.h"
 #include "holdback/session_state.h"
 #include "holdback/store.h"
@@ -152,6 +153,16 @@ enum hb_open {
  */
 int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err);
+
+/*
+ * The same for a session that may be live, to be marked or forked.  Its lock is
+ * borrowed until the session is freed, and its commands go on meanwhile.
+ * -HB_E_BUSY: another process has borrowed it.
+ */
+int hb_session_open_live(struct hb_store *store, const char *ref,
+			 enum hb_open how, struct hb_session **ret_session,
+			 struct hb_error *err);
+
 void hb_session_free(struct hb_session *session);
 const struct hb_session_info *hb_session_info(const struct hb_session *session);
 
@@ -189,51 +200,6 @@ int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err);
  * was.
  */
 int hb_resume(struct hb_store *store, const char *ref, struct hb_error *err);
-
-/* A command in the box of a live session. */
-struct hb_live_command {
-	pid_t pid;
-	bool has_joined;   /* false: the box was made for this command */
-	const char *words; /* of who started it, any bytes; "": not to be had */
-};
-
-/* Something that is mounted in its view; any bytes. */
-struct hb_mount {
-	const char *path, *type, *source;
-	const char *options;	/* of the mount */
-	const char *fs_options; /* of the file system */
-};
-
-/* A live session from outside, at one moment. */
-struct hb_live {
-	pid_t pid;     /* of the holdback that has it */
-	int64_t since; /* seconds since 1970 */
-	/*
-	 * Why no more is known, and nothing below is set: it is stopped, or is
-	 * about to begin or to end.  NULL: it has answered.
-	 */
-	const char *silence;
-	pid_t init;	   /* pid 1 of the box, as we see it */
-	bool is_kept;	   /* held open without a command of its own */
-	bool is_full;	   /* all of it is stopped for want of room on disk */
-	uint64_t n_joined; /* of which `commands` has the first only */
-	size_t n_commands;
-	const struct hb_live_command *commands;
-	/* Where its user reaches the view's "/" from the host; NULL: nowhere */
-	const char *view;
-	bool has_mounts; /* else they cannot be read */
-	size_t n_mounts;
-	const struct hb_mount *mounts;
-};
-
-/*
- * What goes on in a session that is live, for who has it open without the lock.
- * Asks the supervisor and waits for an answer no longer than a moment.  1:
- * *ret_live is the caller's to free; 0: it is not live.
- */
-int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
-		    struct hb_error *err);
-void hb_live_free(struct hb_live *live);
 
 /*
  * Runs a command on the session's view, or NULL.  HB_OPEN_CHANGE.  `tty` as for
@@ -606,9 +572,12 @@ int hb_session_empty_paths(struct hb_session *session, const char *const *paths,
 
 /*
  * Freezes what is pending under a name, in a time that does not depend on how
- * much it is, and goes on above it.  `name` NULL: one is chosen.  A session
- * that is live cannot be marked: -HB_E_BUSY when it is opened.  A commit ends
+ * much it is, and goes on above it.  `name` NULL: one is chosen.  A commit ends
  * the marks made before it, and undo brings them back.
+ *
+ * Of a live session (hb_session_open_live) it is a copy: nothing in the session
+ * runs meanwhile.  -HB_E_STATE if there are too many of these, or too much is
+ * pending; -HB_E_BUSY if a process in it cannot be stopped.
  */
 int hb_session_mark(struct hb_session *session, const char *name,
 		    const char **ret_name, struct hb_error *err);
@@ -642,7 +611,7 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
  * A new session with the changes that are pending in this one, or were at the
  * mark `from` (NULL: now).  It shares the layers and the knowledge of the real
  * directories, and is independent from now on.  On failure there is no new
- * session.
+ * session.  Of a live session it begins with a copy, as a mark of it is.
  */
 int hb_session_fork(struct hb_session *session, const char *name,
 		    const char *from, struct hb_error *err);

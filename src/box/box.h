@@ -40,6 +40,7 @@ struct box_result {
 	uint64_t n_nested;	 /* user namespaces that it was refused */
 	uint64_t full_pids; /* the limit by which it got no process; or 0 */
 	enum box_clipboard clipboard;
+	bool was_lent; /* what is behind PLAN_FD_LENT may have changed */
 };
 
 /*

@@ -4,10 +4,12 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/report.h"
 #include "box/notify/notifier.h"
 #include "box/state.h"
 #include "box/tail.h"
 #include "sys/proc.h"
+#include "sys/signal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +20,9 @@
  * A process of our user has our rights over the box.  The directory of the
  * socket is closed to others, and the kernel tells the peer's user besides.
  */
+
+/* Between two looks at a client that has the lock. */
+#define RETURN_MS 1000
 
 /* More at once is a mistake of a client. */
 #define GUESTS_MAX 65536
@@ -60,6 +65,7 @@ int door_open(struct door *d, const struct box *box, unsigned ns,
 	memcpy(d->fds + DOOR_NAMESPACES, fds + 1, (n - 1) * sizeof(int));
 	d->n_fds = d->n_owned = n;
 	d->listener = box->plan->fds[PLAN_FD_DOOR];
+	d->lent = box->plan->fds[PLAN_FD_LENT];
 	d->is_open = true;
 	set_greeting(d, box, ns, size);
 	d->greeting.supervisor = sys_getpid();
@@ -224,11 +230,78 @@ void door_own_up(const struct door *d, size_t guest, bool is_ours)
 	(void)sys_offer_record(d->guests[guest].fd, &news, sizeof(news));
 }
 
+static bool has_borrower(const struct door *d)
+{
+	for (size_t i = 0; i < d->n_guests; i++)
+		if (d->guests[i].borrows)
+			return true;
+	return false;
+}
+
+void door_lend(struct door *d, size_t guest)
+{
+	struct door_guest *g = &d->guests[guest];
+	struct door_loan loan = { .magic = DOOR_MAGIC, .verdict = DOOR_LENT };
+
+	if (has_borrower(d))
+		loan.verdict = DOOR_LENT_ALREADY;
+	else if (!d->is_open || d->lent < 0)
+		loan.verdict = DOOR_LENT_NEVER;
+	if (loan.verdict != DOOR_LENT) {
+		(void)sys_offer_record(g->fd, &loan, sizeof(loan));
+		return;
+	}
+	if (sys_send_record_fds(g->fd, &loan, sizeof(loan), &d->lent, 1) < 0)
+		return;
+	g->borrows = d->was_lent = true;
+}
+
+/* It holds the lock by the same open file, and must not be stopped with it. */
+static void await_one(struct door *d, size_t guest,
+		      const struct hb_listener *listener)
+{
+	struct pollfd gone = { .fd = d->guests[guest].fd, .events = POLLIN };
+	pid_t pid = d->guests[guest].pid;
+	struct door_request request;
+	bool is_said = false;
+
+	for (;;) {
+		if (sys_poll(&gone, 1, RETURN_MS) == 0) {
+			if (!is_said)
+				report_text(listener, HB_REPORT_SAID,
+					    "the command has ended; waiting "
+					    "for process %d, which takes its "
+					    "changes",
+					    (int)pid);
+			is_said = true;
+			if (pid > 0 && sys_is_stopped(pid))
+				(void)sys_kill(pid, SIGCONT);
+			continue;
+		}
+		if (sys_recv_record(gone.fd, &request, sizeof(request), NULL) <=
+		    0)
+			return;
+	}
+}
+
+void door_await_return(struct door *d, const struct hb_listener *listener)
+{
+	for (size_t i = 0; i < d->n_guests; i++)
+		if (d->guests[i].borrows)
+			await_one(d, i, listener);
+}
+
+/* Whether the end of the box is nothing to it. */
+static bool is_aside(const struct door_guest *g)
+{
+	return g->waits || g->borrows;
+}
+
 void door_shut(struct door *d)
 {
 	d->is_open = false;
 	for (size_t i = 0; i < d->n_guests; i++) {
-		if (d->guests[i].waits)
+		if (is_aside(&d->guests[i]))
 			continue;
 		sys_hang_up(d->guests[i].fd);
 		/* Who is stopped has to hear it. */
@@ -242,14 +315,14 @@ size_t door_count(const struct door *d)
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n_guests; i++)
-		n += !d->guests[i].waits;
+		n += !is_aside(&d->guests[i]);
 	return n;
 }
 
 void door_clear(struct door *d)
 {
 	for (size_t i = d->n_guests; i-- > 0;) {
-		if (d->guests[i].waits)
+		if (is_aside(&d->guests[i]))
 			continue;
 		/* Connected, so it is still the process that connected. */
 		if (d->guests[i].pid > 0)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct hb_error;
+struct hb_listener;
 struct box;
 
 /*
@@ -59,6 +60,11 @@ enum door_word {
 	DOOR_WHOSE,
 	/* With the listener of a command that joins: box/notify/heard.h. */
 	DOOR_LISTENER,
+	/*
+	 * Asks for the lock of the session; answered by a struct door_loan.
+	 * Until the hang-up the supervisor leaves the session alone.
+	 */
+	DOOR_LEND,
 };
 
 struct door_request {
@@ -82,6 +88,18 @@ struct door_news {
 	uint64_t left; /* DOOR_FULL: in bytes */
 };
 
+/* The answer to DOOR_LEND: the lock comes with it, if it is lent. */
+enum door_loan_verdict {
+	DOOR_LENT = 1,
+	DOOR_LENT_ALREADY, /* another client has it */
+	DOOR_LENT_NEVER,   /* the box ends, or has nothing to lend */
+};
+
+struct door_loan {
+	uint32_t magic;
+	enum door_loan_verdict verdict;
+};
+
 /* So many of those who joined are named; all are counted. */
 #define DOOR_NAMED 64
 
@@ -102,14 +120,17 @@ struct door_guest {
 	pid_t pid; /* 0: not seen from here */
 	pid_t command;
 	bool is_joined;
-	bool waits; /* for the end of the box: is told by our own */
-	bool hears; /* the news: it has a command here, or will have */
+	bool waits;   /* for the end of the box: is told by our own */
+	bool hears;   /* the news: it has a command here, or will have */
+	bool borrows; /* the lock: it has nothing in the box */
 };
 
 /* The supervisor's side.  Zero is a box that no command can join. */
 struct door {
 	bool is_open; /* there is a box to be joined */
 	int listener; /* borrowed */
+	int lent;     /* borrowed; what DOOR_LEND asks for, or -1 */
+	bool was_lent;
 	int root;
 	int fds[SYS_RECORD_FDS]; /* as they go with a greeting */
 	size_t n_fds, n_owned;	 /* the others are the box's */
@@ -157,6 +178,16 @@ void door_tell(struct door *d, enum door_tidings tidings, uint64_t left);
 
 /* Answers a DOOR_WHOSE. */
 void door_own_up(const struct door *d, size_t guest, bool is_ours);
+
+/*
+ * Answers a DOOR_LEND.  A client that has the lock is not told of the end of
+ * the box, and is not made to leave: door_await_return().
+ */
+void door_lend(struct door *d, size_t guest);
+
+/* The box is gone.  Waits until the client that has the lock, if any, is too.
+ */
+void door_await_return(struct door *d, const struct hb_listener *listener);
 
 /* No other client comes in, and every client hears that the box ends. */
 void door_shut(struct door *d);

@@ -132,6 +132,50 @@ int knock_resume(int fd, struct hb_error *err)
 	return r < 0 ? r : status.is_full != 0;
 }
 
+static int take_loan(int fd, struct hb_error *err)
+{
+	struct door_loan loan = { 0 };
+	int fds[SYS_RECORD_FDS];
+	size_t n = 0;
+	int r;
+
+	r = knock_await(fd, KNOCK_LOOKS, err);
+	if (r < 0)
+		return r;
+	r = sys_recv_record_fds(fd, &loan, sizeof(loan), NULL, fds, &n);
+	if (r == 0 || r == -ECONNRESET)
+		return -EAGAIN;
+	if (r > 0 && loan.magic == DOOR_MAGIC && loan.verdict == DOOR_LENT &&
+	    n == 1)
+		return fds[0];
+	for (size_t i = 0; r > 0 && i < n; i++)
+		sys_close(fds[i]);
+	if (r > 0 && loan.verdict == DOOR_LENT_NEVER)
+		return -EAGAIN;
+	hb_fix(err, "try again when it has ended");
+	return hb_fail(err, -HB_E_BUSY,
+		       "another command takes changes from the session");
+}
+
+int knock_lend(int fd, struct door_greeting *ret_greeting, int *fds,
+	       size_t *ret_n, struct hb_error *err)
+{
+	const struct door_request request = { .magic = DOOR_MAGIC,
+					      .word = DOOR_LEND };
+	int r;
+
+	r = knock_greeting(fd, KNOCK_LOOKS, ret_greeting, fds, ret_n, err);
+	if (r < 0)
+		return r;
+	r = sys_send_record(fd, &request, sizeof(request));
+	r = r < 0 ? -EAGAIN : take_loan(fd, err);
+	for (size_t i = 0; r < 0 && i < *ret_n; i++)
+		sys_close(fds[i]);
+	if (r < 0)
+		*ret_n = 0;
+	return r;
+}
+
 int knock_stop(int fd, struct hb_error *err)
 {
 	int r;

@@ -41,6 +41,15 @@ int knock_status(int fd, struct door_status *ret_status, struct hb_error *err);
  */
 int knock_resume(int fd, struct hb_error *err);
 
+/*
+ * Borrows the lock of the session behind the door: its descriptor, which the
+ * caller closes.  It is lent until `fd` is closed.  The greeting and what comes
+ * with it is the caller's, as of knock_greeting().  -HB_E_BUSY: another process
+ * has it; -EAGAIN without words as above.
+ */
+int knock_lend(int fd, struct door_greeting *ret_greeting, int *fds,
+	       size_t *ret_n, struct hb_error *err);
+
 /* Asks the supervisor to end the box and waits until it has. */
 int knock_stop(int fd, struct hb_error *err);
 

@@ -190,7 +190,8 @@ static void tell_emptied(struct loop *l)
 	/* No process is left that could call, and this holds the mounts. */
 	heard_done(&l->heard);
 	if (plan->emptied && l->is_last && l->result->was_started &&
-	    l->failure == 0 && l->door.n_guests == 0 && l->door.n_orphans == 0)
+	    l->failure == 0 && l->door.n_guests == 0 &&
+	    l->door.n_orphans == 0 && !l->door.was_lent)
 		plan->emptied(plan->emptied_context);
 }
 
@@ -315,6 +316,8 @@ static void on_guest(struct loop *l, size_t guest)
 			space_waive(&l->space);
 			go_on(l, DOOR_ON);
 		}
+	} else if (r > 0 && request.word == DOOR_LEND) {
+		door_lend(&l->door, guest);
 	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
 		stop(l);
 	}
@@ -692,6 +695,8 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		set_due(&l, DUE_SPACE, SPACE_LOOK_MS);
 	run_loop(&l, pidfd);
 	space_done(&l.space);
+	door_await_return(&l.door, listener);
+	ret_result->was_lent = l.door.was_lent;
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
 	heard_done(&l.heard);

@@ -154,6 +154,7 @@ enum plan_fd {
 	PLAN_FD_INFO,	      /* JSON about the box goes there, then closed */
 	PLAN_FD_JSON_STATUS,  /* JSON lines, the last one the exit code */
 	PLAN_FD_DOOR,	      /* listens for who wants to join: box/door.h */
+	PLAN_FD_LENT,	      /* is lent to a client at that door */
 	PLAN_FD_COUNT
 };
 

@@ -80,6 +80,13 @@ static int count_above(const struct hb_session *s, const char *mark,
 		r = session_last_done(s, &done, err);
 	if (r < 0)
 		return r;
+	if (!layer_counts(&s->record.layers[number], done)) {
+		hb_fix(err, "without --since: all pending changes");
+		return hb_fail(err, -HB_E_STATE,
+			       "mark '%s' is a copy of a live session, and the "
+			       "changes after it are not kept apart",
+			       mark);
+	}
 	*ret_above = 1;
 	for (size_t i = number + 1; i < s->record.n_layers; i++)
 		*ret_above += layer_counts(&s->record.layers[i], done);

@@ -50,10 +50,14 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 	for (size_t i = 0; i < s->record.n_layers; i++) {
 		struct record_layer *layer = &s->record.layers[i];
 
-		if (ends(change, is_above) && layer_counts(layer, rest.after))
+		if (ends(change, is_above) && layer_is_there(layer, rest.after))
 			layer->until = id;
-		if (change->keep && strcmp(layer->id, change->keep) == 0)
-			is_above = true;
+		if (!change->keep || strcmp(layer->id, change->keep) != 0)
+			continue;
+		is_above = true;
+		/* A copy lies over those that it was made over. */
+		if (!layer_counts(layer, rest.after))
+			layer->from = id;
 	}
 	if (has_rest && change->has_rest_layer) {
 		memcpy(rest.id, change->rest, sizeof(rest.id));
@@ -64,8 +68,22 @@ static int publish(void *ctx, uint64_t id, bool has_rest, struct hb_error *err)
 	return session_save_durably(s, err);
 }
 
+/* A copy is not among the layers that are open. */
+static int be_like_copy(struct stack_change *change, struct txn *txn,
+			struct hb_error *err)
+{
+	for (size_t i = 0; i < txn->n_resources; i++) {
+		change->rest_dirs[i] =
+			layers_open_one(change->session, change->keep, i, err);
+		if (change->rest_dirs[i] < 0)
+			return change->rest_dirs[i];
+		txn->resources[i].like = change->rest_dirs[i];
+	}
+	return 0;
+}
+
 /* The view's top is the upper's: a new one has that of what stays below. */
-static int set_likeness(const struct stack_change *change, struct txn *txn,
+static int set_likeness(struct stack_change *change, struct txn *txn,
 			struct hb_error *err)
 {
 	struct hb_session *s = change->session;
@@ -79,6 +97,9 @@ static int set_likeness(const struct stack_change *change, struct txn *txn,
 	for (size_t i = s->record.n_layers; i > 0; i--) {
 		const struct record_layer *layer = &s->record.layers[i - 1];
 
+		if (strcmp(layer->id, change->keep) == 0 &&
+		    !layer_counts(layer, done))
+			return be_like_copy(change, txn, err);
 		if (strcmp(layer->id, change->keep) == 0)
 			break;
 		at += layer_counts(layer, done);
@@ -157,7 +178,7 @@ int stack_check_undo(struct hb_session *s, struct hb_error *err)
 		const struct record_layer *layer = &s->record.layers[i];
 
 		has_own = has_own || layer->until == done;
-		if (layer_counts(layer, done) && layer->after >= done)
+		if (layer_is_there(layer, done) && layer->after >= done)
 			later = layer;
 	}
 	if (!later)

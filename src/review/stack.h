@@ -22,6 +22,7 @@ struct stack_change {
 	char last[RECORD_ID_SIZE]; /* a place for it */
 	char rest[RECORD_ID_SIZE]; /* commit: a layer for what is left out */
 	bool has_rest_layer;
+	/* Of that layer; of a rollback to a copy: those of the copy. */
 	int rest_dirs[RECORD_RESOURCES_MAX];
 };
 

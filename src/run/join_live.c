@@ -14,6 +14,7 @@
 #include "run/launch.h"
 #include "run/news.h"
 #include "run/order.h"
+#include "run/wait.h"
 #include "session/session.h"
 #include "store/live.h"
 #include "store/store.h"
@@ -33,33 +34,6 @@
  * can join it.  A held lock and a door without an answer mean that a box begins
  * or ends: the caller looks again.
  */
-
-#define PAUSE_MS 20
-/* A box that ends may have much to sync. */
-#define PATIENCE_MS 60000
-/* Between a look at the door and one at the lock a box may have begun. */
-#define LOOKS 3
-
-struct wait {
-	int64_t end;
-	unsigned n;
-};
-
-/*
- * Whether to look once more after -HB_E_BUSY; `door` is what live_connect()
- * said, or -EAGAIN if who answered hung up.
- */
-static bool waits(struct wait *w, int door)
-{
-	int64_t now = sys_now_ms();
-
-	if (w->end == 0)
-		w->end = now + PATIENCE_MS;
-	if (now >= w->end || (door == -ENOENT && ++w->n >= LOOKS))
-		return false;
-	sys_pause(PAUSE_MS);
-	return true;
-}
 
 /*
  * A directory of PATH that may not be searched makes what is nowhere look like
@@ -83,11 +57,6 @@ static int explain_exec(char *const *argv, char *const *envp,
 		return hb_fail(err, -code, "there is no command '%s'", shown);
 	return hb_fail(err, -code, "cannot execute '%s': %s", shown,
 		       hb_strerror(why.code));
-}
-
-static bool is_without_box(int r)
-{
-	return r == -EAGAIN || r == -ENOENT || r == -ECONNREFUSED;
 }
 
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
@@ -213,7 +182,7 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 		if (err->code != 0 || !is_without_box(door))
 			return tell_failed(store, door, err);
 		r = hb_session_open(store, ref, how, &session, err);
-	} while (r == -HB_E_BUSY && argv && waits(&w, door));
+	} while (r == -HB_E_BUSY && argv && wait_again(&w, door));
 	if (r >= 0)
 		r = hb_session_exec(session, argv, envp, tty, ret_result, err);
 	hb_session_free(session);
@@ -242,7 +211,7 @@ int hb_stop(struct hb_store *store, const char *ref, struct hb_error *err)
 			return r;
 		/* The process that gets the lock knows that the box is gone. */
 		r = hb_session_open(store, name, HB_OPEN_CHANGE, &session, err);
-	} while (r == -HB_E_BUSY && waits(&w, -EAGAIN));
+	} while (r == -HB_E_BUSY && wait_again(&w, -EAGAIN));
 	hb_session_free(session);
 	/* A session that held nothing went with its box. */
 	if (r == -HB_E_NO_SESSION && was_live) {

@@ -220,6 +220,7 @@ static const struct {
 /* What was there only for this box, in any case. */
 static void put_away(struct launch *l, bool has_run)
 {
+	l->mounted.was_lent = l->box.was_lent;
 	mounted_end(&l->mounted, has_run);
 	l->is_dropped = l->mounted.is_dropped;
 	if (l->run.is_bare && l->mounted.session && !l->is_dropped)

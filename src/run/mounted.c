@@ -355,6 +355,7 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 			err, -HB_E_UNSUPPORTED,
 			"cannot keep the session open: no control socket");
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
+	m->plan->fds[PLAN_FD_LENT] = s->lock;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
 	m->plan->emptied = m->may_drop ? end_early : NULL;
@@ -375,10 +376,12 @@ void mounted_end(struct mounted *m, bool has_run)
 		return;
 	m->has_begun = false;
 	m->plan->emptied = NULL;
-	m->plan->fds[PLAN_FD_DOOR] = -1;
+	m->plan->fds[PLAN_FD_DOOR] = m->plan->fds[PLAN_FD_LENT] = -1;
 	fd_closep(&m->door);
-	r = session_settle_box(s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED,
-			       &err);
+	r = m->was_lent ? session_take_back(s, &err) : 0;
+	if (r >= 0)
+		r = session_settle_box(
+			s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &err);
 	live_remove(s->dir);
 	if (r > 0) {
 		m->is_dropped = true;

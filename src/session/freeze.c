@@ -207,7 +207,7 @@ void session_unlock_family(struct hb_session *s)
  * The kernel takes no layer that lies below another one, and a layer must be on
  * the upper's mount to be had by a rename.
  */
-static int check_place(const struct hb_session *s, struct hb_error *err)
+int session_check_stack(const struct hb_session *s, struct hb_error *err)
 {
 	char shown[QUOTE_SHOWN];
 
@@ -275,7 +275,7 @@ int session_freeze(struct hb_session *s, const char *mark, struct hb_error *err)
 {
 	int r;
 
-	r = check_place(s, err);
+	r = session_check_stack(s, err);
 	/* A user who throws marks away may find the disk full. */
 	if (r >= 0)
 		record_keep_room(s->dir, &s->record);

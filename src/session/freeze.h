@@ -28,6 +28,12 @@ int session_freeze(struct hb_session *s, const char *mark,
 int session_finish_freeze(struct hb_session *s, struct hb_error *err);
 
 /*
+ * -HB_E_UNSUPPORTED if the session lies where no layer can be stacked on
+ * another.
+ */
+int session_check_stack(const struct hb_session *s, struct hb_error *err);
+
+/*
  * Makes empty directories for one more layer of every resource, with the
  * attributes of the upper, and returns its id and a descriptor each.  No
  * record names it yet.

@@ -36,7 +36,16 @@ bool layer_counts(const struct record_layer *layer, uint64_t last_done)
 {
 	if (layer->from != 0 && layer->from > last_done)
 		return false;
+	if (layer->from == 0 && layer->is_copy)
+		return false;
 	return layer->until == 0 || layer->until > last_done;
+}
+
+bool layer_is_there(const struct record_layer *layer, uint64_t last_done)
+{
+	return layer_counts(layer, last_done) ||
+	       (layer->is_copy &&
+		(layer->until == 0 || layer->until > last_done));
 }
 
 int session_count_layers(const struct hb_session *s, size_t *ret_n,
@@ -70,7 +79,7 @@ int session_find_mark(const struct hb_session *s, const char *mark,
 	for (size_t i = s->record.n_layers; i > 0; i--) {
 		const struct record_layer *layer = &s->record.layers[i - 1];
 
-		if (layer->mark[0] == '\0' || !layer_counts(layer, done))
+		if (layer->mark[0] == '\0' || !layer_is_there(layer, done))
 			continue;
 		if (strcmp(layer->mark, mark) == 0) {
 			*ret_number = i - 1;
@@ -94,6 +103,22 @@ int layers_open(const struct hb_session *s, const char *layer,
 	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s/%s",
 		       s->record.family, layer);
 	return store_open_own(s->store->dir, path, err);
+}
+
+int layers_open_one(const struct hb_session *s, const char *layer,
+		    size_t number, struct hb_error *err)
+{
+	char name[LAYOUT_RESOURCE_SIZE];
+	auto_fd int place = layers_open(s, layer, err);
+	int fd;
+
+	if (place < 0)
+		return place;
+	layout_resource_dir(number, name);
+	fd = sys_openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	return fd < 0 ? hb_fail(err, fd, "cannot open layer %s of session '%s'",
+				layer, s->record.name)
+		      : fd;
 }
 
 int session_open_layers(struct hb_session *s, size_t number,
@@ -199,7 +224,9 @@ bool session_drop_undone(struct hb_session *s, uint64_t last_done)
 			layer->until = 0;
 		if (layer->after > last_done)
 			layer->after = last_done;
-		if (layer->from > last_done)
+		if (layer->from > last_done && layer->is_copy)
+			layer->from = 0;
+		else if (layer->from > last_done)
 			record_remove_layer(&s->record, i - 1);
 	}
 	return has_dropped;

@@ -33,7 +33,12 @@
 int session_last_done(const struct hb_session *s, uint64_t *ret_id,
 		      struct hb_error *err);
 
+/* Whether it is a part of the stack. */
 bool layer_counts(const struct record_layer *layer, uint64_t last_done);
+
+/* Whether it can be gone back to: it counts, or is a copy that has not ended.
+ */
+bool layer_is_there(const struct record_layer *layer, uint64_t last_done);
 
 /* How many of the record's layers count, and whether there are any. */
 int session_count_layers(const struct hb_session *s, size_t *ret_n,
@@ -63,6 +68,10 @@ int session_layer_paths(const struct hb_session *s, size_t number,
 /* The directory of a layer, in which the resources have one each. */
 int layers_open(const struct hb_session *s, const char *layer,
 		struct hb_error *err);
+
+/* The directory of one resource in a layer, for reading. */
+int layers_open_one(const struct hb_session *s, const char *layer,
+		    size_t number, struct hb_error *err);
 
 /*
  * Forgets what the record says about transactions that are no more: those that

@@ -84,7 +84,8 @@ static int open_one(struct hb_session *s, size_t number,
 			       s->record.resources[number].source);
 	resource->upper = sys_openat(resource->dir, "upper",
 				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	if (resource->upper == -EACCES && s->has_lock &&
+	/* A box that is there would see it. */
+	if (resource->upper == -EACCES && s->has_lock && !s->box &&
 	    session_open_top(resource->dir) >= 0)
 		resource->upper =
 			sys_openat(resource->dir, "upper",

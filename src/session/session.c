@@ -380,6 +380,85 @@ int session_open_unsettled(const struct hb_store *store, const char *name,
 	return 0;
 }
 
+/* Whether it is the lock of this session, and held. */
+static int check_lent(const struct hb_session *s, struct hb_error *err)
+{
+	struct sys_attr ours, lent;
+	auto_fd int again = -1;
+	int r;
+
+	r = sys_attr_at(s->dir, LOCK_FILE, &ours);
+	if (r >= 0)
+		r = sys_attr_at(s->lock, "", &lent);
+	if (r >= 0)
+		r = again = sys_openat(s->dir, LOCK_FILE,
+				       O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	if (r < 0)
+		return hb_fail(err, r, "cannot look at the lock");
+	if (ours.ino != lent.ino || ours.dev != lent.dev ||
+	    sys_flock(again) != -EWOULDBLOCK)
+		return -EAGAIN;
+	return 0;
+}
+
+int session_open_lent(const struct hb_store *store, const char *name, int lock,
+		      struct hb_session **ret_session, struct hb_error *err)
+{
+	struct hb_session *s = NULL;
+	int r;
+
+	r = new_session(store, &s, err);
+	if (r < 0) {
+		sys_close(lock);
+		return r;
+	}
+	s->lock = lock;
+	r = s->dir = store_open_session(store, name, err);
+	if (r >= 0)
+		r = check_lent(s, err);
+	if (r >= 0)
+		r = read_record(s, name, err);
+	if (r >= 0 && s->record.state != SESSION_ACTIVE)
+		r = -EAGAIN;
+	s->has_lock = r >= 0;
+	if (r >= 0)
+		log_about(s);
+	if (r >= 0)
+		r = fill_info(s, err);
+	if (r < 0) {
+		hb_session_free(s);
+		return r;
+	}
+	*ret_session = s;
+	return 0;
+}
+
+int session_take_back(struct hb_session *s, struct hb_error *err)
+{
+	auto_record struct session_record now = { 0 };
+	struct record_layer *layers = s->record.layers;
+	size_t n_layers = s->record.n_layers;
+	int r;
+
+	r = record_read(s->dir, &now, err);
+	if (r >= 0 && now.n_resources != s->record.n_resources)
+		r = hb_fail(err, -HB_E_CORRUPT,
+			    "the session file has other resources");
+	if (r < 0)
+		return hb_fail(err, r, "session '%s'", s->record.name);
+	memcpy(s->record.family, now.family, sizeof(s->record.family));
+	s->record.layers = now.layers;
+	s->record.n_layers = now.n_layers;
+	now.layers = layers;
+	now.n_layers = n_layers;
+	s->record.undo_bytes = now.undo_bytes;
+	for (size_t i = 0; i < now.n_resources; i++) {
+		s->record.resources[i].t0 = now.resources[i].t0;
+		s->record.resources[i].t0_before = now.resources[i].t0_before;
+	}
+	return 0;
+}
+
 int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err)
 {
@@ -428,6 +507,8 @@ void hb_session_free(struct hb_session *session)
 		return;
 	session_close_resources(session);
 	session_drop_deliveries(session);
+	if (session->box)
+		session->box->free(session->box);
 	free(session->infos);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);

@@ -21,6 +21,22 @@
  *     is left as the disk has it.
  * (c) No resource is touched before its identity was verified.
  */
+/*
+ * The box of a session that is live and was lent to us (run/lent.c): how it
+ * is kept still for a moment.  Any of these may take a while.
+ */
+struct session_box {
+	/* Nothing in it runs from then on.  -HB_E_BUSY: it cannot be stopped.
+	 */
+	int (*freeze)(struct session_box *box, struct hb_error *err);
+	/* 1: nothing ran since; 0: something did. */
+	int (*check)(struct session_box *box, struct hb_error *err);
+	/* It goes on; also if it was not frozen. */
+	void (*thaw)(struct session_box *box);
+	/* The same, and the lock goes back to its owner. */
+	void (*free)(struct session_box *box);
+};
+
 /* The memory of an open session about one resource. */
 struct session_memory {
 	struct peers peers;	    /* who shares its layers */
@@ -45,6 +61,8 @@ struct hb_session {
 	 */
 	bool is_fresh;
 	int door; /* of a fresh session that began when it was made; -1 */
+	/* Owned; the layers are mounted, and the lock is lent.  NULL: none. */
+	struct session_box *box;
 	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
@@ -78,6 +96,20 @@ int session_open_unsettled(const struct hb_store *store, const char *name,
 int session_adopt(const struct hb_store *store, struct session_record *record,
 		  int *dir, int *lock, struct hb_session **ret_session,
 		  struct hb_error *err);
+
+/*
+ * The object of a session that is live in another process, which lent us its
+ * lock: takes that, also on failure.  Nothing is settled.  -EAGAIN without
+ * words: it is not live any more.
+ */
+int session_open_lent(const struct hb_store *store, const char *name, int lock,
+		      struct hb_session **ret_session, struct hb_error *err);
+
+/*
+ * After a loan: takes over into memory what the other process may have changed
+ * in the record, which are layers, times and sizes.
+ */
+int session_take_back(struct hb_session *s, struct hb_error *err);
 
 /* What was told about repositories is true no more. */
 void session_drop_deliveries(struct hb_session *s);

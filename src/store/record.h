@@ -48,6 +48,11 @@ struct record_layer {
 	uint64_t after; /* the transaction that was the last when it was made */
 	uint64_t from;	/* counts only while this one is in effect; 0: always */
 	uint64_t until; /* and no more once this one is; 0: never ends */
+	/*
+	 * A copy of the upper that was made while a box ran.  It counts only
+	 * while `from`, the rollback to it, is in effect; 0: there was none.
+	 */
+	bool is_copy;
 };
 
 struct session_record {

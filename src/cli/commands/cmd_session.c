@@ -105,7 +105,10 @@ static int with_session(const struct cmd_call *call, enum hb_open how,
 			    ? choose_only(store, command, by, err)
 			    : 0;
 	if (r >= 0)
-		r = hb_session_open(store, ref, how, &session, err);
+		r = call->values->live
+			    ? hb_session_open_live(store, ref, how, &session,
+						   err)
+			    : hb_session_open(store, ref, how, &session, err);
 	if (r >= 0 && cmd_names_none(ref) && how <= HB_OPEN_CHECK)
 		r = choose_said(store, hb_session_info(session)->name, err);
 	if (r >= 0)

@@ -203,7 +203,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [NAME]",
 	  .summary = "name the present state of a session, to come back to",
 	  .about =
-		  "Takes no longer for many changes than for one. A commit ends the marks made before it; undo brings them back. A session in which a command runs cannot be marked.\n" SESSION_WORDS,
+		  "Takes no longer for many changes than for one. A commit ends the marks made before it; undo brings them back. With --live a session in which a command runs is marked too: it is still for a moment, and its changes are copied.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = mark_options,
 	  .operands_max = 2 },
@@ -294,7 +294,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] NEW",
 	  .summary = "make a session that goes on from where another is",
 	  .about =
-		  "Both share the changes that are pending so far and none after that. Takes no longer for many changes than for one.\n" SESSION_WORDS,
+		  "Both share the changes that are pending so far and none after that. Takes no longer for many changes than for one, but with --live while a command runs, when they are copied.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = fork_options,
 	  .operands_min = 1,

@@ -62,6 +62,7 @@ struct cli_values {
 	bool special;
 	bool setid;
 	bool ignored;
+	bool live;
 	bool automatic, reset, sync_status; /* of sync */
 	const char *expect;
 	const char *from, *to, *since;	 /* marks */

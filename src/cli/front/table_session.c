@@ -399,7 +399,14 @@ const struct option gc_options[] = {
 	ROW_END,
 };
 
-const struct option mark_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
+#define ROW_LIVE                                                        \
+	{                                                               \
+		.name = "live", .kind = OPTION_SET, .offset = AT(live), \
+		.help = "also while a command runs in the session"      \
+	}
+
+const struct option mark_options[] = { ROW_LIVE, ROW_STATE_DIR, ROW_JSON,
+				       ROW_END };
 
 const struct option fork_options[] = {
 	{ .name = "from",
@@ -408,6 +415,7 @@ const struct option fork_options[] = {
 	  .offer = OFFER_MARKS,
 	  .offset = AT(from),
 	  .help = "begin with the changes pending at this mark" },
+	ROW_LIVE,
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,

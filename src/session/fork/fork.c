@@ -8,6 +8,7 @@
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/marks/copied.h"
 #include "session/open.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
@@ -16,6 +17,7 @@
 #include "store/berth.h"
 #include "store/resource.h"
 #include "sys/file.h"
+#include "sys/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +39,8 @@
 struct fork {
 	struct hb_session *parent;
 	size_t like; /* index of the layer whose top the new upper has */
+	/* Instead of that: a copy, which is not in the stack; "": none. */
+	char copy[RECORD_ID_SIZE];
 };
 
 /* What was committed from there explains the base here as well. */
@@ -69,6 +73,7 @@ static int fill(void *ctx, size_t number, int dir,
 	const struct fork *fork = ctx;
 	struct hb_session *parent = fork->parent;
 	const struct record_resource *old = &parent->record.resources[number];
+	auto_fd int copy = -1;
 	int r;
 
 	if (berth_is_used(resource) != berth_is_used(old)) {
@@ -84,9 +89,15 @@ static int fill(void *ctx, size_t number, int dir,
 	r = sys_unlinkat(dir, "upper", AT_REMOVEDIR);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make a layer");
-	r = layers_make_upper(dir, "upper",
-			      parent->resources[number].layers[fork->like],
-			      err);
+	if (fork->copy[0]) {
+		copy = layers_open_one(parent, fork->copy, number, err);
+		if (copy < 0)
+			return copy;
+	}
+	r = layers_make_upper(
+		dir, "upper",
+		copy >= 0 ? copy : parent->resources[number].layers[fork->like],
+		err);
 	if (r >= 0 && parent->resources[number].top >= 0)
 		r = layers_make_upper(dir, RESOURCE_TOP,
 				      parent->resources[number].top, err);
@@ -145,19 +156,37 @@ static int copy_layers(struct fork *fork, const char *from,
 	}
 	for (size_t i = 0; r >= 0 && i < n; i++) {
 		struct record_layer layer = record->layers[i];
+		bool counts = layer_counts(&layer, done);
 
-		if (!layer_counts(&layer, done))
+		if (from && i + 1 == end && !counts)
+			memcpy(fork->copy, layer.id, sizeof(fork->copy));
+		else if (!counts)
 			continue;
 		if (i >= end) {
 			fork->like++;
 			continue;
 		}
 		layer.after = layer.from = layer.until = 0;
+		layer.is_copy = false;
 		r = record_add_layer(ret, &layer, err);
 	}
 	if (from)
 		fork->like++;
 	return r;
+}
+
+/* What a box has changed so far: a layer that the fork alone names. */
+static int add_copy(struct fork *fork, struct session_record *ret,
+		    struct hb_error *err)
+{
+	struct record_layer layer = { .frozen = sys_now().tv_sec };
+	int r;
+
+	r = session_copy_upper(fork->parent, fork->copy, err);
+	if (r < 0)
+		return r;
+	memcpy(layer.id, fork->copy, sizeof(layer.id));
+	return record_add_layer(ret, &layer, err);
 }
 
 static int make(struct hb_session *s, const char *name, const char *from,
@@ -172,7 +201,7 @@ static int make(struct hb_session *s, const char *name, const char *from,
 	if (r >= 0)
 		r = gone_refuse(s, "the session cannot be forked", err);
 	/* What is above the mark stays as it is. */
-	if (r >= 0 && !from)
+	if (r >= 0 && !from && !s->box)
 		r = session_has_upper(s, err);
 	if (r > 0) {
 		r = session_freeze(s, "", err);
@@ -186,6 +215,8 @@ static int make(struct hb_session *s, const char *name, const char *from,
 		r = copy_record(&s->record, name, &record, err);
 	if (r >= 0)
 		r = copy_layers(&fork, from, &record, err);
+	if (r >= 0 && s->box && !from)
+		r = add_copy(&fork, &record, err);
 	if (is_for_check)
 		memcpy(record.checks, s->record.id, sizeof(record.checks));
 	return r < 0 ? r

@@ -147,9 +147,15 @@ static int forget_layers(struct hb_session *s, const struct emptying *e,
 		return r;
 	(void)session_drop_undone(s, done);
 	for (size_t i = s->record.n_layers; i > 0; i--) {
-		if (strcmp(s->record.layers[i - 1].id, e->keep) == 0)
+		struct record_layer *layer = &s->record.layers[i - 1];
+
+		if (strcmp(layer->id, e->keep) == 0) {
+			has_changed |= layer->is_copy;
+			layer->is_copy = false;
+			layer->from = 0;
 			break;
-		if (!layer_counts(&s->record.layers[i - 1], done))
+		}
+		if (!layer_is_there(layer, done))
 			continue;
 		record_remove_layer(&s->record, i - 1);
 		has_changed = true;

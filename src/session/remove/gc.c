@@ -326,12 +326,15 @@ static bool forget_layers(struct undo *undo)
 		if (!ends && !begins)
 			continue;
 		has_changed = true;
-		if (goes) {
+		/* A copy can be gone back to again. */
+		if (goes && !(layer->is_copy && begins && !ends)) {
 			record_remove_layer(record, i - 1);
 			continue;
 		}
 		if (ends)
 			layer->until = 0;
+		if (begins && !goes)
+			layer->is_copy = false;
 		if (begins)
 			layer->from = 0;
 	}

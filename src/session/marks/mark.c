@@ -3,6 +3,7 @@
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/marks/copied.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -22,7 +23,7 @@ static bool has_mark(const struct hb_session *s, uint64_t done,
 		     const char *mark)
 {
 	for (size_t i = 0; i < s->record.n_layers; i++)
-		if (layer_counts(&s->record.layers[i], done) &&
+		if (layer_is_there(&s->record.layers[i], done) &&
 		    strcmp(s->record.layers[i].mark, mark) == 0)
 			return true;
 	return false;
@@ -69,7 +70,8 @@ static int make_mark(struct hb_session *session, const char *name,
 	if (r < 0)
 		return r;
 	session->record.used = sys_now();
-	r = session_freeze(session, mark, err);
+	r = session->box ? session_copy_mark(session, mark, err)
+			 : session_freeze(session, mark, err);
 	session_close_resources(session);
 	if (r < 0)
 		return r;
@@ -101,7 +103,7 @@ int hb_session_marks(struct hb_session *session, hb_mark_fn fn, void *ctx,
 		const struct hb_mark mark = { .name = layer->mark,
 					      .time = layer->frozen };
 
-		if (layer->mark[0] != '\0' && layer_counts(layer, done))
+		if (layer->mark[0] != '\0' && layer_is_there(layer, done))
 			r = fn(ctx, &mark, err);
 	}
 	return r < 0 ? r : 0;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef HOLDBACK_LIVE_H
+#define HOLDBACK_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What goes on in a live session; part of holdback/session.h. */
+
+struct hb_error;
+struct hb_session;
+
+/* A command in the box of a live session. */
+struct hb_live_command {
+	pid_t pid;
+	bool has_joined;   /* false: the box was made for this command */
+	const char *words; /* of who started it, any bytes; "": not to be had */
+};
+
+/* Something that is mounted in its view; any bytes. */
+struct hb_mount {
+	const char *path, *type, *source;
+	const char *options;	/* of the mount */
+	const char *fs_options; /* of the file system */
+};
+
+/* A live session from outside, at one moment. */
+struct hb_live {
+	pid_t pid;     /* of the holdback that has it */
+	int64_t since; /* seconds since 1970 */
+	/*
+	 * Why no more is known, and nothing below is set: it is stopped, or is
+	 * about to begin or to end.  NULL: it has answered.
+	 */
+	const char *silence;
+	pid_t init;	   /* pid 1 of the box, as we see it */
+	bool is_kept;	   /* held open without a command of its own */
+	bool is_full;	   /* all of it is stopped for want of room on disk */
+	uint64_t n_joined; /* of which `commands` has the first only */
+	size_t n_commands;
+	const struct hb_live_command *commands;
+	/* Where its user reaches the view's "/" from the host; NULL: nowhere */
+	const char *view;
+	bool has_mounts; /* else they cannot be read */
+	size_t n_mounts;
+	const struct hb_mount *mounts;
+};
+
+/*
+ * What goes on in a session that is live, for who has it open without the lock.
+ * Asks the supervisor and waits for an answer no longer than a moment.  1:
+ * *ret_live is the caller's to free; 0: it is not live.
+ */
+int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
+		    struct hb_error *err);
+void hb_live_free(struct hb_live *live);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/marks/copied.h"
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mode.h"
+#include "session/freeze.h"
+#include "session/layers.h"
+#include "session/open.h"
+#include "session/resource_dirs.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "session/strategy/shown.h"
+#include "store/family.h"
+#include "store/store.h"
+#include "sys/attr.h"
+#include "sys/durable.h"
+#include "sys/file.h"
+#include "sys/place.h"
+#include "tree/access.h"
+#include "tree/carry.h"
+#include "tree/linked.h"
+#include "tree/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Copying a live upper, each before the next:
+ *
+ *	directories	of the layer, empty; no record names it
+ *	frozen		the copies; a look whether anything ran meanwhile
+ *	thawed		sync
+ *	record		names it
+ *
+ * The family's lock is held from first to last.  So a layer without a name is
+ * removed by no other process, and by the next collection after a crash.
+ */
+
+/* So often a copy is made before it is given up. */
+#define COPY_TRIES 3
+
+/* Names of files with several, next to the copies until they are whole. */
+#define LINKED_PREFIX 'h'
+
+struct copying {
+	int top; /* of the copy */
+	struct linked linked;
+	struct buf path; /* of `dir`, with a slash behind it */
+	int dir;	 /* the last directory of the copy; -1: none */
+	uint64_t bytes, most;
+};
+
+/* The directory that the copy of what is visited lies in. */
+static int open_dir(struct copying *c, const struct tree_visit *visit,
+		    struct hb_error *err)
+{
+	size_t len = strlen(visit->path) - strlen(visit->name);
+	int r;
+
+	if (c->dir >= 0 && c->path.len == len &&
+	    memcmp(buf_str(&c->path), visit->path, len) == 0)
+		return 0;
+	fd_closep(&c->dir);
+	buf_cut(&c->path, 0);
+	r = buf_add(&c->path, visit->path, len);
+	if (r < 0)
+		return hb_fail(err, r, "cannot keep a path");
+	c->dir = access_open_below(c->top, visit->path, len > 0 ? len - 1 : 0,
+				   O_RDONLY, err);
+	return c->dir < 0 ? c->dir : 0;
+}
+
+static int fail_large(struct hb_error *err)
+{
+	hb_fix(err, "mark or fork it when its command has ended: then nothing "
+		    "is copied");
+	return hb_fail(err, -HB_E_STATE,
+		       "the pending changes are too large to be copied from a "
+		       "live session");
+}
+
+/* The directory is whole: it gets its mode and its time. */
+static int leave(const struct copying *c, const struct tree_visit *visit,
+		 struct hb_error *err)
+{
+	auto_fd int fd = sys_openat(c->dir, visit->name,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	int r = fd;
+
+	if (r >= 0)
+		r = sys_set_mtime_at(fd, "", visit->attr.mtime);
+	if (r >= 0)
+		r = sys_fchmod(fd, visit->attr.mode & 07777);
+	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
+}
+
+static int carry(struct copying *c, const struct tree_visit *visit,
+		 const struct entry *entry, struct hb_error *err)
+{
+	const struct carry carry = { .from = visit->dir,
+				     .name = visit->name,
+				     .entry = entry,
+				     .flags = CARRY_CAPABILITIES |
+					      CARRY_FROM_OTHERS,
+				     .mode = entry->mode,
+				     .uid = entry->uid,
+				     .gid = entry->gid };
+	auto_fd int fd = -1;
+	int r;
+
+	if (entry->type != ENTRY_DIR && entry->nlink > 1)
+		return linked_copy(&c->linked, &carry, entry->ino, c->dir,
+				   visit->name, err);
+	r = carry_copy(&carry, c->dir, visit->name, err);
+	if (r < 0 || entry->type != ENTRY_DIR ||
+	    (entry->mode & USER_ALL) == USER_ALL)
+		return r;
+	/* So that it can be filled. */
+	fd = sys_openat(c->dir, visit->name, O_PATH | O_NOFOLLOW, 0);
+	r = fd < 0 ? fd : sys_chmod_fd(fd, entry->mode | USER_ALL);
+	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
+}
+
+/* Of type tree_fn. */
+static int copy_one(void *ctx, const struct tree_visit *visit,
+		    struct hb_error *err)
+{
+	struct copying *c = ctx;
+	struct entry entry;
+	int r;
+
+	r = open_dir(c, visit, err);
+	if (r < 0)
+		return r;
+	if (visit->when == TREE_LEAVE)
+		return leave(c, visit, err);
+	r = entry_read_layer(visit->dir, visit->name, &entry, err);
+	if (r < 0)
+		return r;
+	if (entry.is_whiteout) {
+		r = sys_make_whiteout(c->dir, visit->name);
+		return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy")
+			     : 0;
+	}
+	if (entry.type == ENTRY_FILE)
+		c->bytes += entry.stored;
+	if (c->bytes > c->most)
+		return fail_large(err);
+	return carry(c, visit, &entry, err);
+}
+
+static int copy_resource(const struct resource *resource, int layer, int top,
+			 struct hb_error *err)
+{
+	struct copying c = { .top = top,
+			     .linked = { layer, LINKED_PREFIX, false },
+			     .path = BUF_INIT(TREE_PATH_MAX),
+			     .dir = -1,
+			     .most = COPIED_BYTES };
+	struct sys_space space;
+	struct sys_attr attr;
+	int r;
+
+	if (sys_space(top, &space) >= 0 && space.free_bytes / 2 < c.most)
+		c.most = space.free_bytes / 2;
+	r = sys_attr_at(resource->upper, "", &attr);
+	if (r >= 0)
+		r = tree_walk(resource->upper, ".", 0, copy_one, &c, err);
+	if (r >= 0)
+		r = linked_end(&c.linked, err);
+	if (r >= 0)
+		r = sys_set_mtime_at(top, "", attr.mtime);
+	fd_closep(&c.dir);
+	buf_done(&c.path);
+	return r < 0 ? hb_fail(err, r, "cannot copy the changes of '%s'",
+			       resource->record->source)
+		     : 0;
+}
+
+static int copy_all(struct hb_session *s, const char *id, const int *tops,
+		    struct hb_error *err)
+{
+	auto_fd int layer = layers_open(s, id, err);
+	int r = layer;
+
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		if (!s->resources[i].is_gone)
+			r = copy_resource(&s->resources[i], layer, tops[i],
+					  err);
+	return r < 0 ? r : 0;
+}
+
+/* 1: it is what the upper was at one moment; 0: something ran meanwhile. */
+static int copy_still(struct hb_session *s, const char *id, const int *tops,
+		      struct hb_error *err)
+{
+	int r;
+
+	r = s->box->freeze(s->box, err);
+	if (r >= 0)
+		r = copy_all(s, id, tops, err);
+	if (r >= 0)
+		r = s->box->check(s->box, err);
+	s->box->thaw(s->box);
+	return r;
+}
+
+static void close_all(const struct hb_session *s, int *tops)
+{
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		fd_closep(&tops[i]);
+}
+
+/* A copy that was cut short, or is of several moments. */
+static void drop_layer(const struct hb_session *s, const char *id)
+{
+	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE];
+	auto_fd int family = -1;
+
+	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", s->record.family);
+	family = store_open_own(s->store->dir, path, NULL);
+	if (family >= 0 && record_is_id(id))
+		(void)tree_remove(family, id, NULL);
+}
+
+static int try_once(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
+		    struct hb_error *err)
+{
+	int tops[RECORD_RESOURCES_MAX];
+	int r;
+
+	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++)
+		tops[i] = -1;
+	r = session_make_layer(s, ret_id, tops, err);
+	if (r >= 0)
+		r = copy_still(s, ret_id, tops, err);
+	for (size_t i = 0; r > 0 && i < s->record.n_resources; i++) {
+		int synced = sys_syncfs(tops[i]);
+
+		if (synced < 0)
+			r = hb_fail(err, synced, "cannot sync a layer");
+	}
+	close_all(s, tops);
+	return r;
+}
+
+/* Where the changes of a box are not in the upper, or are not all its own. */
+static int check_strategies(const struct hb_session *s, struct hb_error *err)
+{
+	bool is_other = shown_has_trees(&s->record);
+
+	for (size_t i = 0; i < s->record.n_resources; i++)
+		is_other = is_other || s->record.resources[i].has_groups;
+	if (!is_other)
+		return 0;
+	hb_fix(err, "holdback stop @%s", s->record.name);
+	return hb_fail(err, -HB_E_BUSY,
+		       "session '%s' is live, and its changes are in its layer "
+		       "only when its command has ended",
+		       s->record.name);
+}
+
+int session_copy_upper(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
+		       struct hb_error *err)
+{
+	int r;
+
+	r = session_check_stack(s, err);
+	if (r >= 0)
+		r = check_strategies(s, err);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < COPY_TRIES; i++) {
+		r = try_once(s, ret_id, err);
+		if (r != 0)
+			break;
+		drop_layer(s, ret_id);
+	}
+	if (r > 0)
+		return 0;
+	if (r < 0) {
+		drop_layer(s, ret_id);
+		return r;
+	}
+	hb_fix(err, "try again, or holdback stop @%s", s->record.name);
+	return hb_fail(err, -HB_E_BUSY,
+		       "session '%s' is live, and something ran in it at each "
+		       "of %d copies",
+		       s->record.name, COPY_TRIES);
+}
+
+static int check_count(const struct hb_session *s, uint64_t done,
+		       struct hb_error *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->record.n_layers; i++)
+		n += s->record.layers[i].is_copy &&
+		     layer_is_there(&s->record.layers[i], done);
+	if (n < COPIED_MAX)
+		return 0;
+	hb_fix(err, "holdback stop @%s, then commit or roll back",
+	       s->record.name);
+	return hb_fail(err, -HB_E_STATE,
+		       "session '%s' has %d marks of live states, and no more "
+		       "are kept",
+		       s->record.name, COPIED_MAX);
+}
+
+/* With the family's lock. */
+static int mark_copy(struct hb_session *s, const char *mark,
+		     struct hb_error *err)
+{
+	struct record_layer layer = { .frozen = sys_now().tv_sec,
+				      .is_copy = true };
+	int r;
+
+	(void)snprintf(layer.mark, sizeof(layer.mark), "%s", mark);
+	r = session_last_done(s, &layer.after, err);
+	if (r >= 0)
+		r = check_count(s, layer.after, err);
+	if (r >= 0)
+		r = session_copy_upper(s, layer.id, err);
+	if (r >= 0)
+		r = record_add_layer(&s->record, &layer, err);
+	if (r < 0)
+		return r;
+	r = session_save_durably(s, err);
+	if (r < 0)
+		record_remove_layer(&s->record, s->record.n_layers - 1);
+	return r;
+}
+
+int session_copy_mark(struct hb_session *s, const char *mark,
+		      struct hb_error *err)
+{
+	int r;
+
+	r = session_lock_family(s, err);
+	if (r < 0)
+		return r;
+	r = mark_copy(s, mark, err);
+	session_unlock_family(s);
+	return r;
+}
