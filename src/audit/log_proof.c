@@ -35,7 +35,7 @@ struct proof {
 	bool has_strange;   /* this block has a line that is no record */
 	bool has_said_torn; /* and says so */
 	const char *file;
-	log_fault_fn tell;
+	prove_fault_fn tell;
 	void *context;
 	struct hb_events_proof *result;
 };
@@ -184,7 +184,7 @@ static int prove_end(struct proof *p)
 	return 0;
 }
 
-int log_prove(int state, log_fault_fn fn, void *context,
+int log_prove(int state, prove_fault_fn fn, void *context,
 	      struct hb_events_proof *ret, struct hb_error *err)
 {
 	struct proof p = {

@@ -2,7 +2,7 @@
 #include "changes/settled.h"
 
 #include "changes/walk.h"
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define HB_GIT_DELIVERY_H
 
 #include "git/gitobject.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -32,11 +32,11 @@ void githash_end(struct githash *hash, struct git_id *ret)
 	sha256_hex(digest, ret->hex);
 }
 
-void githash_init_object(struct githash *hash, size_t digits,
-			 enum git_type type, uint64_t size)
+void githash_init_object(struct githash *hash, size_t digits, const char *type,
+			 uint64_t size)
 {
 	char head[64];
-	int n = snprintf(head, sizeof(head), "%s %llu", git_type_word(type),
+	int n = snprintf(head, sizeof(head), "%s %llu", type,
 			 (unsigned long long)size);
 
 	githash_init(hash, digits);

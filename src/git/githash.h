@@ -21,7 +21,7 @@ void githash_add(struct githash *hash, const void *bytes, size_t n);
 void githash_end(struct githash *hash, struct git_id *ret);
 
 /* Begins with the bytes that stand before an object's own. */
-void githash_init_object(struct githash *hash, size_t digits,
-			 enum git_type type, uint64_t size);
+void githash_init_object(struct githash *hash, size_t digits, const char *type,
+			 uint64_t size);
 
 #endif

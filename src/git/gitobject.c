@@ -46,7 +46,8 @@ void git_object_name(const struct git_object *object, size_t digits,
 {
 	struct githash hash;
 
-	githash_init_object(&hash, digits, object->type, object->size);
+	githash_init_object(&hash, digits, git_type_word(object->type),
+			    object->size);
 	githash_add(&hash, object->data, object->size);
 	githash_end(&hash, ret_id);
 }

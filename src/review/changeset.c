@@ -7,6 +7,7 @@
 #include "changes/part.h"
 #include "review/find.h"
 #include "review/git/deliveries.h"
+#include "review/git/deliveries_told.h"
 #include "session/alike_notes.h"
 #include "session/interruption.h"
 #include "session/open.h"

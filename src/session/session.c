@@ -17,6 +17,7 @@
 #include "session/told.h"
 #include "store/live.h"
 #include "store/projects.h"
+#include "store/resolve.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/durable.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "store/record.h"
+#include "store/resolve.h"
 #include "store/store.h"
 #include "sys/durable.h"
 #include "sys/file.h"

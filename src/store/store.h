@@ -63,6 +63,9 @@ int store_open_shut(int dirfd, const char *name, struct hb_error *err);
  */
 bool store_leads_to(const struct hb_store *store, const char *name, int dir);
 
+/* Returns -HB_E_NO_SESSION with words about that name. */
+int store_no_session(const char *name, struct hb_error *err);
+
 /* The session's directory; -HB_E_NO_SESSION. */
 int store_open_session(const struct hb_store *store, const char *name,
 		       struct hb_error *err);
@@ -79,12 +82,5 @@ int store_each_name(int dirfd, store_name_fn fn, void *ctx,
 int store_names(const struct hb_store *store, char ***ret_names, size_t *ret_n,
 		struct hb_error *err);
 void store_free_names(char **names, size_t n);
-
-/*
- * The whole name that `ref` stands for, with or without its '@'; what "@" and
- * NULL stand for depends on the working directory.  -HB_E_NO_SESSION.
- */
-int store_resolve(const struct hb_store *store, const char *ref, char *ret_name,
-		  size_t size, struct hb_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
+#include "txn/leftovers.h"
 #include "txn/number.h"
 #include "txn/ops.h"
 #include "txn/parts.h"
@@ -37,7 +38,7 @@
  *	done	the journal is filed				[done/ID]
  *
  * Before `publish` a failure, or a kill, leaves nothing but what
- * history_sweep() removes.  After it a failure takes every step back, and a
+ * leftovers_sweep() removes.  After it a failure takes every step back, and a
  * kill leaves it to txn_recover().
  *
  * The crash loops of t_commit hold this.
@@ -407,7 +408,7 @@ static int write_journal(struct commit *c, struct hb_error *err)
 		syncer_done(&syncers[i]);
 	journal_writer_free(w);
 	if (r < 0 && !is_uncertain)
-		(void)history_sweep(c->txn, NULL);
+		(void)leftovers_sweep(c->txn, NULL);
 	return r;
 }
 
@@ -426,7 +427,7 @@ static int commit_run(struct commit *c, txn_applied_fn applied,
 	if (r < 0 || c->options->dry_run || result->n_operations == 0)
 		return r;
 	/* What a plan that was cut short has left has our number. */
-	r = history_sweep(c->txn, err);
+	r = leftovers_sweep(c->txn, err);
 	if (r == 0)
 		r = number_choose(c->txn, &c->id, err);
 	if (r == 0)

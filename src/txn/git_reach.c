@@ -10,7 +10,7 @@
 #include "git/ancestry.h"
 #include "git/gitrefs.h"
 #include "git/gitunit.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 #include "git/objectstore.h"
 #include "sys/attr.h"
 #include "tree/access.h"

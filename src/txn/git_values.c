@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "changes/git/delivered.h"
 #include "git/gitrefs.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 #include "txn/apply.h"
 
 #include <errno.h>

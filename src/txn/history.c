@@ -4,7 +4,6 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/num.h"
-#include "git/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/place.h"
@@ -96,12 +95,18 @@ int history_last(int session, enum history which, uint64_t *ret_id,
 	return 0;
 }
 
-int history_each(int session, enum history which, history_fn fn, void *ctx,
-		 struct hb_error *err)
+int history_each_in(int dir, const char *name, history_fn fn, void *ctx,
+		    struct hb_error *err)
 {
 	struct ids ids = { .each = fn, .ctx = ctx };
 
-	return each_id(session, dirs[which], &ids, err);
+	return each_id(dir, name, &ids, err);
+}
+
+int history_each(int session, enum history which, history_fn fn, void *ctx,
+		 struct hb_error *err)
+{
+	return history_each_in(session, dirs[which], fn, ctx, err);
 }
 
 int history_next_id(int session, uint64_t *ret_id, struct hb_error *err)
@@ -244,9 +249,7 @@ int history_finish(struct apply *a, bool back, struct hb_error *err)
 		return hb_fail(err, r, "cannot file the journal");
 	/* It is done whether or not these work. */
 	(void)sys_unlinkat(session, "journal.done", 0);
-	if (ends_redo(head->kind))
-		(void)history_sweep(a->txn, NULL);
-	return 0;
+	return ends_redo(head->kind);
 }
 
 /*
@@ -305,57 +308,4 @@ int history_drop(int session, enum history which, uint64_t id,
 	int r = dir < 0 ? dir : unlink_durably(dir, name_of(id).s);
 
 	return r < 0 ? hb_fail(err, r, "cannot forget a transaction") : 0;
-}
-
-struct sweep {
-	int session;
-	const struct resource *resource;
-};
-
-static int sweep_id(void *ctx, uint64_t id, struct hb_error *err)
-{
-	struct sweep *w = ctx;
-	struct site site;
-	int r;
-
-	if (history_has(w->session, id))
-		return 0;
-	r = site_open(&site, w->resource, id, err);
-	if (r < 0)
-		return r;
-	r = site_remove(&site, err);
-	site_close(&site);
-	return r;
-}
-
-/* In flight is none: a journal that has not come to its end has no record. */
-static bool is_known(void *ctx, uint64_t id)
-{
-	return history_has(*(const int *)ctx, id);
-}
-
-int history_sweep(struct txn *txn, struct hb_error *err)
-{
-	int r = unlink_if_there(txn->session, "journal.new");
-
-	if (r >= 0)
-		r = unlink_if_there(txn->session, "journal.done.new");
-	if (r < 0)
-		return hb_fail(err, r, "cannot remove an unfinished journal");
-	for (size_t i = 0; i < txn->n_resources; i++) {
-		const struct resource *res = &txn->resources[i];
-		struct sweep w = { .session = txn->session, .resource = res };
-		struct ids ids = { .each = sweep_id, .ctx = &w };
-
-		r = each_id(res->spot, "txn", &ids, err);
-		if (r < 0)
-			return r;
-		r = each_id(res->dir, "txn", &ids, err);
-		if (r < 0)
-			return r;
-		r = kept_refs_sweep(res->dir, is_known, &txn->session);
-		if (r < 0)
-			return hb_fail(err, r, "cannot sweep the records");
-	}
-	return 0;
 }

@@ -28,6 +28,10 @@ typedef int (*history_fn)(void *ctx, uint64_t id, struct hb_error *err);
 int history_each(int session, enum history which, history_fn fn, void *ctx,
 		 struct hb_error *err);
 
+/* The same for the entries of a directory that are such numbers. */
+int history_each_in(int dir, const char *name, history_fn fn, void *ctx,
+		    struct hb_error *err);
+
 /* Whether there is a journal of that number, in effect or reversed. */
 bool history_has(int session, uint64_t id);
 
@@ -54,7 +58,7 @@ int history_stamp(int session, enum history which, uint64_t id,
 /*
  * Says that the journal in flight is done and files it where it belongs; after
  * it `back` tells which side the base is on.  Can be repeated after a crash at
- * any call.
+ * any call.  Returns 1 if nothing can be redone any more.
  */
 int history_finish(struct apply *a, bool back, struct hb_error *err);
 
@@ -63,11 +67,8 @@ int history_abandon(struct apply *a, struct hb_error *err);
 
 /*
  * Nothing can be redone any more; durable.  history_finish() does so for a
- * commit or rollback, and history_sweep() removes the copies.
+ * commit or rollback, and leftovers_sweep() removes the copies.
  */
 int history_forget_undone(int session, struct hb_error *err);
-
-/* Copies that no journal speaks of: a plan that was never made durable. */
-int history_sweep(struct txn *txn, struct hb_error *err);
 
 #endif

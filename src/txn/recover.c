@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "txn/check.h"
 #include "txn/history.h"
+#include "txn/leftovers.h"
 #include "txn/run.h"
 #include "txn/txn.h"
 
@@ -46,7 +47,7 @@ int txn_recover(struct txn *txn, bool back, enum txn_recovered *ret_what,
 		hb_fix(err, "look at both copies, in the base and in undo/ of "
 			    "the session");
 	if (r == 0)
-		r = history_sweep(txn, err);
+		r = leftovers_sweep(txn, err);
 	if (r < 0)
 		return hb_fail(err, r,
 			       txn->n_left ? "recovered, but for some"

@@ -9,6 +9,7 @@
 #include "tree/content.h"
 #include "txn/history.h"
 #include "txn/journal.h"
+#include "txn/leftovers.h"
 #include "txn/number.h"
 #include "txn/parts.h"
 #include "txn/peek.h"
@@ -264,7 +265,7 @@ static int write_journal(struct txn *txn, const struct paths *paths,
 		r = journal_publish(w, &head, &is_uncertain, err);
 	journal_writer_free(w);
 	if (r < 0 && !is_uncertain)
-		(void)history_sweep(txn, NULL);
+		(void)leftovers_sweep(txn, NULL);
 	return r;
 }
 
@@ -280,7 +281,7 @@ static int roll_back(struct txn *txn, const struct paths *paths,
 		return r;
 	r = run_check_idle(txn, err);
 	if (r == 0)
-		r = history_sweep(txn, err);
+		r = leftovers_sweep(txn, err);
 	if (r == 0)
 		r = write_journal(txn, paths, ret_missing, err);
 	if (r == 0)

@@ -13,6 +13,7 @@
 #include "txn/held.h"
 #include "txn/history.h"
 #include "txn/late.h"
+#include "txn/leftovers.h"
 #include "txn/outcome.h"
 #include "txn/parts.h"
 
@@ -170,6 +171,8 @@ static int finish(struct run_request *run, struct apply *a, bool back,
 			       "the changes are in place, but their record is "
 			       "not complete");
 	}
+	if (r == 1)
+		(void)leftovers_sweep(a->txn, NULL);
 	a->txn->is_unfinished = r < 0;
 	a->txn->unfinished = why;
 	return apply_tell_left(a, err);

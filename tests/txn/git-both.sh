@@ -23,9 +23,9 @@ echo u >u && mv u "$project/u" && git_in add u && git_in commit -qm user
 out=$(hb status @s)
 is 'commits of the user are not lost' "$(echo "$out" | grep -c 'in no branch')" 0
 check 'to a branch' hb commit -y @s
-is 'nor with the branch' "$(hb status @s | grep -c 'in no branch')" 0
+is 'with the branch of a session no commit is in no branch' "$(hb status @s | grep -c 'in no branch')" 0
 check 'it is merged' git_in merge -q --no-edit holdback/s
-is 'nor when that is merged' "$(hb status @s | grep -c 'in no branch')" 0
+is 'after its merge no commit is in no branch' "$(hb status @s | grep -c 'in no branch')" 0
 check 'the rest is settled' hb commit -y @s
 is 'by the merge' "$(git_in log -1 --format=%s)" "Merge branch 'holdback/s'"
 
@@ -35,7 +35,7 @@ in_box "$two"
 check 'a commit' hb commit -y @s
 git clone -q "$project" "$work/clone"
 check 'a clone does not stand against undo' hb undo @s
-is 'which puts the branch back' "$(subjects)" 'one,'
+is 'undo puts the branch back' "$(subjects)" 'one,'
 
 # git packs the branch that a commit moved, with its file or without.
 for how in --prune --no-prune; do
@@ -64,7 +64,7 @@ git_in pack-refs --all --no-prune
 out=$(hb undo @s 2>&1)
 is 'undo, which would leave the branch where it is, is refused' "$?" 5
 is 'the branch stays' "$(git_in rev-parse side)" "$after"
-like 'and is named' "$out" '*refs/heads/side*'
+like 'the refusal names the branch' "$out" '*refs/heads/side*'
 
 # The parent of the project has the name that git has for linked worktrees.
 remove_all
@@ -75,7 +75,7 @@ check 'a commit below a directory called worktrees' hb commit -y @s
 git_in branch keep
 check_exit 'undo sees the branch of the user' 5 hb undo @s
 git_in branch -q -D keep
-check 'and is possible without' hb undo @s
+check 'undo is possible without that branch' hb undo @s
 new_session "mkdir -p worktrees/x && cd worktrees/x && git init -q -b $branch . && echo f >f && git add f && git commit -qm one"
 in_box "cd worktrees/x; $two"
 check 'a repository below such a directory' hb commit -y --no-gate @s

@@ -17,13 +17,13 @@ in_box "echo more >>f; git $id commit -qam two"
 check 'commits from inside' hb commit -y @s
 is 'have a record' "$(records)" 1
 check 'undo data goes' hb gc --older-than 0s
-is 'and no record of its number is left' "$(records)" 0
+is 'the record of a commit goes with its undo data' "$(records)" 0
 git_in reset -q --hard "$one"
 in_box "git $id commit -q --allow-empty -m three"
 out=$(hb commit -y @s 2>&1)
 is 'a commit on one that the user took back' "$?" 0
 is 'does not bring that back' "$(git_in rev-parse master)" "$one"
-like 'but goes to a branch' "$out" '*holdback/s*'
+like 'a commit beside a moved branch goes to a branch' "$out" '*holdback/s*'
 
 new_repository
 in_box "echo more >>f; git $id commit -qam two; echo x >other"
@@ -32,7 +32,7 @@ two=$(in_box 'git rev-parse master')
 check_exit 'a commit meets a git at work' 8 hb commit -y @s
 rm "$project/.git/index.lock"
 check 'another commit, of the same number' hb commit -y --git=files --only other @s
-check 'and the rest' hb commit -y @s
+check 'a commit after that takes the rest' hb commit -y @s
 is 'the commits arrive' "$(git_in rev-parse master)" "$two"
 check 'the repository is whole' git_in fsck --strict
 finish

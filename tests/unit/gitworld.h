@@ -7,7 +7,7 @@
 #include "git/delivery.h"
 #include "git/gitrefs.h"
 #include "git/indexmerge.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 #include "git/objectstore.h"
 
 #include "tap.h"

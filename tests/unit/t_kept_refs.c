@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/kept_refs.h"
+#include "git/kept/kept_file.h"
+#include "git/kept/kept_refs.h"
 
 #include "base/buf.h"
 #include "git/gitrefs.h"

@@ -283,7 +283,7 @@ static int verify(const struct cmd_call *call, struct hb_store *store,
 	return HB_EXIT_STATE;
 }
 
-/* Of this directory, or of one that it lies in. */
+/* Of this directory, or of a directory above it. */
 static bool is_denial_here(const struct hb_event *event, const char *here)
 {
 	return log_text_is_denial(event) && event->project &&

@@ -4,7 +4,7 @@
 
 #include "git/delivery.h"
 #include "git/gitrefs.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 
 /* What the parts of a delivery share while it is being decided. */
 struct decision {

@@ -7,7 +7,7 @@
 #include "git/delivery/decision.h"
 #include "git/delivery/tree_index.h"
 #include "git/indexmerge.h"
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"

@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/num.h"
 #include "base/siphash.h"
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"

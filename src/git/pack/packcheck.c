@@ -141,7 +141,8 @@ static int stream(const struct gitpack *p, const struct gitpack_entry *entry,
 			       .work = work };
 	int r;
 
-	githash_init_object(&s.hash, digits, entry->type, entry->size);
+	githash_init_object(&s.hash, digits, git_type_word(entry->type),
+			    entry->size);
 	r = inflate_each(read_from, &s, add_bytes, &s);
 	if (r < 0)
 		return r;

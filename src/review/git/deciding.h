@@ -46,6 +46,9 @@ int deciding_add_items(struct deciding *d, struct changes *const *changes,
 int deciding_objects(const struct deciding *d,
 		     struct objectstore **ret_objects);
 
+/* Whether a path of a change set lies in that directory. */
+bool deciding_is_below(const char *path, const char *dir);
+
 /* The largest file that a commit makes. */
 #define DELIVERED_MAX ((size_t)64 << 20)
 

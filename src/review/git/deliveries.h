@@ -65,7 +65,4 @@ int deliver_decide(void *ctx, struct changes *const *changes,
  */
 void deliver_attach(struct deliver *deliver, struct txn *txn);
 
-/* Keeps with the session what is told about each repository. */
-int deliver_tell(const struct deliver *deliver);
-
 #endif

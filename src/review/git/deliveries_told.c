@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "review/git/deliveries_told.h"
+
 #include "base/buf.h"
 #include "base/grow.h"
 #include "review/git/deliveries.h"

@@ -4,7 +4,7 @@
 #include "base/auto.h"
 #include "base/time.h"
 #include "changes/git/delivered.h"
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 #include "review/git/deliveries.h"
 #include "session/session.h"
 #include "sys/attr.h"

@@ -3,7 +3,7 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 #include "session/create.h"
 #include "session/freeze.h"
 #include "session/gone.h"

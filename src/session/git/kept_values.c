@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/git/kept_values.h"
 
+#include "git/kept/kept_file.h"
 #include "session/session.h"
 #include "txn/history.h"
 

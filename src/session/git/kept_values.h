@@ -2,7 +2,7 @@
 #ifndef HB_SESSION_GIT_KEPT_VALUES_H
 #define HB_SESSION_GIT_KEPT_VALUES_H
 
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,6 +14,7 @@
 #include "store/layout.h"
 #include "store/progress.h"
 #include "store/projects.h"
+#include "store/resolve.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "sys/durable.h"

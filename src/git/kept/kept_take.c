@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/kept_take.h"
+#include "git/kept/kept_take.h"
 
 #include "base/auto.h"
-#include "git/kept_index.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_file.h"
+#include "git/kept/kept_index.h"
+#include "git/kept/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "review/git/merging.h"
+#include "review/git/merge/merging.h"
 
 #include "base/auto.h"
 #include "base/error.h"
@@ -11,8 +11,8 @@
 #include "git/objectstore.h"
 #include "git/treediff.h"
 #include "review/git/deciding.h"
-#include "review/git/merge.h"
-#include "review/git/merging_tree.h"
+#include "review/git/merge/merge.h"
+#include "review/git/merge/merging_tree.h"
 #include "session/session.h"
 
 #include <errno.h>

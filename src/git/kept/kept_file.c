@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "git/kept/kept_file.h"
+
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/siphash.h"
 #include "git/gitrefs.h"
 #include "git/kept/kept_placed.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/tree.h"

@@ -8,6 +8,8 @@
 #include "store/record.h"
 #include "store/store.h"
 
+#include <string.h>
+
 struct changes;
 struct hb_gate_options;
 struct hb_listener;
@@ -46,7 +48,25 @@ struct merge {
 	/* Of the commit; NULL: the gate is not asked. */
 	const struct hb_gate_options *gate;
 	const struct hb_listener *listener; /* for that */
+	/*
+	 * Of merge_make(): asks the gate about paths of a resource that the
+	 * merge changes and the session does not.  The user renamed a file that
+	 * the session edited.  -HB_E_DENIED: it does not let them pass.
+	 */
+	int (*judge)(struct merge *merge, size_t resource, char *const *paths,
+		     size_t n, struct hb_error *err);
 };
+
+/* NULL: there is none for that repository. */
+static inline const struct merge_repo *
+merge_find(const struct merge *merge, size_t resource, const char *prefix)
+{
+	for (size_t i = 0; i < merge->n; i++)
+		if (merge->repos[i].resource == resource &&
+		    strcmp(merge->repos[i].prefix, prefix) == 0)
+			return &merge->repos[i];
+	return NULL;
+}
 
 /*
  * Makes the merges that a commit with this filter needs, if any.  Needs the
@@ -59,17 +79,5 @@ int merge_make(struct merge *merge, struct hb_session *s,
 	       struct hb_error *err);
 void merge_done(struct merge *merge);
 #define auto_merge __attribute__((cleanup(merge_done)))
-
-/*
- * Asks the gate about paths of a resource that the merge changes and the
- * session does not.  The user renamed a file that the session edited.
- * -HB_E_DENIED: it does not let them pass.
- */
-int merge_ask_gate(struct merge *merge, size_t resource, char *const *paths,
-		   size_t n, struct hb_error *err);
-
-/* NULL: there is none for that repository. */
-const struct merge_repo *merge_find(const struct merge *merge, size_t resource,
-				    const char *prefix);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "review/git/merging_tree.h"
+#include "review/git/merge/merging_tree.h"
 
 #include "base/auto.h"
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include "git/gittree.h"
 #include "git/objectstore.h"
 #include "review/git/deciding.h"
-#include "review/git/merge.h"
+#include "review/git/merge/merge.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "tree/content.h"
@@ -462,8 +462,8 @@ static int add_alone(struct merging_tree *t, struct hb_error *err)
 	}
 	return r < 0 || t->n_alone == 0
 		       ? r
-		       : merge_ask_gate(t->merge, t->d->tree, t->alone,
-					t->n_alone, err);
+		       : t->merge->judge(t->merge, t->d->tree, t->alone,
+					 t->n_alone, err);
 }
 
 int merging_tree_add(struct merging_tree *t, struct changes *const *changes,

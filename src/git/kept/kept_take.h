@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /*
- * Keeps the references of a base's repositories by value, as git/kept_refs.h
+ * Keeps the references of a base's repositories by value, as git/kept/kept_refs.h
  * has them: of its own, and of its submodules.  Before a box runs, so that the
  * record has the values that the session begins with.
  */

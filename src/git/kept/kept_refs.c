@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/kept_refs.h"
+#include "git/kept/kept_refs.h"
 
 #include "base/auto.h"
 #include "base/buf.h"

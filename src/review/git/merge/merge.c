@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "review/git/merge.h"
+#include "review/git/merge/merge.h"
 
 #include "base/auto.h"
 #include "base/buf.h"
@@ -75,16 +75,6 @@ static const char *const variables[] = {
 	"GIT_AUTHOR_NAME=",    "GIT_AUTHOR_EMAIL=",    "GIT_AUTHOR_DATE=",
 	"GIT_COMMITTER_NAME=", "GIT_COMMITTER_EMAIL=", "GIT_COMMITTER_DATE=",
 };
-
-const struct merge_repo *merge_find(const struct merge *merge, size_t resource,
-				    const char *prefix)
-{
-	for (size_t i = 0; i < merge->n; i++)
-		if (merge->repos[i].resource == resource &&
-		    strcmp(merge->repos[i].prefix, prefix) == 0)
-			return &merge->repos[i];
-	return NULL;
-}
 
 static void free_changes(struct changes **changes, size_t n)
 {
@@ -397,28 +387,6 @@ static int read_result(struct merge *merge, struct hb_error *err)
 				  &merge->units, err);
 }
 
-int merge_make(struct merge *merge, struct hb_session *s,
-	       const struct changes_filter *filter, bool with_ignored,
-	       struct hb_error *err)
-{
-	const struct changes_choice choice = { .filter = *filter };
-	struct changes *changes[RECORD_RESOURCES_MAX] = { 0 };
-	int r;
-
-	r = session_needs_lock(s, err);
-	if (r >= 0)
-		r = scan(s, !with_ignored, changes, err);
-	if (r >= 0)
-		r = find_repos(merge, s, changes, &choice, err);
-	if (r >= 0 && merge->n > 0)
-		r = make_aside(merge, s, changes, &choice, err);
-	free_changes(changes, RECORD_RESOURCES_MAX);
-	session_close_resources(s);
-	for (size_t i = 0; r >= 0 && i < merge->n; i++)
-		r = run_one(merge, s, &merge->repos[i], err);
-	return r < 0 || merge->n == 0 ? r : read_result(merge, err);
-}
-
 static int ask_gate(struct merge *merge, const struct hb_filter *filter,
 		    struct hb_error *err)
 {
@@ -442,8 +410,8 @@ static int ask_gate(struct merge *merge, const struct hb_filter *filter,
 	return r;
 }
 
-int merge_ask_gate(struct merge *merge, size_t resource, char *const *paths,
-		   size_t n, struct hb_error *err)
+static int judge_paths(struct merge *merge, size_t resource, char *const *paths,
+		       size_t n, struct hb_error *err)
 {
 	const char *source = merge->aside->record.resources[resource].source;
 	auto_free char **whole = calloc(n + 1, sizeof(*whole));
@@ -463,4 +431,27 @@ int merge_ask_gate(struct merge *merge, size_t resource, char *const *paths,
 	for (size_t i = 0; whole && i < n; i++)
 		free(whole[i]);
 	return r;
+}
+
+int merge_make(struct merge *merge, struct hb_session *s,
+	       const struct changes_filter *filter, bool with_ignored,
+	       struct hb_error *err)
+{
+	const struct changes_choice choice = { .filter = *filter };
+	struct changes *changes[RECORD_RESOURCES_MAX] = { 0 };
+	int r;
+
+	merge->judge = judge_paths;
+	r = session_needs_lock(s, err);
+	if (r >= 0)
+		r = scan(s, !with_ignored, changes, err);
+	if (r >= 0)
+		r = find_repos(merge, s, changes, &choice, err);
+	if (r >= 0 && merge->n > 0)
+		r = make_aside(merge, s, changes, &choice, err);
+	free_changes(changes, RECORD_RESOURCES_MAX);
+	session_close_resources(s);
+	for (size_t i = 0; r >= 0 && i < merge->n; i++)
+		r = run_one(merge, s, &merge->repos[i], err);
+	return r < 0 || merge->n == 0 ? r : read_result(merge, err);
 }

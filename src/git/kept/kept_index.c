@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "git/kept_index.h"
+#include "git/kept/kept_index.h"
 
 #include "base/auto.h"
 #include "base/siphash.h"
 #include "base/time.h"
 #include "git/gitindex.h"
-#include "git/kept_refs.h"
+#include "git/kept/kept_file.h"
+#include "git/kept/kept_refs.h"
 #include "sys/attr.h"
 #include "sys/durable.h"
 #include "sys/file.h"
