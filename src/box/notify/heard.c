@@ -105,13 +105,19 @@ static void answer(const struct heard *h, struct notify_call *call, int error)
 	call->state = NOTIFY_FREE;
 }
 
-/* Calls that no notifier will see: the kernel carries them out. */
+/*
+ * Calls that no notifier will see.  The kernel carries them out, but for one
+ * that is refused in any case.
+ */
 static void let_go(struct heard *h)
 {
 	struct notify_page *page = h->notify.page;
+	int error = 0;
 
-	if (page->now.state != NOTIFY_FREE)
-		answer(h, &page->now, 0);
+	if (page->now.state != NOTIFY_FREE) {
+		(void)notify_look(&h->notify, &page->now, &error);
+		answer(h, &page->now, error);
+	}
 	for (size_t i = 0; i < NOTIFY_JOBS; i++)
 		if (page->jobs[i].state != NOTIFY_FREE)
 			answer(h, &page->jobs[i], 0);
