@@ -22,6 +22,10 @@
  *	(c) A command that joins is ours to hold only when it has executed:
  *until then it shares the memory of its client.
  *
+ *	(d) A number in the list may have become another thread's: of a second
+ *	    thread that executes a program.  So the kernel is asked whether it
+ *	    is still held.
+ *
  * tests/unit/t_threads.c, tests/box/freeze.py
  */
 
@@ -71,11 +75,18 @@ static bool may_run(pid_t process, pid_t id)
 static int hold(void *ctx, pid_t process, pid_t id)
 {
 	struct threads *h = ctx;
+	struct box_thread *known = find(h, id);
 	int r;
 
-	if (find(h, id))
+	/* (d) */
+	if (known && sys_tracer_of(process, id) != 0)
 		return 0;
 	r = sys_trace_hold(id);
+	if (r >= 0 && known) {
+		*known = (struct box_thread){ process, id, false };
+		h->n_fresh++;
+		return 0;
+	}
 	if (r >= 0)
 		return add(h, process, id);
 	/* (c) */
@@ -89,7 +100,9 @@ static int look(void *ctx, pid_t process, pid_t id)
 {
 	struct threads *h = ctx;
 
-	if (!find(h, id) && may_run(process, id))
+	/* (d) */
+	if ((!find(h, id) || sys_tracer_of(process, id) == 0) &&
+	    may_run(process, id))
 		note_other(h, process);
 	return 0;
 }

@@ -370,7 +370,44 @@ static void what_forks_all_the_time_is_held_whole(void)
 	in_namespace(forks_inside);
 }
 
+/*
+ * A number in the list may be another thread's by now: of a process whose
+ * second thread has executed a program, which then has the first one's.
+ */
+static void other_inside(void)
+{
+	pid_t holder, pid = fork();
+	int status = -1;
+
+	if (pid == 0)
+		count(0);
+	CHECK(moves(0, true));
+	holder = fork();
+	if (holder == 0) {
+		struct box_thread known[4] = { { pid, pid, true } };
+		struct threads h = { .threads = known, .n = 1 };
+		struct hb_error err = { 0 };
+
+		if (threads_check(&h, &err) != 0)
+			_exit(1);
+		if (threads_hold(&h, sys_now_ms() + PATIENCE_MS, &err) != 0)
+			_exit(2);
+		if (h.n != 1 || threads_check(&h, &err) != 1)
+			_exit(3);
+		_exit(moves(0, false) ? 4 : 0);
+	}
+	CHECK(waitpid(holder, &status, 0) == holder);
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+static void a_number_of_another_thread_is_not_held(void)
+{
+	begin();
+	in_namespace(other_inside);
+}
+
 TESTS(T(every_thread_stops_and_goes_on), T(a_stopped_job_stays_stopped),
       T(no_parent_sees_a_stop), T(a_parent_in_vfork_counts_as_stopped),
       T(no_signal_is_lost), T(what_cannot_be_held_is_a_failure),
-      T(what_forks_all_the_time_is_held_whole))
+      T(what_forks_all_the_time_is_held_whole),
+      T(a_number_of_another_thread_is_not_held))
