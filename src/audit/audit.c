@@ -12,6 +12,7 @@
 #include "sys/place.h"
 #include "sys/proc.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,16 @@ static void tell_lost(struct audit *audit, int r)
 		    hb_strerror(-r));
 }
 
+static int write_copy(int copy, const struct buf *written)
+{
+	struct stat st;
+	int r = sys_fstat(copy, &st);
+
+	if (r >= 0 && !sys_may_grow_to((uint64_t)st.st_size + written->len))
+		r = -EFBIG;
+	return r < 0 ? r : sys_write_all(copy, buf_str(written), written->len);
+}
+
 static void flush(struct audit *audit, bool is_durable)
 {
 	auto_buf struct buf written = BUF_INIT(2 * KEPT_LIMIT);
@@ -97,7 +108,7 @@ static void flush(struct audit *audit, bool is_durable)
 	r = log_append(audit->state, audit->kept.data, audit->kept.len,
 		       is_durable, audit->copy >= 0 ? &written : NULL);
 	if (r >= 0 && audit->copy >= 0)
-		r = sys_write_all(audit->copy, buf_str(&written), written.len);
+		r = write_copy(audit->copy, &written);
 	if (r < 0)
 		tell_lost(audit, r);
 	buf_cut(&audit->kept, 0);

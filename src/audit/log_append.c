@@ -12,6 +12,7 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"
+#include "sys/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -343,7 +344,9 @@ static int write_block(struct append *a, const struct buf *block,
 		       bool is_durable)
 {
 	unsigned first = a->head.first;
-	int r = sys_write_all(a->fd, block->data, block->len);
+	int r = sys_may_grow_to(a->end + block->len)
+			? sys_write_all(a->fd, block->data, block->len)
+			: -EFBIG;
 
 	if (r < 0) {
 		/* Half a block is worth nothing; left, it is told. */

@@ -51,25 +51,42 @@ static bool is_usual(const struct setting_origin *origin)
 	       origin->source == SETTING_BUILT_IN;
 }
 
-static void add_pair(const char *key, const char *value, struct buf *out)
+static void add_pair(const char *key, const char *value, size_t n,
+		     struct buf *out)
 {
 	(void)buf_add_fmt(out, "%s%s=", out->len > 0 ? " " : "", key);
-	(void)quote_name(value ? value : "", value ? strlen(value) : 0, out);
+	(void)quote_name(value, n, out);
+}
+
+/* Of a variable the name: its value may be a secret, also to a hash. */
+static size_t shown_size(int key, const char *value)
+{
+	const char *equals = key == KEY_ENV ? strchr(value, '=') : NULL;
+
+	return equals ? (size_t)(equals + 1 - value) : strlen(value);
 }
 
 static void add_settings(const struct settings *s, struct buf *out)
 {
 	char text[32];
 
-	for (int key = 0; key < SETTING_KEYS; key++)
-		if (!setting_is_list(key) && !is_usual(&s->origins[key]))
-			add_pair(setting_name(key),
-				 settings_text(s, key, text, sizeof(text)),
-				 out);
-	for (size_t i = 0; i < s->n_items; i++)
+	for (int key = 0; key < SETTING_KEYS; key++) {
+		const char *value;
+
+		if (setting_is_list(key) || is_usual(&s->origins[key]))
+			continue;
+		value = settings_text(s, key, text, sizeof(text));
+		value = value ? value : "";
+		add_pair(setting_name(key), value, strlen(value), out);
+	}
+	for (size_t i = 0; i < s->n_items; i++) {
+		int key = s->items[i].key;
+		const char *value = s->items[i].value;
+
 		if (!is_usual(&s->items[i].origin))
-			add_pair(setting_name(s->items[i].key),
-				 s->items[i].value, out);
+			add_pair(setting_name(key), value,
+				 shown_size(key, value), out);
+	}
 }
 
 /* The hash is of all that is not built in; a version has one `base`. */

@@ -444,6 +444,14 @@ int sys_limit_processes(uint64_t soft, uint64_t hard)
 	return RESULT(setrlimit(RLIMIT_NPROC, &limit));
 }
 
+bool sys_may_grow_to(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+	       limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
 void sys_raise_fd_limit(void)
 {
 	struct rlimit limit;

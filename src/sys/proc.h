@@ -151,6 +151,12 @@ bool sys_core_is_stuck(void);
  */
 int sys_limit_processes(uint64_t soft, uint64_t hard);
 
+/*
+ * Whether a file may become as large as that.  A write beyond it ends the
+ * process by a signal.
+ */
+bool sys_may_grow_to(uint64_t size);
+
 /* As many descriptors as we may have; commands would inherit that. */
 void sys_raise_fd_limit(void);
 

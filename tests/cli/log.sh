@@ -159,6 +159,22 @@ mkdir -m 777 ../loose && mkdir ../loose/in
 says 'a log file below a directory that others can write is refused' 125 \
 	"*others can write to '$work/loose'*" "$HB_BIN" run -q --log ../loose/in/a -- true
 
+# No secret, and no obstacle.
+"$HB_BIN" run -q --ephemeral --env TOKEN=s3cret --env HOME -- true
+like 'the log has the names of variables' "$(member text --kind policy | tail -n 1)" \
+	'* env=TOKEN= env=HOME sha256:*'
+is 'the log has no values of variables' "$(grep -c s3cret "$log/00000001.jsonl")" 0
+"$HB_BIN" run -q -s limited -- sh -c 'echo 5 >limited' 2>/dev/null
+says 'a commit is made where no file may grow as large as the log' 0 '*the log cannot be written*' \
+	sh -c 'ulimit -f 16; exec "$HB_BIN" commit -y @limited >/dev/null'
+is 'its changes are there' "$(cat limited)" 5
+head -c 100000 /dev/zero >../logs/large && chmod 600 ../logs/large
+XDG_STATE_HOME=$work/small "$HB_BIN" run -q -s limited -- sh -c 'echo 6 >limited' 2>/dev/null
+XDG_STATE_HOME=$work/small says 'nor is a file of choice in the way' 0 '*the log cannot be written*' \
+	sh -c 'ulimit -f 16; exec "$HB_BIN" commit -y --log ../logs/large @limited >/dev/null'
+like 'the next record says how many are missing' "$("$HB_BIN" run -q --ephemeral -- true
+	member text --kind lost | tail -n 1)" '* records could not be written'
+
 # Out of reach, and verified.
 is 'the log cannot be seen inside' \
 	"$("$HB_BIN" run -q --ephemeral -- sh -c 'ls "$1" 2>&1 | grep -c "No such"' sh "$log")" 1
