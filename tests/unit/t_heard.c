@@ -19,10 +19,8 @@
 
 /* if (nr == unshare || nr == getppid) notify; else allow */
 static const struct k_sock_filter filter[] = {
-	{ 0x20, 0, 0, 0 },
-	{ 0x15, 1, 0, SYS_unshare },
-	{ 0x15, 0, 1, SYS_getppid },
-	{ 0x06, 0, 0, K_SECCOMP_RET_USER_NOTIF },
+	{ 0x20, 0, 0, 0 },	     { 0x15, 1, 0, SYS_unshare },
+	{ 0x15, 0, 1, SYS_getppid }, { 0x06, 0, 0, K_SECCOMP_RET_USER_NOTIF },
 	{ 0x06, 0, 0, 0x7fff0000 },
 };
 
