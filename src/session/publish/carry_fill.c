@@ -34,9 +34,8 @@
 struct fill {
 	struct hb_session *s;
 	struct carry_note *note;
-	int home;   /* -1: what lies in state directories */
-	int failed; /* the last file that could not be put there */
-	size_t n_wider;
+	int home; /* -1: what lies in state directories */
+	size_t n_wider, n_failed;
 	bool runs_only;
 };
 
@@ -229,6 +228,21 @@ static int fill_home(struct fill *f, const struct carried *c, int shelf)
 			       strrchr(c->path, '/') + 1);
 }
 
+/* The first is named; the rest of a full disk would be many lines. */
+static void say_failed(struct fill *f, const struct carried *c, int r)
+{
+	char shown[QUOTE_SHOWN];
+
+	if (f->n_failed++ == 0)
+		store_say(
+			f->s->store,
+			"'%s' of the agent's state is left out (%s), and stays "
+			"carried; to see it: holdback state %s",
+			quote_shown(c->path, shown, sizeof(shown)),
+			r == -EINVAL ? "it is not whole" : hb_strerror(-r),
+			f->note->agent);
+}
+
 /* Of type carried_fn: a file that cannot be put there is no reason to stop. */
 static int fill_one(void *ctx, int shelf, const struct carried *c,
 		    struct hb_error *err)
@@ -244,7 +258,7 @@ static int fill_one(void *ctx, int shelf, const struct carried *c,
 		return 0;
 	r = f->home < 0 ? fill_state(f, c, shelf) : fill_home(f, c, shelf);
 	if (r < 0)
-		f->failed = r;
+		say_failed(f, c, r);
 	return 0;
 }
 
@@ -279,10 +293,9 @@ static int fill_all(struct fill *f, struct hb_error *err)
 			  "was allowed less: this run has the host's versions; "
 			  "to have the carried ones: holdback state %s --take",
 			  f->n_wider, f->note->agent);
-	if (f->failed < 0)
-		store_say(s->store,
-			  "some agent state could not be carried over: %s",
-			  hb_strerror(-f->failed));
+	if (f->n_failed > 1)
+		store_say(s->store, "so %s %zu more of its files",
+			  f->n_failed == 2 ? "is" : "are", f->n_failed - 1);
 	return r < 0 ? r : 0;
 }
 

@@ -41,8 +41,9 @@ struct settle {
 	int shelf;
 	size_t resource;
 	size_t n_carried;
-	bool has_data; /* something of it the agent only reads */
-	int failed;    /* the first failure: the note stays */
+	const char *place; /* the first directory of carried files; or NULL */
+	bool has_data;	   /* something of it the agent only reads */
+	int failed;	   /* the first failure: the note stays */
 	/* Side files that the run has left, which are gone from the layer. */
 	char **sides;
 	size_t n_sides;
@@ -308,6 +309,8 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 			r = carry(w, visit->dir, visit->name, &visit->attr,
 				  path, source, &v);
 		w->n_carried += r > 0;
+		if (r > 0 && !w->place)
+			w->place = source;
 		w->has_data |= r > 1;
 	}
 	if (r >= 0)
@@ -463,7 +466,7 @@ static int settle_deleted(struct settle *w, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot settle the agent's state") : 0;
 }
 
-/* Where the state of the agent is, for people: its first directory. */
+/* Where the state of the agent is, for people: one of its directories. */
 static void say_carried(const struct settle *w)
 {
 	const struct session_record *record = &w->s->record;
@@ -473,11 +476,12 @@ static void say_carried(const struct settle *w)
 
 	if (w->n_carried == 0 || w->note->is_quiet)
 		return;
-	for (size_t i = 0; i < record->n_resources; i++)
+	for (size_t i = 0; !w->place && i < record->n_resources; i++)
 		if (carry_is_state(w->s, i)) {
 			root = record->resources[i].source;
 			break;
 		}
+	root = w->place ? w->place : root;
 	is_below = home[0] && path_is_beneath(root, home);
 	store_say(w->s->store,
 		  "%s%s: %zu file%s of agent state %s kept for the next run; "
