@@ -253,6 +253,52 @@ check_exit 'a path of the merge alone: the gate' 4 hb commit -y --git=merge @s
 is 'a path of the merge alone: nothing is changed' "$(state)" "$before"
 check 'a path of the merge alone can be allowed' hb commit -y --git=merge --allow ci @s
 
+# Ignored files are in no commit, and git merge takes them for worthless.
+ignoring() {
+	new_session "git init -q -b master . && echo f >f && echo g >g && printf '%s\n' '*.o' build/ >.gitignore &&
+		mkdir d && echo a >d/a && git add . && git commit -qm one && mkdir build && echo mine >build/x && echo mine >x.o"
+}
+# entry PATH...: words that commit a file there, without one in the work tree.
+entry() {
+	echo "b=\$(echo agent | git hash-object -w --stdin)"
+	for path; do echo "git update-index --add --cacheinfo 100644,\$b,$path"; done
+	echo "git $id commit -qm entry"
+}
+way='*in no commit of yours is in the way of the merge:'
+ignoring
+in_box "$(entry x.o)"
+beside g
+refuses 'an ignored file' "$way x.o*"
+ignoring
+in_box "$(entry build)"
+beside g
+refuses 'an ignored directory' "$way build*"
+ignoring
+in_box "git rm -q --cached d/a; $(entry d)"
+beside g
+echo mine >"$project/d/y.o"
+refuses 'an ignored file in a directory' "$way d/y.o*"
+ignoring
+in_box "echo agent >z.o; git add -f z.o; git $id commit -qm z"
+beside g
+echo mine >"$project/z.o"
+refuses 'an ignored file of both sides' "*left out, but in the session's commits: z.o*"
+out=$(hb commit -y --ignored --git=merge @s 2>&1)
+is 'an ignored file of both sides, taken along: the exit status' "$?" 5
+is 'an ignored file of both sides, taken along: it stays' "$(cat "$project/z.o")" mine
+
+# The user is elsewhere, and git merge only moves forward, over many commits.
+new_repository
+in_box "$two; echo new >new; git add new; git $id commit -qm three; echo 4 >>g; git $id commit -qam four"
+git_in checkout -q -b other
+before=$(state)
+check 'many commits forward: a commit' hb commit -y --git=merge @s
+is 'many commits forward: all are there' "$(git_in log --format=%s | tr '\n' ,)" four,three,two,one,
+is 'many commits forward: files' "$(cat "$project/f" "$project/g" "$project/new" | tr '\n' ,)" f,2,g,4,new,
+is 'many commits forward: git sees no difference' "$(git_in status --porcelain)" ''
+check 'many commits forward: undo' hb undo @s
+is 'many commits forward: undo is exact' "$(state)" "$before"
+
 # A linked worktree; its repository is another directory.
 new_repository
 git_in worktree add -q -b linked "$work/linked" 2>/dev/null

@@ -62,9 +62,11 @@ static const char script[] =
 	"g var GIT_COMMITTER_IDENT >/dev/null 2>&1 || "
 	"export GIT_AUTHOR_NAME=holdback GIT_AUTHOR_EMAIL=holdback@localhost "
 	"GIT_COMMITTER_NAME=holdback GIT_COMMITTER_EMAIL=holdback@localhost\n"
+	"into=$(g rev-parse -q --verify HEAD) || "
+	"{ echo 'HEAD has no commit'; exit 12; }\n"
 	"g update-ref \"refs/heads/$2\" \"$3\" || exit 12\n"
 	"if said=$(g merge --no-edit --no-stat --no-progress \"$2\" 2>&1); "
-	"then g rev-parse HEAD; exit; fi\n"
+	"then g rev-parse HEAD && echo \"$into\"; exit; fi\n"
 	"names=$(g diff --name-only --diff-filter=U | head -n 20)\n"
 	"if [ -n \"$names\" ]; then printf '%s\\n' \"$names\"; exit 10; fi\n"
 	"names=$(printf '%s\\n' \"$said\" | sed -n 's/^\t//p' | head -n 20)\n"
@@ -340,7 +342,8 @@ static int run_one(const struct merge *merge, struct hb_session *s,
 	char *argv[4 + OTHERS + 4] = { sh, c, text, sh };
 	size_t n = 4;
 	struct hb_gate_check check;
-	char *end;
+	const char *into;
+	size_t len;
 	int r;
 
 	for (char *const *at = s->store->envp; at && *at; at++)
@@ -364,9 +367,10 @@ static int run_one(const struct merge *merge, struct hb_session *s,
 		return r;
 	if (check.status != END_MERGED)
 		return explain(repo, &check, err);
-	end = check.output + strcspn(check.output, "\n");
-	if (git_id_parse(check.output, (size_t)(end - check.output),
-			 &repo->result))
+	len = strcspn(check.output, "\n");
+	into = check.output + len + (check.output[len] ? 1 : 0);
+	if (git_id_parse(check.output, len, &repo->result) &&
+	    git_id_parse(into, strcspn(into, "\n"), &repo->into))
 		return 0;
 	check.status = END_REFUSED;
 	return explain(repo, &check, err);

@@ -29,11 +29,12 @@ struct hb_session;
 /* A repository whose commits have to be merged. */
 struct merge_repo {
 	size_t resource;
-	char *prefix;	   /* its git directory */
-	size_t tree;	   /* the resource of its work tree */
-	char *below;	   /* the work tree in that: "" or "sub/" */
-	char *branch;	   /* the name that the commits have meanwhile */
-	struct git_id tip; /* of the session */
+	char *prefix;	    /* its git directory */
+	size_t tree;	    /* the resource of its work tree */
+	char *below;	    /* the work tree in that: "" or "sub/" */
+	char *branch;	    /* the name that the commits have meanwhile */
+	struct git_id tip;  /* of the session */
+	struct git_id into; /* the user's commit; it need not be a parent */
 	struct git_id result;
 };
 

@@ -140,6 +140,17 @@ static int changed_meanwhile(struct hb_error *err)
 		       "the repository was changed while the merge was made");
 }
 
+/* Why it is not the result that was asked for. */
+static int no_result(const struct delivery *delivery, struct hb_error *err)
+{
+	if (delivery->verdict != DELIVERY_WAITS || delivery->n_held == 0)
+		return changed_meanwhile(err);
+	hb_fix(err, "take it along, or --git=branch");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "left out, but in the session's commits: %s",
+		       quoted(delivery->held[0]));
+}
+
 /* Files of ours that the merge leaves without a meaning. */
 static int settle_left(const struct deciding *d, const struct unit *both,
 		       struct hb_error *err)
@@ -185,11 +196,11 @@ static int find_paths(struct objectstore *objects,
 				 .ctx = objects,
 				 .n_paths = PATHS_MAX,
 				 .n_trees = PATHS_MAX };
-	struct git_id tree, old, parent;
-	int r = commit_tree_parent(objects, repo->result.hex, &tree, &parent);
+	struct git_id tree, old;
+	int r = commit_tree(objects, repo->result.hex, &tree);
 
 	if (r >= 0)
-		r = commit_tree(objects, parent.hex, &old);
+		r = commit_tree(objects, repo->into.hex, &old);
 	if (r >= 0)
 		r = treediff_run(&diff, &old, &tree, add_path, ret);
 	if (r >= 0 && ret->n > 0)
@@ -197,7 +208,10 @@ static int find_paths(struct objectstore *objects,
 	return r;
 }
 
-/* Some reference moves to the merge, which contains the session's commits. */
+/*
+ * Some reference moves from the user's commit to the merge, which contains the
+ * session's commits.
+ */
 static bool is_result(const struct delivery *delivery,
 		      struct objectstore *objects,
 		      const struct merge_repo *repo)
@@ -207,6 +221,7 @@ static bool is_result(const struct delivery *delivery,
 		return false;
 	for (size_t i = 0; i < delivery->n; i++)
 		if (delivery->items[i].is_ref &&
+		    strcmp(delivery->items[i].old, repo->into.hex) == 0 &&
 		    strcmp(delivery->items[i].new, repo->result.hex) == 0)
 			return true;
 	return false;
@@ -244,7 +259,7 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 		return r;
 	r = deciding_objects(&m, &objects);
 	if (r >= 0 && !is_result(d->delivery, objects, repo))
-		r = changed_meanwhile(err);
+		r = no_result(d->delivery, err);
 	else if (r >= 0)
 		r = find_paths(objects, repo, &tree.paths);
 	if (r < 0 && err->code == 0)

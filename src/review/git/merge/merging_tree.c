@@ -282,6 +282,56 @@ static int add_settled(const struct merging_tree *t, const char *path,
 		       : no_memory(err);
 }
 
+static int in_the_way(const char *path, struct hb_error *err)
+{
+	hb_fix(err, "move it away first, or --git=branch");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "a file that is in no commit of yours is in the way of "
+		       "the merge: %s",
+		       quoted(path));
+}
+
+/* Whether the merge removes the change's file below a directory, untold. */
+static bool is_swept(const struct merging_tree *t, const struct change *c,
+		     const char *dir)
+{
+	const char *path = path_in_tree(t, c);
+	size_t n = strlen(dir);
+
+	return path && strncmp(c->path, dir, n) == 0 && c->path[n] == '/' &&
+	       c->new.type == ENTRY_NONE && !is_dir(c) && !is_changed(t, path);
+}
+
+/*
+ * git takes an ignored file for one that can be lost, and a merge replaces it,
+ * or a directory of such, without a word.  It is the user's, and in no commit.
+ */
+static int need_known(const struct merging_tree *t, const struct change *merged,
+		      struct hb_error *err)
+{
+	struct changes *changes = t->merge->changes[t->d->tree];
+	struct git_id id;
+	enum gittree_mode mode;
+	struct change c;
+	int r;
+
+	if (merged->old.type == ENTRY_NONE)
+		return 0;
+	r = find_entry(t->objects, t->repo->into.hex,
+		       merged->path + strlen(t->d->below), &id, &mode);
+	if (r < 0)
+		return hb_fail_at(err, r, merged->path, "cannot merge");
+	if (r == 0)
+		return in_the_way(merged->path, err);
+	if (merged->old.type != ENTRY_DIR)
+		return 0;
+	r = changes_rewind(changes, err);
+	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
+		if (is_swept(t, &c, merged->path))
+			return in_the_way(c.path, err);
+	return r;
+}
+
 /* The base gets the merge's; it has to be as the merge found it. */
 static int add_merged(const struct merging_tree *t, const struct change *c,
 		      struct hb_error *err)
@@ -289,13 +339,14 @@ static int add_merged(const struct merging_tree *t, const struct change *c,
 	bool is_gone = c->new.type == ENTRY_NONE;
 	struct git_object object = { 0 };
 	struct delivered_item *item;
-	int r = 0;
+	int r;
 
 	if (!is_gone && c->new.type != ENTRY_FILE && c->new.type != ENTRY_LINK)
 		return hb_fail(err, -HB_E_CONFLICT,
 			       "the merge made no file of '%s'",
 			       quoted(c->path));
-	if (!is_gone)
+	r = need_known(t, c, err);
+	if (r >= 0 && !is_gone)
 		r = read_object(&t->merge->aside->resources[t->d->tree], c,
 				&object, err);
 	if (r < 0)
