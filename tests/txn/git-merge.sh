@@ -253,6 +253,15 @@ check_exit 'a path of the merge alone: the gate' 4 hb commit -y --git=merge @s
 is 'a path of the merge alone: nothing is changed' "$(state)" "$before"
 check 'a path of the merge alone can be allowed' hb commit -y --git=merge --allow ci @s
 
+# The text that git makes of both sides is another than the session's.
+new_session "git init -q -b master . && printf '%s\n' '{' '\"notes\": {' '\"a\": 1,' '\"b\": 2,' '\"c\": 3,' '\"d\": 4' '}' '}' \
+	>package.json && git add . && git commit -qm one"
+in_box "sed -i 's/.*\"d\".*/\"postinstall\": \"x\",\n&/' package.json; git $id commit -qam two"
+(cd "$project" && sed -i s/notes/scripts/ package.json && git commit -qam scripts)
+before=$(state)
+check_exit 'a text of both sides: the gate' 4 hb commit -y --git=merge @s
+is 'a text of both sides: nothing is changed' "$(state)" "$before"
+
 # Ignored files are in no commit, and git merge takes them for worthless.
 ignoring() {
 	new_session "git init -q -b master . && echo f >f && echo g >g && printf '%s\n' '*.o' build/ >.gitignore &&

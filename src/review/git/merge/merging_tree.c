@@ -411,6 +411,16 @@ static bool is_in_kept(const struct merging_tree *t, const struct change *c)
 	return false;
 }
 
+/* The gate did not see it as it is going to be. */
+static int add_asked(struct merging_tree *t, const struct change *merged,
+		     struct hb_error *err)
+{
+	if (grow(t->alone, t->n_alone) < 0)
+		return no_memory(err);
+	t->alone[t->n_alone++] = (char *)(uintptr_t)merged->path;
+	return 0;
+}
+
 /* A file that the session changed. */
 static int judge_file(struct merging_tree *t, const struct change *c,
 		      const char *path, struct hb_error *err)
@@ -440,8 +450,10 @@ static int judge_file(struct merging_tree *t, const struct change *c,
 	if (r < 0)
 		return r;
 	mark_dirs(t, c->path, !merged || merged->change.new.type == ENTRY_NONE);
-	return merged ? add_merged(t, &merged->change, err)
-		      : add_settled(t, c->path, err);
+	if (!merged)
+		return add_settled(t, c->path, err);
+	r = add_merged(t, &merged->change, err);
+	return r < 0 ? r : add_asked(t, &merged->change, err);
 }
 
 static int by_dir(const void *a, const void *b)
@@ -505,11 +517,8 @@ static int add_alone(struct merging_tree *t, struct hb_error *err)
 			continue;
 		mark_dirs(t, merged->path, false);
 		r = add_merged(t, merged, err);
-		if (r >= 0 && grow(t->alone, t->n_alone) < 0)
-			r = no_memory(err);
 		if (r >= 0)
-			t->alone[t->n_alone++] =
-				(char *)(uintptr_t)merged->path;
+			r = add_asked(t, merged, err);
 	}
 	return r < 0 || t->n_alone == 0
 		       ? r

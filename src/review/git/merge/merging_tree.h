@@ -47,7 +47,7 @@ struct merging_tree {
 	size_t n_files;
 	struct merging_dir *dirs;
 	size_t n_dirs;
-	char **alone; /* paths that the merge alone changes; borrowed */
+	char **alone; /* paths to ask the gate about; borrowed */
 	size_t n_alone;
 };
 
