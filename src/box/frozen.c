@@ -132,7 +132,7 @@ _Noreturn static void guide_main(const struct freeze_way *way, int control)
 	struct hb_error err = { 0 };
 	struct threads none = { 0 };
 	int status = 0, r;
-	pid_t holder;
+	pid_t holder = -1;
 
 	/* (c) */
 	(void)sys_setsid();

@@ -56,9 +56,9 @@ is 'a commit is in the log with its decision and each path' \
 "$HB_BIN" undo @s >/dev/null
 is 'an undo is in the log with each path' "$(kinds | cut -d ' ' -f 15-)" 'begun changed changed done'
 "$HB_BIN" rollback -y @s >/dev/null
-is 'a rollback is in the log' "$(member text --kind done | tail -n 1)" rollback
+is 'a rollback is in the log' "$(member text --kind "done" | tail -n 1)" rollback
 "$HB_BIN" cleanup -y @s >/dev/null
-is 'the log outlives its session' "$(member text @s --kind done | tr '\n' ' ')" \
+is 'the log outlives its session' "$(member text @s --kind "done" | tr '\n' ' ')" \
 	'commit undo rollback cleanup '
 
 "$HB_BIN" run -q -s d -- sh -c 'kill -9 $$' 2>/dev/null
@@ -170,7 +170,7 @@ says 'a commit is made where no file may grow as large as the log' 0 '*the log c
 is 'its changes are there' "$(cat limited)" 5
 head -c 100000 /dev/zero >../logs/large && chmod 600 ../logs/large
 XDG_STATE_HOME=$work/small "$HB_BIN" run -q -s limited -- sh -c 'echo 6 >limited' 2>/dev/null
-XDG_STATE_HOME=$work/small says 'nor is a file of choice in the way' 0 '*the log cannot be written*' \
+XDG_STATE_HOME=$work/small says 'a large log file of choice does not stop a commit' 0 '*the log cannot be written*' \
 	sh -c 'ulimit -f 16; exec "$HB_BIN" commit -y --log ../logs/large @limited >/dev/null'
 like 'the next record says how many are missing' "$("$HB_BIN" run -q --ephemeral -- true
 	member text --kind lost | tail -n 1)" '* records could not be written'
@@ -181,7 +181,7 @@ is 'the log cannot be seen inside' \
 like 'the log is whole' "$("$HB_BIN" log --verify)" 'the log is whole: * records in * blocks'
 cp -r "$log" "$work/whole"
 damage() {
-	rm -rf "$log" && cp -r "$work/whole" "$log" || bail 'no copy'
+	{ rm -rf "$log" && cp -r "$work/whole" "$log"; } || bail 'no copy'
 	sed -i "$2" "$log/00000001.jsonl"
 	check_exit "$1" 10 "$HB_BIN" log --verify
 }

@@ -245,13 +245,14 @@ static int link_dir(struct walk *w, const struct level *l, const char *name,
 
 static int copy_xattrs(int from, int to)
 {
-	auto_free char *names = malloc(NAMES_SIZE);
-	auto_free char *value = malloc(VALUE_SIZE);
+	auto_free char *names = malloc(NAMES_SIZE + VALUE_SIZE);
+	char *value;
 	ssize_t n, size;
 	int r;
 
-	if (!names || !value)
+	if (!names)
 		return -ENOMEM;
+	value = names + NAMES_SIZE;
 	n = sys_flist_xattrs(from, names, NAMES_SIZE);
 	if (n < 0)
 		return (int)n;

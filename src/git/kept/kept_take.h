@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Keeps the references of a base's repositories by value, as git/kept/kept_refs.h
- * has them: of its own, and of its submodules.  Before a box runs, so that the
+ * Keeps the references of a base's repositories by value, as kept_refs.h has
+ * them: of its own, and of its submodules.  Before a box runs, so that the
  * record has the values that the session begins with.
  */
 struct kept_refs_request {

@@ -96,7 +96,7 @@ static int tell(const struct telling *t, const char *name,
 		const struct gitref *old, const struct gitref *new,
 		struct hb_error *err)
 {
-	auto_free struct told *told = malloc(sizeof(*told));
+	auto_free struct told *told = NULL;
 	auto_ancestry struct ancestry lost = { 0 };
 	struct hb_git_ref ref = {
 		.resource = t->repo->resource,
@@ -106,11 +106,14 @@ static int tell(const struct telling *t, const char *name,
 		.new = new ? new->id.hex : NULL,
 	};
 	enum value_answer fate = VALUE_TAKEN;
-	int r = told ? answer(t, name, old, new, &fate) : -ENOMEM;
+	int r = answer(t, name, old, new, &fate);
 
 	/* The user has merged it, or it only shows an older value. */
 	if (r >= 0 && fate == VALUE_SETTLED)
 		return 0;
+	told = r < 0 ? NULL : malloc(sizeof(*told));
+	if (r >= 0 && !told)
+		r = -ENOMEM;
 	if (r >= 0 && new)
 		r = add_commits(t->repo, &new->id, told, &ref);
 	/* The user's own commits stay where both sides moved it. */

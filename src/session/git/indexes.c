@@ -3,8 +3,8 @@
 
 #include "base/grow.h"
 #include "base/time.h"
-#include "git/kept/kept_placed.h"
 #include "git/kept/kept_index.h"
+#include "git/kept/kept_placed.h"
 #include "git/kept/kept_take.h"
 #include "plan/role.h"
 #include "session/session.h"

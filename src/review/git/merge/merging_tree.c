@@ -303,7 +303,7 @@ static bool is_swept(const struct merging_tree *t, const struct change *c,
 }
 
 /*
- * git takes an ignored file for one that can be lost, and a merge replaces it,
+ * git takes an ignored file for a file to be lost, and a merge replaces it,
  * or a directory of such, without a word.  It is the user's, and in no commit.
  */
 static int need_known(const struct merging_tree *t, const struct change *merged,
