@@ -184,7 +184,7 @@ static int tell(struct launch *l, struct hb_error *err)
 {
 	(void)err;
 	order_tell(&l->run, l->session ? l->session->record.name : NULL);
-	if (l->is_exec) {
+	if (l->is_exec && l->session) {
 		tell_owner(l);
 		return 0;
 	}

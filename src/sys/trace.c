@@ -53,7 +53,9 @@ char sys_thread_state(pid_t process, pid_t thread)
 	if (sys_read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	name_end = strrchr(text, ')');
-	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+	if (!name_end || name_end[1] != ' ')
+		return 0;
+	return name_end[2];
 }
 
 /* Tells each number that is a name in the directory. */
