@@ -343,6 +343,8 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 	    conflict_disputed(&scan->rule, s->path) == CONFLICT_NONE)
 		*ret_conflict = settled_by_git(scan->request->resource, s, c,
 					       *ret_conflict);
+	if (settled_new_object(scan->request->resource, s, *ret_conflict))
+		*ret_conflict = CONFLICT_NONE;
 	/* It came with the file to a name that the base never had. */
 	if (*ret_conflict == CONFLICT_MISSING && has_names(&s->new) &&
 	    !origin_is_of(s->layer_dir, s->name, &s->new, s->path))

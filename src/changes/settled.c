@@ -41,6 +41,13 @@ enum conflict settled_by_git(const struct resource *resource,
 	return conflict;
 }
 
+bool settled_new_object(const struct resource *resource,
+			const struct sighting *s, enum conflict conflict)
+{
+	return conflict == CONFLICT_MOVED && s->old.type == ENTRY_NONE &&
+	       git_is_object_path(git_root(resource->is_git), s->path);
+}
+
 bool settled_object(const struct resource *resource, const struct sighting *s,
 		    const struct change *change)
 {

@@ -20,6 +20,15 @@ enum conflict settled_by_git(const struct resource *resource,
 			     enum conflict conflict);
 
 /*
+ * Whether it is a conflict about an object that the base does not have, for a
+ * directory above it alone.  A commit that was taken back leaves such a
+ * directory with its old time and a new change time, as a move does.  An object
+ * is its name, wherever its directory comes from.
+ */
+bool settled_new_object(const struct resource *resource,
+			const struct sighting *s, enum conflict conflict);
+
+/*
  * Whether the change would replace an object or a pack of git in the base.  An
  * object is its name, so another content under it is damage, and stays behind.
  */

@@ -147,4 +147,12 @@ git_in reset -q
 check 'the worktree comes with the index' hb commit -y --no-gate --theirs f @s
 is 'the worktree that waited is known' "$(git_in worktree list | grep -c side)" 1
 is_whole 'a worktree that has waited'
+
+# A commit that was taken back leaves a directory with its old time and a new change time.
+new_repository
+in_box "$two"
+touch -d 2020-01-01 "$project/.git/objects"
+check 'a new change time of the objects is no conflict with new ones' hb commit -y --no-gate @s
+is 'the commit of the session has its objects' "$(git_in log -1 --format=%s)" two
+is_whole 'objects below a directory with a new change time'
 finish
