@@ -23,18 +23,29 @@
 #define SETTINGS_MAX ((size_t)1 << 20)
 #define SHOWN_MAX    4096
 
+/* The value of an option may be a secret: the log has its place alone. */
+static int add_word(const char *word, bool is_value, struct buf *out)
+{
+	const char *equals = word[0] == '-' ? strchr(word, '=') : NULL;
+	size_t n = equals ? (size_t)(equals - word) + 1 : strlen(word);
+	int r = 0;
+
+	if (word[0] != '-' && is_value)
+		return buf_add_str(out, "...");
+	r = strchr(word, ' ') ? quote_name_always(word, n, out)
+			      : quote_name(word, n, out);
+	return r != 0 || !equals ? r : buf_add_str(out, "...");
+}
+
 void order_tell_words(const struct hb_listener *listener, const char *session,
 		      const char *source, char *const *words)
 {
 	auto_buf struct buf text = BUF_INIT(WORDS_MAX);
 
 	for (size_t i = 0; words && words[i]; i++) {
-		const char *blank = strchr(words[i], ' ');
-
 		if (i > 0 && buf_add_char(&text, ' ') < 0)
 			break;
-		if (blank ? quote_name_always(words[i], strlen(words[i]), &text)
-			  : quote_name(words[i], strlen(words[i]), &text))
+		if (add_word(words[i], i > 0 && words[i - 1][0] == '-', &text))
 			break;
 	}
 	(void)report_send(listener,

@@ -37,7 +37,7 @@ out=$(in_mounts '
 	hb diff --name-status
 	hb commit -y >/dev/null; cat f; ls')
 like 'a full disk: the session is kept, the place and the fix are named' "$out" \
-	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}status 5${nl}*"
+	"*holdback: session 'sh-1' is kept, but the disk is full: * bytes are left where changes to '$work/home/p' are kept; make room, then: holdback -s sh-1 COMMAND${nl}holdback: the log cannot be written, and misses this: *${nl}status 5${nl}*"
 like 'status of a session on a full disk works, and says that it is not settled' "$out" \
 	'*not settled: *No space left*status 0*'
 like 'a session on a full disk goes on once there is room' "$out" "*status 0${nl}M	f${nl}y${nl}f"
