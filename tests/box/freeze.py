@@ -102,12 +102,13 @@ def same_front(one, state):
 
 
 def stopped_job(one, state):
-    one.start("sleep 1000", "")
+    # A key that comes before the job is in front is for the shell.
+    one.start("sh -c 'echo up; exec sleep 1000'", "^up")
     one.type("\x1a")
     one.expect("Stopped")
     one.expect("one> ")
     freeze(state, 20)
-    one.start("jobs -s", r"Stopped +sleep 1000")
+    one.start("jobs -s", r"Stopped +sh -c")
     one.expect("one> ")
     one.start("kill %1; fg 2>&1; echo end", "^end")
     one.expect("one> ")
