@@ -116,9 +116,7 @@ static int enter(const struct freeze_way *way, struct hb_error *err)
 	int r;
 
 	/* (d) */
-	r = sys_set_dumpable(0);
-	if (r >= 0 && sys_is_dumpable())
-		r = -EPERM;
+	r = sys_become_undumpable();
 	if (r < 0)
 		return hb_fail(err, r, "cannot become undumpable");
 	return namespaces_enter(&(struct namespaces){ .ns = way->ns,

@@ -369,7 +369,7 @@ static int prepare_watch(struct watch *w, struct hb_error *err)
 	if (w->signals < 0)
 		return hb_fail(err, w->signals, "cannot watch for signals");
 	/* Before there is anybody in the box who could look. */
-	if (sys_set_dumpable(0) < 0 || sys_is_dumpable())
+	if (sys_become_undumpable() < 0)
 		return hb_fail(err, -EPERM, "cannot make init undumpable");
 	return 0;
 }

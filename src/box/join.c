@@ -193,9 +193,7 @@ static int enter(struct join *j, struct hb_error *err)
 	int r;
 
 	/* (c) */
-	r = sys_set_dumpable(0);
-	if (r >= 0 && sys_is_dumpable())
-		r = -EPERM;
+	r = sys_become_undumpable();
 	if (r < 0)
 		return hb_fail(err, r, "cannot become undumpable");
 	/* By the host's path of it, and by who may: before all else. */

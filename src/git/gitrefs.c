@@ -129,7 +129,7 @@ static int add_file(void *ctx, const struct tree_visit *visit,
 	return gitrefs_add(ctx, name, &id);
 }
 
-static int open_below(int root, const char *prefix, const char *name)
+int gitrefs_open_below(int root, const char *prefix, const char *name)
 {
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s%s%s", prefix,
@@ -143,7 +143,7 @@ static int open_below(int root, const char *prefix, const char *name)
 
 int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix)
 {
-	auto_fd int dir = open_below(root, prefix, REFS);
+	auto_fd int dir = gitrefs_open_below(root, prefix, REFS);
 
 	if (dir < 0)
 		return dir == -ENAMETOOLONG ? dir : 0;
@@ -195,7 +195,7 @@ int gitrefs_add_heads(struct gitrefs *refs, int root, const char *prefix)
 	int r = add_head(refs, root, prefix, "HEAD");
 
 	if (r >= 0)
-		dir = open_below(root, prefix, WORKTREES);
+		dir = gitrefs_open_below(root, prefix, WORKTREES);
 	if (dir < 0)
 		return r;
 	return tree_walk(dir, ".", TREE_FLAT | TREE_LENIENT, add_worktree,

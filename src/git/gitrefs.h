@@ -40,6 +40,9 @@ int gitrefs_add_packed(struct gitrefs *refs, const char *text);
  */
 int gitrefs_add_loose(struct gitrefs *refs, int root, const char *prefix);
 
+/* Opens a directory of that git directory; no link is followed. */
+int gitrefs_open_below(int root, const char *prefix, const char *name);
+
 /*
  * HEAD there, and that of each worktree as "worktrees/NAME/HEAD", if it is
  * detached: it holds an id, which no reference below refs/ need have.

@@ -411,6 +411,13 @@ bool sys_is_dumpable(void)
 	return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
 }
 
+int sys_become_undumpable(void)
+{
+	int r = sys_set_dumpable(0);
+
+	return r < 0 ? r : sys_is_dumpable() ? -EPERM : 0;
+}
+
 int sys_close_range(unsigned first, unsigned last)
 {
 	return (int)RESULT(

@@ -131,6 +131,9 @@ bool sys_has_no_new_privs(void);
 int sys_set_dumpable(int on);
 bool sys_is_dumpable(void);
 
+/* No process without privilege can trace this one; -EPERM: it still could. */
+int sys_become_undumpable(void);
+
 /* Closes `first` .. `last`; a later descriptor table of ours is not shared. */
 int sys_close_range(unsigned first, unsigned last);
 

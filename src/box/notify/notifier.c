@@ -317,9 +317,7 @@ static int enter(const struct heard *h)
 		r = sys_caps_set(&caps);
 	/* A change of credentials may have set it again. */
 	if (r >= 0)
-		r = sys_set_dumpable(0);
-	if (r >= 0 && sys_is_dumpable())
-		r = -EPERM;
+		r = sys_become_undumpable();
 	fd_closep(&user);
 	fd_closep(&mounts);
 	return r;

@@ -258,18 +258,6 @@ static int add_worktree(void *ctx, const struct tree_visit *visit,
 	return r < 0 ? r : TREE_SKIP;
 }
 
-static int open_below(int root, const char *prefix, const char *name)
-{
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s%s%s", prefix,
-			 prefix[0] ? "/" : "", name);
-
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return -ENAMETOOLONG;
-	return sys_openat2(root, path, O_RDONLY | O_DIRECTORY, 0,
-			   K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS);
-}
-
 int kept_refs_add_packed(struct kept_refs *refs, const struct gitrefs *packed)
 {
 	size_t n_loose = refs->n;
@@ -307,9 +295,9 @@ static int look_at(struct kept_refs *refs, int base, const char *prefix)
 {
 	struct look look = { refs, "refs/", 0 };
 	char value[GITREFS_FILE_MAX];
-	auto_fd int loose = open_below(base, prefix, "refs");
-	auto_fd int worktrees = open_below(base, prefix, WORKTREES);
-	auto_fd int reftable = open_below(base, prefix, "reftable");
+	auto_fd int loose = gitrefs_open_below(base, prefix, "refs");
+	auto_fd int worktrees = gitrefs_open_below(base, prefix, WORKTREES);
+	auto_fd int reftable = gitrefs_open_below(base, prefix, "reftable");
 	int r = read_value(base, prefix, HEAD, value);
 
 	if (r < 0)
