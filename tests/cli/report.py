@@ -22,9 +22,8 @@ QUESTION = ("asked text=the home directory would be the workspace: the command c
             "of it but known keys; go on?")  # fmt: skip
 
 
-
 def order(words):
-    """How a run begins for the log; the settings are those of the call."""
+    """How a run begins for the log: values of options are dots, the settings those of the call."""
     return [f"ordered session=s source=P text={words}", "policy session=s"]
 
 
@@ -33,7 +32,7 @@ def order(words):
 STORY = (
     ("a run is announced, started and ended",
      ["run", "session=s", "--", "sh", "-c", "echo x >f; echo y >.envrc"], None,
-     [*order("sh -c \"echo x >f; echo y >.envrc\""), START, "started session=s path=SH n=PID",
+     [*order("sh -c ..."), START, "started session=s path=SH n=PID",
       "ended session=s"]),
     ("a commit that the gate stops is a finding and a refusal",
      ["commit"], None,
@@ -53,11 +52,11 @@ STORY = (
      ["begun session=s text=commit", "refused session=s n=4097 text=the base has changed in 1 place: f"]),
     ("a command that ends with others in the box tells so",
      ["exec", "--", "sh", "-c", "sleep 100 & exit 3"], None,
-     [*order("sh -c \"sleep 100 & exit 3\""), "started session=s path=SH n=PID", "ended session=s n=3",
+     [*order("sh -c ..."), "started session=s path=SH n=PID", "ended session=s n=3",
       "said text=ended 1 process that the command left behind"]),
     ("a weakened run says so before it starts",
      ["run", "session=s", "net=host", "--", "sh", "-c", "exit 4"], None,
-     [*order("sh -c \"exit 4\""), "weakened text=the network is the host's", START.replace("none", "host"),
+     [*order("sh -c ..."), "weakened text=the network is the host's", START.replace("none", "host"),
       "started session=s path=SH n=PID", "ended session=s n=4"]),
     ("a quiet run marks its reports",
      ["run", "session=s", "quiet=yes", "--", "true"], None,
@@ -65,7 +64,7 @@ STORY = (
       "ended session=s"]),
     ("a clipboard that is not set is denied to the command",
      ["run", "session=s", "--", "sh", "-c", COPY], None,
-     [*order("sh -c \"" + COPY.replace("\\", "\\\\") + "\""), START, "started session=s path=SH n=PID", "ended session=s",
+     [*order("sh -c ..."), START, "started session=s path=SH n=PID", "ended session=s",
       "denied text=the command wanted to set the clipboard, which was not done "
       "(--clipboard write allows up to 100 KB)"]),
 )  # fmt: skip
