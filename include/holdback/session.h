@@ -333,6 +333,12 @@ struct hb_changes_options {
 	 */
 	const char *since;
 	enum hb_git_mode git; /* what a commit would do with repositories */
+	/*
+	 * Conflicts in which the real version stays, as in a commit.  They are
+	 * in the list, and the summary counts them as conflicts alone.
+	 */
+	const char *const *ours;
+	size_t n_ours;
 };
 
 /*

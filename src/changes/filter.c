@@ -271,6 +271,13 @@ static bool is_named(const char *const *globs, size_t n, const struct change *c)
 	       (n > 0 && changes_filter_passes(&f, c));
 }
 
+bool changes_choice_keeps_real(const struct changes_choice *choice,
+			       const struct change *change)
+{
+	return (change->flags & CHANGE_CONFLICT) &&
+	       is_named(choice->ours, choice->n_ours, change);
+}
+
 bool changes_choice_takes(const struct changes_choice *choice,
 			  const struct change *change)
 {
@@ -280,8 +287,7 @@ bool changes_choice_takes(const struct changes_choice *choice,
 	/* It comes back for the sake of what is in it, or not at all. */
 	if ((change->flags & CHANGE_CARRIED) && change->kind == CHANGE_ADDED)
 		return false;
-	return !(change->flags & CHANGE_CONFLICT) ||
-	       !is_named(choice->ours, choice->n_ours, change);
+	return !changes_choice_keeps_real(choice, change);
 }
 
 bool changes_choice_is_open(const struct changes_choice *choice,

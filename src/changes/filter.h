@@ -51,6 +51,10 @@ struct changes_choice {
 bool changes_choice_takes(const struct changes_choice *choice,
 			  const struct change *change);
 
+/* Whether it is a conflict in which the real version stays. */
+bool changes_choice_keeps_real(const struct changes_choice *choice,
+			       const struct change *change);
+
 /* Whether the change is in conflict and the choice does not settle that. */
 bool changes_choice_is_open(const struct changes_choice *choice,
 			    const struct change *change);

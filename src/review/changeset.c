@@ -51,6 +51,7 @@ struct hb_changes {
 	uint64_t n_dirs; /* that the resource has had so far, for `surveys` */
 	struct changes_filter filter;
 	struct wanted wanted; /* what the filter points to */
+	struct changes_choice staying; /* its `ours` alone; borrowed */
 	struct hb_summary summary;
 	struct found found;
 
@@ -278,6 +279,8 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 			c->summary.n_locks++;
 		else if (c->last.flags & CHANGE_IGNORED)
 			count_ignored(&c->summary, &change);
+		else if (changes_choice_keeps_real(&c->staying, &c->last))
+			c->summary.n_conflicts++;
 		else
 			count(&c->summary, &change);
 	return r < 0 ? r : hb_changes_rewind(c, err);
@@ -300,6 +303,8 @@ int session_look_once(struct hb_session *session,
 		hb_changes_free(c);
 		return r;
 	}
+	c->staying.ours = options->ours;
+	c->staying.n_ours = options->n_ours;
 	/* A filter may take one end and leave the other. */
 	c->folds_renames = !changes_filter_is_partial(&c->filter);
 	c->resources =

@@ -205,6 +205,8 @@ static int look(struct commit *c, struct hb_error *err)
 	struct hb_changes_options options = {
 		.with_ignored = c->options.with_ignored,
 		.git = c->options.git,
+		.ours = c->options.ours,
+		.n_ours = c->options.n_ours,
 	};
 	int r;
 
