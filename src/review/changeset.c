@@ -50,7 +50,7 @@ struct hb_changes {
 	struct survey *surveys;
 	uint64_t n_dirs; /* that the resource has had so far, for `surveys` */
 	struct changes_filter filter;
-	struct wanted wanted; /* what the filter points to */
+	struct wanted wanted;	       /* what the filter points to */
 	struct changes_choice staying; /* its `ours` alone; borrowed */
 	struct hb_summary summary;
 	struct found found;

@@ -34,7 +34,7 @@ check_exit 'an edit of the user after that is one' 5 hb commit -y --only g @s
 in_box 'echo new >n'
 out=$(hb commit -y --ours g --ours f @s)
 is 'commit --ours keeps the real version' "$?" 0
-like 'and counts the files that it brings alone' "$out" '*: 1 file: 1 added ·*2 conflicts*'
+like 'commit --ours counts the files that it brings alone' "$out" '*: 1 file: 1 added ·*2 conflicts*'
 is 'of both' "$(cat "$project/f" "$project/g")" "$(printf 'user\nlater')"
 
 new_session 'echo f >f; echo g >g; mkdir d; echo a >d/a'
