@@ -188,6 +188,12 @@ static int explain_mismatch(const struct box *box, int mount, int fd,
 	return box_fail(box, err, -EISDIR, WORD_FILE, dest);
 }
 
+/* Whether the root was made empty, so that most places in it are yet to be. */
+static bool has_empty_root(const struct box *box)
+{
+	return box->n_stacked == 0 && !mounts_begin_with_root(box->plan);
+}
+
 /* Attaches at `dest` in a root that there is; *ret_is_root: it covers that. */
 static int attach_below(struct box *box, int mount, const char *dest,
 			mode_t parent_mode, bool *ret_is_root,
@@ -203,7 +209,7 @@ static int attach_below(struct box *box, int mount, const char *dest,
 		return hb_fail(err, r, "cannot look at the source of '%s'",
 			       dest);
 	is_dir = S_ISDIR(st.st_mode);
-	if (is_dir)
+	if (is_dir && has_empty_root(box))
 		name = dest_make_top(box, dest, MOUNTS_DIR_MODE);
 	/* No link is followed at the end of it. */
 	if (name && sys_attach_at(mount, box->root, name) >= 0) {
