@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -25,9 +26,11 @@
  *	(b) After it, what the twin does not have goes to the twin, then the
  *	    source goes, then its whiteout comes.  Killed in between, the next
  *	    call finds less to do.
- *	(c) What cannot be moved stays at the source, and the source stays.
+ *	(c) What cannot be moved stays at the source, and the source stays.  So
+ *	    does a file whose name the twin has for another file: either may be
+ *	    the later one.
  *
- * tests/unit/t_moved.c
+ * tests/unit/t_twin.c
  */
 
 #define BELOW (K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS)
@@ -78,7 +81,9 @@ static int merge_one(void *ctx, const struct tree_visit *visit,
 	if (r >= 0 && twin.ino == visit->attr.ino &&
 	    twin.dev == visit->attr.dev)
 		return 0;
-	if (dir >= 0 && (r == -ENOENT || !S_ISDIR(visit->attr.mode)))
+	if (r >= 0)
+		r = -EEXIST;
+	else if (dir >= 0 && r == -ENOENT)
 		r = sys_renameat(visit->dir, visit->name, dir, name);
 	if (r < 0)
 		m->has_rest = true;
@@ -115,11 +120,14 @@ static int finish(int upper, const struct moving *moving, struct hb_error *err)
 	return r == -EEXIST ? 0 : r;
 }
 
-static int settle(int upper, const struct moving *moving, struct hb_error *err)
+static int settle(int upper, int record, const struct moving *moving,
+		  struct hb_error *err)
 {
+	const uint32_t links = MOVING_LINKS;
 	auto_fd int dir = -1;
 	struct sys_attr attr;
 	const char *name;
+	int r;
 
 	dir = open_parent(upper, moving->target, &name);
 	if (dir < 0 || moving->step == MOVING_DONE)
@@ -127,7 +135,12 @@ static int settle(int upper, const struct moving *moving, struct hb_error *err)
 	if (moving->step == MOVING_SWAP &&
 	    sys_attr_at(dir, moving->hidden, &attr) == -ENOENT)
 		return finish(upper, moving, err);
-	return tree_remove(dir, moving->hidden, err);
+	/* A hidden directory that is gone would mean that it is the target. */
+	r = sys_pwrite_all(record, &links, sizeof(links),
+			   offsetof(struct moving, step));
+	if (r >= 0)
+		r = sys_fsync(record);
+	return r < 0 ? r : tree_remove(dir, moving->hidden, err);
 }
 
 int moved_settle(const struct resource *resource, struct hb_error *err)
@@ -136,14 +149,14 @@ int moved_settle(const struct resource *resource, struct hb_error *err)
 	auto_fd int fd = -1;
 	int r = 0;
 
-	fd = sys_openat(resource->dir, MOVED_RECORD, O_RDONLY | O_NOFOLLOW, 0);
+	fd = sys_openat(resource->dir, MOVED_RECORD, O_RDWR | O_NOFOLLOW, 0);
 	if (fd == -ENOENT || resource->dir < 0)
 		return 0;
 	if (fd >= 0 && resource->upper >= 0 &&
 	    sys_pread_full(fd, &moving, sizeof(moving), 0) ==
 		    (ssize_t)sizeof(moving) &&
 	    moving_is_sound(&moving))
-		r = settle(resource->upper, &moving, err);
+		r = settle(resource->upper, fd, &moving, err);
 	if (r >= 0)
 		r = sys_unlinkat(resource->dir, MOVED_RECORD, 0);
 	if (r < 0)

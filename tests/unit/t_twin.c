@@ -28,7 +28,8 @@
 #define FILES	4
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-static char top[] = "/tmp/holdback-twin.XXXXXX";
+/* In memory: the record is synced in each of some thousand rounds. */
+static char top[] = "/dev/shm/holdback-twin.XXXXXX";
 static int dir = -1;
 
 static void write_file(const char *path, const char *text)
@@ -367,6 +368,260 @@ static void what_is_written_meanwhile_goes_along(void)
 	end();
 }
 
+/*
+ * Others at work
+ * --------------
+ *
+ * Another process knows the target as soon as it is there, and the source until
+ * then.  It comes before each call that changes something.  Its last word is
+ * true at the end, as it is after a rename that takes no time.
+ */
+
+static bool had_effect; /* the other process could do its work */
+
+/* The path of `name` in the directory, as it is called now. */
+static const char *now(const char *name)
+{
+	static char path[2][64];
+	static unsigned at;
+
+	at = !at;
+	(void)snprintf(path[at], sizeof(path[at]), "upper/%s/%s",
+		       exists("upper/p/e") ? "p/e" : "d", name);
+	return path[at];
+}
+
+static void delete_file(void)
+{
+	had_effect = unlinkat(dir, now("f0"), 0) == 0;
+}
+
+/* By a descriptor of the source, which it had before. */
+static void delete_in_source(void)
+{
+	had_effect = unlinkat(dir, "upper/d/f0", 0) == 0;
+}
+
+static void replace_file(void)
+{
+	write_file("upper/other", "replaced");
+	had_effect = renameat(dir, "upper/other", dir, now("f0")) == 0;
+}
+
+static void add_file(void)
+{
+	write_file(now("f9"), "added");
+	had_effect = true;
+}
+
+static void append_to_file(void)
+{
+	int fd = openat(dir, now("f0"), O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	had_effect = fd >= 0 && write(fd, "more", 4) == 4;
+	if (fd >= 0)
+		CHECK_INT(close(fd), 0);
+}
+
+static void rename_file(void)
+{
+	had_effect = renameat(dir, now("f0"), dir, now("f9")) == 0;
+}
+
+static void replace_by_another(void)
+{
+	had_effect = renameat(dir, now("f2"), dir, now("f0")) == 0;
+}
+
+static void rename_below(void)
+{
+	had_effect = renameat(dir, now("sub/none"), dir, now("none")) == 0;
+}
+
+static long size_of(const char *path)
+{
+	struct stat st;
+
+	return fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+		       ? (long)st.st_size
+		       : -1;
+}
+
+#define OLD_SIZE ((long)strlen("upper/d/f0"))
+#define GONE	 (-1L)
+
+/* What the other does, and then the size of f0, f2, f9, none and sub/none. */
+static const struct other {
+	void (*work)(void);
+	long f0, f2, f9;
+	bool has_none, has_sub_none;
+} others[] = {
+	{ delete_file, GONE, 10, GONE, false, true },
+	{ delete_in_source, GONE, 10, GONE, false, true },
+	{ replace_file, 8, 10, GONE, false, true },
+	{ add_file, 10, 10, 5, false, true },
+	{ append_to_file, 14, 10, GONE, false, true },
+	{ rename_file, GONE, 10, 10, false, true },
+	{ replace_by_another, 10, GONE, GONE, false, true },
+	{ rename_below, 10, 10, GONE, true, false },
+};
+
+static void check_other(const struct other *o)
+{
+	CHECK_INT(size_of("upper/p/e/f0"), had_effect ? o->f0 : OLD_SIZE);
+	CHECK_INT(size_of("upper/p/e/f2"), had_effect ? o->f2 : OLD_SIZE);
+	CHECK_INT(size_of("upper/p/e/f9"), had_effect ? o->f9 : GONE);
+	CHECK_INT(exists("upper/p/e/none"), had_effect && o->has_none);
+	CHECK_INT(exists("upper/p/e/sub/none"), !had_effect || o->has_sub_none);
+	CHECK_INT(size_of("upper/p/e/sub/f1"), OLD_SIZE + 4);
+	CHECK(!exists("upper/d"));
+	check_nothing_hidden("upper/p");
+}
+
+static void the_last_word_of_others_is_true(void)
+{
+	for (size_t i = 0; i < N_OF(others); i++) {
+		unsigned n_passed = 1, n_effects = 0;
+
+		for (unsigned n = 1; n <= n_passed; n++) {
+			struct twin t;
+
+			begin(FILES);
+			CHECK_INT(fchmodat(dir, "upper/d/sub", 0700, 0), 0);
+			open_twin(&t);
+			had_effect = false;
+			fault_other(others[i].work);
+			fault_arm(FAULT_OTHER, n);
+			CHECK_INT(twin_rename(&t), TWIN_DONE);
+			n_passed = fault_passages();
+			fault_arm(FAULT_NONE, 0);
+			check_other(&others[i]);
+			n_effects += had_effect;
+			close_twin(&t);
+			end();
+		}
+		CHECK(n_effects > 10);
+	}
+}
+
+/* Nothing of two versions is lost if the worker dies as well. */
+static bool has_size(const char *a, const char *b, long size)
+{
+	return size_of(a) == size || size_of(b) == size;
+}
+
+static int rename_beside_another(void)
+{
+	struct twin t;
+	int r;
+
+	open_twin(&t);
+	r = twin_rename(&t);
+	/* Not, if the other has made the target. */
+	return r == -ENOTEMPTY ? 0 : r;
+}
+
+/* The other comes, and then the worker dies; in the child. */
+static unsigned dies_behind;
+
+static void replace_and_die(void)
+{
+	replace_file();
+	fault_arm(FAULT_KILL, dies_behind);
+}
+
+static void a_new_version_outlives_a_killed_worker(int (*mend)(void))
+{
+	bool goes_on = true;
+
+	for (unsigned n = 1; goes_on; n++) {
+		for (dies_behind = 1; dies_behind < 4; dies_behind++) {
+			fault_other(replace_and_die);
+			begin(FILES);
+			goes_on = is_killed(FAULT_OTHER, n,
+					    rename_beside_another);
+			CHECK(mend() >= 0);
+			if (goes_on)
+				CHECK(has_size("upper/d/f0", "upper/p/e/f0",
+					       8));
+			CHECK(has_size("upper/d/f2", "upper/p/e/f2", OLD_SIZE));
+			end();
+		}
+	}
+}
+
+static void a_new_version_is_kept_by_the_next_worker(void)
+{
+	a_new_version_outlives_a_killed_worker(recover_once);
+}
+
+static void a_new_version_is_kept_by_the_session(void)
+{
+	a_new_version_outlives_a_killed_worker(settle_once);
+}
+
+/* Another makes the target; the rename fails then, also if it is killed. */
+static void make_target_and_die(void)
+{
+	(void)mkdirat(dir, "upper/p/e", 0700);
+	write_file("upper/p/e/x", "x");
+	fault_arm(FAULT_KILL, dies_behind);
+}
+
+static void a_target_of_others_gets_nothing(int (*mend)(void))
+{
+	unsigned n_refused = 0;
+
+	for (unsigned n = 1; n < 40; n++) {
+		for (dies_behind = 1; dies_behind < 20; dies_behind++) {
+			begin(FILES);
+			fault_other(make_target_and_die);
+			(void)is_killed(FAULT_OTHER, n, rename_beside_another);
+			(void)is_killed(FAULT_KILL, dies_behind, mend);
+			CHECK(mend() >= 0);
+			CHECK_INT(exists("upper/d"), !exists("upper/p/e/f0"));
+			check_whole(exists("upper/d") ? "d" : "p/e", FILES);
+			check_nothing_hidden("upper/p");
+			n_refused += exists("upper/d");
+			end();
+		}
+	}
+	CHECK(n_refused > 10);
+}
+
+static void a_target_of_others_and_the_next_worker(void)
+{
+	a_target_of_others_gets_nothing(recover_once);
+}
+
+static void a_target_of_others_and_the_session(void)
+{
+	a_target_of_others_gets_nothing(settle_once);
+}
+
+/* The record is on the disk before the step that it tells of. */
+static void each_step_is_synced_before_it_is_made(void)
+{
+	static const char *const wanted[] = {
+		"pwrite pwrite fsync mkdirat",
+		"pwrite fsync renameat2",
+	};
+	struct twin t;
+	const char *last;
+
+	begin(0);
+	open_twin(&t);
+	fault_arm(FAULT_OTHER, 1000);
+	CHECK_INT(twin_rename(&t), TWIN_DONE);
+	for (size_t i = 0; i < N_OF(wanted); i++)
+		CHECK(strstr(fault_trace(), wanted[i]) != NULL);
+	last = strrchr(fault_trace(), ' ');
+	CHECK(last && strcmp(last, " fsync") == 0);
+	fault_arm(FAULT_NONE, 0);
+	close_twin(&t);
+	end();
+}
+
 static bool is_gone(void *ctx)
 {
 	struct writer *w = ctx;
@@ -457,6 +712,13 @@ TESTS(T(the_next_worker_ends_it), T(the_session_ends_it),
       T(a_worker_that_recovers_can_be_killed),
       T(a_session_that_settles_can_be_killed),
       T(a_failure_leaves_the_source_or_the_target),
-      T(what_is_written_meanwhile_goes_along), T(a_caller_that_is_gone_ends_it),
-      T(limits_are_asked_first), T(an_answered_rename_is_not_done_twice),
+      T(what_is_written_meanwhile_goes_along),
+      T(the_last_word_of_others_is_true),
+      T(a_new_version_is_kept_by_the_next_worker),
+      T(a_new_version_is_kept_by_the_session),
+      T(a_target_of_others_and_the_next_worker),
+      T(a_target_of_others_and_the_session),
+      T(each_step_is_synced_before_it_is_made),
+      T(a_caller_that_is_gone_ends_it), T(limits_are_asked_first),
+      T(an_answered_rename_is_not_done_twice),
       T(a_record_that_leads_out_is_not_followed))

@@ -3,14 +3,14 @@
 
 #include "base/auto.h"
 #include "base/path.h"
+#include "box/notify/made_links.h"
+#include "box/notify/twin_walk.h"
 #include "sys/attr.h"
-#include "sys/dir.h"
 #include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/place.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -28,6 +28,7 @@
  *	link	the hidden directory, and a link for each file of the source
  *	record	MOVING_SWAP
  *	swap	the hidden directory gets the target's name, in one step
+ *	gone	a file that was deleted in the source is deleted in the target
  *	drop	the source is removed, but for what is not in the twin
  *	record	MOVING_DONE
  *		the answer
@@ -36,10 +37,16 @@
  *	(a) Before the swap the source is whole; after it the target is.
  *	(b) After the swap the answer is "done", whatever happens.
  *	(c) What came into the source after it was linked goes to the target.
- *	(d) Nothing is removed from the source that the twin does not have.
+ *	(d) Nothing is removed from the source that the twin does not have, or
+ *	    had: a file that has left the target since does not come back.
+ *	(e) Of two versions the later one stays.  If that cannot be told, both
+ *	    do, each at its place, and the source stays.
+ *	(f) The record is on the disk before the step that it tells of.
  *
- * tests/unit/t_twin.c kills it at every call; tests/box/rename.py looks from
- * inside.
+ * Only the worker that made the links knows them.  The next one keeps more.
+ *
+ * tests/unit/t_twin.c kills it at every call, and has others at work there;
+ * tests/box/rename.py looks from inside.
  */
 
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -47,140 +54,19 @@
 /* How often what others put into the source meanwhile is carried over. */
 #define DROP_ROUNDS 1000
 
-#define NAMES_SIZE   8192
-#define VALUE_SIZE   65536
-#define ENTRIES_SIZE 4096
-#define ASK_ENTRIES  256
-
-/* A directory that is being walked, and the one beside it; -1: there is none.
- */
-struct level {
-	int from, to;
-	char name[NAME_MAX + 1]; /* in the level above */
-	size_t at, n;		 /* in `block` */
-	_Alignas(struct k_dirent) char block[ENTRIES_SIZE];
-};
-
-struct walk {
-	struct twin *twin;
-	struct level *levels;
-	size_t depth;
-	size_t n_entries;
-	uint64_t n_bytes;
-	bool has_rest; /* drop: something cannot be removed */
-};
-
-/* What is done at each entry.  Below 0 ends the walk; 1: not entered. */
-struct deeds {
-	int (*file)(struct walk *w, const struct level *l, const char *name);
-	/* Opens what the new level walks. */
-	int (*enter)(struct walk *w, const struct level *l, const char *name,
-		     struct level *ret);
-	/* After all that is in it; `above` NULL: the first. */
-	int (*leave)(struct walk *w, const struct level *l,
-		     const struct level *above);
-};
-
-static int next_entry(struct level *l, const struct k_dirent **ret)
-{
-	for (;;) {
-		const struct k_dirent *e;
-
-		if (l->at >= l->n) {
-			ssize_t n =
-				sys_getdents(l->from, l->block, ENTRIES_SIZE);
-
-			if (n <= 0)
-				return (int)n;
-			l->n = (size_t)n;
-			l->at = 0;
-		}
-		e = (const struct k_dirent *)(const void *)(l->block + l->at);
-		l->at += e->reclen;
-		if (path_is_dots(e->name))
-			continue;
-		*ret = e;
-		return 1;
-	}
-}
-
-static void close_level(struct level *l)
-{
-	fd_closep(&l->from);
-	fd_closep(&l->to);
-}
-
-static int take_entry(struct walk *w, const struct deeds *deeds,
-		      const struct k_dirent *e)
-{
-	struct level *l = &w->levels[w->depth - 1], *next = l + 1;
-	struct stat st;
-	bool is_dir = e->type == DT_DIR;
-	int r;
-
-	if (e->type == DT_UNKNOWN)
-		is_dir = sys_fstatat(l->from, e->name, &st,
-				     AT_SYMLINK_NOFOLLOW) >= 0 &&
-			 S_ISDIR(st.st_mode);
-	if (!is_dir)
-		return deeds->file(w, l, e->name);
-	if (w->depth == TWIN_DEPTH_MAX)
-		return -E2BIG;
-	next->from = next->to = -1;
-	next->at = next->n = 0;
-	(void)snprintf(next->name, sizeof(next->name), "%s", e->name);
-	r = deeds->enter(w, l, next->name, next);
-	if (r != 0) {
-		close_level(next);
-		return r < 0 ? r : 0;
-	}
-	w->depth++;
-	return 0;
-}
-
-/* Takes both descriptors.  `to` -1: there is no directory beside it. */
-static int walk(struct walk *w, const struct deeds *deeds, int from, int to)
-{
-	int r = 0;
-
-	w->levels = calloc(TWIN_DEPTH_MAX, sizeof(*w->levels));
-	if (!w->levels) {
-		fd_closep(&from);
-		fd_closep(&to);
-		return -ENOMEM;
-	}
-	w->levels[0].from = from;
-	w->levels[0].to = to;
-	w->depth = 1;
-	while (r >= 0 && w->depth > 0) {
-		struct level *l = &w->levels[w->depth - 1];
-		const struct k_dirent *e = NULL;
-
-		r = next_entry(l, &e);
-		if (r > 0) {
-			r = take_entry(w, deeds, e);
-			continue;
-		}
-		if (r == 0 && deeds->leave)
-			r = deeds->leave(w, l, w->depth > 1 ? l - 1 : NULL);
-		close_level(l);
-		w->depth--;
-	}
-	while (w->depth > 0)
-		close_level(&w->levels[--w->depth]);
-	free(w->levels);
-	w->levels = NULL;
-	return r;
-}
+#define NAMES_SIZE  8192
+#define VALUE_SIZE  65536
+#define ASK_ENTRIES 256
 
 /* Count: whether it is to be tried at all. */
 
-static int note_entry(struct walk *w)
+static int note_entry(struct twin_walk *w)
 {
 	return ++w->n_entries > w->twin->entries_max ? -E2BIG : 0;
 }
 
-static int count_file(struct walk *w, const struct level *l, const char *name)
+static int count_file(struct twin_walk *w, const struct twin_level *l,
+		      const char *name)
 {
 	struct stat st;
 
@@ -191,8 +77,8 @@ static int count_file(struct walk *w, const struct level *l, const char *name)
 	return note_entry(w);
 }
 
-static int count_dir(struct walk *w, const struct level *l, const char *name,
-		     struct level *ret)
+static int count_dir(struct twin_walk *w, const struct twin_level *l,
+		     const char *name, struct twin_level *ret)
 {
 	ret->from = sys_openat(l->from, name, DIR_FLAGS, 0);
 	if (ret->from < 0)
@@ -203,12 +89,12 @@ static int count_dir(struct walk *w, const struct level *l, const char *name,
 	return note_entry(w);
 }
 
-static const struct deeds count_deeds = { count_file, count_dir, NULL };
+static const struct twin_deeds count_deeds = { count_file, count_dir, NULL };
 
 /* Link: the twin. */
 
 /* -EINTR: the caller is gone. */
-static int note_link(struct walk *w)
+static int note_link(struct twin_walk *w)
 {
 	if (w->n_entries++ % ASK_ENTRIES == 0 && w->twin->is_wanted &&
 	    !w->twin->is_wanted(w->twin->ctx))
@@ -216,19 +102,30 @@ static int note_link(struct walk *w)
 	return w->n_entries > 2 * w->twin->entries_max ? -E2BIG : 0;
 }
 
-static int link_file(struct walk *w, const struct level *l, const char *name)
+static int link_file(struct twin_walk *w, const struct twin_level *l,
+		     const char *name)
 {
+	struct stat source, twin;
 	int r = note_link(w);
 
 	if (r < 0)
 		return r;
-	r = sys_linkat(l->from, name, l->to, name);
+	/* Before the link: a file that takes its place now has another. */
+	r = sys_fstatat(l->from, name, &source, AT_SYMLINK_NOFOLLOW);
+	if (r >= 0)
+		r = sys_linkat(l->from, name, l->to, name);
+	if (r >= 0)
+		r = sys_fstatat(l->to, name, &twin, AT_SYMLINK_NOFOLLOW);
+	if (r >= 0)
+		r = made_links_add(w->links, made_links_path(l->path, name),
+				   &source, &twin);
 	return r == -ENOENT ? 0 : r;
 }
 
-static int link_dir(struct walk *w, const struct level *l, const char *name,
-		    struct level *ret)
+static int link_dir(struct twin_walk *w, const struct twin_level *l,
+		    const char *name, struct twin_level *ret)
 {
+	struct stat source, twin;
 	int r = note_link(w);
 
 	if (r < 0)
@@ -240,7 +137,10 @@ static int link_dir(struct walk *w, const struct level *l, const char *name,
 	if (r < 0)
 		return r;
 	ret->to = sys_openat(l->to, name, DIR_FLAGS, 0);
-	return ret->to < 0 ? ret->to : 0;
+	r = ret->to < 0 ? ret->to : sys_fstat(ret->from, &source);
+	if (r >= 0)
+		r = sys_fstat(ret->to, &twin);
+	return r < 0 ? r : made_links_add(w->links, ret->path, &source, &twin);
 }
 
 static int copy_xattrs(int from, int to)
@@ -284,15 +184,15 @@ static int dress(int from, int to)
 	return r < 0 ? r : sys_set_mtime_at(to, "", st.st_mtim);
 }
 
-static int link_leave(struct walk *w, const struct level *l,
-		      const struct level *above)
+static int link_leave(struct twin_walk *w, const struct twin_level *l,
+		      const struct twin_level *above)
 {
 	(void)w;
 	(void)above;
 	return dress(l->from, l->to);
 }
 
-static const struct deeds link_deeds = { link_file, link_dir, link_leave };
+static const struct twin_deeds link_deeds = { link_file, link_dir, link_leave };
 
 /* Drop: what the twin has is removed, and the rest goes to it. */
 
@@ -309,18 +209,99 @@ static bool is_one_file(const struct stat *a, const struct stat *b)
 	       memcmp(&a->st_mtim, &b->st_mtim, sizeof(a->st_mtim)) == 0;
 }
 
-static int drop_file(struct walk *w, const struct level *l, const char *name)
+/* The same, while another process writes to it. */
+static bool is_linked_pair(const struct made_link *link, const struct stat *a,
+			   const struct stat *b)
 {
-	struct stat a, b;
-	bool has_twin =
-		l->to < 0 ||
-		(sys_fstatat(l->from, name, &a, AT_SYMLINK_NOFOLLOW) >= 0 &&
-		 sys_fstatat(l->to, name, &b, AT_SYMLINK_NOFOLLOW) >= 0 &&
-		 is_one_file(&a, &b));
-	int r;
+	return is_one_file(a, b) ||
+	       (link && link->source == a->st_ino &&
+		made_link_is_twin(link, b) && a->st_nlink > 1 &&
+		a->st_nlink == b->st_nlink);
+}
 
-	r = has_twin ? sys_unlinkat(l->from, name, 0)
-		     : sys_renameat(l->from, name, l->to, name);
+/* Another process has deleted the file in the source: so it is here. */
+static void take_out(int target, const char *name, const struct made_link *link)
+{
+	struct stat st;
+
+	if (sys_fstatat(target, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	    made_link_is_twin(link, &st) && made_link_is_same(link, &st))
+		(void)sys_unlinkat(target, name, 0);
+}
+
+/* Of two processes that remove a name one hears that it was not the first. */
+static int unlink_source(int source, int target, const char *name,
+			 const struct made_link *link)
+{
+	int r = sys_unlinkat(source, name, 0);
+
+	if (r == -ENOENT && target >= 0)
+		take_out(target, name, link);
+	return r;
+}
+
+/* What becomes of a file of the source; `b` NULL: the target has no such. */
+enum fate {
+	FATE_DROP, /* the target has it, or has had it */
+	FATE_REPLACE,
+	FATE_ADD,
+	FATE_KEEP, /* both are of others, and none is older */
+};
+
+static enum fate judge(const struct made_link *link, const struct stat *a,
+		       const struct stat *b, bool has_target)
+{
+	bool is_old =
+		made_link_is_source(link, a) && made_link_is_same(link, a);
+
+	if (!b && !is_old)
+		return has_target ? FATE_ADD : FATE_KEEP;
+	if (is_old || is_linked_pair(link, a, b))
+		return FATE_DROP;
+	return made_link_is_twin(link, b) && made_link_is_same(link, b)
+		       ? FATE_REPLACE
+		       : FATE_KEEP;
+}
+
+static const struct made_link *find_link(const struct twin_walk *w,
+					 uint64_t path)
+{
+	return w->links ? made_links_find(w->links, path) : NULL;
+}
+
+static int drop_judged(const struct twin_walk *w, const struct twin_level *l,
+		       const char *name)
+{
+	const struct made_link *link =
+		find_link(w, made_links_path(l->path, name));
+	struct stat a, b;
+	bool has_twin = l->to >= 0 &&
+			sys_fstatat(l->to, name, &b, AT_SYMLINK_NOFOLLOW) >= 0;
+	int r = sys_fstatat(l->from, name, &a, AT_SYMLINK_NOFOLLOW);
+
+	if (r < 0)
+		return r;
+	switch (judge(link, &a, has_twin ? &b : NULL, l->to >= 0)) {
+	case FATE_DROP:
+		return unlink_source(l->from, l->to, name, link);
+	case FATE_REPLACE:
+		return sys_renameat(l->from, name, l->to, name);
+	case FATE_ADD:
+		/* Whose name came first is seen in the next round. */
+		r = sys_renameat2(l->from, name, l->to, name, RENAME_KEEP);
+		return r == -EEXIST ? 0 : r;
+	case FATE_KEEP:
+		break;
+	}
+	return -EBUSY;
+}
+
+static int drop_file(struct twin_walk *w, const struct twin_level *l,
+		     const char *name)
+{
+	int r = w->takes_all ? sys_unlinkat(l->from, name, 0)
+			     : drop_judged(w, l, name);
+
 	if (r < 0 && r != -ENOENT)
 		w->has_rest = true;
 	return 0;
@@ -336,25 +317,29 @@ static int open_doomed(int dir, const char *name)
 	return fd;
 }
 
-static int drop_dir(struct walk *w, const struct level *l, const char *name,
-		    struct level *ret)
+static int drop_dir(struct twin_walk *w, const struct twin_level *l,
+		    const char *name, struct twin_level *ret)
 {
-	if (l->to >= 0)
+	bool has_twin = !w->takes_all && l->to >= 0;
+
+	if (has_twin)
 		ret->to = sys_openat(l->to, name, DIR_FLAGS, 0);
 	/* New since it was linked. */
-	if (l->to >= 0 && ret->to < 0 &&
-	    sys_renameat(l->from, name, l->to, name) >= 0)
+	if (has_twin && ret->to < 0 && !find_link(w, ret->path) &&
+	    sys_renameat2(l->from, name, l->to, name, RENAME_KEEP) >= 0)
 		return 1;
 	ret->from = open_doomed(l->from, name);
-	if (ret->from >= 0 && (l->to < 0 || ret->to >= 0))
+	/* Without its twin, which has left the target, it has old files. */
+	if (ret->from >= 0 &&
+	    (w->takes_all || ret->to >= 0 || find_link(w, ret->path)))
 		return 0;
 	if (ret->from != -ENOENT)
 		w->has_rest = true;
 	return 1;
 }
 
-static int drop_leave(struct walk *w, const struct level *l,
-		      const struct level *above)
+static int drop_leave(struct twin_walk *w, const struct twin_level *l,
+		      const struct twin_level *above)
 {
 	int r;
 
@@ -366,18 +351,18 @@ static int drop_leave(struct walk *w, const struct level *l,
 	return 0;
 }
 
-static const struct deeds drop_deeds = { drop_file, drop_dir, drop_leave };
+static const struct twin_deeds drop_deeds = { drop_file, drop_dir, drop_leave };
 
 /*
  * Removes the directory `name`.  With `twin`, only what that has as well; -1:
  * all of it.  Again until nothing is left: others may write there.
  */
-static int drop(int dir, const char *name, int twin)
+static int drop(int dir, const char *name, int twin, struct made_links *links)
 {
 	int r = -ENOTEMPTY;
 
 	for (int i = 0; i < DROP_ROUNDS && r == -ENOTEMPTY; i++) {
-		struct walk w = { 0 };
+		struct twin_walk w = { .links = links, .takes_all = twin < 0 };
 		int from = open_doomed(dir, name);
 		int to = -1;
 
@@ -389,7 +374,7 @@ static int drop(int dir, const char *name, int twin)
 			sys_close(from);
 			return to;
 		}
-		r = walk(&w, &drop_deeds, from, to);
+		r = twin_walk(&w, &drop_deeds, from, to);
 		if (r >= 0 && w.has_rest)
 			r = -EBUSY;
 		if (r >= 0)
@@ -398,14 +383,89 @@ static int drop(int dir, const char *name, int twin)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* Gone: from the target, with the source beside it. */
+
+static int gone_file(struct twin_walk *w, const struct twin_level *l,
+		     const char *name)
+{
+	const struct made_link *link =
+		find_link(w, made_links_path(l->path, name));
+	struct stat a, b;
+	int r;
+
+	if (!link || sys_fstatat(l->from, name, &b, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !made_link_is_twin(link, &b))
+		return 0;
+	r = l->to < 0 ? -ENOENT
+		      : sys_fstatat(l->to, name, &a, AT_SYMLINK_NOFOLLOW);
+	if (r == -ENOENT)
+		take_out(l->from, name, link);
+	else if (r >= 0 && is_linked_pair(link, &a, &b))
+		(void)unlink_source(l->to, l->from, name, link);
+	return 0;
+}
+
+static int gone_dir(struct twin_walk *w, const struct twin_level *l,
+		    const char *name, struct twin_level *ret)
+{
+	const struct made_link *link = find_link(w, ret->path);
+	struct stat st;
+
+	if (!link)
+		return 1;
+	ret->from = sys_openat(l->from, name, DIR_FLAGS, 0);
+	if (ret->from < 0 || sys_fstat(ret->from, &st) < 0 ||
+	    !made_link_is_twin(link, &st))
+		return 1;
+	if (l->to < 0)
+		return 0;
+	ret->to = open_doomed(l->to, name);
+	return ret->to >= 0 || ret->to == -ENOENT ? 0 : 1;
+}
+
+static int gone_leave(struct twin_walk *w, const struct twin_level *l,
+		      const struct twin_level *above)
+{
+	(void)w;
+	if (above && l->to < 0)
+		(void)sys_unlinkat(above->from, l->name, AT_REMOVEDIR);
+	return 0;
+}
+
+static const struct twin_deeds gone_deeds = { gone_file, gone_dir, gone_leave };
+
+/* Only right after the swap: later a file may be gone because we removed it. */
+static void follow_deletions(struct twin *t, int target,
+			     struct made_links *links)
+{
+	struct twin_walk w = { .twin = t, .links = links };
+	int from = sys_openat(target, ".", DIR_FLAGS, 0);
+	int to = open_doomed(t->old_dir, t->old_name);
+
+	if (from >= 0 && to >= 0) {
+		(void)twin_walk(&w, &gone_deeds, from, to);
+		return;
+	}
+	fd_closep(&from);
+	fd_closep(&to);
+}
+
 /* The record. */
 
-static int note_step(struct twin *t, enum moving_step step)
+static int write_step(struct twin *t, enum moving_step step)
 {
 	t->moving.step = step;
 	return t->record < 0 ? 0
 			     : sys_pwrite_all(t->record, &t->moving.step,
 					      sizeof(t->moving.step), 0);
+}
+
+/* (f) */
+static int note_step(struct twin *t, enum moving_step step)
+{
+	int r = write_step(t, step);
+
+	return r < 0 || t->record < 0 ? r : sys_fsync(t->record);
 }
 
 static int note_all(struct twin *t)
@@ -457,10 +517,10 @@ static bool is_inside(int dir, const struct stat *top)
 static bool is_empty(int dir, const char *name)
 {
 	auto_fd int fd = sys_openat(dir, name, DIR_FLAGS, 0);
-	struct level l = { .from = fd };
+	struct twin_level l = { .from = fd };
 	const struct k_dirent *e;
 
-	return fd >= 0 && next_entry(&l, &e) == 0;
+	return fd >= 0 && twin_next_entry(&l, &e) == 0;
 }
 
 /* What the kernel refuses before it asks the overlay is the kernel's to say. */
@@ -501,7 +561,7 @@ static int choose_name(struct twin *t)
 
 static int count(struct twin *t)
 {
-	struct walk w = { .twin = t };
+	struct twin_walk w = { .twin = t };
 	int from = sys_openat(t->old_dir, t->old_name, DIR_FLAGS, 0);
 
 	if (from < 0)
@@ -510,13 +570,13 @@ static int count(struct twin *t)
 		sys_close(from);
 		return -EXDEV;
 	}
-	return walk(&w, &count_deeds, from, -1);
+	return twin_walk(&w, &count_deeds, from, -1);
 }
 
 /* The hidden twin, whole. */
-static int make_twin(struct twin *t)
+static int make_twin(struct twin *t, struct made_links *links)
 {
-	struct walk w = { .twin = t };
+	struct twin_walk w = { .twin = t, .links = links };
 	int from, to, r;
 
 	r = sys_mkdirat(t->new_dir, t->moving.hidden, 0700);
@@ -530,16 +590,19 @@ static int make_twin(struct twin *t)
 		sys_close(from);
 		return to;
 	}
-	return walk(&w, &link_deeds, from, to);
+	return twin_walk(&w, &link_deeds, from, to);
 }
 
 /* After the swap: what is left of the source is no failure. */
-static int finish(struct twin *t, const struct stat *source)
+static int finish(struct twin *t, const struct stat *source,
+		  struct made_links *links)
 {
 	auto_fd int target = sys_openat(t->new_dir, t->new_name, DIR_FLAGS, 0);
 
+	if (target >= 0 && links)
+		follow_deletions(t, target, links);
 	if (target >= 0)
-		(void)drop(t->old_dir, t->old_name, target);
+		(void)drop(t->old_dir, t->old_name, target, links);
 	if (target >= 0 && source)
 		(void)sys_set_mtime_at(target, "", source->st_mtim);
 	(void)note_step(t, MOVING_DONE);
@@ -549,10 +612,13 @@ static int finish(struct twin *t, const struct stat *source)
 /* Before the swap: as it was. */
 static int take_back(struct twin *t)
 {
-	int r = drop(t->new_dir, t->moving.hidden, -1);
+	/* A hidden directory that is gone would mean that it is the target. */
+	int r = t->moving.step == MOVING_SWAP ? note_step(t, MOVING_LINKS) : 0;
 
 	if (r >= 0)
-		(void)note_step(t, MOVING_NOTHING);
+		r = drop(t->new_dir, t->moving.hidden, -1, NULL);
+	if (r >= 0)
+		(void)write_step(t, MOVING_NOTHING);
 	return r;
 }
 
@@ -562,8 +628,31 @@ static bool is_told(int r)
 	return r == -ENOSPC || r == -EDQUOT || r == -ENOTEMPTY || r == -EEXIST;
 }
 
+/* From the record to the answer. */
+static int rename_by_links(struct twin *t, const struct stat *source,
+			   struct made_links *links)
+{
+	int r;
+
+	r = note_all(t);
+	if (r >= 0)
+		r = make_twin(t, links);
+	if (r >= 0)
+		r = note_step(t, MOVING_SWAP);
+	if (r >= 0)
+		r = sys_renameat2(t->new_dir, t->moving.hidden, t->new_dir,
+				  t->new_name, t->flags);
+	if (r >= 0) {
+		made_links_sort(links);
+		return finish(t, source, links);
+	}
+	(void)take_back(t);
+	return is_told(r) ? r : TWIN_NOT_OURS;
+}
+
 int twin_rename(struct twin *t)
 {
+	struct made_links links = { 0 };
 	struct stat source;
 	int r;
 
@@ -575,18 +664,9 @@ int twin_rename(struct twin *t)
 		return r;
 	if (count(t) < 0 || choose_name(t) < 0)
 		return TWIN_NOT_OURS;
-	r = note_all(t);
-	if (r >= 0)
-		r = make_twin(t);
-	if (r >= 0)
-		r = note_step(t, MOVING_SWAP);
-	if (r >= 0)
-		r = sys_renameat2(t->new_dir, t->moving.hidden, t->new_dir,
-				  t->new_name, t->flags);
-	if (r >= 0)
-		return finish(t, &source);
-	(void)take_back(t);
-	return is_told(r) ? r : TWIN_NOT_OURS;
+	r = rename_by_links(t, &source, &links);
+	made_links_free(&links);
+	return r;
 }
 
 int twin_recover(struct twin *t)
@@ -600,12 +680,12 @@ int twin_recover(struct twin *t)
 	if (t->moving.step == MOVING_SWAP &&
 	    sys_fstatat(t->new_dir, t->moving.hidden, &st,
 			AT_SYMLINK_NOFOLLOW) == -ENOENT)
-		return finish(t, NULL);
+		return finish(t, NULL, NULL);
 	(void)take_back(t);
 	return TWIN_NOT_OURS;
 }
 
 void twin_forget(struct twin *t)
 {
-	(void)note_step(t, MOVING_NOTHING);
+	(void)write_step(t, MOVING_NOTHING);
 }
