@@ -9,6 +9,7 @@
 #include "tree/standin.h"
 #include "tree/tree.h"
 #include "tree/xattrs.h"
+#include "txn/contents.h"
 #include "txn/peek.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ static int check_one(void *ctx, const struct tree_visit *v,
 
 	if (v->when == TREE_LEAVE)
 		return 0;
+	contents_add(m->contents, v);
 	if (!is_dir && a->nlink > 1)
 		return NOT_MOVABLE;
 	if (is_dir && (a->mode & USER_LIST) != USER_LIST)
@@ -85,12 +87,14 @@ static int check_at(const struct movable_request *m, const struct place *at,
 	if (c->new.type != ENTRY_DIR)
 		return 1;
 	syncer_add(m->syncer, at->dir, at->name, false);
+	*m->contents = 0;
 	r = tree_walk(at->dir, at->name, TREE_OURS, check_one,
 		      (void *)(uintptr_t)m, &why);
 	if (r == NOT_MOVABLE)
 		return 0;
 	if (r < 0 && err)
 		*err = why;
+	*m->contents = contents_end(*m->contents);
 	return r < 0 ? r : 1;
 }
 

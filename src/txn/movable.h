@@ -10,6 +10,7 @@ struct movable_request {
 	struct site *site;
 	struct syncer *syncer; /* learns of everything that would move */
 	const struct change *change;
+	uint64_t *contents; /* of a directory that can be moved: contents.h */
 };
 
 /*

@@ -80,7 +80,8 @@ struct object {
 	gid_t gid;
 	uint64_t ino, size;
 	struct timespec mtime, btime;
-	uint64_t entries; /* of a git index: its gitindex_name(); 0: not told */
+	/* Of a git index its gitindex_name(), of a directory: contents.h. */
+	uint64_t entries; /* 0: not told */
 };
 
 struct op {

@@ -156,7 +156,7 @@ static int plan_object(struct planner *p, const struct change *c,
 	if (r < 0)
 		return r;
 	if (r == WAY_MOVE) {
-		way_move(c, &op);
+		way_move(&p->way, c, &op);
 	} else {
 		r = way_copy(&p->way, c, &op, err);
 		if (r == 0)
@@ -265,7 +265,7 @@ static int plan_dir(struct planner *p, const struct change *c, bool takes,
 	if (r < 0)
 		return r;
 	op = new_op(p, c);
-	way_move(c, &op);
+	way_move(&p->way, c, &op);
 	r = levels_write_op(p, &op, err);
 	return r < 0 ? r : skip_below(p, c->path, err);
 }

@@ -48,7 +48,8 @@ static bool get_object(const uint8_t *p, struct object *o)
 	OBJECT_FIELDS(BYTES_GET)
 	return o->type < ENTRY_TYPES && o->mode <= 07777 &&
 	       time_is_valid(o->mtime) && time_is_valid(o->btime) &&
-	       (o->entries == 0 || o->type == ENTRY_FILE);
+	       (o->entries == 0 || o->type == ENTRY_FILE ||
+		o->type == ENTRY_DIR);
 }
 
 int record_encode(const struct op *op, struct buf *out)

@@ -8,6 +8,7 @@
 #include "sys/fault.h"
 #include "sys/file.h"
 #include "tree/tree.h"
+#include "txn/contents.h"
 #include "txn/dress.h"
 
 #include <errno.h>
@@ -415,8 +416,14 @@ static const struct {
 
 static bool is_as_planned(const struct turn *t, enum holds h, int at)
 {
-	return h == H_OLD ? op_is_old_unchanged(t->op, &t->object[at])
-			  : object_is_unchanged(&t->object[at], &t->op->new);
+	const struct object *o = h == H_OLD ? &t->op->old : &t->op->new;
+
+	if (h == H_OLD ? !op_is_old_unchanged(t->op, &t->object[at])
+		       : !object_is_unchanged(&t->object[at], o))
+		return false;
+	/* A directory itself says nothing of what was put into it. */
+	return !t->is_run || o->type != ENTRY_DIR ||
+	       contents_are(&t->place[at], o->entries);
 }
 
 /* A program wrote to the object that is about to leave the base. */

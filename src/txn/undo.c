@@ -8,6 +8,7 @@
 #include "tree/content.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/contents.h"
 #include "txn/dress.h"
 #include "txn/git_reach.h"
 #include "txn/held.h"
@@ -48,6 +49,7 @@ struct reversal {
 	bool back;
 	uint64_t n, n_kept;
 	const char *path;	  /* of the operation that is checked */
+	uint64_t contents;	  /* of its directory */
 	const char *against;	  /* why that one cannot be done */
 	struct hb_error conflict; /* the first one; code 0: there is none */
 };
@@ -60,8 +62,9 @@ static bool is_since(const struct reversal *v, const struct sys_attr *a)
 static int check_inside(void *ctx, const struct tree_visit *visit,
 			struct hb_error *err)
 {
-	const struct reversal *v = ctx;
+	struct reversal *v = ctx;
 
+	contents_add(&v->contents, visit);
 	if (visit->when == TREE_ENTER && is_since(v, &visit->attr))
 		return hb_fail_at(err, -HB_E_CONFLICT, v->path,
 				  "changed since then:");
@@ -79,8 +82,7 @@ static int check_empty(void *ctx, const struct tree_visit *visit,
 }
 
 /* What will leave its place, with all that is in it. */
-static int check_moved(struct reversal *v, const struct op *op,
-		       struct hb_error *err)
+static int check_moved(struct reversal *v, struct op *op, struct hb_error *err)
 {
 	struct site *s = &v->apply.sites[op->resource];
 	struct hb_error why = { 0 };
@@ -106,11 +108,43 @@ static int check_moved(struct reversal *v, const struct op *op,
 	if (op->source != SOURCE_LAYER || op->new.type != ENTRY_DIR)
 		return 0;
 	v->path = op->path;
+	v->contents = 0;
+	op->new.entries = 0;
 	r = tree_walk(p.dir, p.name, v->back ? 0 : TREE_OURS, check_inside, v,
 		      &why);
 	if (r == -EACCES)
 		return 0;
+	/* Later ones may have left something in it, such as objects of git. */
+	op->new.entries = contents_end(v->contents);
 	return hb_pass(err, &why, r);
+}
+
+/*
+ * The base's own directory, which goes again with a redo.  A file that another
+ * program put into it since the undo does not go with it.
+ */
+static int check_own_dir(struct reversal *v, struct op *op,
+			 struct hb_error *err)
+{
+	struct site *s = &v->apply.sites[op->resource];
+	struct place p;
+	int r = 0;
+
+	if (op->old.type != ENTRY_DIR || !op_moves(op) ||
+	    (op->effect & OP_UPPER))
+		return 0;
+	if (v->back)
+		site_undo(s, op, &p);
+	else
+		r = site_base(s, op, &p, err);
+	if (r < 0)
+		return r;
+	if (v->back)
+		op->old.entries = contents_read(&p);
+	else if (!contents_are(&p, op->old.entries))
+		return hb_fail_at(err, -HB_E_CONFLICT, op->path,
+				  "changed since then:");
+	return 0;
 }
 
 /* A directory that stays: it is still the one, and keeps what others did. */
@@ -323,6 +357,8 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 			r = step_check(step, op, v->back, &why);
 		if (r == 0 && !(v->back && is_followed))
 			r = check_moved(v, op, &why);
+		if (r == 0)
+			r = check_own_dir(v, op, &why);
 		if (r >= 0 &&
 		    held_check_base(step->site, op, &why) == -HB_E_CONFLICT) {
 			v->against = "a program has the database open";

@@ -48,8 +48,10 @@ int way_choose(struct way *w, const struct change *c, struct hb_error *err)
 {
 	const struct movable_request m = { .site = w->site,
 					   .syncer = w->syncer,
-					   .change = c };
+					   .change = c,
+					   .contents = &w->contents };
 
+	w->contents = 0;
 	if (made_is(c) || c->new.is_stand_in ||
 	    !survey_has_all_links(w->survey, c))
 		return WAY_COPY;
@@ -61,10 +63,11 @@ bool way_is_remade(const struct way *w, const struct change *c)
 	return w->site->is_overlay && c->old.type == ENTRY_DIR;
 }
 
-void way_move(const struct change *c, struct op *op)
+void way_move(const struct way *w, const struct change *c, struct op *op)
 {
 	op->source = SOURCE_LAYER;
 	op->new = object_of(&c->new);
+	op->new.entries = w->contents;
 	if (c->new.is_opaque)
 		op->effect |= OP_OPAQUE;
 	if (c->new.has_origin)

@@ -17,8 +17,9 @@ struct way {
 	struct syncer *syncer;
 	const struct survey *survey;
 	struct linked linked;
-	bool can_move;	/* objects may be moved out of the upper */
-	bool can_leave; /* the original of a copy may leave it */
+	bool can_move;	   /* objects may be moved out of the upper */
+	bool can_leave;	   /* the original of a copy may leave it */
+	uint64_t contents; /* of the directory that way_choose() looked at */
 };
 
 /* Says what cannot be done to the path; returns `r`. */
@@ -38,8 +39,8 @@ int way_choose(struct way *w, const struct change *c, struct hb_error *err);
  */
 bool way_is_remade(const struct way *w, const struct change *c);
 
-/* From the upper, with all that is in it. */
-void way_move(const struct change *c, struct op *op);
+/* From the upper, with all that is in it, as way_choose() has found it. */
+void way_move(const struct way *w, const struct change *c, struct op *op);
 
 /*
  * Copies the object of the layer to txn/ID/SLOT, with its final attributes, and

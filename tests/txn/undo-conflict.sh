@@ -91,4 +91,18 @@ check 'the rollback is redone' hb redo @s
 check 'the commit is redone' hb redo @s
 is 'the real file is the committed one after both redos' "$(cat "$project/f" "$project/g")" 'second
 first'
+
+# A directory that a redo removes again: a file of the user stands against it.
+new_session 'mkdir d e; echo a >d/a; echo e >e/e'
+in_box 'rm -r d; echo file >d; mkdir new; echo n >new/n'
+check 'a directory becomes a file' hb commit -y @s
+check 'the directory returns' hb undo @s
+echo mine >"$project/d/mine"
+check_exit 'redo is refused: the user has put a file into the directory' 5 hb redo @s
+is 'the file of the user is there after the refused redo' "$(cat "$project/d/mine" "$project/d/a")" 'mine
+a'
+rm "$project/d/mine"
+check 'redo takes the directory without that file' hb redo @s
+is 'the directory is a file again' "$(cat "$project/d" "$project/new/n")" 'file
+n'
 finish

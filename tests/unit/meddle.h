@@ -155,11 +155,21 @@ static inline size_t meddle_count(int dir)
 	return n;
 }
 
-/* How many directories that a commit makes, and does not move, have his. */
+/* How many directories have his file. */
 static inline size_t meddle_count_inside(int dir)
 {
-	return (size_t)is_text(dir, "made/his", "his") +
-	       (size_t)is_text(dir, "fresh/his", "his");
+	DIR *d = fdopendir(openat(dir, ".", O_RDONLY | O_CLOEXEC));
+	struct dirent *e;
+	char path[300];
+	size_t n = 0;
+
+	CHECK(d != NULL);
+	while ((e = readdir(d))) {
+		(void)snprintf(path, sizeof(path), "%s/his", e->d_name);
+		n += is_text(dir, path, "his");
+	}
+	(void)closedir(d);
+	return n;
 }
 
 #endif

@@ -626,6 +626,7 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 	int r;
 
 	prepare(l->scene, l->deed, &w);
+	w.resources[0].since = read_clock(w.session);
 	CHECK(act_in_child(l, false, false, &w, FAULT_KILL_AFTER, n));
 	meddle(&w, how);
 	n_his = meddle_count(w.upper[0]);
@@ -644,8 +645,11 @@ static void meddle_after_kill(struct loop *l, unsigned n, enum meddling how,
 	}
 	CHECK(how != MEDDLE_OTHER || meddle_count(w.base[0]) == N_MEDDLED);
 	CHECK(how != MEDDLE_UPPER || meddle_count(w.upper[0]) == n_his);
-	/* Of a directory that a layer had, all goes where it goes. */
-	CHECK(how != MEDDLE_INSIDE || !l->scene->is_far ||
+	if (how == MEDDLE_INSIDE && meddle_count_inside(w.base[0]) != n_inside)
+		printf("# %s, %s, %s %u, %s: his files are not in the base\n",
+		       l->scene->name, deed_names[l->deed], l->only, n,
+		       back ? "back" : "forward");
+	CHECK(how != MEDDLE_INSIDE ||
 	      meddle_count_inside(w.base[0]) == n_inside);
 	/* The way forward has no use for the name any more. */
 	CHECK(how != MEDDLE_UPPER || back || l->deed == UNDO || r == 0);

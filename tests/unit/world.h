@@ -474,4 +474,20 @@ static inline void picture_differ(const struct picture *a,
 	}
 }
 
+/* The time of the file system, later than all that was done so far. */
+static inline struct timespec read_clock(int dir)
+{
+	struct stat st, later;
+
+	put_file(dir, "clock", "");
+	CHECK_INT(fstatat(dir, "clock", &st, 0), 0);
+	do {
+		CHECK_INT(utimensat(dir, "clock", NULL, 0), 0);
+		CHECK_INT(fstatat(dir, "clock", &later, 0), 0);
+	} while (st.st_ctim.tv_sec == later.st_ctim.tv_sec &&
+		 st.st_ctim.tv_nsec == later.st_ctim.tv_nsec);
+	CHECK_INT(unlinkat(dir, "clock", 0), 0);
+	return later.st_ctim;
+}
+
 #endif
