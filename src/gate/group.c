@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/group.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "changes/resource.h"
 #include "gate/rules.h"
+#include "sys/file.h"
+#include "sys/kernel.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +20,7 @@ void group_init(struct group *group)
 {
 	*group = (struct group){ 0 };
 	buf_init(&group->dir, TEXT_SIZE);
+	buf_init(&group->plain, TEXT_SIZE);
 	for (int i = 0; i < 2; i++)
 		buf_init(&group->texts[i], TEXT_SIZE);
 }
@@ -21,6 +28,7 @@ void group_init(struct group *group)
 void group_done(struct group *group)
 {
 	buf_done(&group->dir);
+	buf_done(&group->plain);
 	for (int i = 0; i < 2; i++)
 		buf_done(&group->texts[i]);
 }
@@ -54,22 +62,75 @@ static bool is_about(const struct gate_rule *rule, const char *dir)
 	return false;
 }
 
+static int open_dir(int root, const char *dir)
+{
+	return sys_openat2(root, dir, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
+			   K_RESOLVE_BENEATH | K_RESOLVE_NO_SYMLINKS |
+				   K_RESOLVE_NO_MAGICLINKS);
+}
+
+static bool has_mark(const struct gate_rule *rule, int dir)
+{
+	struct stat st;
+
+	for (size_t i = 0; dir >= 0 && i < rule->marks.n; i++)
+		if (sys_fstatat(dir, rule->marks.words[i], &st,
+				AT_SYMLINK_NOFOLLOW) >= 0 &&
+		    S_ISREG(st.st_mode))
+			return true;
+	return false;
+}
+
+/* The stream has files in any order, so the mark is looked for at once. */
+static bool is_marked(const struct gate_rule *rule,
+		      const struct resource *resource, const char *dir)
+{
+	auto_fd int base = open_dir(resource->base, dir);
+
+	if (base != -ENOENT && base != -ENOTDIR)
+		return has_mark(rule, base);
+	for (size_t i = 0; i < resource->n_layers; i++) {
+		auto_fd int layer = open_dir(resource->layers[i], dir);
+
+		if (has_mark(rule, layer))
+			return true;
+	}
+	return false;
+}
+
+/* Whether it was looked at when another path came. */
+static bool is_plain(const struct group *group, const char *dir, size_t n)
+{
+	const char *plain = buf_str(&group->plain);
+
+	return strncmp(plain, dir, n) == 0 &&
+	       (plain[n] == '/' || plain[n] == '\0');
+}
+
 int group_begin(struct group *group, const struct gate_rule *rule,
-		const char *path, struct hb_error *err)
+		const struct resource *resource, const char *path,
+		struct hb_error *err)
 {
 	const char *slash = path;
 
 	while ((slash = strchr(slash, '/'))) {
+		const size_t n = (size_t)(slash - path);
+
 		buf_cut(&group->dir, 0);
-		if (buf_add(&group->dir, path, (size_t)(slash - path)) < 0)
+		if (buf_add(&group->dir, path, n) < 0)
 			return hb_fail(err, group->dir.error,
 				       "cannot keep a path");
-		if (is_about(rule, buf_str(&group->dir))) {
+		if (is_about(rule, buf_str(&group->dir)) ||
+		    (rule->marks.n > 0 && !is_plain(group, path, n) &&
+		     is_marked(rule, resource, buf_str(&group->dir)))) {
 			group->rule = rule;
 			return 0;
 		}
 		slash++;
 	}
+	buf_cut(&group->plain, 0);
+	if (buf_add(&group->plain, group->dir.data, group->dir.len) < 0)
+		return hb_fail(err, group->plain.error, "cannot keep a path");
 	return 0;
 }
 

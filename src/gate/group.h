@@ -14,12 +14,15 @@
  * is, and a denial is never put together with others.  The stream is in path
  * order, so there is one such directory at a time.
  */
+struct resource;
+
 struct group {
 	const struct gate_rule *rule; /* NULL: in none */
 	struct buf dir;
 	struct gate_finding first; /* its path and detail are in `texts` */
 	struct buf texts[2];
 	uint64_t n_asked, n_warnings;
+	struct buf plain; /* the last directory without a mark in or above it */
 };
 
 void group_init(struct group *group);
@@ -30,10 +33,15 @@ bool group_holds(const struct group *group, const char *path);
 
 /*
  * Begins with the first directory above the path that the rule's patterns are
- * about, if there is one; the group before has ended.  -ENOMEM.
+ * about, or that has one of its marks; if there is one.  The group before has
+ * ended.  -ENOMEM.
+ *
+ * A mark counts in a directory that is new, or where the base has it: nothing
+ * that a session writes puts the findings of an old directory together.
  */
 int group_begin(struct group *group, const struct gate_rule *rule,
-		const char *path, struct hb_error *err);
+		const struct resource *resource, const char *path,
+		struct hb_error *err);
 
 /* Keeps a finding in the directory.  -ENOMEM. */
 int group_add(struct group *group, const struct gate_finding *finding,

@@ -523,9 +523,10 @@ static int change_group(struct pass *p, struct hb_error *err)
 		const struct gate_rule *rule = &p->rules->rules[i];
 
 		if (rule->test == GATE_TEST_GROUP &&
-		    rule->severity != GATE_OFF &&
-		    (p->seen[i].hits & GATE_HIT_PATH) && !p->group.rule)
-			r = group_begin(&p->group, rule, path, err);
+		    rule->severity != GATE_OFF && !p->group.rule &&
+		    ((p->seen[i].hits & GATE_HIT_PATH) || rule->marks.n > 0))
+			r = group_begin(&p->group, rule, p->request->resource,
+					path, err);
 	}
 	return r;
 }

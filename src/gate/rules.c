@@ -420,6 +420,16 @@ static int set_test(struct reading *reading, struct hb_error *err)
 	return r;
 }
 
+/* A name, and no pattern: it is looked for, and not compared. */
+static int add_mark(struct reading *reading, struct hb_error *err)
+{
+	if (reading->source == GATE_WORKSPACE)
+		return hb_fail(err, -HB_E_CONFIG, "a workspace may not say so");
+	if (!reading->value[0] || strchr(reading->value, '/'))
+		return hb_fail(err, -HB_E_CONFIG, "not the name of a file");
+	return add_word(&reading->rule->marks, reading->value, err);
+}
+
 static int set_content(struct reading *reading, struct hb_error *err)
 {
 	unsigned content = 0;
@@ -453,6 +463,7 @@ static const struct key keys[] = {
 	{ "on", set_on, false },	   { "type", set_type, false },
 	{ "content", set_content, false }, { "key-on", set_key_on, false },
 	{ "test", set_test, false },	   { "limit", set_limit, true },
+	{ "mark", add_mark, false },
 };
 
 static int find_key(const char *name, const struct key **ret,
@@ -540,6 +551,7 @@ void gate_rules_free(struct gate_rules *rules)
 		list_done(&rule->keys);
 		list_done(&rule->except_keys);
 		list_done(&rule->values);
+		list_done(&rule->marks);
 		free(rule->id);
 		free(rule->reason);
 	}

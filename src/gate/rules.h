@@ -94,6 +94,7 @@ struct gate_rule {
 	struct gate_path *paths;
 	size_t n_paths;
 	struct gate_list except, keys, except_keys, values;
+	struct gate_list marks; /* files whose directory is a group; group.h */
 };
 
 struct gate_rules {
