@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -56,7 +57,7 @@ static bool is_of_agent(const struct setting_item *item)
 	return item->origin.source != SETTING_OPTION &&
 	       item->origin.source != SETTING_ENVIRONMENT &&
 	       (item->key == KEY_STATE || item->key == KEY_LOGIN ||
-		item->key == KEY_RUNS);
+		item->key == KEY_RUNS || item->key == KEY_DATA);
 }
 
 static int check_place(const struct run *run, const struct setting_item *item,
@@ -124,6 +125,7 @@ bool entries_can_make(const struct run *run, const struct setting_item *item,
 		      const char *path)
 {
 	char above[PATH_MAX], real[PATH_MAX];
+	struct stat st;
 	char *slash;
 
 	if (!item || item->origin.source != SETTING_BUILT_IN ||
@@ -131,7 +133,9 @@ bool entries_can_make(const struct run *run, const struct setting_item *item,
 	    !view_lies_in(path, run->host.home))
 		return false;
 	(void)snprintf(above, sizeof(above), "%s", path);
-	while (sys_faccessat(AT_FDCWD, above, F_OK) == -ENOENT) {
+	/* A link that leads nowhere is something, and not ours. */
+	while (sys_fstatat(AT_FDCWD, above, &st, AT_SYMLINK_NOFOLLOW) ==
+	       -ENOENT) {
 		slash = strrchr(above, '/');
 		if (!slash || slash == above)
 			return false;

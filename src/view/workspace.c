@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The workspace and its repository; or what a session has. */
@@ -325,11 +326,91 @@ static int add_cow(struct run *run, const struct setting_item *item,
 	return add_resource(run, VIEW_COW, source, inside, item, err);
 }
 
+/* The object at the path, or the nearest one above it. */
+static int find_there(const char *path, char *ret, struct stat *st)
+{
+	int r;
+
+	(void)snprintf(ret, PATH_MAX, "%s", path);
+	for (;;) {
+		char *slash = strrchr(ret, '/');
+
+		r = sys_fstatat(AT_FDCWD, ret, st, AT_SYMLINK_NOFOLLOW);
+		if ((r != -ENOENT && r != -ENOTDIR) || !slash || slash == ret)
+			return r;
+		*slash = '\0';
+	}
+}
+
+/*
+ * Where the directory of an agent's state cannot be.  The agent would make one
+ * in a home directory that is gone at the end, and its state with it.
+ */
+static int check_state(const struct setting_item *item, const char *path,
+		       struct hb_error *err)
+{
+	char there[PATH_MAX], shown[QUOTE_SHOWN], wanted[QUOTE_SHOWN];
+	struct stat st, end;
+	int r = find_there(path, there, &st);
+
+	/* It is missing, or run/mistakes.h has words for it. */
+	if (r < 0 || S_ISDIR(st.st_mode))
+		return 0;
+	(void)quote_shown(there, shown, sizeof(shown));
+	(void)quote_shown(path, wanted, sizeof(wanted));
+	r = sys_fstatat(AT_FDCWD, there, &end, 0);
+	if (r < 0 && S_ISLNK(st.st_mode)) {
+		hb_fix(err, "make the directory that it leads to, or: rm %s",
+		       shown);
+		return entries_fail(item, err,
+				    "'%s' is a link that leads nowhere, and "
+				    "the agent's state could not be kept",
+				    shown);
+	}
+	if (r >= 0 && !S_ISDIR(end.st_mode)) {
+		hb_fix(err, "move '%s' away", shown);
+		return entries_fail(item, err,
+				    "'%s' is no directory, and the agent's "
+				    "state could not be kept",
+				    shown);
+	}
+	if (r < 0 || strcmp(there, path) == 0)
+		return 0;
+	hb_fix(err, "mkdir -p %s", wanted);
+	return entries_fail(item, err,
+			    "'%s' is a link, and '%s' does not exist", shown,
+			    wanted);
+}
+
+/* A link to a directory that cannot be held back, or is so already. */
+static int fail_linked(const struct setting_item *item, const char *path,
+		       const char *source, struct hb_error *err)
+{
+	char shown[QUOTE_SHOWN], end[QUOTE_SHOWN];
+
+	hb_fix(err,
+	       "make '%s' a directory, or run holdback in another one; "
+	       "--ephemeral keeps no state",
+	       quote_shown(path, shown, sizeof(shown)));
+	return entries_fail(item, err,
+			    "'%s' leads to '%s', where the agent's state could "
+			    "not be kept",
+			    shown, quote_shown(source, end, sizeof(end)));
+}
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return sys_fstatat(AT_FDCWD, path, &st, 0) >= 0 && S_ISDIR(st.st_mode);
+}
+
 /* A directory that is missing, or part of something else, is none. */
 static int add_if_there(struct run *run, enum view_role role,
 			const struct setting_item *item, struct hb_error *err)
 {
 	char path[PATH_MAX], source[PATH_MAX];
+	bool is_kept = role == VIEW_STATE && !run->settings.is_ephemeral;
 	int r;
 
 	r = entries_path(run, item, item->value, path, err);
@@ -337,13 +418,17 @@ static int add_if_there(struct run *run, enum view_role role,
 		return r == -ENOENT ? 0 : r;
 	if (role == VIEW_STATE && entries_can_make(run, item, path))
 		(void)snprintf(source, sizeof(source), "%s", path);
-	else if (!entries_may_exist(run, path) ||
+	else if (!entries_may_exist(run, path))
+		return 0;
+	else if (!is_dir(path) ||
 		 sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
 		 look_real(path, source) < 0)
-		return 0;
+		return is_kept ? check_state(item, path, err) : 0;
 	if (view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
-		return 0;
+		return is_kept && strcmp(path, source) != 0
+			       ? fail_linked(item, path, source, err)
+			       : 0;
 	return add_resource(run, role, source, path, item, err);
 }
 
