@@ -223,7 +223,10 @@ int session_gate_look(void *ctx, size_t resource, struct changes *changes,
 		.prefix = prefix,
 		.above = prefix[0] ? ""
 				   : gate_above(source, has_home ? home : NULL),
-		.is_home = has_home && path_is_beneath(home, source),
+		/* Of an agent's state the rules of agents ask already. */
+		.is_home = has_home && path_is_beneath(home, source) &&
+			   strcmp(s->record.resources[resource].role,
+				  role_name(VIEW_STATE)) != 0,
 		.is_git = strcmp(prefix, GIT_DIR) == 0,
 	};
 	int r = gate_run(&request, tell, &telling, err);

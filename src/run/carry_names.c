@@ -12,10 +12,12 @@
 #include "session/publish/carry_place.h"
 #include "session/publish/publish.h"
 #include "session/session.h"
+#include "sys/file.h"
 #include "view/entry_paths.h"
 #include "view/prepare.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,6 +150,23 @@ static bool has_state(const struct run *run, const struct hb_session *s)
 	return false;
 }
 
+/* With --direct the session has the agent's directories alone. */
+static int find_project(const struct run *run, const struct hb_session *s,
+			struct carry_note *note, struct hb_error *err)
+{
+	auto_fd int dir = -1;
+
+	(void)snprintf(note->where, sizeof(note->where), "%s",
+		       run->settings.is_direct ? run->workspace
+					       : s->record.resources[0].source);
+	if (!run->settings.is_direct)
+		return shelf_find_project(s->resources[0].base, &note->project,
+					  err);
+	dir = sys_openat(AT_FDCWD, run->workspace, O_RDONLY | O_DIRECTORY, 0);
+	return dir < 0 ? hb_fail(err, dir, "cannot open the project")
+		       : shelf_find_project(dir, &note->project, err);
+}
+
 int carry_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
 {
 	auto_carry_note struct carry_note note = { 0 };
@@ -160,8 +179,6 @@ int carry_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
 		return 0;
 	(void)snprintf(note.home, sizeof(note.home), "%s",
 		       run->host.home ? run->host.home : "");
-	(void)snprintf(note.where, sizeof(note.where), "%s",
-		       s->record.resources[0].source);
 	note.is_quiet = run->settings.is_quiet;
 	find_resume(run, &note);
 	r = find_policy(run, &note, err);
@@ -170,8 +187,7 @@ int carry_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
 	if (r >= 0)
 		r = session_open_resources(s, err);
 	if (r >= 0)
-		r = shelf_find_project(s->resources[0].base, &note.project,
-				       err);
+		r = find_project(run, s, &note, err);
 	if (r >= 0)
 		r = publish_note_pending(s, err);
 	return r < 0 ? r : carry_fill(s, &note, err);

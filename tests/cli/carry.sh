@@ -92,6 +92,15 @@ is 'a run with more rights does not get what one with less wrote' \
 like 'the command that takes it is said' "$(cat "$work/.stderr")" \
 	'*was allowed less*holdback state claude --take*'
 is 'a run with the same rights gets it' "$(agent --net none claude 'cat ~/.claude/hook')" planted
+like 'of one file it is said as of one' "$(agent claude true; cat "$work/.stderr")" \
+	"*1 file of agent state was written by a run that was allowed less: this run has the host's version; to have the carried one: *"
+is 'a direct run does not get it either' \
+	"$(agent --direct claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
+like 'a direct run is told so' "$(cat "$work/.stderr")" '*was allowed less*holdback state claude --take*'
+agent --direct claude 'echo planted >~/.claude/direct'
+is 'what a direct run planted is not there in another project' \
+	"$(mkdir -p ../other && cd ../other && agent --direct claude 'cat ~/.claude/direct 2>/dev/null; echo none')" none
+is 'it is there in the next direct run of the project' "$(agent --direct claude 'cat ~/.claude/direct')" planted
 mkdir "$work/real"
 is 'one more real directory is more' \
 	"$(agent --net none --rw "$work/real" claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
@@ -158,6 +167,15 @@ is 'its settings are on the host then, and its login is not' \
 x'
 is 'what was committed is carried no more' "$(state)" 'no state of an agent is carried here'
 "$HB_BIN" cleanup -y --all >/dev/null
+agent claude 'echo "{\"mcpServers\":{\"new\":2}}" >~/.claude.json; echo z >~/.claude/settings.json
+	mkdir -p ~/.claude/todos ~/.claude/debug; echo x >~/.claude/todos/x; echo x >~/.claude/debug/x'
+is 'commit --state asks about the files that are run or obeyed, and no other' \
+	"$("$HB_BIN" commit --state -y 2>&1 | sed -n 's/^ask: \([^ ]*\): .*/\1/p' | sort | tr '\n' ' ')" \
+	"$home/.claude.json $home/.claude/settings.json "
+check 'the rule of agents is enough for it' "$HB_BIN" commit --state -y --allow agent
+is 'it makes no directory of data' "$(ls -d "$home/.claude/todos" "$home/.claude/debug" 2>/dev/null)" ''
+"$HB_BIN" cleanup -y --all >/dev/null
+state --forget -y >/dev/null
 agent claude 'echo half >~/.claude.json; echo y >~/.claude/settings.json'
 like 'commit --state names a file that is not whole' \
 	"$("$HB_BIN" commit --state -y --allow agent --allow home 2>&1)" \

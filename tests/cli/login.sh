@@ -50,7 +50,8 @@ is 'the directory that was made for it has none of it' \
 	"$(find "$home/.claude" -type f)" ''
 "$HB_BIN" state --forget -y >/dev/null
 mkdir -p "$home/.config/holdback"
-for line in 'state = /etc' 'login = /etc/passwd' 'runs = ~/../x'; do
+for line in 'state = /etc' 'login = /etc/passwd' 'runs = ~/../x' 'data = /var' 'data = /usr' \
+	"data = $work/p"; do
 	echo "$line" >"$home/.config/holdback/config"
 	agent true
 	like "a path outside of the home is refused: $line" "$(cat "$work/.stderr")" \
@@ -60,6 +61,36 @@ echo 'logins = ~/.claude' >"$home/.config/holdback/config"
 agent true
 like 'an unknown class is refused' "$(cat "$work/.stderr")" "*logins*login*"
 rm "$home/.config/holdback/config"
+
+# A state directory that is none.
+state=$home/.claude
+mv "$state" "$state.away"
+ln -s nowhere "$state"
+says 'a state directory that is a link to nothing is refused' 125 \
+	"*key 'state': '$state' is a link that leads nowhere, and the agent's state could not be kept*fix: make the directory that it leads to, or: rm $state" \
+	"$HB_BIN" claude true
+is 'the link is as it was' "$(readlink "$state")" nowhere
+rm "$state" && echo mine >"$state"
+says 'a state directory that is a file is refused' 125 \
+	"*'$state' is no directory, and the agent's state could not be kept*fix: move '$state' away" \
+	"$HB_BIN" claude true
+chmod 755 "$state"
+says 'also one that can be executed' 125 "*'$state' is no directory*" "$HB_BIN" claude true
+is 'the file is as it was' "$(cat "$state")" mine
+check 'a run that keeps nothing goes on' "$HB_BIN" run --ephemeral -q -- claude true
+rm "$state" && ln -s "$work/p" "$state"
+says 'a link into the project is refused' 125 \
+	"*'$state' leads to '$work/p', where the agent's state could not be kept*--ephemeral*" "$HB_BIN" claude true
+rm "$state" && ln -s .claude.away "$state"
+agent 'echo yes >~/.claude/trust'
+is 'a link to a directory is a state directory' "$(agent 'cat ~/.claude/trust')" yes
+is 'and the link stays' "$(readlink "$state")" .claude.away
+"$HB_BIN" state --forget -y >/dev/null
+rm "$state" && mv "$state.away" "$state"
+ln -s nowhere "$home/.local/state-dir"
+says 'a link on the way to one is refused' 125 "*'$home/.local/state-dir' is a link that leads nowhere*" \
+	"$HB_BIN" run --state "$home/.local/state-dir/x" -- true
+rm "$home/.local/state-dir"
 
 # The first one.
 agent "$(writes "$(login first $far)"); echo '{\"oauthAccount\":{\"a\":1},\"theme\":2}' >~/.claude.json"
@@ -182,7 +213,15 @@ agent 'printf "{\"claudeAiOauth\":" >~/.claude/.credentials.json'
 is 'an agent that was killed while it wrote its login leaves the old one' \
 	"$(flat "$file")" "$(login old $due)"
 like 'a login that is cut short is said' "$(cat "$work/.stderr")" \
-	"*'$file' is not whole: the host's stays*"
+	"*'$file' is not whole: the host's stays, and the next run has the last whole one*"
+is "the next run has the host's login" "$(agent 'cat ~/.claude/.credentials.json')" "$(login old $due)"
+agent "$(writes "$(login other $far)")"
+is 'a login that waits is carried' "$(agent 'cat ~/.claude/.credentials.json')" "$(login other $far)"
+for cut in '' '{' '{"claudeAiOauth":{"acc'; do
+	agent "printf %s '$cut' >~/.claude/.credentials.json"
+	is "a login that is cut to '$cut' leaves the one that was carried" \
+		"$(agent 'cat ~/.claude/.credentials.json')" "$(login other $far)"
+done
 "$HB_BIN" state --forget -y >/dev/null
 
 # The host's is changed meanwhile.

@@ -117,7 +117,7 @@ static int may_give(struct fill *f, const struct carried *c, int shelf,
 	char digest[CARRIED_HOST_SIZE] = "";
 	int r = 0;
 
-	if (f->runs_only && (c->class != STATE_RUNS || f->home >= 0))
+	if (f->runs_only && f->home >= 0)
 		return 0;
 	if (c->class == STATE_RUNS &&
 	    !carry_policy_fits(f->note->policy, c->policy)) {
@@ -256,6 +256,9 @@ static int fill_one(void *ctx, int shelf, const struct carried *c,
 		    0 ||
 	    strcmp(plain, c->path) != 0)
 		return 0;
+	/* Not even the directories of other files. */
+	if (f->runs_only && c->class != STATE_RUNS)
+		return 0;
 	r = f->home < 0 ? fill_state(f, c, shelf) : fill_home(f, c, shelf);
 	if (r < 0)
 		say_failed(f, c, r);
@@ -289,10 +292,13 @@ static int fill_all(struct fill *f, struct hb_error *err)
 			  n_damaged == 1 ? "it" : "them", f->note->agent);
 	if (f->n_wider > 0)
 		store_say(s->store,
-			  "%zu files of agent state were written by a run that "
-			  "was allowed less: this run has the host's versions; "
-			  "to have the carried ones: holdback state %s --take",
-			  f->n_wider, f->note->agent);
+			  "%zu file%s of agent state %s written by a run that "
+			  "was allowed less: this run has the host's version%s; "
+			  "to have the carried one%s: holdback state %s --take",
+			  f->n_wider, f->n_wider == 1 ? "" : "s",
+			  f->n_wider == 1 ? "was" : "were",
+			  f->n_wider == 1 ? "" : "s",
+			  f->n_wider == 1 ? "" : "s", f->note->agent);
 	if (f->n_failed > 1)
 		store_say(s->store, "so %s %zu more of its files",
 			  f->n_failed == 2 ? "is" : "are", f->n_failed - 1);

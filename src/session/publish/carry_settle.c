@@ -14,6 +14,7 @@
 #include "session/publish/carry_hide.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/carry_place.h"
+#include "session/publish/login_file.h"
 #include "session/publish/publish.h"
 #include "session/session.h"
 #include "store/layout.h"
@@ -217,6 +218,34 @@ static bool has_hosts_login(const struct carried *c, const struct buf *text)
 	return strcmp(digest, c->login) == 0;
 }
 
+/* Whether it is a login that its agent did not write to the end. */
+static bool is_cut_login(const struct settle *w, const struct carried *c,
+			 const struct buf *text)
+{
+	auto_buf struct buf old = BUF_INIT(CARRIED_FILE_MAX + 1);
+	char file[CARRIED_NAME_SIZE];
+	struct carried before;
+
+	if (c->type != CARRIED_FILE ||
+	    (c->class != STATE_LOGIN && !c->keys[0]))
+		return false;
+	carried_name(c->path, file);
+	if (carried_read(w->shelf, file, &before, &old, NULL) < 0)
+		buf_cut(&old, 0);
+	return login_file_is_cut(c->path, buf_str(&old), old.len,
+				 buf_str(text), text->len);
+}
+
+static void say_cut(const struct settle *w, const char *path)
+{
+	char shown[QUOTE_SHOWN];
+
+	store_say(w->s->store,
+		  "session '%s': '%s' is not whole: the host's stays, and the "
+		  "next run has the last whole one",
+		  w->s->record.name, quote_shown(path, shown, sizeof(shown)));
+}
+
 /*
  * Carries what lies at `name`.  1: it is carried; 2: and is mere data; 0:
  * there is no need; -EFBIG,
@@ -246,6 +275,10 @@ static int carry(const struct settle *w, int dir, const char *name,
 	/* A link in the place of a login would lead elsewhere. */
 	if (c.class == STATE_LOGIN && c.type == CARRIED_LINK)
 		return 0;
+	if (is_cut_login(w, &c, &text)) {
+		say_cut(w, path);
+		return 0;
+	}
 	if (c.class == STATE_DATA)
 		c.host[0] = '\0';
 	/* Of data the host has none that counts. */

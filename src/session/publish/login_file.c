@@ -2,6 +2,7 @@
 #include "session/publish/login_file.h"
 
 #include "base/auto.h"
+#include "base/json_keys.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
@@ -34,6 +35,24 @@ bool login_file_is_own(int dir)
 	struct stat st;
 
 	return sys_fstat(dir, &st) >= 0 && st.st_uid == sys_effective_uid();
+}
+
+static bool is_json(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".json") == 0;
+}
+
+bool login_file_is_cut(const char *path, const char *old, size_t n_old,
+		       const char *text, size_t n)
+{
+	size_t blank = strspn(text, " \t\r\n");
+
+	if (!is_json(path) || json_check_object(text, n) >= 0)
+		return false;
+	return blank >= n || text[blank] == '{' ||
+	       (old && json_check_object(old, n_old) >= 0);
 }
 
 int login_file_look(int dir, const char *name, struct stat *ret)

@@ -25,6 +25,14 @@ int login_file_look(int dir, const char *name, struct stat *ret);
 /* All of a regular file; the caller frees.  -EINVAL, -EFBIG. */
 int login_file_read(int dir, const char *name, char **ret, size_t *ret_n);
 
+/*
+ * Whether the text of a login was cut short, as far as one can tell: of a file
+ * whose name says JSON.  gemini encrypts such a file.  `old` is a version that
+ * was whole, or NULL.
+ */
+bool login_file_is_cut(const char *path, const char *old, size_t n_old,
+		       const char *text, size_t n);
+
 /* A new file, in the place of any that is there; with `sync`, on disk. */
 int login_file_write(int dir, const char *name, const char *text, size_t n,
 		     mode_t mode, bool sync);

@@ -22,13 +22,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_json(const char *path)
-{
-	size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".json") == 0;
-}
-
 int login_look(struct publish_item *item)
 {
 	auto_fd int dir = login_file_parent(item->path);
@@ -45,21 +38,6 @@ int login_look(struct publish_item *item)
 	return r < 0 ? r : 0;
 }
 
-/*
- * Whether an object was cut short, as far as one can tell.  gemini encrypts a
- * file whose name says JSON.
- */
-static bool is_cut(const char *path, const char *old, size_t n_old,
-		   const char *ours, size_t n)
-{
-	size_t blank = strspn(ours, " \t\r\n");
-
-	if (!is_json(path) || json_check_object(ours, n) >= 0)
-		return false;
-	return blank >= n || ours[blank] == '{' ||
-	       (old && json_check_object(old, n_old) >= 0);
-}
-
 /* All of ours, or the host's with keys of ours. */
 static int merge(const struct publish_item *item, const char *old, size_t n_old,
 		 const char *ours, size_t n, struct buf *out)
@@ -67,7 +45,7 @@ static int merge(const struct publish_item *item, const char *old, size_t n_old,
 	int r;
 
 	if (!item->keys[0])
-		return is_cut(item->path, old, n_old, ours, n)
+		return login_file_is_cut(item->path, old, n_old, ours, n)
 			       ? -EBADMSG
 			       : buf_add(out, ours, n);
 	r = json_take_keys(old ? old : "{}", old ? n_old : 2, ours, n,

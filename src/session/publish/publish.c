@@ -269,7 +269,11 @@ static int read_login(struct hb_session *s, struct logins *l,
 				&login->text, &login->change);
 	}
 	if (r == -EBADMSG) {
-		say(s, item, "is not whole");
+		/* A login that was cut short is said where it is not carried.
+		 */
+		if (!login_file_is_cut(item->path, NULL, 0, login->ours,
+				       login->n))
+			say(s, item, "is not whole");
 		r = 0;
 	}
 	if (r < 0)
