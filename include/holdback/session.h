@@ -765,4 +765,11 @@ int hb_store_gc(struct hb_store *store, const struct hb_gc_options *options,
 int hb_store_clean_stale(struct hb_store *store, bool dry_run, hb_list_fn fn,
 			 void *ctx, uint64_t *ret_n, struct hb_error *err);
 
+/*
+ * Removes the sessions that `run` made, whose command was ended from outside,
+ * and that hold nothing: no change, no mark, nothing to undo.  Says so of each.
+ * A session that cannot be looked at stays.
+ */
+void hb_store_sweep(struct hb_store *store);
+
 #endif

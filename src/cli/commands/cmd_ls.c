@@ -179,6 +179,7 @@ int cmd_ls(const struct cmd_call *call, struct hb_error *err)
 	if (r < 0)
 		return r;
 	row.store = store;
+	hb_store_sweep(store);
 	doc_begin(&doc, call->values->json, "ls");
 	if (doc.is_json) {
 		json_key(&doc.json, "sessions");

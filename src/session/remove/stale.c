@@ -65,6 +65,38 @@ static bool is_orphan(const struct hb_store *store, const char *name)
 	return true;
 }
 
+/* A session that a user has made has a name that the user knows. */
+static bool is_passing(const struct hb_store *store, const char *name)
+{
+	auto_record struct session_record record = { 0 };
+	auto_fd int dir = store_open_session(store, name, NULL);
+
+	return dir >= 0 && record_read(dir, &record, NULL) >= 0 &&
+	       record.is_passing;
+}
+
+void hb_store_sweep(struct hb_store *store)
+{
+	char **names = NULL;
+	size_t n = 0;
+
+	if (store_names(store, &names, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		bool is_empty = false;
+
+		if (gc_has_crashed(store, names[i], &is_empty) && is_empty &&
+		    is_passing(store, names[i]) &&
+		    gc_remove_session(store, names[i], true, NULL) >= 0)
+			store_say(store,
+				  "session '%s': its command was ended from "
+				  "outside, and changed nothing: the session "
+				  "is removed",
+				  names[i]);
+	}
+	store_free_names(names, n);
+}
+
 static int remove_stale(struct stale *stale, const char *name, hb_list_fn fn,
 			void *ctx, struct hb_error *err)
 {
