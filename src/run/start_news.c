@@ -357,6 +357,7 @@ static void tell_rc(const struct run *run)
 	}
 }
 
+/* Said to scripts as well: without its key an agent fails in any of them. */
 static void tell_dropped(const struct run *run)
 {
 	const char *names[DROPPED_NAMED];
@@ -379,7 +380,7 @@ static void tell_dropped(const struct run *run)
 	(void)snprintf(text + used, sizeof(text) - used,
 		       " %s not passed on; --env NAME passes %s",
 		       n == 1 ? "is" : "are", n == 1 ? "it" : "one of them");
-	tell(run, HB_REPORT_NOTED, text);
+	tell(run, HB_REPORT_SAID, text);
 }
 
 /* What of the home directory a profile shows. */

@@ -131,6 +131,9 @@ like 'one line tells of a variable that is dropped, and of the fix' \
 like 'of several at most three are named' \
 	"$(AWS_PROFILE=x AWS_A=x AWS_B=x AWS_C=x told claude)" \
 	'holdback: AWS_*, AWS_*, AWS_* and 1 more are not passed on; --env NAME passes one of them'
+like 'a script is told of a variable that is dropped' \
+	"$(AWS_PROFILE=x run claude 2>&1)" 'holdback: AWS_PROFILE is not passed on; --env NAME passes it'
+is 'with --quiet nothing is told of it' "$(AWS_PROFILE=x run -q claude 2>&1)" ''
 is 'nothing is told of a variable that passes' "$(ANTHROPIC_API_KEY=x told claude)" ''
 is 'nothing is told of one that the user passes' "$(AWS_PROFILE=x told claude --env AWS_PROFILE)" ''
 is 'nothing is told of the keys of another service' "$(OPENAI_API_KEY=x told claude)" ''

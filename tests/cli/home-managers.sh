@@ -121,6 +121,34 @@ echo 1.0 >"$HOME/.tool-versions"
 PATH=$HOME/.asdf/shims:$system
 same 'a tool of asdf is the one outside' 'tool'
 
+# Managers that keep more than tools: its parts are there, and no other.
+# parts NAME PROGRAM-DIRECTORY FILE...: the files are not there.
+parts() {
+	parts_name=$1
+	program "$HOME/$2/$parts_name-tool" "echo tool of $parts_name"
+	PATH=$HOME/$2:$system
+	shift 2
+	same "a tool of $parts_name is the one outside" "$parts_name-tool"
+	for file; do
+		mkdir -p "$(dirname "$HOME/$file")" && echo SECRET >"$HOME/$file"
+		check_fails "$file is not there" run -q cat "$HOME/$file"
+	done
+}
+parts sdkman .sdkman/candidates/java/current/bin .sdkman/archives/x.zip .sdkman/tmp/x .sdkman/ext/x
+parts volta .volta/bin .volta/hooks.json .volta/cache/x .volta/log/x
+parts bun .bun/bin .bun/install/cache/x .bun/notes
+parts deno .deno/bin .deno/notes .deno/gen/x
+parts rye .rye/shims .rye/credentials .rye/config.toml
+parts pixi .pixi/bin .pixi/credentials.json .pixi/config.toml
+parts proto .proto/bin .proto/.prototools .proto/temp/x
+program "$HOME/.bun/install/global/node_modules/x/cli" 'echo package of bun'
+ln -s ../install/global/node_modules/x/cli "$HOME/.bun/bin/x"
+program "$HOME/.volta/tools/image/node/20/bin/node" 'echo node of volta'
+program "$HOME/.volta/bin/volta-node" 'exec "$HOME/.volta/tools/image/node/20/bin/node"'
+PATH=$HOME/.bun/bin:$HOME/.volta/bin:$system
+same 'a global package of bun is there' x
+same 'a shim of volta finds its image' volta-node
+
 # fnm: a link in the runtime directory leads to a version.
 mkdir -p "$work/run/shell" "$HOME/.local/share/fnm/node-versions/v20/installation/bin"
 program "$HOME/.local/share/fnm/node-versions/v20/installation/bin/fnm-node" 'echo node of fnm'

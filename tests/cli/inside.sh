@@ -82,6 +82,8 @@ is 'the prompt of fish has the status of the last command' "$("$HB_BIN" run -q -
 is 'nothing of the own files is there' "$("$HB_BIN" run -q --ephemeral -- sh -c 'grep -r secret ~ || echo none')" none
 is 'an own file is shown on request' \
 	"$("$HB_BIN" run -q --ephemeral --ro "$HOME/.bashrc" -- bash -ic 'echo "$TOKEN"' 2>/dev/null)" secret
+is 'an own file is shown by the option that shows' \
+	"$("$HB_BIN" run -q --ephemeral --show "$HOME/.bashrc" -- bash -ic 'echo "$TOKEN"' 2>/dev/null)" secret
 is 'an own directory is not written to' \
 	"$("$HB_BIN" run -q --ephemeral --rw "$HOME/.config" -- sh -c 'cat ~/.config/fish/config.fish' 2>/dev/null
 	cat "$HOME/.config/fish/config.fish")" "TOKEN=secret${nl}TOKEN=secret"
