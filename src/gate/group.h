@@ -33,11 +33,11 @@ bool group_holds(const struct group *group, const char *path);
 
 /*
  * Begins with the first directory above the path that the rule's patterns are
- * about, or that has one of its marks; if there is one.  The group before has
- * ended.  -ENOMEM.
+ * about, or that has one of its marks.  There need not be one.  The group
+ * before has ended.  -ENOMEM.
  *
- * A mark counts in a directory that is new, or where the base has it: nothing
- * that a session writes puts the findings of an old directory together.
+ * A mark counts in a directory that is new, or where the base has it.  So
+ * nothing that a session writes puts the findings of an old directory together.
  */
 int group_begin(struct group *group, const struct gate_rule *rule,
 		const struct resource *resource, const char *path,

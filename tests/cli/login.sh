@@ -84,7 +84,7 @@ says 'a link into the project is refused' 125 \
 rm "$state" && ln -s .claude.away "$state"
 agent 'echo yes >~/.claude/trust'
 is 'a link to a directory is a state directory' "$(agent 'cat ~/.claude/trust')" yes
-is 'and the link stays' "$(readlink "$state")" .claude.away
+is 'the link to a state directory stays' "$(readlink "$state")" .claude.away
 "$HB_BIN" state --forget -y >/dev/null
 rm "$state" && mv "$state.away" "$state"
 ln -s nowhere "$home/.local/state-dir"

@@ -8,7 +8,8 @@
 
 HOME=$work/home
 export HOME
-mkdir -p home p && cd p || bail 'no directory'
+mkdir -p home p
+cd p || bail 'no directory'
 
 # killed SCRIPT: a run of the script is killed once it waits.
 killed() {

@@ -36,7 +36,7 @@ in_box 'mkdir -p env39/bin env39/lib/a sub/myenv/bin plain
 	mkdir plain/pyvenv.cfg; ln -s ../env39/pyvenv.cfg old/tools/pyvenv.cfg'
 is 'a virtual environment of any name is one warning' \
 	"$(hb gate @s 2>&1 | grep -c ': env39')/$(hb gate @s 2>&1 | grep -c ': sub/myenv')" 1/1
-like 'and says that it is one of packages' "$(hb gate @s 2>&1)" \
+like 'its line says that it is one of packages' "$(hb gate @s 2>&1)" \
 	'*warn: env39: packages, which git does not ignore: 10 findings, the first: bin/x1: *'
 is 'one that the real directory has is one as well' "$(hb gate @s 2>&1 | grep -c 'warn: kept: .* 5 findings')" 1
 is 'a mark that is put into an old directory puts nothing together' \

@@ -291,14 +291,15 @@ static int fill_all(struct fill *f, struct hb_error *err)
 			  n_damaged == 1 ? "is" : "are",
 			  n_damaged == 1 ? "it" : "them", f->note->agent);
 	if (f->n_wider > 0)
-		store_say(s->store,
-			  "%zu file%s of agent state %s written by a run that "
-			  "was allowed less: this run has the host's version%s; "
-			  "to have the carried one%s: holdback state %s --take",
-			  f->n_wider, f->n_wider == 1 ? "" : "s",
-			  f->n_wider == 1 ? "was" : "were",
-			  f->n_wider == 1 ? "" : "s",
-			  f->n_wider == 1 ? "" : "s", f->note->agent);
+		store_say(
+			s->store,
+			"%zu file%s of agent state %s written by a run that "
+			"was allowed less: this run has the host's version%s; "
+			"to have the carried one%s: holdback state %s --take",
+			f->n_wider, f->n_wider == 1 ? "" : "s",
+			f->n_wider == 1 ? "was" : "were",
+			f->n_wider == 1 ? "" : "s", f->n_wider == 1 ? "" : "s",
+			f->note->agent);
 	if (f->n_failed > 1)
 		store_say(s->store, "so %s %zu more of its files",
 			  f->n_failed == 2 ? "is" : "are", f->n_failed - 1);

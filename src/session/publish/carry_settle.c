@@ -226,14 +226,13 @@ static bool is_cut_login(const struct settle *w, const struct carried *c,
 	char file[CARRIED_NAME_SIZE];
 	struct carried before;
 
-	if (c->type != CARRIED_FILE ||
-	    (c->class != STATE_LOGIN && !c->keys[0]))
+	if (c->type != CARRIED_FILE || (c->class != STATE_LOGIN && !c->keys[0]))
 		return false;
 	carried_name(c->path, file);
 	if (carried_read(w->shelf, file, &before, &old, NULL) < 0)
 		buf_cut(&old, 0);
-	return login_file_is_cut(c->path, buf_str(&old), old.len,
-				 buf_str(text), text->len);
+	return login_file_is_cut(c->path, buf_str(&old), old.len, buf_str(text),
+				 text->len);
 }
 
 static void say_cut(const struct settle *w, const char *path)
