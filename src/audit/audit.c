@@ -236,6 +236,12 @@ void audit_forget(struct audit *audit)
 	audit->n_kept = 0;
 }
 
+void audit_take_over(struct audit *audit)
+{
+	audit_forget(audit);
+	audit->pid = sys_getpid();
+}
+
 void audit_stop(struct audit *audit)
 {
 	audit->is_stopped = true;

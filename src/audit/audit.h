@@ -53,6 +53,12 @@ void audit_about_here(struct audit *audit);
 /* Forgets what is not written: another program goes on, and tells it anew. */
 void audit_forget(struct audit *audit);
 
+/*
+ * In a copy of the process that made it: this one writes from now on as well.
+ * Records from before are the other's.
+ */
+void audit_take_over(struct audit *audit);
+
 /* The user wants no record of the rest; records so far stay. */
 void audit_stop(struct audit *audit);
 

@@ -5,6 +5,7 @@
 #include "base/report.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct hb_listener;
@@ -41,13 +42,23 @@ struct box_result {
 	uint64_t full_pids; /* the limit by which it got no process; or 0 */
 	enum box_clipboard clipboard;
 	bool was_lent; /* what is behind PLAN_FD_LENT may have changed */
+	/*
+	 * The command has ended, and so many others go on in the box, which is
+	 * another process's now (box/keeper.h).  0: the box is gone.
+	 */
+	size_t n_staying;
+	/* We are that process, and the box has ended. */
+	bool is_keeper;
 };
 
 /*
  * Builds the box, runs plan->argv in it with the environment `envp` and waits
  * for its end.  `listener` may be NULL.
  *
- * Returns 0 when the command ran, with any status.  On failure nothing of the
+ * Returns 0 when the command ran, with any status.  If commands that joined go
+ * on it returns in two processes (struct box_result).  One is the caller's. The
+ * other is a copy of it without terminal and standard streams, and must not
+ * return to the caller's caller.  On failure nothing of the
  * box is left: no process, no mount; `err` names the stage.  The caller's
  * signal mask, terminal modes and foreground group are as before in any case.
  */

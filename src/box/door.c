@@ -38,6 +38,7 @@ static void set_greeting(struct door *d, const struct box *box, unsigned ns,
 {
 	d->greeting = (struct door_greeting){ .magic = DOOR_MAGIC,
 					      .ns = ns,
+					      .welcomes = true,
 					      .tail_size = tail_size };
 	if (box->cgroup.dir < 0)
 		return;
@@ -142,6 +143,14 @@ static void tell(const struct door *d, const struct door_guest *g)
 		(void)sys_offer_record(g->fd, &d->news, sizeof(d->news));
 }
 
+static void say(const struct door_guest *g, enum door_tidings tidings)
+{
+	const struct door_news news = { .magic = DOOR_MAGIC,
+					.tidings = tidings };
+
+	(void)sys_offer_record(g->fd, &news, sizeof(news));
+}
+
 int door_send_listener(int fd, int listener)
 {
 	const struct door_request request = { .magic = DOOR_MAGIC,
@@ -181,8 +190,12 @@ int door_hear(struct door *d, size_t guest, struct door_request *ret_request,
 		return 0;
 	}
 	if (ret_request->word == DOOR_JOINED) {
-		bool is_news = !g->hears && d->news.tidings == DOOR_FULL;
+		bool is_new = !g->hears;
+		bool is_news = is_new && d->news.tidings == DOOR_FULL;
 
+		/* A box that ends has hung up on it. */
+		if (is_new && d->is_open)
+			say(g, DOOR_WELCOME);
 		g->hears = true;
 		g->command = ret_request->pid;
 		g->is_joined = g->command > 0;
@@ -223,11 +236,7 @@ void door_tell(struct door *d, enum door_tidings tidings, uint64_t left)
 
 void door_own_up(const struct door *d, size_t guest, bool is_ours)
 {
-	const struct door_news news = { .magic = DOOR_MAGIC,
-					.tidings = is_ours ? DOOR_OURS
-							   : DOOR_YOURS };
-
-	(void)sys_offer_record(d->guests[guest].fd, &news, sizeof(news));
+	say(&d->guests[guest], is_ours ? DOOR_OURS : DOOR_YOURS);
 }
 
 static bool has_borrower(const struct door *d)
@@ -319,6 +328,34 @@ size_t door_count(const struct door *d)
 	return n;
 }
 
+size_t door_count_joined(const struct door *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_guests; i++)
+		n += d->guests[i].hears && !is_aside(&d->guests[i]);
+	return n;
+}
+
+void door_keep(struct door *d)
+{
+	d->is_kept = true;
+	d->greeting.supervisor = sys_getpid();
+	(void)sys_listen_again(d->listener);
+}
+
+void door_see_off(struct door *d, size_t guest)
+{
+	struct door_guest *g = &d->guests[guest];
+
+	g->hears = g->is_joined = false;
+	g->command = 0;
+	if (d->is_kept && d->is_open && door_count_joined(d) == 0)
+		g->waits = true;
+	else
+		say(g, DOOR_STAYS);
+}
+
 void door_clear(struct door *d)
 {
 	for (size_t i = d->n_guests; i-- > 0;) {
@@ -349,4 +386,7 @@ void door_done(struct door *d)
 		drop(d, d->n_guests - 1);
 	free(d->guests);
 	free(d->orphans);
+	d->guests = NULL;
+	d->orphans = NULL;
+	d->n_orphans = 0;
 }

@@ -38,6 +38,7 @@ struct door_greeting {
 	struct sys_place root;	 /* what "/" is in the box */
 	pid_t supervisor, init;	 /* as the supervisor sees them */
 	uint32_t is_heard;	 /* there is room for its listener */
+	uint32_t welcomes;	 /* the first DOOR_JOINED is answered */
 };
 
 /* The descriptors that come with it; namespaces as in box_namespaces. */
@@ -46,9 +47,13 @@ struct door_greeting {
 
 /* What may follow, from who connected. */
 enum door_word {
-	DOOR_JOINED = 1, /* `pid` is the command's; 0: there will be one */
-	DOOR_STATUS,	 /* is answered by a struct door_status */
-	DOOR_STOP,	 /* the box is to end; the hang-up says that it did */
+	/*
+	 * `pid` is the command's; 0: there will be one, if this is answered by
+	 * DOOR_WELCOME.  From the answer on the box goes on for it.
+	 */
+	DOOR_JOINED = 1,
+	DOOR_STATUS, /* is answered by a struct door_status */
+	DOOR_STOP,   /* the box is to end; the hang-up says that it did */
 	/*
 	 * A box that stopped for want of room goes on; answered as DOOR_STATUS
 	 */
@@ -65,6 +70,11 @@ enum door_word {
 	 * Until the hang-up the supervisor leaves the session alone.
 	 */
 	DOOR_LEND,
+	/*
+	 * The command that joined has ended.  Answered by DOOR_STAYS or, if
+	 * it was the last of all, by the hang-up at the end of the box.
+	 */
+	DOOR_LEFT,
 };
 
 struct door_request {
@@ -80,6 +90,8 @@ enum door_tidings {
 	DOOR_ON,       /* it goes on all the same */
 	DOOR_OURS,     /* init may have stopped the command */
 	DOOR_YOURS,    /* it did not, or has woken it since */
+	DOOR_WELCOME,  /* the command may start */
+	DOOR_STAYS,    /* others go on in the box */
 };
 
 struct door_news {
@@ -128,6 +140,7 @@ struct door_guest {
 /* The supervisor's side.  Zero is a box that no command can join. */
 struct door {
 	bool is_open; /* there is a box to be joined */
+	bool is_kept; /* it ends with the last who joined */
 	int listener; /* borrowed */
 	int lent;     /* borrowed; what DOOR_LEND asks for, or -1 */
 	bool was_lent;
@@ -194,6 +207,21 @@ void door_shut(struct door *d);
 
 /* How many still have something in the box, or may have. */
 size_t door_count(const struct door *d);
+
+/* How many of them have said that they join. */
+size_t door_count_joined(const struct door *d);
+
+/*
+ * We are the box's supervisor from now on (box/keeper.h), and the box ends with
+ * the last who joined.
+ */
+void door_keep(struct door *d);
+
+/*
+ * Answers a DOOR_LEFT.  Who is the last is told nothing: it waits for the end
+ * of the box.
+ */
+void door_see_off(struct door *d, size_t guest);
 
 /*
  * Whether there are commands whose guests died before them, and all have ended.

@@ -24,7 +24,9 @@
  *
  *	(a) When the supervisor dies, init dies: by signal, and by the socket's
  *	    hang-up, because the signal alone can be lost.  With pid 1 the
- *	    kernel kills everything in the pid namespace.
+ *	    kernel kills everything in the pid namespace.  A box that goes on
+ *	    without its first command has another supervisor, and the hang-up
+ *	    alone (box/keeper.h).
  *	(b) Nobody in the box can look into it: it is not dumpable.
  *	(c) It holds no capability, no descriptor but its own two and that of
  *	    the command's terminal, and no root but the box's.
@@ -34,8 +36,6 @@
  */
 
 #define COMMAND_STACK 65536
-/* So long the supervisor has to see those who joined out. */
-#define WORD_MS 10000
 /* The socket, the sync descriptor, the signals and the terminal. */
 #define KEEP_OTHERS  4
 #define POLL_FOREVER (-1)
@@ -132,6 +132,7 @@ struct watch {
 	bool is_looked_at; /* the supervisor wants our network namespace */
 	bool is_alone;	   /* no process was left when the command had ended */
 	bool is_told;	   /* the supervisor has nothing more to say: end it */
+	bool is_staying;   /* it says that others go on in the box */
 	int n_leftover;
 	int64_t look_ms; /* until the next look_for_room(); 0: there is none */
 	struct lead lead;
@@ -218,6 +219,8 @@ static void take_word(struct watch *w)
 		lead_word(&w->lead, word);
 	if (r > 0 && word == LEAD_ROOM)
 		message_send(w->box->report, MESSAGE_AWAKE, 0);
+	if (r > 0 && word == LEAD_STAY && w->has_ended)
+		w->is_staying = true;
 	if (r == 0)
 		w->is_told = true;
 }
@@ -245,23 +248,37 @@ static int await_change(struct watch *w, int timeout_ms)
 	return 0;
 }
 
+/* From here on the box has no command of its own that could end. */
+static void stay(struct watch *w)
+{
+	w->is_staying = w->has_ended = w->is_looked_at = w->is_alone = false;
+	w->command = w->lead.command = 0;
+	fd_closep(&w->lead.tty);
+	/* The next supervisor is not our parent: its hang-up is left. */
+	(void)sys_set_parent_death_signal(0);
+	message_send(w->box->report, MESSAGE_STAYS, 0);
+}
+
 /*
  * The supervisor sees those who joined out, who are not ours to end: they get
  * their own signal.  In an empty box it looks at the network
  * (box/reach.h), and closes its descriptors of the namespaces.  So the mounts
- * go with us, while it looks at the layers.
+ * go with us, while it looks at the layers.  Or it says that the box goes on
+ * for those who joined: then this returns true.  A supervisor that is stopped
+ * says nothing for as long as it is, and those who joined go on meanwhile.
  */
-static void await_word(struct watch *w)
+static bool await_word(struct watch *w)
 {
-	int64_t end = sys_now_ms() + WORD_MS, now;
-
-	if (!has_door(w->box->plan) && !w->is_looked_at)
-		return;
-	while (!w->is_told &&
+	if (is_set(w->box, PLAN_BARE) ||
+	    (!has_door(w->box->plan) && !w->is_looked_at))
+		return false;
+	while (!w->is_told && !w->is_staying &&
 	       (w->is_looked_at || w->is_alone || sys_kill(-1, 0) != -ESRCH) &&
-	       (now = sys_now_ms()) < end &&
-	       await_change(w, (int)(end - now)) >= 0)
+	       await_change(w, POLL_FOREVER) >= 0)
 		(void)take_changes(w);
+	if (w->is_staying)
+		stay(w);
+	return !w->has_ended;
 }
 
 /*
@@ -309,7 +326,6 @@ static void end_leftovers(struct watch *w)
 		end_children(w);
 		return;
 	}
-	await_word(w);
 	end = sys_now_ms() + BOX_GRACE_MS;
 	if (sys_kill(-1, SIGTERM) < 0)
 		return;
@@ -326,7 +342,7 @@ static void end_leftovers(struct watch *w)
 		message_send(w->box->report, MESSAGE_LEFTOVER, w->n_leftover);
 }
 
-_Noreturn static void reap_and_tell(struct watch *w)
+static void reap_until_end(struct watch *w)
 {
 	int r;
 
@@ -346,6 +362,13 @@ _Noreturn static void reap_and_tell(struct watch *w)
 		if (w->command == 0 && w->is_told)
 			w->has_ended = true;
 	}
+}
+
+_Noreturn static void reap_and_tell(struct watch *w)
+{
+	do
+		reap_until_end(w);
+	while (await_word(w));
 	end_leftovers(w);
 	sys_exit(0);
 }

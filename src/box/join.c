@@ -134,6 +134,31 @@ static pid_t find_init(const struct join *j, const struct door_greeting *told)
 		       : 0;
 }
 
+static void tell_door(const struct join *j, enum door_word word)
+{
+	const struct door_request request = { .magic = DOOR_MAGIC,
+					      .word = word,
+					      .pid = j->pid };
+
+	(void)sys_send_record(j->door, &request, sizeof(request));
+}
+
+/* From the answer on the box goes on for us; without one there is no box. */
+static int announce(struct join *j, struct hb_error *err)
+{
+	struct door_news news = { 0 };
+	int r;
+
+	tell_door(j, DOOR_JOINED);
+	r = knock_await(j->door, KNOCK_LOOKS, err);
+	if (r < 0)
+		return r;
+	r = sys_recv_record(j->door, &news, sizeof(news), NULL);
+	if (r <= 0 || news.magic != DOOR_MAGIC)
+		return -EAGAIN;
+	return 0;
+}
+
 static int prepare(struct join *j, char *const *argv, char *const *envp,
 		   struct hb_error *err)
 {
@@ -168,7 +193,7 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 		r = box_identify(&j->box, err);
 	if (r >= 0)
 		r = box_lists_make(&j->box, j->inside, err);
-	return r;
+	return r < 0 ? r : announce(j, err);
 }
 
 /*
@@ -363,15 +388,6 @@ static void hear_door(struct join *j)
 					  &(struct hb_report){
 						  .kind = HB_REPORT_RESUMED });
 	}
-}
-
-static void tell_door(const struct join *j, enum door_word word)
-{
-	const struct door_request request = { .magic = DOOR_MAGIC,
-					      .word = word,
-					      .pid = j->pid };
-
-	(void)sys_send_record(j->door, &request, sizeof(request));
 }
 
 /*
@@ -668,7 +684,6 @@ static int run_command(struct join *j, struct hb_error *err)
 {
 	int r;
 
-	tell_door(j, DOOR_JOINED);
 	if (j->init > 0)
 		j->n_missed = reach_failures(j->init);
 	r = j->terminal.pty ? start_led(j, err) : start(j, err);
@@ -682,6 +697,26 @@ static int run_command(struct join *j, struct hb_error *err)
 	if (j->leader > 0)
 		sys_kill_and_reap(j->leader);
 	return r;
+}
+
+/*
+ * Who was the last waits for the end of the box, so that its caller finds the
+ * session as the command left it.  A supervisor that is stopped is not waited
+ * for.
+ */
+static void take_leave(struct join *j)
+{
+	struct door_news news;
+
+	tell_door(j, DOOR_LEFT);
+	while (knock_await(j->door, 0, NULL) >= 0) {
+		if (sys_recv_record(j->door, &news, sizeof(news), NULL) <= 0) {
+			j->result.was_last = true;
+			return;
+		}
+		if (news.magic != DOOR_MAGIC || news.tidings == DOOR_STAYS)
+			return;
+	}
 }
 
 static int run(struct join *j, struct hb_error *err)
@@ -709,6 +744,8 @@ static int run(struct join *j, struct hb_error *err)
 	fd_closep(&j->signals);
 	fd_closep(&j->watch);
 	(void)sys_restore_signals(&j->box.mask);
+	if (r >= 0 && !j->is_hung_up)
+		take_leave(j);
 	return r;
 }
 

@@ -14,6 +14,7 @@ struct join_result {
 	int status; /* exit status; 128 + n for signal n */
 	struct hb_death death;
 	bool has_box_ended; /* before it, and took it with it */
+	bool was_last;	    /* the box has ended since, for want of others */
 	enum box_clipboard clipboard;
 	bool has_missed_network; /* it failed, and looked for it in vain */
 };

@@ -21,6 +21,7 @@ enum lead_word {
 	LEAD_FULL,	/* the disk is full: all of the box is stopped */
 	LEAD_ROOM,	/* and goes on */
 	LEAD_STOPPED,	/* a SIGSTOP was the command's own, and not for room */
+	LEAD_STAY,	/* the command has ended, and the box goes on */
 };
 
 #define LEAD_HALTED_MAX 1024

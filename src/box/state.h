@@ -123,6 +123,7 @@ enum message_kind {
 	MESSAGE_LEFTOVER, /* value: how many processes were ended */
 	MESSAGE_CROWDED,  /* there are as many processes as may be */
 	MESSAGE_AWAKE,	  /* LEAD_ROOM was done */
+	MESSAGE_STAYS,	  /* LEAD_STAY was: init no longer dies with us */
 	/*
 	 * With the descriptors of the view's root and of the namespaces, of
 	 * which value (enum plan_ns) says those after the mounts'.

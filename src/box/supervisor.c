@@ -7,6 +7,7 @@
 #include "box/door.h"
 #include "box/info.h"
 #include "box/job_signals.h"
+#include "box/keeper.h"
 #include "box/lead.h"
 #include "box/notify/heard.h"
 #include "box/pty.h"
@@ -126,12 +127,15 @@ struct loop {
 	struct door door;
 	struct space space;
 	struct heard heard;
-	bool is_halted;	   /* all of the box, for want of room */
-	bool is_told;	   /* and the user knows */
-	unsigned n_waking; /* how often init has still to wake all of it */
-	bool is_ending;	   /* the command has ended: who joined is seen out */
-	bool is_last;	   /* and init was told so */
-	bool is_unburied;  /* over, but pid 1 is still there: box/door.h */
+	bool is_halted;	      /* all of the box, for want of room */
+	bool is_told;	      /* and the user knows */
+	unsigned n_waking;    /* how often init has still to wake all of it */
+	bool is_asked;	      /* to end all of it */
+	bool is_keeper;	      /* the first command has ended: box/keeper.h */
+	bool has_parted;      /* and the box is the keeper's */
+	bool is_ending;	      /* no command is left, or it is to end */
+	bool is_last;	      /* and init was told so */
+	bool is_unburied;     /* over, but pid 1 is still there: box/door.h */
 	int64_t due[DUE_END]; /* in ms, when; 0: never */
 };
 
@@ -197,7 +201,7 @@ static void tell_emptied(struct loop *l)
 
 static bool has_command(const struct loop *l)
 {
-	return l->box->plan->argv;
+	return l->box->plan->argv && !l->is_keeper;
 }
 
 /* For want of room: all of the box stops, and we do not. */
@@ -235,6 +239,7 @@ static void go_on(struct loop *l, enum door_tidings why)
 /* A signal asks the box to end. */
 static void stop(struct loop *l)
 {
+	l->is_asked = true;
 	if (l->is_ending || l->due[DUE_STOP] > 0)
 		return;
 	go_on(l, DOOR_ON);
@@ -318,9 +323,13 @@ static void on_guest(struct loop *l, size_t guest)
 		}
 	} else if (r > 0 && request.word == DOOR_LEND) {
 		door_lend(&l->door, guest);
+	} else if (r > 0 && request.word == DOOR_LEFT) {
+		door_see_off(&l->door, guest);
 	} else if (l->door.n_guests > guest && l->door.guests[guest].waits) {
 		stop(l);
 	}
+	if (l->is_keeper && door_count_joined(&l->door) == 0)
+		begin_end(l);
 	if (l->is_ending)
 		tell_init(l);
 }
@@ -337,7 +346,7 @@ static void hear_guests(struct loop *l)
 
 static bool is_to_end(const struct loop *l)
 {
-	return l->is_ending || l->due[DUE_STOP] > 0 || l->result->has_timed_out;
+	return l->is_ending || l->is_asked || l->result->has_timed_out;
 }
 
 static void on_space(struct loop *l)
@@ -420,6 +429,51 @@ static void on_listener(struct loop *l, const int *fds, size_t n)
 		heard_take(&l->heard, fds[0]);
 }
 
+/*
+ * The command has ended.  If others go on, init makes ready for it, and says
+ * so.
+ */
+static void on_command_end(struct loop *l, const struct message *message)
+{
+	note_end(l, message->value);
+	look_for_network(l);
+	if (!is_to_end(l)) {
+		hear_guests(l);
+		if (!is_to_end(l) && door_count_joined(&l->door) > 0) {
+			l->due[DUE_STOP] = 0;
+			lead_tell(l->box->watch, LEAD_STAY);
+			return;
+		}
+	}
+	begin_end(l);
+	if (message->kind == MESSAGE_EMPTIED)
+		tell_emptied(l);
+}
+
+/* Without a keeper the box ends with its first command. */
+static void on_stays(struct loop *l)
+{
+	const struct keeper k = { l->box, l->terminal, &l->door, &l->heard };
+	size_t n = door_count_joined(&l->door);
+	int r = -1;
+
+	if (!l->has_status || l->is_keeper)
+		return;
+	if (n > 0 && !is_to_end(l))
+		r = keeper_part(&k);
+	if (r < 0)
+		begin_end(l);
+	if (r > 0) {
+		l->result->n_staying = n;
+		l->has_parted = l->is_over = true;
+	}
+	if (r == 0) {
+		l->is_keeper = true;
+		*l->result = (struct box_result){ .was_started = true,
+						  .is_keeper = true };
+	}
+}
+
 static void on_message(struct loop *l)
 {
 	int fds[SYS_RECORD_FDS];
@@ -459,11 +513,10 @@ static void on_message(struct loop *l)
 		break;
 	case MESSAGE_EXITED:
 	case MESSAGE_EMPTIED:
-		note_end(l, message.value);
-		look_for_network(l);
-		begin_end(l);
-		if (message.kind == MESSAGE_EMPTIED)
-			tell_emptied(l);
+		on_command_end(l, &message);
+		break;
+	case MESSAGE_STAYS:
+		on_stays(l);
 		break;
 	case MESSAGE_LEFTOVER:
 		l->result->n_leftover = (unsigned)message.value;
@@ -673,6 +726,24 @@ static void run_loop(struct loop *l, int pidfd)
 	}
 }
 
+/* What became of the command, which is the caller's. */
+static int tell_result(struct loop *l)
+{
+	if (!l->is_over)
+		return hb_fail(l->err, -HB_E_CHILD, "cannot watch the box");
+	if (l->failure < 0)
+		return l->failure;
+	if (l->is_unburied && !l->has_status && has_command(l))
+		note_end(l, SIGKILL);
+	if (!l->has_status && !l->is_unburied)
+		return hb_fail(l->err, -HB_E_CHILD, "cannot enter the sandbox");
+	(void)report_send(
+		l->listener,
+		&(struct hb_report){ .kind = HB_REPORT_ENDED,
+				     .n = (uint64_t)l->result->status });
+	return 0;
+}
+
 int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	      int pidfd, int signals, const struct hb_listener *listener,
 	      struct box_result *ret_result, struct hb_error *err)
@@ -695,26 +766,18 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		set_due(&l, DUE_SPACE, SPACE_LOOK_MS);
 	run_loop(&l, pidfd);
 	space_done(&l.space);
-	door_await_return(&l.door, listener);
+	if (!l.has_parted)
+		door_await_return(&l.door, listener);
 	ret_result->was_lent = l.door.was_lent;
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
 	heard_done(&l.heard);
+	if (!l.is_over)
+		sys_kill_and_reap(child);
+	/* The command's end was told by the process that is its own. */
+	if (l.is_keeper)
+		return 0;
 	ret_result->is_nested_counted = l.heard.is_counted;
 	ret_result->n_nested = l.heard.notify.page->n_refused;
-	if (!l.is_over) {
-		sys_kill_and_reap(child);
-		return hb_fail(err, -HB_E_CHILD, "cannot watch the box");
-	}
-	if (l.failure < 0)
-		return l.failure;
-	if (l.is_unburied && !l.has_status && has_command(&l))
-		note_end(&l, SIGKILL);
-	if (!l.has_status && !l.is_unburied)
-		return hb_fail(err, -HB_E_CHILD, "cannot enter the sandbox");
-	(void)report_send(
-		listener,
-		&(struct hb_report){ .kind = HB_REPORT_ENDED,
-				     .n = (uint64_t)ret_result->status });
-	return 0;
+	return tell_result(&l);
 }

@@ -341,3 +341,13 @@ void terminal_done(struct terminal *t, int signals)
 	if (t->had_keys)
 		(void)sys_tcsetpgrp(t->fd, t->own);
 }
+
+void terminal_forget(struct terminal *t)
+{
+	if (t->pty)
+		pty_done(t->pty);
+	t->pty = NULL;
+	t->fd = -1;
+	t->command = 0;
+	t->is_foreground = false;
+}

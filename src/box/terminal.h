@@ -91,7 +91,14 @@ void terminal_pass_on(const struct terminal *t, int sig);
  */
 void terminal_done(struct terminal *t, int signals);
 
-/* After that: whether a key at the user's terminal was turned into `sig`. */
+/*
+ * In a copy of the process: the terminal is the other one's, and there is no
+ * command here any more.
+ */
+void terminal_forget(struct terminal *t);
+
+/* After terminal_done(): whether a key at the user's terminal was turned into
+ * `sig`. */
 bool terminal_typed(const struct terminal *t, int sig);
 
 #endif

@@ -219,6 +219,13 @@ struct plan {
 	void (*emptied)(void *context);
 	void *emptied_context;
 
+	/*
+	 * Called in the process that has the box from then on, which is a copy
+	 * of the supervisor (box/keeper.h).  Not if NULL.
+	 */
+	void (*handed)(void *context);
+	void *handed_context;
+
 	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
 	unsigned ns_try;   /* of `ns`: left out if the host lacks them */
 	unsigned settings; /* enum plan_setting */

@@ -59,6 +59,23 @@ static int explain_exec(char *const *argv, char *const *envp,
 		       hb_strerror(why.code));
 }
 
+/*
+ * The box has ended with this command.  The process that gets the lock knows
+ * that the session is idle.
+ */
+static void await_idle(struct hb_store *store, const char *name)
+{
+	struct hb_session *session = NULL;
+	struct wait w = { 0 };
+	int r;
+
+	do
+		r = hb_session_open(store, name, HB_OPEN_CHANGE, &session,
+				    NULL);
+	while (r == -HB_E_BUSY && wait_again(&w, -EAGAIN));
+	hb_session_free(session);
+}
+
 /* -EAGAIN, -ENOENT, -ECONNREFUSED without words: there is no box to join. */
 static int join(struct hb_store *store, const char *ref, char *const *argv,
 		char *const *envp, const char *tty,
@@ -97,7 +114,9 @@ static int join(struct hb_store *store, const char *ref, char *const *argv,
 	if (result.has_box_ended)
 		store_say(
 			store,
-			"the session's first command has ended, and this one with it");
+			"the session's box has ended, and this command with it");
+	if (result.was_last)
+		await_idle(store, name);
 	return 0;
 }
 

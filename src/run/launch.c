@@ -23,10 +23,12 @@
 #include "store/live.h"
 #include "store/store.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 #include "view/direct/direct.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -232,9 +234,29 @@ static const struct {
 	{ begin, true },
 };
 
+/* The session is another process's: nothing of it is looked at any more. */
+static void tell_staying(struct launch *l)
+{
+	const struct session_record *record = &l->session->record;
+	size_t n = l->box.n_staying;
+	const struct hb_report report = { .kind = HB_REPORT_SAID,
+					  .is_quiet = l->is_quiet,
+					  .text = l->staying };
+
+	mounted_leave(&l->mounted);
+	(void)snprintf(l->staying, sizeof(l->staying),
+		       "session '%s' stays live: %zu other command%s in it; "
+		       "to end %s: holdback stop @%s",
+		       record->name, n, n == 1 ? " runs" : "s run",
+		       n == 1 ? "it" : "them", record->name);
+	(void)report_send(l->run.listener, &report);
+}
+
 /* What was there only for this box, in any case. */
 static void put_away(struct launch *l, bool has_run)
 {
+	if (has_run && l->box.n_staying > 0)
+		tell_staying(l);
 	l->mounted.was_lent = l->box.was_lent;
 	mounted_end(&l->mounted, has_run);
 	l->is_dropped = l->mounted.is_dropped;
@@ -256,6 +278,13 @@ static void drop_new(struct launch *l)
 	}
 	hb_session_free(l->session);
 	l->session = NULL;
+}
+
+/* The caller is another process, which went on long ago. */
+_Noreturn static void end_keeper(const struct launch *l)
+{
+	audit_free(l->session->store->audit);
+	sys_exit(0);
 }
 
 struct launch *launch_new(const struct hb_run_options *options)
@@ -291,6 +320,8 @@ int launch(struct launch *l, struct hb_error *err)
 			r = run_explain(&l->run, r, err);
 	}
 	put_away(l, r >= 0);
+	if (r >= 0 && l->box.is_keeper)
+		end_keeper(l);
 	if (r < 0 && l->is_new)
 		drop_new(l);
 	return r;

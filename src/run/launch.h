@@ -5,6 +5,7 @@
 #include "box/box.h"
 #include "run/ladder.h"
 #include "run/mounted.h"
+#include "store/record.h"
 #include "view/prepare.h"
 
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct launch {
 	struct ladder ladder;
 	struct mounted mounted;
 	char **envp;
+	char staying[RECORD_NAME_MAX * 2 + 128];
 };
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/mounted.h"
 
+#include "audit/audit.h"
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
@@ -320,6 +321,16 @@ static void end_early(void *mounted)
 		mounted_end(m, true);
 }
 
+/* What this run tells from here on is in the log, and nowhere else. */
+static void be_keeper(void *mounted)
+{
+	struct mounted *m = mounted;
+	struct audit *audit = m->session->store->audit;
+
+	if (audit)
+		audit_take_over(audit);
+}
+
 int mounted_begin(struct mounted *m, struct hb_error *err)
 {
 	struct hb_session *s = m->session;
@@ -359,7 +370,8 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
 	m->plan->emptied = m->may_drop ? end_early : NULL;
-	m->plan->emptied_context = m;
+	m->plan->handed = be_keeper;
+	m->plan->emptied_context = m->plan->handed_context = m;
 	m->news = (struct news){ s->store->listener, s->record.name };
 	m->listener =
 		(struct hb_listener){ .hear = news_hear, .context = &m->news };
@@ -375,7 +387,7 @@ void mounted_end(struct mounted *m, bool has_run)
 	if (!m->has_begun)
 		return;
 	m->has_begun = false;
-	m->plan->emptied = NULL;
+	m->plan->emptied = m->plan->handed = NULL;
 	m->plan->fds[PLAN_FD_DOOR] = m->plan->fds[PLAN_FD_LENT] = -1;
 	fd_closep(&m->door);
 	r = m->was_lent ? session_take_back(s, &err) : 0;
@@ -393,4 +405,11 @@ void mounted_end(struct mounted *m, bool has_run)
 	if (r < 0 && has_run)
 		store_say(s->store, "session '%s': %s: %s", s->record.name,
 			  err.text, hb_strerror(err.code));
+}
+
+void mounted_leave(struct mounted *m)
+{
+	m->has_begun = false;
+	m->plan->emptied = m->plan->handed = NULL;
+	m->plan->fds[PLAN_FD_DOOR] = m->plan->fds[PLAN_FD_LENT] = -1;
 }

@@ -80,6 +80,12 @@ int mounted_renew(void *mounted, struct hb_error *err);
  * while the kernel takes its mounts down.
  */
 void mounted_end(struct mounted *m, bool has_run);
+
+/*
+ * Instead of mounted_end(): the box goes on, and is another process's with the
+ * session (box/keeper.h).
+ */
+void mounted_leave(struct mounted *m);
 void mounted_done(struct mounted *m);
 
 #endif

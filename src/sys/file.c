@@ -340,6 +340,13 @@ int sys_set_cloexec(int fd, int on)
 	return RESULT(fcntl(fd, F_SETFD, on ? FD_CLOEXEC : 0));
 }
 
+bool sys_has_cloexec(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	return flags >= 0 && (flags & FD_CLOEXEC) != 0;
+}
+
 int64_t sys_tell(int fd)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);

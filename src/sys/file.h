@@ -110,6 +110,7 @@ int64_t sys_tell(int fd);
 /* Whether the file system, as mounted where `fd` is, refuses writes. */
 bool sys_is_read_only(int fd);
 int sys_set_cloexec(int fd, int on);
+bool sys_has_cloexec(int fd);
 int sys_dup_above(int fd, int lowest);
 
 /* `to` becomes another name of `fd`, and stays open over an exec. */

@@ -306,6 +306,11 @@ int sys_listen_at(int dirfd, const char *name)
 	return take_fd(&fd);
 }
 
+int sys_listen_again(int fd)
+{
+	return RESULT(listen(fd, BACKLOG));
+}
+
 int sys_connect_at(int dirfd, const char *name)
 {
 	struct sockaddr_un address;

@@ -70,6 +70,9 @@ int sys_peer(int fd, struct sys_peer *ret_peer);
  * listens.
  */
 int sys_listen_at(int dirfd, const char *name);
+
+/* From here on sys_peer() of those who connect names us, who got it by fork. */
+int sys_listen_again(int fd);
 int sys_connect_at(int dirfd, const char *name);
 
 /* Whether an absolute path is short enough to be connected to. */

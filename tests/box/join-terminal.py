@@ -99,21 +99,27 @@ def terminal_goes(two):
     same(two.run("hb echo there").strip(), "there")
 
 
+STOP = "$HB_BIN stop --state-dir ../state @s"
+
+
 def first_ends(one, two):
-    """Who joined hears SIGHUP; also one that is stopped meanwhile.
+    """Who joined goes on, and hears SIGHUP of stop; also one that is stopped meanwhile.
 
     Not an interactive bash: a signal between its prompt and its look at the
     keyboard is lost on it.
     """
     two.start("hb sh -c 'trap \"exit 9\" HUP; echo up; while :; do sleep 0.02; done'", "^up")
     end_first(one)
-    two.expect("first command has ended")
+    same(one.run("hb echo there").strip(), "there")
+    one.run(STOP)
+    two.expect("box has ended")
     two.expect("hb> ")
     same(two.status(), 9)
     first_shell(one)
     two.start("hb ./probe signals", terminal.READY)
     terminal.stop(two)
     end_first(one)
+    one.run(STOP)
     two.run("fg; wait")
     same(two.children(), [])
 
@@ -140,7 +146,7 @@ def all_tests(tap, one, two):
     tap.test("terminal modes are as before", lambda: same(two.run("stty -g"), before))
     tap.test("nothing is left of all this", lambda: same(two.children(), []))
     tap.test("who joined ends with its terminal, the box does not", terminal_goes, two)
-    tap.test("the box ends with its first command", first_ends, one, two)
+    tap.test("the box outlives its first command, and ends by stop", first_ends, one, two)
 
 
 def main():

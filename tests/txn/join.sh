@@ -3,7 +3,7 @@
 # needs: python3
 # timeout: 120
 # Commands in a session that is live: they join the box that is there, are held
-# to the same as its first command, and end with it.
+# to the same as its first command, and end with the box.
 . "$HB_TESTS/lib/txn.sh"
 
 runtime=$TMPDIR/run
@@ -113,7 +113,7 @@ is 'the first command has its own status' "$?" 4
 is 'no socket is left' "$(ls "$runtime/holdback"):$(ls "$state/sessions/s" | tr '\n' ' ')" \
 	':lock r0 session '
 
-# The box ends with its first command.
+# A box that ends takes its commands along.
 start_box
 # join_in_background SCRIPT: without what keeps the first command going.
 join_in_background() {
@@ -128,12 +128,13 @@ join_in_background 'trap "" HUP TERM; : >joined.2; while :; do sleep 0.02; done'
 two=$!
 wait_until test -e "$state/sessions/s/r0/upper/joined.1" -a \
 	-e "$state/sessions/s/r0/upper/joined.2"
+hb stop @s >/dev/null
 end_box
-is 'the first command ends, and its box with it' "$?" 4
+is 'the first command ends, and its box with it' "$?" 143
 wait "$one"
 is 'who joined hears SIGHUP' "$?:$(cat "$work/one")" \
 	"5:hup
-holdback: the session's first command has ended, and this one with it"
+holdback: the session's box has ended, and this command with it"
 wait "$two"
 is 'who does not listen is killed' "$?" 137
 is 'then the session is idle' "$(hb ls | awk '{print $2}')" idle

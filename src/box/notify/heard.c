@@ -335,15 +335,35 @@ void heard_release(struct heard *h)
 	tell(h, NOTIFY_RELEASE);
 }
 
-void heard_done(struct heard *h)
+void heard_part(struct heard *h)
 {
 	if (h->pid > 0)
 		sys_kill_and_reap(h->pid);
 	h->pid = 0;
 	notify_await_worker(h->notify.page);
+	/* Its number may be another process's from now on. */
 	h->notify.page->worker = 0;
 	fd_closep(&h->pidfd);
 	fd_closep(&h->control);
+}
+
+void heard_go_on(struct heard *h)
+{
+	if (has_calls(h))
+		start_or_let_go(h);
+}
+
+void heard_leave(struct heard *h)
+{
+	/* The page is the other's. */
+	h->own = *h->notify.page;
+	h->notify.page = &h->own;
+	heard_done(h);
+}
+
+void heard_done(struct heard *h)
+{
+	heard_part(h);
 	while (h->n_listeners > 0)
 		drop_listener(h, h->n_listeners - 1);
 	for (size_t i = 0; i < h->n_records; i++)

@@ -80,6 +80,16 @@ void heard_hold(struct heard *h);
 void heard_release(struct heard *h);
 
 /*
+ * Another process takes the listeners over, by fork.  heard_part() is before
+ * the fork: there is no notifier after it.  heard_go_on() is for the process
+ * that has them now.  heard_leave() is for the other process: it closes its own
+ * descriptors, and leaves the callers alone.
+ */
+void heard_part(struct heard *h);
+void heard_go_on(struct heard *h);
+void heard_leave(struct heard *h);
+
+/*
  * Ends the notifier and waits for its end: it keeps the layers mounted.  No
  * caller is left waiting.  A second time does nothing.
  */

@@ -94,7 +94,8 @@ static void end_job(struct notifier *p)
 
 	(void)sys_waitpid(p->worker, &status, 0);
 	fd_closep(&p->worker_fd);
-	p->worker = 0;
+	/* Reaped: its number may be another process's from now on. */
+	p->worker = p->notify.page->worker = 0;
 	if (status == 0)
 		drop_job(p);
 	if (p->notify.page->is_held)

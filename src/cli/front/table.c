@@ -102,7 +102,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [--] COMMAND [ARGUMENT…]",
 	  .summary = "run a command on a session's view of the files",
 	  .about =
-		  "In a live session the command joins the box that is there, is held to the same as its first command, and ends with that. Otherwise it gets a box of its own.\n"
+		  "In a live session the command joins the box that is there, and is held to the same as its first command. Otherwise it gets a box of its own. A box ends with the last of its commands.\n"
 		  "The view is that of the session: run or create recorded it.\n"
 		  "The exit status is the command's own; 125 for a failure of holdback, 126 if the command cannot be executed, 127 if it is not found.",
 	  .flags = COMMAND_STOPS | COMMAND_NAMES,
