@@ -73,12 +73,6 @@ static int read_session(void *ctx, const char *path, size_t max,
 	return 0;
 }
 
-int deciding_read(const struct deciding *d, const char *path, size_t max,
-		  char **ret_data, size_t *ret_len)
-{
-	return read_session((void *)(uintptr_t)d, path, max, ret_data, ret_len);
-}
-
 /* Of a path from the work tree on. */
 static bool is_left(void *ctx, const char *path)
 {
@@ -142,7 +136,6 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 	struct delivery_request q = {
 		.mode = deliver->mode,
 		.is_ahead = deliver->is_ahead,
-		.without = deliver->without,
 		.session = d->session->record.name,
 		.base = d->resource->base,
 		.prefix = d->unit->prefix,

@@ -262,7 +262,7 @@ static int is_committed(const struct merging_tree *t, const struct change *c,
 static int need_committed(const struct merging_tree *t, const struct change *c,
 			  struct hb_error *err)
 {
-	int r = t->repo->is_own ? 1 : is_committed(t, c, err);
+	int r = is_committed(t, c, err);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -421,29 +421,6 @@ static int add_asked(struct merging_tree *t, const struct change *merged,
 	return 0;
 }
 
-/*
- * Whether only a merge may bring it: 1, 0.  On a branch of its own that is
- * each path that one side's commits have.  Attributes that git does not know go
- * by the usual rules, as untracked files do.
- */
-static int is_of_commits(const struct merging_tree *t, const struct change *c,
-			 const char *path, struct hb_error *err)
-{
-	enum gittree_mode mode;
-	struct git_id id;
-	int r;
-
-	if (!t->repo->is_own)
-		return delivery_stays(t->before, path);
-	if (c->kind == CHANGE_ATTRIBUTES &&
-	    !((c->new.mode ^ c->old.mode) & EXECUTES))
-		return 0;
-	r = find_entry(t->objects, t->repo->tip.hex, path, &id, &mode);
-	if (r == 0)
-		r = find_entry(t->objects, t->repo->into.hex, path, &id, &mode);
-	return r < 0 ? hb_fail_at(err, r, c->path, "cannot merge") : r;
-}
-
 /* A file that the session changed. */
 static int judge_file(struct merging_tree *t, const struct change *c,
 		      const char *path, struct hb_error *err)
@@ -452,16 +429,10 @@ static int judge_file(struct merging_tree *t, const struct change *c,
 	bool is_kept = is_in_kept(t, c);
 	/* The user's later file is not there only because its directory is not.
 	 */
-	int r = is_of_commits(t, c, path, err);
-	bool is_ours = r > 0 || (is_kept && (c->flags & CHANGE_CONFLICT));
+	bool is_ours = delivery_stays(t->before, path) ||
+		       (is_kept && (c->flags & CHANGE_CONFLICT));
+	int r;
 
-	if (r < 0)
-		return r;
-	/* The session began so, and ends that: the user's stays. */
-	if (c->flags & CHANGE_BEGUN) {
-		mark_dirs(t, c->path, true);
-		return merged ? 0 : add_settled(t, c->path, err);
-	}
 	if (merged)
 		merged->is_used = true;
 	if (!merged && !is_ours) {
@@ -555,19 +526,6 @@ static int add_alone(struct merging_tree *t, struct hb_error *err)
 					 t->n_alone, err);
 }
 
-/*
- * git removes a file where the session has a directory, and knows no empty one.
- * The session's own change does both.
- */
-static void use_dir(const struct merging_tree *t, const struct change *c)
-{
-	struct merged_file *merged = find_file(t, c->path);
-
-	if (c->kind == CHANGE_TYPE && merged &&
-	    merged->change.new.type == ENTRY_NONE)
-		merged->is_used = true;
-}
-
 int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 		     struct hb_error *err)
 {
@@ -584,8 +542,6 @@ int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 
 		if (path && !is_dir(&c) && c.kind != CHANGE_TIMES)
 			r = judge_file(t, &c, path, err);
-		else if (path && is_dir(&c))
-			use_dir(t, &c);
 	}
 	if (r >= 0)
 		r = add_alone(t, err);
