@@ -13,8 +13,6 @@
 #include "session/alike_notes.h"
 #include "session/git/indexes.h"
 #include "session/gone.h"
-#include "session/live/lapsed.h"
-#include "session/live/taken.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -178,13 +176,6 @@ static int make_merge(struct merge *merge, struct hb_session *s,
 		r = hb_session_git_mode(s, NULL, &deliver->asked, err);
 	if (r < 0 || deliver->asked != HB_GIT_MERGE)
 		return r;
-	if (s->taken) {
-		hb_fix(err, "holdback stop @%s", s->record.name);
-		return hb_fail(err, -HB_E_BUSY,
-			       "session '%s' is live, and git can merge it "
-			       "when its command has ended",
-			       s->record.name);
-	}
 	deliver->merge = merge;
 	merge->gate = from->without_gate ? NULL : &from->gate;
 	merge->listener = s->store->listener;
@@ -238,8 +229,7 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 		    const struct deliver *deliver, const struct timespec *times,
 		    struct hb_error *err)
 {
-	/* A live box has all of it, and T0 is that of its start. */
-	bool is_whole = !result->has_rest && !s->taken;
+	bool is_whole = !result->has_rest;
 	int r;
 
 	for (size_t i = 0; is_whole && i < s->record.n_resources; i++) {
@@ -284,7 +274,6 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 {
 	struct deliver *deliver = options->deliver_ctx;
 	struct stack_change stack = { 0 };
-	struct lapsed lapsed = { 0 };
 	int r;
 
 	r = gone_check_layers(s, NULL, err);
@@ -294,12 +283,7 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 	if (r >= 0) {
 		allowed_attach(&gate->allowed, txn);
 		deliver_attach(deliver, txn);
-		if (s->taken)
-			lapsed_attach(&lapsed, s, txn);
-		r = txn_commit(txn, options,
-			       s->taken ? lapsed_applied : session_applied, s,
-			       result, err);
-		taken_thaw(s);
+		r = txn_commit(txn, options, session_applied, s, result, err);
 	}
 	stack_end(&stack);
 	return r;
@@ -374,11 +358,6 @@ static void tell_deliveries(const struct deliver *deliver,
 static int failed_late(struct hb_session *s, const struct deliver *deliver,
 		       int r, bool *ret_late, struct hb_error *err)
 {
-	*ret_late = s->taken && s->taken->n_lapsed > 0;
-	if (*ret_late) {
-		s->taken->n_lapsed = 0;
-		return failed(s, r, err);
-	}
 	*ret_late = (r == -HB_E_CONFLICT || r == -HB_E_BUSY) &&
 		    s->txn.n_left == 0 && placed_index_is_late(deliver);
 	return failed(s, r, err);
@@ -466,7 +445,6 @@ int hb_session_commit(struct hb_session *session,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	const char *what = options->command ? options->command : "commit";
-	struct hb_commit_options again = *options;
 	struct hb_error local = { 0 };
 	bool is_late = true;
 	int r = 0;
@@ -477,13 +455,10 @@ int hb_session_commit(struct hb_session *session,
 	/* Nothing was changed, and all is decided again. */
 	for (int i = 0; is_late && i < LATE_TRIES; i++) {
 		if (i > 0)
-			sys_pause(session->taken ? 0 : LATE_PAUSE);
+			sys_pause(LATE_PAUSE);
 		*err = (struct hb_error){ 0 };
 		is_late = false;
-		r = commit(session, &again, ret_result, &is_late, err);
-		/* The rest of what was expected: objects have left it. */
-		if (is_late && session->taken)
-			again.expect = NULL, again.reviewed = NULL;
+		r = commit(session, options, ret_result, &is_late, err);
 	}
 	return options->dry_run
 		       ? r

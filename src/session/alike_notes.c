@@ -26,12 +26,8 @@ typedef int (*alike_fn)(const struct resource *resource, void *ctx,
 static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 		    struct hb_error *err)
 {
-	int r;
+	int r = session_open_resources(s, err);
 
-	/* Notes are about an upper that nothing writes to. */
-	if (s->box)
-		return 0;
-	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
 		const struct resource *resource = &s->resources[i];
 

@@ -12,7 +12,6 @@
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
-#include "session/live/taken.h"
 #include "session/remove/empty.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
@@ -208,8 +207,6 @@ int session_open_given(struct hb_session *s, struct open_given *given,
 	r = new_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = open_one(s, i, given ? &given[i] : NULL, err);
-	for (size_t i = 0; r >= 0 && s->taken && i < n; i++)
-		r = taken_open(s, i, err);
 	if (r < 0) {
 		session_close_resources(s);
 		return r;
@@ -334,7 +331,7 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 	resource->is_git = strcmp(record->role, role_name(VIEW_GIT)) == 0;
 	resource->t0 = believable_t0(resource, record->t0);
 	resource->since = (struct timespec){ 0 };
-	s->seen_ctx[i] = s->taken ? taken_memory(s, i) : &memory->seen;
+	s->seen_ctx[i] = &memory->seen;
 	return 0;
 }
 
@@ -361,14 +358,13 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.session = s->dir,
 		.resources = s->resources,
 		.n_resources = n,
-		.seen = s->taken ? taken_find_seen : seen_find,
+		.seen = seen_find,
 		.seen_ctx = s->seen_ctx,
 		.applied = session_applied,
 		.applied_ctx = s,
 		.applying = session_applying,
 		.listener = &s->of_txn,
 		.lock_wait = LOCK_WAIT,
-		.is_live = s->taken != NULL,
 	};
 	*ret_txn = &s->txn;
 	return 0;

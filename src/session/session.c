@@ -9,7 +9,6 @@
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/interruption.h"
-#include "session/live/taken.h"
 #include "session/open.h"
 #include "session/publish/publish.h"
 #include "session/settle.h"
@@ -509,7 +508,6 @@ void hb_session_free(struct hb_session *session)
 		return;
 	session_close_resources(session);
 	session_drop_deliveries(session);
-	taken_free(session);
 	if (session->box)
 		session->box->free(session->box);
 	free(session->infos);

@@ -63,8 +63,7 @@ struct hb_session {
 	int door; /* of a fresh session that began when it was made; -1 */
 	/* Owned; the layers are mounted, and the lock is lent.  NULL: none. */
 	struct session_box *box;
-	struct taken *taken; /* its changes, as live/taken.h says; NULL */
-	int family_lock;     /* family_depth: layers.h */
+	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
 	struct resource *resources;	 /* record.n_resources */

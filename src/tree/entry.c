@@ -43,7 +43,6 @@ enum mark {
 	MARK_WHITEOUT,
 	MARK_ORIGIN,
 	MARK_STAND_IN,
-	MARK_TAKEN,
 };
 
 static const struct {
@@ -53,7 +52,6 @@ static const struct {
 	{ "impure", MARK_IGNORED },    { "uuid", MARK_IGNORED },
 	{ "origin", MARK_ORIGIN },     { "opaque", MARK_OPAQUE },
 	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
-	{ "taken", MARK_TAKEN },
 };
 
 #define TYPE(id_, name_, format_, openness_) \
@@ -160,11 +158,6 @@ static int decode_mark(const struct place *at, const char *name,
 			return refuse(name, err);
 		e->is_stand_in = true;
 		return 0;
-	case MARK_TAKEN:
-		if (e->type != ENTRY_DIR)
-			return refuse(name, err);
-		e->is_taken = true;
-		return 0;
 	case MARK_OPAQUE:
 		return decode_opaque(at, e, err);
 	/* For any marks of the directory above: the kernel looks up so. */
@@ -197,9 +190,6 @@ static int decode_marks(const struct place *at, struct entry *e,
 		if (r < 0)
 			return r;
 	}
-	/* That is for the kernel alone. */
-	if (e->is_taken)
-		e->is_opaque = false;
 	return 0;
 }
 

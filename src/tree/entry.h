@@ -59,7 +59,6 @@ struct entry {
 	bool is_opaque;	  /* the directory hides everything below it */
 	bool has_origin;  /* it was copied up from what lies below */
 	bool is_stand_in; /* as standin.h says */
-	bool is_taken;	  /* OVERLAY_TAKEN: a directory; not `is_opaque` */
 	bool has_xattrs;  /* some that are not the overlay's */
 };
 

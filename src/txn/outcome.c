@@ -43,11 +43,9 @@ static int tell(struct report *rep, const char *path,
 	}
 	/*
 	 * After an undo it is pending, not seen.  So it is where the changes
-	 * come from layers below the upper, or from a copy of it: what that
-	 * has is newer.
+	 * come from layers below the upper: what that has is newer.
 	 */
 	if (layer && !rep->back &&
-	    !(journal_head(rep->a->journal)->flags & JOURNAL_LIVE) &&
 	    rep->a->txn->resources[rep->resource].n_layers <= 1) {
 		seen.layer_ino = layer->ino;
 		seen.layer_ctime = layer->ctime;
