@@ -59,11 +59,14 @@ class World:
         return done.stdout
 
     def begin(self, script):
+        # The file of the box before may be long, and its first act is to remove it.
+        before = self.count()[1]
         # pylint: disable=consider-using-with
         self.box = subprocess.Popen(
             self.words("exec", "@s", "--", "sh", "-c", script), cwd=self.project,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
+        wait_until(lambda: self.count()[1] != before, "the command begins")
         self.moves()
 
     def end(self):
