@@ -62,6 +62,8 @@
 
 /* How often a command that was asked to end is woken in a stopped box. */
 #define WAKE_MS 100
+/* How often the end of a box is looked for: a keeper may be stopped. */
+#define LEAVE_LOOKS 30
 
 struct join {
 	struct box box;
@@ -709,7 +711,7 @@ static void take_leave(struct join *j)
 	struct door_news news;
 
 	tell_door(j, DOOR_LEFT);
-	while (knock_await(j->door, 0, NULL) >= 0) {
+	while (knock_await(j->door, LEAVE_LOOKS, NULL) >= 0) {
 		if (sys_recv_record(j->door, &news, sizeof(news), NULL) <= 0) {
 			j->result.was_last = true;
 			return;

@@ -405,6 +405,16 @@ static bool is_dir(const char *path)
 	return sys_fstatat(AT_FDCWD, path, &st, 0) >= 0 && S_ISDIR(st.st_mode);
 }
 
+/* Itself: a link above it, as of the home directory, leads to the same place.
+ */
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       S_ISLNK(st.st_mode);
+}
+
 /* A directory that is missing, or part of something else, is none. */
 static int add_if_there(struct run *run, enum view_role role,
 			const struct setting_item *item, struct hb_error *err)
@@ -426,7 +436,7 @@ static int add_if_there(struct run *run, enum view_role role,
 		return is_kept ? check_state(item, path, err) : 0;
 	if (view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
-		return is_kept && strcmp(path, source) != 0
+		return is_kept && is_link(path)
 			       ? fail_linked(item, path, source, err)
 			       : 0;
 	return add_resource(run, role, source, path, item, err);

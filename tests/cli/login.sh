@@ -85,6 +85,11 @@ rm "$state" && ln -s .claude.away "$state"
 agent 'echo yes >~/.claude/trust'
 is 'a link to a directory is a state directory' "$(agent 'cat ~/.claude/trust')" yes
 is 'the link to a state directory stays' "$(readlink "$state")" .claude.away
+ln -s "$home" "$work/home-link"
+check 'a home that is a link may name a state directory twice' env HOME="$work/home-link" \
+	"$HB_BIN" run -q --state "$work/home-link/.claude.away" \
+	--state "$work/home-link/.claude.away" -- true
+rm "$work/home-link"
 "$HB_BIN" state --forget -y >/dev/null
 rm "$state" && mv "$state.away" "$state"
 ln -s nowhere "$home/.local/state-dir"

@@ -39,6 +39,10 @@ killed 'echo x >f; echo ready'
 like 'a killed run that changed something leaves its session' "$("$HB_BIN" ls)" 'sh-1 *crashed* 1 *'
 like 'its change is there' "$("$HB_BIN" diff --name-status 2>/dev/null)" '*f'
 "$HB_BIN" cleanup -y @sh-1 >/dev/null 2>&1
+killed 'chmod 700 .; echo ready'
+like 'a killed run that changed the mode of its directory leaves its session' \
+	"$("$HB_BIN" ls)" 'sh-1 *crashed*'
+"$HB_BIN" cleanup -y @sh-1 >/dev/null 2>&1
 "$HB_BIN" create mine --cow . >/dev/null
 "$HB_BIN" exec @mine -- sh -c 'echo ready; exec tail -f /dev/null' >"$work/out" 2>&1 &
 pid=$!

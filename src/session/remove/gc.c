@@ -12,7 +12,9 @@
 #include "session/interruption.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/publish/publish.h"
 #include "session/remove/cleanup.h"
+#include "session/remove/void.h"
 #include "session/session.h"
 #include "session/settle.h"
 #include "session/state.h"
@@ -126,7 +128,8 @@ static bool holds_nothing(struct hb_session *s)
 	return !shown_has_trees(&s->record) && !session_has_journal(s) &&
 	       session_count_layers(s, &n_layers, NULL) >= 0 && n_layers == 0 &&
 	       session_last_done(s, &done, NULL) >= 0 && done == 0 &&
-	       session_has_upper(s, NULL) == 0 && !session_has_gone(s);
+	       session_has_upper(s, NULL) == 0 && !session_has_gone(s) &&
+	       !session_has_other_top(s);
 }
 
 int gc_has_crashed(const struct hb_store *store, const char *name,
@@ -565,6 +568,9 @@ int gc_remove_session(struct hb_store *store, const char *name, bool if_empty,
 	/* It was judged under another lock. */
 	if (r >= 0 && if_empty && !holds_nothing(session))
 		r = hb_fail(err, -HB_E_BUSY, "session '%s' is in use", name);
+	/* A login may be in its private home alone. */
+	if (r >= 0 && if_empty)
+		r = publish_settle(session, 0, err);
 	if (r >= 0)
 		r = session_clean(session, err);
 	hb_session_free(session);

@@ -39,11 +39,10 @@ static bool has_xattrs(int fd)
 }
 
 /*
- * Whether the top of a resource may have been changed: its own attributes.
- * Extended ones are compared where all of the changes are; a value tells, and
- * here nothing is read.
+ * Extended attributes are compared where all of the changes are; a value tells,
+ * and here nothing is read.
  */
-static bool has_other_top(const struct hb_session *s)
+bool session_has_other_top(const struct hb_session *s)
 {
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		const struct resource *resource = &s->resources[i];
@@ -71,7 +70,8 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 	if (r < 0 || last > 0)
 		return r < 0 ? r : 0;
 	r = session_has_upper(s, err);
-	return r < 0 ? r : !r && !session_has_gone(s) && !has_other_top(s);
+	return r < 0 ? r
+		     : !r && !session_has_gone(s) && !session_has_other_top(s);
 }
 
 /* Of type store_name_fn: -ENOTEMPTY for a change. */

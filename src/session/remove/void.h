@@ -8,6 +8,12 @@ struct hb_error;
 struct hb_session;
 
 /*
+ * Whether the top of a resource may have been changed: its own attributes.  The
+ * resources are open.
+ */
+bool session_has_other_top(const struct hb_session *s);
+
+/*
  * Whether nothing would be missed if the session were gone: `run` made it,
  * nothing is pending in it and nothing was committed from it.
  */
