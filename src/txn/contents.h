@@ -26,7 +26,7 @@ uint64_t contents_end(uint64_t sum);
 /* Of a directory as it is now; 0: that cannot be told.  Changes nothing. */
 uint64_t contents_read(const struct place *at);
 
-/* Whether it still has that number, or none was told. */
+/* Whether it still has that number, none was told, or it is closed to us. */
 bool contents_are(const struct place *at, uint64_t entries);
 
 #endif

@@ -49,12 +49,12 @@ is 'H13 no directory of the table lies above or below a hidden path' "$below" ''
 # H13: a row of the table that a link makes something else.
 put .ssh/id SECRET
 put notes SECRET
-ln -s "$HOME" "$HOME/.volta"
+ln -s "$HOME" "$HOME/.fnm"
 is 'H13 a toolchain that is a link to the home directory shows nothing' "$(leaks)" ''
-rm "$HOME/.volta"
-ln -s .ssh "$HOME/.bun"
+rm "$HOME/.fnm"
+ln -s .ssh "$HOME/.rustup"
 is 'H13 a toolchain that is a link to keys shows nothing' "$(leaks)" ''
-rm "$HOME/.bun"
+rm "$HOME/.rustup"
 mkdir -p "$HOME/shop/.git" && put shop/bin/notes SECRET
 mkdir "$HOME/.local" && ln -s ../shop/bin "$HOME/.local/bin"
 is 'H13 a toolchain that is a link into another project shows nothing' "$(leaks)" ''
@@ -63,9 +63,9 @@ put data/bin/tool fine
 prints 'a toolchain behind a link is shown where it was' fine \
 	run -q sh -c 'cat ~/.local/bin/tool'
 rm "$HOME/.local"
-mkdir -p "$HOME/.deno/.git" && put .deno/notes SECRET
+mkdir -p "$HOME/.fnm/.git" && put .fnm/notes SECRET
 is 'H13 a toolchain that is a project itself shows nothing' "$(leaks)" ''
-rm -r "$HOME/.deno"
+rm -r "$HOME/.fnm"
 mkdir -p "$HOME/.local/lib/shop/.git" && put .local/lib/shop/notes SECRET
 put .local/lib/node_modules/x fine
 prints 'H13 a project in a directory of the table is not shown, its neighbour is' fine \
@@ -184,8 +184,8 @@ prints 'the token of a channel is not shown with conda' fine \
 clear
 
 # Variables of toolchains.
-mkdir -p "$HOME/.pyenv/versions" "$HOME/.sdkman/java" "$HOME/go/bin" "$HOME/jdk/bin"
-for pair in "PYENV_ROOT=$HOME/.pyenv" "JAVA_HOME=$HOME/.sdkman/java" "GOPATH=$HOME/go" \
+mkdir -p "$HOME/.pyenv/versions" "$HOME/.sdkman/candidates/java" "$HOME/go/bin" "$HOME/jdk/bin"
+for pair in "PYENV_ROOT=$HOME/.pyenv" "JAVA_HOME=$HOME/.sdkman/candidates/java" "GOPATH=$HOME/go" \
 	"JAVA_HOME=/usr" "VIRTUAL_ENV=$PWD"; do
 	is "${pair%%=*} passes with its directory: ${pair#*=}" \
 		"$(env "$pair" "$HB_BIN" run --ephemeral -q env | grep -Fx "$pair")" "$pair"

@@ -160,7 +160,7 @@ def compare(tap, name, got, want):
 
 def places_of_every_kind(tap, top, home):
     kinds = {
-        "a toolchain of the home directory": (home + "/.volta", []),
+        "a toolchain of the home directory": (home + "/.volta/tools", []),
         "a toolchain that a link leads to": (top + "/rust", []),
         "--ro of a directory": (top + "/ro", ["--ro", top + "/ro"]),
         "--ro in the home directory": (home + "/ro", ["--ro", home + "/ro"]),
@@ -183,7 +183,7 @@ def places_of_every_kind(tap, top, home):
                   len(lines) == len(kinds) and said == "", f"{lines} {said}")
         compare(tap, "control: a directory that is real passes all",
                 inside(["--rw", top + "/ro"], [top + "/ro"])[0], [REACHED])
-        lease_holds_nobody_up(tap, [], home + "/.volta")
+        lease_holds_nobody_up(tap, [], home + "/.volta/tools")
         lease_holds_nobody_up(tap, ["--ro", top + "/ro"], top + "/ro")
         name = top + "/ro/file"
         compare(tap, "a single file has its own locks",
@@ -212,15 +212,15 @@ def package_of_a_command(tap, top, home):
 
 
 def hidden_things(tap, top, home):
-    place = Place(home + "/.volta")
-    os.makedirs(home + "/.volta/keys")
-    with open(home + "/.volta/keys/key", "w", encoding="ascii") as f:
+    place = Place(home + "/.volta/tools")
+    os.makedirs(home + "/.volta/tools/keys")
+    with open(home + "/.volta/tools/keys/key", "w", encoding="ascii") as f:
         f.write("secret")
-    hide = ["--hide", home + "/.volta/keys"]
+    hide = ["--hide", home + "/.volta/tools/keys"]
     compare(tap, "with something hidden in it neither",
-            inside(hide, [home + "/.volta"])[0], [REFUSED])
+            inside(hide, [home + "/.volta/tools"])[0], [REFUSED])
     done = subprocess.run([HOLDBACK, "run", "--ephemeral", "-q", *hide, "--", "cat",
-                           home + "/.volta/keys/key"],
+                           home + "/.volta/tools/keys/key"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     compare(tap, "and what is hidden stays hidden", done.stdout, b"")
     place.end()
@@ -228,7 +228,7 @@ def hidden_things(tap, top, home):
 
 def mounts_below(tap, top, home):
     """With a tmpfs in it the kernel makes no overlay of a directory."""
-    made = [Place(top + "/mounted"), Place(home + "/.volta"), Place(top + "/plain")]
+    made = [Place(top + "/mounted"), Place(home + "/.volta/tools"), Place(top + "/plain")]
     os.makedirs(top + "/mounted/sub")
     before = [BWRAP, "--dev-bind", "/", "/", "--tmpfs", top + "/mounted/sub"]
     options = ["--ro", top + "/mounted", "--ro", top + "/plain"]
@@ -243,7 +243,7 @@ def mounts_below(tap, top, home):
               "without its sockets and locks" in said, said)
     before = [BWRAP, "--dev-bind", "/", "/", "--tmpfs", home + "/.mounted"]
     os.makedirs(home + "/.mounted")
-    lines, said = inside([], [home + "/.volta"], before)
+    lines, said = inside([], [home + "/.volta/tools"], before)
     compare(tap, "a mount elsewhere in the home directory changes nothing",
             (lines, said), ([REFUSED], ""))
     for one in made:
