@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The order of a walk is the file system's, so the sum does not depend on it.
- */
+/* A sum: the order of a walk is the file system's. */
 void contents_add(uint64_t *sum, const struct tree_visit *v)
 {
 	static const struct siphash_key none = { 0, 0 };
@@ -40,25 +39,29 @@ static int add_one(void *ctx, const struct tree_visit *v, struct hb_error *err)
 	return 0;
 }
 
+static int add_all(const struct place *at, uint64_t *sum)
+{
+	*sum = 0;
+	return at->dir < 0
+		       ? at->dir
+		       : tree_walk(at->dir, at->name, 0, add_one, sum, NULL);
+}
+
 uint64_t contents_read(const struct place *at)
 {
-	uint64_t sum = 0;
+	uint64_t sum;
 
-	return at->dir < 0 || tree_walk(at->dir, at->name, 0, add_one, &sum,
-					NULL) < 0
-		       ? 0
-		       : contents_end(sum);
+	return add_all(at, &sum) < 0 ? 0 : contents_end(sum);
 }
 
 bool contents_are(const struct place *at, uint64_t entries)
 {
-	uint64_t sum = 0;
+	uint64_t sum;
 	int r;
 
 	if (entries == 0)
 		return true;
-	r = at->dir < 0 ? at->dir
-			: tree_walk(at->dir, at->name, 0, add_one, &sum, NULL);
+	r = add_all(at, &sum);
 	/* Closed, as the session left it: the user would have to open it. */
 	return r == -EACCES || (r >= 0 && contents_end(sum) == entries);
 }

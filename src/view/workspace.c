@@ -405,8 +405,7 @@ static bool is_dir(const char *path)
 	return sys_fstatat(AT_FDCWD, path, &st, 0) >= 0 && S_ISDIR(st.st_mode);
 }
 
-/* Itself: a link above it, as of the home directory, leads to the same place.
- */
+/* Itself: a link above it, as the home may be, leads to the same place. */
 static bool is_link(const char *path)
 {
 	struct stat st;
