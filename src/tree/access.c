@@ -112,6 +112,21 @@ int access_open_file(int dirfd, const char *name, const struct entry *entry,
 	return r < 0 ? r : take_fd(&fd);
 }
 
+ssize_t access_read_target(int dirfd, const char *name,
+			   const struct entry *entry, char *buf, size_t size,
+			   struct hb_error *err)
+{
+	auto_fd int fd = sys_openat(dirfd, name, O_PATH | O_NOFOLLOW, 0);
+	ssize_t n;
+	int r;
+
+	r = fd < 0 ? fail_for(name, fd, err) : check_is(fd, name, entry, err);
+	if (r < 0)
+		return r;
+	n = sys_readlinkat(fd, "", buf, size);
+	return n < 0 ? hb_fail_at(err, (int)n, name, "cannot read") : n;
+}
+
 int access_open_regular(int dirfd, const char *name, uint64_t *ret_size)
 {
 	auto_fd int fd = sys_openat2(dirfd, name, FOR_READING, 0, RESOLVE);

@@ -31,6 +31,14 @@ int access_open_quick(int dirfd, const char *name, const struct entry *entry,
 		      bool in_layer, struct hb_error *err);
 
 /*
+ * The target of the link `name`, which `entry` describes; its length is
+ * returned.  -HB_E_BUSY: it is another object by now.
+ */
+ssize_t access_read_target(int dirfd, const char *name,
+			   const struct entry *entry, char *buf, size_t size,
+			   struct hb_error *err);
+
+/*
  * Opens the regular file that a base has under that name.  -ENOENT: there is
  * none, or something else.
  */

@@ -252,12 +252,14 @@ int side_same_target(const struct side *a, const struct side *b,
 	char first[PATH_MAX + 1], second[PATH_MAX + 1];
 	ssize_t n;
 
-	n = sys_readlinkat(a->dir, a->name, first, sizeof(first));
+	n = access_read_target(a->dir, a->name, a->entry, first, sizeof(first),
+			       err);
 	if (n < 0)
-		return hb_fail_at(err, (int)n, a->name, "cannot read");
-	n = sys_readlinkat(b->dir, b->name, second, sizeof(second));
+		return (int)n;
+	n = access_read_target(b->dir, b->name, b->entry, second,
+			       sizeof(second), err);
 	if (n < 0)
-		return hb_fail_at(err, (int)n, b->name, "cannot read");
+		return (int)n;
 	return strcmp(first, second) == 0;
 }
 
@@ -323,11 +325,10 @@ int side_content(const struct side *side, uint8_t ret_digest[SHA256_SIZE],
 
 	memset(ret_digest, 0, SHA256_SIZE);
 	if (side->entry->type == ENTRY_LINK) {
-		n = sys_readlinkat(side->dir, side->name, target,
-				   sizeof(target));
+		n = access_read_target(side->dir, side->name, side->entry,
+				       target, sizeof(target), err);
 		if (n < 0)
-			return hb_fail_at(err, (int)n, side->name,
-					  "cannot read");
+			return (int)n;
 		sha256_of(target, (size_t)n, ret_digest);
 		return 0;
 	}

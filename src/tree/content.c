@@ -211,25 +211,6 @@ int content_walk_open(struct content_walk *walk,
 	return r < 0 ? fail_for(place, r, err) : r;
 }
 
-static ssize_t read_target(int dir, const char *name,
-			   const struct content_place *place, char *buf,
-			   size_t size)
-{
-	auto_fd int fd = -1;
-	struct sys_attr a;
-	int r;
-
-	fd = sys_openat(dir, name, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0)
-		return fd;
-	r = sys_attr_at(fd, "", &a);
-	if (r < 0)
-		return r;
-	if (a.ino != place->entry->ino || a.dev != place->entry->dev)
-		return -HB_E_BUSY;
-	return sys_readlinkat(fd, "", buf, size);
-}
-
 ssize_t content_target(const struct content_place *place, char *buf,
 		       size_t size, struct hb_error *err)
 {
@@ -241,7 +222,9 @@ ssize_t content_target(const struct content_place *place, char *buf,
 	if (place->entry->type != ENTRY_LINK)
 		return fail_for(place, -EINVAL, err);
 	r = content_enter(place, &dir, &name, err);
-	n = r < 0 ? r : read_target(dir.fd, name, place, buf, size);
+	n = r < 0 ? r
+		  : access_read_target(dir.fd, name, place->entry, buf, size,
+				       err);
 	r = content_leave(&dir, n < 0 ? NULL : err);
 	if (n < 0 || r < 0)
 		return fail_for(place, n < 0 ? (int)n : r, err);

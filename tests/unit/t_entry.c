@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/compare.h"
 #include "tree/entry.h"
 
 #include "trees.h"
@@ -194,6 +195,32 @@ static void a_list_of_any_length_is_read(void)
 	tree_done(&t);
 }
 
+/* A command may swap names at any time; it is no failure of the disk. */
+static void a_link_that_is_a_file_by_now_changes_while_it_is_read(void)
+{
+	struct side a = { .name = "a" }, b = { .name = "b" };
+	uint8_t digest[SHA256_SIZE];
+	struct hb_error err = { 0 };
+	struct entry e;
+	struct tree t;
+
+	tree_init(&t, 1);
+	put_link(t.base, "nowhere", "a");
+	put_link(t.base, "nowhere", "b");
+	put_file(t.base, "file", "text");
+	CHECK_INT(entry_read_base(t.base, "a", &e, NULL), 0);
+	a.dir = b.dir = t.base;
+	a.entry = b.entry = &e;
+	CHECK_INT(side_same_target(&a, &a, &err), 1);
+	CHECK_INT(side_same_target(&a, &b, NULL), -HB_E_BUSY);
+	CHECK_INT(renameat(t.base, "file", t.base, "a"), 0);
+	CHECK_INT(side_same_target(&a, &a, NULL), -HB_E_BUSY);
+	CHECK_INT(side_content(&a, digest, &err), -HB_E_BUSY);
+	CHECK_INT(err.code, HB_E_BUSY);
+	tree_done(&t);
+}
+
 TESTS(T(types_are_told_without_opening), T(marks_of_the_kernel_are_read),
       T(forged_marks_refuse_the_layer), T(the_top_of_a_layer_cannot_be_opaque),
-      T(escaped_marks_are_data), T(a_list_of_any_length_is_read))
+      T(escaped_marks_are_data), T(a_list_of_any_length_is_read),
+      T(a_link_that_is_a_file_by_now_changes_while_it_is_read))
