@@ -9,6 +9,7 @@
 #include "git/delivery/heads.h"
 #include "git/delivery/leftover.h"
 #include "git/delivery/logs.h"
+#include "git/delivery/orphans.h"
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
 #include "git/delivery/session_refs.h"
@@ -153,6 +154,8 @@ static int decide_all(struct decision *d)
 		r = packed_decide(d);
 	if (r >= 0)
 		r = heads_add_items(d);
+	if (r >= 0)
+		r = orphans_keep(d);
 	if (r >= 0)
 		r = logs_decide(d);
 	if (r >= 0)

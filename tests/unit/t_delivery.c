@@ -162,6 +162,52 @@ static void branches_and_tags_by_value(void)
 	world_done(&w);
 }
 
+/* The tag and the branch are two names of one commit. */
+static void a_commit_that_neither_side_dropped_is_kept(void)
+{
+	static const char *const sides[][2] = {
+		{ "session", "base" },
+		{ "base", "session" },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct gitworld w;
+
+		world_init(
+			&w,
+			COMMIT("f1", "two") "; " COMMIT(
+				"f1",
+				"three") "; git branch b; git tag t; git tag u HEAD~1; "
+					 "git rev-parse HEAD >../lost; "
+					 "git reset -q --hard HEAD~2");
+		world_run(&w, "cd %s; git tag -d t; git tag -d u", sides[i][0]);
+		world_run(&w, "cd %s; git branch -f b", sides[i][1]);
+		world_decide(&w, DELIVERY_MODE_FF);
+		CHECK(world_says(&w, "it is kept as holdback/claude-1"));
+		world_apply(&w);
+		CHECK(world_is(&w,
+			       "test $(cat lost) = "
+			       "$(git -C base rev-parse holdback/claude-1)"));
+		CHECK(world_is(&w, "test $(git -C base branch | wc -l) = 3"));
+		world_done(&w);
+	}
+}
+
+static void a_commit_that_one_side_dropped_goes(void)
+{
+	struct gitworld w;
+
+	world_init(&w, COMMIT("f1", "two") "; git tag t; "
+					   "git reset -q --hard HEAD~1; "
+					   "git branch b");
+	world_run(&w, "cd session; git tag -d t");
+	world_run(&w, "cd base; git branch -D b");
+	world_decide(&w, DELIVERY_MODE_FF);
+	world_apply(&w);
+	CHECK(world_is(&w, "test $(git -C base for-each-ref | wc -l) = 1"));
+	world_done(&w);
+}
+
 static void packing_inside_is_no_change(void)
 {
 	struct gitworld w;
@@ -715,7 +761,9 @@ TESTS(T(a_file_of_an_object_has_its_content), T(shallow_cuts_nothing_off),
       T(a_branch_called_holdback_is_no_obstacle),
       T(session_builds_on_a_later_commit),
       T(a_commit_that_the_user_took_back_stays_away),
-      T(branches_and_tags_by_value), T(packing_inside_is_no_change),
+      T(branches_and_tags_by_value),
+      T(a_commit_that_neither_side_dropped_is_kept),
+      T(a_commit_that_one_side_dropped_goes), T(packing_inside_is_no_change),
       T(a_branch_of_another_worktree_stays), T(an_operation_under_way_stays),
       T(mode_branch_moves_nothing_of_the_users), T(the_session_switches),
       T(a_detached_head), T(an_unborn_branch),
