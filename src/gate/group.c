@@ -8,6 +8,7 @@
 #include "gate/rules.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
+#include "tree/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,13 +82,20 @@ static bool has_mark(const struct gate_rule *rule, int dir)
 	return false;
 }
 
+/* Nothing of the user's lies there, so a mark hides nothing. */
+static bool is_bare_dir(int dir)
+{
+	return tree_is_empty(dir, ".", 0, NULL) == 1;
+}
+
 /* The stream has files in any order, so the mark is looked for at once. */
 static bool is_marked(const struct gate_rule *rule,
 		      const struct resource *resource, const char *dir)
 {
 	auto_fd int base = open_dir(resource->base, dir);
 
-	if (base != -ENOENT && base != -ENOTDIR)
+	if (base != -ENOENT && base != -ENOTDIR &&
+	    (base < 0 || !is_bare_dir(base)))
 		return has_mark(rule, base);
 	for (size_t i = 0; i < resource->n_layers; i++) {
 		auto_fd int layer = open_dir(resource->layers[i], dir);

@@ -28,17 +28,19 @@ is 'a single one in a change is itself' "$(hb gate --except x @s | grep -c insta
 hb cleanup -y @s >/dev/null
 
 # A virtual environment by any name.  Its mark comes after most of its files.
-new_session 'mkdir -p old/tools kept; echo x >kept/pyvenv.cfg'
-in_box 'mkdir -p env39/bin env39/lib/a sub/myenv/bin plain
-	for i in 1 2 3 4 5; do for d in env39/bin env39/lib/a sub/myenv/bin kept old old/tools plain; do
+new_session 'mkdir -p old/tools kept empty; echo x >kept/pyvenv.cfg'
+in_box 'mkdir -p env39/bin env39/lib/a sub/myenv/bin plain empty/bin
+	for i in 1 2 3 4 5; do for d in env39/bin env39/lib/a sub/myenv/bin kept old old/tools plain empty/bin; do
 		echo x >$d/x$i; chmod +x $d/x$i; done; done
-	for d in env39 sub/myenv old; do echo home = /usr/bin >$d/pyvenv.cfg; done
+	for d in env39 sub/myenv old empty; do echo home = /usr/bin >$d/pyvenv.cfg; done
 	mkdir plain/pyvenv.cfg; ln -s ../env39/pyvenv.cfg old/tools/pyvenv.cfg'
 is 'a virtual environment of any name is one warning' \
 	"$(hb gate @s 2>&1 | grep -c ': env39')/$(hb gate @s 2>&1 | grep -c ': sub/myenv')" 1/1
 like 'its line says that it is one of packages' "$(hb gate @s 2>&1)" \
 	'*warn: env39: packages, which git does not ignore: 10 findings, the first: bin/x1: *'
 is 'one that the real directory has is one as well' "$(hb gate @s 2>&1 | grep -c 'warn: kept: .* 5 findings')" 1
+is 'one in an old directory that is empty is one warning' "$(hb gate @s 2>&1 | grep ': empty')" \
+	"$(hb gate @s 2>&1 | grep 'warn: empty: .* 5 findings')"
 is 'a mark that is put into an old directory puts nothing together' \
 	"$(hb gate @s 2>&1 | grep -c 'warn: old/.*executable')" 10
 is 'neither does a directory of that name' \
