@@ -82,6 +82,8 @@ static int read_entry(const struct kv_entry *e, struct carried *c)
 		return copy_text(e, c->path, sizeof(c->path));
 	if (strcmp(e->key, "root") == 0)
 		return copy_text(e, c->root, sizeof(c->root));
+	if (strcmp(e->key, "name") == 0)
+		return copy_text(e, c->name, sizeof(c->name));
 	if (strcmp(e->key, "session") == 0)
 		return copy_text(e, c->session, sizeof(c->session));
 	if (strcmp(e->key, "host") == 0)
@@ -197,6 +199,9 @@ static int format_head(const struct carried *c, struct buf *out)
 	(void)kv_add_str(&w, "version", HEAD_VERSION);
 	(void)kv_add_str(&w, "path", c->path);
 	(void)kv_add_str(&w, "root", c->root);
+	/* A version that does not know the key reads all other heads. */
+	if (c->name[0])
+		(void)kv_add_str(&w, "name", c->name);
 	(void)kv_add_str(&w, "class", class_names[c->class]);
 	(void)kv_add_str(&w, "type", type_names[c->type]);
 	(void)kv_add_fmt(&w, "mode", "%#o", (unsigned)(c->mode & 0777));

@@ -55,6 +55,8 @@ const char *carried_type_name(enum carried_type type);
 struct carried {
 	char path[PATH_MAX]; /* the host's */
 	char root[PATH_MAX]; /* the state directory; "": the home */
+	char name[PATH_MAX]; /* the agent's for it, if a link leads there; or ""
+			      */
 	enum state_class class;
 	enum carried_type type;
 	uint64_t mode; /* permissions */

@@ -313,12 +313,17 @@ int hb_state_publish(struct hb_store *store,
 	return 0;
 }
 
-static int add_resource(struct walk *walk, const char *path, const char *role,
-			struct hb_error *err)
+/*
+ * `name`: the agent's, which a link has that leads to `path`; or "".  The home
+ * directory holds the project and what links lead to; carry_find_resource()
+ * puts a file into the innermost of the state directories.
+ */
+static int add_resource(struct walk *walk, const char *path, const char *name,
+			const char *role, struct hb_error *err)
 {
 	struct record_resource *resource = NULL;
-	int r = resource_add(walk->store, path, path, walk->record, &resource,
-			     err);
+	int r = resource_add_apart(walk->store, path, name[0] ? name : path,
+				   walk->record, &resource, err);
 
 	if (r >= 0)
 		(void)snprintf(resource->role, sizeof(resource->role), "%s",
@@ -347,12 +352,13 @@ static int add_root(struct walk *walk, int dir, const struct carried *c,
 	if (c->class != STATE_RUNS)
 		return 0;
 	walk->n++;
-	if (walk->home[0])
+	if (walk->home[0] && !c->name[0])
 		root = walk->home;
 	for (size_t i = 0; i < walk->record->n_resources; i++)
 		if (strcmp(walk->record->resources[i].source, root) == 0)
 			return 0;
-	return add_resource(walk, root, "state", err);
+	return add_resource(walk, root, root == c->root ? c->name : "", "state",
+			    err);
 }
 
 static int make_session(struct hb_store *store, struct session_record *record,
@@ -408,7 +414,7 @@ int hb_state_begin(struct hb_store *store,
 		r = look_real(path, real);
 	/* With nothing in it, so that the session is found from there. */
 	if (r >= 0)
-		r = add_resource(&walk, real, "workspace", err);
+		r = add_resource(&walk, real, "", "workspace", err);
 	if (r >= 0)
 		r = each(&walk, err);
 	walk.fn = add_root;

@@ -199,6 +199,9 @@ static const char *prefix_of(const struct record_resource *resource)
 		return GIT_DIR;
 	if (strcmp(resource->role, role_name(VIEW_STATE)) != 0)
 		return "";
+	/* By the name that the agent knows: a link may lead elsewhere. */
+	path = resource->inside;
+	last = strrchr(path, '/');
 	while (last > path && last[-1] != '/')
 		last--;
 	return last;

@@ -179,9 +179,9 @@ static void fill_home(const struct run *run, int home)
 		const struct view_resource *resource = &run->resources[i];
 
 		if (resource->tree && resource->role == VIEW_STATE &&
-		    view_lies_in(resource->source, real) &&
-		    strcmp(resource->source, real) != 0)
-			add_entry(home, resource->source + strlen(real) + 1,
+		    view_lies_in(resource->inside, real) &&
+		    strcmp(resource->inside, real) != 0)
+			add_entry(home, resource->inside + strlen(real) + 1,
 				  resource->tree, false);
 	}
 }
@@ -240,12 +240,13 @@ int bare_prepare(struct run *run, struct hb_session *s, struct hb_error *err)
 	if (home < 0)
 		return home;
 	r = make_tmp(run, s, err);
+	/* By the names that they have until they are moved. */
+	if (r >= 0 && run->host.home)
+		fill_home(run, home);
 	if (r >= 0)
 		r = move_resources(run, err);
 	if (r < 0)
 		return r;
-	if (run->host.home)
-		fill_home(run, home);
 	run->host.home = run->host.home_dir;
 	run->host.home_name = NULL;
 	return 0;

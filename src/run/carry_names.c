@@ -90,7 +90,7 @@ static int add_rule(const struct run *run, const struct setting_item *item,
 		{ KEY_RUNS, STATE_RUNS },
 	};
 	struct publish_item split = { 0 };
-	char path[PATH_MAX];
+	char path[PATH_MAX], source[PATH_MAX];
 	int r;
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
@@ -100,9 +100,11 @@ static int add_rule(const struct run *run, const struct setting_item *item,
 			continue;
 		publish_split(item->value, &split);
 		r = entries_path(run, item, split.path, path, err);
-		if (r >= 0)
-			r = carry_note_rule(note, classes[i].class, path,
+		if (r >= 0) {
+			entries_source(run, path, source);
+			r = carry_note_rule(note, classes[i].class, source,
 					    split.keys);
+		}
 		if (r >= 0)
 			note->rules[note->n_rules - 1].is_hidden =
 				item->key == KEY_DATA;

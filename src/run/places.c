@@ -88,7 +88,7 @@ void places_leave_data(struct run *run)
 		const struct view_entry *e = &run->entries[i];
 
 		if (e->class != VIEW_RW || !e->item ||
-		    e->item->key != KEY_DATA || !lies_in_state(run, e->path))
+		    e->item->key != KEY_DATA || !lies_in_state(run, e->source))
 			run->entries[n++] = *e;
 	}
 	run->n_entries = run->request.n_entries = n;
@@ -139,21 +139,25 @@ static bool find_covered(const struct run *run, const struct setting_item *item,
 int places_make_data(const struct run *run, struct hb_error *err)
 {
 	const struct settings *s = &run->settings;
-	char path[PATH_MAX];
+	char path[PATH_MAX], source[PATH_MAX];
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
 		if (e->class == VIEW_RW && e->item &&
-		    e->item->key == KEY_DATA && is_missing(e->path) &&
-		    entries_can_make(run, e->item, e->path))
-			r = make_path(run, e->path,
+		    e->item->key == KEY_DATA && is_missing(e->source) &&
+		    entries_can_make(run, e->item, e->source))
+			r = make_path(run, e->source,
 				      project_marker(e->item->value), err);
 	}
-	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
-		if (find_covered(run, &s->items[i], path) && is_missing(path))
-			r = make_path(run, path, NULL, err);
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++) {
+		if (!find_covered(run, &s->items[i], path))
+			continue;
+		entries_source(run, path, source);
+		if (is_missing(source))
+			r = make_path(run, source, NULL, err);
+	}
 	return r;
 }
 
@@ -169,9 +173,9 @@ static int cover(struct run *run, const struct setting_item *item,
 		int r;
 
 		if (resource->role != VIEW_STATE || !top ||
-		    !view_lies_in(path, resource->source))
+		    !view_lies_in(path, resource->inside))
 			continue;
-		if (path_join(top, path + strlen(resource->source) + 1, source,
+		if (path_join(top, path + strlen(resource->inside) + 1, source,
 			      sizeof(source)) < 0)
 			return hb_fail_at(err, -ENAMETOOLONG, path,
 					  "cannot show");

@@ -97,7 +97,7 @@ static int note_items(struct run *run, struct hb_session *s,
 			continue;
 		if (r < 0)
 			return r;
-		memcpy(item.path, path, strlen(path) + 1);
+		entries_source(run, path, item.path);
 		if (!find_place(run, &item))
 			continue;
 		if (item.resource < 0 && home < 0) {

@@ -157,8 +157,6 @@ static int add_opened(const struct hb_store *store, int fd, const char *source,
 
 	r = check_source(store, source, err);
 	if (r >= 0)
-		r = check_overlap(record, source, inside, err);
-	if (r >= 0)
 		r = record_add_resource(record, source, inside, ret, err);
 	if (r < 0)
 		return r;
@@ -173,6 +171,18 @@ static int add_opened(const struct hb_store *store, int fd, const char *source,
 int resource_add(const struct hb_store *store, const char *source,
 		 const char *inside, struct session_record *record,
 		 struct record_resource **ret_resource, struct hb_error *err)
+{
+	int r = check_overlap(record, source, inside, err);
+
+	return r < 0 ? r
+		     : resource_add_apart(store, source, inside, record,
+					  ret_resource, err);
+}
+
+int resource_add_apart(const struct hb_store *store, const char *source,
+		       const char *inside, struct session_record *record,
+		       struct record_resource **ret_resource,
+		       struct hb_error *err)
 {
 	auto_fd int fd = -1;
 
@@ -200,6 +210,9 @@ static int choose_one(const struct hb_store *store, const char *word,
 	r = check_source(store, source, err);
 	if (r >= 0 && inside[0] != '\0')
 		r = check_inside(inside, err);
+	if (r >= 0)
+		r = check_overlap(record, source, inside[0] ? inside : source,
+				  err);
 	if (r < 0)
 		return r;
 	return add_opened(store, fd, source, inside[0] ? inside : source,

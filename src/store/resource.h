@@ -31,6 +31,15 @@ int resource_add(const struct hb_store *store, const char *source,
 		 struct record_resource **ret_resource, struct hb_error *err);
 
 /*
+ * The same where one may lie in another: the caller sees to it that a file is
+ * in one of them only.
+ */
+int resource_add_apart(const struct hb_store *store, const char *source,
+		       const char *inside, struct session_record *record,
+		       struct record_resource **ret_resource,
+		       struct hb_error *err);
+
+/*
  * Opens the real directory.  -HB_E_STATE if it is gone or another one than the
  * session was made for.
  */

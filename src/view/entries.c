@@ -198,10 +198,11 @@ static int find_hidden(struct run *run, const struct setting_item *item,
 	struct stat st;
 	int r;
 
+	entries_source(run, path, real);
 	/* Nothing shows it; but it may be a link to what something shows. */
 	if (item->origin.source == SETTING_BUILT_IN && run->host.home &&
 	    view_lies_in(path, run->host.home) &&
-	    !bounds_is_exposed(run, path) &&
+	    !bounds_is_exposed(run, path) && !bounds_is_exposed(run, real) &&
 	    (!entries_may_exist(run, path) ||
 	     sys_readlinkat(AT_FDCWD, path, real, sizeof(real)) < 0 ||
 	     look_real(path, real) < 0 || !bounds_is_exposed(run, real)))
@@ -292,25 +293,28 @@ static bool is_own_dir(const char *path)
 }
 
 /*
- * A directory that is missing, or that a link leads to, is none.  That of this
- * project is made.
+ * A directory that is missing, or that a link in an agent's directory leads to,
+ * is none.  That of this project is made.
  */
 static int find_data(struct run *run, const struct setting_item *item,
 		     const char *path, struct hb_error *err)
 {
+	char source[PATH_MAX];
 	struct view_entry *e;
 	int r;
 
 	if (passing_is_row(run, item))
 		return passing_find_data(run, item, path, err);
+	entries_source(run, path, source);
 	if (!entries_are_shared(item) ||
-	    (!is_own_dir(path) && !entries_can_make(run, item, path)) ||
-	    (run->covered && view_lies_in(path, run->covered)))
+	    (!is_own_dir(source) && !entries_can_make(run, item, source)) ||
+	    (run->covered && view_lies_in(source, run->covered)))
 		return 0;
 	e = new_entry(run, item, VIEW_RW);
 	e->found = VIEW_DIR;
 	r = plan_keep_text(&run->plan, path, &e->path, err);
-	e->source = e->path;
+	if (r >= 0)
+		r = plan_keep_text(&run->plan, source, &e->source, err);
 	e->is_real = true;
 	return r;
 }

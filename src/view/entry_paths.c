@@ -121,6 +121,20 @@ bool entries_are_shared(const struct setting_item *item)
 	       project_is_named(item->value);
 }
 
+void entries_source(const struct run *run, const char *path, char *ret)
+{
+	for (size_t i = 0; i < run->n_resources; i++) {
+		const struct view_resource *resource = &run->resources[i];
+
+		if (resource->role == VIEW_STATE &&
+		    view_lies_in(path, resource->inside) &&
+		    path_join(resource->source, path + strlen(resource->inside),
+			      ret, PATH_MAX) >= 0)
+			return;
+	}
+	(void)snprintf(ret, PATH_MAX, "%s", path);
+}
+
 bool entries_can_make(const struct run *run, const struct setting_item *item,
 		      const char *path)
 {

@@ -33,6 +33,12 @@ int entries_more(struct run *run, size_t n, struct hb_error *err);
 bool entries_are_shared(const struct setting_item *item);
 
 /*
+ * Where a path in an agent's directory lies on the host: a link may lead to
+ * that directory.  Any other path is its own place.  `ret`: PATH_MAX bytes.
+ */
+void entries_source(const struct run *run, const char *path, char *ret);
+
+/*
  * Whether a directory that a profile names is missing and can be made: the home
  * directory is there, and no link is on the way.  run/places.h makes it.
  */

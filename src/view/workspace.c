@@ -405,13 +405,27 @@ static bool is_dir(const char *path)
 	return sys_fstatat(AT_FDCWD, path, &st, 0) >= 0 && S_ISDIR(st.st_mode);
 }
 
-/* Itself: a link above it, as the home may be, leads to the same place. */
-static bool is_link(const char *path)
+/* The same directory by another name, as where the home is a link. */
+static bool is_held(const struct run *run, const char *source)
 {
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (run->resources[i].role == VIEW_STATE &&
+		    strcmp(run->resources[i].source, source) == 0)
+			return true;
+	return false;
+}
+
+/* Where a directory that is missing can be made; a link may lead there. */
+static bool find_missing(const struct run *run, const struct setting_item *item,
+			 const char *path, char *ret)
+{
+	char there[PATH_MAX], real[PATH_MAX];
 	struct stat st;
 
-	return sys_fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
-	       S_ISLNK(st.st_mode);
+	return find_there(path, there, &st) >= 0 && strcmp(there, path) != 0 &&
+	       look_real(there, real) >= 0 &&
+	       path_join(real, path + strlen(there), ret, PATH_MAX) >= 0 &&
+	       entries_can_make(run, item, ret);
 }
 
 /* A directory that is missing, or part of something else, is none. */
@@ -425,17 +439,15 @@ static int add_if_there(struct run *run, enum view_role role,
 	r = entries_path(run, item, item->value, path, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (role == VIEW_STATE && entries_can_make(run, item, path))
-		(void)snprintf(source, sizeof(source), "%s", path);
-	else if (!entries_may_exist(run, path))
-		return 0;
-	else if (!is_dir(path) ||
-		 sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
-		 look_real(path, source) < 0)
+	if ((role != VIEW_STATE || !find_missing(run, item, path, source)) &&
+	    (!entries_may_exist(run, path) || !is_dir(path) ||
+	     sys_faccessat(AT_FDCWD, path, R_OK | X_OK) < 0 ||
+	     look_real(path, source) < 0))
 		return is_kept ? check_state(item, path, err) : 0;
 	if (view_refuses_workspace(source, run->host.home) ||
 	    is_home(run, source) || overlaps(run, source, path))
-		return is_kept && is_link(path)
+		return is_kept && strcmp(source, path) != 0 &&
+				       !is_held(run, source)
 			       ? fail_linked(item, path, source, err)
 			       : 0;
 	return add_resource(run, role, source, path, item, err);

@@ -87,6 +87,12 @@ like 'the state of an agent is listed' "$("$HB_BIN" state claude)" '*settings.js
 is 'the real state of an agent stays as it was after two runs' \
 	"$(cat "$HOME/.claude/settings.json")" token
 "$HB_BIN" cleanup -y @b >/dev/null 2>&1
+mv "$HOME/.claude" "$HOME/dot.claude" && ln -s dot.claude "$HOME/.claude"
+is 'an agent has its state, held back, if that is behind a link' "$(bare -q -s b --profile claude -- sh -c '
+	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' 2>/dev/null
+	cat "$HOME/.claude/settings.json")" "token${nl}token"
+rm "$HOME/.claude" && mv "$HOME/dot.claude" "$HOME/.claude"
+"$HB_BIN" cleanup -y @b >/dev/null 2>&1
 "$HB_BIN" rollback -y @a >/dev/null 2>&1
 "$HB_BIN" cleanup -y @a >/dev/null 2>&1
 

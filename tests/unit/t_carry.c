@@ -63,6 +63,7 @@ static void begin(struct world *w)
 	w->resource.upper = open_dir(w->top, "r0/upper");
 	(void)snprintf(source, sizeof(source), "%s/host", w->top);
 	w->record.source = source;
+	w->record.inside = source;
 	(void)snprintf(w->record.role, sizeof(w->record.role), "state");
 	w->session = (struct hb_session){ .store = &w->store,
 					  .dir = open_dir(w->top, "session"),

@@ -22,14 +22,23 @@ bool carry_is_state(const struct hb_session *s, size_t resource)
 
 size_t carry_find_resource(const struct hb_session *s, const char *path)
 {
-	size_t i = 0;
+	const size_t n = s->record.n_resources;
+	size_t found = n;
 
-	for (; i < s->record.n_resources; i++)
+	/* The innermost: resource_add_apart() may have put one into another.
+	 */
+	for (size_t i = 0; i < n; i++) {
+		const char *source = s->record.resources[i].source;
+
 		if (carry_is_state(s, i) && !s->resources[i].is_gone &&
-		    strcmp(path, s->record.resources[i].source) != 0 &&
-		    path_is_beneath(path, s->record.resources[i].source))
-			break;
-	return i;
+		    strcmp(path, source) != 0 &&
+		    path_is_beneath(path, source) &&
+		    (found == n ||
+		     strlen(source) >
+			     strlen(s->record.resources[found].source)))
+			found = i;
+	}
+	return found;
 }
 
 int carry_open_parents(const struct hb_session *s, size_t resource,

@@ -245,6 +245,17 @@ static void say_cut(const struct settle *w, const char *path)
 		  w->s->record.name, quote_shown(path, shown, sizeof(shown)));
 }
 
+/* A link of the user may lead to the directory: rules know it by the link. */
+static void name_root(const struct settle *w, struct carried *c)
+{
+	const struct record_resource *resource =
+		&w->s->record.resources[w->resource];
+
+	if (strcmp(resource->inside, c->root) != 0)
+		(void)snprintf(c->name, sizeof(c->name), "%s",
+			       resource->inside);
+}
+
 /*
  * Carries what lies at `name`.  1: it is carried; 2: and is mere data; 0:
  * there is no need; -EFBIG,
@@ -262,6 +273,8 @@ static int carry(const struct settle *w, int dir, const char *name,
 
 	(void)snprintf(c.path, sizeof(c.path), "%s", path);
 	(void)snprintf(c.root, sizeof(c.root), "%s", root);
+	if (root[0])
+		name_root(w, &c);
 	(void)snprintf(c.session, sizeof(c.session), "%s", w->s->record.id);
 	(void)snprintf(c.host, sizeof(c.host), "%s", v->host);
 	(void)snprintf(c.login, sizeof(c.login), "%s", v->login);
