@@ -236,32 +236,31 @@ static bool is_racy(const struct merge *m, const unsigned char *stat)
 		nanoseconds >= (uint32_t)m->q->base_mtime.tv_nsec);
 }
 
-static void stat_of(struct merge *m, int side, const char *path,
+void indexmerge_put_stat(const struct indexmerge_stat *st, uint32_t mode,
+			 unsigned char *ret)
+{
+	const uint32_t numbers[] = { (uint32_t)st->ctime.tv_sec,
+				     (uint32_t)st->ctime.tv_nsec,
+				     (uint32_t)st->mtime.tv_sec,
+				     (uint32_t)st->mtime.tv_nsec,
+				     (uint32_t)st->dev,
+				     (uint32_t)st->ino,
+				     mode,
+				     st->uid,
+				     st->gid,
+				     (uint32_t)st->size };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		put(ret + 4 * i, numbers[i]);
+}
+
+/* Of the session's entries git looks at the file, or indexstat.h does. */
+static void stat_of(const struct merge *m, int side,
 		    const struct gitindex_entry *e, unsigned char *ret)
 {
-	struct indexmerge_stat st = { 0 };
-	int known = 0;
-
 	memset(ret, 0, GITINDEX_STAT_SIZE);
 	if (side == BASE && !is_racy(m, e->stat))
 		memcpy(ret, e->stat, GITINDEX_STAT_SIZE);
-	if (side == SESSION && m->q->stat && !(e->flags & GITINDEX_STAGE))
-		known = (m->q->stat)(m->q->ctx, path, &st);
-	if (known == 1) {
-		const uint32_t numbers[] = { (uint32_t)st.ctime.tv_sec,
-					     (uint32_t)st.ctime.tv_nsec,
-					     (uint32_t)st.mtime.tv_sec,
-					     (uint32_t)st.mtime.tv_nsec,
-					     (uint32_t)st.dev,
-					     (uint32_t)st.ino,
-					     0,
-					     st.uid,
-					     st.gid,
-					     (uint32_t)st.size };
-
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-			put(ret + 4 * i, numbers[i]);
-	}
 	put(ret + MODE_AT, e->mode);
 }
 
@@ -274,7 +273,7 @@ static int write_entry(struct merge *m, int side, const struct reader *r,
 		r->path_len < NAME_MASK ? (uint32_t)r->path_len : NAME_MASK;
 	size_t start = m->out->len, used;
 
-	stat_of(m, side, r->path, e, stat);
+	stat_of(m, side, e, stat);
 	put(flags, e->flags | name << 16 | (extended ? EXTENDED << 16 : 0));
 	(void)buf_add(m->out, stat, sizeof(stat));
 	(void)buf_add(m->out, e->id, m->q->id_size);

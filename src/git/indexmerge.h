@@ -39,13 +39,6 @@ struct indexmerge_request {
 	size_t id_size; /* 20 or 32 */
 	/* When the base's index was written: git's rule of racy entries. */
 	struct timespec base_mtime;
-	/*
-	 * Stat data for an entry of the session that is taken.  1: the file of
-	 * the work tree is the very object that we placed, and this is its
-	 * data; 0: not.  Then, and without the function, all of it is zero, and
-	 * git looks at the file.
-	 */
-	int (*stat)(void *ctx, const char *path, struct indexmerge_stat *ret);
 	/* An entry that both sides changed; -errno ends it.  May be NULL. */
 	int (*conflict)(void *ctx, const char *path);
 	void *ctx;
@@ -60,10 +53,15 @@ struct indexmerge_result {
 /*
  * Adds the merged index to `out`: version 2, or 3 where an entry needs it,
  * without extensions.  Stat data of an entry of the base stays, but where the
- * entry is racy.  -EBADMSG: one of them is no index, is not in order, or has a
- * wrong sum; -EFBIG, or the reader's error.
+ * entry is racy.  All other entries have none, and git looks at their files.
+ * -EBADMSG: one of them is no index, is not in order, or has a wrong sum;
+ * -EFBIG, or the reader's error.
  */
 int indexmerge(const struct indexmerge_request *request, struct buf *out,
 	       struct indexmerge_result *ret);
+
+/* The stat data of an entry, in GITINDEX_STAT_SIZE bytes as an index has it. */
+void indexmerge_put_stat(const struct indexmerge_stat *st, uint32_t mode,
+			 unsigned char *ret);
 
 #endif

@@ -10,6 +10,7 @@
 #include "sys/file.h"
 #include "tree/access.h"
 #include "txn/dress.h"
+#include "txn/placed_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +118,8 @@ static int run_step(struct apply *a, const struct op *op, unsigned how,
 	int r;
 
 	s->is_left = false;
-	r = step_run(s, op, back, &why);
+	r = back ? 0 : placed_stat_note(s->site, op, &why);
+	r = r < 0 ? r : step_run(s, op, back, &why);
 	if (is_misfit(r) && (how & APPLY_PAST) && op->kind != OP_LAYER)
 		return leave(a, op, back, err);
 	if (r < 0)

@@ -3,9 +3,11 @@
 
 #include "base/buf.h"
 #include "git/gitunit.h"
+#include "git/indexstat.h"
 
 #include "tap.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -321,7 +323,61 @@ static void the_unit_is_told_from_the_rest(void)
 	}
 }
 
-TESTS(T(stat_data_is_no_difference), T(versions_are_only_spelling),
-      T(entries_are_the_difference), T(what_is_not_understood_is_different),
-      T(a_cut_index_is_different), T(a_path_has_a_limit),
-      T(nothing_is_cut_from_nothing), T(the_unit_is_told_from_the_rest))
+/* Of type indexstat_request.look: the second file alone has its content. */
+static int look_at_second(void *ctx, const struct gitindex_entry *entry,
+			  size_t id_size, struct indexmerge_stat *ret)
+{
+	++*(int *)ctx;
+	CHECK(id_size == 20 || id_size == 32);
+	*ret = (struct indexmerge_stat){ .ino = 5, .mtime.tv_sec = 6 };
+	return entry->id[0] == 'b';
+}
+
+/* Stat data of the entries; the index is one by its sum. */
+static void check_stats(struct buf *b, int first, int second)
+{
+	struct gitindex x;
+	struct gitindex_entry e;
+
+	CHECK_INT(gitindex_open(&x, read_buf, b, b->len, 20), 0);
+	CHECK_INT(gitindex_next(&x, &e), 1);
+	CHECK_INT(e.stat[23], first);
+	CHECK_INT(e.mode, 0100644);
+	CHECK_INT(gitindex_next(&x, &e), 1);
+	CHECK_INT(e.stat[23], second);
+	CHECK_INT(e.mode, 0100644);
+	CHECK_INT(gitindex_next(&x, &e), 0);
+}
+
+static void stat_data_is_filled_in(void)
+{
+	int n = 0;
+	struct buf b;
+	struct indexstat_request q = { .look = look_at_second, .ctx = &n };
+
+	make(&b, 2, 20, 7, &plain, NULL);
+	q.data = b.data;
+	q.len = b.len;
+	/* Its sum is wrong: none of its stat data counts. */
+	CHECK_INT(indexstat_fill(&q), 1);
+	CHECK_INT(n, 2);
+	check_stats(&b, 0, 5);
+	/* Its sum is right: what has stat data is not looked at. */
+	CHECK_INT(indexstat_fill(&q), 0);
+	CHECK_INT(n, 3);
+	check_stats(&b, 0, 5);
+	/* A power loss left a part of it. */
+	b.data[12 + 8] = 1;
+	CHECK_INT(indexstat_fill(&q), 1);
+	CHECK_INT(n, 5);
+	check_stats(&b, 0, 5);
+	b.data[0] = 'X';
+	CHECK_INT(indexstat_fill(&q), -EBADMSG);
+	buf_done(&b);
+}
+
+TESTS(T(stat_data_is_filled_in), T(stat_data_is_no_difference),
+      T(versions_are_only_spelling), T(entries_are_the_difference),
+      T(what_is_not_understood_is_different), T(a_cut_index_is_different),
+      T(a_path_has_a_limit), T(nothing_is_cut_from_nothing),
+      T(the_unit_is_told_from_the_rest))

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * A commit is an orphan if the base reaches it now, nothing will reach it once
- * the delivery is in place, and the session did not drop it.  The session has
+ * An orphan is a commit that the base reaches now, that nothing will reach once
+ * the delivery is in place.  The session did not drop it, either.  It has
  * the references that it changed, and else those of T0.  The base's present
  * values do not count: the layer shows them inside, as if the session had moved
  * the user's branch itself.

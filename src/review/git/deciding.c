@@ -171,8 +171,8 @@ static ssize_t read_fd(void *ctx, void *buf, size_t size, uint64_t offset)
 }
 
 /*
- * Stat data of entries that the session changed is left out.  So git looks
- * at these files once, and no edit of the user is ever taken for clean.
+ * Stat data of entries that the session changed is left out.  The transaction
+ * fills it in where the files are as the entries say: txn/placed_stat.h.
  */
 static int merge_index(const struct deciding *d, const char *path,
 		       struct delivered_item *item)
