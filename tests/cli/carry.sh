@@ -104,6 +104,19 @@ is 'it is there in the next direct run of the project' "$(agent --direct claude 
 mkdir "$work/real"
 is 'one more real directory is more' \
 	"$(agent --net none --rw "$work/real" claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
+# The socket of an agent of keys is one more way out.
+python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])' "$work/real/keys"
+is 'the socket of another program is more' \
+	"$(agent --net none --socket "$work/real/keys" claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
+like 'a run with a socket is told how to have the carried one' "$(cat "$work/.stderr")" \
+	'*was allowed less*holdback state claude --take*'
+is 'a run without the socket has it' "$(agent --net none claude 'cat ~/.claude/hook')" planted
+agent --net none --socket "$work/real/keys" claude 'echo wide >~/.claude/wide'
+is 'what a run with a socket wrote is there in a run without one' \
+	"$(agent --net none claude 'cat ~/.claude/wide')" wide
+rm "$work/real/keys"
 state --forget -y claude >/dev/null
 
 # Two at once.

@@ -106,6 +106,34 @@ mkfifo .claude/settings.json
 words 'claude starts with a pipe for settings' "hi${nl}[]" claude hi
 rm .claude/settings.json
 
+# It is for this run: the agent rewrites its settings, as after a question.
+for name in claude codex gemini; do
+	printf '#!/bin/sh\n%s\n' 'for f in ~/.claude/settings.json ~/.codex/config.toml ~/.gemini/settings.json
+do [ ! -e "$f" ] || { cat "$f"; echo " " >>"$f"; }; done; echo "$*" >>words' >"$HOME/.local/bin/$name"
+done
+# kept AGENT FILE TEXT: two runs with a session, and the file in the second.
+kept() {
+	mkdir -p "$HOME/${2%/*}"
+	echo "$3" >"$HOME/$2"
+	"$HB_BIN" -q "$1" hi >/dev/null 2>&1
+	is "$1 has its own settings in the next run" "$("$HB_BIN" -q -c "$1" hi 2>/dev/null | tr -d '\n ')" \
+		"$(echo "$3" | tr -d '\n ')"
+	is "the setting that switches the sandbox of $1 off is not carried" \
+		"$("$HB_BIN" state "$1" "$HOME/$2" | tr -d '\n ')" "$(echo "$3" | tr -d '\n ')"
+	is "the only change of the session is the work of $1" "$("$HB_BIN" diff --name-status)" 'A	words'
+	is "the setting of the host is as it was for $1" "$(cat "$HOME/$2")" "$3"
+	is "$1 had its sandbox off both times" "$("$HB_BIN" exec -- cat words | grep -c "$4")" "$5"
+	"$HB_BIN" cleanup -y --all >/dev/null
+	"$HB_BIN" state --forget -y >/dev/null
+	rm -r "${HOME:?}/${2%/*}"
+}
+kept claude .claude/settings.json '{"sandbox":{"enabled":true}}' '"enabled":false' 2
+kept codex .codex/config.toml 'sandbox_mode = "workspace-write"' danger-full-access 2
+kept gemini .gemini/settings.json '{"tools":{"sandbox":true}}' sandbox 0
+for name in claude codex gemini; do
+	printf '#!/bin/sh\nfor word; do echo "$word"; done\necho "[$SANDBOX]"\n' >"$HOME/.local/bin/$name"
+done
+
 # A prompt may stand behind the option of gemini, which takes no other value.
 words 'gemini starts itself again, so SANDBOX is not set' "-p${nl}hi${nl}[]" gemini -p hi
 is 'gemini is told to make no sandbox, whatever its caller says' \

@@ -14,23 +14,30 @@ line for each, its directory or the reason why there is none, as JSON.
 import argparse
 import base64
 import concurrent.futures
+import contextlib
 import fcntl
 import hashlib
 import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 180
 
 # Where a platform's package has the program that stands in for the other's.
 NATIVE = {"claude": "claude", "opencode": "bin/opencode"}
+
+
+# What runs of npm; each has a group of its own.
+RUNNING = set()
 
 
 class Missing(Exception):
@@ -78,18 +85,39 @@ def newest_of(agent, work, deadline):
 def npm(words, work, deadline):
     """What npm prints.  Its cache and its logs go with the directory `work`."""
     env = dict(os.environ, npm_config_cache=os.path.join(work, "npm"))
-    left = max(1, deadline - time.monotonic())
-    try:
-        done = subprocess.run(["npm", *words], cwd=work, env=env, timeout=left, check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
-    except subprocess.TimeoutExpired as slow:
-        raise Missing(f"npm {words[0]} did not end within {SECONDS} s") from slow
-    except OSError as why:
-        raise Missing(f"npm: {why.strerror}") from why
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if " error " in line]
+    with contextlib.ExitStack() as stack:
+        try:
+            child = stack.enter_context(subprocess.Popen(
+                ["npm", *words], cwd=work, env=env, text=True, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True))  # fmt: skip
+        except OSError as why:
+            raise Missing(f"npm: {why.strerror}") from why
+        RUNNING.add(child)
+        stack.callback(end_group, child)
+        try:
+            printed, errors = child.communicate(timeout=max(1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as slow:
+            raise Missing(f"npm {words[0]} did not end within {SECONDS} s") from slow
+    if child.returncode != 0:
+        lines = [line for line in errors.splitlines() if " error " in line]
         raise Missing(f"npm {words[0]}: {(lines or ['it fails'])[0]}")
-    return done.stdout
+    return printed
+
+
+def end_group(child):
+    """Ends npm with what it started, which may hold the pipes open."""
+    RUNNING.discard(child)
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended, and all that it started
+
+
+def end_all(*_):
+    """We are told to end: nothing that was started stays."""
+    for child in list(RUNNING):
+        end_group(child)
+    os._exit(1)
 
 
 def fetch(row, work, deadline):
@@ -208,7 +236,7 @@ def try_install(agent, options, deadline):
         return {"directory": install(agent, options.newest, options.into, deadline)}
     except Missing as why:
         return {"reason": str(why)}
-    except (OSError, tarfile.TarError, ValueError, KeyError) as why:
+    except (OSError, tarfile.TarError, zlib.error, EOFError, ValueError, KeyError) as why:
         return {"reason": f"{type(why).__name__}: {why}"}
 
 
@@ -230,6 +258,7 @@ def main():
     if options.newest:
         options.into = os.path.join(options.into, "newest")
     os.umask(0o022)
+    signal.signal(signal.SIGTERM, end_all)
     deadline = time.monotonic() + SECONDS
     with concurrent.futures.ThreadPoolExecutor() as pool:
         found = list(pool.map(lambda a: try_install(a, options, deadline), options.agents))
