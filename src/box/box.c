@@ -10,6 +10,7 @@
 #include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
+#include "box/status.h"
 #include "box/supervisor.h"
 #include "box/terminal.h"
 #include "sys/file.h"

@@ -14,7 +14,7 @@
 #include "box/reach.h"
 #include "box/stage.h"
 #include "box/state.h"
-#include "box/supervisor.h"
+#include "box/status.h"
 #include "box/tail.h"
 #include "box/terminal.h"
 #include "plan/env.h"

@@ -38,6 +38,20 @@ void message_error(int fd, const struct hb_error *err)
 	(void)sys_send_record(fd, &message, sizeof(message));
 }
 
+/*
+ * init may be in the command's hands: under the bubblewrap front end it can be
+ * traced, and with it its end of the socket.  So the words need not end.
+ */
+int message_adopt(const struct message *message, struct hb_error *err)
+{
+	if (err) {
+		*err = message->error;
+		err->text[sizeof(err->text) - 1] = '\0';
+		err->fix[sizeof(err->fix) - 1] = '\0';
+	}
+	return message->error.code > 0 ? -message->error.code : -HB_E_CHILD;
+}
+
 static const struct {
 	const char *before, *after;
 } words[][2] = {

@@ -143,6 +143,8 @@ static_assert(sizeof(struct message) <= PIPE_BUF, "a message is one record");
 /* Sends a message without an error; the supervisor may be gone: ignored. */
 void message_send(int fd, enum message_kind kind, int value);
 void message_error(int fd, const struct hb_error *err);
+/* The other side: the error as the reader has it; its code, negated. */
+int message_adopt(const struct message *message, struct hb_error *err);
 
 /* With a descriptor, which stays the caller's; -errno if it is not sent. */
 int message_send_fd(int fd, enum message_kind kind, int sent);

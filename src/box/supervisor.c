@@ -5,7 +5,6 @@
 #include "base/report.h"
 #include "box/box.h"
 #include "box/door.h"
-#include "box/info.h"
 #include "box/job_signals.h"
 #include "box/keeper.h"
 #include "box/lead.h"
@@ -14,6 +13,7 @@
 #include "box/reach.h"
 #include "box/space.h"
 #include "box/state.h"
+#include "box/status.h"
 #include "box/terminal.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
@@ -29,76 +29,6 @@
 #define GUESTS_MS 3000
 /* What pid 1 has from its last word to its end. */
 #define BURIAL_MS 1000
-
-/*
- * Silence is never success.  A box that ends without the command's status, and
- * whose first process was not killed, is an error.
- */
-
-int supervise_exit_status(int wait_status)
-{
-	if (WIFSIGNALED(wait_status))
-		return 128 + WTERMSIG(wait_status);
-	return WEXITSTATUS(wait_status);
-}
-
-int supervise_signal(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
-}
-
-/*
- * init may be in the command's hands: under the bubblewrap front end it can be
- * traced, and with it its end of the socket.  So the words need not end.
- */
-static int adopt(const struct message *message, struct hb_error *err)
-{
-	if (err) {
-		*err = message->error;
-		err->text[sizeof(err->text) - 1] = '\0';
-		err->fix[sizeof(err->fix) - 1] = '\0';
-	}
-	return message->error.code > 0 ? -message->error.code : -HB_E_CHILD;
-}
-
-int supervise_simply(struct box *box, pid_t child,
-		     struct box_result *ret_result, struct hb_error *err)
-{
-	struct message message;
-	int status = 0, r;
-
-	for (;;) {
-		r = sys_recv_record(box->watch, &message, sizeof(message),
-				    NULL);
-		if (r <= 0)
-			break;
-		if (message.kind == MESSAGE_ERROR) {
-			sys_kill_and_reap(child);
-			return adopt(&message, err);
-		}
-		if (message.kind == MESSAGE_STARTED)
-			ret_result->was_started = true;
-		if (message.kind == MESSAGE_EXITED) {
-			ret_result->status =
-				supervise_exit_status(message.value);
-			info_write_exit(box, ret_result->status);
-			return 0;
-		}
-	}
-	if (r < 0 && r != -ECONNRESET)
-		return hb_fail(err, r, "cannot hear from the box");
-
-	/* The end of the socket: the child is the command now, or is dead. */
-	r = sys_waitpid(child, &status, 0);
-	if (r < 0)
-		return hb_fail(err, r, "cannot wait for the box");
-	if (!ret_result->was_started && !WIFSIGNALED(status))
-		return hb_fail(err, -HB_E_CHILD, "cannot enter the sandbox");
-	ret_result->status = supervise_exit_status(status);
-	if (ret_result->was_started)
-		info_write_exit(box, ret_result->status);
-	return 0;
-}
 
 /* What happens when its time has come. */
 enum due {
@@ -503,7 +433,7 @@ static void on_message(struct loop *l)
 	case MESSAGE_ERROR:
 		/* The first is the cause; init fails by it as well. */
 		if (l->failure == 0)
-			l->failure = adopt(&message, l->err);
+			l->failure = message_adopt(&message, l->err);
 		break;
 	case MESSAGE_STARTED:
 		on_started(l, sender);
