@@ -57,4 +57,10 @@ int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
 		    struct hb_error *err);
 void hb_live_free(struct hb_live *live);
 
+/*
+ * In a command that runs in a box with `mark-turns`: asks for a mark of the
+ * turn that ends, and waits for it.  -HB_E_STATE: this is no such box.
+ */
+int hb_turn_ask(struct hb_error *err);
+
 #endif

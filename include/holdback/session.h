@@ -589,6 +589,14 @@ int hb_session_mark(struct hb_session *session, const char *name,
 		    const char **ret_name, struct hb_error *err);
 
 /*
+ * The same of a live session at the end of a turn, as `turn-1` and so on.  It
+ * is a class of its own: the last 20 are kept.  -HB_E_BUSY also if the session
+ * is not live.
+ */
+int hb_session_mark_turn(struct hb_session *session, const char **ret_name,
+			 struct hb_error *err);
+
+/*
  * The paths that are pending in directories that are gone, after the session
  * was looked into: which of them are new cannot be told.  NULL: neither can
  * they, because they lie in the directory or cannot be read.

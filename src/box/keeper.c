@@ -6,6 +6,7 @@
 #include "box/notify/heard.h"
 #include "box/state.h"
 #include "box/terminal.h"
+#include "box/turns.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/sock.h"
@@ -44,6 +45,7 @@ static void become_keeper(const struct keeper *k)
 	close_given();
 	terminal_forget(k->terminal);
 	door_keep(k->door);
+	turns_part(k->turns);
 	if (plan->handed)
 		plan->handed(plan->handed_context);
 	heard_go_on(k->heard);
@@ -53,6 +55,7 @@ static void leave(const struct keeper *k)
 {
 	door_done(k->door);
 	heard_leave(k->heard);
+	turns_leave(k->turns);
 	fd_closep(&k->box->watch);
 	/* Not removed: others are in it. */
 	fd_closep(&k->box->cgroup.dir);

@@ -6,6 +6,7 @@ struct box;
 struct door;
 struct heard;
 struct terminal;
+struct turns;
 
 /*
  * A box ends with the last of its commands, and each command is waited for by
@@ -35,6 +36,7 @@ struct keeper {
 	struct terminal *terminal;
 	struct door *door;
 	struct heard *heard;
+	struct turns *turns;
 };
 
 /*

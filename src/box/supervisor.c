@@ -15,6 +15,7 @@
 #include "box/state.h"
 #include "box/status.h"
 #include "box/terminal.h"
+#include "box/turns.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
 #include "sys/sock.h"
@@ -38,6 +39,7 @@ enum due {
 	DUE_BURIAL, /* it is looked whether the box is not over after all */
 	DUE_LOOK,   /* it is looked whether the command is in front by now */
 	DUE_SPACE,  /* it is looked whether there is room on disk */
+	DUE_TURN,   /* another mark may be asked for from inside */
 	DUE_END	    /* one past the last */
 };
 
@@ -57,6 +59,7 @@ struct loop {
 	struct door door;
 	struct space space;
 	struct heard heard;
+	struct turns turns;
 	bool is_halted;	      /* all of the box, for want of room */
 	bool is_told;	      /* and the user knows */
 	unsigned n_waking;    /* how often init has still to wake all of it */
@@ -304,10 +307,16 @@ static void on_space(struct loop *l)
 	}
 }
 
+static void on_rest_over(struct loop *l)
+{
+	(void)l;
+}
+
 static void (*const when_due[DUE_END])(struct loop *l) = {
 	[DUE_LIMIT] = on_limit,	       [DUE_STOP] = on_stop_over,
 	[DUE_GUESTS] = on_guests_over, [DUE_BURIAL] = on_burial,
 	[DUE_LOOK] = on_look,	       [DUE_SPACE] = on_space,
+	[DUE_TURN] = on_rest_over,
 };
 
 static void on_started(struct loop *l, pid_t sender)
@@ -383,7 +392,8 @@ static void on_command_end(struct loop *l, const struct message *message)
 /* Without a keeper the box ends with its first command. */
 static void on_stays(struct loop *l)
 {
-	const struct keeper k = { l->box, l->terminal, &l->door, &l->heard };
+	const struct keeper k = { l->box, l->terminal, &l->door, &l->heard,
+				  &l->turns };
 	size_t n = door_count_joined(&l->door);
 	int r = -1;
 
@@ -507,6 +517,23 @@ static void on_knock(struct loop *l)
 	door_let_in(&l->door);
 }
 
+/* A client that asks while a mark is made waits in the kernel. */
+static bool may_turn(const struct loop *l)
+{
+	return l->door.is_open && l->result->was_started && l->turns.work < 0 &&
+	       l->due[DUE_TURN] == 0;
+}
+
+static void on_turn(struct loop *l)
+{
+	turns_begin(&l->turns, l->box->plan);
+}
+
+static void on_turned(struct loop *l)
+{
+	set_due(l, DUE_TURN, turns_end(&l->turns));
+}
+
 static void on_end(struct loop *l)
 {
 	int status = 0;
@@ -566,6 +593,8 @@ enum {
 	SIGNALS,
 	END,
 	KNOCK,
+	TURN,
+	TURNED,
 	SOURCES
 };
 
@@ -630,6 +659,9 @@ static void run_loop(struct loop *l, int pidfd)
 			[SIGNALS] = { l->signals, on_signal },
 			[END] = { pidfd, on_end },
 			[KNOCK] = { is_open ? d->listener : -1, on_knock },
+			[TURN] = { may_turn(l) ? l->turns.listener : -1,
+				   on_turn },
+			[TURNED] = { l->turns.work, on_turned },
 		};
 		size_t n = GUESTS + d->n_guests;
 
@@ -686,8 +718,10 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		.err = err,
 		.signals = signals,
 		.child = child,
+		.turns = TURNS_NONE,
 	};
 
+	l.turns.listener = box->plan->fds[PLAN_FD_TURNS];
 	heard_init(&l.heard, box);
 	if (box->plan->limits.seconds)
 		set_due(&l, DUE_LIMIT, ms_of(box->plan->limits.seconds));
@@ -701,6 +735,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	ret_result->was_lent = l.door.was_lent;
 	/* Before the layers are looked at: these keep the mounts there. */
 	door_done(&l.door);
+	turns_done(&l.turns);
 	heard_done(&l.heard);
 	if (!l.is_over)
 		sys_kill_and_reap(child);

@@ -31,21 +31,31 @@ static bool is_behind(struct path_part dir)
 	return dir.n >= n && memcmp(dir.s + dir.n - n, LIBEXEC, n) == 0;
 }
 
-int place_stat_front(struct stat *ret)
+int place_front(char ret[PATH_MAX])
 {
-	char self[PATH_MAX], path[PATH_MAX];
+	char self[PATH_MAX];
 	struct path_part dir;
 	ssize_t n;
+	int r;
 
 	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
 	if (n < 0)
 		return (int)n;
 	dir = path_dirname(self);
-	if (!is_behind(dir))
-		return sys_fstatat(AT_FDCWD, SELF, ret, 0);
-	(void)snprintf(path, sizeof(path), "%.*s/bin/holdback",
-		       (int)(dir.n - (sizeof(LIBEXEC) - 1)), dir.s);
-	return sys_fstatat(AT_FDCWD, path, ret, 0);
+	if (is_behind(dir))
+		r = snprintf(ret, PATH_MAX, "%.*s/bin/holdback",
+			     (int)(dir.n - (sizeof(LIBEXEC) - 1)), dir.s);
+	else
+		r = snprintf(ret, PATH_MAX, "%s", self);
+	return r < 0 || r >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+int place_stat_front(struct stat *ret)
+{
+	char path[PATH_MAX];
+	int r = place_front(path);
+
+	return r < 0 ? r : sys_fstatat(AT_FDCWD, path, ret, 0);
 }
 
 int hb_exec_helper(const char *name, char *const argv[], char *const envp[],

@@ -13,6 +13,13 @@
  * settings.  Its option sets that variable, and gives way to a later one.
  */
 
+/* As claude takes both from its settings. */
+#define SANDBOX_OFF "\"sandbox\":{\"enabled\":false}"
+#define STOP_HOOK                            \
+	"\"hooks\":{\"Stop\":[{\"hooks\":[{" \
+	"\"type\":\"command\","              \
+	"\"command\":\"" TURNS_PROGRAM " mark --turn\"}]}]}"
+
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define WORDS_MAX 2
 #define FILES_MAX 2
@@ -43,6 +50,8 @@ static const struct agent {
 	const char *profile[2]; /* options that name a file of settings */
 	const char *insert[WORDS_MAX];
 	const char *own; /* the caller's use of this option is left alone */
+	/* The value of the inserted option with the hook, and with both. */
+	const char *turns, *turns_off;
 	/* First words that make it another program than an agent. */
 	const char *others[24];
 	/* With this word anywhere the sandbox itself was asked for. */
@@ -82,8 +91,10 @@ static const struct agent {
 		.is_asked_for = true,
 		.files = { ".claude/settings.json",
 			   ".claude/settings.local.json" },
-		.insert = { "--settings", "{\"sandbox\":{\"enabled\":false}}" },
+		.insert = { "--settings", "{" SANDBOX_OFF "}" },
 		.own = "--settings",
+		.turns = "{" STOP_HOOK "}",
+		.turns_off = "{" SANDBOX_OFF "," STOP_HOOK "}",
 	},
 	{
 		.program = "gemini",
@@ -369,7 +380,34 @@ int inner_switch_off(const char *program, char *const *argv, bool is_set,
 		ret->argv[first] = agent->insert[first - 1];
 	memcpy(ret->argv + first, argv + 1, (n - 1) * sizeof(*argv));
 	ret->is_by_file = agent->stricter;
+	ret->is_off = true;
 	change_options(agent, first, ret);
+	return 0;
+}
+
+int inner_mark_turns(const char *program, char *const *argv,
+		     struct inner *inner)
+{
+	const struct agent *agent = find(program);
+	size_t n = 0;
+
+	if (!agent || !agent->turns || is_left_alone(agent, argv))
+		return 0;
+	inner->marks_turns = true;
+	/* The inserted words are the first. */
+	if (inner->argv) {
+		inner->argv[2] = agent->turns_off;
+		return 0;
+	}
+	while (argv[n])
+		n++;
+	inner->argv = calloc(n + WORDS_MAX + 1, sizeof(*inner->argv));
+	if (!inner->argv)
+		return -ENOMEM;
+	inner->argv[0] = argv[0];
+	inner->argv[1] = agent->insert[0];
+	inner->argv[2] = agent->turns;
+	memcpy(inner->argv + 3, argv + 1, (n - 1) * sizeof(*argv));
 	return 0;
 }
 

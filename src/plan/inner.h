@@ -6,6 +6,13 @@
 #include <stddef.h>
 
 /*
+ * Where a view with marks of turns has the socket on which they are asked for
+ * (box/turns.h), and our program, which speaks to it.
+ */
+#define TURNS_SOCKET  "/run/holdback/turn"
+#define TURNS_PROGRAM "/run/holdback/holdback"
+
+/*
  * The sandbox that an agent makes for its own commands, inside of ours.  It
  * needs user namespaces, and a box has none.  So the agent's documented option
  * switches it off for this run, by words of its command line.
@@ -22,6 +29,8 @@ struct inner {
 	 */
 	bool is_by_file;
 	const char *profile; /* the words name another file; or NULL */
+	bool is_off;	     /* by these words its own sandbox is */
+	bool marks_turns;    /* and by these it asks for marks */
 };
 
 /*
@@ -41,6 +50,14 @@ bool inner_is_on(const char *value);
  */
 int inner_switch_off(const char *program, char *const *argv, bool is_set,
 		     struct inner *ret);
+
+/*
+ * The words of `program` as `inner` has them, with a hook that runs `holdback
+ * mark --turn` at the end of each turn.  Nothing changes where the agent has no
+ * such option, or the caller uses it: inner->marks_turns says so.  -ENOMEM.
+ */
+int inner_mark_turns(const char *program, char *const *argv,
+		     struct inner *inner);
 
 /*
  * What a configuration file of codex says of the mode: 1, more than ours

@@ -182,6 +182,9 @@ enum git_mode {
 	ROW(RENAME_DIRECTORIES, "rename-directories", 0, "HOW", OFFER_NOTHING, \
 	    STRING, rename_directories, 0, key_yes_no, WORD, "no", ANY, LASTS, \
 	    "whether directories of the workspace can be renamed: yes or no") \
+	ROW(MARK_TURNS, "mark-turns", 0, NULL, OFFER_NOTHING, \
+	    SET, marks_turns, 0, NULL, WORD, "no", ANY, LASTS, \
+	    "let the command mark its turns, so that one can be taken back") \
 	ROW(REQUIRE, "require", 0, NULL, OFFER_NOTHING, \
 	    SET, is_required, 0, NULL, WORD, "yes", ANY, LASTS, \
 	    "run nothing if the host lacks anything") \

@@ -155,6 +155,7 @@ enum plan_fd {
 	PLAN_FD_JSON_STATUS,  /* JSON lines, the last one the exit code */
 	PLAN_FD_DOOR,	      /* listens for who wants to join: box/door.h */
 	PLAN_FD_LENT,	      /* is lent to a client at that door */
+	PLAN_FD_TURNS,	      /* listens inside: box/turns.h */
 	PLAN_FD_COUNT
 };
 
@@ -225,6 +226,14 @@ struct plan {
 	 */
 	void (*handed)(void *context);
 	void *handed_context;
+
+	/*
+	 * Called in a process without descriptors that ends with it, when a
+	 * process in the box asks for a mark (box/turns.h).  Returns as errors
+	 * do.
+	 */
+	int (*turn)(void *context);
+	void *turn_context;
 
 	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
 	unsigned ns_try;   /* of `ns`: left out if the host lacks them */

@@ -85,6 +85,7 @@ static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_JSON_STATUS] = "json-status-fd",
 	[PLAN_FD_DOOR] = "door-fd",
 	[PLAN_FD_LENT] = "lent-fd",
+	[PLAN_FD_TURNS] = "turns-fd",
 };
 static const char *const env_names[] = {
 	[ENV_SET] = "setenv",

@@ -85,6 +85,7 @@ struct settings {
 	const char *log;       /* a file that gets the records; or NULL */
 	const char *clipboard; /* "no", or "write": what is shown may set it */
 	bool allow_nested;
+	bool marks_turns;
 	const char *rename_directories; /* "yes" or "no" */
 	bool is_required;    /* every lack of the host stops the run */
 	bool allow_degraded; /* also a run without namespaces */

@@ -87,6 +87,7 @@ int bare_check(const struct run *run, struct hb_error *err)
 		{ s->is_ephemeral, "--ephemeral" },
 		{ s->is_direct, "--direct" },
 		{ s->allow_nested, "--allow-nested" },
+		{ s->marks_turns, "--mark-turns" },
 		{ settings_shows_host(s), "--view host" },
 		{ s->at, "--at" },
 		{ run->host.is_root, "a run as root" },

@@ -15,6 +15,7 @@
 #include "run/mounted.h"
 #include "run/places.h"
 #include "run/publish_names.h"
+#include "run/turn_marks.h"
 #include "session/create.h"
 #include "session/gone.h"
 #include "session/open.h"
@@ -242,6 +243,8 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 		r = places_cover(run, err);
 	if (r >= 0)
 		r = add_held(run, m, err);
+	if (r >= 0)
+		r = turn_marks_open(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
 	if (r >= 0)

@@ -73,6 +73,10 @@ static int check_modes(struct launch *l, struct hb_error *err)
 	if (s->is_ephemeral && s->session)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--ephemeral and --session exclude each other");
+	if (s->marks_turns && (s->is_ephemeral || s->is_direct))
+		return hb_fail(err, -HB_E_USAGE,
+			       "--mark-turns needs a session, and %s has none",
+			       s->is_direct ? "--direct" : "--ephemeral");
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "box/box.h"
 #include "plan/plan.h"
 #include "plan/view.h"
+#include "run/turn_marks.h"
 #include "session/alike_notes.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -260,6 +261,7 @@ void mounted_done(struct mounted *m)
 	free(m->hidden);
 	free(m->held);
 	fd_closep(&m->door);
+	fd_closep(&m->turns);
 	fd_closep(&m->runtime);
 }
 
@@ -367,6 +369,9 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 			"cannot keep the session open: no control socket");
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
 	m->plan->fds[PLAN_FD_LENT] = s->lock;
+	m->plan->fds[PLAN_FD_TURNS] = m->turns;
+	m->plan->turn = turn_marks_make;
+	m->plan->turn_context = m;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
 	m->plan->emptied = m->may_drop ? end_early : NULL;
@@ -378,6 +383,14 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	return 0;
 }
 
+static void forget_box(struct plan *plan)
+{
+	plan->emptied = plan->handed = NULL;
+	plan->turn = NULL;
+	plan->fds[PLAN_FD_DOOR] = plan->fds[PLAN_FD_LENT] = -1;
+	plan->fds[PLAN_FD_TURNS] = -1;
+}
+
 void mounted_end(struct mounted *m, bool has_run)
 {
 	struct hb_session *s = m->session;
@@ -387,8 +400,7 @@ void mounted_end(struct mounted *m, bool has_run)
 	if (!m->has_begun)
 		return;
 	m->has_begun = false;
-	m->plan->emptied = m->plan->handed = NULL;
-	m->plan->fds[PLAN_FD_DOOR] = m->plan->fds[PLAN_FD_LENT] = -1;
+	forget_box(m->plan);
 	fd_closep(&m->door);
 	r = m->was_lent ? session_take_back(s, &err) : 0;
 	if (r >= 0)
@@ -410,6 +422,5 @@ void mounted_end(struct mounted *m, bool has_run)
 void mounted_leave(struct mounted *m)
 {
 	m->has_begun = false;
-	m->plan->emptied = m->plan->handed = NULL;
-	m->plan->fds[PLAN_FD_DOOR] = m->plan->fds[PLAN_FD_LENT] = -1;
+	forget_box(m->plan);
 }

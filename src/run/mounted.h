@@ -49,16 +49,17 @@ struct mounted {
 	/* Private. */
 	bool has_begun;		   /* mounted_end() has something to do */
 	int door;		   /* by which others get into the box; -1 */
+	int turns;		   /* on which a command asks for marks; -1 */
 	char ***layers;		   /* by resource, the paths of frozen ones */
 	struct plan_place *places; /* by resource that is there */
 	size_t n_places;
 	int runtime; /* live.h */
 };
 
-#define MOUNTED_INIT                      \
-	(struct mounted)                  \
-	{                                 \
-		.door = -1, .runtime = -1 \
+#define MOUNTED_INIT                                   \
+	(struct mounted)                               \
+	{                                              \
+		.door = -1, .turns = -1, .runtime = -1 \
 	}
 
 /* `m` has session, plan, resources and may_drop, and nothing else. */

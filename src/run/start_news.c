@@ -7,6 +7,7 @@
 #include "base/report.h"
 #include "host/git_lacks.h"
 #include "plan/dropped.h"
+#include "plan/inner.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
 #include "run/ladder.h"
@@ -56,8 +57,9 @@ static void tell_entries(const struct run *run)
 	for (size_t i = 0; i < run->n_entries; i++) {
 		const struct view_entry *e = &run->entries[i];
 
-		/* Those of --direct are part of what it says of itself. */
-		if (e->class == VIEW_RW && !e->item)
+		/* Those of --direct and --mark-turns say it of themselves. */
+		if ((e->class == VIEW_RW || e->class == VIEW_SOCKET) &&
+		    !e->item)
 			continue;
 		/* A profile's are said by the profile. */
 		if (e->item && (e->item->key == KEY_RUNS ||
@@ -261,7 +263,14 @@ static void tell_inner(const struct run *run)
 {
 	char text[128];
 
-	if (!run->inner.argv)
+	if (run->inner.marks_turns)
+		tell(run, HB_REPORT_NOTED,
+		     "each turn is marked: holdback rollback --to turn-N goes back to it");
+	else if (run->settings.marks_turns)
+		tell(run, HB_REPORT_SAID,
+		     "at the end of a turn the command has to run: " TURNS_PROGRAM
+		     " mark --turn");
+	if (!run->inner.is_off)
 		return;
 	(void)snprintf(text, sizeof(text),
 		       "%s's own sandbox is off: holdback is the sandbox",

@@ -295,6 +295,7 @@ static const struct field layer_fields[] = {
 	LAYER_FIELD("from", FIELD_U64, from),
 	LAYER_FIELD("until", FIELD_U64, until),
 	LAYER_FIELD("copy", FIELD_BOOL, is_copy),
+	LAYER_FIELD("turn", FIELD_BOOL, is_turn),
 };
 #define N_LAYER_FIELDS (sizeof(layer_fields) / sizeof(layer_fields[0]))
 

@@ -53,6 +53,7 @@ struct record_layer {
 	 * while `from`, the rollback to it, is in effect; 0: there was none.
 	 */
 	bool is_copy;
+	bool is_turn; /* a copy that was asked for from inside of the box */
 };
 
 struct session_record {

@@ -85,6 +85,16 @@ static bool is_set(const struct run *run)
 	return false;
 }
 
+int own_turns_mark(struct run *run, struct hb_error *err)
+{
+	if (!run->settings.marks_turns)
+		return 0;
+	return inner_mark_turns(run->program, run->options->argv, &run->inner) <
+			       0
+		       ? hb_fail(err, -ENOMEM, "cannot keep the command")
+		       : 0;
+}
+
 int own_sandbox_off(struct run *run, struct hb_error *err)
 {
 	if (run->settings.allow_nested)

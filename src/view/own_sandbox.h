@@ -12,4 +12,7 @@ struct run;
  */
 int own_sandbox_off(struct run *run, struct hb_error *err);
 
+/* After that: lets the agent mark its turns, if the run was asked for that. */
+int own_turns_mark(struct run *run, struct hb_error *err);
+
 #endif

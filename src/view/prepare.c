@@ -658,7 +658,9 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 		r = find_command(run, err);
 	if (r >= 0)
 		r = run_look(run, listener, err);
-	return r < 0 ? r : own_sandbox_off(run, err);
+	if (r >= 0)
+		r = own_sandbox_off(run, err);
+	return r < 0 ? r : own_turns_mark(run, err);
 }
 
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)

@@ -3,6 +3,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
+#include "holdback/live.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,11 +47,23 @@ static int mark(const struct cmd_call *call, struct hb_session *session,
 	return doc_end(&doc, err);
 }
 
+/* Inside, where neither the session nor its name can be reached. */
+static int mark_turn(const struct cmd_call *call, struct hb_error *err)
+{
+	if (call->n_operands > 0 || call->values->live || call->values->json)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--turn stands alone: no session, name or other "
+			       "option");
+	return hb_turn_ask(err);
+}
+
 int cmd_mark(const struct cmd_call *call, struct hb_error *err)
 {
 	const char *ref;
 	int rest, r;
 
+	if (call->values->turn)
+		return mark_turn(call, err);
 	r = cmd_session_operand(call, true, &ref, &rest, err);
 	if (r >= 0 && call->n_operands > rest + 1)
 		r = hb_fail(err, -HB_E_USAGE, "a mark has one name");

@@ -5,6 +5,7 @@
 #include "cli/front/table.h"
 #include "cli/show/say.h"
 #include "holdback/holdback.h"
+#include "holdback/live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,16 @@ static bool is_stand_in(const char *name)
 	       hb_stands_for(name, environ);
 }
 
+/*
+ * Inside of a box there is nothing of ours but this executable.
+ */
+static int ask_turn(void)
+{
+	struct hb_error err = { 0 };
+
+	return hb_turn_ask(&err) < 0 ? cli_fail(&err) : 0;
+}
+
 /* Where the words of a call go. */
 enum way {
 	TO_COMMANDS,
@@ -106,6 +117,7 @@ enum way {
 	TO_EXEC,
 	TO_BWRAP,
 	TO_DIFF,
+	TO_TURN,  /* `mark --turn`, and nothing else */
 	TO_OTHER, /* nowhere: another command is meant */
 };
 
@@ -128,6 +140,9 @@ static enum way find_way(int argc, char **argv)
 		return TO_IMPLIED;
 	if (cmd_is_exec(argv[1]))
 		return TO_EXEC;
+	if (argc == 3 && strcmp(argv[1], "mark") == 0 &&
+	    strcmp(argv[2], "--turn") == 0)
+		return TO_TURN;
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (strcmp(argv[1], own[i].name) == 0)
 			return own[i].way;
@@ -156,6 +171,8 @@ int main(int argc, char **argv)
 		return exec_bwrap(argv + 1);
 	case TO_DIFF:
 		return exec_diff(argc, argv);
+	case TO_TURN:
+		return ask_turn();
 	case TO_OTHER:
 		return point_to(command_for(&cli_program, argv[1]), argv);
 	case TO_COMMANDS:

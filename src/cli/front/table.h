@@ -63,6 +63,7 @@ struct cli_values {
 	bool setid;
 	bool ignored;
 	bool live;
+	bool turn;
 	bool automatic, reset, sync_status; /* of sync */
 	const char *expect;
 	const char *from, *to, *since;	 /* marks */

@@ -405,8 +405,16 @@ const struct option gc_options[] = {
 		.help = "also while a command runs in the session"      \
 	}
 
-const struct option mark_options[] = { ROW_LIVE, ROW_STATE_DIR, ROW_JSON,
-				       ROW_END };
+const struct option mark_options[] = {
+	ROW_LIVE,
+	{ .name = "turn",
+	  .kind = OPTION_SET,
+	  .offset = AT(turn),
+	  .help = "inside of a run with --mark-turns: this turn has ended" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
 
 const struct option fork_options[] = {
 	{ .name = "from",

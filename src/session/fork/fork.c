@@ -167,7 +167,7 @@ static int copy_layers(struct fork *fork, const char *from,
 			continue;
 		}
 		layer.after = layer.from = layer.until = 0;
-		layer.is_copy = false;
+		layer.is_copy = layer.is_turn = false;
 		r = record_add_layer(ret, &layer, err);
 	}
 	if (from)
@@ -182,7 +182,7 @@ static int add_copy(struct fork *fork, struct session_record *ret,
 	struct record_layer layer = { .frozen = sys_now().tv_sec };
 	int r;
 
-	r = session_copy_upper(fork->parent, fork->copy, err);
+	r = session_copy_upper(fork->parent, COPIED_BY_OWNER, fork->copy, err);
 	if (r < 0)
 		return r;
 	memcpy(layer.id, fork->copy, sizeof(layer.id));

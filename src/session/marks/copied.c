@@ -46,6 +46,18 @@
 /* Names of files with several, next to the copies until they are whole. */
 #define LINKED_PREFIX 'h'
 
+/*
+ * Of each class: so many at a time, so large a copy, and so small a part of the
+ * free room.
+ */
+static const struct {
+	size_t marks;
+	uint64_t bytes, part;
+} limits[COPIED_CLASSES] = {
+	[COPIED_BY_OWNER] = { 50, (uint64_t)4 << 30, 2 },
+	[COPIED_BY_TURN] = { 20, (uint64_t)1 << 30, 40 },
+};
+
 struct copying {
 	int top; /* of the copy */
 	struct linked linked;
@@ -154,19 +166,20 @@ static int copy_one(void *ctx, const struct tree_visit *visit,
 }
 
 static int copy_resource(const struct resource *resource, int layer, int top,
-			 struct hb_error *err)
+			 enum copied_class class, struct hb_error *err)
 {
 	struct copying c = { .top = top,
 			     .linked = { layer, LINKED_PREFIX, false },
 			     .path = BUF_INIT(TREE_PATH_MAX),
 			     .dir = -1,
-			     .most = COPIED_BYTES };
+			     .most = limits[class].bytes };
 	struct sys_space space;
 	struct sys_attr attr;
 	int r;
 
-	if (sys_space(top, &space) >= 0 && space.free_bytes / 2 < c.most)
-		c.most = space.free_bytes / 2;
+	if (sys_space(top, &space) >= 0 &&
+	    space.free_bytes / limits[class].part < c.most)
+		c.most = space.free_bytes / limits[class].part;
 	r = sys_attr_at(resource->upper, "", &attr);
 	if (r >= 0)
 		r = tree_walk(resource->upper, ".", 0, copy_one, &c, err);
@@ -182,7 +195,7 @@ static int copy_resource(const struct resource *resource, int layer, int top,
 }
 
 static int copy_all(struct hb_session *s, const char *id, const int *tops,
-		    struct hb_error *err)
+		    enum copied_class class, struct hb_error *err)
 {
 	auto_fd int layer = layers_open(s, id, err);
 	int r = layer;
@@ -190,19 +203,19 @@ static int copy_all(struct hb_session *s, const char *id, const int *tops,
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		if (!s->resources[i].is_gone)
 			r = copy_resource(&s->resources[i], layer, tops[i],
-					  err);
+					  class, err);
 	return r < 0 ? r : 0;
 }
 
 /* 1: it is what the upper was at one moment; 0: something ran meanwhile. */
 static int copy_still(struct hb_session *s, const char *id, const int *tops,
-		      struct hb_error *err)
+		      enum copied_class class, struct hb_error *err)
 {
 	int r;
 
 	r = s->box->freeze(s->box, err);
 	if (r >= 0)
-		r = copy_all(s, id, tops, err);
+		r = copy_all(s, id, tops, class, err);
 	if (r >= 0)
 		r = s->box->check(s->box, err);
 	s->box->thaw(s->box);
@@ -227,8 +240,8 @@ static void drop_layer(const struct hb_session *s, const char *id)
 		(void)tree_remove(family, id, NULL);
 }
 
-static int try_once(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
-		    struct hb_error *err)
+static int try_once(struct hb_session *s, enum copied_class class,
+		    char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
 	int tops[RECORD_RESOURCES_MAX];
 	int r;
@@ -237,7 +250,7 @@ static int try_once(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 		tops[i] = -1;
 	r = session_make_layer(s, ret_id, tops, err);
 	if (r >= 0)
-		r = copy_still(s, ret_id, tops, err);
+		r = copy_still(s, ret_id, tops, class, err);
 	for (size_t i = 0; r > 0 && i < s->record.n_resources; i++) {
 		int synced = sys_syncfs(tops[i]);
 
@@ -264,8 +277,8 @@ static int check_strategies(const struct hb_session *s, struct hb_error *err)
 		       s->record.name);
 }
 
-int session_copy_upper(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
-		       struct hb_error *err)
+int session_copy_upper(struct hb_session *s, enum copied_class class,
+		       char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
 	int r;
 
@@ -275,7 +288,7 @@ int session_copy_upper(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 	if (r < 0)
 		return r;
 	for (int i = 0; i < COPY_TRIES; i++) {
-		r = try_once(s, ret_id, err);
+		r = try_once(s, class, ret_id, err);
 		if (r != 0)
 			break;
 		drop_layer(s, ret_id);
@@ -293,38 +306,66 @@ int session_copy_upper(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
 		       s->record.name, COPY_TRIES);
 }
 
-static int check_count(const struct hb_session *s, uint64_t done,
-		       struct hb_error *err)
+static size_t count_copies(const struct hb_session *s, uint64_t done)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->record.n_layers; i++)
 		n += s->record.layers[i].is_copy &&
+		     !s->record.layers[i].is_turn &&
 		     layer_is_there(&s->record.layers[i], done);
-	if (n < COPIED_MAX)
+	return n;
+}
+
+static int check_count(const struct hb_session *s, uint64_t done,
+		       struct hb_error *err)
+{
+	if (count_copies(s, done) < limits[COPIED_BY_OWNER].marks)
 		return 0;
 	hb_fix(err, "holdback stop @%s, then commit or roll back",
 	       s->record.name);
 	return hb_fail(err, -HB_E_STATE,
-		       "session '%s' has %d marks of live states, and no more "
+		       "session '%s' has %zu marks of live states, and no more "
 		       "are kept",
-		       s->record.name, COPIED_MAX);
+		       s->record.name, limits[COPIED_BY_OWNER].marks);
+}
+
+/*
+ * Also those that a commit has ended: an undo brings back as many as are kept.
+ * A copy that was gone back to is a part of the stack.
+ */
+static bool drop_turns(struct hb_session *s)
+{
+	bool has_dropped = false;
+	size_t n = 0;
+
+	for (size_t i = s->record.n_layers; i > 0; i--) {
+		const struct record_layer *layer = &s->record.layers[i - 1];
+
+		if (!layer->is_turn || !layer->is_copy || layer->from != 0 ||
+		    ++n <= limits[COPIED_BY_TURN].marks)
+			continue;
+		record_remove_layer(&s->record, i - 1);
+		has_dropped = true;
+	}
+	return has_dropped;
 }
 
 /* With the family's lock. */
 static int mark_copy(struct hb_session *s, const char *mark,
-		     struct hb_error *err)
+		     enum copied_class class, struct hb_error *err)
 {
 	struct record_layer layer = { .frozen = sys_now().tv_sec,
-				      .is_copy = true };
+				      .is_copy = true,
+				      .is_turn = class == COPIED_BY_TURN };
 	int r;
 
 	(void)snprintf(layer.mark, sizeof(layer.mark), "%s", mark);
 	r = session_last_done(s, &layer.after, err);
-	if (r >= 0)
+	if (r >= 0 && class == COPIED_BY_OWNER)
 		r = check_count(s, layer.after, err);
 	if (r >= 0)
-		r = session_copy_upper(s, layer.id, err);
+		r = session_copy_upper(s, class, layer.id, err);
 	if (r >= 0)
 		r = record_add_layer(&s->record, &layer, err);
 	if (r < 0)
@@ -336,14 +377,20 @@ static int mark_copy(struct hb_session *s, const char *mark,
 }
 
 int session_copy_mark(struct hb_session *s, const char *mark,
-		      struct hb_error *err)
+		      enum copied_class class, struct hb_error *err)
 {
+	struct layers_freed freed = { 0 };
 	int r;
 
 	r = session_lock_family(s, err);
 	if (r < 0)
 		return r;
-	r = mark_copy(s, mark, err);
+	r = mark_copy(s, mark, class, err);
 	session_unlock_family(s);
+	/* The new mark is there: what fails here the next mark does. */
+	if (r >= 0 && class == COPIED_BY_TURN && drop_turns(s) &&
+	    session_save_durably(s, NULL) >= 0)
+		(void)layers_collect(s->store, s->record.family, false, &freed,
+				     NULL);
 	return r;
 }

@@ -16,11 +16,15 @@ struct hb_session;
  * A copy is only ever a lower layer: docs/decisions/0051.
  */
 
-/* So many marks that are copies a session may have at a time. */
-#define COPIED_MAX 50
-
-/* So large a copy may be, and no larger than half of the free room. */
-#define COPIED_BYTES ((uint64_t)4 << 30)
+/*
+ * The two classes of such marks: by a person, and by a command in the box,
+ * whose marks cost no other.
+ */
+enum copied_class {
+	COPIED_BY_OWNER,
+	COPIED_BY_TURN,
+	COPIED_CLASSES
+};
 
 /*
  * Makes such a layer, durably, which no record names yet: with the family's
@@ -28,11 +32,15 @@ struct hb_session;
  * its changes are not in the upper; -HB_E_STATE: they are too many.  What a
  * failure leaves layers_collect() removes.
  */
-int session_copy_upper(struct hb_session *s, char ret_id[RECORD_ID_SIZE],
-		       struct hb_error *err);
+int session_copy_upper(struct hb_session *s, enum copied_class class,
+		       char ret_id[RECORD_ID_SIZE], struct hb_error *err);
 
-/* The same, as a mark of the session; resources as after session_freeze(). */
+/*
+ * The same, as a mark of the session; resources as after session_freeze().  Of
+ * turns the oldest go where there are too many, but those that were gone back
+ * to.
+ */
 int session_copy_mark(struct hb_session *s, const char *mark,
-		      struct hb_error *err);
+		      enum copied_class class, struct hb_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
+#include "base/num.h"
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -10,6 +11,7 @@
 #include "session/told.h"
 #include "sys/place.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,9 @@
 
 /* Names that the user did not give: m1, m2 and so on. */
 #define AUTO_MARKS (2 * RECORD_LAYERS_MAX)
+
+/* And those of turns: turn-1, turn-2 and so on. */
+#define TURN "turn-"
 
 static bool has_mark(const struct hb_session *s, uint64_t done,
 		     const char *mark)
@@ -54,7 +59,8 @@ static int choose_mark(const struct hb_session *s, const char *name,
 }
 
 static int make_mark(struct hb_session *session, const char *name,
-		     const char **ret_name, struct hb_error *err)
+		     enum copied_class class, const char **ret_name,
+		     struct hb_error *err)
 {
 	char mark[RECORD_NAME_MAX + 1];
 	int r;
@@ -70,7 +76,7 @@ static int make_mark(struct hb_session *session, const char *name,
 	if (r < 0)
 		return r;
 	session->record.used = sys_now();
-	r = session->box ? session_copy_mark(session, mark, err)
+	r = session->box ? session_copy_mark(session, mark, class, err)
 			 : session_freeze(session, mark, err);
 	session_close_resources(session);
 	if (r < 0)
@@ -86,8 +92,44 @@ int hb_session_mark(struct hb_session *session, const char *name,
 
 	err = err ? err : &local;
 	told_begin(session, "mark");
-	return told_end(session, "mark",
-			make_mark(session, name, ret_name, err), 0, err);
+	return told_end(
+		session, "mark",
+		make_mark(session, name, COPIED_BY_OWNER, ret_name, err), 0,
+		err);
+}
+
+/* Behind all turns so far: a name is not given to two of them. */
+static void name_turn(const struct hb_session *s, char ret[RECORD_NAME_MAX + 1])
+{
+	int64_t last = 0;
+
+	for (size_t i = 0; i < s->record.n_layers; i++) {
+		const struct record_layer *layer = &s->record.layers[i];
+		int64_t n = 0;
+
+		if (strncmp(layer->mark, TURN, strlen(TURN)) == 0 &&
+		    num_int(layer->mark + strlen(TURN), 1, INT32_MAX, &n) >=
+			    0 &&
+		    n > last)
+			last = n;
+	}
+	(void)snprintf(ret, RECORD_NAME_MAX + 1, TURN "%" PRId64, last + 1);
+}
+
+int hb_session_mark_turn(struct hb_session *s, const char **ret_name,
+			 struct hb_error *err)
+{
+	char name[RECORD_NAME_MAX + 1];
+	struct hb_error local = { 0 };
+
+	err = err ? err : &local;
+	if (!s->box)
+		return hb_fail(err, -HB_E_BUSY, "the session has ended");
+	name_turn(s, name);
+	told_begin(s, "mark");
+	return told_end(s, "mark",
+			make_mark(s, name, COPIED_BY_TURN, ret_name, err), 0,
+			err);
 }
 
 int hb_session_marks(struct hb_session *session, hb_mark_fn fn, void *ctx,
