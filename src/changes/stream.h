@@ -16,7 +16,8 @@ struct changes {
 	size_t resource;
 	bool with_renames;
 	struct delivered delivered; /* in path order; mostly none */
-	size_t n_passed;	    /* of them, by what is read */
+	char *blocked;	 /* the directory of blocked.h, or NULL; owned */
+	size_t n_passed; /* of them, by what is read */
 };
 
 #endif
