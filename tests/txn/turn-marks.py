@@ -200,6 +200,18 @@ def words_of_claude(world):
     same(off, {"sandbox": {"enabled": False}})
 
 
+def state_is_no_part(world):
+    """The state of an agent is in the upper while it runs, and carried at the end."""
+    work = f"mkdir -p ~/.claude; echo '{{}}' >~/.claude/settings.json; echo turn >f; {ASK}; echo more >f"
+    world.write(os.path.join(world.bin, "claude"), f"#!/bin/sh -e\n{work}\n", 0o755)
+    world.must("run", "--mark-turns", "--session", "agent", "--", "claude")
+    world.must("rollback", "-y", "--to", "turn-1", "@agent")
+    found = json.loads(world.must("status", "--json", "@agent"))
+    same([change["path"] for change in found["changes"]], ["f"])
+    same(world.text("@agent"), "turn\n")
+    world.must("cleanup", "-y", "@agent")
+
+
 POINTS = (
     (one_turn_back, "rollback goes back one turn, and undo of it forward"),
     (real_file_stays, "marks of turns change no real file"),
@@ -208,6 +220,7 @@ POINTS = (
     (gone_back_to, "a turn that was gone back to stays below the session"),
     (flood, "a flooded socket marks on, and reads nothing"),
     (only_where_asked, "a run that did not ask for it has no socket"),
+    (state_is_no_part, "an agent's state is no part of a mark"),
     (words_of_claude, "claude gets a hook for one run, and keeps its own words"),
 )
 

@@ -8,6 +8,8 @@
 #include "session/freeze.h"
 #include "session/layers.h"
 #include "session/open.h"
+#include "session/publish/carry_note.h"
+#include "session/publish/carry_place.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -194,6 +196,18 @@ static int copy_resource(const struct resource *resource, int layer, int top,
 		     : 0;
 }
 
+/*
+ * The box has an agent's state in its upper, which the end of the box takes
+ * out of there: it is carried, and not pending.
+ */
+static bool is_carried(const struct hb_session *s, size_t number)
+{
+	struct sys_attr attr;
+
+	return carry_is_state(s, number) &&
+	       sys_attr_at(s->dir, CARRY_NOTE, &attr) >= 0;
+}
+
 static int copy_all(struct hb_session *s, const char *id, const int *tops,
 		    enum copied_class class, struct hb_error *err)
 {
@@ -201,7 +215,7 @@ static int copy_all(struct hb_session *s, const char *id, const int *tops,
 	int r = layer;
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (!s->resources[i].is_gone)
+		if (!s->resources[i].is_gone && !is_carried(s, i))
 			r = copy_resource(&s->resources[i], layer, tops[i],
 					  class, err);
 	return r < 0 ? r : 0;
