@@ -84,6 +84,10 @@ static int read_shallow(struct check *c)
 	size_t len;
 	int r;
 
+	if (c->d->shallow) {
+		c->shallow = strdup(c->d->shallow);
+		return c->shallow ? 0 : -ENOMEM;
+	}
 	if (change && change->is_gone)
 		return 0;
 	r = change ? q->read(q->ctx, "shallow", SHALLOW_MAX, &c->shallow, &len)

@@ -31,6 +31,7 @@ void decision_done(struct decision *d)
 	kept_refs_done(&d->moved);
 	kept_refs_done(&d->pending);
 	kept_refs_done(&d->origins);
+	free(d->shallow);
 }
 
 static const char *value_in(const struct kept_refs *refs, const char *name)

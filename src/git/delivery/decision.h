@@ -23,6 +23,8 @@ struct decision {
 	struct kept_refs pending;
 	/* Names of our own making, with the reference that they stand for. */
 	struct kept_refs origins;
+	/* `shallow` of both sides, where both changed it; or NULL. */
+	char *shallow;
 	bool is_forward; /* HEAD, index and the branch below it may move */
 	bool has_moved;	 /* the session moved HEAD or what is below it */
 	bool is_refused; /* the last words say why */

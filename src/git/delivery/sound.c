@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "git/delivery/decision.h"
 #include "git/delivery/git_part.h"
+#include "git/delivery/shallow.h"
 #include "git/objectstore.h"
 
 #include <errno.h>
@@ -13,12 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OBJECTS	      "objects/"
-#define PACKS	      OBJECTS "pack/"
-#define SHALLOW	      "shallow"
-#define SHALLOW_MAX   ((size_t)4 << 20)
-#define SHALLOW_LINES 65536
-#define PARENT	      "parent "
+#define OBJECTS "objects/"
+#define PACKS	OBJECTS "pack/"
 /* Bytes that objects inflate to, about 20 s and a minute; ahead a second. */
 #define WORK		 ((uint64_t)1 << 31)
 #define PACKS_WORK	 ((uint64_t)1 << 33)
@@ -128,105 +125,9 @@ int sound_check_objects(struct decision *d)
 	return r;
 }
 
-static bool has_line(const char *text, const struct git_id *id)
-{
-	return text && strstr(text, id->hex) != NULL;
-}
-
-/* Whether it has parents, and whether all of them are there. */
-static int look_at_parents(struct decision *d, const struct git_id *id,
-			   bool *ret_has, bool *ret_are_there)
-{
-	struct git_object object = { 0 };
-	const char *line;
-	int r = objectstore_read(d->q->objects, id, OBJECTSTORE_COMMIT_MAX,
-				 &object);
-
-	*ret_has = false;
-	*ret_are_there = true;
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	for (line = object.data; *line && *line != '\n';) {
-		size_t n = strcspn(line, "\n"), k = strlen(PARENT);
-		struct git_id parent;
-
-		if (n > k && strncmp(line, PARENT, k) == 0 &&
-		    git_id_parse(line + k, n - k, &parent)) {
-			*ret_has = true;
-			*ret_are_there &=
-				objectstore_has(d->q->objects, &parent);
-		}
-		line += n + (line[n] == '\n');
-	}
-	free(object.data);
-	return 0;
-}
-
-/*
- * Boundaries that one of the texts has and the other has not.  `is_cut`: the
- * session made them, else it took them away.
- */
-static int compare_lines(struct decision *d, const char *of, const char *other,
-			 bool is_cut)
-{
-	size_t n_lines = 0;
-
-	for (const char *at = of ? of : ""; *at;) {
-		size_t n = strcspn(at, "\n");
-		bool has_parents = false, are_there = true;
-		struct git_id id;
-		int r = 0;
-
-		if (++n_lines > SHALLOW_LINES)
-			return decision_say(d, "the file shallow is too long: "
-					       "nothing of the repository is "
-					       "delivered");
-		if (git_id_parse(at, n, &id) && !has_line(other, &id))
-			r = look_at_parents(d, &id, &has_parents, &are_there);
-		if (r < 0)
-			return r;
-		if (has_parents && are_there == is_cut)
-			return decision_say(
-				d,
-				"the file shallow of the session %s commit "
-				"%.12s: nothing of the repository is delivered",
-				is_cut ? "cuts off the history of"
-				       : "hides that history is missing below",
-				id.hex);
-		at += n + (at[n] == '\n');
-	}
-	return 1;
-}
-
-static int check_shallow(struct decision *d)
-{
-	const struct delivery_request *q = d->q;
-	const struct delivery_change *change = decision_change(d, SHALLOW);
-	auto_free char *base = NULL;
-	auto_free char *session = NULL;
-	size_t len;
-	int r;
-
-	if (!change)
-		return 1;
-	r = gitref_read_file(q->base, q->prefix, SHALLOW, SHALLOW_MAX, &base);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	r = change->is_gone
-		    ? 0
-		    : q->read(q->ctx, SHALLOW, SHALLOW_MAX, &session, &len);
-	if (r < 0 && r != -EFBIG)
-		return r;
-	if (r == -EFBIG)
-		return decision_say(d, "the file shallow is too long: nothing "
-				       "of the repository is delivered");
-	r = compare_lines(d, session, base, true);
-	return r <= 0 ? r : compare_lines(d, base, session, false);
-}
-
 int sound_check(struct decision *d)
 {
-	int r = check_shallow(d);
+	int r = shallow_check(d);
 
 	return r <= 0 ? r : sound_check_objects(d);
 }
