@@ -130,7 +130,6 @@ struct watch {
 	int signals; /* signalfd: SIGCHLD */
 	bool has_ended;
 	bool is_looked_at; /* the supervisor wants our network namespace */
-	bool is_alone;	   /* no process was left when the command had ended */
 	bool is_told;	   /* the supervisor has nothing more to say: end it */
 	bool is_staying;   /* it says that others go on in the box */
 	int n_leftover;
@@ -171,6 +170,7 @@ static void look_for_room(struct watch *w)
 static int take_changes(struct watch *w)
 {
 	struct sys_signal drop;
+	bool is_alone;
 	int status = 0;
 	pid_t pid;
 
@@ -197,11 +197,11 @@ static int take_changes(struct watch *w)
 			w->has_ended = true;
 			w->is_looked_at =
 				status != 0 && w->box->ns & PLAN_NS_NET;
-			w->is_alone = w->box->ns & PLAN_NS_PID &&
-				      sys_kill(-1, 0) == -ESRCH;
+			is_alone = w->box->ns & PLAN_NS_PID &&
+				   sys_kill(-1, 0) == -ESRCH;
 			message_send(w->box->report,
-				     w->is_alone ? MESSAGE_EMPTIED
-						 : MESSAGE_EXITED,
+				     is_alone ? MESSAGE_EMPTIED
+					      : MESSAGE_EXITED,
 				     status);
 		}
 	}
@@ -251,7 +251,7 @@ static int await_change(struct watch *w, int timeout_ms)
 /* From here on the box has no command of its own that could end. */
 static void stay(struct watch *w)
 {
-	w->is_staying = w->has_ended = w->is_looked_at = w->is_alone = false;
+	w->is_staying = w->has_ended = w->is_looked_at = false;
 	w->command = w->lead.command = 0;
 	fd_closep(&w->lead.tty);
 	/* The next supervisor is not our parent: its hang-up is left. */
@@ -264,7 +264,8 @@ static void stay(struct watch *w)
  * their own signal.  In an empty box it looks at the network
  * (box/reach.h), and closes its descriptors of the namespaces.  So the mounts
  * go with us, while it looks at the layers.  Or it says that the box goes on
- * for those who joined: then this returns true.  A supervisor that is stopped
+ * for those who joined: then this returns true.  A box without a process is no
+ * reason to leave: a client may be on its way in.  A supervisor that is stopped
  * says nothing for as long as it is, and those who joined go on meanwhile.
  */
 static bool await_word(struct watch *w)
@@ -273,7 +274,6 @@ static bool await_word(struct watch *w)
 	    (!has_door(w->box->plan) && !w->is_looked_at))
 		return false;
 	while (!w->is_told && !w->is_staying &&
-	       (w->is_looked_at || w->is_alone || sys_kill(-1, 0) != -ESRCH) &&
 	       await_change(w, POLL_FOREVER) >= 0)
 		(void)take_changes(w);
 	if (w->is_staying)

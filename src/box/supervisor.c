@@ -53,6 +53,8 @@ struct loop {
 	struct hb_error *err;
 	int signals;
 	pid_t child;
+	int pidfd;	 /* its own: a keeper does not reap it, and so loses its
+			  * number */
 	bool has_status; /* the command's end was told */
 	bool is_over;	 /* the box is gone */
 	int failure;	 /* negated code: what init or the command told */
@@ -193,7 +195,7 @@ static void on_limit(struct loop *l)
 		if (is_set(l->box, PLAN_BARE))
 			fd_closep(&l->box->watch);
 		else
-			(void)sys_kill(l->child, SIGKILL);
+			(void)sys_pidfd_kill(l->pidfd, SIGKILL);
 		return;
 	}
 	l->result->has_timed_out = true;
@@ -353,7 +355,7 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 	if (r < 0 && l->failure == 0)
 		l->failure = r;
 	if (r < 0)
-		(void)sys_kill(l->child, SIGKILL);
+		(void)sys_pidfd_kill(l->pidfd, SIGKILL);
 }
 
 /* The same from its command, which is not the caller's yet. */
@@ -642,7 +644,7 @@ static void fill_own(const struct loop *l, struct pollfd *fds)
 	heard_wants_fds(&l->heard, fds + HEARD);
 }
 
-static void run_loop(struct loop *l, int pidfd)
+static void run_loop(struct loop *l)
 {
 	auto_free struct pollfd *fds = NULL;
 	size_t room = GUESTS;
@@ -657,7 +659,7 @@ static void run_loop(struct loop *l, int pidfd)
 		const struct source sources[SOURCES] = {
 			[MESSAGES] = { l->box->watch, on_message },
 			[SIGNALS] = { l->signals, on_signal },
-			[END] = { pidfd, on_end },
+			[END] = { l->pidfd, on_end },
 			[KNOCK] = { is_open ? d->listener : -1, on_knock },
 			[TURN] = { may_turn(l) ? l->turns.listener : -1,
 				   on_turn },
@@ -718,6 +720,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 		.err = err,
 		.signals = signals,
 		.child = child,
+		.pidfd = pidfd,
 		.turns = TURNS_NONE,
 	};
 
@@ -728,7 +731,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	space_init(&l.space, box->plan);
 	if (l.space.n > 0)
 		set_due(&l, DUE_SPACE, SPACE_LOOK_MS);
-	run_loop(&l, pidfd);
+	run_loop(&l);
 	space_done(&l.space);
 	if (!l.has_parted)
 		door_await_return(&l.door, listener);
@@ -738,7 +741,9 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	turns_done(&l.turns);
 	heard_done(&l.heard);
 	if (!l.is_over)
-		sys_kill_and_reap(child);
+		(void)sys_pidfd_kill(pidfd, SIGKILL);
+	if (!l.is_over && !l.is_keeper)
+		(void)sys_waitpid(child, NULL, 0);
 	/* The command's end was told by the process that is its own. */
 	if (l.is_keeper)
 		return 0;

@@ -160,6 +160,11 @@ pid_t sys_pidfd_pid(int pidfd)
 	return pid > 0 ? pid : -ESRCH;
 }
 
+int sys_pidfd_kill(int pidfd, int sig)
+{
+	return (int)RESULT(syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0));
+}
+
 int sys_own_pidfd(void)
 {
 	return (int)RESULT(syscall(SYS_pidfd_open, getpid(), 0));

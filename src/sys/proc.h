@@ -54,6 +54,9 @@ int sys_kill(pid_t pid, int sig);
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
 
+/* A signal for exactly that process: its number may be another's by now. */
+int sys_pidfd_kill(int pidfd, int sig);
+
 /* A pidfd of ourselves: readable for the holder of a copy when we are gone. */
 int sys_own_pidfd(void);
 
