@@ -60,6 +60,11 @@ marked 'zsh is marked' '(holdback zsh-1) ?*' -- zsh -ic 'echo "$PROMPT"'
 marked 'fish is marked' '(holdback fish-1) ?*' -- fish -ic 'fish_prompt'
 marked 'without a session the mark has no name' '(holdback) ?*' --ephemeral -- bash -ic 'echo "$PS1"'
 marked 'also for fish' '(holdback) ?*' --ephemeral -- fish -ic 'fish_prompt'
+# As zsh would draw it, also with options that change prompts.
+for words in '-i' '-il' '-o PROMPT_SUBST -i'; do
+	# shellcheck disable=SC2086 # options of zsh
+	marked "zsh $words draws the mark" '(holdback zsh-1) ?*' -- zsh $words -c 'print -P "$PROMPT"'
+done
 # An agent has a home directory on disk, in its session: see holdback-run(1).
 mkdir -p "$HOME/.local/bin" "$HOME/.claude"
 cat >"$HOME/.local/bin/claude" <<\EOF

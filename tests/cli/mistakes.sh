@@ -60,6 +60,10 @@ if [ "$HB_MODE" = root ]; then
 		"*this session is root's, in '$work/state/holdback', and not among those of 'ann'*"
 	like 'by sudo a list says whose sessions it has' "$(SUDO_USER=ann "$HB_BIN" ls 2>&1)" \
 		"holdback: by sudo: these are root's sessions, and those of 'ann' are not among them*"
+	mkdir -p "$work/ann/.local/state/holdback" && chown -R 65534 "$work/ann"
+	like 'by sudo that keeps the home of the user its store is refused' \
+		"$(XDG_STATE_HOME='' HOME=$work/ann SUDO_USER=ann "$HB_BIN" run -- true 2>&1)" \
+		"*'$work/ann/.local/state/holdback' belongs to user 65534, not to you*fix: --state-dir*"
 	is 'a store that the user named is not said to be of root' \
 		"$(SUDO_USER=ann "$HB_BIN" ls --state-dir "$work/other" 2>&1)" ''
 else

@@ -61,6 +61,25 @@ else
 			ls /sys/class/net 2>/dev/null || grep -c : /proc/net/dev' \
 		2>&1)" "*1"
 fi
+# Installed for one user, as `make install PREFIX=~/.local` does.
+mkdir -p "$HOME/.local/bin" "$HOME/.local/libexec"
+cp "$HB_BIN" "$HOME/.local/bin/holdback"
+cp -r "$HB_LIBEXEC" "$HOME/.local/libexec/holdback"
+own() {
+	PATH="$HOME/.local/bin:$PATH" holdback "$@" 2>&1
+}
+like 'holdback in holdback, installed for one user, has the way out' "$(own -q holdback true)" \
+	'*fix: *AGENT_SANDBOX=off, or --allow-nested for the outer one*'
+if [ "$HB_MODE" != root ]; then
+	like 'the way out works with holdback installed for one user' \
+		"$(own -q --allow-nested holdback -q --ephemeral echo ran)" '*ran'
+	like 'every command works there' "$(own -q --allow-nested sh -c 'holdback -q sh -c "echo x >new"; holdback status')" \
+		'*A new*'
+fi
+is 'the parts of an installation for one user cannot be written inside' \
+	"$(own -q --ephemeral sh -c 'echo x 2>/dev/null >>~/.local/libexec/holdback/commands || echo refused')" refused
+"$HB_BIN" cleanup -y --all >/dev/null 2>&1
+rm -r "$HOME/.local/libexec" "$HOME/.local/bin"
 
 # Namespaces of somebody else.
 like 'in unshare with an own /proc' "$(unshare -Urmpf --mount-proc \

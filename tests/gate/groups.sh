@@ -46,4 +46,13 @@ is 'a mark that is put into an old directory puts nothing together' \
 is 'neither does a directory of that name' \
 	"$(hb gate @s 2>&1 | grep -c 'warn: plain/.*executable')" 5
 hb cleanup -y @s >/dev/null
+
+# A real one has links out of it, so it is a question.
+new_session 'echo x >f'
+if in_box 'python3 -m venv --without-pip tools/env' 2>/dev/null; then
+	is 'a real virtual environment is one finding' "$(hb gate @s 2>&1 | grep -c '^[a-z]*: tools')" 1
+else
+	skip 'a real virtual environment is one finding' 'python3 makes none here'
+fi
+hb cleanup -y @s >/dev/null
 finish
