@@ -55,6 +55,12 @@ LIVE = {
     "bwrap": "Debian's bwrap, a new sandbox",
     "kept": "holdback keep, without a command",
 }
+PAUSE = {
+    "mark": "the box is still, mark --live",
+    "nothing": "the same process without a mark (A/A)",
+    "mark, in all": "mark --live, start to finish",
+    "cp -a": "cp -a of as many files",
+}
 TERMINAL = {
     "bare": "no sandbox",
     "own": "holdback run, a terminal of its own",
@@ -103,6 +109,7 @@ def goals_of(figures):
     goals = sandbox_goals(figures) if "start" in figures else []
     goals += run_goals(figures["run"]) if "run" in figures else []
     goals += live_goals(figures["live"]) if "live" in figures else []
+    goals += pause_goals(figures["pause"]) if "pause" in figures else []
     goals += terminal_goals(figures["terminal"]) if "terminal" in figures else []
     goals += scan_goals(figures["scan"]) if "scan" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
@@ -130,6 +137,19 @@ def live_goals(live):
         Goal("live, exec / the bare command", join / bare, AT_MOST, 1.6),
         Goal("PSS of a kept session / bwrap", memory["kept"].pss / memory["bwrap"].pss, AT_MOST, 0.6),
     ]  # fmt: skip
+
+
+def pause_goals(found):
+    return [Goal("pause of a box with 1000 changes, ms", found[1000]["mark"], AT_MOST, 50)]
+
+
+def pause_table(found):
+    header = ["ms, by changed files", *(str(size) for size in found)]
+    rows = [
+        [words, *(f"{times[name]:.1f}" for times in found.values())]
+        for name, words in PAUSE.items()
+    ]
+    return aligned(header, rows)
 
 
 def terminal_goals(found):
@@ -361,6 +381,8 @@ def document(figures, options):
         parts.append(aligned(["runs with sessions, and work in them", "ms"], rows))
     if "live" in figures:
         parts += live_tables(figures["live"], options)
+    if "pause" in figures:
+        parts.append(pause_table(figures["pause"]))
     if "terminal" in figures:
         parts += terminal_tables(figures["terminal"])
     if "scan" in figures:
