@@ -225,6 +225,8 @@ static int conclude(struct decision *d)
 	if (is_waiting(d))
 		r = keep_values(d);
 	if (r >= 0)
+		r = packed_keep_names(d, is_waiting(d));
+	if (r >= 0)
 		r = make_next(d);
 	if (r >= 0)
 		r = leftover_add_items(d);

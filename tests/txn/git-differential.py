@@ -507,9 +507,10 @@ def has_changed(path, old, new):
 
 
 def is_conflict(case, path):
-    """Both sides changed it.  The user may have changed it back, and then its change time tells."""
+    """Both sides changed it.  Either may have changed it back: then a change time or the layer tells."""
     then, entered, left = case.then.tree(), case.entered.tree(), case.left.tree()
-    return has_changed(path, entered, left) and (
+    is_written = has_changed(path, entered, left) or os.path.lexists(os.path.join(case.layer, path))
+    return is_written and (
         has_changed(path, then, case.before.tree()) or has_changed(path, then, entered)
         or case.before.times.get(path) != case.then.times.get(path)
     )  # fmt: skip

@@ -70,6 +70,35 @@ static bool is_needed(const struct decision *d)
 	return false;
 }
 
+/* Whether packed-refs of the session is going to be in its layer. */
+static bool stays_in_layer(const struct decision *d, bool is_waiting)
+{
+	return decision_change(d, PACKED) && (is_waiting || is_needed(d));
+}
+
+int packed_keep_names(struct decision *d, bool is_waiting)
+{
+	const struct kept_refs *kept = d->q->kept;
+	int r = 0;
+
+	kept_refs_sort(&d->moved);
+	kept_refs_sort(&d->pending);
+	if (stays_in_layer(d, is_waiting)) {
+		for (size_t i = 0; r >= 0 && i < kept->n_packed; i++)
+			r = kept_refs_add_packed_name(&d->out->next,
+						      kept->packed[i]);
+		return r;
+	}
+	for (size_t i = 0; r >= 0 && i < d->packed.n; i++) {
+		const char *name = d->packed.refs[i].name;
+		const char *moved = kept_refs_value(&d->moved, name);
+
+		if (!moved || moved[0])
+			r = kept_refs_add_packed_name(&d->out->next, name);
+	}
+	return r;
+}
+
 int packed_decide(struct decision *d)
 {
 	auto_buf struct buf text = BUF_INIT(GITREFS_PACKED_MAX);

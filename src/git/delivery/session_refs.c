@@ -104,9 +104,10 @@ static bool has_removed_log(const struct decision *d, const char *name)
 /*
  * The user packed references since.  Their files are gone by that, and the
  * session's own packed-refs, which is older, hides their lines.  No file and no
- * line is then no sign that the session deleted one.
+ * line is then no sign that the session deleted one.  Times alone do not tell:
+ * after an undo, or beside a pending packed-refs, the user's looks like ours.
  */
-static int add_hidden(struct decision *d)
+static int add_hidden(struct decision *d, bool is_newer)
 {
 	auto_kept_refs struct kept_refs hidden = { 0 };
 	int r = 0;
@@ -114,7 +115,8 @@ static int add_hidden(struct decision *d)
 	for (size_t i = 0; r >= 0 && i < d->packed.n; i++) {
 		const char *name = d->packed.refs[i].name;
 
-		if (!kept_refs_value(&d->session, name) &&
+		if ((is_newer || !kept_refs_is_packed(d->q->kept, name)) &&
+		    !kept_refs_value(&d->session, name) &&
 		    !decision_change(d, name) && !has_removed_log(d, name))
 			r = kept_refs_add(&hidden, name,
 					  decision_base(d, name));
@@ -136,14 +138,14 @@ static int add_lines(struct decision *d)
 	if (!change)
 		return kept_refs_add_packed(&d->session, &d->packed);
 	if (change->is_gone)
-		return change->is_newer ? add_hidden(d) : 0;
+		return add_hidden(d, change->is_newer);
 	r = d->q->read(d->q->ctx, PACKED, GITREFS_PACKED_MAX, &text, &len);
 	if (r < 0 || strlen(text) != len)
 		return r == -ENOMEM ? r : -EBADMSG;
 	r = gitrefs_add_packed(&packed, text);
 	if (r >= 0)
 		r = kept_refs_add_packed(&d->session, &packed);
-	return r < 0 || !change->is_newer ? r : add_hidden(d);
+	return r < 0 ? r : add_hidden(d, change->is_newer);
 }
 
 /* Also a line of packed-refs may say it. */

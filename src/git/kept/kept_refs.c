@@ -23,6 +23,7 @@
 #define TITLE	      "holdback-refs 1\n"
 #define STASH	      "stash "
 #define MADE	      "made "
+#define PACKED_NAME   "packed "
 #define SUM	      "sum "
 #define SYMBOLIC      "ref: "
 #define HEAD	      "HEAD"
@@ -42,6 +43,9 @@ void kept_refs_done(struct kept_refs *refs)
 	for (size_t i = 0; i < refs->n_made; i++)
 		free(refs->made[i]);
 	free(refs->made);
+	for (size_t i = 0; i < refs->n_packed; i++)
+		free(refs->packed[i]);
+	free(refs->packed);
 	*refs = (struct kept_refs){ 0 };
 }
 
@@ -67,6 +71,9 @@ void kept_refs_sort(struct kept_refs *refs)
 		qsort(refs->refs, refs->n, sizeof(*refs->refs), by_name);
 	if (refs->n_made > 0)
 		qsort(refs->made, refs->n_made, sizeof(*refs->made), by_text);
+	if (refs->n_packed > 0)
+		qsort(refs->packed, refs->n_packed, sizeof(*refs->packed),
+		      by_text);
 }
 
 const char *kept_refs_value(const struct kept_refs *refs, const char *name)
@@ -83,6 +90,13 @@ bool kept_refs_is_made(const struct kept_refs *refs, const char *name)
 {
 	return refs->n_made > 0 && bsearch(&name, refs->made, refs->n_made,
 					   sizeof(*refs->made), by_text);
+}
+
+bool kept_refs_is_packed(const struct kept_refs *refs, const char *name)
+{
+	return refs->n_packed > 0 &&
+	       bsearch(&name, refs->packed, refs->n_packed,
+		       sizeof(*refs->packed), by_text);
 }
 
 /* The first that begins with the name and a slash. */
@@ -156,6 +170,11 @@ static int add_text(char ***list, size_t *n, const char *text, size_t len)
 int kept_refs_add_made(struct kept_refs *refs, const char *name)
 {
 	return add_text(&refs->made, &refs->n_made, name, strlen(name));
+}
+
+int kept_refs_add_packed_name(struct kept_refs *refs, const char *name)
+{
+	return add_text(&refs->packed, &refs->n_packed, name, strlen(name));
 }
 
 int kept_refs_add_stash(struct kept_refs *refs, const char *id)
@@ -338,8 +357,11 @@ int kept_refs_look(int base, const char *prefix, struct kept_refs *ret)
 		r = gitrefs_add_packed_file(&packed, base, prefix);
 	if (r >= 0)
 		r = kept_refs_add_packed(&refs, &packed);
+	for (size_t i = 0; r >= 0 && i < packed.n; i++)
+		r = kept_refs_add_packed_name(&refs, packed.refs[i].name);
 	if (r < 0)
 		return r;
+	kept_refs_sort(&refs);
 	*ret = refs;
 	refs = (struct kept_refs){ 0 };
 	return 0;
@@ -380,6 +402,8 @@ int kept_refs_write(const struct kept_refs *refs, struct buf *out)
 		(void)buf_add_fmt(out, STASH "%s\n", refs->stash[i]);
 	for (size_t i = 0; i < refs->n_made; i++)
 		(void)buf_add_fmt(out, MADE "%s\n", refs->made[i]);
+	for (size_t i = 0; i < refs->n_packed; i++)
+		(void)buf_add_fmt(out, PACKED_NAME "%s\n", refs->packed[i]);
 	if (out->error < 0)
 		return out->error;
 	sha256_of(out->data + start, out->len - start, digest);
@@ -404,6 +428,9 @@ static int parse_line(struct kept_refs *refs, char *line, size_t n)
 				n - (size_t)(space + 1 - line));
 	if (begins_with(line, n, MADE))
 		return add_text(&refs->made, &refs->n_made, space + 1,
+				n - (size_t)(space + 1 - line));
+	if (begins_with(line, n, PACKED_NAME))
+		return add_text(&refs->packed, &refs->n_packed, space + 1,
 				n - (size_t)(space + 1 - line));
 	*space = '\0';
 	line[n] = '\0';

@@ -21,6 +21,7 @@ struct gitrefs;
  *	ID refs/heads/main
  *	stash ID		its entries, the oldest first
  *	made refs/heads/...	a branch that a delivery made
+ *	packed refs/tags/...	a name that packed-refs had
  *	sum HEX			SHA-256 of all lines before
  */
 #define KEPT_REFS_MAX ((size_t)32 << 20)
@@ -38,6 +39,9 @@ struct kept_refs {
 	size_t n_stash;
 	char **made; /* sorted */
 	size_t n_made;
+	/* Names of packed-refs, sorted: only of these a line can be missing. */
+	char **packed;
+	size_t n_packed;
 };
 
 void kept_refs_done(struct kept_refs *refs);
@@ -50,10 +54,14 @@ void kept_refs_done(struct kept_refs *refs);
 int kept_refs_add(struct kept_refs *refs, const char *name, const char *value);
 int kept_refs_add_stash(struct kept_refs *refs, const char *id);
 int kept_refs_add_made(struct kept_refs *refs, const char *name);
+int kept_refs_add_packed_name(struct kept_refs *refs, const char *name);
 void kept_refs_sort(struct kept_refs *refs);
 
 /* Whether a delivery of ours made that branch. */
 bool kept_refs_is_made(const struct kept_refs *refs, const char *name);
+
+/* Whether packed-refs had a line of that name. */
+bool kept_refs_is_packed(const struct kept_refs *refs, const char *name);
 
 /*
  * Whether the name is a directory of one of them, or one of them a directory of

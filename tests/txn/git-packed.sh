@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git
+#
+# References that the user packs while a session deletes another one.
+# shellcheck disable=SC2016 # expanded inside
+. "$HB_TESTS/lib/txn.sh"
+
+export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+start='git init -q -b main . && echo f >f && git add f && git commit -qm one
+	for i in 0 1 2; do git branch b$i; git tag t$i; done'
+git_in() {
+	(cd "$project" && git "$@")
+}
+refs() {
+	git_in for-each-ref --format='%(refname:short)' | tr '\n' ' '
+}
+commit() {
+	hb commit -y --no-gate @s
+}
+
+new_session "$start"
+in_box 'git branch -D b2'
+git_in pack-refs --all
+check 'a commit that deletes a branch' commit
+is 'it deletes no branch that the user packed' "$(refs)" 'b0 b1 main t0 t1 t2 '
+check 'undo' hb undo @s
+is 'undo brings the branch back' "$(refs)" 'b0 b1 b2 main t0 t1 t2 '
+check 'a commit after undo' commit
+is 'a commit after undo deletes no branch that the user packed' "$(refs)" 'b0 b1 main t0 t1 t2 '
+in_box 'git tag -d t2'
+check 'a second commit' commit
+is 'a tag that was packed goes with its line' "$(refs)" 'b0 b1 main t0 t1 '
+
+# The session's main stays pending, and with it the packed-refs that has its value.
+new_session "$start"
+in_box 'git checkout -q -b s; git -c user.name=n -c user.email=e commit -q --allow-empty -m s; git branch -f b0; git pack-refs --all; git branch -D b2'
+git_in checkout -q b0
+git_in commit -q --allow-empty -m user
+git_in pack-refs --all
+git_in branch mine
+git_in pack-refs --all
+check 'a commit with a branch that waits' commit
+is 'it deletes the branch of the session alone' "$(refs)" 'b0 b1 holdback/s main mine s t0 t1 t2 '
+in_box 'git branch later'
+check 'another commit, with the branch still waiting' commit
+is 'the second one deletes nothing that the user packed' "$(refs)" 'b0 b1 holdback/s later main mine s t0 t1 t2 '
+
+new_session "$start; git pack-refs --all"
+in_box 'git tag -d t0; git branch -D b0'
+check 'a commit that deletes what is packed' commit
+is 'both are gone' "$(refs)" 'b1 b2 main t1 t2 '
+check 'undo of that' hb undo @s
+is 'both are back' "$(refs)" 'b0 b1 b2 main t0 t1 t2 '
+check 'once more' commit
+is 'both are gone once more' "$(refs)" 'b1 b2 main t1 t2 '
+check 'the repository is whole' git_in fsck --strict
+finish
