@@ -353,7 +353,7 @@ static int check_state(const struct setting_item *item, const char *path,
 	struct stat st, end;
 	int r = find_there(path, there, &st);
 
-	/* It is missing, or run/mistakes.h has words for it. */
+	/* It is missing, or run/told/mistakes.h has words for it. */
 	if (r < 0 || S_ISDIR(st.st_mode))
 		return 0;
 	(void)quote_shown(there, shown, sizeof(shown));

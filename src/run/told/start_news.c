@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/start_news.h"
+#include "run/told/start_news.h"
 
 #include "base/env.h"
 #include "base/path.h"

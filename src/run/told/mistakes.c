@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/mistakes.h"
+#include "run/told/mistakes.h"
 
 #include "base/quote.h"
 #include "base/report.h"
