@@ -114,6 +114,9 @@ static pid_t start(const struct run *run, const struct command *command)
 	if (run->has_terminal) {
 		(void)dup2(run->tty, 1);
 		(void)dup2(run->tty, 2);
+	} else {
+		/* Ours has the figures. */
+		(void)dup2(run->null, 1);
 	}
 	(void)execve(command->argv[0], command->argv, environ);
 	_exit(127);

@@ -67,6 +67,13 @@ TERMINAL = {
     "own again": "the same again (A/A)",
     "real": "holdback run --tty real",
 }
+AGENT = {
+    "bare": "claude --version",
+    "later": "holdback claude --version, second run and later",
+    "later again": "the same again (A/A)",
+    "bare, new home": "claude --version, in a new home",
+    "first": "holdback claude --version, first run in a new home",
+}
 PAYLOADS = ("dynamic", "static")
 AT_LEAST, AT_MOST = ">=", "<="
 
@@ -189,6 +196,17 @@ def terminal_tables(found):
         header = [f"cat of 100 MB, {text}", "ms", "p25", "min", "speed / bare"]
         tables.append(aligned(header, rows))
     return tables
+
+
+def agent_table(times):
+    """The new home is made inside of its two rows, so they have a peer of their own."""
+    peers = {"first": "bare, new home"}
+    rows = []
+    for name, one in times.items():
+        bare = times[peers.get(name, "bare")]
+        words = [f"{t / 1000:.1f}" for t in (one.median, one.p25, one.minimum)]
+        rows.append([AGENT[name], *words, f"{one.median / bare.median:.2f}"])
+    return aligned(["start of an agent", "ms", "p25", "min", "/ bare"], rows)
 
 
 def scan_goals(seconds):
@@ -360,7 +378,7 @@ def machine_line():
 
 def document(figures, options):
     """Everything, as one text."""
-    goals = aligned(["goal", "is", "wanted", ""], [g.row() for g in goals_of(figures)])
+    goals = [g.row() for g in goals_of(figures)]
     parts = [
         f"{machine_line()}\n"
         f"Medians of interleaved rounds by an ordinary user: {options.rounds} of the sandbox,\n"
@@ -385,6 +403,8 @@ def document(figures, options):
         parts.append(pause_table(figures["pause"]))
     if "terminal" in figures:
         parts += terminal_tables(figures["terminal"])
+    if "agent" in figures:
+        parts.append(agent_table(figures["agent"]))
     if "scan" in figures:
         rows = [[name, f"{time * 1000:.1f}"] for name, time in figures["scan"].items()]
         parts.append(aligned(["secrets in /usr/include", "ms"], rows))
@@ -392,4 +412,6 @@ def document(figures, options):
         parts.append(gate_table(figures["gate"]))
     if "sessions" in figures:
         parts.append(sessions_table(figures["sessions"]))
-    return "\n".join([*parts, goals])
+    if goals:
+        parts.append(aligned(["goal", "is", "wanted", ""], goals))
+    return "\n".join(parts)

@@ -138,7 +138,6 @@ static bool find_covered(const struct run *run, const struct setting_item *item,
 
 int places_make_data(const struct run *run, struct hb_error *err)
 {
-	const struct settings *s = &run->settings;
 	char path[PATH_MAX], source[PATH_MAX];
 	int r = 0;
 
@@ -151,8 +150,8 @@ int places_make_data(const struct run *run, struct hb_error *err)
 			r = make_path(run, e->source,
 				      project_marker(e->item->value), err);
 	}
-	for (size_t i = 0; r >= 0 && i < s->n_items; i++) {
-		if (!find_covered(run, &s->items[i], path))
+	for (size_t i = 0; r >= 0 && i < run->settings.n_items; i++) {
+		if (!find_covered(run, &run->settings.items[i], path))
 			continue;
 		entries_source(run, path, source);
 		if (is_missing(source))

@@ -94,6 +94,9 @@ like 'the command that takes it is said' "$(cat "$work/.stderr")" \
 is 'a run with the same rights gets it' "$(agent --net none claude 'cat ~/.claude/hook')" planted
 like 'of one file it is said as of one' "$(agent claude true; cat "$work/.stderr")" \
 	"*1 file of agent state was written by a run that was allowed less: this run has the host's version; to have the carried one: *"
+is 'of files in two places it is said in one line' "$(agent --net none claude 'echo "{\"b\":1}" >~/.claude.json'
+	agent claude true; grep -c 'allowed less' "$work/.stderr"; grep -o '[0-9]* files of agent state were' "$work/.stderr")" \
+	"$(printf '1\n2 files of agent state were')"
 is 'a direct run does not get it either' \
 	"$(agent --direct claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
 like 'a direct run is told so' "$(cat "$work/.stderr")" '*was allowed less*holdback state claude --take*'

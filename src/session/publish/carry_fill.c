@@ -259,6 +259,10 @@ static int fill_one(void *ctx, int shelf, const struct carried *c,
 	/* Not even the directories of other files. */
 	if (f->runs_only && c->class != STATE_RUNS)
 		return 0;
+	/* One line for all: the home is filled later. */
+	if (f->home < 0 && !c->root[0] && c->class == STATE_RUNS &&
+	    !carry_policy_fits(f->note->policy, c->policy))
+		f->n_wider++;
 	r = f->home < 0 ? fill_state(f, c, shelf) : fill_home(f, c, shelf);
 	if (r < 0)
 		say_failed(f, c, r);
@@ -290,7 +294,7 @@ static int fill_all(struct fill *f, struct hb_error *err)
 			  n_damaged, n_damaged == 1 ? "" : "s", f->note->agent,
 			  n_damaged == 1 ? "is" : "are",
 			  n_damaged == 1 ? "it" : "them", f->note->agent);
-	if (f->n_wider > 0)
+	if (f->n_wider > 0 && f->home < 0)
 		store_say(
 			s->store,
 			"%zu file%s of agent state %s written by a run that "

@@ -8,7 +8,8 @@ import time
 from pty_shell import Failed
 
 SECONDS = 200
-PATIENCE = 5
+# After it a key counts as lost: nothing that it should do has happened.
+PATIENCE = 30
 BETWEEN_KEYS = 0.3  # a program that draws a screen drops what comes at once
 
 
@@ -37,12 +38,12 @@ class Screen:
     def has_ended(self):
         return (self.tmux("display-message", "-p", "#{pane_dead}") or "1").strip() == "1"
 
-    def shows(self, pattern):
-        """Waits a moment until it does: it may have dropped a key."""
+    def wait(self, is_so):
+        """Whether it is so before a key would count as lost."""
         deadline = time.monotonic() + PATIENCE
-        while not re.search(pattern, self.text()):
-            if time.monotonic() > deadline:
-                return False
+        while not is_so():
+            if time.monotonic() > deadline or self.has_ended():
+                return is_so()
             time.sleep(0.1)
         return True
 
@@ -50,7 +51,7 @@ class Screen:
         """Keys, and after a question mark what has to be shown before the next one."""
         for key in keys:
             if key.startswith("?"):
-                if not self.shows(key[1:]):
+                if not self.wait(lambda shown=key[1:]: re.search(shown, self.text())):
                     return
                 continue
             self.log.append(key)
@@ -63,33 +64,43 @@ class Screen:
         self.asked += [words for words in shown if words not in self.asked]
         return shown
 
+    def answer(self, dialogs, is_done):
+        """Presses the keys of the dialogs that are shown.  A dialog that is still drawn has its
+        answer already, so each of them goes before the next key."""
+        for words in self.note(self.text(), dialogs):
+            if words in self.text():
+                self.press(*dialogs[words])
+                self.wait(lambda gone=words: gone not in self.text() or is_done())
+
     def run_until(self, is_done, dialogs):
         """Answers each dialog when it comes up, until the condition holds."""
         deadline = time.monotonic() + SECONDS
         while not is_done():
-            text = self.text()
             if self.has_ended():
-                raise Failed(f"it ended before the story did; keys: {self.log}\n{text}")
-            for words in self.note(text, dialogs):
-                self.press(*dialogs[words])
+                raise Failed(f"it ended before the story did; keys: {self.log}\n{self.text()}")
+            self.answer(dialogs, is_done)
             if time.monotonic() > deadline:
-                raise Failed(f"no end of the story; keys: {self.log}\n{text}")
-            time.sleep(1)
+                raise Failed(f"no end of the story; keys: {self.log}\n{self.text()}")
+            time.sleep(0.2)
 
     def enter(self, prompt, ready, has_begun, dialogs):
-        """Types a prompt.  A program that starts itself again loses what was typed."""
+        """Types a prompt.  A program shows `ready` where nothing is typed, and what was sent above
+        that.  One that starts itself again loses what was typed, and shows neither."""
         deadline = time.monotonic() + SECONDS
+        begins = prompt[:12]
         while not has_begun():
             if self.has_ended() or time.monotonic() > deadline:
                 raise Failed(f"the prompt is not heard; keys: {self.log}\n{self.text()}")
+            self.answer(dialogs, has_begun)
             text = self.text()
-            self.note(text, dialogs)
-            if ready in text:
+            if ready in text and begins not in text:
                 self.press(prompt)
-            self.press("Enter")
-            patience = time.monotonic() + PATIENCE
-            while not has_begun() and time.monotonic() < patience:
-                time.sleep(0.1)
+                self.wait(lambda: begins in self.text())
+            elif begins in text and ready not in text:
+                self.press("Enter")
+                self.wait(lambda: has_begun() or ready in self.text())
+            else:
+                time.sleep(0.2)
 
     def quit(self, keys, dialogs=None):
         """Presses keys until the program has ended, or those of a dialog."""
