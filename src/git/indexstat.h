@@ -25,6 +25,6 @@ struct indexstat_request {
 };
 
 /* 1: it was changed; 0: not; -EBADMSG: it is no such index. */
-int indexstat_fill(const struct indexstat_request *request);
+int indexstat_fill(const struct indexstat_request *q);
 
 #endif
