@@ -9,7 +9,8 @@ struct plan;
 
 /*
  * A socket inside of the box whose one verb is to connect.  It asks the caller
- * of the box to mark its session.  Nothing that comes over it is read.  The answer is one record, struct turn_answer.
+ * of the box to mark its session.  Nothing that comes over it is read.  The
+ * answer is one record, struct turn_answer.
  *
  * plan->turn runs in a process of its own, which has no descriptor of ours.  It
  * comes to the box by the door, as any other client.  One runs at a time, and

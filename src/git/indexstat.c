@@ -57,7 +57,7 @@ static bool has_sum(const char *data, size_t len, size_t id_size)
 static bool is_blank(const unsigned char *stat)
 {
 	for (size_t i = 0; i < GITINDEX_STAT_SIZE; i++)
-		if (stat[i] != 0 && (i < MODE_AT || i >= MODE_AT + MODE_SIZE))
+		if ((i < MODE_AT || i >= MODE_AT + MODE_SIZE) && stat[i] != 0)
 			return false;
 	return true;
 }

@@ -180,6 +180,7 @@ static const struct {
 	[KEY_CLIPBOARD] = { KEY_CLIPBOARD, "write", "no" },
 	[KEY_ALLOW_NESTED] = { KEY_ALLOW_NESTED, "yes", "no" },
 	[KEY_RENAME_DIRECTORIES] = { KEY_RENAME_DIRECTORIES, "yes", "no" },
+	[KEY_MARK_TURNS] = { KEY_MARK_TURNS, "yes", "no" },
 	[KEY_REQUIRE] = { KEY_REQUIRE, "no", "yes" },
 	[KEY_ALLOW_DEGRADED] = { KEY_ALLOW_DEGRADED, "yes", "no" },
 	[KEY_AUDIT] = { KEY_AUDIT, "none", "changes" },

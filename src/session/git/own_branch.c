@@ -212,8 +212,7 @@ static int each_change(struct hb_session *s, size_t number, bool ignores,
 {
 	struct txn *txn = NULL;
 	int r = session_txn(s, &txn, err);
-	struct resource plain =
-		r < 0 ? (struct resource){ 0 } : txn->resources[number];
+	struct resource plain = { 0 };
 	struct changes *changes = NULL;
 	struct change c;
 
@@ -227,6 +226,7 @@ static int each_change(struct hb_session *s, size_t number, bool ignores,
 			.without_hash = true,
 		};
 
+		plain = txn->resources[number];
 		plain.begun = NULL;
 		r = part_of(&plain)->changes(&request, &changes, err);
 	}
