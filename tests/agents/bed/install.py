@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import time
 import zlib
 
@@ -36,8 +37,9 @@ SECONDS = 180
 NATIVE = {"claude": "claude", "opencode": "bin/opencode"}
 
 
-# What runs of npm; each has a group of its own.
+# What runs of npm; each has a group of its own.  None starts while all are ended.
 RUNNING = set()
+STARTING = threading.Lock()
 
 
 class Missing(Exception):
@@ -87,12 +89,13 @@ def npm(words, work, deadline):
     env = dict(os.environ, npm_config_cache=os.path.join(work, "npm"))
     with contextlib.ExitStack() as stack:
         try:
-            child = stack.enter_context(subprocess.Popen(
-                ["npm", *words], cwd=work, env=env, text=True, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True))  # fmt: skip
+            with STARTING:
+                child = stack.enter_context(subprocess.Popen(
+                    ["npm", *words], cwd=work, env=env, text=True, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True))  # fmt: skip
+                RUNNING.add(child)
         except OSError as why:
             raise Missing(f"npm: {why.strerror}") from why
-        RUNNING.add(child)
         stack.callback(end_group, child)
         try:
             printed, errors = child.communicate(timeout=max(1, deadline - time.monotonic()))
@@ -115,9 +118,10 @@ def end_group(child):
 
 def end_all(*_):
     """We are told to end: nothing that was started stays."""
-    for child in list(RUNNING):
-        end_group(child)
-    os._exit(1)
+    with STARTING:
+        for child in list(RUNNING):
+            end_group(child)
+        os._exit(1)
 
 
 def fetch(row, work, deadline):
