@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/sha256.h"
-#include "changes/begun/begun.h"
 #include "changes/blocked.h"
 #include "changes/conflict.h"
 #include "changes/database.h"
@@ -381,7 +380,7 @@ static int add(struct scan *scan, const struct sighting *s,
 	struct spilled record = { .conflict = conflict };
 	int r;
 
-	if (!(c->flags & (CHANGE_CARRIED | CHANGE_BEGUN))) {
+	if (!(c->flags & CHANGE_CARRIED)) {
 		if (conflict_is_by_clock(&scan->rule, conflict))
 			record.conflict = CONFLICT_CLOCK;
 		if (record.conflict != CONFLICT_NONE)
@@ -482,8 +481,6 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 	};
 	int r;
 
-	if (part != DATABASE_NONE)
-		c->flags |= CHANGE_DATABASE;
 	if ((e->type == ENTRY_FILE && git_is_lock(s->git, s->name) &&
 	     !s->in_gone) ||
 	    settled_object(scan->request->resource, s, c)) {
@@ -572,14 +569,13 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	    s->old.type == s->new.type)
 		renames_note_name(&scan->changes->renames, s->new.ino);
 	set_flags(&scan->rule, s, &xattrs, &c);
-	r = begun_mark(scan->request->resource->begun, s, &c, err);
-	if (r == 0)
-		r = ask_ignored(scan, s, part, &c, err);
+	if (part != DATABASE_NONE)
+		c.flags |= CHANGE_DATABASE;
+	r = ask_ignored(scan, s, part, &c, err);
 	if (r < 0)
 		return r;
-	r = c.flags & (CHANGE_CARRIED | CHANGE_BEGUN)
-		    ? 0
-		    : judge(scan, s, &c, part, &conflict, err);
+	r = c.flags & CHANGE_CARRIED ? 0
+				     : judge(scan, s, &c, part, &conflict, err);
 	if (conflict == CONFLICT_MISSING && is_lost_dir(s))
 		s->doubt_below = CONFLICT_LOST;
 	if (r >= 0)

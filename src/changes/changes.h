@@ -92,15 +92,8 @@ enum change_flag {
 	 * base has a newer one; counted by itself.
 	 */
 	CHANGE_LOCK = 1 << 14,
-	/*
-	 * The session began so: begun.h.  It is in the stream for a commit that
-	 * ends the beginning.  Never shown, counted, in conflict or in the
-	 * hash, and no filter lets it pass.
-	 */
-	CHANGE_BEGUN = 1 << 15,
-	/* Below a directory that the base has another object for: blocked.h.
-	 * Not spilled. */
-	CHANGE_BLOCKED = 1 << 16,
+	/* Below a directory that the base has another object for: blocked.h */
+	CHANGE_BLOCKED = 1 << 15,
 };
 
 struct change {

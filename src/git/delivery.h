@@ -48,8 +48,6 @@ struct delivery_request {
 	enum delivery_mode mode;
 	/* The words are about a delivery to come, and also say its way. */
 	bool is_ahead;
-	/* A branch of the session's that is not delivered; or NULL. */
-	const char *without;
 	const char *session; /* its name, any bytes */
 	/* The git directory: `prefix` from `base` on; "" is `base` itself. */
 	int base;

@@ -516,8 +516,7 @@ static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 		}
 		change.resource = changes->at;
 		if (is_kept(changes, &change) ||
-		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY |
-				    CHANGE_BEGUN) ||
+		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
 		    !changes_filter_matches(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);

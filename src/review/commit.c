@@ -12,9 +12,6 @@
 #include "review/wanted.h"
 #include "session/alike_notes.h"
 #include "session/git/indexes.h"
-#include "session/git/own_branch.h"
-#include "session/git/own_end.h"
-#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/open.h"
 #include "session/session.h"
@@ -166,29 +163,6 @@ static void set_review(const struct hb_commit_options *from,
 	options->review = review;
 }
 
-/* A session on a branch of its own comes back whole, and by a merge. */
-static int need_own(struct hb_session *s, const struct hb_commit_options *from,
-		    const struct txn_options *options, struct deliver *deliver,
-		    struct hb_error *err)
-{
-	if (from->git != HB_GIT_USUAL && from->git != HB_GIT_MERGE) {
-		hb_fix(err, "commit without --git");
-		return hb_fail(err, -HB_E_USAGE,
-			       "session '%s' is on a branch of its own and "
-			       "comes back by a merge",
-			       s->record.name);
-	}
-	if (changes_filter_is_partial(&options->choice.filter)) {
-		hb_fix(err, "commit all of it; git takes a part back later");
-		return hb_fail(err, -HB_E_USAGE,
-			       "session '%s' is on a branch of its own and "
-			       "comes back as a whole",
-			       s->record.name);
-	}
-	deliver->asked = HB_GIT_MERGE;
-	return own_branch_need_quiet(s, err);
-}
-
 /* Before anything else is open, as the check command. */
 static int make_merge(struct merge *merge, struct hb_session *s,
 		      const struct hb_commit_options *from,
@@ -200,8 +174,6 @@ static int make_merge(struct merge *merge, struct hb_session *s,
 	deliver->asked = from->git;
 	if (deliver->asked == HB_GIT_USUAL)
 		r = hb_session_git_mode(s, NULL, &deliver->asked, err);
-	if (r >= 0 && own_branch_is_any(&s->record))
-		r = need_own(s, from, options, deliver, err);
 	if (r < 0 || deliver->asked != HB_GIT_MERGE)
 		return r;
 	deliver->merge = merge;
@@ -550,8 +522,6 @@ static int undo(struct hb_session *session, struct hb_commit_result *ret_result,
 
 	r = session_needs_lock(session, err);
 	if (r >= 0)
-		r = own_end(session, true, err);
-	if (r >= 0)
 		r = stack_check_undo(session, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
@@ -603,8 +573,6 @@ int hb_session_redo(struct hb_session *session,
 	err = err ? err : &local;
 	told_begin(session, "redo");
 	r = session_needs_lock(session, err);
-	if (r >= 0)
-		r = own_end(session, false, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
 	if (r >= 0)

@@ -8,16 +8,12 @@
 #include "holdback/session.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
-#include "run/branch/beginning.h"
-#include "run/ending.h"
 #include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/order.h"
 #include "run/told/mistakes.h"
 #include "run/told/start_news.h"
 #include "session/create.h"
-#include "session/git/own_branch.h"
-#include "session/git/own_record.h"
 #include "session/remove/cleanup.h"
 #include "session/session.h"
 #include "store/live.h"
@@ -158,19 +154,9 @@ static int make_session(struct launch *l, struct hb_error *err)
 	return 0;
 }
 
-/* The box of the session comes after that of its beginning. */
-static int begin_branch(struct launch *l, struct hb_error *err)
-{
-	return l->is_beginning
-		       ? 0
-		       : launch_begin(l->session, l->options->envp, err);
-}
-
 static int lay(struct launch *l, struct hb_error *err)
 {
 	l->mounted.session = l->session;
-	/* Work of others would be taken for a part of the beginning. */
-	l->mounted.is_closed = l->is_beginning;
 	l->mounted.plan = &l->run.plan;
 	l->mounted.may_drop = l->may_drop && l->session->record.is_passing;
 	return kept_lay(&l->run, &l->mounted, err);
@@ -203,8 +189,6 @@ static void tell_owner(struct launch *l)
 static int tell(struct launch *l, struct hb_error *err)
 {
 	(void)err;
-	if (l->is_beginning)
-		return 0;
 	order_tell(&l->run, l->session ? l->session->record.name : NULL);
 	if (l->is_exec && l->session) {
 		tell_owner(l);
@@ -235,9 +219,8 @@ static const struct {
 	{ open_covered, false }, { make_runtime, false },
 	{ begin_ladder, false }, { hold_berths, false },
 	{ open_store, true },	 { make_session, true },
-	{ begin_branch, true },	 { lay, true },
-	{ make_plan, false },	 { tell, false },
-	{ begin, true },
+	{ lay, true },		 { make_plan, false },
+	{ tell, false },	 { begin, true },
 };
 
 /* The session is another process's: nothing of it is looked at any more. */
@@ -330,49 +313,5 @@ int launch(struct launch *l, struct hb_error *err)
 		end_keeper(l);
 	if (r < 0 && l->is_new)
 		drop_new(l);
-	return r;
-}
-
-static int begin_one(struct hb_session *s, char *const *envp,
-		     struct own_start *start, struct hb_error *err)
-{
-	const struct hb_setting offline = { .key = setting_name(KEY_NET),
-					    .value = key_nets[NET_NONE] };
-	char *argv[BEGINNING_WORDS];
-	const struct hb_run_options options = { .argv = argv,
-						.envp = envp,
-						.settings = &offline,
-						.n_settings = 1 };
-	struct launch *l = launch_new(&options);
-	int r;
-
-	if (!l)
-		return hb_fail(err, -ENOMEM, "cannot begin on a branch");
-	beginning_fill(s, start, argv);
-	l->session = s;
-	l->is_exec = true;
-	l->is_beginning = true;
-	r = launch(l, err);
-	if (r >= 0)
-		r = beginning_end(s, start, ending_status(&l->box), err);
-	free(l);
-	return r;
-}
-
-int launch_begin(struct hb_session *s, char *const *envp, struct hb_error *err)
-{
-	struct own_start start;
-	size_t number = 0;
-	int r;
-
-	if (!own_branch_is_any(&s->record))
-		return 0;
-	while ((r = own_branch_next(s, number, &start, err)) == 1) {
-		number = start.number + 1;
-		r = begin_one(s, envp, &start, err);
-		own_start_done(&start);
-		if (r < 0)
-			return r;
-	}
 	return r;
 }

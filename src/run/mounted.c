@@ -300,8 +300,6 @@ static int open_door(struct mounted *m, struct hb_error *why)
 {
 	struct hb_session *s = m->session;
 
-	if (m->is_closed)
-		return -1;
 	if (s->door >= 0)
 		return take_fd(&s->door);
 	/* A box without namespaces is none that could be entered. */

@@ -9,7 +9,6 @@
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
-#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
@@ -224,7 +223,6 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 static void memory_done(struct session_memory *memory)
 {
 	peers_done(&memory->peers);
-	begun_done(&memory->begun);
 	fd_closep(&memory->git.git);
 	fd_closep(&memory->git.common);
 	seen_done(&memory->seen);
@@ -308,20 +306,6 @@ static bool hear_txn(void *context, const struct hb_report *report)
 	return report_send(s->store->listener, &told);
 }
 
-static int load_begun(struct hb_session *s, size_t number, struct hb_error *err)
-{
-	struct session_memory *memory = &s->memories[number];
-	uint64_t after;
-	int r;
-
-	if (!own_branch_is_asked(&s->record.resources[number]))
-		return 0;
-	begun_done(&memory->begun);
-	r = own_branch_load(s, number, &memory->begun, &after, err);
-	memory->has_begun = r >= 0;
-	return r == -ENOENT ? 0 : r;
-}
-
 /* What a transaction needs to know beside what a box does. */
 static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 {
@@ -332,8 +316,6 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 
 	r = load_seen(resource, memory, err);
 	if (r >= 0)
-		r = load_begun(s, i, err);
-	if (r >= 0)
 		r = session_open_layers(s, i, err);
 	if (r < 0)
 		return r;
@@ -342,10 +324,6 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 				    &memory->git.common);
 	peers_done(&memory->peers);
 	peers_init(&memory->peers, s, i);
-	resource->begun =
-		memory->has_begun && own_branch_is_in(resource, &memory->begun)
-			? &memory->begun
-			: NULL;
 	resource->rest = -1;
 	resource->like = -1;
 	resource->peers = resource->is_gone ? NULL : &memory->peers.ask;

@@ -7,7 +7,6 @@
 #include "base/path.h"
 #include "host/look.h"
 #include "session/freeze.h"
-#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/open.h"
@@ -178,7 +177,7 @@ bool session_needs_more(const struct hb_session *s)
 {
 	return s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
 	       s->record.is_freezing || session_has_journal(s) ||
-	       !shown_is_quick(&s->record) || own_branch_is_any(&s->record);
+	       !shown_is_quick(&s->record);
 }
 
 static int fail_broken(const struct hb_session *s, struct hb_error *err)

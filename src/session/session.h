@@ -2,7 +2,6 @@
 #ifndef HB_SESSION_SESSION_H
 #define HB_SESSION_SESSION_H
 
-#include "changes/begun/begun.h"
 #include "changes/resource.h"
 #include "git/ignore/ignored.h"
 #include "holdback/session.h"
@@ -42,9 +41,7 @@ struct session_box {
 struct session_memory {
 	struct peers peers;	    /* who shares its layers */
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
-	struct begun begun;	    /* has_begun */
-	bool has_begun;
-	struct seen_file seen; /* has_seen */
+	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
 	struct seen_log log; /* while a transaction is under way */
 };

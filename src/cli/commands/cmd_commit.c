@@ -30,23 +30,6 @@
 /* Beyond so many lines a pager shows them. */
 #define LIST_LONG 20
 
-/* For the document of the error: the error itself has the paths in words. */
-static void keep_merge_conflict(void *ctx, const struct hb_report *report)
-{
-	const struct commit *c = ctx;
-	auto_doc struct doc doc = { 0 };
-
-	if (!c->call->evidence)
-		return;
-	evidence_begin(&doc);
-	json_object(&doc.json);
-	doc_str(&doc, "source", report->source);
-	doc_str(&doc, "path", report->path);
-	doc_str(&doc, "conflict", report->text);
-	json_end(&doc.json);
-	evidence_add(&c->call->evidence->merge_conflicts, &doc);
-}
-
 static int fill_options(struct commit *c, struct hb_error *err)
 {
 	const struct cli_values *v = c->call->values;
@@ -72,8 +55,6 @@ static int fill_options(struct commit *c, struct hb_error *err)
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
-	c->call->reports->against = keep_merge_conflict;
-	c->call->reports->against_ctx = c;
 	return v->git ? hb_session_git_mode(c->session, v->git, &c->options.git,
 					    err)
 		      : 0;
@@ -139,7 +120,6 @@ static int ask_gate(struct commit *c, struct hb_changes *changes,
 	/* What was said need not be said again by the commit. */
 	c->has_gate = true;
 	c->call->reports->found = NULL;
-	c->call->reports->against = NULL;
 	c->is_refused = result.n_denied > 0 ||
 			(result.n_asked > 0 && !c->questions.is_asking);
 	if (result.n_asked == 0 || c->is_refused)
@@ -582,7 +562,6 @@ static int sign(struct commit *c, struct hb_error *err)
 		return r;
 	/* What the gate has said need not be said again. */
 	c->call->reports->found = NULL;
-	c->call->reports->against = NULL;
 	c->options.expect = NULL;
 	c->options.reviewed = NULL;
 	(void)snprintf(words, sizeof(words), "signed %llu commit%s",

@@ -115,7 +115,6 @@ void evidence_init(struct evidence *evidence)
 {
 	buf_init(&evidence->findings, LIMIT_SIZE);
 	buf_init(&evidence->conflicts, LIMIT_SIZE);
-	buf_init(&evidence->merge_conflicts, LIMIT_SIZE);
 	buf_init(&evidence->denied, LIMIT_SIZE);
 }
 
@@ -123,7 +122,6 @@ void evidence_done(struct evidence *evidence)
 {
 	buf_done(&evidence->findings);
 	buf_done(&evidence->conflicts);
-	buf_done(&evidence->merge_conflicts);
 	buf_done(&evidence->denied);
 }
 
@@ -183,8 +181,6 @@ void doc_error(int fd, const char *command, const struct hb_error *err,
 	if (evidence) {
 		add_evidence(&doc, "findings", &evidence->findings);
 		add_evidence(&doc, "conflicts", &evidence->conflicts);
-		add_evidence(&doc, "merge_conflicts",
-			     &evidence->merge_conflicts);
 		add_evidence(&doc, "denied", &evidence->denied);
 	}
 	(void)doc_end(&doc, NULL);

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKED	 "packed-refs"
-#define BRANCHES "refs/heads/"
+#define PACKED "packed-refs"
 
 static int copy_refs(struct kept_refs *to, const struct kept_refs *from)
 {
@@ -148,24 +147,6 @@ static int add_lines(struct decision *d)
 	return r < 0 ? r : add_hidden(d, change->is_newer);
 }
 
-/* Also a line of packed-refs may say it. */
-static void drop_without(struct decision *d)
-{
-	struct kept_refs *refs = &d->session;
-	size_t n = strlen(BRANCHES);
-
-	for (size_t i = 0; d->q->without && i < refs->n; i++) {
-		if (strncmp(refs->refs[i].name, BRANCHES, n) != 0 ||
-		    strcmp(refs->refs[i].name + n, d->q->without) != 0)
-			continue;
-		free(refs->refs[i].name);
-		free(refs->refs[i].value);
-		memmove(&refs->refs[i], &refs->refs[i + 1],
-			(--refs->n - i) * sizeof(*refs->refs));
-		return;
-	}
-}
-
 int session_refs_read(struct decision *d)
 {
 	const struct delivery_request *q = d->q;
@@ -181,8 +162,5 @@ int session_refs_read(struct decision *d)
 		r = kept_refs_add_packed(&d->base, &d->packed);
 	if (r >= 0)
 		r = add_files(d);
-	if (r >= 0)
-		r = add_lines(d);
-	drop_without(d);
-	return r;
+	return r < 0 ? r : add_lines(d);
 }

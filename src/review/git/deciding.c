@@ -73,12 +73,6 @@ static int read_session(void *ctx, const char *path, size_t max,
 	return 0;
 }
 
-int deciding_read(const struct deciding *d, const char *path, size_t max,
-		  char **ret_data, size_t *ret_len)
-{
-	return read_session((void *)(uintptr_t)d, path, max, ret_data, ret_len);
-}
-
 /* Of a path from the work tree on. */
 static bool is_left(void *ctx, const char *path)
 {
@@ -142,7 +136,6 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 	struct delivery_request q = {
 		.mode = deliver->mode,
 		.is_ahead = deliver->is_ahead,
-		.without = deliver->without,
 		.session = d->session->record.name,
 		.base = d->resource->base,
 		.prefix = d->unit->prefix,
@@ -332,16 +325,6 @@ static bool is_in_opaque(const struct deciding *d, const char *path)
 	return false;
 }
 
-/* An object of the session's own goes without being read into memory. */
-static int too_large(const struct deciding *d, struct hb_error *err)
-{
-	hb_fix(err, "holdback exec @%s -- git commit, with the large file",
-	       d->session->record.name);
-	return hb_fail(err, -HB_E_STATE,
-		       "a file that the session did not commit is too large "
-		       "to be committed for it");
-}
-
 static int add_item(struct deciding *d, const struct delivery_item *from,
 		    struct hb_error *err)
 {
@@ -371,8 +354,6 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 		r = fill_item(d, from, item);
 	if (r >= 0 && from->how == DELIVERY_INDEX)
 		placed_index_note(&d->repo->index, item);
-	if (r == -EFBIG && d->has_merge)
-		return too_large(d, err);
 	return r < 0 ? hb_fail_at(err, r, path, "cannot deliver") : 0;
 }
 

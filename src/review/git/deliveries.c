@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
-#include "base/quote.h"
 #include "changes/filter.h"
 #include "changes/git/delivered.h"
 #include "git/gitunit.h"
@@ -14,15 +13,12 @@
 #include "git/objectstore.h"
 #include "review/git/base_files.h"
 #include "review/git/deciding.h"
-#include "review/git/merge/merge.h"
 #include "review/git/merge/merging.h"
 #include "review/git/module_tree.h"
 #include "review/git/new_desk.h"
-#include "review/git/own_tip.h"
 #include "review/git/units.h"
 #include "session/git/indexes.h"
 #include "session/git/kept_values.h"
-#include "session/git/own_record.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "tree/access.h"
@@ -213,63 +209,6 @@ static int check_files(struct deciding *d, const struct deliver *deliver,
 	return 0;
 }
 
-/* Whether the session has changes beside the way it began. */
-static int has_changes(struct changes *changes, struct hb_error *err)
-{
-	struct change c;
-	bool has_any = false;
-	int r = changes_rewind(changes, err);
-
-	while (r >= 0 && !has_any && (r = changes_next(changes, &c, err)) == 1)
-		has_any = !(c.flags &
-			    (CHANGE_BEGUN | CHANGE_CARRIED | CHANGE_IGNORED));
-	if (r >= 0)
-		r = changes_rewind(changes, err);
-	return r < 0 ? r : has_any;
-}
-
-static int say_own(struct deciding *d, struct hb_error *err)
-{
-	size_t n = d->delivery->n_commits;
-
-	d->repo->is_own = true;
-	d->repo->tree = d->tree;
-	d->repo->below = strdup(d->below);
-	if (!d->repo->below ||
-	    asprintf(&d->repo->merged,
-		     "%s: %zu commit%s, and all changes as one more, are going "
-		     "to be merged, if git can do that",
-		     quoted(d->delivery->branch), n, n == 1 ? "" : "s") < 0) {
-		d->repo->merged = NULL;
-		return hb_fail(err, -ENOMEM, WORD);
-	}
-	return 0;
-}
-
-/*
- * A session on a branch of its own comes back by a merge, also where the user's
- * branch did not move.  Its view did not have the user's files.
- */
-static int decide_own(struct deciding *d, const struct deliver *deliver,
-		      const struct kept_refs *kept,
-		      struct changes *const *changes, struct hb_error *err)
-{
-	int r = own_tip_read(d, err);
-
-	if (r < 0)
-		return r;
-	d->delivery->verdict = DELIVERY_NOTHING;
-	if (deliver->merge &&
-	    merge_find(deliver->merge, d->unit->resource, d->unit->prefix))
-		return merging_deliver(d, deliver, kept, changes, err);
-	if (deliver->merge)
-		return 0;
-	r = has_changes(changes[d->tree], err);
-	if (r == 0)
-		r = has_changes(changes[d->unit->resource], err);
-	return r <= 0 ? r : say_own(d, err);
-}
-
 static int decide_one(struct deciding *d, const struct deliver *deliver,
 		      struct changes *const *changes, struct hb_error *err)
 {
@@ -295,8 +234,6 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return 0;
 	if (r < 0)
 		return hb_fail(err, r, WORD);
-	if (own_tip_is_of(d))
-		return decide_own(d, deliver, kept, changes, err);
 	r = deciding_ask(d, deliver, kept, err);
 	if (r < 0)
 		return r;
@@ -394,9 +331,7 @@ static int find_mode(struct deliver *deliver, struct hb_error *err)
 							   NULL, &mode, err)
 				     : 0;
 
-	deliver->mode = own_branch_is_any(&deliver->session->record)
-				? DELIVERY_MODE_MERGE
-				: modes[mode];
+	deliver->mode = modes[mode];
 	return r;
 }
 

@@ -6,8 +6,6 @@
 #include "git/kept/kept_index.h"
 #include "session/create.h"
 #include "session/freeze.h"
-#include "session/git/own_branch.h"
-#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/marks/copied.h"
@@ -105,8 +103,6 @@ static int fill(void *ctx, size_t number, int dir,
 				      parent->resources[number].top, err);
 	if (r >= 0)
 		r = copy_seen(parent->resources[number].dir, dir, err);
-	if (r >= 0)
-		r = own_branch_share(parent, number, dir, err);
 	kept_index_share(parent->resources[number].dir, dir);
 	if (r >= 0)
 		r = sys_fsync(dir);
@@ -237,8 +233,6 @@ static int fork_session(struct hb_session *session, const char *name,
 
 	r = session_needs_lock(session, err);
 	if (r >= 0)
-		r = own_branch_need_whole(session, err);
-	if (r >= 0)
 		r = session_check_new(session->store, name, err);
 	if (r >= 0 && from)
 		r = session_find_mark(session, from, &number, err);
@@ -284,11 +278,6 @@ int session_make_aside(struct hb_session *s, const char *name,
 		r = copy_record(&s->record, name, &record, err);
 	if (r < 0)
 		return r;
-	/* git there sees the files of the user: it is on the user's branch. */
-	for (size_t i = 0; i < record.n_resources; i++)
-		memcpy(record.resources[i].strategy,
-		       record.resources[i].effective,
-		       sizeof(record.resources[i].strategy));
 	record.family[0] = '\0';
 	record.has_lost = false;
 	memcpy(record.checks, s->record.id, sizeof(record.checks));

@@ -33,10 +33,7 @@ struct merge_repo {
 	size_t tree;	    /* the resource of its work tree */
 	char *below;	    /* the work tree in that: "" or "sub/" */
 	char *branch;	    /* the name that the commits have meanwhile */
-	bool is_own;	    /* the session is on a branch of its own */
-	struct git_id from; /* is_own: of the session */
-	/* Of the session; is_own: with all that it had not committed. */
-	struct git_id tip;
+	struct git_id tip;  /* of the session */
 	struct git_id into; /* the user's commit; it need not be a parent */
 	struct git_id result;
 };

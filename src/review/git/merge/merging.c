@@ -56,15 +56,6 @@ static bool is_of_desk(const struct deciding *d, const char *path,
 	return strcmp(path + n, name) == 0;
 }
 
-/* The branch that the session is on, and its log: none of the user's. */
-static bool is_own_branch(const struct merge_repo *repo, const char *path)
-{
-	if (begins_with(path, "logs/"))
-		path += strlen("logs/");
-	return repo->is_own && begins_with(path, "refs/heads/") &&
-	       strcmp(path + strlen("refs/heads/"), repo->branch) == 0;
-}
-
 /* The user's HEAD stays, and the index is that of the merge. */
 static bool is_left_behind(const struct deciding *d, const char *path)
 {
@@ -110,8 +101,6 @@ static int lay_units(struct both *both, const struct deciding *d,
 		bool is_merged = unit_find(merged, f->path) &&
 				 is_of_merge(d, repo, f->path);
 
-		if (is_own_branch(repo, f->path))
-			continue;
 		if (is_object(f->path) ||
 		    (!is_left_behind(d, f->path) && !is_merged))
 			u->files[u->n++] = *f;
@@ -227,10 +216,6 @@ static bool is_result(const struct delivery *delivery,
 		      struct objectstore *objects,
 		      const struct merge_repo *repo)
 {
-	/* The user has all of it, or the session has no commit. */
-	if (repo->is_own && git_id_is_same(&repo->result, &repo->into))
-		return delivery->verdict == DELIVERY_FORWARD ||
-		       delivery->verdict == DELIVERY_NOTHING;
 	if (delivery->verdict != DELIVERY_FORWARD ||
 	    values_is_ancestor(objects, repo->tip.hex, repo->result.hex) <= 0)
 		return false;
@@ -258,9 +243,7 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 			const struct kept_refs *kept,
 			struct changes *const *changes, struct hb_error *err)
 {
-	const struct deliver forward = { .mode = DELIVERY_MODE_FF,
-					 .without = repo->is_own ? repo->branch
-								 : NULL };
+	const struct deliver forward = { .mode = DELIVERY_MODE_FF };
 	struct deciding m = *d;
 	struct objectstore *objects = NULL;
 	struct merging_tree tree = {
@@ -319,9 +302,7 @@ int merging_deliver(struct deciding *d, const struct deliver *deliver,
 
 	*d->delivery = (struct delivery){ 0 };
 	/* It was forward, or had other commits, when the merge was made. */
-	if (!repo || !merged ||
-	    !git_id_is_same(repo->is_own ? &repo->from : &repo->tip,
-			    &before.tip))
+	if (!repo || !merged || !git_id_is_same(&repo->tip, &before.tip))
 		return changed_meanwhile(err);
 	r = lay_units(&both, d, repo, merged);
 	if (r >= 0)
@@ -332,9 +313,7 @@ int merging_deliver(struct deciding *d, const struct deliver *deliver,
 		r = deliver_both(d, &before, merge, &both, repo, kept, changes,
 				 err);
 	if (r >= 0)
-		r = say(d, repo,
-			before.n_commits +
-				!git_id_is_same(&repo->tip, &before.tip));
+		r = say(d, repo, before.n_commits);
 	free(both.unit.files);
 	free(both.resource.layers);
 	return r;

@@ -7,13 +7,12 @@
 #include "base/quote.h"
 #include "changes/git/delivered.h"
 #include "git/delivery/commit_tree.h"
+#include "git/gittree.h"
 #include "git/objectstore.h"
 #include "review/git/deciding.h"
 #include "review/git/merge/merge.h"
-#include "review/git/merge/uncommitted.h"
 #include "session/session.h"
 #include "sys/attr.h"
-#include "tree/compare.h"
 #include "tree/content.h"
 
 #include <errno.h>
@@ -90,38 +89,6 @@ static struct merged_file *find_file(const struct merging_tree *t,
 					 sizeof(key), by_path);
 }
 
-static int in_the_way(const char *path, struct hb_error *err)
-{
-	hb_fix(err, "move it away first, or --git=branch");
-	return hb_fail(err, -HB_E_CONFLICT,
-		       "a file that is in no commit of yours is in the way of "
-		       "the merge: %s",
-		       quoted(path));
-}
-
-/* git makes a file again that the user deleted and did not commit so. */
-static int need_not_deleted(const struct merging_tree *t,
-			    const struct change *merged, const char *path,
-			    struct hb_error *err)
-{
-	enum gittree_mode mode;
-	struct git_id id;
-	int r;
-
-	if (!t->repo->is_own || is_dir(merged) ||
-	    merged->old.type != ENTRY_NONE)
-		return 0;
-	r = commit_tree_entry(t->objects, t->repo->into.hex, path, &id, &mode);
-	if (r < 0)
-		return hb_fail_at(err, r, merged->path, "cannot merge");
-	if (r == 0)
-		return 0;
-	hb_fix(err, "commit your deletion, or git restore it");
-	return hb_fail(err, -HB_E_CONFLICT,
-		       "you deleted a file that the merge changes: %s",
-		       quoted(merged->path));
-}
-
 /*
  * Of all that the box did to the tree, only paths count that differ between the
  * two commits.  A merge driver or a filter may have written others.
@@ -147,9 +114,6 @@ static int load_files(struct merging_tree *t, struct hb_error *err)
 				       "made",
 				       quoted(c.path));
 		}
-		r = need_not_deleted(t, &c, path, err);
-		if (r < 0)
-			return r;
 		if (grow(t->files, t->n_files) < 0)
 			return no_memory(err);
 		file = &t->files[t->n_files++];
@@ -177,12 +141,8 @@ static int read_object(const struct resource *resource, const struct change *c,
 	auto_free char *data = NULL;
 	ssize_t n;
 
-	if (c->new.size > DELIVERED_MAX) {
-		hb_fix(err, "make the merge in the session: git merge there");
-		return hb_fail(err, -HB_E_CONFLICT,
-			       "'%s' is too large to be merged",
-			       quoted(c->path));
-	}
+	if (c->new.size > DELIVERED_MAX)
+		return hb_fail_at(err, -EFBIG, c->path, "cannot merge");
 	data = malloc(
 		(c->new.type == ENTRY_LINK ? PATH_MAX : (size_t)c->new.size) +
 		1);
@@ -204,31 +164,11 @@ static int read_object(const struct resource *resource, const struct change *c,
 	return 0;
 }
 
-static int digest(const struct resource *resource, const struct change *c,
-		  uint8_t ret[SHA256_SIZE], struct hb_error *err)
-{
-	const struct content_place place = {
-		.root = resource->layers[c->layer],
-		.in_layer = true,
-		.path = c->path,
-		.entry = &c->new,
-	};
-	struct content_dir dir = { .fd = -1 };
-	const char *name = NULL;
-	int left, r = content_enter(&place, &dir, &name, err);
-
-	if (r >= 0)
-		r = side_content(&(struct side){ dir.fd, name, &c->new, true },
-				 ret, err);
-	left = content_leave(&dir, r < 0 ? NULL : err);
-	return r < 0 ? r : left;
-}
-
 /* Whether the session has the very file of the merge: 1, 0. */
 static int is_same(const struct merging_tree *t, const struct change *ours,
 		   const struct change *merged, struct hb_error *err)
 {
-	uint8_t a[SHA256_SIZE], b[SHA256_SIZE];
+	struct git_object a = { 0 }, b = { 0 };
 	int r;
 
 	if (ours->new.type != merged->new.type)
@@ -239,11 +179,56 @@ static int is_same(const struct merging_tree *t, const struct change *ours,
 	    ours->new.size != merged->new.size ||
 	    ((ours->new.mode ^ merged->new.mode) & EXECUTES))
 		return 0;
-	r = digest(&t->d->session->resources[t->d->tree], ours, a, err);
+	r = read_object(&t->d->session->resources[t->d->tree], ours, &a, err);
 	if (r >= 0)
-		r = digest(&t->merge->aside->resources[t->d->tree], merged, b,
-			   err);
-	return r < 0 ? r : memcmp(a, b, sizeof(a)) == 0;
+		r = read_object(&t->merge->aside->resources[t->d->tree], merged,
+				&b, err);
+	if (r >= 0)
+		r = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+	free(a.data);
+	free(b.data);
+	return r;
+}
+
+/* The entry of a path in a commit: 1, or 0 if there is none. */
+static int find_entry(struct objectstore *objects, const char *commit,
+		      const char *path, struct git_id *ret_id,
+		      enum gittree_mode *ret_mode)
+{
+	struct git_id id;
+	int r = commit_tree(objects, commit, &id);
+
+	while (r >= 0) {
+		size_t n = strcspn(path, "/");
+		struct git_object object = { 0 };
+		struct gittree_entry entry;
+		struct gittree tree;
+		bool is_found = false;
+
+		r = objectstore_read(objects, &id, OBJECTSTORE_TREE_MAX,
+				     &object);
+		if (r < 0)
+			return r;
+		gittree_open(&tree, &object, strlen(id.hex));
+		while (!is_found && (r = gittree_next(&tree, &entry)) == 1)
+			is_found = entry.name_len == n &&
+				   memcmp(entry.name, path, n) == 0;
+		if (is_found) {
+			gittree_id(&tree, &entry, &id);
+			*ret_mode = entry.mode;
+		}
+		free(object.data);
+		if (!is_found || r < 0)
+			return r < 0 ? r : 0;
+		path += n;
+		if (*path++ == '\0') {
+			*ret_id = id;
+			return 1;
+		}
+		if (*ret_mode != GITTREE_DIR)
+			return 0;
+	}
+	return r;
 }
 
 /* Whether the session's commits have what it has there: 1, 0. */
@@ -254,8 +239,7 @@ static int is_committed(const struct merging_tree *t, const struct change *c,
 	struct git_object object = { 0 };
 	struct git_id id, own;
 	enum gittree_mode mode;
-	int r = commit_tree_entry(t->objects, t->repo->tip.hex, path, &id,
-				  &mode);
+	int r = find_entry(t->objects, t->repo->tip.hex, path, &id, &mode);
 
 	if (r < 0)
 		return hb_fail_at(err, r, c->path, "cannot merge");
@@ -275,42 +259,15 @@ static int is_committed(const struct merging_tree *t, const struct change *c,
 	return git_id_is_same(&id, &own);
 }
 
-/*
- * Whether the commit that git made of the session's changes has the path as the
- * session has it: 1, 0.  A filter may have written its content anew.
- */
-static int is_taken(const struct merging_tree *t, const struct change *c,
-		    struct hb_error *err)
-{
-	bool is_there = c->new.type != ENTRY_NONE;
-	enum gittree_mode mode;
-	struct git_id id;
-	int r;
-
-	if (!uncommitted_takes(t->repo, &t->d->session->resources[t->d->tree],
-			       c))
-		return 0;
-	r = commit_tree_entry(t->objects, t->repo->tip.hex,
-			      c->path + strlen(t->d->below), &id, &mode);
-	if (r < 0)
-		return hb_fail_at(err, r, c->path, "cannot merge");
-	return (r > 0) == is_there;
-}
-
 static int need_committed(const struct merging_tree *t, const struct change *c,
 			  struct hb_error *err)
 {
-	int r = t->repo->is_own ? is_taken(t, c, err) : is_committed(t, c, err);
+	int r = is_committed(t, c, err);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (t->repo->is_own)
-		hb_fix(err, "holdback rollback @%s %s, or move it in there",
-		       t->d->session->record.name, quoted(c->path));
-	else
-		hb_fix(err,
-		       "holdback exec @%s -- git commit -a, or --git=branch",
-		       t->d->session->record.name);
+	hb_fix(err, "holdback exec @%s -- git commit -a, or --git=branch",
+	       t->d->session->record.name);
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "the session has changes that it did not commit at a "
 		       "path of the merge: %s",
@@ -323,6 +280,15 @@ static int add_settled(const struct merging_tree *t, const char *path,
 	return delivered_add(&t->d->lists[t->d->tree], path, DELIVERED_SETTLED)
 		       ? 0
 		       : no_memory(err);
+}
+
+static int in_the_way(const char *path, struct hb_error *err)
+{
+	hb_fix(err, "move it away first, or --git=branch");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "a file that is in no commit of yours is in the way of "
+		       "the merge: %s",
+		       quoted(path));
 }
 
 /* Whether the merge removes the change's file below a directory, untold. */
@@ -351,8 +317,8 @@ static int need_known(const struct merging_tree *t, const struct change *merged,
 
 	if (merged->old.type == ENTRY_NONE)
 		return 0;
-	r = commit_tree_entry(t->objects, t->repo->into.hex,
-			      merged->path + strlen(t->d->below), &id, &mode);
+	r = find_entry(t->objects, t->repo->into.hex,
+		       merged->path + strlen(t->d->below), &id, &mode);
 	if (r < 0)
 		return hb_fail_at(err, r, merged->path, "cannot merge");
 	if (r == 0)
@@ -455,30 +421,6 @@ static int add_asked(struct merging_tree *t, const struct change *merged,
 	return 0;
 }
 
-/*
- * Whether only a merge may bring it: 1, 0.  On a branch of its own that is
- * each path that one side's commits have.  Attributes that git does not know go
- * by the usual rules, as untracked files do.
- */
-static int is_of_commits(const struct merging_tree *t, const struct change *c,
-			 const char *path, struct hb_error *err)
-{
-	enum gittree_mode mode;
-	struct git_id id;
-	int r;
-
-	if (!t->repo->is_own)
-		return delivery_stays(t->before, path);
-	if (c->kind == CHANGE_ATTRIBUTES &&
-	    !((c->new.mode ^ c->old.mode) & EXECUTES))
-		return 0;
-	r = commit_tree_entry(t->objects, t->repo->tip.hex, path, &id, &mode);
-	if (r == 0)
-		r = commit_tree_entry(t->objects, t->repo->into.hex, path, &id,
-				      &mode);
-	return r < 0 ? hb_fail_at(err, r, c->path, "cannot merge") : r;
-}
-
 /* A file that the session changed. */
 static int judge_file(struct merging_tree *t, const struct change *c,
 		      const char *path, struct hb_error *err)
@@ -487,21 +429,13 @@ static int judge_file(struct merging_tree *t, const struct change *c,
 	bool is_kept = is_in_kept(t, c);
 	/* The user's later file is not there only because its directory is not.
 	 */
-	int r = is_of_commits(t, c, path, err);
-	bool is_ours = r > 0 || (is_kept && (c->flags & CHANGE_CONFLICT));
+	bool is_ours = delivery_stays(t->before, path) ||
+		       (is_kept && (c->flags & CHANGE_CONFLICT));
+	int r;
 
-	if (r < 0)
-		return r;
-	/* The session began so, and ends that: the user's stays. */
-	if (c->flags & CHANGE_BEGUN) {
-		mark_dirs(t, c->path, true);
-		return merged ? 0 : add_settled(t, c->path, err);
-	}
 	if (merged)
 		merged->is_used = true;
-	/* An ignored file is in no commit of the session, and stays pending. */
-	if (!merged &&
-	    (!is_ours || (t->repo->is_own && c->flags & CHANGE_IGNORED))) {
+	if (!merged && !is_ours) {
 		mark_dirs(t, c->path, false);
 		return 0;
 	}
@@ -529,13 +463,6 @@ static int by_dir(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* By the session, or by its beginning where the user has a file. */
-static bool is_made(const struct change *c)
-{
-	return c->kind == CHANGE_ADDED || c->kind == CHANGE_DELETED ||
-	       (c->kind == CHANGE_TYPE && c->flags & CHANGE_BEGUN);
-}
-
 /* Those that the session made, or removed where the merge does not. */
 static int load_dirs(struct merging_tree *t, struct changes *changes,
 		     struct hb_error *err)
@@ -549,7 +476,8 @@ static int load_dirs(struct merging_tree *t, struct changes *changes,
 
 		if (merged && is_dir(&merged->change))
 			merged->is_used = true;
-		if (!path_in_tree(t, &c) || !is_dir(&c) || !is_made(&c) ||
+		if (!path_in_tree(t, &c) || !is_dir(&c) ||
+		    (c.kind != CHANGE_ADDED && c.kind != CHANGE_DELETED) ||
 		    (merged && is_dir(&merged->change)))
 			continue;
 		if (grow(t->dirs, t->n_dirs) < 0)
@@ -558,7 +486,6 @@ static int load_dirs(struct merging_tree *t, struct changes *changes,
 		*dir = (struct merging_dir){
 			.path = strdup(c.path),
 			.is_gone = c.kind == CHANGE_DELETED,
-			.is_over = c.kind == CHANGE_TYPE,
 		};
 		if (!dir->path)
 			return no_memory(err);
@@ -572,12 +499,9 @@ static int judge_dirs(const struct merging_tree *t, struct hb_error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < t->n_dirs; i++) {
-		if (t->dirs[i].is_over && t->dirs[i].has_other)
-			return in_the_way(t->dirs[i].path, err);
+	for (size_t i = 0; r >= 0 && i < t->n_dirs; i++)
 		if (t->dirs[i].has_settled && !t->dirs[i].has_other)
 			r = add_settled(t, t->dirs[i].path, err);
-	}
 	return r;
 }
 
@@ -602,19 +526,6 @@ static int add_alone(struct merging_tree *t, struct hb_error *err)
 					 t->n_alone, err);
 }
 
-/*
- * git removes a file where the session has a directory, and knows no empty one.
- * The session's own change does both.
- */
-static void use_dir(const struct merging_tree *t, const struct change *c)
-{
-	struct merged_file *merged = find_file(t, c->path);
-
-	if (c->kind == CHANGE_TYPE && merged &&
-	    merged->change.new.type == ENTRY_NONE)
-		merged->is_used = true;
-}
-
 int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 		     struct hb_error *err)
 {
@@ -629,11 +540,8 @@ int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 	while (r >= 0 && (r = changes_next(ours, &c, err)) == 1) {
 		const char *path = path_in_tree(t, &c);
 
-		if (path && !is_dir(&c) &&
-		    (c.kind != CHANGE_TIMES || c.flags & CHANGE_BEGUN))
+		if (path && !is_dir(&c) && c.kind != CHANGE_TIMES)
 			r = judge_file(t, &c, path, err);
-		else if (path && is_dir(&c))
-			use_dir(t, &c);
 	}
 	if (r >= 0)
 		r = add_alone(t, err);

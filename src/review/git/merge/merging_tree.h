@@ -27,7 +27,6 @@ struct merged_file {
 struct merging_dir {
 	char *path;
 	bool is_gone;
-	bool is_over;	  /* it began where the user has a file */
 	bool has_settled; /* something in it is */
 	bool has_other;	  /* something in it is not */
 };
