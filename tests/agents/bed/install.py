@@ -116,8 +116,9 @@ def end_group(child):
         pass  # it has ended, and all that it started
 
 
-def end_all(*_):
-    """We are told to end: nothing that was started stays."""
+def end_when_told():
+    """Waits in a thread of its own: the main thread may wait where no handler would run."""
+    signal.sigwait({signal.SIGTERM})
     with STARTING:
         for child in list(RUNNING):
             end_group(child)
@@ -262,7 +263,8 @@ def main():
     if options.newest:
         options.into = os.path.join(options.into, "newest")
     os.umask(0o022)
-    signal.signal(signal.SIGTERM, end_all)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    threading.Thread(target=end_when_told, daemon=True).start()
     deadline = time.monotonic() + SECONDS
     with concurrent.futures.ThreadPoolExecutor() as pool:
         found = list(pool.map(lambda a: try_install(a, options, deadline), options.agents))
