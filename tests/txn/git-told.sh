@@ -80,5 +80,11 @@ out=$(run run -s e -- true 2>&1)
 like 'of many branches the end of a run tells ten' "$out" '*b4: new branch*… and 6 more of git*'
 unlike 'the others are left to status' "$out" '*b5: new branch*'
 run cleanup -y @e >/dev/null 2>&1
+out=$(run run -s w -- sh -c "git $id commit -q --allow-empty -m mine" 2>&1)
+unlike 'the end of a run tells no branch that a commit does not need' "$out" '*holdback/w*'
+git -C "$project" commit -q --allow-empty -m meanwhile
+out=$(run run -s w -- true 2>&1)
+like 'the end of a run tells where the commits would go' "$out" '*main moved meanwhile: 1 commit*holdback/w*'
+run cleanup -y @w >/dev/null 2>&1
 cd "$work" || bail 'no directory'
 finish

@@ -9,6 +9,7 @@
 #include "cli/diff/tally.h"
 #include "cli/diff/way_on.h"
 #include "cli/show/colour.h"
+#include "cli/show/delivery_text.h"
 #include "cli/show/doc.h"
 #include "cli/show/ended_doc.h"
 #include "cli/show/git_text.h"
@@ -157,9 +158,11 @@ static int add_ref(void *ctx, const struct hb_git_ref *ref,
 	return buf_add_char(&e->out, '\n');
 }
 
-/* What the command did with git: commits, branches, tags. */
+/* What the command did with git, and what a commit would make of it. */
 static int add_refs(struct ended *e, struct hb_error *err)
 {
+	const struct hb_delivery *list;
+	size_t n = 0;
 	int r;
 
 	if (hb_changes_summary(e->changes)->n_git == 0)
@@ -168,6 +171,8 @@ static int add_refs(struct ended *e, struct hb_error *err)
 	if (r >= 0 && e->n_refs > REFS_MAX)
 		(void)buf_add_fmt(&e->out, "  … and %zu more of git\n",
 				  e->n_refs - REFS_MAX);
+	list = hb_session_deliveries(e->session, &n);
+	deliveries_show(list, n, "  ", &e->out);
 	return r;
 }
 
