@@ -171,8 +171,11 @@ static int add_refs(struct ended *e, struct hb_error *err)
 	if (r >= 0 && e->n_refs > REFS_MAX)
 		(void)buf_add_fmt(&e->out, "  … and %zu more of git\n",
 				  e->n_refs - REFS_MAX);
+	/* That a branch moves forward is said by its line above. */
 	list = hb_session_deliveries(e->session, &n);
-	deliveries_show(list, n, "  ", &e->out);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i].verdict, "forward") != 0)
+			deliveries_show(&list[i], 1, "  ", &e->out);
 	return r;
 }
 
