@@ -529,6 +529,8 @@ static bool may_turn(const struct loop *l)
 static void on_turn(struct loop *l)
 {
 	turns_begin(&l->turns, l->box->plan);
+	if (l->turns.work < 0)
+		set_due(l, DUE_TURN, TURNS_REST_MS);
 }
 
 static void on_turned(struct loop *l)

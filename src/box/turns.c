@@ -13,18 +13,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-/* Between two marks, and so many times as long as the last one took. */
-#define REST_MS	   200
+/* The rest between two marks is so many times as long as the last one took. */
 #define REST_TIMES 9
 
 #define FIRST_OTHER 3
-
-/* How long a process that has done its work has to end. */
-#define END_MS 1000
 
 /* An exit status holds one byte: errno, or our own codes from here on. */
 #define STATUS_OWN 128
@@ -97,7 +92,7 @@ int64_t turns_end(struct turns *t)
 	fd_closep(&t->work);
 	t->pid = 0;
 	answer(t, r < 0 ? -r : code_of(status));
-	return rest > REST_MS ? rest : REST_MS;
+	return rest > TURNS_REST_MS ? rest : TURNS_REST_MS;
 }
 
 void turns_leave(struct turns *t)
@@ -113,15 +108,13 @@ void turns_part(struct turns *t)
 	answer(t, EAGAIN);
 }
 
+/* The door is closed: no process of ours has the lock any more. */
 void turns_done(struct turns *t)
 {
-	struct pollfd end = { .fd = t->work, .events = POLLIN };
-
-	/* A process that has not reached the door would wait for us. */
-	if (t->work >= 0 && sys_poll(&end, 1, END_MS) <= 0)
-		(void)sys_kill(t->pid, SIGKILL);
-	if (t->work >= 0)
+	if (t->work >= 0) {
+		(void)sys_pidfd_kill(t->work, SIGKILL);
 		(void)turns_end(t);
+	}
 	t->listener = -1;
 }
 

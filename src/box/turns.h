@@ -24,6 +24,9 @@ struct turn_answer {
 };
 #define TURN_MAGIC 0x4e525554
 
+/* At least so long nothing is marked after a mark, or after a failure. */
+#define TURNS_REST_MS 200
+
 struct turns {
 	int listener; /* borrowed; -1: none */
 	int client;   /* asked last, and waits; -1: none */

@@ -177,8 +177,11 @@ int stack_check_undo(struct hb_session *s, struct hb_error *err)
 	for (size_t i = 0; i < s->record.n_layers; i++) {
 		const struct record_layer *layer = &s->record.layers[i];
 
+		/* A mere copy is there again with the redo of it. */
+		if (layer->is_copy && layer->from == 0)
+			continue;
 		has_own = has_own || layer->until == done;
-		if (layer_is_there(layer, done) && layer->after >= done)
+		if (layer_counts(layer, done) && layer->after >= done)
 			later = layer;
 	}
 	if (!later)

@@ -369,6 +369,9 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 			"cannot keep the session open: no control socket");
 	m->plan->fds[PLAN_FD_DOOR] = m->door;
 	m->plan->fds[PLAN_FD_LENT] = s->lock;
+	/* Without a door no mark is made, and a client is to know at once. */
+	if (m->door < 0)
+		fd_closep(&m->turns);
 	m->plan->fds[PLAN_FD_TURNS] = m->turns;
 	m->plan->turn = turn_marks_make;
 	m->plan->turn_context = m;

@@ -43,9 +43,11 @@ bool layer_counts(const struct record_layer *layer, uint64_t last_done)
 
 bool layer_is_there(const struct record_layer *layer, uint64_t last_done)
 {
-	return layer_counts(layer, last_done) ||
-	       (layer->is_copy &&
-		(layer->until == 0 || layer->until > last_done));
+	if (layer_counts(layer, last_done))
+		return true;
+	/* It lies over the base of then, which an undo takes back. */
+	return layer->is_copy && layer->after <= last_done &&
+	       (layer->until == 0 || layer->until > last_done);
 }
 
 int session_count_layers(const struct hb_session *s, size_t *ret_n,
@@ -218,6 +220,12 @@ bool session_drop_undone(struct hb_session *s, uint64_t last_done)
 	for (size_t i = s->record.n_layers; i > 0; i--) {
 		struct record_layer *layer = &s->record.layers[i - 1];
 
+		if (layer->is_copy && layer->after > last_done &&
+		    (layer->from == 0 || layer->from > last_done)) {
+			record_remove_layer(&s->record, i - 1);
+			has_dropped = true;
+			continue;
+		}
 		has_dropped = has_dropped || layer->until > last_done ||
 			      layer->from > last_done;
 		if (layer->until > last_done)

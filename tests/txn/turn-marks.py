@@ -212,12 +212,74 @@ def state_is_no_part(world):
     world.must("cleanup", "-y", "@agent")
 
 
+def undo_goes_past(world):
+    """A turn after a commit must not keep its owner from undo."""
+    world.turns("past", f"echo bad >f; {ASK}; echo y >y")
+    world.must("commit", "-y", "@past")
+    world.must("exec", "@past", "--", "sh", "-ec", f"echo h >h; {ASK}; echo z >z")
+    same(world.marks("@past"), ["turn-2"])
+    world.must("undo", "@past")
+    real_file_stays(world)
+    # turn-2 lay over the committed files, and is there again with them.
+    same(world.marks("@past"), ["turn-1"])
+    same(world.text("@past"), "bad\n")
+    world.must("rollback", "-y", "--to", "turn-1", "@past")
+    same(world.must("exec", "@past", "--", "sh", "-c", "echo *; cat f"), "f\nbad\n")
+    world.must("undo", "@past")
+    same(world.must("exec", "@past", "--", "sh", "-c", "echo *"), "f h y z\n")
+    world.must("cleanup", "-y", "@past")
+
+
+def redo_brings_it_back(world):
+    world.turns("again", "echo bad >f")
+    world.must("commit", "-y", "@again")
+    world.must("exec", "@again", "--", "sh", "-ec", f"echo h >h; {ASK}; rm h")
+    world.must("undo", "@again")
+    same(world.marks("@again"), [])
+    world.must("redo", "@again")
+    same(world.marks("@again"), ["turn-1"])
+    world.must("rollback", "-y", "--to", "turn-1", "@again")
+    same(world.must("exec", "@again", "--", "sh", "-c", "echo *; cat f"), "f h\nbad\n")
+    for _ in range(2):
+        world.must("undo", "@again")
+    real_file_stays(world)
+    # A commit of its own: there is no redo, and no such base any more.
+    world.must("commit", "-y", "@again")
+    world.must("undo", "@again")
+    same(world.marks("@again"), [])
+    world.must("cleanup", "-y", "@again")
+    same(world.layers(), [])
+
+
+def between_undo_and_redo(world):
+    world.turns("between", f"touch x; echo 1 >f; {ASK}; rm x; echo after >f")
+    world.must("rollback", "-y", "--to", "turn-1", "@between")
+    world.must("undo", "@between")
+    world.must("exec", "@between", "--", "sh", "-ec", f"echo new >g; {ASK}; echo more >>g")
+    same(world.run("redo", "@between").returncode != 0, True)
+    world.must("rollback", "-y", "--to", "turn-2", "@between")
+    same(world.must("exec", "@between", "--", "sh", "-c", "echo *; cat f g"), "f g\nafter\nnew\n")
+    world.must("cleanup", "-y", "@between")
+
+
+def taken_names(world):
+    world.turns("names", "echo 1 >f")
+    world.must("mark", "@names", "turn-1")
+    world.must("exec", "@names", "--", "sh", "-ec", f"echo 2 >f; {ASK}; {ASK}")
+    same(world.marks("@names"), ["turn-1", "turn-2", "turn-3"])
+    world.must("cleanup", "-y", "@names")
+
+
 POINTS = (
     (one_turn_back, "rollback goes back one turn, and undo of it forward"),
     (real_file_stays, "marks of turns change no real file"),
     (while_it_runs, "turns of a live session are marked beside marks by hand"),
     (the_last_are_kept, "the last 20 turns are kept and cost no other mark"),
     (gone_back_to, "a turn that was gone back to stays below the session"),
+    (undo_goes_past, "undo goes past a turn, which ends with the commit that it was made after"),
+    (redo_brings_it_back, "redo of that commit brings the turn back"),
+    (between_undo_and_redo, "after a turn there is no redo of what was undone before it"),
+    (taken_names, "a name that a person took is not a turn's"),
     (flood, "a flooded socket marks on, and reads nothing"),
     (only_where_asked, "a run that did not ask for it has no socket"),
     (state_is_no_part, "an agent's state is no part of a mark"),

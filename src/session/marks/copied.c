@@ -24,6 +24,7 @@
 #include "tree/carry.h"
 #include "tree/linked.h"
 #include "tree/tree.h"
+#include "txn/history.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -380,6 +381,9 @@ static int mark_copy(struct hb_session *s, const char *mark,
 		r = check_count(s, layer.after, err);
 	if (r >= 0)
 		r = session_copy_upper(s, class, layer.id, err);
+	/* A redo would put layers under it that it was not made over. */
+	if (r >= 0 && session_drop_undone(s, layer.after))
+		r = history_forget_undone(s->dir, err);
 	if (r >= 0)
 		r = record_add_layer(&s->record, &layer, err);
 	if (r < 0)

@@ -99,21 +99,29 @@ int hb_session_mark(struct hb_session *session, const char *name,
 }
 
 /* Behind all turns so far: a name is not given to two of them. */
-static void name_turn(const struct hb_session *s, char ret[RECORD_NAME_MAX + 1])
+static int name_turn(const struct hb_session *s, char ret[RECORD_NAME_MAX + 1],
+		     struct hb_error *err)
 {
+	uint64_t done = 0;
 	int64_t last = 0;
+	int r = session_last_done(s, &done, err);
 
 	for (size_t i = 0; i < s->record.n_layers; i++) {
 		const struct record_layer *layer = &s->record.layers[i];
 		int64_t n = 0;
 
-		if (strncmp(layer->mark, TURN, strlen(TURN)) == 0 &&
+		if (layer->is_turn &&
 		    num_int(layer->mark + strlen(TURN), 1, INT32_MAX, &n) >=
 			    0 &&
 		    n > last)
 			last = n;
 	}
-	(void)snprintf(ret, RECORD_NAME_MAX + 1, TURN "%" PRId64, last + 1);
+	/* A person may have taken some. */
+	do
+		(void)snprintf(ret, RECORD_NAME_MAX + 1, TURN "%" PRId64,
+			       ++last);
+	while (has_mark(s, done, ret));
+	return r;
 }
 
 int hb_session_mark_turn(struct hb_session *s, const char **ret_name,
@@ -121,11 +129,14 @@ int hb_session_mark_turn(struct hb_session *s, const char **ret_name,
 {
 	char name[RECORD_NAME_MAX + 1];
 	struct hb_error local = { 0 };
+	int r;
 
 	err = err ? err : &local;
 	if (!s->box)
 		return hb_fail(err, -HB_E_BUSY, "the session has ended");
-	name_turn(s, name);
+	r = name_turn(s, name, err);
+	if (r < 0)
+		return r;
 	told_begin(s, "mark");
 	return told_end(s, "mark",
 			make_mark(s, name, COPIED_BY_TURN, ret_name, err), 0,

@@ -322,6 +322,14 @@ static bool forget_layers(struct undo *undo)
 		/* Of what was undone it is the other way round. */
 		bool goes = undo->which == HISTORY_DONE ? ends : begins;
 
+		/* No redo brings back the base that a copy lies over. */
+		if (undo->which == HISTORY_UNDONE && layer->is_copy &&
+		    (layer->from == 0 || begins) && layer->after != 0 &&
+		    has_id(undo, layer->after)) {
+			record_remove_layer(record, i - 1);
+			has_changed = true;
+			continue;
+		}
 		/* Its number will be given to another one. */
 		if (layer->after != 0 && has_id(undo, layer->after)) {
 			layer->after = before;
