@@ -224,16 +224,13 @@ static bool is_same_group(const struct reader *a, const struct reader *b)
 	return true;
 }
 
-/* As git: its time is not before that of the index. */
+/*
+ * As git: its time is not before that of the index.  Most builds of git compare
+ * whole seconds, and the new index has a later time, which would end the doubt.
+ */
 static bool is_racy(const struct merge *m, const unsigned char *stat)
 {
-	uint32_t seconds = get(stat + MTIME_AT);
-	uint32_t nanoseconds = get(stat + MTIME_AT + 4);
-	uint32_t index = (uint32_t)m->q->base_mtime.tv_sec;
-
-	return seconds > index ||
-	       (seconds == index &&
-		nanoseconds >= (uint32_t)m->q->base_mtime.tv_nsec);
+	return get(stat + MTIME_AT) >= (uint32_t)m->q->base_mtime.tv_sec;
 }
 
 void indexmerge_put_stat(const struct indexmerge_stat *st, uint32_t mode,

@@ -69,4 +69,14 @@ new_session "$start"
 in_box "printf 'a\\r\\n' >crlf; git add crlf; git -c core.autocrlf=true add f1; git $id commit -qm crlf; git update-index --chmod=+x f3"
 check 'a session with a mode in its index alone is committed' hb commit -y @s
 is 'a mode in the index alone is seen by git' "$(git_in status --porcelain)" 'MM f3'
+
+# An edit that is as old as the index, to the second: only its content tells it from what is staged.
+new_session "$start"
+in_box 'echo n >n; git add n'
+python3 -c 'import time; time.sleep(1.05 - time.time() % 1)'
+(cd "$project" && echo bbb >f1 && sleep 0.02 && git add f1 && sleep 0.02 && echo ccc >f1)
+sleep 1
+is 'the edit is seen by git before the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'
+check 'a session is committed beside an edit of the second in which the index was written' hb commit -y @s
+is 'such an edit is seen by git after the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'
 finish
