@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/sha256.h"
-#include "changes/blocked.h"
 #include "changes/conflict.h"
 #include "changes/database.h"
 #include "changes/differs.h"
@@ -735,7 +734,6 @@ void changes_free(struct changes *changes)
 	spill_done(&changes->spill);
 	renames_done(&changes->renames);
 	delivered_done(&changes->delivered);
-	blocked_forget(changes);
 	free(changes);
 }
 
@@ -748,7 +746,6 @@ int changes_rewind(struct changes *changes, struct hb_error *err)
 {
 	changes->number = 0;
 	changes->n_passed = 0;
-	blocked_forget(changes);
 	renames_rewind(&changes->renames);
 	return spill_rewind(&changes->spill, err);
 }
@@ -787,7 +784,6 @@ int changes_next(struct changes *changes, struct change *ret_change,
 		return r;
 	lay_renames_over(changes, &record.change);
 	delivered_lay_over(changes, &record.change);
-	blocked_lay_over(changes, &record.change);
 	changes->number++;
 	*ret_change = record.change;
 	ret_change->resource = changes->resource;

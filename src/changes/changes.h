@@ -92,8 +92,6 @@ enum change_flag {
 	 * base has a newer one; counted by itself.
 	 */
 	CHANGE_LOCK = 1 << 14,
-	/* Below a directory that the base has another object for: blocked.h */
-	CHANGE_BLOCKED = 1 << 15,
 };
 
 struct change {

@@ -274,7 +274,7 @@ static bool is_named(const char *const *globs, size_t n, const struct change *c)
 bool changes_choice_keeps_real(const struct changes_choice *choice,
 			       const struct change *change)
 {
-	return (change->flags & (CHANGE_CONFLICT | CHANGE_BLOCKED)) &&
+	return (change->flags & CHANGE_CONFLICT) &&
 	       is_named(choice->ours, choice->n_ours, change);
 }
 

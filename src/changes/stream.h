@@ -16,8 +16,7 @@ struct changes {
 	size_t resource;
 	bool with_renames;
 	struct delivered delivered; /* in path order; mostly none */
-	char *blocked;	 /* the directory of blocked.h, or NULL; owned */
-	size_t n_passed; /* of them, by what is read */
+	size_t n_passed;	    /* of them, by what is read */
 };
 
 #endif

@@ -280,8 +280,7 @@ static int summarise(struct hb_changes *c, bool with_hash, struct hb_error *err)
 		else if (c->last.flags & CHANGE_IGNORED)
 			count_ignored(&c->summary, &change);
 		else if (changes_choice_keeps_real(&c->staying, &c->last))
-			c->summary.n_conflicts +=
-				!!(c->last.flags & CHANGE_CONFLICT);
+			c->summary.n_conflicts++;
 		else
 			count(&c->summary, &change);
 	return r < 0 ? r : hb_changes_rewind(c, err);

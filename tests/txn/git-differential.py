@@ -436,7 +436,9 @@ class Batch:
             # Its times or mode alone are the session's: the snapshot has files.
             if not is_known and not change["directory"]:
                 self.fail(case, f"a conflict that nobody made: {change}")
-            words += [choices.choice(["--ours", "--theirs"]), path]
+            # The answer is one for all resources.
+            is_file = all(is_plain(x, path) for x in self.cases)
+            words += [choices.choice(["--ours", "--theirs"]) if is_file else "--theirs", path]
         return words
 
     def commit(self):
@@ -522,6 +524,12 @@ def is_renamed(case, path):
     if any(p not in left and before.get(p) != then.get(p) for p in entered):
         return True
     return any(found == left.get(path) for p, found in entered.items() if p != path)
+
+
+def is_plain(case, path):
+    """A file on all sides: a part of a directory cannot be left out alone."""
+    sides = (case.then, case.entered, case.left, case.before)
+    return not any(p.startswith(path + "/") or path.startswith(p + "/") for x in sides for p in x.tree())
 
 
 def check_same(case, when):
