@@ -56,4 +56,16 @@ is 'both are back' "$(refs)" 'b0 b1 b2 main t0 t1 t2 '
 check 'once more' commit
 is 'both are gone once more' "$(refs)" 'b1 b2 main t1 t2 '
 check 'the repository is whole' git_in fsck --strict
+
+# Inside, the branch that the user packed cannot be seen: a commit there has no parent.
+new_session 'git init -q -b main . && echo f >f && git add f && git commit -qm one && echo y >>f && git commit -qam two && git branch old HEAD~'
+in_box 'git branch -D old'
+git_in gc -q
+in_box 'echo n >n; git add n; git -c user.name=n -c user.email=e commit -qm session'
+check 'a commit of a session that lost sight of the branch it is on' commit
+is 'no commit of the user is out of reach after it' \
+	"$(git_in fsck --no-reflogs --unreachable 2>/dev/null | grep -c commit)" 0
+is 'the commits that it did not see have a branch' "$(git_in log --format=%s holdback/s | tr '\n' ' ')" 'two one '
+check 'undo of it' hb undo @s
+is 'undo puts the branch back' "$(git_in log --format=%s main | tr '\n' ' ')" 'two one '
 finish

@@ -21,7 +21,8 @@
  * the user's branch itself.
  *
  * All walks start at values that this delivery takes away.  There is nothing to
- * walk where it only moves forward, or where the user took nothing away.
+ * walk where it only moves forward, or where the user neither took something
+ * away nor packed what the session moved.
  */
 
 #define PACKED	 "packed-refs"
@@ -129,6 +130,30 @@ static bool is_own(const struct decision *d, const char *name)
 		strcmp(decision_session(d, name), decision_base(d, name)) != 0);
 }
 
+/*
+ * The user packed it since, and the session's own packed-refs hides that line.
+ * The value of T0 could not be seen inside, and a commit made there has no
+ * parent.  So a value of the session need not come from it.
+ */
+static bool was_hidden(const struct decision *d, const char *name)
+{
+	const struct delivery_change *packed = decision_change(d, PACKED);
+
+	return packed && !packed->is_gone && decision_change(d, name) &&
+	       !kept_refs_is_packed(d->q->kept, name) &&
+	       !kept_refs_value(&d->loose, name) && decision_base(d, name)[0];
+}
+
+static bool has_hidden(const struct decision *d)
+{
+	const struct kept_refs *then = d->q->kept;
+
+	for (size_t i = 0; i < then->n; i++)
+		if (was_hidden(d, then->refs[i].name))
+			return true;
+	return false;
+}
+
 static int add_session(struct orphans *o)
 {
 	struct decision *d = o->d;
@@ -139,7 +164,8 @@ static int add_session(struct orphans *o)
 		if (is_own(d, d->session.refs[i].name))
 			r = ids_add(&o->kept, NULL, d->session.refs[i].value);
 	for (size_t i = 0; r >= 0 && i < then->n; i++)
-		if (!is_own(d, then->refs[i].name))
+		if (!is_own(d, then->refs[i].name) ||
+		    was_hidden(d, then->refs[i].name))
 			r = ids_add(&o->kept, NULL, then->refs[i].value);
 	/* The session dropped a stash that the base has and will not have. */
 	for (size_t i = 0; r >= 0 && i < then->n_stash; i++)
@@ -259,7 +285,7 @@ int orphans_keep(struct decision *d)
 	int r = 0;
 
 	kept_refs_sort(&d->moved);
-	if (has_base_dropped(d))
+	if (has_base_dropped(d) || has_hidden(d))
 		r = keep_all(&o);
 	ids_done(&o.dropped);
 	ids_done(&o.kept);
