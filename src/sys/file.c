@@ -52,7 +52,9 @@ int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
 	for (int i = 0; i < OPENAT2_TRIES; i++) {
 		fd = UNINTERRUPTED("openat2", syscall(SYS_openat2, dirfd, path,
 						      &how, sizeof(how)));
-		if (fd != -EAGAIN)
+		/* Of a name that moves away meanwhile the kernel says EXDEV. */
+		if (fd != -EAGAIN &&
+		    !(fd == -EXDEV && resolve & K_RESOLVE_BENEATH))
 			break;
 	}
 	return flags & (O_CREAT | O_TRUNC) ? (int)fault_after(fd) : (int)fd;

@@ -21,7 +21,8 @@ int sys_openat(int dirfd, const char *path, int flags, mode_t mode);
 /*
  * openat2 with `resolve` = K_RESOLVE_* of sys/kernel.h; O_CLOEXEC is implied.
  * -EAGAIN, which means that a rename raced with the walk, is retried a limited
- * number of times and then reported.
+ * number of times and then reported.  So is -EXDEV with K_RESOLVE_BENEATH: it
+ * means the same, or that a mount is in the way.
  */
 int sys_openat2(int dirfd, const char *path, int flags, mode_t mode,
 		uint64_t resolve);

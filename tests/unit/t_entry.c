@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "sys/file.h"
+#include "sys/kernel.h"
 #include "tree/compare.h"
 #include "tree/entry.h"
 
 #include "trees.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 static int look(int dir, const char *name, struct entry *e)
 {
@@ -220,7 +226,37 @@ static void a_link_that_is_a_file_by_now_changes_while_it_is_read(void)
 	tree_done(&t);
 }
 
+/* The kernel says EXDEV of it, as if a mount were in the way. */
+static void a_name_that_moves_away_is_no_mount(void)
+{
+	struct tree t;
+	pid_t mover;
+
+	tree_init(&t, 1);
+	put_dir(t.base, "d");
+	mover = fork();
+	if (mover == 0)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (mover == 0) {
+		(void)renameat(t.base, "d", t.layers[0], "d");
+		(void)renameat(t.layers[0], "d", t.base, "d");
+	}
+	CHECK(mover > 0);
+	for (int i = 0; i < 50000; i++) {
+		int fd = sys_openat2(t.base, "d", O_RDONLY | O_DIRECTORY, 0,
+				     K_RESOLVE_BENEATH | K_RESOLVE_NO_XDEV);
+
+		CHECK(fd >= 0 || fd == -ENOENT);
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	CHECK_INT(kill(mover, SIGKILL), 0);
+	CHECK(waitpid(mover, NULL, 0) == mover);
+	tree_done(&t);
+}
+
 TESTS(T(types_are_told_without_opening), T(marks_of_the_kernel_are_read),
       T(forged_marks_refuse_the_layer), T(the_top_of_a_layer_cannot_be_opaque),
       T(escaped_marks_are_data), T(a_list_of_any_length_is_read),
-      T(a_link_that_is_a_file_by_now_changes_while_it_is_read))
+      T(a_link_that_is_a_file_by_now_changes_while_it_is_read),
+      T(a_name_that_moves_away_is_no_mount))
