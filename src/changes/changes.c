@@ -522,15 +522,6 @@ static int doubt_below(struct scan *scan, struct sighting *s,
 	return r;
 }
 
-/*
- * An opaque directory may be moved whole: in it a user's edit is a conflict.
- */
-static bool is_committed(const struct scan *scan, const struct sighting *s)
-{
-	return !s->is_opaque && !s->in_hidden &&
-	       conflict_is_committed(&scan->rule, s);
-}
-
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
@@ -548,7 +539,7 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	r = doubt_below(scan, s, err);
 	if (r < 0)
 		return r;
-	if (is_committed(scan, s)) {
+	if (conflict_is_committed(&scan->rule, s)) {
 		if (!is_lost_dir(s))
 			return WALK_SKIP;
 		if (!git_is_object_path(

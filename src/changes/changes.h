@@ -148,13 +148,6 @@ enum change_asks change_asks(const struct change *change);
 #define SEEN_INODE_SIZE 24
 
 /*
- * As `layer_ino`: it was committed from a copy of a live upper, by a command
- * that was killed.  The box has gone on since, and may have removed the name
- * while the base did not have it.  Such a removal leaves no whiteout.
- */
-#define SEEN_APART UINT64_MAX
-
-/*
  * What the session knows of a path after it was committed from here.
  * Directories that commit renamed into place, or whose times it restored,
  * belong to it as well.  To a later scan they look as if the user had moved
@@ -168,7 +161,7 @@ struct seen {
 	const char *path;
 	uint64_t base_ino;
 	struct timespec base_ctime;
-	uint64_t layer_ino; /* 0: nothing in the layer; SEEN_APART */
+	uint64_t layer_ino; /* 0: nothing in the layer */
 	struct timespec layer_ctime;
 	/*
 	 * Not 0: enum conflict.  The commit of it was accepted although the
@@ -176,8 +169,6 @@ struct seen {
 	 * `base_ctime` is a time before that undo, and the rest is zero.
 	 */
 	unsigned conflict;
-	/* When it is told: the base had no directory there before. */
-	bool is_made;
 };
 
 /* Looks a path up among the seen ones.  false: never committed. */

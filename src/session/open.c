@@ -12,7 +12,6 @@
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
-#include "session/live/taken.h"
 #include "session/remove/empty.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
@@ -208,8 +207,6 @@ int session_open_given(struct hb_session *s, struct open_given *given,
 	r = new_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = open_one(s, i, given ? &given[i] : NULL, err);
-	for (size_t i = 0; r >= 0 && s->taken && i < n; i++)
-		r = taken_open(s, i, err);
 	if (r < 0) {
 		session_close_resources(s);
 		return r;
@@ -230,7 +227,6 @@ static void memory_done(struct session_memory *memory)
 	fd_closep(&memory->git.common);
 	seen_done(&memory->seen);
 	seen_log_done(&memory->log);
-	outdated_done(&memory->outdated);
 }
 
 void session_close_resources(struct hb_session *s)
@@ -335,7 +331,7 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 	resource->is_git = strcmp(record->role, role_name(VIEW_GIT)) == 0;
 	resource->t0 = believable_t0(resource, record->t0);
 	resource->since = (struct timespec){ 0 };
-	s->seen_ctx[i] = s->taken ? taken_memory(s, i) : &memory->seen;
+	s->seen_ctx[i] = &memory->seen;
 	return 0;
 }
 
@@ -362,14 +358,13 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.session = s->dir,
 		.resources = s->resources,
 		.n_resources = n,
-		.seen = s->taken ? taken_find_seen : seen_find,
+		.seen = seen_find,
 		.seen_ctx = s->seen_ctx,
 		.applied = session_applied,
 		.applied_ctx = s,
 		.applying = session_applying,
 		.listener = &s->of_txn,
 		.lock_wait = LOCK_WAIT,
-		.is_live = s->taken != NULL,
 	};
 	*ret_txn = &s->txn;
 	return 0;
@@ -414,19 +409,10 @@ int session_applied(void *ctx, size_t resource, const struct seen *seen,
 	struct hb_session *s = ctx;
 	int r = 0;
 
-	if (seen) {
-		struct session_memory *m = &s->memories[resource];
-
-		r = outdated_tell(&m->outdated, &m->seen, seen, err);
-		return r < 0 ? r : seen_log_add(&m->log, seen, err);
-	}
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
-		struct session_memory *m = &s->memories[i];
-
-		r = outdated_end(&m->outdated, &m->seen, &m->log, err);
-		if (r >= 0)
-			r = seen_log_sync(&m->log, err);
-	}
+	if (seen)
+		return seen_log_add(&s->memories[resource].log, seen, err);
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
+		r = seen_log_sync(&s->memories[i].log, err);
 	return r;
 }
 

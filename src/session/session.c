@@ -9,8 +9,6 @@
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/interruption.h"
-#include "session/live/taken.h"
-#include "session/live/unmark.h"
 #include "session/open.h"
 #include "session/publish/publish.h"
 #include "session/settle.h"
@@ -279,12 +277,8 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return r;
 	if (s->record.state == SESSION_BROKEN)
 		return fail_broken(s, err);
-	r = session_settle_journal(
+	return session_settle_journal(
 		s, how == HB_OPEN_BACK && session_goes_back(s), &what, err);
-	if (r >= 0)
-		r = unmark_settle(s, err);
-	session_close_resources(s);
-	return r;
 }
 
 /* Records from now on are about this session. */
@@ -514,7 +508,6 @@ void hb_session_free(struct hb_session *session)
 		return;
 	session_close_resources(session);
 	session_drop_deliveries(session);
-	taken_free(session);
 	if (session->box)
 		session->box->free(session->box);
 	free(session->infos);

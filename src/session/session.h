@@ -5,7 +5,6 @@
 #include "changes/resource.h"
 #include "git/ignore/ignored.h"
 #include "holdback/session.h"
-#include "session/live/outdated.h"
 #include "session/peers.h"
 #include "store/record.h"
 #include "store/seen.h"
@@ -44,8 +43,7 @@ struct session_memory {
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
 	struct seen_file seen;	    /* has_seen */
 	bool has_seen;
-	struct seen_log log;	  /* while a transaction is under way */
-	struct outdated outdated; /* likewise */
+	struct seen_log log; /* while a transaction is under way */
 };
 
 struct hb_session {
@@ -65,8 +63,7 @@ struct hb_session {
 	int door; /* of a fresh session that began when it was made; -1 */
 	/* Owned; the layers are mounted, and the lock is lent.  NULL: none. */
 	struct session_box *box;
-	struct taken *taken; /* its changes, as live/taken.h says; NULL */
-	int family_lock;     /* family_depth: layers.h */
+	int family_lock; /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
 	struct resource *resources;	 /* record.n_resources */

@@ -7,7 +7,6 @@
 #include "session/freeze.h"
 #include "session/git/indexes.h"
 #include "session/interruption.h"
-#include "session/live/unmark.h"
 #include "session/on_disk.h"
 #include "session/open.h"
 #include "session/publish/publish.h"
@@ -217,8 +216,6 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		r = moved_settle(&s->resources[i], err);
-	if (r >= 0)
-		r = unmark_settle(s, err);
 	if (r < 0)
 		return r;
 	/* Until this has succeeded the session stays active. */
@@ -345,11 +342,6 @@ int session_settle_journal(struct hb_session *s, bool back,
 	session_close_resources(s);
 	if (r < 0)
 		return hb_fail(err, r, "session '%s'", s->record.name);
-	if (!s->box)
-		r = unmark_settle(s, err);
-	session_close_resources(s);
-	if (r < 0)
-		return r;
 	if (*ret_what != RECOVERED_NOTHING)
 		session_note_alike(s, false);
 	if (*ret_what != RECOVERED_NOTHING)

@@ -60,14 +60,7 @@ struct entry {
 	bool has_origin;  /* it was copied up from what lies below */
 	bool is_stand_in; /* as standin.h says */
 	bool has_xattrs;  /* some that are not the overlay's */
-	uint64_t taken;	  /* OVERLAY_TAKEN at this entry_place(); 0: never */
 };
-
-/*
- * The number of a path, never 0.  A mark travels with its directory, and counts
- * only where it was set.
- */
-uint64_t entry_place(const char *path);
 
 /* By the attributes alone; no mark is decoded. */
 struct entry entry_of_attr(const struct sys_attr *a);

@@ -30,8 +30,7 @@ enum journal_flag {
 	JOURNAL_HAS_REST = 1 << 0,  /* not all of the layers was taken */
 	JOURNAL_PLAIN = 1 << 1,	    /* no RENAME_EXCHANGE here */
 	JOURNAL_HAS_PARTS = 1 << 2, /* it is about all of parts.h */
-	JOURNAL_LIVE = 1 << 3,	    /* of copies: the layers may be newer */
-	JOURNAL_FLAGS_ALL = (1 << 4) - 1
+	JOURNAL_FLAGS_ALL = (1 << 3) - 1
 };
 
 struct journal_head {

@@ -28,7 +28,6 @@ struct report {
 	size_t resource;
 	const char *top; /* path of the directory that is walked */
 	bool back;
-	bool is_made; /* seen.is_made */
 	struct buf path;
 };
 
@@ -36,7 +35,7 @@ static int tell(struct report *rep, const char *path,
 		const struct sys_attr *base, const struct sys_attr *layer,
 		struct hb_error *err)
 {
-	struct seen seen = { .path = path, .is_made = rep->is_made };
+	struct seen seen = { .path = path };
 
 	if (base) {
 		seen.base_ino = base->ino;
@@ -44,13 +43,10 @@ static int tell(struct report *rep, const char *path,
 	}
 	/*
 	 * After an undo it is pending, not seen.  So it is where the changes
-	 * come from layers below the upper, or from a copy of it: what that
-	 * has is newer.
+	 * come from layers below the upper: what that has is newer.
 	 */
-	if (journal_head(rep->a->journal)->flags & JOURNAL_LIVE)
-		seen.layer_ino = base && !rep->back ? SEEN_APART : 0;
-	else if (layer && !rep->back &&
-		 rep->a->txn->resources[rep->resource].n_layers <= 1) {
+	if (layer && !rep->back &&
+	    rep->a->txn->resources[rep->resource].n_layers <= 1) {
 		seen.layer_ino = layer->ino;
 		seen.layer_ctime = layer->ctime;
 	}
@@ -216,8 +212,6 @@ static int report_one(struct report *rep, const struct op *op,
 	if (!op_is_in_base(op))
 		return 0;
 	rep->resource = op->resource;
-	rep->is_made =
-		!op_dresses(op) && !rep->back && op->old.type != ENTRY_DIR;
 	/*
 	 * A new directory is taken back: the object that it replaced was told.
 	 */

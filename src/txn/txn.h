@@ -89,11 +89,6 @@ struct txn {
 	uint64_t n_left;	      /* set: how many the last call has left */
 	txn_publishing_fn publishing; /* of commit and rollback; may be NULL */
 	void *publishing_ctx;
-	/*
-	 * The layers are copies of those of a live box, which may have newer
-	 * ones by now.  Then applied() is told nothing of layers.
-	 */
-	bool is_live;
 };
 
 /*

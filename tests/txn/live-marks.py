@@ -90,7 +90,7 @@ class World:
 
     def moves(self):
         before = self.count()[1]
-        wait_until(lambda: self.count()[1] != before, "the command goes on")
+        wait_until(lambda: self.count()[1] > before, "the command goes on")
 
     def layers(self):
         top = os.path.join(self.state, "layers")

@@ -43,7 +43,6 @@ static int fill_options(struct commit *c, struct hb_error *err)
 		.theirs = v->theirs.words,
 		.n_theirs = v->theirs.n,
 		.expect = v->expect,
-		.follows = v->yes && !v->expect && !c->has_preview,
 		.command = c->command,
 		.dry_run = v->dry_run,
 		.with_special = v->special,
@@ -634,11 +633,9 @@ static int commit_session(const struct cmd_call *call,
 			    .call = call,
 			    .session = session,
 			    .rest = rest };
-	int r = hb_session_take(session, err);
+	int r = cmd_commit_run(&c, err);
 
 	(void)ctx;
-	if (r >= 0)
-		r = cmd_commit_run(&c, err);
 	/* What is left out is said. */
 	if (r >= 0)
 		(void)state_say(session, NULL);
@@ -693,13 +690,7 @@ int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
 	if (call->values->with_state)
 		return commit_state(call, err);
-	if (call->values->live && call->values->sign)
-		return hb_fail(err, -HB_E_USAGE,
-			       "--sign needs a session that is not live");
-	return cmd_offer_live(call,
-			      cmd_with_only_session(call, HB_OPEN_CHANGE,
-						    "commit", CHOOSE_BY_PENDING,
-						    true, commit_session, NULL,
-						    err),
-			      err);
+	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit",
+				     CHOOSE_BY_PENDING, true, commit_session,
+				     NULL, err);
 }

@@ -149,7 +149,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [PATH…]",
 	  .summary = "put a session's changes into the real directories",
 	  .about =
-		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed. With --live a session in which a command runs is committed too: it is still for a moment, and a copy of its changes is committed.\n" SESSION_WORDS,
+		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = commit_options,
 	  .operands_max = OPERANDS_ANY,
@@ -160,7 +160,7 @@ static const struct command commands[] = {
 		  "[--dry-run|--auto|--reset|--status] [OPTIONS] [@SESSION]",
 	  .summary = "list every pending change, and commit them",
 	  .about =
-		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and refuses each change that the gate asks about. A session in which a command runs is still for two moments, and goes on.\n" SESSION_WORDS,
+		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and refuses each change that the gate asks about.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = sync_options,
 	  .operands_max = 1 },

@@ -255,12 +255,6 @@ const struct option state_options[] = {
 	ROW_END,
 };
 
-#define ROW_LIVE                                                        \
-	{                                                               \
-		.name = "live", .kind = OPTION_SET, .offset = AT(live), \
-		.help = "also while a command runs in the session"      \
-	}
-
 const struct option commit_options[] = {
 	ROW_YES("do not ask"),
 	ROW_LOG,
@@ -304,7 +298,6 @@ const struct option commit_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(no_gate),
 	  .help = "do not ask the gate at all, which is recorded" },
-	ROW_LIVE,
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -405,6 +398,12 @@ const struct option gc_options[] = {
 	ROW_JSON,
 	ROW_END,
 };
+
+#define ROW_LIVE                                                        \
+	{                                                               \
+		.name = "live", .kind = OPTION_SET, .offset = AT(live), \
+		.help = "also while a command runs in the session"      \
+	}
 
 const struct option mark_options[] = {
 	ROW_LIVE,

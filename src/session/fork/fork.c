@@ -182,8 +182,7 @@ static int add_copy(struct fork *fork, struct session_record *ret,
 	struct record_layer layer = { .frozen = sys_now().tv_sec };
 	int r;
 
-	r = session_copy_upper(fork->parent, COPIED_BY_OWNER, NULL, fork->copy,
-			       err);
+	r = session_copy_upper(fork->parent, COPIED_BY_OWNER, fork->copy, err);
 	if (r < 0)
 		return r;
 	memcpy(layer.id, fork->copy, sizeof(layer.id));

@@ -7,7 +7,6 @@
 #include "base/mode.h"
 #include "session/freeze.h"
 #include "session/layers.h"
-#include "session/live/stripped.h"
 #include "session/open.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/carry_place.h"
@@ -68,8 +67,6 @@ struct copying {
 	struct buf path; /* of `dir`, with a slash behind it */
 	int dir;	 /* the last directory of the copy; -1: none */
 	uint64_t bytes, most;
-	const struct copied_watch *watch;
-	size_t resource;
 };
 
 /* The directory that the copy of what is visited lies in. */
@@ -94,8 +91,8 @@ static int open_dir(struct copying *c, const struct tree_visit *visit,
 
 static int fail_large(struct hb_error *err)
 {
-	hb_fix(err, "do it when its command has ended: then nothing is "
-		    "copied");
+	hb_fix(err, "mark or fork it when its command has ended: then nothing "
+		    "is copied");
 	return hb_fail(err, -HB_E_STATE,
 		       "the pending changes are too large to be copied from a "
 		       "live session");
@@ -143,14 +140,6 @@ static int carry(struct copying *c, const struct tree_visit *visit,
 	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
 }
 
-static int whiteout(const struct copying *c, const struct tree_visit *visit,
-		    struct hb_error *err)
-{
-	int r = sys_make_whiteout(c->dir, visit->name);
-
-	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
-}
-
 /* Of type tree_fn. */
 static int copy_one(void *ctx, const struct tree_visit *visit,
 		    struct hb_error *err)
@@ -167,30 +156,26 @@ static int copy_one(void *ctx, const struct tree_visit *visit,
 	r = entry_read_layer(visit->dir, visit->name, &entry, err);
 	if (r < 0)
 		return r;
-	if (c->watch->skip(c->watch->ctx, c->resource, visit, &entry) > 0)
-		return 0;
-	if (entry.type == ENTRY_FILE && !entry.is_whiteout)
+	if (entry.is_whiteout) {
+		r = sys_make_whiteout(c->dir, visit->name);
+		return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy")
+			     : 0;
+	}
+	if (entry.type == ENTRY_FILE)
 		c->bytes += entry.stored;
 	if (c->bytes > c->most)
 		return fail_large(err);
-	r = entry.is_whiteout ? whiteout(c, visit, err)
-			      : carry(c, visit, &entry, err);
-	return r < 0 ? r
-		     : c->watch->one(c->watch->ctx, c->resource, visit, &entry,
-				     c->dir, err);
+	return carry(c, visit, &entry, err);
 }
 
 static int copy_resource(const struct resource *resource, int layer, int top,
-			 enum copied_class class,
-			 const struct copied_watch *watch, struct hb_error *err)
+			 enum copied_class class, struct hb_error *err)
 {
 	struct copying c = { .top = top,
 			     .linked = { layer, LINKED_PREFIX, false },
 			     .path = BUF_INIT(TREE_PATH_MAX),
 			     .dir = -1,
-			     .most = limits[class].bytes,
-			     .watch = watch,
-			     .resource = resource->number };
+			     .most = limits[class].bytes };
 	struct sys_space space;
 	struct sys_attr attr;
 	int r;
@@ -203,8 +188,6 @@ static int copy_resource(const struct resource *resource, int layer, int top,
 		r = tree_walk(resource->upper, ".", 0, copy_one, &c, err);
 	if (r >= 0)
 		r = linked_end(&c.linked, err);
-	if (r >= 0)
-		r = watch->end(watch->ctx, c.resource, top, err);
 	if (r >= 0)
 		r = sys_set_mtime_at(top, "", attr.mtime);
 	fd_closep(&c.dir);
@@ -227,8 +210,7 @@ static bool is_carried(const struct hb_session *s, size_t number)
 }
 
 static int copy_all(struct hb_session *s, const char *id, const int *tops,
-		    enum copied_class class, const struct copied_watch *watch,
-		    struct hb_error *err)
+		    enum copied_class class, struct hb_error *err)
 {
 	auto_fd int layer = layers_open(s, id, err);
 	int r = layer;
@@ -236,24 +218,22 @@ static int copy_all(struct hb_session *s, const char *id, const int *tops,
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		if (!s->resources[i].is_gone && !is_carried(s, i))
 			r = copy_resource(&s->resources[i], layer, tops[i],
-					  class, watch, err);
+					  class, err);
 	return r < 0 ? r : 0;
 }
 
 /* 1: it is what the upper was at one moment; 0: something ran meanwhile. */
 static int copy_still(struct hb_session *s, const char *id, const int *tops,
-		      enum copied_class class, const struct copied_watch *watch,
-		      struct hb_error *err)
+		      enum copied_class class, struct hb_error *err)
 {
 	int r;
 
 	r = s->box->freeze(s->box, err);
 	if (r >= 0)
-		r = copy_all(s, id, tops, class, watch, err);
+		r = copy_all(s, id, tops, class, err);
 	if (r >= 0)
 		r = s->box->check(s->box, err);
-	if (r <= 0 || !watch->stays_still)
-		s->box->thaw(s->box);
+	s->box->thaw(s->box);
 	return r;
 }
 
@@ -263,8 +243,19 @@ static void close_all(const struct hb_session *s, int *tops)
 		fd_closep(&tops[i]);
 }
 
+/* A copy that was cut short, or is of several moments. */
+static void drop_layer(const struct hb_session *s, const char *id)
+{
+	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE];
+	auto_fd int family = -1;
+
+	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", s->record.family);
+	family = store_open_own(s->store->dir, path, NULL);
+	if (family >= 0 && record_is_id(id))
+		(void)tree_remove(family, id, NULL);
+}
+
 static int try_once(struct hb_session *s, enum copied_class class,
-		    const struct copied_watch *watch,
 		    char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
 	int tops[RECORD_RESOURCES_MAX];
@@ -272,10 +263,9 @@ static int try_once(struct hb_session *s, enum copied_class class,
 
 	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++)
 		tops[i] = -1;
-	watch->begin(watch->ctx);
 	r = session_make_layer(s, ret_id, tops, err);
 	if (r >= 0)
-		r = copy_still(s, ret_id, tops, class, watch, err);
+		r = copy_still(s, ret_id, tops, class, err);
 	for (size_t i = 0; r > 0 && i < s->record.n_resources; i++) {
 		int synced = sys_syncfs(tops[i]);
 
@@ -303,11 +293,8 @@ static int check_strategies(const struct hb_session *s, struct hb_error *err)
 }
 
 int session_copy_upper(struct hb_session *s, enum copied_class class,
-		       const struct copied_watch *watch,
 		       char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
-	struct stripped stripped = { .session = s };
-	const struct copied_watch all = stripped_watch(&stripped);
 	int r;
 
 	r = session_check_stack(s, err);
@@ -316,16 +303,15 @@ int session_copy_upper(struct hb_session *s, enum copied_class class,
 	if (r < 0)
 		return r;
 	for (int i = 0; i < COPY_TRIES; i++) {
-		r = try_once(s, class, watch ? watch : &all, ret_id, err);
+		r = try_once(s, class, ret_id, err);
 		if (r != 0)
 			break;
-		layers_drop(s, ret_id);
+		drop_layer(s, ret_id);
 	}
-	stripped_done(&stripped);
 	if (r > 0)
 		return 0;
 	if (r < 0) {
-		layers_drop(s, ret_id);
+		drop_layer(s, ret_id);
 		return r;
 	}
 	hb_fix(err, "try again, or holdback stop @%s", s->record.name);
@@ -394,7 +380,7 @@ static int mark_copy(struct hb_session *s, const char *mark,
 	if (r >= 0 && class == COPIED_BY_OWNER)
 		r = check_count(s, layer.after, err);
 	if (r >= 0)
-		r = session_copy_upper(s, class, NULL, layer.id, err);
+		r = session_copy_upper(s, class, layer.id, err);
 	/* A redo would put layers under it that it was not made over. */
 	if (r >= 0 && session_drop_undone(s, layer.after))
 		r = history_forget_undone(s->dir, err);

@@ -59,18 +59,6 @@ bool session_has_other_top(const struct hb_session *s)
 	return false;
 }
 
-/* Whether something was taken from it while its command ran. */
-static bool was_taken_from(const struct hb_session *s)
-{
-	for (size_t i = 0; i < s->record.n_resources; i++) {
-		struct sys_attr a;
-
-		if (sys_attr_at(s->resources[i].dir, "seen", &a) >= 0)
-			return true;
-	}
-	return false;
-}
-
 int session_is_void(struct hb_session *s, struct hb_error *err)
 {
 	uint64_t last = 0;
@@ -83,8 +71,7 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 		return r < 0 ? r : 0;
 	r = session_has_upper(s, err);
 	return r < 0 ? r
-		     : !r && !session_has_gone(s) &&
-			       !session_has_other_top(s) && !was_taken_from(s);
+		     : !r && !session_has_gone(s) && !session_has_other_top(s);
 }
 
 /* Of type store_name_fn: -ENOTEMPTY for a change. */
@@ -99,7 +86,7 @@ bool session_seems_void(struct hb_session *s)
 {
 	if (!s->has_resources || !s->record.is_passing ||
 	    s->record.n_layers > 0 || session_has_gone(s) ||
-	    shown_has_trees(&s->record) || was_taken_from(s))
+	    shown_has_trees(&s->record))
 		return false;
 	for (size_t i = 0; i < s->record.n_resources; i++)
 		if (store_each_name(s->resources[i].upper, find_change, NULL,
