@@ -226,6 +226,15 @@ static void a_link_that_is_a_file_by_now_changes_while_it_is_read(void)
 	tree_done(&t);
 }
 
+static _Noreturn void move_for_ever(const struct tree *t)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		(void)renameat(t->base, "d", t->layers[0], "d");
+		(void)renameat(t->layers[0], "d", t->base, "d");
+	}
+}
+
 /* The kernel says EXDEV of it, as if a mount were in the way. */
 static void a_name_that_moves_away_is_no_mount(void)
 {
@@ -236,11 +245,7 @@ static void a_name_that_moves_away_is_no_mount(void)
 	put_dir(t.base, "d");
 	mover = fork();
 	if (mover == 0)
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (mover == 0) {
-		(void)renameat(t.base, "d", t.layers[0], "d");
-		(void)renameat(t.layers[0], "d", t.base, "d");
-	}
+		move_for_ever(&t);
 	CHECK(mover > 0);
 	for (int i = 0; i < 50000; i++) {
 		int fd = sys_openat2(t.base, "d", O_RDONLY | O_DIRECTORY, 0,
