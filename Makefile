@@ -11,7 +11,7 @@ DESTDIR ?=
 MAN = $(patsubst docs/man/%.scd,$B/man/%,$(wildcard docs/man/*.scd))
 C_FILES = $(shell find src include tests tools bench -name '*.[ch]')
 
-.PHONY: all executables man demo test bench soak noise mutate fuzz install \
+.PHONY: all executables man demo test bench soak noise mutate fuzz install deb \
 	uninstall format clean deps-build
 .SILENT:
 
@@ -75,7 +75,11 @@ fuzz:
 	tools/fuzz $B
 
 install: all
-	tools/install $B "$(DESTDIR)$(PREFIX)"
+	tools/install $B "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
+
+deb: all
+	tools/ensure-deps deb
+	tools/deb $B $B/deb
 
 uninstall: man
 	tools/uninstall $B "$(DESTDIR)$(PREFIX)"

@@ -328,6 +328,12 @@ def measure_run(stand, rounds, starts):
     return json.loads(stand.run_on_volume(*words))
 
 
+def measure_heard(stand, rounds):
+    """As bench/heard.py explains it."""
+    words = ["/usr/bin/python3", stand.path("heard.py"), stand.path("bin", "holdback")]
+    return json.loads(stand.run_on_volume(*words, stand.path("volume"), str(rounds)))
+
+
 def measure_scan(stand, rounds):
     """{name: seconds}, as bench/scan.py explains them."""
     rules = os.path.join(SOURCE, "data", "secrets.rules")

@@ -57,7 +57,7 @@ class Stand:
         self.compile(build)
         for folder in ("bin", "libexec"):
             host.copy(os.path.join(build, folder), self.path(folder))
-        for name in ("txn.py", "inside.py"):
+        for name in ("txn.py", "inside.py", "heard.py"):
             shutil.copy(os.path.join(HERE, name), self.path(name))
         for folder, _, files in os.walk(self.top):
             for name in files:

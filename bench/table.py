@@ -117,7 +117,9 @@ def goals_of(figures):
     goals += run_goals(figures["run"]) if "run" in figures else []
     goals += live_goals(figures["live"]) if "live" in figures else []
     goals += pause_goals(figures["pause"]) if "pause" in figures else []
+    goals += heard_goals(figures["heard"]) if "heard" in figures else []
     goals += terminal_goals(figures["terminal"]) if "terminal" in figures else []
+    goals += net_goals(figures["net"]) if "net" in figures else []
     goals += scan_goals(figures["scan"]) if "scan" in figures else []
     return goals + (session_goals(figures["sessions"]) if "sessions" in figures else [])
 
@@ -150,6 +152,30 @@ def pause_goals(found):
     return [Goal("pause of a box with 1000 changes, ms", found[1000]["mark"], AT_MOST, 50)]
 
 
+def heard_goals(found):
+    goals = []
+    for name, ways in found["audit"].items():
+        base = ways["changes"][0]
+        goals.append(Goal(f"{name}, --audit calls / changes", ways["calls"][0] / base, AT_MOST, 1.3))
+    for name, ways in found["rename-directories"].items():
+        most = 2.1 if "renames" in name else 1.03
+        goals.append(Goal(f"{name}, --rename-directories yes / no", ways["yes"][0] / ways["no"][0], AT_MOST, most))
+    return goals
+
+
+def heard_tables(found):
+    tables = []
+    for key, works in found.items():
+        ways = list(next(iter(works.values()), {}))
+        header = [f"processor ms (ms that passed), by --{key}", *ways]
+        rows = [
+            [name, *(f"{1000 * used:.0f} ({1000 * passed:.0f})" for used, passed in times.values())]
+            for name, times in works.items()
+        ]
+        tables.append(aligned(header, rows))
+    return tables
+
+
 def pause_table(found):
     header = ["ms, by changed files", *(str(size) for size in found)]
     rows = [
@@ -174,6 +200,38 @@ def terminal_goals(found):
             for text, times in found["shown"].items()
         ),
     ]  # fmt: skip
+
+
+def net_goals(found):
+    loads = found["loads"]
+
+    def ratio(what, other):
+        return loads[what]["holdback"] / loads[what][other]
+
+    goals = [
+        Goal("net, start, allow - none, ms", found["start"]["allow"] - found["start"]["none"], AT_MOST, 0.3),
+        Goal("net, connect, holdback / host", ratio("connect, us", "host"), AT_MOST, 3),
+        Goal("net, round trip, holdback / host", ratio("round trip, us", "host"), AT_MOST, 3),
+        Goal("net, down, holdback / host", ratio("down, MB/s", "host"), AT_LEAST, 0.5),
+        Goal("net, up, holdback / host", ratio("up, MB/s", "host"), AT_LEAST, 0.5),
+        Goal("net, 1000 at once, holdback / host", ratio("1000 at once, ms", "host"), AT_MOST, 3),
+        Goal("net, a relay that rests, MB", found["idle"] / 1024, AT_MOST, 0.3),
+    ]
+    if "pasta" in loads["connect, us"]:
+        goals += [
+            Goal("net, connect, holdback / pasta", ratio("connect, us", "pasta"), AT_MOST, 0.8),
+            Goal("net, down, holdback / pasta", ratio("down, MB/s", "pasta"), AT_LEAST, 1),
+            Goal("net, up, holdback / pasta", ratio("up, MB/s", "pasta"), AT_LEAST, 1),
+        ]
+    return goals
+
+
+def net_tables(found):
+    ways = list(next(iter(found["loads"].values())))
+    rows = [[what, *(f"{by[how]:.0f}" for how in ways)] for what, by in found["loads"].items()]
+    starts = [[how, f"{ms:.2f}"] for how, ms in found["start"].items()]
+    tables = [aligned(["network by name", *ways], rows), aligned(["start with --net", "ms"], starts)]
+    return tables + ([found["left out"] + "\n"] if found["left out"] else [])
 
 
 def terminal_tables(found):
@@ -401,8 +459,12 @@ def document(figures, options):
         parts += live_tables(figures["live"], options)
     if "pause" in figures:
         parts.append(pause_table(figures["pause"]))
+    if "heard" in figures:
+        parts += heard_tables(figures["heard"])
     if "terminal" in figures:
         parts += terminal_tables(figures["terminal"])
+    if "net" in figures:
+        parts += net_tables(figures["net"])
     if "agent" in figures:
         parts.append(agent_table(figures["agent"]))
     if "scan" in figures:

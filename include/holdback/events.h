@@ -32,10 +32,14 @@ struct hb_event {
 	const char *source;  /* that of `path`; NULL: the project */
 	const char *path, *text;
 	const char *rule, *severity, *detail; /* of a finding */
+	/* Of a connection, which may have a rule and has its port as number. */
+	const char *verdict, *host, *cause;
+	const char *verb, *to, *program; /* of a call */
+	const char *fix; /* of a call that was refused; NULL: none is known */
 	bool is_allowed;
 	bool answer; /* to a question */
 	bool has_number;
-	uint64_t number; /* pid, status, code or operations, by its kind */
+	uint64_t number; /* pid, status, code, operations or port */
 };
 
 /* Opens the log at its beginning.  Before the first record it is empty. */

@@ -297,6 +297,19 @@ int hb_fill_stdio(struct hb_error *err);
 
 bool hb_is_terminal(int fd);
 
+/*
+ * Tells the service manager that started us: by the socket of NOTIFY_SOCKET,
+ * without waiting.  0: it is not set.
+ */
+int hb_notify(char *const *envp, const char *text, struct hb_error *err);
+
+/*
+ * Makes `dir` the working directory; NULL changes nothing.  `*ret_back`, which
+ * may be -1, leads back: hb_work_back() goes there and closes it.
+ */
+int hb_work_in(const char *dir, int *ret_back, struct hb_error *err);
+void hb_work_back(int back);
+
 /* The user whose `sudo` made us root, by SUDO_USER; NULL: none has. */
 const char *hb_sudo_user(char *const *envp);
 

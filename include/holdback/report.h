@@ -20,6 +20,8 @@ enum hb_report_member {
 	HB_HAS_PATH = 1 << 2,
 	HB_HAS_SOURCE = 1 << 3, /* and `resource` */
 	HB_HAS_FINDING = 1 << 4,
+	HB_HAS_NET = 1 << 5,
+	HB_HAS_CALL = 1 << 6,
 };
 
 /*
@@ -45,7 +47,7 @@ enum hb_report_member {
 	ROW(ORDERED, ordered, HB_HAS_TEXT | HB_HAS_SOURCE) \
 	/* the settings of that, with a hash of all of them */ \
 	ROW(POLICY, policy, HB_HAS_TEXT) \
-	/* a command runs; path: the program, n: its pid */ \
+	/* a command runs; path: the program, n: its pid; "" and 0: a box is held open */ \
 	ROW(STARTED, started, HB_HAS_PATH | HB_HAS_N) \
 	/* a command still runs after a second: records of it are worth a write */ \
 	ROW(LASTED, lasted, 0) \
@@ -56,7 +58,15 @@ enum hb_report_member {
 	/* the command ended; n: its status, 128 + s for signal s */ \
 	ROW(ENDED, ended, HB_HAS_N) \
 	/* the sandbox kept the command from something */ \
-	ROW(DENIED, denied, HB_HAS_TEXT) \
+	ROW(DENIED, denied, HB_HAS_TEXT | HB_HAS_N | HB_HAS_CALL) \
+	/* how connections of the command are caught; n: 1 if a port may be missed */ \
+	ROW(CAUGHT, caught, HB_HAS_TEXT | HB_HAS_N) \
+	/* a connection of the command was decided about, or has ended */ \
+	ROW(NET, net, HB_HAS_NET) \
+	/* a process asked the kernel for a change; text: the verb, n: its pid */ \
+	ROW(CALLED, called, HB_HAS_TEXT | HB_HAS_PATH | HB_HAS_N | HB_HAS_CALL) \
+	/* calls are missing in the log, or twice in it */ \
+	ROW(GAP, gap, HB_HAS_TEXT) \
 	/* a rule of the gate applies to a change */ \
 	ROW(FINDING, finding, HB_HAS_SOURCE | HB_HAS_PATH | HB_HAS_FINDING) \
 	/* a session or real files are about to be changed; text: by which command */ \
@@ -90,6 +100,30 @@ struct hb_death {
 	bool is_typed; /* by a key, which is for the whole job of the user */
 };
 
+/* One connection; texts are ASCII without quotes, and "" where unknown. */
+struct hb_net {
+	const char
+		*verdict; /* allow, deny, fail, end; or gap: n were left out */
+	uint64_t id;	  /* the same at its end */
+	const char *host; /* the name or the address that was asked for */
+	unsigned port;
+	const char *rule;     /* that decided */
+	const char *address;  /* to which it was connected */
+	const char *protocol; /* none, tls, http, ssh, other */
+	const char *cause;    /* of a refusal or a failure */
+	uint64_t up, down;    /* bytes, at its end */
+	uint64_t ms;
+	uint64_t n; /* of a gap */
+};
+
+/* One call of a process in the box; strings may be NULL. */
+struct hb_call {
+	const char *to;	     /* of a move: the new path */
+	const char *program; /* its name, of up to 15 bytes */
+	const char *fix;     /* of a call that was refused: the option for it */
+	int64_t seconds, nanoseconds; /* when, since 1970 */
+};
+
 /* Borrowed by the listener for the length of the call; paths are raw bytes. */
 struct hb_report {
 	enum hb_report_kind kind;
@@ -101,6 +135,8 @@ struct hb_report {
 	const char *path;    /* relative to `source` where that is set */
 	uint64_t n;
 	const struct hb_finding *finding;
+	const struct hb_net *net;
+	const struct hb_call *call; /* NULL: it is of no single call */
 };
 
 /*

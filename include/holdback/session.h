@@ -145,6 +145,8 @@ enum hb_open {
 	 */
 	HB_OPEN_REMOVE,
 	HB_OPEN_GIVE_UP, /* the same, with any change under way */
+	/* hb_exec() alone: into a box that is there, or not at all. */
+	HB_OPEN_JOIN,
 };
 
 /*
@@ -155,13 +157,22 @@ int hb_session_open(struct hb_store *store, const char *ref, enum hb_open how,
 		    struct hb_session **ret_session, struct hb_error *err);
 
 /*
- * The same for a session that may be live, to be marked or forked.  Its lock is
- * borrowed until the session is freed, and its commands go on meanwhile.
- * -HB_E_BUSY: another process has borrowed it.
+ * The same for a session that may be live, to be marked, forked or taken from.
+ * Its lock is borrowed until the session is freed, and its commands go on
+ * meanwhile. -HB_E_BUSY: another process has borrowed it.
  */
 int hb_session_open_live(struct hb_store *store, const char *ref,
 			 enum hb_open how, struct hb_session **ret_session,
 			 struct hb_error *err);
+
+/*
+ * Takes the pending changes of a session that was opened so, as they are now:
+ * its commands are still for a moment.  From then on the session is about
+ * these, also for hb_session_changes() and hb_session_commit().  Does nothing
+ * to a session that is not live.  -HB_E_BUSY: its commands cannot be stopped,
+ * git is at work, or its changes are not there before the end.
+ */
+int hb_session_take(struct hb_session *session, struct hb_error *err);
 
 void hb_session_free(struct hb_session *session);
 const struct hb_session_info *hb_session_info(const struct hb_session *session);
@@ -181,8 +192,9 @@ struct hb_exec_result {
  * runs in the existing box, under its restrictions; else in a box of its own.
  * A box that is about to begin or to end is waited for.  `argv` NULL: holds a
  * box of its own open until hb_stop(), or a signal that asks for an end;
- * -HB_E_BUSY if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK.  `tty`
- * is "own" or "real", as the key of that name, or NULL: as the session has it.
+ * -HB_E_BUSY if there is one.  `how` is HB_OPEN_CHANGE or HB_OPEN_QUICK, or
+ * HB_OPEN_JOIN: -HB_E_STATE if the session is not live.  `tty` is "own" or
+ * "real", as the key of that name, or NULL: as the session has it.
  */
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 	    char *const *argv, char *const *envp, const char *tty,
@@ -511,6 +523,8 @@ struct hb_commit_options {
 	const char *const *theirs; /* conflicts: the session's version wins */
 	size_t n_theirs;
 	const char *expect; /* the hash of what was reviewed, or NULL */
+	/* Of a live session: newer changes than the expected will do. */
+	bool follows;
 	/*
 	 * What was reviewed, with the same filter, or NULL.  Where it is
 	 * unchanged, object by object, it is not hashed again.  The findings of

@@ -145,33 +145,27 @@ int shelf_lock(int dir, struct hb_error *err)
 		       "cannot lock the carried state");
 }
 
-struct total {
-	uint64_t bytes, files;
-};
-
 static int add_up(void *ctx, int dir, const struct carried *c,
 		  struct hb_error *err)
 {
-	struct total *total = ctx;
+	struct shelf_load *load = ctx;
 
 	(void)dir;
 	(void)err;
-	total->bytes += c->size;
-	total->files++;
+	load->bytes += c->size;
+	load->files++;
 	return 0;
 }
 
-int shelf_check_room(int dir, uint64_t size, struct hb_error *err)
+int shelf_weigh(int dir, struct shelf_load *ret, struct hb_error *err)
 {
-	struct total total = { 0 };
-	int r = carried_each(dir, add_up, &total, err);
+	*ret = (struct shelf_load){ 0 };
+	return carried_each(dir, add_up, ret, err);
+}
 
-	if (r < 0)
-		return r;
-	return total.bytes + size > SHELF_BYTES_MAX ||
-			       total.files >= SHELF_FILES_MAX
-		       ? -EFBIG
-		       : 0;
+bool shelf_is_full(const struct shelf_load *load)
+{
+	return load->bytes > SHELF_BYTES_MAX || load->files > SHELF_FILES_MAX;
 }
 
 static int is_some(void *ctx, int dir, const struct carried *c,

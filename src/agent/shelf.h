@@ -50,8 +50,15 @@ int shelf_open_logins(int state, const char *agent, bool makes,
  */
 int shelf_lock(int dir, struct hb_error *err);
 
-/* -EFBIG if `size` bytes more for one more path are too many. */
-int shelf_check_room(int dir, uint64_t size, struct hb_error *err);
+/* What an agent's directory holds. */
+struct shelf_load {
+	uint64_t bytes, files;
+};
+
+int shelf_weigh(int dir, struct shelf_load *ret, struct hb_error *err);
+
+/* Whether it is more than an agent may have. */
+bool shelf_is_full(const struct shelf_load *load);
 
 /* Removes the directories that hold nothing any more. */
 void shelf_tidy(int state, const struct shelf_project *project,

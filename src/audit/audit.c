@@ -13,6 +13,7 @@
 #include "sys/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,10 @@ enum act {
 #define ACT_resumed    WRITE
 #define ACT_ended      KEEP
 #define ACT_denied     KEEP
+#define ACT_caught     KEEP
+#define ACT_net	       KEEP
+#define ACT_called     KEEP
+#define ACT_gap        KEEP
 #define ACT_finding    IN_CHANGE
 #define ACT_begun      WRITE
 #define ACT_done       SYNC
@@ -240,6 +245,25 @@ void audit_take_over(struct audit *audit)
 {
 	audit_forget(audit);
 	audit->pid = sys_getpid();
+}
+
+size_t audit_take_calls(struct audit *audit, int *ret_fds)
+{
+	int dir = -1;
+	size_t n = 0;
+
+	audit_take_over(audit);
+	if (audit->state >= 0) {
+		(void)sys_mkdirat(audit->state, LOG_CALLS_DIR, 0700);
+		dir = sys_openat(audit->state, LOG_CALLS_DIR,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+	}
+	audit->state = dir;
+	if (dir >= 0)
+		ret_fds[n++] = dir;
+	if (audit->copy >= 0)
+		ret_fds[n++] = audit->copy;
+	return n;
 }
 
 void audit_stop(struct audit *audit)

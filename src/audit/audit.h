@@ -5,6 +5,7 @@
 #include "holdback/report.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hb_error;
 
@@ -58,6 +59,14 @@ void audit_forget(struct audit *audit);
  * Records from before are the other's.
  */
 void audit_take_over(struct audit *audit);
+
+/*
+ * In a copy of the process that made it, which tells of single calls and
+ * nothing else.  They have a log of their own (log_head.h), so that a command
+ * with many calls pushes no other record out.  Fills in the descriptors that it
+ * needs, at most two, and returns how many.
+ */
+size_t audit_take_calls(struct audit *audit, int *ret_fds);
 
 /* The user wants no record of the rest; records so far stay. */
 void audit_stop(struct audit *audit);

@@ -18,6 +18,12 @@
  * disk takes it.  It tells a cut at the end of the log, and how many records
  * could not be written.
  */
+/*
+ * Single calls have a log of their own: the same directory below this one, of
+ * the state directory.
+ */
+#define LOG_CALLS_DIR "calls"
+
 #define LOG_DIR	 "log"
 #define LOG_HEAD LOG_DIR "/head"
 

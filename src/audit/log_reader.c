@@ -81,6 +81,13 @@ enum field {
 	RULE,
 	SEVERITY,
 	DETAIL,
+	VERDICT,
+	HOST,
+	CAUSE,
+	VERB,
+	TO,
+	PROGRAM,
+	FIX,
 	FIELDS,
 };
 
@@ -90,11 +97,14 @@ static const char *const names[FIELDS] = {
 	[PROJECT] = "project", [SOURCE] = "source",
 	[PATH] = "path",       [TEXT] = "text",
 	[RULE] = "rule",       [SEVERITY] = "severity",
-	[DETAIL] = "detail",
+	[DETAIL] = "detail",   [VERDICT] = "verdict",
+	[HOST] = "host",       [CAUSE] = "cause",
+	[VERB] = "verb",       [TO] = "to",
+	[PROGRAM] = "program", [FIX] = "fix",
 };
 
-static const char *const numbers[] = { "pid", "status", "code", "operations",
-				       "left" };
+static const char *const numbers[] = { "pid",	     "status", "code",
+				       "operations", "left",   "port" };
 
 struct parse {
 	struct buf *strings;
@@ -173,6 +183,13 @@ static int parse_line(struct log_reader *reader, const char *line, size_t n,
 	ret->rule = found[RULE];
 	ret->severity = found[SEVERITY];
 	ret->detail = found[DETAIL];
+	ret->verdict = found[VERDICT];
+	ret->host = found[HOST];
+	ret->cause = found[CAUSE];
+	ret->verb = found[VERB];
+	ret->to = found[TO];
+	ret->program = found[PROGRAM];
+	ret->fix = found[FIX];
 	return 1;
 }
 

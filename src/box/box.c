@@ -7,6 +7,7 @@
 #include "box/limits.h"
 #include "box/notify/heard.h"
 #include "box/pty.h"
+#include "box/relayed.h"
 #include "box/source.h"
 #include "box/stage.h"
 #include "box/state.h"
@@ -124,6 +125,8 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 			is_set(box, PLAN_MAP_ALL) || plan->limits.memory ||
 			plan->limits.cpus ||
 			(plan->limits.pids && !plan->limits.is_pids_usual);
+	box->is_net_beside =
+		box->ns & PLAN_NS_NET && is_set(box, PLAN_JOBS) && !plan->net;
 	r = claim_descriptors(box, err);
 	if (r >= 0)
 		r = box_lists_make(box, envp, err);
@@ -138,7 +141,7 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	r = sys_socket_pair(&box->watch, &box->report);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make the report socket");
-	if (box->wants_go) {
+	if (box->wants_go || plan->meanwhile) {
 		/* No pipe: a child that is dead by then must not be our end. */
 		r = sys_socket_pair(&box->go_rd, &box->go_wr);
 		if (r < 0)
@@ -246,6 +249,8 @@ static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 		if (has_namespace(box->ns, &box_namespaces[i]) &&
 		    !(is_set(box, PLAN_BARE) && box_namespaces[i].ns == 0))
 			flags |= (unsigned long)box_namespaces[i].flag;
+	if (box->is_net_beside)
+		flags &= ~(unsigned long)CLONE_NEWNET;
 	r = join_namespaces(box->plan, err);
 	if (r < 0)
 		return r;
@@ -265,17 +270,24 @@ static int clone_child(struct box *box, pid_t *ret_pid, int *ret_pidfd,
 	return 0;
 }
 
+static int send_go(struct box *box, struct hb_error *err)
+{
+	char byte = 1;
+	int r = sys_send_record(box->go_wr, &byte, 1);
+
+	/* A child that is already dead tells its reason by the socket. */
+	if (r < 0 && r != -EPIPE)
+		return hb_fail(err, r, "cannot release the box");
+	return 0;
+}
+
 /* What only the supervisor can do between clone() and the first stage. */
-static int release_child(struct box *box, pid_t child, struct hb_error *err)
+static int begin_child(struct box *box, pid_t child, struct hb_error *err)
 {
 	int block = box->plan->fds[PLAN_FD_USERNS_BLOCK];
-	char byte = 1;
+	char byte;
 	int r;
 
-	fd_closep(&box->report);
-	if (!box->wants_go)
-		return 0;
-	fd_closep(&box->go_rd);
 	if (is_set(box, PLAN_MAP_ALL)) {
 		r = ids_map_all(child, err);
 		if (r < 0)
@@ -293,12 +305,25 @@ static int release_child(struct box *box, pid_t child, struct hb_error *err)
 		(void)sys_read(block, &byte, 1);
 		sys_close(block);
 	}
-	r = sys_send_record(box->go_wr, &byte, 1);
-	/* A child that is already dead tells its reason by the socket. */
-	if (r < 0 && r != -EPIPE)
-		return hb_fail(err, r, "cannot release the box");
+	return send_go(box, err);
+}
+
+/* The supervisor's part of the set-up, at the child's side and beside it. */
+static int release_child(struct box *box, pid_t child, struct hb_error *err)
+{
+	const struct plan *plan = box->plan;
+	int r = 0;
+
+	fd_closep(&box->report);
+	fd_closep(&box->go_rd);
+	if (box->wants_go)
+		r = begin_child(box, child, err);
+	if (r >= 0 && plan->meanwhile) {
+		plan->meanwhile(plan->meanwhile_context);
+		r = send_go(box, err);
+	}
 	fd_closep(&box->go_wr);
-	return 0;
+	return r;
 }
 
 static void close_all(struct box *box)
@@ -346,10 +371,28 @@ static int run_simply(struct box *box, struct box_result *ret_result,
 	return supervise_simply(box, child, ret_result, err);
 }
 
+/* Before there is a child: a port that is taken is a reason not to begin. */
+static int begin_network(struct box *box, struct relayed *relayed,
+			 const struct hb_listener *listener,
+			 struct hb_error *err)
+{
+	int r;
+
+	if (!box->plan->net || !(box->ns & PLAN_NS_NET))
+		return 0;
+	r = relayed_init(relayed, box->plan->net, listener, err);
+	if (r < 0)
+		relayed_done(relayed);
+	else
+		box->relayed = relayed;
+	return r;
+}
+
 static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 			 struct box_result *ret_result, struct hb_error *err)
 {
 	struct terminal terminal;
+	struct relayed relayed;
 	auto_fd int signals = -1;
 	auto_fd int pidfd = -1;
 	pid_t child = -1;
@@ -364,6 +407,11 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 	r = sys_block_signals(&set, &box->mask);
 	if (r < 0)
 		return hb_fail(err, r, "cannot block signals");
+	r = begin_network(box, &relayed, listener, err);
+	if (r < 0) {
+		(void)sys_restore_signals(&box->mask);
+		return r;
+	}
 	box->has_mask = true;
 	box->heard = heard_wants(box);
 	r = terminal_init(&terminal, box, &box->watch, err);
@@ -384,10 +432,17 @@ static int run_with_jobs(struct box *box, const struct hb_listener *listener,
 		else
 			sys_kill_and_reap(child);
 	}
+	if (box->relayed)
+		relayed_done(box->relayed);
+	box->relayed = NULL;
 	terminal_done(&terminal, signals);
 	ret_result->clipboard = terminal.clipboard;
 	ret_result->death.is_typed =
 		terminal_typed(&terminal, ret_result->death.signal);
+	/* A signal that waits would end us before the caller's work is done. */
+	if (r >= 0 && box->plan->emptied && ret_result->n_staying == 0 &&
+	    !ret_result->is_keeper && !ret_result->was_lent)
+		box->plan->emptied(box->plan->emptied_context);
 	(void)sys_restore_signals(&box->mask);
 	return r;
 }
@@ -407,6 +462,9 @@ int box_run(const struct plan *plan, char *const *envp,
 	if (!err)
 		err = &local;
 	r = prepare(&box, envp, err);
+	if (r >= 0 && plan->net && !is_set(&box, PLAN_JOBS))
+		r = hb_fail(err, -HB_E_USAGE,
+			    "the network by name needs a supervisor");
 	if (r >= 0)
 		r = is_set(&box, PLAN_JOBS)
 			    ? run_with_jobs(&box, listener, &result, err)

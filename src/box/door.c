@@ -168,7 +168,8 @@ static int hear(const struct door_guest *g, struct door_request *ret_request,
 	int r = sys_recv_record_fds(g->fd, ret_request, sizeof(*ret_request),
 				    NULL, fds, &n);
 	bool is_wanted = r > 0 && n == 1 && ret_request->magic == DOOR_MAGIC &&
-			 ret_request->word == DOOR_LISTENER;
+			 (ret_request->word == DOOR_LISTENER ||
+			  ret_request->word == DOOR_NET);
 
 	for (size_t i = 0; i < n && !is_wanted; i++)
 		sys_close(fds[i]);

@@ -75,6 +75,11 @@ enum door_word {
 	 * it was the last of all, by the hang-up at the end of the box.
 	 */
 	DOOR_LEFT,
+	/*
+	 * With one end of a record socket: net/control.h.  It is closed at once
+	 * if the network of the box is not by name.
+	 */
+	DOOR_NET,
 };
 
 struct door_request {
@@ -171,7 +176,8 @@ void door_let_in(struct door *d);
 /*
  * The guest has something to say: fills `ret_request` and returns 1; 0 if that
  * was nothing, or he is gone.  Guests behind him may change places.
- * *ret_listener is for DOOR_LISTENER, and is the caller's then; else -1.
+ * *ret_listener is for DOOR_LISTENER and DOOR_NET, and is the caller's then;
+ * else -1.
  */
 int door_hear(struct door *d, size_t guest, struct door_request *ret_request,
 	      int *ret_listener);

@@ -135,35 +135,41 @@ static bool can_clone(unsigned long flags)
 	return pid > 0;
 }
 
+static const struct {
+	unsigned long flag;
+	const char *name, *fix;
+} kinds[] = {
+	{ CLONE_NEWNET, "network", "--net host, if that may be" },
+	{ CLONE_NEWPID, "pid", NULL },
+	{ CLONE_NEWNS, "mount", NULL },
+	{ CLONE_NEWIPC, "ipc", NULL },
+	{ CLONE_NEWUTS, "uts", NULL },
+	{ CLONE_NEWCGROUP, "cgroup", NULL },
+};
+
+int explain_kind(int r, unsigned long flag, struct hb_error *err)
+{
+	size_t i = 0;
+
+	while (kinds[i].flag != flag)
+		i++;
+	if (kinds[i].fix)
+		hb_fix(err, "%s", kinds[i].fix);
+	hb_fix(err, "raise the limits that 'sysctl -a --pattern user.max_' "
+		    "shows as 0; in docker: --security-opt seccomp=unconfined");
+	return hb_fail(err, r, "there is no %s namespace to be had",
+		       kinds[i].name);
+}
+
 int explain_clone(int r, unsigned long flags, struct hb_error *err)
 {
-	static const struct {
-		unsigned long flag;
-		const char *name, *fix;
-	} kinds[] = {
-		{ CLONE_NEWNET, "network", "--net host, if that may be" },
-		{ CLONE_NEWPID, "pid", NULL },
-		{ CLONE_NEWNS, "mount", NULL },
-		{ CLONE_NEWIPC, "ipc", NULL },
-		{ CLONE_NEWUTS, "uts", NULL },
-		{ CLONE_NEWCGROUP, "cgroup", NULL },
-	};
-
 	if (!(flags & CLONE_NEWUSER))
 		return r;
 	if (!can_clone(CLONE_NEWUSER))
 		return explain_userns(r, err);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (!(flags & kinds[i].flag) ||
-		    can_clone(CLONE_NEWUSER | kinds[i].flag))
-			continue;
-		if (kinds[i].fix)
-			hb_fix(err, "%s", kinds[i].fix);
-		hb_fix(err, "raise the limits that 'sysctl -a --pattern "
-			    "user.max_' shows as 0; in docker: --security-opt "
-			    "seccomp=unconfined");
-		return hb_fail(err, r, "there is no %s namespace to be had",
-			       kinds[i].name);
-	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (flags & kinds[i].flag &&
+		    !can_clone(CLONE_NEWUSER | kinds[i].flag))
+			return explain_kind(r, kinds[i].flag, err);
 	return r;
 }

@@ -216,15 +216,14 @@ int step_nest(struct box *box, struct hb_error *err)
 	return 0;
 }
 
-int step_network(struct box *box, struct hb_error *err)
+static int await_go(const struct box *box, struct hb_error *err)
 {
-	int r;
+	char byte;
+	ssize_t n = sys_read(box->go_rd, &byte, 1);
 
-	if (!(box->ns & PLAN_NS_NET))
-		return 0;
-	r = sys_loopback_up();
-	if (r < 0)
-		return hb_fail(err, r, "loopback: Failed to bring it up");
+	if (n != 1)
+		return hb_fail(err, n < 0 ? (int)n : -EPIPE,
+			       "the supervisor is gone");
 	return 0;
 }
 
@@ -234,7 +233,6 @@ int step_network(struct box *box, struct hb_error *err)
  */
 int step_parent(struct box *box, struct hb_error *err)
 {
-	char byte;
 	int r;
 
 	if (is_set(box, PLAN_DIE_WITH_PARENT)) {
@@ -250,15 +248,8 @@ int step_parent(struct box *box, struct hb_error *err)
 		if (sys_poll(&socket, 1, 0) != 0)
 			return hb_fail(err, -EPIPE, "the supervisor is gone");
 	}
-	if (!box->wants_go)
-		return 0;
 	fd_closep(&box->go_wr);
-	r = (int)sys_read(box->go_rd, &byte, 1);
-	if (r != 1)
-		return hb_fail(err, r < 0 ? r : -EPIPE,
-			       "the supervisor is gone");
-	fd_closep(&box->go_rd);
-	return 0;
+	return box->wants_go ? await_go(box, err) : 0;
 }
 
 int step_block(struct box *box, struct hb_error *err)
@@ -266,9 +257,12 @@ int step_block(struct box *box, struct hb_error *err)
 	int fd = box->plan->fds[PLAN_FD_BLOCK];
 	char byte;
 	ssize_t n;
+	int r;
 
-	if (fd < 0)
-		return 0;
+	r = box->plan->meanwhile ? await_go(box, err) : 0;
+	fd_closep(&box->go_rd);
+	if (r < 0 || fd < 0)
+		return r;
 	n = sys_read(fd, &byte, 1);
 	sys_close(fd);
 	if (n < 0)

@@ -186,7 +186,7 @@ static int prepare(struct join *j, char *const *argv, char *const *envp,
 	j->box.pids = limits_pids(&j->plan.limits);
 	j->plan.argv = argv;
 	if (greeting.is_heard)
-		j->box.heard = heard_renames(&j->box);
+		j->box.heard = heard_notified(&j->box);
 	/* It stays open for the command until its listener is sent. */
 	if (j->box.heard)
 		j->box.door = j->box.report = j->door;

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "box/door.h"
 #include "box/notify/heard.h"
+#include "box/relayed.h"
 #include "box/state.h"
 #include "box/terminal.h"
 #include "box/turns.h"
@@ -55,6 +56,8 @@ static void leave(const struct keeper *k)
 {
 	door_done(k->door);
 	heard_leave(k->heard);
+	if (k->box->relayed)
+		relayed_leave(k->box->relayed);
 	turns_leave(k->turns);
 	fd_closep(&k->box->watch);
 	/* Not removed: others are in it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/knock.h"
 
+#include "base/auto.h"
 #include "base/error.h"
 #include "box/door.h"
 #include "sys/proc.h"
@@ -74,8 +75,8 @@ int knock_greeting(int fd, unsigned looks, struct door_greeting *ret_greeting,
 }
 
 /* Who only asks does not need what it is greeted with. */
-static int ask(int fd, enum door_word word, unsigned looks,
-	       struct hb_error *err)
+static int ask_with(int fd, enum door_word word, unsigned looks,
+		    const int *sent, struct hb_error *err)
 {
 	const struct door_request request = { .magic = DOOR_MAGIC,
 					      .word = word };
@@ -89,12 +90,19 @@ static int ask(int fd, enum door_word word, unsigned looks,
 		sys_close(fds[i]);
 	if (r < 0)
 		return r;
-	r = sys_send_record(fd, &request, sizeof(request));
+	r = sent ? sys_send_record_fds(fd, &request, sizeof(request), sent, 1)
+		 : sys_send_record(fd, &request, sizeof(request));
 	if (r == -EPIPE || r == -ECONNRESET)
 		return -EAGAIN;
 	return r < 0 ? hb_fail(err, r,
 			       "cannot ask the supervisor of the session")
 		     : 0;
+}
+
+static int ask(int fd, enum door_word word, unsigned looks,
+	       struct hb_error *err)
+{
+	return ask_with(fd, word, looks, NULL, err);
 }
 
 static int ask_status(int fd, enum door_word word,
@@ -173,6 +181,21 @@ int knock_lend(int fd, struct door_greeting *ret_greeting, int *fds,
 		sys_close(fds[i]);
 	if (r < 0)
 		*ret_n = 0;
+	return r;
+}
+
+int knock_net(int fd, int *ret_line, struct hb_error *err)
+{
+	auto_fd int ours = -1;
+	auto_fd int theirs = -1;
+	int r;
+
+	r = sys_socket_pair(&ours, &theirs);
+	if (r < 0)
+		return hb_fail(err, r, "cannot speak with the network");
+	r = ask_with(fd, DOOR_NET, KNOCK_LOOKS, &theirs, err);
+	if (r >= 0)
+		*ret_line = take_fd(&ours);
 	return r;
 }
 

@@ -50,6 +50,13 @@ int knock_resume(int fd, struct hb_error *err);
 int knock_lend(int fd, struct door_greeting *ret_greeting, int *fds,
 	       size_t *ret_n, struct hb_error *err);
 
+/*
+ * A line to the network of the box, which the caller closes: net/control.h.  A
+ * box whose network is not by name closes the other end at once.  `fd` is of no
+ * use afterwards.
+ */
+int knock_net(int fd, int *ret_line, struct hb_error *err);
+
 /* Asks the supervisor to end the box and waits until it has. */
 int knock_stop(int fd, struct hb_error *err);
 

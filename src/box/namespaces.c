@@ -34,7 +34,7 @@ int step_door(struct box *box, struct hb_error *err)
 	size_t n = 0;
 	int r = 0;
 
-	if (!has_door(box->plan) && !heard_renames(box))
+	if (!has_door(box->plan) && !heard_notified(box))
 		return 0;
 	fds[n++] = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
 	for (size_t i = 0; i < BOX_NAMESPACES; i++)
@@ -51,7 +51,7 @@ int step_door(struct box *box, struct hb_error *err)
 					fds, n);
 	for (size_t i = 0; i < n; i++)
 		fd_closep(&fds[i]);
-	/* For renames alone it is not worth a failure. */
+	/* For the notifier alone it is not worth a failure. */
 	if (r < 0 && has_door(box->plan))
 		return hb_fail(err, r, "cannot hand over the namespaces");
 	return 0;

@@ -68,7 +68,8 @@ static int prove_hearing(const struct box *box, struct hb_error *err)
 {
 	if (!box->is_deaf)
 		return 0;
-	hb_fix(err, "--rename-directories no");
+	hb_fix(err, is_set(box, PLAN_CALLS) ? "--audit changes"
+					    : "--rename-directories no");
 	return hb_fail(err, -HB_E_UNSUPPORTED,
 		       "the supervisor does not hear the command's calls");
 }

@@ -47,32 +47,62 @@ static int load_default(const struct box *box, struct hb_error *err)
 	return 0;
 }
 
-/*
- * The same with a listener, which goes to the supervisor.  -errno without
- * words: then load_default() has to follow.  It refuses by itself, also on top
- * of the program that this has loaded.  Calls that only a listener lets go on
- * would fail there: the box is deaf.
- */
-static int load_heard(struct box *box)
+/* The places of the classes that are to be heard. */
+static void hear(const struct box *box, const struct filter_place *place,
+		 struct k_sock_filter *code)
 {
-	unsigned variant = find_variant(box);
-	const struct k_sock_fprog *program = &filter_table[variant];
-	const struct filter_place *place = filter_notified[variant];
-	struct k_sock_filter code[FILTER_LONGEST];
-	int fd, r;
-
-	memcpy(code, program->filter, program->len * sizeof(*code));
 	for (; place->class < FILTER_CLASSES; place++)
 		if (box->heard & 1U << place->class)
 			code[place->at].k = place->class == FILTER_REFUSED
 						    ? K_SECCOMP_RET_USER_NOTIF
 						    : (uint32_t)place->nr;
+}
+
+/* The default program without what another program asks a listener about. */
+static int load_beside(const struct box *box)
+{
+	unsigned variant = find_variant(box);
+	const struct k_sock_fprog *program = &filter_table[variant];
+	const struct filter_place *place = filter_notified[variant];
+	struct k_sock_filter code[FILTER_LONGEST];
+
+	memcpy(code, program->filter, program->len * sizeof(*code));
+	for (; place->class < FILTER_CLASSES; place++)
+		if (place->class == FILTER_REFUSED &&
+		    box->heard & 1U << FILTER_REFUSED)
+			code[place->at].k = K_SECCOMP_RET_ALLOW;
+	return sys_seccomp_load(code, program->len);
+}
+
+#define WATCHED (1U << FILTER_CALLS | 1U << FILTER_LOOKS)
+
+/*
+ * The same with a listener, which goes to the supervisor.  -errno without
+ * words: then load_default() has to follow.  It refuses by itself, also on top
+ * of the program that this has loaded.  Calls that only a listener lets go on
+ * would fail there: the box is deaf.  So is a box whose calls are not recorded
+ * as it was asked for.
+ */
+static int load_heard(struct box *box)
+{
+	unsigned variant = find_variant(box);
+	bool is_watched = box->heard & WATCHED;
+	const struct k_sock_fprog *program =
+		is_watched ? &filter_watch : &filter_table[variant];
+	struct k_sock_filter code[FILTER_LONGEST];
+	int fd, r;
+
+	memcpy(code, program->filter, program->len * sizeof(*code));
+	hear(box, is_watched ? filter_watched : filter_notified[variant], code);
+	box->is_deaf = is_watched;
 	fd = sys_seccomp_load_notifying(code, program->len);
 	if (fd < 0)
 		return fd;
 	r = box->door >= 0 ? door_send_listener(box->door, fd)
 			   : message_send_fd(box->report, MESSAGE_LISTENER, fd);
 	sys_close(fd);
+	if (r >= 0 && is_watched)
+		r = load_beside(box);
 	box->is_deaf = r < 0 && box->heard & ~(1U << FILTER_REFUSED);
 	return r;
 }

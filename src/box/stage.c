@@ -28,19 +28,12 @@ static const struct {
 	int (*run)(struct box *box, struct hb_error *err);
 } stages[STAGE_END] = { BOX_STAGES(STAGE) };
 
-const char *box_stage_name(int stage)
-{
-	if (stage <= 0 || stage >= STAGE_END)
-		return "box";
-	return stages[stage].name;
-}
-
 int stage_fail(struct hb_error *err, int r)
 {
 	if (err->stage <= 0 || err->stage >= STAGE_EXEC ||
 	    err->stage == STAGE_CWD)
 		return r;
-	return hb_fail(err, r, "stage %s", box_stage_name(err->stage));
+	return hb_fail(err, r, "stage %s", stages[err->stage].name);
 }
 
 static int run(enum stage_by by, struct box *box, struct hb_error *err)

@@ -24,10 +24,11 @@ struct hb_error;
 	ROW(JOIN, "join", SUPERVISOR, BARE, nothing) /* or a client enters those of a box: box/join.h */ \
 	ROW(PARENT, "parent", VIEW, BARE, parent) /* die with the supervisor: before anything can hang */ \
 	ROW(IDS, "ids", VIEW, NAMESPACES, ids) /* maps, before anything has an owner */ \
-	ROW(NETWORK, "network", VIEW, NAMESPACES, network) /* loopback up */ \
+	ROW(NETWORK, "network", VIEW, NAMESPACES, network) /* loopback up, or a process beside makes all of it */ \
 	ROW(PRIVATE, "private", VIEW, NAMESPACES, private) /* no mount event in or out, before the first mount */ \
 	ROW(STDIO, "stdio", VIEW, NAMESPACES, stdio) /* what is read, read-only: the last look by host path */ \
 	ROW(MOUNTS, "mounts", VIEW, NAMESPACES, mounts) /* build the tree: needs the host's view for sources */ \
+	ROW(NETNS, "netns", VIEW, NAMESPACES, netns) /* enter the network namespace that was made beside */ \
 	ROW(NO_USERNS, "no-userns", VIEW, NAMESPACES, no_userns) /* through the host's /proc, so before it goes */ \
 	ROW(ROOT, "root", VIEW, NAMESPACES, root) /* pivot, detach the host */ \
 	ROW(NEST, "nest", VIEW, NAMESPACES, nest) /* the last user namespace, if the plan has a second */ \
@@ -54,9 +55,6 @@ enum box_stage {
 };
 #undef BOX_STAGE_ID
 /* clang-format on */
-
-/* "mounts", "landlock", ...; for messages. */
-const char *box_stage_name(int stage);
 
 /*
  * Adds the stage to a failure in one and returns `r`, unless what the caller

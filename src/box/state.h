@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
+#include "sys/sock.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -20,6 +21,8 @@
  * The state of one box while it is made: filled by the supervisor before
  * clone(), used by the stages in the child.  Private to src/box.
  */
+
+struct relayed;
 
 #define BOX_CWD_SIZE PATH_MAX
 
@@ -58,6 +61,12 @@ struct box {
 	uint64_t caps;	      /* what the command keeps */
 	bool has_init;
 	bool wants_go; /* the child waits for the supervisor's word */
+	/* A process beside init makes the network namespace. */
+	bool is_net_beside;
+	struct {
+		pid_t pid; /* of that process, 0: there is none */
+		int fd;	   /* the namespace, or -errno; by that process */
+	} net;
 	/*
 	 * Calls of which the command's filter has a listener hear: 1 << enum
 	 * filter_class.  `is_deaf`: they would fail, as there is none.
@@ -81,9 +90,10 @@ struct box {
 	int watch;	  /* the supervisor's end */
 	int go_rd, go_wr; /* the supervisor's word to the child */
 
-	struct cgroup cgroup; /* the limits of all processes, or none */
-	uint64_t pids;	      /* limits_pids() */
-	bool has_group_pids;  /* and their number is one of them */
+	struct relayed *relayed; /* the network by name; NULL: there is none */
+	struct cgroup cgroup;	 /* the limits of all processes, or none */
+	uint64_t pids;		 /* limits_pids() */
+	bool has_group_pids;	 /* and their number is one of them */
 
 	int proc_self; /* the host's /proc/self of the child, -1: not needed */
 	struct sys_place root_place;
@@ -130,12 +140,23 @@ enum message_kind {
 	 */
 	MESSAGE_DOOR,
 	MESSAGE_LISTENER, /* with the descriptor: box/notify/heard.h */
+	/*
+	 * With sockets of the box's network, of which `sockets` tells the
+	 * kinds.  value: 1 + enum net_way in the last record of them, else 0.
+	 */
+	MESSAGE_NET,
+};
+
+struct message_socket {
+	uint16_t kind; /* enum relay_socket_kind */
+	uint16_t port;
 };
 
 struct message {
 	enum message_kind kind;
 	int value;
-	struct hb_error error; /* MESSAGE_ERROR */
+	struct hb_error error;			       /* MESSAGE_ERROR */
+	struct message_socket sockets[SYS_RECORD_FDS]; /* MESSAGE_NET */
 };
 
 static_assert(sizeof(struct message) <= PIPE_BUF, "a message is one record");
@@ -263,11 +284,19 @@ _Noreturn void init_main(struct box *box);
 /* Writes the maps of the child `pid`: every id that we have ourselves. */
 int ids_map_all(pid_t pid, struct hb_error *err);
 
+/* Loopback up; or a process begins to make all of the network (net_beside.c).
+ */
+int net_bring_up(struct hb_error *err);
+void net_begin_beside(struct box *box);
+
 /*
  * Adds to a failed user namespace or map why this host refuses, and what can
  * be done: the causes look alike to the kernel's caller.
  */
 int explain_userns(int r, struct hb_error *err);
+
+/* The same for the namespace of one kind, CLONE_NEW*, that cannot be had. */
+int explain_kind(int r, unsigned long flag, struct hb_error *err);
 
 /* The same for a clone() with these CLONE_NEW*: which of them is refused. */
 int explain_clone(int r, unsigned long flags, struct hb_error *err);

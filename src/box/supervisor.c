@@ -11,6 +11,7 @@
 #include "box/notify/heard.h"
 #include "box/pty.h"
 #include "box/reach.h"
+#include "box/relayed.h"
 #include "box/space.h"
 #include "box/state.h"
 #include "box/status.h"
@@ -40,6 +41,7 @@ enum due {
 	DUE_LOOK,   /* it is looked whether the command is in front by now */
 	DUE_SPACE,  /* it is looked whether there is room on disk */
 	DUE_TURN,   /* another mark may be asked for from inside */
+	DUE_RELAY,  /* a relay that died is started again */
 	DUE_END	    /* one past the last */
 };
 
@@ -239,7 +241,9 @@ static void on_guest(struct loop *l, size_t guest)
 	int listener = -1;
 	int r = door_hear(&l->door, guest, &request, &listener);
 
-	if (listener >= 0) {
+	if (listener >= 0 && request.word == DOOR_NET) {
+		relayed_client(l->box->relayed, listener);
+	} else if (listener >= 0) {
 		heard_take(&l->heard, listener);
 	} else if (r > 0 && request.word == DOOR_WHOSE) {
 		door_own_up(&l->door, guest, l->is_halted || l->n_waking > 0);
@@ -314,26 +318,43 @@ static void on_rest_over(struct loop *l)
 	(void)l;
 }
 
+static void on_relay_over(struct loop *l)
+{
+	int ms = relayed_restart(l->box->relayed);
+
+	if (ms > 0)
+		set_due(l, DUE_RELAY, ms);
+}
+
 static void (*const when_due[DUE_END])(struct loop *l) = {
 	[DUE_LIMIT] = on_limit,	       [DUE_STOP] = on_stop_over,
 	[DUE_GUESTS] = on_guests_over, [DUE_BURIAL] = on_burial,
 	[DUE_LOOK] = on_look,	       [DUE_SPACE] = on_space,
-	[DUE_TURN] = on_rest_over,
+	[DUE_TURN] = on_rest_over,     [DUE_RELAY] = on_relay_over,
 };
 
 static void on_started(struct loop *l, pid_t sender)
 {
 	l->result->was_started = true;
 	heard_start(&l->heard);
-	if (!has_command(l)) {
+	if (has_command(l))
+		terminal_started(l->terminal, sender);
+	(void)report_send(
+		l->listener,
+		&(struct hb_report){
+			.kind = HB_REPORT_STARTED,
+			.path = has_command(l) ? l->box->plan->argv[0] : "",
+			.n = has_command(l) ? (uint64_t)sender : 0 });
+	if (!has_command(l))
 		sys_release_stack();
-		return;
-	}
-	terminal_started(l->terminal, sender);
-	(void)report_send(l->listener,
-			  &(struct hb_report){ .kind = HB_REPORT_STARTED,
-					       .path = l->box->plan->argv[0],
-					       .n = (uint64_t)sender });
+}
+
+/* Asked for and not in force: nothing runs. */
+static void fail_box(struct loop *l, int r)
+{
+	if (l->failure == 0)
+		l->failure = r;
+	(void)sys_pidfd_kill(l->pidfd, SIGKILL);
 }
 
 /* Only from an init that is still alone in the box. */
@@ -352,10 +373,19 @@ static void on_door(struct loop *l, unsigned ns, const int *fds, size_t n)
 	else
 		for (size_t i = 0; i < n; i++)
 			sys_close(fds[i]);
-	if (r < 0 && l->failure == 0)
-		l->failure = r;
 	if (r < 0)
-		(void)sys_pidfd_kill(l->pidfd, SIGKILL);
+		fail_box(l, r);
+}
+
+/* Also from an init that is alone. */
+static void on_net(struct loop *l, const struct message *message,
+		   const int *fds, size_t n)
+{
+	struct relayed *net = l->result->was_started ? NULL : l->box->relayed;
+	int r = relayed_take(net, message, fds, n, l->err);
+
+	if (net && r < 0)
+		fail_box(l, r);
 }
 
 /* The same from its command, which is not the caller's yet. */
@@ -426,16 +456,15 @@ static void on_message(struct loop *l)
 
 	r = sys_recv_record_fds(l->box->watch, &message, sizeof(message),
 				&sender, fds, &n);
-	if (r > 0 && message.kind == MESSAGE_DOOR) {
+	if (r > 0 && message.kind == MESSAGE_DOOR)
 		on_door(l, (unsigned)message.value, fds, n);
-		return;
-	}
-	if (r > 0 && message.kind == MESSAGE_LISTENER) {
+	else if (r > 0 && message.kind == MESSAGE_LISTENER)
 		on_listener(l, fds, n);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		sys_close(fds[i]);
+	else if (r > 0 && message.kind == MESSAGE_NET)
+		on_net(l, &message, fds, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			sys_close(fds[i]);
 	if (r <= 0) {
 		/* init is going; its pidfd will say when it is gone. */
 		fd_closep(&l->box->watch);
@@ -472,6 +501,7 @@ static void on_message(struct loop *l)
 	case MESSAGE_CONTINUED:
 	case MESSAGE_DOOR:
 	case MESSAGE_LISTENER:
+	case MESSAGE_NET:
 		break;
 	}
 }
@@ -604,11 +634,23 @@ enum {
 
 /*
  * In what is polled: the sources, the two terminals, the listeners for calls,
- * then the guests.
+ * the relay and its clients, then the guests.
  */
 #define PTY    SOURCES
 #define HEARD  (SOURCES + PTY_FDS)
-#define GUESTS (HEARD + HEARD_FDS)
+#define RELAY  (HEARD + HEARD_FDS)
+#define GUESTS (RELAY + RELAYED_FDS)
+
+/* A relay that never served is a network that was not made. */
+static void serve_relay(struct loop *l, const struct pollfd *fds)
+{
+	int r = relayed_serve(l->box->relayed, fds);
+
+	if (r < 0)
+		fail_box(l, hb_fail(l->err, r, "cannot confine the relay"));
+	if (r > 0)
+		set_due(l, DUE_RELAY, r);
+}
 
 /* Serves one of those that are ready: what to look at next may be another. */
 static int serve_one(struct loop *l, const struct source *sources,
@@ -635,6 +677,7 @@ static int serve_one(struct loop *l, const struct source *sources,
 		terminal_serve(l->terminal, fds + PTY);
 	/* Beside the terminal: neither may keep the other waiting. */
 	heard_serve(&l->heard, fds + HEARD);
+	serve_relay(l, fds + RELAY);
 	return 0;
 }
 
@@ -644,6 +687,7 @@ static void fill_own(const struct loop *l, struct pollfd *fds)
 	if (l->terminal->pty)
 		pty_wants(l->terminal->pty, fds + PTY);
 	heard_wants_fds(&l->heard, fds + HEARD);
+	relayed_wants(l->box->relayed, fds + RELAY);
 }
 
 static void run_loop(struct loop *l)
@@ -727,7 +771,7 @@ int supervise(struct box *box, struct terminal *terminal, pid_t child,
 	};
 
 	l.turns.listener = box->plan->fds[PLAN_FD_TURNS];
-	heard_init(&l.heard, box);
+	heard_init(&l.heard, box, listener);
 	if (box->plan->limits.seconds)
 		set_due(&l, DUE_LIMIT, ms_of(box->plan->limits.seconds));
 	space_init(&l.space, box->plan);

@@ -66,6 +66,10 @@ static void fill_head(const struct plan *plan, struct head *head)
 	head->plan.filter_fds = NULL;
 	head->plan.kept = NULL;
 	head->plan.places = NULL;
+	head->plan.meanwhile = head->plan.emptied = head->plan.handed = NULL;
+	head->plan.turn = NULL;
+	head->plan.meanwhile_context = head->plan.emptied_context = NULL;
+	head->plan.handed_context = head->plan.turn_context = NULL;
 	head->plan.chdir = NULL;
 	head->plan.argv0 = NULL;
 	head->plan.argv = NULL;

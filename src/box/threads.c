@@ -20,11 +20,12 @@
  *	    debugger is held.  A debugger outside is not: its thread counts as
  *	    one that runs.
  *	(c) A command that joins is ours to hold only when it has executed:
- *until then it shares the memory of its client.
- *
+ *	    until then it shares the memory of its client.
  *	(d) A number in the list may have become another thread's: of a second
  *	    thread that executes a program.  So the kernel is asked whether it
  *	    is still held.
+ *	(e) A command that joins may have ended before the next look.  The
+ *	    number of the newest thread tells.
  *
  * tests/unit/t_threads.c, tests/box/freeze.py
  */
@@ -141,6 +142,16 @@ static int each(struct threads *h, sys_thread_fn fn, struct hb_error *err)
 		     : 0;
 }
 
+/* (e) */
+static int note_last(struct threads *h, struct hb_error *err)
+{
+	h->last = sys_last_thread();
+	return h->last < 0 ? hb_fail(err, h->last,
+				     "cannot tell the newest process of the "
+				     "box")
+			   : 0;
+}
+
 static int fail_late(const struct threads *h, struct hb_error *err)
 {
 	hb_fix(err, "try again, or end process %d of the box", (int)h->other);
@@ -155,12 +166,15 @@ int threads_hold(struct threads *h, int64_t end, struct hb_error *err)
 	int r;
 
 	for (;;) {
-		r = each(h, hold, err);
+		r = note_last(h, err);
+		if (r >= 0)
+			r = each(h, hold, err);
 		if (r < 0)
 			return r;
 		if (!await_stops(h, end))
 			return fail_late(h, err);
-		if (h->n_fresh == 0 && h->n_others == 0)
+		if (h->n_fresh == 0 && h->n_others == 0 &&
+		    sys_last_thread() == h->last)
 			return 0;
 		if (sys_now_ms() >= end)
 			return fail_late(h, err);
@@ -173,6 +187,8 @@ int threads_check(struct threads *h, struct hb_error *err)
 {
 	int r;
 
+	if (sys_last_thread() != h->last)
+		return 0;
 	for (size_t i = 0; i < h->n; i++)
 		if (!is_still(&h->threads[i]))
 			return 0;

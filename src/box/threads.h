@@ -25,6 +25,7 @@ struct threads {
 	size_t n_others;
 	pid_t other; /* the process of one of them */
 	size_t n_fresh;
+	pid_t last; /* the newest of the namespace, when all were held */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/sha256.h"
+#include "changes/begun/begun.h"
 #include "changes/conflict.h"
 #include "changes/database.h"
 #include "changes/differs.h"
@@ -379,7 +380,7 @@ static int add(struct scan *scan, const struct sighting *s,
 	struct spilled record = { .conflict = conflict };
 	int r;
 
-	if (!(c->flags & CHANGE_CARRIED)) {
+	if (!(c->flags & (CHANGE_CARRIED | CHANGE_BEGUN))) {
 		if (conflict_is_by_clock(&scan->rule, conflict))
 			record.conflict = CONFLICT_CLOCK;
 		if (record.conflict != CONFLICT_NONE)
@@ -478,18 +479,16 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 		.is_directory = e->type == ENTRY_DIR,
 		.dir = s->base_dir,
 	};
+	bool is_lock = (e->type == ENTRY_FILE && !s->in_gone &&
+			git_is_lock(s->git, s->name)) ||
+		       settled_object(scan->request->resource, s, c);
 	int r;
 
-	if ((e->type == ENTRY_FILE && git_is_lock(s->git, s->name) &&
-	     !s->in_gone) ||
-	    settled_object(scan->request->resource, s, c)) {
+	if (part != DATABASE_NONE)
+		c->flags |= CHANGE_DATABASE;
+	if (is_lock || (part == DATABASE_INDEX && !s->in_gone)) {
 		c->ignored_top = n;
-		c->flags |= CHANGE_IGNORED | CHANGE_LOCK;
-		return 0;
-	}
-	if (part == DATABASE_INDEX && !s->in_gone) {
-		c->ignored_top = n;
-		c->flags |= CHANGE_IGNORED;
+		c->flags |= CHANGE_IGNORED | (is_lock ? CHANGE_LOCK : 0);
 		return 0;
 	}
 	if (part != DATABASE_NONE) {
@@ -522,6 +521,13 @@ static int doubt_below(struct scan *scan, struct sighting *s,
 	return r;
 }
 
+/* An opaque directory may move whole: in it a user's edit is a conflict. */
+static bool is_committed(const struct scan *scan, const struct sighting *s)
+{
+	return !s->is_opaque && !s->in_hidden &&
+	       conflict_is_committed(&scan->rule, s);
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
@@ -539,7 +545,7 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	r = doubt_below(scan, s, err);
 	if (r < 0)
 		return r;
-	if (conflict_is_committed(&scan->rule, s)) {
+	if (is_committed(scan, s)) {
 		if (!is_lost_dir(s))
 			return WALK_SKIP;
 		if (!git_is_object_path(
@@ -568,13 +574,14 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	    s->old.type == s->new.type)
 		renames_note_name(&scan->changes->renames, s->new.ino);
 	set_flags(&scan->rule, s, &xattrs, &c);
-	if (part != DATABASE_NONE)
-		c.flags |= CHANGE_DATABASE;
-	r = ask_ignored(scan, s, part, &c, err);
+	r = begun_mark(scan->request->resource->begun, s, &c, err);
+	if (r == 0)
+		r = ask_ignored(scan, s, part, &c, err);
 	if (r < 0)
 		return r;
-	r = c.flags & CHANGE_CARRIED ? 0
-				     : judge(scan, s, &c, part, &conflict, err);
+	r = c.flags & (CHANGE_CARRIED | CHANGE_BEGUN)
+		    ? 0
+		    : judge(scan, s, &c, part, &conflict, err);
 	if (conflict == CONFLICT_MISSING && is_lost_dir(s))
 		s->doubt_below = CONFLICT_LOST;
 	if (r >= 0)
@@ -769,7 +776,8 @@ static void lay_renames_over(struct changes *changes, struct change *c)
 		c->from_entry = &end->entry;
 	}
 	end = renames_deleted(renames, changes->number);
-	if (end && end->other && changes->with_renames && !end->is_ignored)
+	if (end && end->other && changes->with_renames && !end->is_ignored &&
+	    !end->is_disputed)
 		c->flags |= CHANGE_MOVED_AWAY;
 }
 

@@ -92,6 +92,12 @@ enum change_flag {
 	 * base has a newer one; counted by itself.
 	 */
 	CHANGE_LOCK = 1 << 14,
+	/*
+	 * The session began so: begun.h.  It is in the stream for a commit that
+	 * ends the beginning.  Never shown, counted, in conflict or in the
+	 * hash, and no filter lets it pass.
+	 */
+	CHANGE_BEGUN = 1 << 15,
 };
 
 struct change {
@@ -148,6 +154,13 @@ enum change_asks change_asks(const struct change *change);
 #define SEEN_INODE_SIZE 24
 
 /*
+ * As `layer_ino`: it was committed from a copy of a live upper, by a command
+ * that was killed.  The box has gone on since, and may have removed the name
+ * while the base did not have it.  Such a removal leaves no whiteout.
+ */
+#define SEEN_APART UINT64_MAX
+
+/*
  * What the session knows of a path after it was committed from here.
  * Directories that commit renamed into place, or whose times it restored,
  * belong to it as well.  To a later scan they look as if the user had moved
@@ -161,7 +174,7 @@ struct seen {
 	const char *path;
 	uint64_t base_ino;
 	struct timespec base_ctime;
-	uint64_t layer_ino; /* 0: nothing in the layer */
+	uint64_t layer_ino; /* 0: nothing in the layer; SEEN_APART */
 	struct timespec layer_ctime;
 	/*
 	 * Not 0: enum conflict.  The commit of it was accepted although the
@@ -169,6 +182,11 @@ struct seen {
 	 * `base_ctime` is a time before that undo, and the rest is zero.
 	 */
 	unsigned conflict;
+	/*
+	 * When it is told: the base had no directory there before; it is the
+	 * directory that the base had, with other attributes.
+	 */
+	bool is_made, is_dressed;
 };
 
 /* Looks a path up among the seen ones.  false: never committed. */

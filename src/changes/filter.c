@@ -226,7 +226,7 @@ bool changes_filter_is_same(const struct changes_filter *a,
 bool changes_filter_passes(const struct changes_filter *filter,
 			   const struct change *change)
 {
-	return !(change->flags & CHANGE_IGNORED) &&
+	return !(change->flags & (CHANGE_IGNORED | CHANGE_BEGUN)) &&
 	       changes_filter_matches(filter, change);
 }
 

@@ -60,6 +60,7 @@ int renames_note(struct renames *renames, const struct change *change,
 		.layer = change->layer,
 		.is_missing = is_missing,
 		.is_ignored = is_ignored,
+		.is_disputed = !is_added && (change->flags & CHANGE_CONFLICT),
 		.is_alone = e->size == 0 || (change->flags & CHANGE_GIT),
 	};
 	if (!end->path)
@@ -178,8 +179,10 @@ void renames_resolve(struct renames *renames, const struct resource *resource,
 bool renames_is_split(const struct renames *renames,
 		      const struct rename_end *added)
 {
-	return added->other &&
-	       renames->deleted.ends[added->other - 1].is_ignored;
+	const struct rename_end *deleted =
+		added->other ? &renames->deleted.ends[added->other - 1] : NULL;
+
+	return deleted && (deleted->is_ignored || deleted->is_disputed);
 }
 
 void renames_rewind(struct renames *renames)

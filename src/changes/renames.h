@@ -25,6 +25,8 @@ struct rename_end {
 	size_t layer;	 /* of an added one */
 	bool is_missing; /* in conflict unless it is a renamed one */
 	bool is_ignored; /* of a deleted one */
+	/* Likewise: the base has changed there, so the user has to see it. */
+	bool is_disputed;
 	bool has_digest, is_unreadable;
 	uint8_t digest[SHA256_SIZE];
 	size_t other;  /* index of the other end plus 1; 0: none */
@@ -71,8 +73,9 @@ void renames_resolve(struct renames *renames, const struct resource *resource,
 		     bool all);
 
 /*
- * Whether the deleted path of the pair is ignored.  Then it explains the origin
- * of the added path, but the two are not one change: only one is taken.
+ * Whether the deleted path of the pair is ignored, or in conflict.  Then it
+ * explains the origin of the added path, but the two are not one change: only
+ * one is taken, or asked about.
  */
 bool renames_is_split(const struct renames *renames,
 		      const struct rename_end *added);

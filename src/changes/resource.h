@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
+struct begun;
 struct changes_peers;
 struct ignored_outside;
 struct part;
@@ -81,6 +82,8 @@ struct resource {
 	 * it; else NULL.
 	 */
 	const struct ignored_outside *git;
+	/* What the session began with, where that is not the base; or NULL. */
+	const struct begun *begun;
 	bool is_git; /* its root is the directory of a repository */
 	/*
 	 * Its directory is gone, and all of this an empty stand-in, or -1 where

@@ -317,6 +317,9 @@ static int ask_layers(struct walk *w, const char *path, const char *name,
 			return r;
 		if (e.type == ENTRY_NONE && !e.is_whiteout)
 			continue;
+		/* That is for the kernel alone. */
+		if (e.taken != 0 && e.taken == entry_place(path))
+			e.is_opaque = false;
 		if (!c->is_touched) {
 			c->top = e;
 			c->layer = i;

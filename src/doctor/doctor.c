@@ -6,6 +6,7 @@
 #include "box/probe.h"
 #include "doctor/assured.h"
 #include "doctor/assured_storage.h"
+#include "holdback/enabled.h"
 #include "holdback/holdback.h"
 #include "sys/file.h"
 #include "sys/proc.h"
@@ -156,6 +157,55 @@ static void check_part(size_t i, struct hb_check *ret_check)
 		       "install holdback whole: bin/ and libexec/");
 }
 
+/* The last link that PATH does not reach. */
+static void note_link(void *ctx, const struct hb_enabled *link)
+{
+	struct hb_check *check = ctx;
+
+	if (link->reach == HB_REACH_ON || link->reach == HB_REACH_MISSING)
+		return;
+	check->verdict = HB_VERDICT_WARN;
+	if (link->reach == HB_REACH_BEHIND)
+		(void)snprintf(check->found, HB_FOUND_SIZE,
+			       "PATH finds '%.400s' before the link '%.64s'",
+			       link->program, link->name);
+	else if (link->reach == HB_REACH_ABSENT)
+		(void)snprintf(check->found, HB_FOUND_SIZE,
+			       "PATH lacks the directory of the link '%.64s'",
+			       link->name);
+	else
+		(void)snprintf(check->found, HB_FOUND_SIZE,
+			       "the link '%.64s' leads to a holdback that is "
+			       "gone",
+			       link->name);
+	(void)snprintf(check->fix, sizeof(check->fix), "%s",
+		       link->reach == HB_REACH_STALE
+			       ? "holdback enable, with the names of the links"
+			       : "eval \"$(holdback enable --shell bash)\" as "
+				 "the last line of your shell's start-up file");
+}
+
+/* False: no program is enabled, and there is nothing to tell. */
+static bool check_links(char *const *envp, struct hb_check *ret_check)
+{
+	struct hb_error err = { 0 };
+	int r;
+
+	*ret_check = (struct hb_check){
+		.name = "enabled",
+		.was_tried = true,
+		.used_for = "programs that always start in a sandbox",
+		.lost = "these programs start without a sandbox",
+	};
+	r = hb_enabled_each(NULL, envp, note_link, ret_check, &err);
+	if (r < 0) {
+		ret_check->verdict = HB_VERDICT_WARN;
+		hb_error_format(&err, ret_check->found, HB_FOUND_SIZE);
+		memcpy(ret_check->fix, err.fix, sizeof(err.fix));
+	}
+	return r != 0;
+}
+
 static size_t index_of(const char *name)
 {
 	size_t i = 0;
@@ -219,5 +269,7 @@ int hb_doctor(char *const *envp,
 		check_part(i, &check);
 		tell(context, &check);
 	}
+	if (check_links(envp, &check))
+		tell(context, &check);
 	return n_failed;
 }

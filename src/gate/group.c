@@ -88,14 +88,19 @@ static bool is_bare_dir(int dir)
 	return tree_is_empty(dir, ".", 0, NULL) == 1;
 }
 
-/* The stream has files in any order, so the mark is looked for at once. */
+/*
+ * The stream has files in any order, so the mark is looked for at once.  In a
+ * directory of the base only a mark of the base counts.
+ */
 static bool is_marked(const struct gate_rule *rule,
-		      const struct resource *resource, const char *dir)
+		      const struct resource *resource, const char *dir,
+		      bool *ret_is_new)
 {
 	auto_fd int base = open_dir(resource->base, dir);
 
-	if (base != -ENOENT && base != -ENOTDIR &&
-	    (base < 0 || !is_bare_dir(base)))
+	*ret_is_new = base == -ENOENT || base == -ENOTDIR ||
+		      (base >= 0 && is_bare_dir(base));
+	if (!*ret_is_new)
 		return has_mark(rule, base);
 	for (size_t i = 0; i < resource->n_layers; i++) {
 		auto_fd int layer = open_dir(resource->layers[i], dir);
@@ -115,6 +120,21 @@ static bool is_plain(const struct group *group, const char *dir, size_t n)
 	       (plain[n] == '/' || plain[n] == '\0');
 }
 
+/* Whether the rule is about the directory at hand. */
+static bool is_group(struct group *group, const struct gate_rule *rule,
+		     const struct resource *resource, const char *path)
+{
+	const char *dir = buf_str(&group->dir);
+	const bool has_name = is_about(rule, dir);
+	bool is_new = false, has_a_mark = false;
+
+	if (rule->marks.n > 0 &&
+	    (has_name || !is_plain(group, path, group->dir.len)))
+		has_a_mark = is_marked(rule, resource, dir, &is_new);
+	group->is_new = has_a_mark && is_new;
+	return has_name || has_a_mark;
+}
+
 int group_begin(struct group *group, const struct gate_rule *rule,
 		const struct resource *resource, const char *path,
 		struct hb_error *err)
@@ -128,9 +148,7 @@ int group_begin(struct group *group, const struct gate_rule *rule,
 		if (buf_add(&group->dir, path, n) < 0)
 			return hb_fail(err, group->dir.error,
 				       "cannot keep a path");
-		if (is_about(rule, buf_str(&group->dir)) ||
-		    (rule->marks.n > 0 && !is_plain(group, path, n) &&
-		     is_marked(rule, resource, buf_str(&group->dir)))) {
+		if (is_group(group, rule, resource, path)) {
 			group->rule = rule;
 			return 0;
 		}
@@ -142,18 +160,37 @@ int group_begin(struct group *group, const struct gate_rule *rule,
 	return 0;
 }
 
+/* Whether a directory of this kind has it by nature. */
+static bool is_part(const struct group *group,
+		    const struct gate_finding *finding)
+{
+	const char *below = finding->path + group->dir.len + 1;
+	const size_t n = strlen(finding->rule);
+
+	for (size_t i = 0; group->is_new && i < group->rule->parts.n; i++) {
+		const char *part = group->rule->parts.words[i];
+
+		if (strncmp(part, finding->rule, n) == 0 && part[n] == ':' &&
+		    glob_match(part + n + 1, below, 0))
+			return true;
+	}
+	return false;
+}
+
 int group_add(struct group *group, const struct gate_finding *finding,
 	      struct hb_error *err)
 {
 	const bool is_first = group->n_asked + group->n_warnings == 0;
+	const bool is_asked =
+		finding->severity == GATE_ASK && !is_part(group, finding);
 
-	group->n_asked += finding->severity == GATE_ASK;
-	group->n_warnings += finding->severity == GATE_WARN;
+	group->n_asked += is_asked;
+	group->n_warnings += !is_asked;
 	/* A question says more than a warning. */
-	if (!is_first &&
-	    !(finding->severity == GATE_ASK && group->n_asked == 1))
+	if (!is_first && !(is_asked && group->n_asked == 1))
 		return 0;
 	group->first = *finding;
+	group->first.severity = is_asked ? GATE_ASK : GATE_WARN;
 	for (int i = 0; i < 2; i++) {
 		const char *text = i == 0 ? finding->path : finding->detail;
 

@@ -22,6 +22,7 @@ struct group {
 	struct gate_finding first; /* its path and detail are in `texts` */
 	struct buf texts[2];
 	uint64_t n_asked, n_warnings;
+	bool is_new;	  /* the session made it, and its mark */
 	struct buf plain; /* the last directory without a mark in or above it */
 };
 
@@ -38,6 +39,8 @@ bool group_holds(const struct group *group, const char *path);
  *
  * A mark counts in a directory that is new, or where the base has it.  So
  * nothing that a session writes puts the findings of an old directory together.
+ * In a new directory with a mark, a question about one of the rule's parts is a
+ * warning.  No program uses the directory before its owner does.
  */
 int group_begin(struct group *group, const struct gate_rule *rule,
 		const struct resource *resource, const char *path,

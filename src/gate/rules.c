@@ -430,6 +430,20 @@ static int add_mark(struct reading *reading, struct hb_error *err)
 	return add_word(&reading->rule->marks, reading->value, err);
 }
 
+/* RULE:PATTERN */
+static int add_part(struct reading *reading, struct hb_error *err)
+{
+	const char *colon = strchr(reading->value, ':');
+	int r;
+
+	if (reading->source == GATE_WORKSPACE)
+		return hb_fail(err, -HB_E_CONFIG, "a workspace may not say so");
+	if (!colon || colon == reading->value)
+		return hb_fail(err, -HB_E_CONFIG, "not RULE:PATTERN");
+	r = glob_check(colon + 1, err);
+	return r < 0 ? r : add_word(&reading->rule->parts, reading->value, err);
+}
+
 static int set_content(struct reading *reading, struct hb_error *err)
 {
 	unsigned content = 0;
@@ -463,7 +477,7 @@ static const struct key keys[] = {
 	{ "on", set_on, false },	   { "type", set_type, false },
 	{ "content", set_content, false }, { "key-on", set_key_on, false },
 	{ "test", set_test, false },	   { "limit", set_limit, true },
-	{ "mark", add_mark, false },
+	{ "mark", add_mark, false },	   { "part", add_part, false },
 };
 
 static int find_key(const char *name, const struct key **ret,
@@ -552,6 +566,7 @@ void gate_rules_free(struct gate_rules *rules)
 		list_done(&rule->except_keys);
 		list_done(&rule->values);
 		list_done(&rule->marks);
+		list_done(&rule->parts);
 		free(rule->id);
 		free(rule->reason);
 	}

@@ -95,6 +95,7 @@ struct gate_rule {
 	size_t n_paths;
 	struct gate_list except, keys, except_keys, values;
 	struct gate_list marks; /* files whose directory is a group; group.h */
+	struct gate_list parts; /* RULE:PATTERN, by nature in such a one */
 };
 
 struct gate_rules {

@@ -13,9 +13,11 @@
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
 #include "git/delivery/session_refs.h"
+#include "git/delivery/shallow.h"
 #include "git/delivery/sound.h"
 #include "git/delivery/stash.h"
 #include "git/delivery/touched.h"
+#include "git/indexmerge.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -53,6 +55,9 @@ void delivery_done(struct delivery *delivery)
 	free_texts(delivery->conflicts, delivery->n_conflicts);
 	free_texts(delivery->held, delivery->n_held);
 	free_texts(delivery->touched, delivery->n_touched);
+	for (size_t i = 0; i < delivery->n_moved; i++)
+		free(delivery->moved[i].path);
+	free(delivery->moved);
 	kept_refs_done(&delivery->next);
 	*delivery = (struct delivery){ 0 };
 }
@@ -126,6 +131,8 @@ static int make_next(struct decision *d)
 		if (decision_base(d, kept->made[i])[0] &&
 		    !kept_refs_value(&d->moved, kept->made[i]))
 			r = kept_refs_add_made(&d->out->next, kept->made[i]);
+	if (r >= 0)
+		r = kept_refs_add_shallow(&d->out->next, d->shallow);
 	kept_refs_sort(&d->out->next);
 	return r;
 }
@@ -268,6 +275,23 @@ static int end(struct decision *d, enum delivery_verdict verdict,
 	return 0;
 }
 
+/*
+ * What its objects are, and where its history ends, counts all the same: the
+ * user's later commits rest on it.
+ */
+static int end_as_files(struct decision *d, const char *words)
+{
+	int r = sound_check_objects(d);
+
+	if (r > 0)
+		r = end(d, DELIVERY_AS_FILES, words);
+	else if (r == 0)
+		return end(d, DELIVERY_REFUSED, NULL);
+	if (r >= 0)
+		r = shallow_decide(d);
+	return r == 0 ? end(d, DELIVERY_REFUSED, NULL) : r < 0 ? r : 0;
+}
+
 static int decide(struct decision *d)
 {
 	char head[PATH_MAX];
@@ -276,33 +300,27 @@ static int decide(struct decision *d)
 
 	decision_head(d, head, sizeof(head));
 	has_record = d->q->kept && kept_refs_value(d->q->kept, head);
-	if (d->q->mode == DELIVERY_MODE_FILES || !has_record) {
-		r = sound_check_objects(d);
-		if (r <= 0)
-			return r < 0 ? r : end(d, DELIVERY_REFUSED, NULL);
-	}
 	if (d->q->mode == DELIVERY_MODE_FILES)
-		return end(d, DELIVERY_AS_FILES,
-			   "the repository is treated as files, as asked for");
+		return end_as_files(d, "the repository is treated as files, as "
+				       "asked for");
 	if (!has_record)
-		return end(d, DELIVERY_AS_FILES,
-			   "the session began without a record of its "
-			   "references: the repository is treated as files");
+		return end_as_files(d, "the session began without a record of "
+				       "its references: the repository is "
+				       "treated as files");
 	r = session_refs_read(d);
 	if (r == -ENOTSUP)
-		return end(d, DELIVERY_AS_FILES,
-			   "its references are of a format that holdback does "
-			   "not read: the repository is treated as files");
+		return end_as_files(d, "its references are of a format that "
+				       "holdback does not read: the repository "
+				       "is treated as files");
 	if (r == -EFBIG)
-		return end(d, DELIVERY_AS_FILES,
-			   "it has too many references: the repository is "
-			   "treated as files");
+		return end_as_files(d, "it has too many references: the "
+				       "repository is treated as files");
 	if (r >= 0)
 		r = decide_all(d);
 	if (r == -ENOTSUP)
-		return end(d, DELIVERY_AS_FILES,
-			   "its index is of a format that holdback does not "
-			   "read: the repository is treated as files");
+		return end_as_files(d, "its index is of a format that holdback "
+				       "does not read: the repository is "
+				       "treated as files");
 	if (r >= 0)
 		r = conclude(d);
 	if (d->is_refused)

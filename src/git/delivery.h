@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct indexmerge_moved;
 struct objectstore;
 
 /*
@@ -43,11 +44,21 @@ struct delivery_change {
 typedef int (*delivery_read_fn)(void *ctx, const char *path, size_t max,
 				char **ret_data, size_t *ret_len);
 
+/* What is left of the session's doing. */
+enum delivery_trace {
+	DELIVERY_TRACE_NONE,
+	DELIVERY_TRACE_FILE,
+	DELIVERY_TRACE_REMOVED, /* there was a file, and the session removed it
+				 */
+};
+
 /* Everything is borrowed for the length of the call. */
 struct delivery_request {
 	enum delivery_mode mode;
 	/* The words are about a delivery to come, and also say its way. */
 	bool is_ahead;
+	/* A branch of the session's that is not delivered; or NULL. */
+	const char *without;
 	const char *session; /* its name, any bytes */
 	/* The git directory: `prefix` from `base` on; "" is `base` itself. */
 	int base;
@@ -66,6 +77,11 @@ struct delivery_request {
 	size_t n_changes;
 	delivery_read_fn read;
 	void *ctx;
+	/*
+	 * What the session's layers have at that path, also where it is no
+	 * change because the base has the same.  NULL: it is not known.
+	 */
+	enum delivery_trace (*trace)(void *ctx, const char *path);
 	/* All objects: of the layers and of the base. */
 	struct objectstore *objects;
 	/*
@@ -172,6 +188,9 @@ struct delivery {
 	char **conflicts, **held;
 	size_t n_conflicts, n_held;
 	size_t id_size; /* of an object in the index: 20 or 32 bytes */
+	/* For indexmerge(): the session goes on from the user's new commits. */
+	struct indexmerge_moved *moved;
+	size_t n_moved;
 	/*
 	 * The record to keep from when all items are in place: values of the
 	 * base, but those of T0 where the session's are pending.  A plain new

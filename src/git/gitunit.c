@@ -174,6 +174,13 @@ bool git_is_index_path(enum git_place root, const char *path)
 	return name && git_is_index(root, name);
 }
 
+bool git_is_packed_path(enum git_place root, const char *path)
+{
+	const char *rest = git_path_in_unit(root, path);
+
+	return rest && strcmp(rest, "packed-refs") == 0;
+}
+
 static bool is_objects(const char *name)
 {
 	return strcmp(name, "objects") == 0;

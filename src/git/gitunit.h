@@ -67,6 +67,9 @@ bool git_is_lock(enum git_place place, const char *name);
  */
 bool git_is_index_path(enum git_place root, const char *path);
 
+/* Likewise, whether it is packed-refs. */
+bool git_is_packed_path(enum git_place root, const char *path);
+
 /*
  * Likewise, whether it is an object, a pack, or a directory of them.
  * References may name it as soon as it exists; without a reference it changes

@@ -317,14 +317,43 @@ static int check_above(struct merge *m, const struct reader *r)
 	return top->path ? 0 : -ENOMEM;
 }
 
-static int decide(struct merge *m)
+static int by_moved(const void *key, const void *moved)
+{
+	return strcmp(key, ((const struct indexmerge_moved *)moved)->path);
+}
+
+static bool is_value(const struct merge *m, const struct reader *r,
+		     const struct indexmerge_value *value)
+{
+	if (r->n == 0 || value->mode == 0)
+		return r->n == 0 && value->mode == 0;
+	return r->n == 1 && r->group[0].flags == 0 &&
+	       r->group[0].mode == value->mode &&
+	       memcmp(r->group[0].id, value->id, m->q->id_size) == 0;
+}
+
+/* Neither side has staged it: it moves forward with the commit. */
+static bool is_moved(const struct merge *m, const char *path)
+{
+	const struct indexmerge_moved *moved =
+		m->q->n_moved == 0 ? NULL
+				   : bsearch(path, m->q->moved, m->q->n_moved,
+					     sizeof(*moved), by_moved);
+
+	return moved && is_value(m, m->readers[BASE], &moved->base) &&
+	       is_value(m, m->readers[SESSION], &moved->session);
+}
+
+static int decide(struct merge *m, const char *path)
 {
 	struct reader *then = m->readers[THEN], *base = m->readers[BASE];
 	struct reader *session = m->readers[SESSION], *from = base;
+	bool moves = is_moved(m, path);
 	int r;
 
-	if (!is_same_group(session, then) && !is_same_group(session, base)) {
-		if (!is_same_group(base, then))
+	if ((moves || !is_same_group(session, then)) &&
+	    !is_same_group(session, base)) {
+		if (!moves && !is_same_group(base, then))
 			return conflict(m, session->n > 0 ? session->path
 					   : base->n > 0  ? base->path
 							  : then->path);
@@ -378,7 +407,7 @@ static int merge_all(struct merge *m)
 				reader->n = 0;
 		}
 		if (r >= 0)
-			r = decide(m);
+			r = decide(m, path);
 	}
 	return r;
 }

@@ -34,8 +34,26 @@ struct indexmerge_stat {
 	uint32_t uid, gid;
 };
 
+/* An entry of a commit: its mode, 0 for none, and its id. */
+struct indexmerge_value {
+	uint32_t mode;
+	unsigned char id[32];
+};
+
+/* A path that the commit of the base and the session's have differently. */
+struct indexmerge_moved {
+	char *path;
+	struct indexmerge_value base, session;
+};
+
 struct indexmerge_request {
 	struct indexmerge_side then, base, session;
+	/*
+	 * In the order of strcmp().  The session's commit follows on the
+	 * base's: an entry that both have as in their commits is the session's.
+	 */
+	const struct indexmerge_moved *moved;
+	size_t n_moved;
 	size_t id_size; /* 20 or 32 */
 	/* When the base's index was written: git's rule of racy entries. */
 	struct timespec base_mtime;

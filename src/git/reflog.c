@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-bool git_id_is_zero(const struct git_id *id)
-{
-	return id->hex[strspn(id->hex, "0")] == '\0';
-}
-
 /* "NAME <MAIL> TIME ZONE": git takes no line without these. */
 static bool is_person(const char *who, size_t n)
 {

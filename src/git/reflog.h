@@ -21,7 +21,4 @@ struct reflog_line {
 /* 1: the next line, and `*at` is behind it; 0: there is none. */
 int reflog_next(const char **at, struct reflog_line *ret_line);
 
-/* Whether the id stands for nothing: zeros alone. */
-bool git_id_is_zero(const struct git_id *id);
-
 #endif

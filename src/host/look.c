@@ -160,8 +160,7 @@ static int look_program(const char *path, struct stat *st)
 	return 0;
 }
 
-/* Who is asked for by another name is not meant: the one behind us is. */
-static bool stands_in_front(const char *word, const struct stat *st)
+bool look_stands_in_front(const char *word, const struct stat *st)
 {
 	struct stat self;
 
@@ -190,7 +189,7 @@ static int look_in_list(const char *word, const char *list, const char *cwd,
 				       list);
 		if (path_join(n ? dir : cwd, word, ret, PATH_MAX) >= 0) {
 			r = look_program(ret, &st);
-			if (r == 0 && !stands_in_front(word, &st))
+			if (r == 0 && !look_stands_in_front(word, &st))
 				return 0;
 			if (r < 0 && r != -ENOENT && first == -ENOENT)
 				first = r;

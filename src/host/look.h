@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 struct hb_error;
+struct stat;
 
 /* Looks at the host for a view; changes nothing. */
 
@@ -43,6 +44,12 @@ bool look_mount_below(const char *dir, char *ret, size_t size);
  */
 int look_command(const char *word, const char *path_list, const char *cwd,
 		 char *name, char *real, struct hb_error *err);
+
+/*
+ * Whether the program that was found for `word` is this one under another name:
+ * then the program behind it is meant.
+ */
+bool look_stands_in_front(const char *word, const struct stat *st);
 
 /* Whether the caller asks about this place. */
 typedef bool (*look_in_fn)(const void *ctx, const char *path);

@@ -2,12 +2,15 @@
 #include "host/self.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/quote.h"
 #include "holdback/holdback.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
+#include "sys/sock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,6 +147,53 @@ int hb_write_to(int fd, const void *bytes, size_t n, struct hb_error *err)
 		;
 	(void)sys_restore_signals(&old);
 	return r < 0 ? hb_fail(err, r, "cannot write to descriptor %d", fd) : 0;
+}
+
+int hb_notify(char *const *envp, const char *text, struct hb_error *err)
+{
+	const char *name = env_get(envp, "NOTIFY_SOCKET");
+	int r;
+
+	if (!name || !name[0])
+		return 0;
+	r = name[0] == '/' || name[0] == '@'
+		    ? sys_send_to(name, text, strlen(text))
+		    : -EINVAL;
+	return r < 0 ? hb_fail(err, r,
+			       "cannot tell the service manager at '%s'",
+			       quoted(name))
+		     : 1;
+}
+
+int hb_work_in(const char *dir, int *ret_back, struct hb_error *err)
+{
+	auto_fd int back = -1;
+	int r;
+
+	if (!dir) {
+		*ret_back = -1;
+		return 0;
+	}
+	/* A working directory that was removed is no reason to stay there. */
+	back = sys_openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
+	r = sys_chdir(dir);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return hb_fail(err, -HB_E_USAGE,
+			       "there is no directory '%s' to work in",
+			       quoted(dir));
+	if (r < 0)
+		return hb_fail(err, r, "cannot work in the directory '%s'",
+			       quoted(dir));
+	*ret_back = take_fd(&back);
+	return 0;
+}
+
+void hb_work_back(int back)
+{
+	if (back < 0)
+		return;
+	(void)sys_fchdir(back);
+	sys_close(back);
 }
 
 bool hb_is_terminal(int fd)

@@ -51,7 +51,7 @@ static unsigned find_families(const struct settings *s)
 				wanted |= 1U << k;
 	}
 	for (size_t k = 0;
-	     !has_profile && settings_share_net(s) && k < FAMILIES; k++)
+	     !has_profile && settings_net(s) != NET_NONE && k < FAMILIES; k++)
 		if (!families[k].is_shared)
 			wanted |= 1U << k;
 	return wanted;
@@ -70,8 +70,8 @@ static bool is_authority(const struct settings *s, const char *entry)
 {
 	size_t n = strcspn(entry, "=");
 
-	for (size_t i = 0; settings_share_net(s) && view_env_authorities[i];
-	     i++)
+	for (size_t i = 0;
+	     settings_net(s) != NET_NONE && view_env_authorities[i]; i++)
 		if (strlen(view_env_authorities[i]) == n &&
 		    begins(entry, view_env_authorities[i]) && entry[n])
 			return true;

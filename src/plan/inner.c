@@ -360,28 +360,40 @@ static void change_options(const struct agent *agent, size_t first,
 	}
 }
 
+/* The agent's words with ours before them; the place of its own, or -ENOMEM. */
+static int insert_words(const struct agent *agent, char *const *argv,
+			struct inner *inner)
+{
+	size_t n = 0, first = 1;
+
+	while (argv[n])
+		n++;
+	inner->argv = calloc(n + WORDS_MAX + 1, sizeof(*inner->argv));
+	if (!inner->argv)
+		return -ENOMEM;
+	inner->argv[0] = argv[0];
+	for (; first <= WORDS_MAX && agent->insert[first - 1]; first++)
+		inner->argv[first] = agent->insert[first - 1];
+	memcpy(inner->argv + first, argv + 1, (n - 1) * sizeof(*argv));
+	return (int)first;
+}
+
 int inner_switch_off(const char *program, char *const *argv, bool is_set,
 		     struct inner *ret)
 {
 	const struct agent *agent = find(program);
-	size_t n = 0, first = 1;
+	int first;
 
 	*ret = (struct inner){ 0 };
 	if (!agent || is_left_alone(agent, argv) ||
 	    (agent->is_asked_for && !is_set && !has_word(agent, argv)))
 		return 0;
-	while (argv[n])
-		n++;
-	ret->argv = calloc(n + WORDS_MAX + 1, sizeof(*ret->argv));
-	if (!ret->argv)
-		return -ENOMEM;
-	ret->argv[0] = argv[0];
-	for (; first <= WORDS_MAX && agent->insert[first - 1]; first++)
-		ret->argv[first] = agent->insert[first - 1];
-	memcpy(ret->argv + first, argv + 1, (n - 1) * sizeof(*argv));
+	first = insert_words(agent, argv, ret);
+	if (first < 0)
+		return first;
 	ret->is_by_file = agent->stricter;
 	ret->is_off = true;
-	change_options(agent, first, ret);
+	change_options(agent, (size_t)first, ret);
 	return 0;
 }
 
@@ -389,25 +401,14 @@ int inner_mark_turns(const char *program, char *const *argv,
 		     struct inner *inner)
 {
 	const struct agent *agent = find(program);
-	size_t n = 0;
 
 	if (!agent || !agent->turns || is_left_alone(agent, argv))
 		return 0;
-	inner->marks_turns = true;
-	/* The inserted words are the first. */
-	if (inner->argv) {
-		inner->argv[2] = agent->turns_off;
-		return 0;
-	}
-	while (argv[n])
-		n++;
-	inner->argv = calloc(n + WORDS_MAX + 1, sizeof(*inner->argv));
-	if (!inner->argv)
+	if (!inner->argv && insert_words(agent, argv, inner) < 0)
 		return -ENOMEM;
-	inner->argv[0] = argv[0];
-	inner->argv[1] = agent->insert[0];
-	inner->argv[2] = agent->turns;
-	memcpy(inner->argv + 3, argv + 1, (n - 1) * sizeof(*argv));
+	/* The option and its value are the first words. */
+	inner->argv[2] = inner->is_off ? agent->turns_off : agent->turns;
+	inner->marks_turns = true;
 	return 0;
 }
 

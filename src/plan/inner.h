@@ -7,8 +7,10 @@
 
 /*
  * Where a view with marks of turns has the socket on which they are asked for
- * (box/turns.h), and our program, which speaks to it.
+ * (box/turns.h), and our program, which speaks to it.  The directory is a mount
+ * of its own: so no command can move it away.
  */
+#define TURNS_DIR     "/run/holdback"
 #define TURNS_SOCKET  "/run/holdback/turn"
 #define TURNS_PROGRAM "/run/holdback/holdback"
 

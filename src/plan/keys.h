@@ -11,7 +11,8 @@
  *	id, name, letter, argument, offer	on the command line
  *	kind, member, largest, choices		in struct settings
  *	rule, word	a file in the workspace may say: nothing (NO), this word
- *			(WORD), a smaller number (LESS), a path (PATH)
+ *			(WORD), a smaller number (LESS), a path (PATH), one more
+			(MORE)
  *	scope		may stand in files and variables (ANY), but in no
  *			profile (NO_PROFILE), in variables alone (ONE_RUN), or
  *			is an option alone (ONE_CALL)
@@ -31,6 +32,8 @@ extern const char *const key_views[],
 /* clang-format off */
 #define NET_ROWS(ROW) \
 	ROW(NONE, NET_NONE_WORD) /* a loopback of its own */ \
+	ROW(STRICT, "strict") /* by name, without groups where all can post */ \
+	ROW(NAMES, "allow") /* by name: plan/network/network.h */ \
 	ROW(HOST, "host")
 
 #define NET_ID(id, word) NET_##id,
@@ -39,6 +42,14 @@ enum net_mode {
 	NET_MODES
 };
 #undef NET_ID
+
+/* What the log has of a run: indices of key_audits. */
+enum audit_mode {
+	AUDIT_CHANGES, /* the command, its end, refusals, pending changes */
+	AUDIT_CALLS,   /* and each call that changes a file */
+	AUDIT_ALL,     /* and opens of paths that the view does not have */
+	AUDIT_NONE,
+};
 
 /* What a commit makes of a repository: indices of key_gits. */
 #define GIT_BRANCH_WORD "branch"
@@ -158,7 +169,28 @@ enum git_mode {
 #define REACH_KEYS(ROW) \
 	ROW(NET, "net", 0, "NET", OFFER_NOTHING, \
 	    STRING, net, 0, key_nets, WORD, NET_NONE_WORD, ANY, LASTS, \
-	    "the network: none (the default) or host") \
+	    "the network: none (the default), allow, strict or host") \
+	ROW(ALLOW, "allow", 0, "HOST[:PORT]", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let the command reach this host, by its name; may repeat") \
+	ROW(DENY, "deny", 0, "HOST[:PORT]", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, MORE, NULL, ANY, LASTS, \
+	    "take this host away from those that are allowed; may repeat") \
+	ROW(PORT, "port", 0, "[OUTSIDE:]INSIDE", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let this host reach a port of the command; may repeat") \
+	ROW(HOST_PORT, "host-port", 0, "PORT", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let the command reach this port of this host; may repeat") \
+	ROW(NET_ASK, "net-ask", 0, NULL, OFFER_NOTHING, \
+	    SET, net_asks, 0, NULL, WORD, "no", ANY, LASTS, \
+	    "ask about a host that no rule names: holdback net watch") \
+	ROW(NET_PROXY, "net-proxy", 0, "URL", OFFER_NOTHING, \
+	    STRING, net_proxy, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "reach hosts through this HTTP proxy, or none") \
+	ROW(NET_LOOSE, "net-loose", 0, NULL, OFFER_NOTHING, \
+	    SET, net_is_loose, 0, NULL, WORD, "no", ANY, LASTS, \
+	    "do not compare names in TLS and HTTP with the rules") \
 	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "pass this variable on, or set it; may repeat") \
@@ -193,7 +225,7 @@ enum git_mode {
 	    "run without namespaces where there are none: weaker") \
 	ROW(AUDIT, "audit", 0, "WHAT", OFFER_NOTHING, \
 	    STRING, audit, 0, key_audits, WORD, "changes", ANY, LASTS, \
-	    "the log of the command: changes (the default) or none") \
+	    "records of the log: changes (the default), calls, all or none") \
 	ROW(LOG, "log", 0, "FILE", OFFER_FILES, \
 	    STRING, log, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "append the records of the log to this file as well") \

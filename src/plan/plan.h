@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 struct hb_error;
+struct net_access;
 
 /*
  * A plan makes a sandbox: an ordered list of typed operations on its file
@@ -141,8 +142,12 @@ enum plan_setting {
 	PLAN_TTY_REAL = 1 << 20,     /* PLAN_JOBS: at the user's own terminal */
 	PLAN_CLIPBOARD = 1 << 21,    /* what is shown may set the clipboard */
 	PLAN_RENAMES = 1 << 22,	     /* directories below an overlay, too */
-	PLAN_SETTINGS_END = 1 << 23, /* one past the last */
+	PLAN_CALLS = 1 << 23,	     /* calls that change files are recorded */
+	PLAN_LOOKS = 1 << 24,	     /* and opens that the view refuses */
+	PLAN_SETTINGS_END = 1 << 25, /* one past the last */
 };
+
+#define PLAN_RECORDING_FDS 4
 
 enum plan_fd {
 	PLAN_FD_USERNS,	      /* user namespace to enter before everything */
@@ -212,10 +217,17 @@ struct plan {
 	size_t n_places;
 
 	/*
-	 * Called by the supervisor once, as soon as no process is left in the
-	 * box but pid 1.  That is about to end, and no other can come.  Mounts
-	 * of the box may still be there.  Not called where something else ended
-	 * the box, and not if NULL.
+	 * Called by the supervisor while pid 1 builds the box.  The command
+	 * starts after it has returned.  Not if NULL.
+	 */
+	void (*meanwhile)(void *context);
+	void *meanwhile_context;
+
+	/*
+	 * Called by the supervisor as soon as no process is left in the box
+	 * but pid 1, and when the box is gone.  Its signals are blocked.
+	 * Nothing can come any more.  Mounts of the box may still be there.
+	 * Not called if the box failed or was lent, and not if NULL.
 	 */
 	void (*emptied)(void *context);
 	void *emptied_context;
@@ -228,12 +240,27 @@ struct plan {
 	void *handed_context;
 
 	/*
+	 * PLAN_CALLS: called in the process that tells the listener of calls
+	 * (box/notify/recorder.h), which is a copy of the supervisor.  Fills
+	 * in the descriptors that the listener needs there, and returns how
+	 * many; all others are closed.
+	 */
+	size_t (*recording)(void *context, int ret_fds[PLAN_RECORDING_FDS]);
+	void *recording_context;
+
+	/*
 	 * Called in a process without descriptors that ends with it, when a
 	 * process in the box asks for a mark (box/turns.h).  Returns as errors
 	 * do.
 	 */
 	int (*turn)(void *context);
 	void *turn_context;
+
+	/*
+	 * Borrowed: what may be reached by name, from a network namespace of
+	 * the box's own.  NULL: nothing, or what `ns` shares.
+	 */
+	const struct net_access *net;
 
 	unsigned ns;	   /* enum plan_ns: new namespaces; mnt is always new */
 	unsigned ns_try;   /* of `ns`: left out if the host lacks them */

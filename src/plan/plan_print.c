@@ -73,6 +73,8 @@ static const struct bit_name setting_names[] = {
 	{ PLAN_TTY_REAL, "tty-real" },
 	{ PLAN_CLIPBOARD, "clipboard" },
 	{ PLAN_RENAMES, "rename-directories" },
+	{ PLAN_CALLS, "record-calls" },
+	{ PLAN_LOOKS, "record-looks" },
 };
 static const char *const fd_names[PLAN_FD_COUNT] = {
 	[PLAN_FD_USERNS] = "userns-fd",

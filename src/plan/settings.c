@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "base/suggest.h"
+#include "plan/network/network_value.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
 #include "plan/view_env.h"
@@ -56,7 +57,11 @@ const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
 #define GIT_WORD(id, word) [GIT_MODE_##id] = (word),
 const char *const key_gits[] = { GIT_ROWS(GIT_WORD) NULL };
-const char *const key_audits[] = { "changes", "none", NULL };
+const char *const key_audits[] = { [AUDIT_CHANGES] = "changes",
+				   [AUDIT_CALLS] = "calls",
+				   [AUDIT_ALL] = "all",
+				   [AUDIT_NONE] = "none",
+				   NULL };
 const char *const key_yes_no[] = { "yes", "no", NULL };
 
 /* How a kind of key is read into its member. */
@@ -97,6 +102,7 @@ enum rule {
 	RULE_WORD, /* this one value */
 	RULE_LESS, /* a smaller number */
 	RULE_PATH, /* another path, inside of the workspace */
+	RULE_MORE, /* one more of what takes away */
 };
 
 static const struct {
@@ -151,7 +157,13 @@ void settings_done(struct settings *s)
 
 bool settings_keep_log(const struct settings *s)
 {
-	return strcmp(s->audit, key_audits[0]) == 0;
+	return strcmp(s->audit, key_audits[AUDIT_NONE]) != 0;
+}
+
+bool settings_record_calls(const struct settings *s)
+{
+	return strcmp(s->audit, key_audits[AUDIT_CALLS]) == 0 ||
+	       strcmp(s->audit, key_audits[AUDIT_ALL]) == 0;
 }
 
 bool settings_shows_host(const struct settings *s)
@@ -159,9 +171,50 @@ bool settings_shows_host(const struct settings *s)
 	return strcmp(s->view, key_views[1]) == 0;
 }
 
+static enum net_mode mode_of(const char *word)
+{
+	enum net_mode mode = NET_NONE;
+
+	while (strcmp(key_nets[mode], word) != 0)
+		mode++;
+	return mode;
+}
+
+/* Whether a value of `key` makes the network one by name. */
+static bool names_net(enum setting_key key, enum net_mode mode)
+{
+	if (key == KEY_DENY)
+		return mode == NET_HOST;
+	if (key == KEY_PORT || key == KEY_HOST_PORT)
+		return mode == NET_NONE;
+	return key == KEY_ALLOW;
+}
+
+enum net_mode settings_net(const struct settings *s)
+{
+	enum setting_source said = s->origins[KEY_NET].source;
+	enum net_mode mode = mode_of(s->net);
+
+	if (mode == NET_NAMES || mode == NET_STRICT)
+		return mode;
+	for (size_t i = 0; i < s->n_items; i++)
+		if (s->items[i].origin.source > said &&
+		    names_net(s->items[i].key, mode))
+			return NET_NAMES;
+	return s->net_asks && s->origins[KEY_NET_ASK].source > said ? NET_NAMES
+								    : mode;
+}
+
 bool settings_share_net(const struct settings *s)
 {
-	return strcmp(s->net, key_nets[NET_HOST]) == 0;
+	return settings_net(s) == NET_HOST;
+}
+
+bool settings_net_by_name(const struct settings *s)
+{
+	enum net_mode mode = settings_net(s);
+
+	return mode == NET_NAMES || mode == NET_STRICT;
 }
 
 const char *setting_name(enum setting_key key)
@@ -181,7 +234,13 @@ bool setting_lasts(enum setting_key key)
 
 bool setting_is_path(enum setting_key key)
 {
-	return (setting_is_list(key) && key != KEY_ENV) || key == KEY_CHDIR;
+	static const enum setting_key plain[] = { KEY_ENV, KEY_ALLOW, KEY_DENY,
+						  KEY_PORT, KEY_HOST_PORT };
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (key == plain[i])
+			return false;
+	return setting_is_list(key) || key == KEY_CHDIR;
 }
 
 const char *setting_source_name(enum setting_source source)
@@ -250,6 +309,7 @@ static int add_item(void *values, const struct option *option, const char *arg,
 {
 	struct settings *s = values;
 	void *items;
+	int r;
 
 	(void)option;
 	if (!arg[0] && s->now.origin.source != SETTING_OPTION) {
@@ -259,6 +319,12 @@ static int add_item(void *values, const struct option *option, const char *arg,
 	if (s->now.key == KEY_ENV && (arg[0] == '=' || arg[0] == '*' || !*arg))
 		return hb_fail(err, -HB_E_USAGE, "'%s' has no name",
 			       quoted(arg));
+	/* Those that are built in are checked by a test. */
+	r = s->now.origin.source == SETTING_BUILT_IN
+		    ? 0
+		    : network_check(s->now.key, arg, err);
+	if (r < 0)
+		return r;
 	if (s->n_items >= SETTING_ITEMS_MAX)
 		return hb_fail(err, -HB_E_USAGE, "more than %d values",
 			       SETTING_ITEMS_MAX);
@@ -336,6 +402,8 @@ static bool is_tighter(const struct settings *s, enum setting_key key,
 	case RULE_PATH:
 		return value[0] && !path_is_absolute(value) &&
 		       value[0] != '~' && !path_has_dotdot(value);
+	case RULE_MORE:
+		return value[0] != '\0';
 	case RULE_NO:
 		break;
 	}
@@ -391,6 +459,34 @@ static int check_source(const struct settings *s, const char *value,
 	return 0;
 }
 
+/*
+ * `--net none` or `--net host` beside an option that only a network by name
+ * has: the user cannot mean both.  In files the stronger source decides.
+ */
+static int check_net(const struct settings *s, struct hb_error *err)
+{
+	static const enum setting_key keys[] = { KEY_ALLOW, KEY_DENY, KEY_PORT,
+						 KEY_HOST_PORT };
+	enum net_mode mode = mode_of(s->net);
+	const char *other = NULL;
+
+	if (s->origins[KEY_NET].source != SETTING_OPTION || mode == NET_NAMES ||
+	    mode == NET_STRICT)
+		return 0;
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+		if (s->origins[keys[k]].source == SETTING_OPTION &&
+		    (keys[k] != KEY_DENY || mode == NET_HOST))
+			other = setting_name(keys[k]);
+	if (s->net_asks && s->origins[KEY_NET_ASK].source == SETTING_OPTION)
+		other = setting_name(KEY_NET_ASK);
+	if (!other)
+		return 0;
+	hb_fix(err, "leave '--net %s' away, or write --net allow", s->net);
+	return hb_fail(err, -HB_E_USAGE,
+		       "'--net %s' and '--%s' contradict each other", s->net,
+		       other);
+}
+
 int settings_set(struct settings *s, const char *key, const char *value,
 		 const struct setting_origin *origin, struct hb_error *err)
 {
@@ -412,10 +508,12 @@ int settings_set(struct settings *s, const char *key, const char *value,
 		hb_fix(&inner, "give a number with K, M or G, such as 64M");
 		r = hb_fail(&inner, -HB_E_USAGE, "it is 0");
 	}
+	if (r >= 0 && s->now.key == KEY_NET_PROXY)
+		r = network_check(KEY_NET_PROXY, value, &inner);
 	if (r < 0)
 		return fail_at(s, &inner, err);
 	s->origins[s->now.key] = *origin;
-	return 0;
+	return origin->source == SETTING_OPTION ? check_net(s, err) : 0;
 }
 
 static const char *keep(struct settings *s, const char *text)

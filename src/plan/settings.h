@@ -72,8 +72,10 @@ struct settings {
 	uint64_t inodes;  /* files in each place in memory */
 	uint64_t inotify; /* instances */
 	const char *view; /* "run", or "host": all of it, read-only */
-	const char *net;  /* of key_nets */
-	const char *at;	  /* where the workspace is; NULL: at its own path */
+	const char *net;  /* of key_nets; settings_net() has what it means */
+	bool net_asks, net_is_loose;
+	const char *net_proxy; /* a URL, or "none"; NULL: the host's */
+	const char *at; /* where the workspace is; NULL: at its own path */
 	const char *chdir;
 	const char *go_on;    /* what the command takes to go on; or NULL */
 	const char *gate_run; /* checks what a commit would bring; or NULL */
@@ -107,11 +109,24 @@ void settings_done(struct settings *s);
 /* The table of keys, in the order of enum setting_key. */
 extern const struct option settings_table[SETTING_KEYS + 1];
 
+/*
+ * The network that is in force.  A host that is allowed, a port, and net-ask
+ * make the network one by name if they come from a stronger source than `net`
+ * itself.  A host that is denied does so where it would be the host's.
+ */
+enum net_mode settings_net(const struct settings *s);
+
 /* Whether the box has the network of the host. */
 bool settings_share_net(const struct settings *s);
 
+/* Whether it has a network by name: NET_NAMES or NET_STRICT. */
+bool settings_net_by_name(const struct settings *s);
+
 /* Whether there is a record of the run in the log. */
 bool settings_keep_log(const struct settings *s);
+
+/* Whether each call that changes a file is in it. */
+bool settings_record_calls(const struct settings *s);
 
 /* Whether the whole host is shown. */
 bool settings_shows_host(const struct settings *s);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "plan/inner.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view_env.h"
@@ -247,6 +248,11 @@ static int add_private(struct builder *b)
 		r = p->kind == OP_TMPFS
 			    ? add_memory(b, p->path, p->perms)
 			    : add(b, p->kind, NULL, p->path, place_flags(b, p));
+		if (r < 0)
+			return r;
+	}
+	if (q->settings->marks_turns) {
+		r = add_memory(b, TURNS_DIR, 0755);
 		if (r < 0)
 			return r;
 	}
@@ -726,6 +732,10 @@ static void set_settings(const struct builder *b)
 		plan->settings |= PLAN_FILTER_NO_PTRACE;
 	if (strcmp(s->rename_directories, "yes") == 0 && has_overlay(plan))
 		plan->settings |= PLAN_RENAMES;
+	if (settings_record_calls(s))
+		plan->settings |= PLAN_CALLS;
+	if (strcmp(s->audit, key_audits[AUDIT_ALL]) == 0)
+		plan->settings |= PLAN_LOOKS;
 	if (has_real_writes(b->request))
 		plan->settings |= PLAN_FILTER_NO_SETID;
 	/*

@@ -191,13 +191,15 @@ static bool has_text(const struct plan *plan, const char *path)
  * How to get out of a network that has no other way.  A certificate's file that
  * the view lacks would be worse than none: nothing would be trusted.
  */
-static int set_network(const struct view_host *host, struct plan *plan,
-		       struct hb_error *err)
+static int set_network(const struct settings *s, const struct view_host *host,
+		       struct plan *plan, struct hb_error *err)
 {
 	const char *dir = env_get(host->envp, "SSL_CERT_DIR");
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && view_env_proxies[i]; i++)
+	/* By name nothing has to know of a proxy: the relay speaks to it. */
+	for (size_t i = 0;
+	     r >= 0 && settings_share_net(s) && view_env_proxies[i]; i++)
 		r = plan_add_env(plan, ENV_PASS, view_env_proxies[i], NULL,
 				 err);
 	for (size_t i = 0; r >= 0 && view_env_authorities[i]; i++) {
@@ -329,8 +331,8 @@ int view_env(const struct view_request *request, const struct view_host *host,
 		r = set_git(request, plan, err);
 	if (r >= 0)
 		r = set_toolchains(host, plan, err);
-	if (r >= 0 && settings_share_net(s))
-		r = set_network(host, plan, err);
+	if (r >= 0 && settings_net(s) != NET_NONE)
+		r = set_network(s, host, plan, err);
 	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
 		if (s->items[i].key == KEY_ENV)
 			r = set_asked(plan, s->items[i].value, err);

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/quote.h"
 #include "holdback/session.h"
@@ -43,6 +44,8 @@ struct walk {
 	walk_fn fn;
 	hb_state_fn tell;
 	void *ctx;
+	char **paths; /* of the shelf, if they are told */
+	size_t n_paths;
 	uint64_t n;
 	bool has_login;
 	char home[PATH_MAX]; /* "": only state directories are committed */
@@ -82,6 +85,50 @@ static int visit_file(void *ctx, int dir, const struct carried *c,
 	return walk->fn(walk, dir, c, err);
 }
 
+static int keep_path(void *ctx, int dir, const struct carried *c,
+		     struct hb_error *err)
+{
+	struct walk *walk = ctx;
+
+	(void)dir;
+	if (grow(walk->paths, walk->n_paths) < 0)
+		return hb_fail(err, -ENOMEM, "cannot list the carried state");
+	walk->paths[walk->n_paths] = strdup(c->path);
+	if (!walk->paths[walk->n_paths])
+		return hb_fail(err, -ENOMEM, "cannot list the carried state");
+	walk->n_paths++;
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return path_compare(*(char *const *)a, *(char *const *)b);
+}
+
+/* For people: a shelf has its files in the order of digests. */
+static int visit_sorted(struct walk *walk, int dir, struct hb_error *err)
+{
+	int r = carried_each(dir, keep_path, walk, err);
+
+	if (walk->n_paths > 1)
+		qsort(walk->paths, walk->n_paths, sizeof(*walk->paths),
+		      by_path);
+	for (size_t i = 0; i < walk->n_paths; i++) {
+		char name[CARRIED_NAME_SIZE];
+		struct carried c;
+
+		carried_name(walk->paths[i], name);
+		free(walk->paths[i]);
+		/* Another command may have removed it since. */
+		if (r >= 0 && carried_read(dir, name, &c, NULL, NULL) >= 0)
+			r = visit_file(walk, dir, &c, err);
+	}
+	free(walk->paths);
+	walk->paths = NULL;
+	walk->n_paths = 0;
+	return r;
+}
+
 static int visit_shelf(void *ctx, const struct shelf *shelf,
 		       struct hb_error *err)
 {
@@ -91,7 +138,8 @@ static int visit_shelf(void *ctx, const struct shelf *shelf,
 	    strcmp(walk->options->agent, shelf->agent) != 0)
 		return 0;
 	walk->shelf = shelf;
-	return carried_each(shelf->dir, visit_file, walk, err);
+	return walk->tell ? visit_sorted(walk, shelf->dir, err)
+			  : carried_each(shelf->dir, visit_file, walk, err);
 }
 
 static int each_shelf(struct walk *walk, shelf_fn fn, struct hb_error *err)

@@ -150,9 +150,9 @@ static int scan(struct hb_session *s, const struct hb_changes_options *options,
 			.spill_dir = s->dir,
 			.seen = txn->seen,
 			.seen_ctx = txn->seen_ctx[i],
-			.known = known,
+			.known = s->taken ? NULL : known,
 			.boot = boot,
-			.keeps_known = s->has_lock,
+			.keeps_known = s->has_lock && !s->taken,
 			.ignores = !options->with_ignored,
 			.with_renames = c->folds_renames,
 			.without_hash = options->without_hash,
@@ -515,7 +515,8 @@ static int next_of_all(struct hb_changes *changes, struct hb_change *ret_change,
 		}
 		change.resource = changes->at;
 		if (is_kept(changes, &change) ||
-		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY) ||
+		    change.flags & (CHANGE_CARRIED | CHANGE_MOVED_AWAY |
+				    CHANGE_BEGUN) ||
 		    !changes_filter_matches(&changes->filter, &change))
 			continue;
 		fill(&change, changes->at, ret_change);

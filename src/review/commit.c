@@ -12,7 +12,14 @@
 #include "review/wanted.h"
 #include "session/alike_notes.h"
 #include "session/git/indexes.h"
+#include "session/git/own_branch.h"
+#include "session/git/own_end.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
+#include "session/live/lapsed.h"
+#include "session/live/take.h"
+#include "session/live/taken.h"
+#include "session/live/unmark.h"
 #include "session/open.h"
 #include "session/session.h"
 #include "session/settle.h"
@@ -41,6 +48,9 @@
 /* git writes an index anew at each look for up to a second after an edit. */
 #define LATE_TRIES 40
 #define LATE_PAUSE 50 /* ms */
+
+/* Files of a live session that come and go: then it waits for the commit. */
+#define STILL_AFTER 2
 
 /* What every one of these begins with. */
 static int begin(struct hb_session *s, struct txn **ret_txn,
@@ -163,6 +173,31 @@ static void set_review(const struct hb_commit_options *from,
 	options->review = review;
 }
 
+/* A session on a branch of its own comes back whole, and by a merge. */
+static int need_own(struct hb_session *s, const struct hb_commit_options *from,
+		    const struct txn_options *options, struct deliver *deliver,
+		    struct hb_error *err)
+{
+	if (from->git != HB_GIT_USUAL && from->git != HB_GIT_MERGE) {
+		hb_fix(err, "commit without --git");
+		return hb_fail(err, -HB_E_USAGE,
+			       "session '%s' is on a branch of its own and "
+			       "comes back by a merge",
+			       s->record.name);
+	}
+	if (changes_filter_is_partial(&options->choice.filter) ||
+	    options->choice.filter.resources || options->choice.n_ours > 0 ||
+	    options->choice.n_theirs > 0) {
+		hb_fix(err, "commit all of it; git takes a part back later");
+		return hb_fail(err, -HB_E_USAGE,
+			       "session '%s' is on a branch of its own and "
+			       "comes back as a whole",
+			       s->record.name);
+	}
+	deliver->asked = HB_GIT_MERGE;
+	return own_branch_need_quiet(s, err);
+}
+
 /* Before anything else is open, as the check command. */
 static int make_merge(struct merge *merge, struct hb_session *s,
 		      const struct hb_commit_options *from,
@@ -174,8 +209,17 @@ static int make_merge(struct merge *merge, struct hb_session *s,
 	deliver->asked = from->git;
 	if (deliver->asked == HB_GIT_USUAL)
 		r = hb_session_git_mode(s, NULL, &deliver->asked, err);
+	if (r >= 0 && own_branch_is_any(&s->record))
+		r = need_own(s, from, options, deliver, err);
 	if (r < 0 || deliver->asked != HB_GIT_MERGE)
 		return r;
+	if (s->taken) {
+		hb_fix(err, "holdback stop @%s", s->record.name);
+		return hb_fail(err, -HB_E_BUSY,
+			       "session '%s' is live, and git can merge it "
+			       "when its command has ended",
+			       s->record.name);
+	}
 	deliver->merge = merge;
 	merge->gate = from->without_gate ? NULL : &from->gate;
 	merge->listener = s->store->listener;
@@ -229,7 +273,8 @@ static int conclude(struct hb_session *s, const struct txn_result *result,
 		    const struct deliver *deliver, const struct timespec *times,
 		    struct hb_error *err)
 {
-	bool is_whole = !result->has_rest;
+	/* Else the upper has all of it still, also when its box has ended. */
+	bool is_whole = !result->has_rest && !unmark_was_begun(s);
 	int r;
 
 	for (size_t i = 0; is_whole && i < s->record.n_resources; i++) {
@@ -274,6 +319,7 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 {
 	struct deliver *deliver = options->deliver_ctx;
 	struct stack_change stack = { 0 };
+	struct lapsed lapsed = { 0 };
 	int r;
 
 	r = gone_check_layers(s, NULL, err);
@@ -283,7 +329,12 @@ static int commit_stack(struct hb_session *s, struct txn *txn,
 	if (r >= 0) {
 		allowed_attach(&gate->allowed, txn);
 		deliver_attach(deliver, txn);
-		r = txn_commit(txn, options, session_applied, s, result, err);
+		if (s->taken)
+			lapsed_attach(&lapsed, s, txn);
+		r = txn_commit(txn, options,
+			       s->taken ? lapsed_applied : session_applied, s,
+			       result, err);
+		taken_thaw(s);
 	}
 	stack_end(&stack);
 	return r;
@@ -358,6 +409,9 @@ static void tell_deliveries(const struct deliver *deliver,
 static int failed_late(struct hb_session *s, const struct deliver *deliver,
 		       int r, bool *ret_late, struct hb_error *err)
 {
+	*ret_late = s->taken && s->taken->has_lapsed;
+	if (*ret_late)
+		return failed(s, r, err);
 	*ret_late = (r == -HB_E_CONFLICT || r == -HB_E_BUSY) &&
 		    s->txn.n_left == 0 && placed_index_is_late(deliver);
 	return failed(s, r, err);
@@ -440,11 +494,36 @@ static int commit(struct hb_session *session,
 	return 0;
 }
 
+/* Before the next try: the same again, or with a newer copy of a live upper. */
+static int wait_late(struct hb_session *s, int i,
+		     struct hb_commit_options *options, struct hb_error *err)
+{
+	if (!s->taken) {
+		sys_pause(LATE_PAUSE);
+		return 0;
+	}
+	options->reviewed = NULL;
+	if (options->follows)
+		options->expect = NULL;
+	return taken_again(s, i >= STILL_AFTER, err);
+}
+
+static int fail_unexpected(const struct hb_session *s, struct hb_error *err)
+{
+	*err = (struct hb_error){ 0 };
+	hb_fix(err, "look at the changes again");
+	return hb_fail(
+		err, -HB_E_BUSY,
+		"session '%s' is live, and its changes are others by now",
+		s->record.name);
+}
+
 int hb_session_commit(struct hb_session *session,
 		      const struct hb_commit_options *options,
 		      struct hb_commit_result *ret_result, struct hb_error *err)
 {
 	const char *what = options->command ? options->command : "commit";
+	struct hb_commit_options again = *options;
 	struct hb_error local = { 0 };
 	bool is_late = true;
 	int r = 0;
@@ -454,11 +533,17 @@ int hb_session_commit(struct hb_session *session,
 		told_begin(session, what);
 	/* Nothing was changed, and all is decided again. */
 	for (int i = 0; is_late && i < LATE_TRIES; i++) {
-		if (i > 0)
-			sys_pause(LATE_PAUSE);
 		*err = (struct hb_error){ 0 };
 		is_late = false;
-		r = commit(session, options, ret_result, &is_late, err);
+		if (i > 0)
+			r = wait_late(session, i, &again, err);
+		else
+			r = 0;
+		if (r >= 0)
+			r = commit(session, &again, ret_result, &is_late, err);
+		if (i > 0 && r == -HB_E_CONFLICT && session->taken &&
+		    again.expect)
+			r = fail_unexpected(session, err);
 	}
 	return options->dry_run
 		       ? r
@@ -522,6 +607,8 @@ static int undo(struct hb_session *session, struct hb_commit_result *ret_result,
 
 	r = session_needs_lock(session, err);
 	if (r >= 0)
+		r = own_end(session, true, err);
+	if (r >= 0)
 		r = stack_check_undo(session, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
@@ -573,6 +660,8 @@ int hb_session_redo(struct hb_session *session,
 	err = err ? err : &local;
 	told_begin(session, "redo");
 	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = own_end(session, false, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
 	if (r >= 0)

@@ -5,6 +5,8 @@
 #include "base/quote.h"
 #include "review/find.h"
 #include "review/stack.h"
+#include "session/git/own_branch.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
@@ -43,6 +45,7 @@
 
 /* In a resource's store: one path that goes for good. */
 #define PATH_GONE "path.gone"
+#define GIT	  ".git"
 
 /* Everything above the layer with the id `keep`; NULL: everything. */
 static int roll_back(struct hb_session *s, const char *keep,
@@ -197,6 +200,28 @@ static int check_frozen(struct hb_session *s, size_t number, const char *path,
 	return r;
 }
 
+/*
+ * Without HEAD, or with half of git's files, the session is on no branch, and
+ * has work all the same.
+ */
+static int check_own(const struct hb_session *s, size_t number,
+		     const char *path, struct hb_error *err)
+{
+	size_t n = strcspn(path, "/");
+
+	if (!own_branch_is_asked(&s->record.resources[number]) ||
+	    !(n == strlen(GIT) && strncmp(path, GIT, n) == 0))
+		return 0;
+	hb_fix(err,
+	       "holdback rollback @%s discards all of it, and git inside "
+	       "takes commits back",
+	       s->record.name);
+	return hb_fail(err, -HB_E_USAGE,
+		       "session '%s' is on a branch of its own: '%s' is not "
+		       "rolled back by itself",
+		       s->record.name, quoted(path));
+}
+
 /* Which resource the path is of, and the rest of it, which is allocated. */
 static int find_path(struct hb_session *s, const char *path,
 		     struct txn_path *ret, struct hb_error *err)
@@ -216,6 +241,8 @@ static int find_path(struct hb_session *s, const char *path,
 	r = s->resources[number].is_gone
 		    ? gone_refuse(s, "its pending changes stay", err)
 		    : check_frozen(s, number, rest, err);
+	if (r >= 0)
+		r = check_own(s, number, rest, err);
 	if (r >= 0)
 		r = check_above(&s->resources[number], rest, err);
 	if (r < 0)
@@ -398,6 +425,8 @@ static int rollback_to(struct hb_session *session, const char *mark,
 
 	r = session_needs_lock(session, err);
 	if (r >= 0)
+		r = own_branch_need_whole(session, err);
+	if (r >= 0)
 		r = session_find_mark(session, mark, &number, err);
 	if (r < 0)
 		return r;
@@ -413,6 +442,8 @@ static int rollback(struct hb_session *session, const char *const *paths,
 	int r;
 
 	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = own_branch_need_whole(session, err);
 	if (r >= 0)
 		r = session_open_resources(session, err);
 	if (r < 0)
@@ -430,6 +461,8 @@ static int empty_paths(struct hb_session *session, const char *const *paths,
 	int r;
 
 	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = own_branch_need_whole(session, err);
 	if (r < 0)
 		return r;
 	if (session_has_journal(session))

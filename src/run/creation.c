@@ -12,7 +12,9 @@
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "run/kept.h"
+#include "run/launch.h"
 #include "session/create.h"
+#include "session/git/own_record.h"
 #include "session/strategy/shown.h"
 #include "store/resource.h"
 #include "store/store.h"
@@ -127,6 +129,24 @@ static void set_strategy(struct session_record *record, const char *name)
 		shown_set_strategy(&record->resources[i], name);
 }
 
+/* On a branch of its own, before anybody knows of it; else it goes. */
+static int begin_new(struct hb_store *store, const char *name,
+		     struct hb_error *err)
+{
+	struct hb_session *session = NULL;
+	char ref[RECORD_NAME_MAX + 2];
+	int r;
+
+	(void)snprintf(ref, sizeof(ref), "@%s", name);
+	r = hb_session_open(store, ref, HB_OPEN_CHANGE, &session, err);
+	if (r >= 0)
+		r = launch_begin(session, store->envp, err);
+	if (r < 0 && session)
+		(void)hb_session_cleanup(session, NULL);
+	hb_session_free(session);
+	return r;
+}
+
 static int make(struct hb_store *store, const struct run *run,
 		const struct hb_create_options *options, struct hb_error *err)
 {
@@ -142,6 +162,8 @@ static int make(struct hb_store *store, const struct run *run,
 	set_strategy(&record, options->strategy);
 	asked.without_fallback |= run->settings.is_required;
 	r = session_make(store, &record, NULL, &asked, NULL, err);
+	if (r >= 0 && own_branch_is_any(&record))
+		r = begin_new(store, record.name, err);
 	if (r < 0)
 		return r;
 	audit_about(store->audit, record.name, record.id,
@@ -173,7 +195,8 @@ int hb_session_create(struct hb_store *store,
 
 	r = session_check_new(store, options->name, err);
 	if (r >= 0 && options->strategy &&
-	    (!options->strategy[0] || !strategy_find(options->strategy)))
+	    (!options->strategy[0] || (!strategy_find(options->strategy) &&
+				       !strategy_over_find(options->strategy))))
 		return hb_fail(err, -HB_E_USAGE, "there is no strategy '%.80s'",
 			       options->strategy);
 	if (r >= 0)

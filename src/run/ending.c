@@ -45,7 +45,7 @@ void ending_report(const struct hb_listener *listener,
 		(void)report_send(listener, &report);
 	report.kind = HB_REPORT_DENIED;
 	report.text =
-		"the command failed, and it had no network (--net host, if it needs one)";
+		"the command failed, and it had no network (--allow HOST, if it needs one)";
 	if (result->has_missed_network && !result->has_timed_out)
 		(void)report_send(listener, &report);
 	report.text =

@@ -180,6 +180,14 @@ static int tell_failed(const struct hb_store *store, int r,
 	return r;
 }
 
+/* There is no box, and none is about to be there. */
+static int refuse_idle(const char *ref, struct hb_error *err)
+{
+	hb_fix(err, "holdback keep %s", ref ? ref : "@");
+	return hb_fail(err, -HB_E_STATE,
+		       "the session is not live, and --join makes no box");
+}
+
 int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 	    char *const *argv, char *const *envp, const char *tty,
 	    struct hb_exec_result *ret_result, struct hb_error *err)
@@ -187,6 +195,7 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 	struct hb_session *session = NULL;
 	struct hb_error local = { 0 };
 	struct wait w = { 0 };
+	bool is_joining = how == HB_OPEN_JOIN;
 	int door, r;
 
 	if (!err)
@@ -200,9 +209,13 @@ int hb_exec(struct hb_store *store, const char *ref, enum hb_open how,
 			    : -ENOENT;
 		if (err->code != 0 || !is_without_box(door))
 			return tell_failed(store, door, err);
-		r = hb_session_open(store, ref, how, &session, err);
+		r = hb_session_open(store, ref,
+				    is_joining ? HB_OPEN_QUICK : how, &session,
+				    err);
 	} while (r == -HB_E_BUSY && argv && wait_again(&w, door));
-	if (r >= 0)
+	if (is_joining && (r >= 0 || (r == -EAGAIN && err->code == 0)))
+		r = refuse_idle(ref, err);
+	else if (r >= 0)
 		r = hb_session_exec(session, argv, envp, tty, ret_result, err);
 	hb_session_free(session);
 	return tell_failed(store, r, err);

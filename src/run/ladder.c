@@ -213,6 +213,15 @@ static bool share_all(struct plan *plan)
 	return share(plan, NULL);
 }
 
+/* Without a supervisor that hears of them there is no record of them. */
+static bool record_no_calls(struct plan *plan)
+{
+	bool has_calls = plan->settings & PLAN_CALLS;
+
+	plan->settings &= ~(unsigned)(PLAN_CALLS | PLAN_LOOKS);
+	return has_calls;
+}
+
 /* Without a supervisor that hears of them every rename would fail. */
 static bool rename_files_alone(struct plan *plan)
 {
@@ -242,6 +251,9 @@ static const struct {
 	  "parts of /proc are masked here, so the command sees the processes around it and their command lines" },
 	{ LADDER_FILTER_ONLY, STAGE_NO_USERNS, 0, "no-nesting", use_filter,
 	  "/proc/sys cannot be written here, so only the filter keeps the command from making user namespaces" },
+	{ LADDER_UNRECORDED, STAGE_PROVE, HB_E_UNSUPPORTED, NULL,
+	  record_no_calls,
+	  "calls of the command cannot be heard here (another sandbox around it hears them?), so the log has changes alone" },
 	{ LADDER_UNHEARD, STAGE_PROVE, HB_E_UNSUPPORTED, NULL,
 	  rename_files_alone,
 	  "calls of the command cannot be heard here, so it can rename no directory of the workspace, but has to copy it" },
@@ -275,7 +287,7 @@ static int take_next(struct ladder *ladder, struct plan *plan,
 	if (plan->settings & PLAN_BARE)
 		return 0;
 	if (failed->stage == STAGE_CLONE || failed->stage == STAGE_IDS ||
-	    failed->stage == STAGE_PRIVATE)
+	    failed->stage == STAGE_PRIVATE || failed->stage == STAGE_NETNS)
 		add_way(failed);
 	if (ladder->is_required)
 		return 0;

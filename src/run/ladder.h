@@ -21,6 +21,7 @@ enum ladder_rung {
 	LADDER_MOUNTS = 1 << 3,	     /* what has mounts in it is the host's */
 	LADDER_SHARED = 1 << 4,	     /* so is all that is shown */
 	LADDER_UNHEARD = 1 << 5,     /* no directory can be renamed */
+	LADDER_UNRECORDED = 1 << 6,  /* single calls are not in the log */
 };
 
 struct ladder {

@@ -8,12 +8,16 @@
 #include "holdback/session.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
+#include "run/branch/beginning.h"
+#include "run/ending.h"
 #include "run/explain_run.h"
 #include "run/kept.h"
 #include "run/order.h"
 #include "run/told/mistakes.h"
 #include "run/told/start_news.h"
 #include "session/create.h"
+#include "session/git/own_branch.h"
+#include "session/git/own_record.h"
 #include "session/remove/cleanup.h"
 #include "session/session.h"
 #include "store/live.h"
@@ -52,6 +56,15 @@ static int prepare(struct launch *l, struct hb_error *err)
 	l->run.ladder = &l->ladder;
 	l->is_quiet = l->run.settings.is_quiet;
 	return r;
+}
+
+/* In a copy of this process. */
+static size_t record_calls(void *launch, int *ret_fds)
+{
+	const struct launch *l = launch;
+	struct audit *audit = audit_of(l->run.listener);
+
+	return audit ? audit_take_calls(audit, ret_fds) : 0;
 }
 
 static int open_log(struct launch *l, struct hb_error *err)
@@ -107,7 +120,10 @@ static int open_store(struct launch *l, struct hb_error *err)
 /* Only what is there is covered. */
 static int open_covered(struct launch *l, struct hb_error *err)
 {
-	return l->run.covered && (keeps(l) || shows_store(&l->run))
+	bool is_covered = l->run.covered && (keeps(l) || shows_store(&l->run));
+
+	/* Single calls are written while the command runs. */
+	return is_covered || settings_record_calls(&l->run.settings)
 		       ? open_store(l, err)
 		       : 0;
 }
@@ -154,9 +170,19 @@ static int make_session(struct launch *l, struct hb_error *err)
 	return 0;
 }
 
+/* The box of the session comes after that of its beginning. */
+static int begin_branch(struct launch *l, struct hb_error *err)
+{
+	return l->is_beginning
+		       ? 0
+		       : launch_begin(l->session, l->options->envp, err);
+}
+
 static int lay(struct launch *l, struct hb_error *err)
 {
 	l->mounted.session = l->session;
+	/* Work of others would be taken for a part of the beginning. */
+	l->mounted.is_closed = l->is_beginning;
 	l->mounted.plan = &l->run.plan;
 	l->mounted.may_drop = l->may_drop && l->session->record.is_passing;
 	return kept_lay(&l->run, &l->mounted, err);
@@ -166,6 +192,8 @@ static int make_plan(struct launch *l, struct hb_error *err)
 {
 	if (l->session)
 		l->run.request.session = l->session->record.name;
+	l->run.plan.recording = record_calls;
+	l->run.plan.recording_context = l;
 	return run_plan(&l->run, &l->envp, err);
 }
 
@@ -179,6 +207,9 @@ static void tell_owner(struct launch *l)
 	if (!settings_keep_log(&l->run.settings))
 		report_text(l->run.listener, HB_REPORT_WEAKENED, "%s",
 			    NEWS_NO_LOG);
+	if (settings_record_calls(&l->run.settings) && l->run.is_bare)
+		report_text(l->run.listener, HB_REPORT_WEAKENED, "%s",
+			    NEWS_NO_CALLS);
 	if (settings_shows_host(&l->run.settings))
 		store_say(l->session->store,
 			  "session '%s'%s: view: the whole host, read-only",
@@ -189,6 +220,8 @@ static void tell_owner(struct launch *l)
 static int tell(struct launch *l, struct hb_error *err)
 {
 	(void)err;
+	if (l->is_beginning)
+		return 0;
 	order_tell(&l->run, l->session ? l->session->record.name : NULL);
 	if (l->is_exec && l->session) {
 		tell_owner(l);
@@ -219,8 +252,9 @@ static const struct {
 	{ open_covered, false }, { make_runtime, false },
 	{ begin_ladder, false }, { hold_berths, false },
 	{ open_store, true },	 { make_session, true },
-	{ lay, true },		 { make_plan, false },
-	{ tell, false },	 { begin, true },
+	{ begin_branch, true },	 { lay, true },
+	{ make_plan, false },	 { tell, false },
+	{ begin, true },
 };
 
 /* The session is another process's: nothing of it is looked at any more. */
@@ -285,6 +319,15 @@ struct launch *launch_new(const struct hb_run_options *options)
 	return l;
 }
 
+static void hear_network(struct launch *l)
+{
+	if (!l->run.plan.net)
+		return;
+	net_told_init(&l->net_told, l->ladder.listener, &l->run.network,
+		      l->is_quiet);
+	l->ladder.listener = &l->net_told.listener;
+}
+
 int launch(struct launch *l, struct hb_error *err)
 {
 	int r = 0;
@@ -302,16 +345,63 @@ int launch(struct launch *l, struct hb_error *err)
 		if (!steps[i].is_of_session || keeps(l))
 			r = steps[i].take(l, err);
 	if (r >= 0) {
+		hear_network(l);
 		r = ladder_run(&l->ladder, &l->run.plan, l->envp,
 			       l->session ? mounted_renew : NULL, &l->mounted,
 			       &l->box, err);
 		if (r < 0)
 			r = run_explain(&l->run, r, err);
+		else if (l->run.plan.net)
+			net_told_end(&l->net_told);
 	}
 	put_away(l, r >= 0);
 	if (r >= 0 && l->box.is_keeper)
 		end_keeper(l);
 	if (r < 0 && l->is_new)
 		drop_new(l);
+	return r;
+}
+
+static int begin_one(struct hb_session *s, char *const *envp,
+		     struct own_start *start, struct hb_error *err)
+{
+	const struct hb_setting offline = { .key = setting_name(KEY_NET),
+					    .value = key_nets[NET_NONE] };
+	char *argv[BEGINNING_WORDS];
+	const struct hb_run_options options = { .argv = argv,
+						.envp = envp,
+						.settings = &offline,
+						.n_settings = 1 };
+	struct launch *l = launch_new(&options);
+	int r;
+
+	if (!l)
+		return hb_fail(err, -ENOMEM, "cannot begin on a branch");
+	beginning_fill(s, start, argv);
+	l->session = s;
+	l->is_exec = true;
+	l->is_beginning = true;
+	r = launch(l, err);
+	if (r >= 0)
+		r = beginning_end(s, start, ending_status(&l->box), err);
+	free(l);
+	return r;
+}
+
+int launch_begin(struct hb_session *s, char *const *envp, struct hb_error *err)
+{
+	struct own_start start;
+	size_t number = 0;
+	int r;
+
+	if (!own_branch_is_any(&s->record))
+		return 0;
+	while ((r = own_branch_next(s, number, &start, err)) == 1) {
+		number = start.number + 1;
+		r = begin_one(s, envp, &start, err);
+		own_start_done(&start);
+		if (r < 0)
+			return r;
+	}
 	return r;
 }

@@ -5,6 +5,7 @@
 #include "box/box.h"
 #include "run/ladder.h"
 #include "run/mounted.h"
+#include "run/net_told.h"
 #include "store/record.h"
 #include "view/prepare.h"
 
@@ -28,6 +29,7 @@ struct launch {
 	struct hb_session *session;
 	bool trusts_trials; /* an overlay that worked before is not tried */
 	bool may_drop;	    /* a session of a run that holds nothing goes */
+	bool is_beginning;  /* it is the box of launch_begin(): untold */
 
 	struct box_result box; /* out, if the command has run */
 	bool is_new;	       /* out: `session` was made by this launch */
@@ -40,6 +42,7 @@ struct launch {
 	struct run run;
 	struct ladder ladder;
 	struct mounted mounted;
+	struct net_told net_told;
 	char **envp;
 	char staying[RECORD_NAME_MAX * 2 + 128];
 };
@@ -57,5 +60,12 @@ struct launch *launch_new(const struct hb_run_options *options);
  * and something is to be done before that takes longer.
  */
 int launch(struct launch *l, struct hb_error *err);
+
+/*
+ * Puts each work tree of the session on a branch of its own that has to be and
+ * is not yet.  Needs the lock.  launch() does that before its own box.  After a
+ * failure the session has not begun, and this can be repeated.
+ */
+int launch_begin(struct hb_session *s, char *const *envp, struct hb_error *err);
 
 #endif

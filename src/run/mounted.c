@@ -12,6 +12,7 @@
 #include "plan/view.h"
 #include "run/turn_marks.h"
 #include "session/alike_notes.h"
+#include "session/git/indexes.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/open.h"
@@ -300,6 +301,8 @@ static int open_door(struct mounted *m, struct hb_error *why)
 {
 	struct hb_session *s = m->session;
 
+	if (m->is_closed)
+		return -1;
 	if (s->door >= 0)
 		return take_fd(&s->door);
 	/* A box without namespaces is none that could be entered. */
@@ -312,6 +315,20 @@ static int open_door(struct mounted *m, struct hb_error *why)
 }
 
 /*
+ * The box shows the directories as they are, so the time of T0 may pass before
+ * git's files of that time are kept.  A command must not have run.
+ */
+static void keep_git(void *mounted)
+{
+	struct hb_session *s = ((struct mounted *)mounted)->session;
+
+	for (size_t i = 0; s->owes_git && i < s->record.n_resources; i++)
+		if (s->has_resources && !s->resources[i].is_gone)
+			indexes_keep_first(&s->resources[i]);
+	s->owes_git = false;
+}
+
+/*
  * A session without a change is gone by the time that the kernel needs for the
  * mounts of its box.  One with changes waits for that.
  */
@@ -319,7 +336,8 @@ static void end_early(void *mounted)
 {
 	struct mounted *m = mounted;
 
-	if (session_seems_void(m->session))
+	m->is_empty = session_seems_void(m->session);
+	if (m->is_empty)
 		mounted_end(m, true);
 }
 
@@ -377,9 +395,11 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	m->plan->turn_context = m;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
+	m->plan->meanwhile = s->owes_git ? keep_git : NULL;
 	m->plan->emptied = m->may_drop ? end_early : NULL;
 	m->plan->handed = be_keeper;
 	m->plan->emptied_context = m->plan->handed_context = m;
+	m->plan->meanwhile_context = m;
 	m->news = (struct news){ s->store->listener, s->record.name };
 	m->listener =
 		(struct hb_listener){ .hear = news_hear, .context = &m->news };
@@ -388,7 +408,7 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 
 static void forget_box(struct plan *plan)
 {
-	plan->emptied = plan->handed = NULL;
+	plan->meanwhile = plan->emptied = plan->handed = NULL;
 	plan->turn = NULL;
 	plan->fds[PLAN_FD_DOOR] = plan->fds[PLAN_FD_LENT] = -1;
 	plan->fds[PLAN_FD_TURNS] = -1;
@@ -407,8 +427,11 @@ void mounted_end(struct mounted *m, bool has_run)
 	fd_closep(&m->door);
 	r = m->was_lent ? session_take_back(s, &err) : 0;
 	if (r >= 0)
-		r = session_settle_box(
-			s, m->may_drop ? SETTLE_OR_DROP : SETTLE_ENDED, &err);
+		r = session_settle_box(s,
+				       m->is_empty   ? SETTLE_EMPTY
+				       : m->may_drop ? SETTLE_OR_DROP
+						     : SETTLE_ENDED,
+				       &err);
 	live_remove(s->dir);
 	if (r > 0) {
 		m->is_dropped = true;

@@ -110,7 +110,8 @@ static void tell_policy(const struct run *run, const char *session)
 	uint8_t digest[SHA256_SIZE];
 
 	(void)buf_add_fmt(&all, "profile=%s net=%s",
-			  name ? name : PROFILE_GENERIC, s->net);
+			  name ? name : PROFILE_GENERIC,
+			  key_nets[settings_net(s)]);
 	add_settings(s, &all);
 	if (all.error)
 		return;

@@ -8,6 +8,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/layers.h"
+#include "session/live/unmark.h"
 #include "session/session.h"
 #include "store/berth.h"
 #include "store/resource.h"
@@ -26,8 +27,12 @@ typedef int (*alike_fn)(const struct resource *resource, void *ctx,
 static int for_each(struct hb_session *s, alike_fn fn, void *ctx,
 		    struct hb_error *err)
 {
-	int r = session_open_resources(s, err);
+	int r;
 
+	/* Notes are about an upper that nothing writes to. */
+	if (s->box || unmark_was_begun(s))
+		return 0;
+	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
 		const struct resource *resource = &s->resources[i];
 

@@ -204,7 +204,9 @@ static int make_resource(const struct hb_store *store, struct made *made,
 		r = copy_top(base, place, err);
 	if (r < 0)
 		return r;
-	indexes_keep_first(&of);
+	/* A run waits for this: there it is done beside the box. */
+	if (!record->is_passing)
+		indexes_keep_first(&of);
 	made->given[number].base = take_fd(&base);
 	made->given[number].dir = take_fd(&place);
 	return 0;
@@ -409,6 +411,7 @@ int session_make(const struct hb_store *store, struct session_record *record,
 	if (r < 0)
 		return r;
 	(*ret_session)->is_fresh = true;
+	(*ret_session)->owes_git = (*ret_session)->record.is_passing;
 	(*ret_session)->door = take_fd(&made.door);
 	/* Where that fails it is opened, and told, when it is needed. */
 	if (!origin)

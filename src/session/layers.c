@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "sys/file.h"
 #include "sys/proc.h"
+#include "tree/tree.h"
 #include "txn/history.h"
 
 #include <errno.h>
@@ -123,6 +124,17 @@ int layers_open_one(const struct hb_session *s, const char *layer,
 		      : fd;
 }
 
+void layers_drop(const struct hb_session *s, const char *layer)
+{
+	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE];
+	auto_fd int family = -1;
+
+	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", s->record.family);
+	family = store_open_own(s->store->dir, path, NULL);
+	if (family >= 0 && record_is_id(layer))
+		(void)tree_remove(family, layer, NULL);
+}
+
 int session_open_layers(struct hb_session *s, size_t number,
 			struct hb_error *err)
 {
@@ -147,6 +159,8 @@ int session_open_layers(struct hb_session *s, size_t number,
 		return hb_fail(err, -ENOMEM, "cannot open the layers");
 	layout_resource_dir(number, name);
 	resource->layers[0] = resource->upper;
+	/* A copy is only read. */
+	resource->is_shared[0] = s->taken != NULL;
 	resource->n_layers = 1;
 	for (size_t i = s->record.n_layers; i > 0; i--) {
 		const struct record_layer *layer = &s->record.layers[i - 1];

@@ -73,6 +73,9 @@ int layers_open(const struct hb_session *s, const char *layer,
 int layers_open_one(const struct hb_session *s, const char *layer,
 		    size_t number, struct hb_error *err);
 
+/* Removes a layer that no record names, as far as it can be. */
+void layers_drop(const struct hb_session *s, const char *layer);
+
 /*
  * Forgets what the record says about transactions that are no more: those that
  * were undone and will not be redone.  Changes memory alone.  True: a redo

@@ -9,9 +9,11 @@
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
+#include "session/live/taken.h"
 #include "session/remove/empty.h"
 #include "session/resource_dirs.h"
 #include "session/session.h"
@@ -207,6 +209,8 @@ int session_open_given(struct hb_session *s, struct open_given *given,
 	r = new_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < n; i++)
 		r = open_one(s, i, given ? &given[i] : NULL, err);
+	for (size_t i = 0; r >= 0 && s->taken && i < n; i++)
+		r = taken_open(s, i, err);
 	if (r < 0) {
 		session_close_resources(s);
 		return r;
@@ -223,10 +227,12 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 static void memory_done(struct session_memory *memory)
 {
 	peers_done(&memory->peers);
+	begun_done(&memory->begun);
 	fd_closep(&memory->git.git);
 	fd_closep(&memory->git.common);
 	seen_done(&memory->seen);
 	seen_log_done(&memory->log);
+	outdated_done(&memory->outdated);
 }
 
 void session_close_resources(struct hb_session *s)
@@ -306,6 +312,20 @@ static bool hear_txn(void *context, const struct hb_report *report)
 	return report_send(s->store->listener, &told);
 }
 
+static int load_begun(struct hb_session *s, size_t number, struct hb_error *err)
+{
+	struct session_memory *memory = &s->memories[number];
+	uint64_t after;
+	int r;
+
+	if (!own_branch_is_asked(&s->record.resources[number]))
+		return 0;
+	begun_done(&memory->begun);
+	r = own_branch_load(s, number, &memory->begun, &after, err);
+	memory->has_begun = r >= 0;
+	return r == -ENOENT ? 0 : r;
+}
+
 /* What a transaction needs to know beside what a box does. */
 static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 {
@@ -316,6 +336,8 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 
 	r = load_seen(resource, memory, err);
 	if (r >= 0)
+		r = load_begun(s, i, err);
+	if (r >= 0)
 		r = session_open_layers(s, i, err);
 	if (r < 0)
 		return r;
@@ -324,6 +346,10 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 				    &memory->git.common);
 	peers_done(&memory->peers);
 	peers_init(&memory->peers, s, i);
+	resource->begun =
+		memory->has_begun && own_branch_is_in(resource, &memory->begun)
+			? &memory->begun
+			: NULL;
 	resource->rest = -1;
 	resource->like = -1;
 	resource->peers = resource->is_gone ? NULL : &memory->peers.ask;
@@ -331,8 +357,16 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 	resource->is_git = strcmp(record->role, role_name(VIEW_GIT)) == 0;
 	resource->t0 = believable_t0(resource, record->t0);
 	resource->since = (struct timespec){ 0 };
-	s->seen_ctx[i] = &memory->seen;
+	s->seen_ctx[i] = s->taken ? taken_memory(s, i) : &memory->seen;
 	return 0;
+}
+
+static int open_log(void *ctx, size_t resource, uint64_t n_paths,
+		    struct hb_error *err)
+{
+	struct hb_session *s = ctx;
+
+	return seen_log_open(&s->memories[resource].log, n_paths, err);
 }
 
 int session_txn(struct hb_session *s, struct txn **ret_txn,
@@ -358,13 +392,14 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.session = s->dir,
 		.resources = s->resources,
 		.n_resources = n,
-		.seen = seen_find,
+		.seen = s->taken ? taken_find_seen : seen_find,
 		.seen_ctx = s->seen_ctx,
 		.applied = session_applied,
 		.applied_ctx = s,
-		.applying = session_applying,
+		.applying = open_log,
 		.listener = &s->of_txn,
 		.lock_wait = LOCK_WAIT,
+		.is_live = s->taken != NULL,
 	};
 	*ret_txn = &s->txn;
 	return 0;
@@ -395,24 +430,25 @@ void session_remember(struct hb_session *s)
 			       &s->memories[i].log);
 }
 
-int session_applying(void *ctx, size_t resource, uint64_t n_paths,
-		     struct hb_error *err)
-{
-	struct hb_session *s = ctx;
-
-	return seen_log_open(&s->memories[resource].log, n_paths, err);
-}
-
 int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err)
 {
 	struct hb_session *s = ctx;
 	int r = 0;
 
-	if (seen)
-		return seen_log_add(&s->memories[resource].log, seen, err);
-	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		r = seen_log_sync(&s->memories[i].log, err);
+	if (seen) {
+		struct session_memory *m = &s->memories[resource];
+
+		r = outdated_tell(&m->outdated, &m->seen, seen, err);
+		return r < 0 ? r : seen_log_add(&m->log, seen, err);
+	}
+	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++) {
+		struct session_memory *m = &s->memories[i];
+
+		r = outdated_end(&m->outdated, &m->seen, &m->log, err);
+		if (r >= 0)
+			r = seen_log_sync(&m->log, err);
+	}
 	return r;
 }
 

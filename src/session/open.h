@@ -47,8 +47,6 @@ int session_clock(struct hb_session *s, struct timespec *ret_times,
  * was remembered before is forgotten.
  */
 void session_remember(struct hb_session *s);
-int session_applying(void *ctx, size_t resource, uint64_t n_paths,
-		     struct hb_error *err);
 int session_applied(void *ctx, size_t resource, const struct seen *seen,
 		    struct hb_error *err);
 int session_remembered(struct hb_session *s, bool drop_older,

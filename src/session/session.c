@@ -7,8 +7,11 @@
 #include "base/path.h"
 #include "host/look.h"
 #include "session/freeze.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
+#include "session/live/taken.h"
+#include "session/live/unmark.h"
 #include "session/open.h"
 #include "session/publish/publish.h"
 #include "session/settle.h"
@@ -177,7 +180,7 @@ bool session_needs_more(const struct hb_session *s)
 {
 	return s->record.state == SESSION_ACTIVE || s->record.is_unsynced ||
 	       s->record.is_freezing || session_has_journal(s) ||
-	       !shown_is_quick(&s->record);
+	       !shown_is_quick(&s->record) || own_branch_is_any(&s->record);
 }
 
 static int fail_broken(const struct hb_session *s, struct hb_error *err)
@@ -277,8 +280,12 @@ static int settle(struct hb_session *s, enum hb_open how, struct hb_error *err)
 		return r;
 	if (s->record.state == SESSION_BROKEN)
 		return fail_broken(s, err);
-	return session_settle_journal(
+	r = session_settle_journal(
 		s, how == HB_OPEN_BACK && session_goes_back(s), &what, err);
+	if (r >= 0)
+		r = unmark_settle(s, err);
+	session_close_resources(s);
+	return r;
 }
 
 /* Records from now on are about this session. */
@@ -508,6 +515,7 @@ void hb_session_free(struct hb_session *session)
 		return;
 	session_close_resources(session);
 	session_drop_deliveries(session);
+	taken_free(session);
 	if (session->box)
 		session->box->free(session->box);
 	free(session->infos);

@@ -2,9 +2,11 @@
 #ifndef HB_SESSION_SESSION_H
 #define HB_SESSION_SESSION_H
 
+#include "changes/begun/begun.h"
 #include "changes/resource.h"
 #include "git/ignore/ignored.h"
 #include "holdback/session.h"
+#include "session/live/outdated.h"
 #include "session/peers.h"
 #include "store/record.h"
 #include "store/seen.h"
@@ -41,9 +43,12 @@ struct session_box {
 struct session_memory {
 	struct peers peers;	    /* who shares its layers */
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
-	struct seen_file seen;	    /* has_seen */
+	struct begun begun;	    /* has_begun */
+	bool has_begun;
+	struct seen_file seen; /* has_seen */
 	bool has_seen;
-	struct seen_log log; /* while a transaction is under way */
+	struct seen_log log;	  /* while a transaction is under way */
+	struct outdated outdated; /* likewise */
 };
 
 struct hb_session {
@@ -60,10 +65,13 @@ struct hb_session {
 	 * could take, and so its record need not be on disk before the box.
 	 */
 	bool is_fresh;
+	/* git's files of T0 are kept while the box is built. */
+	bool owes_git;
 	int door; /* of a fresh session that began when it was made; -1 */
 	/* Owned; the layers are mounted, and the lock is lent.  NULL: none. */
 	struct session_box *box;
-	int family_lock; /* family_depth: layers.h */
+	struct taken *taken; /* its changes, as live/taken.h says; NULL */
+	int family_lock;     /* family_depth: layers.h */
 	unsigned family_depth;
 	struct session_record record;
 	struct resource *resources;	 /* record.n_resources */

@@ -7,6 +7,7 @@
 #include "session/freeze.h"
 #include "session/git/indexes.h"
 #include "session/interruption.h"
+#include "session/live/unmark.h"
 #include "session/on_disk.h"
 #include "session/open.h"
 #include "session/publish/publish.h"
@@ -198,9 +199,10 @@ int session_settle_sync(struct hb_session *s, struct hb_error *err)
 }
 
 /* What the box did is in the layers, and nothing else is. */
-static int settle_layers(struct hb_session *s, bool after_crash,
+static int settle_layers(struct hb_session *s, enum settle_how how,
 			 bool *ret_is_lost, struct hb_error *err)
 {
+	bool after_crash = how == SETTLE_CRASHED;
 	int r = 0;
 
 	*ret_is_lost = false;
@@ -216,6 +218,8 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	r = session_open_resources(s, err);
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		r = moved_settle(&s->resources[i], err);
+	if (r >= 0)
+		r = unmark_settle(s, err);
 	if (r < 0)
 		return r;
 	/* Until this has succeeded the session stays active. */
@@ -230,7 +234,7 @@ static int settle_layers(struct hb_session *s, bool after_crash,
 	/* An upper that holds nothing else is to be empty. */
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
 		berth_show(s->resources[i].upper);
-	if (r >= 0)
+	if (r >= 0 && how != SETTLE_EMPTY)
 		session_note_alike(s, false);
 	return r;
 }
@@ -241,9 +245,9 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	bool is_lost, was_fresh;
 	int has_upper, r;
 
-	r = settle_layers(s, how == SETTLE_CRASHED, &is_lost, err);
-	if (r >= 0 && how == SETTLE_OR_DROP)
-		r = session_is_void(s, err);
+	r = settle_layers(s, how, &is_lost, err);
+	if (r >= 0 && (how == SETTLE_OR_DROP || how == SETTLE_EMPTY))
+		r = session_is_void(s, how == SETTLE_EMPTY, err);
 	if (r != 0)
 		return r;
 	has_upper = session_has_upper(s, err);
@@ -342,6 +346,11 @@ int session_settle_journal(struct hb_session *s, bool back,
 	session_close_resources(s);
 	if (r < 0)
 		return hb_fail(err, r, "session '%s'", s->record.name);
+	if (!s->box)
+		r = unmark_settle(s, err);
+	session_close_resources(s);
+	if (r < 0)
+		return r;
 	if (*ret_what != RECOVERED_NOTHING)
 		session_note_alike(s, false);
 	if (*ret_what != RECOVERED_NOTHING)

@@ -32,13 +32,14 @@ void session_leave(struct hb_session *s, struct hb_error *err);
 enum settle_how {
 	SETTLE_ENDED,
 	SETTLE_OR_DROP, /* the same, of a session that may be dropped */
+	SETTLE_EMPTY,	/* the same, and session_seems_void() */
 	SETTLE_CRASHED, /* not by itself */
 };
 
 /*
  * What a box that ended owes: sees to it that its writes are on disk, and
- * records that.  1 for SETTLE_OR_DROP alone: the session is void; nothing was
- * written or synced, and the caller drops it.
+ * records that.  1 for SETTLE_OR_DROP and SETTLE_EMPTY: the session is void;
+ * nothing was written or synced, and the caller drops it.
  */
 int session_settle_box(struct hb_session *s, enum settle_how how,
 		       struct hb_error *err);

@@ -256,6 +256,35 @@ bool seen_find(void *ctx, const char *path, struct seen *ret_seen)
 	return true;
 }
 
+int seen_each(struct seen_file *seen, seen_each_fn fn, void *ctx,
+	      struct hb_error *err)
+{
+	int r = read_once(seen);
+
+	if (r < 0)
+		return hb_fail(err, r, "cannot read the record of commits");
+	for (size_t i = 0; r >= 0 && i < seen->n; i++) {
+		struct seen known = { 0 };
+		auto_free char *path = NULL;
+		struct record record;
+		const char *found;
+
+		if (*place_of(seen, seen->slots[i].hash) != (uint32_t)i + 1)
+			continue;
+		found = record_at(seen, seen->slots[i].offset, &record);
+		if (!found)
+			return hb_fail(err,
+				       seen->failed < 0 ? seen->failed : -EIO,
+				       "cannot read the record of commits");
+		path = strndup(found, (size_t)record.path_len);
+		if (!path)
+			return hb_fail(err, -ENOMEM, "cannot keep a path");
+		if (seen_find(seen, path, &known))
+			r = fn(ctx, &known, err);
+	}
+	return r < 0 ? r : 0;
+}
+
 void seen_log_begin(int dir, struct seen_file *old, struct seen_log *log)
 {
 	*log = (struct seen_log){

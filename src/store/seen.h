@@ -54,6 +54,12 @@ void seen_done(struct seen_file *seen);
  */
 bool seen_find(void *ctx, const char *path, struct seen *ret_seen);
 
+/* Every path that is known, by its latest record; below 0 ends it. */
+typedef int (*seen_each_fn)(void *ctx, const struct seen *seen,
+			    struct hb_error *err);
+int seen_each(struct seen_file *seen, seen_each_fn fn, void *ctx,
+	      struct hb_error *err);
+
 /* For adding to the file, which is not touched before seen_log_open(). */
 struct seen_log {
 	int dir;

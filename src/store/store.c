@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store.h"
+#include "store/user_dir.h"
 
 #include "audit/audit.h"
 #include "base/auto.h"
@@ -14,6 +15,7 @@
 #include "host/look.h"
 #include "store/projects.h"
 #include "store/record.h"
+#include "store/user_dir.h"
 #include "sys/attr.h"
 #include "sys/dir.h"
 #include "sys/file.h"
@@ -32,6 +34,7 @@
 
 #define DEFAULT_BELOW_HOME "/.local/state/holdback"
 #define SESSIONS	   "sessions"
+#define OTHERS_FIX	   "--state-dir DIR, with one of your own"
 
 /* Sessions that a store may have; a limit for hostile directories. */
 #define NAMES_MAX 100000
@@ -47,30 +50,6 @@ void store_say(const struct hb_store *store, const char *fmt, ...)
 	report_text(store->listener, HB_REPORT_SAID, "%s", line);
 }
 
-static int check_own(int fd, const char *name, mode_t forbidden,
-		     struct hb_error *err)
-{
-	struct sys_attr attr;
-	int r;
-
-	r = sys_attr_at(fd, "", &attr);
-	if (r < 0)
-		return hb_fail(err, r, "cannot look at '%s'", name);
-	if (attr.uid != sys_geteuid()) {
-		hb_fix(err, "--state-dir DIR, with one of your own");
-		return hb_fail(err, -HB_E_STATE,
-			       "'%s' belongs to user %u, not to you",
-			       quoted(name), (unsigned)attr.uid);
-	}
-	if (attr.mode & forbidden) {
-		hb_fix(err, "chmod go-rwx %s", quoted(name));
-		return hb_fail(err, -HB_E_STATE,
-			       "others have rights on '%s' (mode %03o)",
-			       quoted(name), (unsigned)(attr.mode & 07777));
-	}
-	return 0;
-}
-
 static int open_own(int dirfd, const char *name, int flags,
 		    struct hb_error *err)
 {
@@ -80,7 +59,7 @@ static int open_own(int dirfd, const char *name, int flags,
 	fd = sys_openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return hb_fail(err, fd, "cannot open '%s'", quoted(name));
-	r = check_own(fd, name, 077, err);
+	r = user_dir_check(fd, name, 077, OTHERS_FIX, err);
 	if (r < 0)
 		return r;
 	return take_fd(&fd);
@@ -94,24 +73,6 @@ int store_open_own(int dirfd, const char *name, struct hb_error *err)
 int store_open_shut(int dirfd, const char *name, struct hb_error *err)
 {
 	return open_own(dirfd, name, O_PATH, err);
-}
-
-/* Makes each missing directory of an absolute path. */
-static int make_path(const char *path, struct hb_error *err)
-{
-	char part[PATH_MAX];
-	int r;
-
-	for (const char *p = path; *p; p++) {
-		if (p == path || (*p != '/' && p[1] != '\0'))
-			continue;
-		(void)snprintf(part, sizeof(part), "%.*s",
-			       (int)(p - path + (*p != '/')), path);
-		r = sys_mkdirat(AT_FDCWD, part, 0700);
-		if (r < 0 && r != -EEXIST)
-			return hb_fail(err, r, "cannot make '%s'", part);
-	}
-	return 0;
 }
 
 int store_choose_path(const struct hb_store_options *options, char *ret,
@@ -156,7 +117,7 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 	if (store->dir == -ENOENT && !create)
 		return 0;
 	if (store->dir == -ENOENT) {
-		r = make_path(path, err);
+		r = user_dir_make(path, err);
 		if (r < 0)
 			return r;
 		store->dir =
@@ -165,7 +126,7 @@ static int open_store(struct hb_store *store, const char *path, bool create,
 	if (store->dir < 0)
 		return hb_fail(err, store->dir,
 			       "cannot open the state directory '%s'", path);
-	r = check_own(store->dir, path, 022, err);
+	r = user_dir_check(store->dir, path, 022, OTHERS_FIX, err);
 	if (r < 0)
 		return r;
 	r = (int)sys_fd_path(store->dir, real, sizeof(real));

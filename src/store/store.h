@@ -15,6 +15,7 @@
  *	PATH/sessions/.gone-ID/	one that is being removed
  *	PATH/projects/		which directories sessions hold: projects.h
  *	PATH/log/		what was done: audit/log_head.h
+ *	PATH/calls/log/		single calls of commands: the same
  *
  * Everything below PATH is reached by descriptor, belongs to us and cannot be
  * written by another user; anything else is refused.

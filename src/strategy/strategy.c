@@ -28,6 +28,22 @@ static const struct strategy strategies[] = { STRATEGIES(STRATEGY_ROW) };
 		      "a record has room for the name");
 STRATEGIES(STRATEGY_FITS)
 
+#define OVER_ROW(id_, name_) { .id = STRATEGY_OVER_##id_, .name = (name_) },
+static const struct strategy_over overs[] = { STRATEGIES_OVER(OVER_ROW) };
+
+#define OVER_FITS(id, name_)                                 \
+	static_assert(sizeof(name_) <= RECORD_STRATEGY_SIZE, \
+		      "a record has room for the name");
+STRATEGIES_OVER(OVER_FITS)
+
+const struct strategy_over *strategy_over_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(overs) / sizeof(overs[0]); i++)
+		if (strcmp(overs[i].name, name) == 0)
+			return &overs[i];
+	return NULL;
+}
+
 const struct strategy *strategy_find(const char *name)
 {
 	if (name[0] == '\0')

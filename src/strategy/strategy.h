@@ -37,6 +37,16 @@ struct hb_listener;
 	ROW(copy, "copy_on_write", "a", "copy",                 \
 	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), STRATEGY_BARE, part_layers)
 
+/*
+ * Strategies that lie over one of the rows above.  That row holds the changes
+ * back; this one says how a session begins and how it comes back.  No other row
+ * falls back to it, and it falls back to none: it is there, or refused.
+ *
+ *	id	STRATEGY_OVER_ID
+ *	name	as above
+ */
+#define STRATEGIES_OVER(ROW) ROW(BRANCH, "git_worktree") /* own_branch.h */
+
 #define STRATEGY_OF(type) (1U << (type))
 
 enum strategy_flag {
@@ -130,6 +140,20 @@ struct strategy {
 			       struct hb_error *err);                    \
 	int prefix##_cleanup(int dir, struct hb_error *err);
 STRATEGIES(STRATEGY_FUNCTIONS)
+
+#define STRATEGY_OVER(id, name) STRATEGY_OVER_##id,
+enum strategy_over_id {
+	STRATEGIES_OVER(STRATEGY_OVER)
+};
+#undef STRATEGY_OVER
+
+struct strategy_over {
+	enum strategy_over_id id;
+	const char *name;
+};
+
+/* NULL: there is none of that name. */
+const struct strategy_over *strategy_over_find(const char *name);
 
 /* The strategy of that name, the default for ""; NULL: there is none. */
 const struct strategy *strategy_find(const char *name);

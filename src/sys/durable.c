@@ -20,6 +20,8 @@
 
 #define K_FICLONE	0x40049409UL
 #define K_OVERLAY_MAGIC 0x794c7630L
+#define K_TMPFS_MAGIC	0x01021994L
+#define K_RAMFS_MAGIC	0x858458f6L
 #define LOCK_PAUSE	20 /* ms */
 
 int sys_renameat2(int from, const char *old, int to, const char *name,
@@ -49,6 +51,14 @@ int sys_syncfs(int fd)
 int sys_sync_range(int fd)
 {
 	return RESULT(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+}
+
+int sys_write_back(int fd)
+{
+	return RESULT(sync_file_range(fd, 0, 0,
+				      SYNC_FILE_RANGE_WAIT_BEFORE |
+					      SYNC_FILE_RANGE_WRITE |
+					      SYNC_FILE_RANGE_WAIT_AFTER));
 }
 
 int sys_clone_file(int to, int from)
@@ -172,6 +182,8 @@ int sys_space(int fd, struct sys_space *ret)
 		.size_bytes = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize,
 		.is_overlay =
 			fs.f_type == K_OVERLAY_MAGIC || fault_is_overlay(),
+		.is_memory = fs.f_type == K_TMPFS_MAGIC ||
+			     fs.f_type == K_RAMFS_MAGIC,
 	};
 	return 0;
 }

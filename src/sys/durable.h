@@ -30,6 +30,12 @@ int sys_syncfs(int fd);
 /* Starts writing the file's pages back and does not wait. */
 int sys_sync_range(int fd);
 
+/*
+ * The same, and waits for it.  A program that has the file mapped then has to
+ * ask the kernel before it writes again, which changes the file's time.
+ */
+int sys_write_back(int fd);
+
 /* Makes `to` share the extents of `from`; fails where that is not possible. */
 int sys_clone_file(int to, int from);
 
@@ -72,6 +78,7 @@ struct sys_space {
 	uint64_t free_bytes; /* for us, not for root */
 	uint64_t size_bytes; /* 0: without a limit */
 	bool is_overlay;     /* directories cannot be renamed there */
+	bool is_memory;	     /* nothing is ever written back there */
 };
 int sys_space(int fd, struct sys_space *ret);
 

@@ -177,6 +177,7 @@ struct k_seccomp_notif_resp {
 #define K_SECCOMP_FLAG_NEW_LISTENER	  (1UL << 3)
 #define K_SECCOMP_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #define K_SECCOMP_RET_USER_NOTIF	  0x7fc00000U
+#define K_SECCOMP_RET_ALLOW		  0x7fff0000U
 #define K_SECCOMP_USER_NOTIF_CONTINUE	  1U
 #define K_SECCOMP_NOTIF_SYNC_WAKE_UP	  1UL
 /* _IOWR('!', 0..4, ...): the sizes are part of the numbers */

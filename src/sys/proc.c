@@ -47,6 +47,12 @@ pid_t sys_clone(unsigned long flags, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
+pid_t sys_fork_beside(int (*fn)(void *arg), void *arg, void *stack, size_t size)
+{
+	return RESULT(clone(fn, (char *)stack + size,
+			    CLONE_VM | CLONE_FILES | SIGCHLD, arg));
+}
+
 pid_t sys_vfork_with(int (*fn)(void *arg), void *arg, void *stack, size_t size,
 		     int flags)
 {
@@ -456,6 +462,13 @@ int sys_limit_processes(uint64_t soft, uint64_t hard)
 	return RESULT(setrlimit(RLIMIT_NPROC, &limit));
 }
 
+int sys_limit_memory(uint64_t bytes)
+{
+	const struct rlimit limit = { bytes, bytes };
+
+	return RESULT(setrlimit(RLIMIT_DATA, &limit));
+}
+
 bool sys_may_grow_to(uint64_t size)
 {
 	struct rlimit limit;
@@ -472,6 +485,13 @@ void sys_raise_fd_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+uint64_t sys_fd_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : limit.rlim_cur;
 }
 
 int sys_new_session_keyring(void)

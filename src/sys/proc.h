@@ -17,6 +17,14 @@
 pid_t sys_clone(unsigned long flags, int *ret_pidfd);
 
 /*
+ * Runs `fn(arg)` in a child beside us that shares our memory and descriptors.
+ * `fn` ends with sys_exit().  Both have one errno.  A call of `fn` that
+ * fails may spoil the result of a call of ours.
+ */
+pid_t sys_fork_beside(int (*fn)(void *arg), void *arg, void *stack,
+		      size_t size);
+
+/*
  * Runs `fn(arg)` in a child that shares our memory and suspends us until it
  * executes a program or ends: no page table is copied.  `fn` must not return;
  * it ends with sys_exit() or exec.  `flags` are further CLONE_* ones.
@@ -157,6 +165,9 @@ bool sys_core_is_stuck(void);
  */
 int sys_limit_processes(uint64_t soft, uint64_t hard);
 
+/* So much memory of our own, for good. */
+int sys_limit_memory(uint64_t bytes);
+
 /*
  * Whether a file may become as large as that.  A write beyond it ends the
  * process by a signal.
@@ -165,6 +176,9 @@ bool sys_may_grow_to(uint64_t size);
 
 /* As many descriptors as we may have; commands would inherit that. */
 void sys_raise_fd_limit(void);
+
+/* How many that are; 0 if it cannot be told. */
+uint64_t sys_fd_limit(void);
 
 /* A session keyring of our own, so that the caller's is out of reach. */
 int sys_new_session_keyring(void);

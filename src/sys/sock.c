@@ -46,6 +46,25 @@ int sys_abstract_socket(void)
 	return take_fd(&fd);
 }
 
+int sys_send_to(const char *name, const void *text, size_t n)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	size_t len = strlen(name);
+	auto_fd int fd = -1;
+
+	if (len == 0 || len >= sizeof(to.sun_path))
+		return -EINVAL;
+	memcpy(to.sun_path, name, len);
+	if (name[0] == '@')
+		to.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	return RESULT(sendto(
+		fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL, (void *)&to,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)));
+}
+
 int sys_abstract_reach(int fd)
 {
 	struct sockaddr_un name;

@@ -24,6 +24,12 @@ int sys_abstract_socket(void);
 int sys_abstract_reach(int fd);
 
 /*
+ * Sends a datagram to the socket of that name, without waiting.  A name that
+ * begins with '@' is abstract.
+ */
+int sys_send_to(const char *name, const void *text, size_t n);
+
+/*
  * A TCP socket that listens on a port of the loopback, which the kernel
  * chooses; and whether one can be connected to.
  */

@@ -35,6 +35,9 @@ char sys_thread_state(pid_t process, pid_t thread);
 typedef int (*sys_thread_fn)(void *ctx, pid_t process, pid_t thread);
 int sys_each_thread(sys_thread_fn fn, void *ctx);
 
+/* The number of the thread that was made last in our pid namespace. */
+pid_t sys_last_thread(void);
+
 /* The process that holds this one, 0: there is none, or not in our namespace.
  */
 pid_t sys_tracer_of(pid_t process, pid_t thread);

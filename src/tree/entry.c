@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/quote.h"
+#include "base/siphash.h"
 #include "base/time.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -43,6 +44,7 @@ enum mark {
 	MARK_WHITEOUT,
 	MARK_ORIGIN,
 	MARK_STAND_IN,
+	MARK_TAKEN,
 };
 
 static const struct {
@@ -52,6 +54,7 @@ static const struct {
 	{ "impure", MARK_IGNORED },    { "uuid", MARK_IGNORED },
 	{ "origin", MARK_ORIGIN },     { "opaque", MARK_OPAQUE },
 	{ "whiteout", MARK_WHITEOUT }, { "stand-in", MARK_STAND_IN },
+	{ "taken", MARK_TAKEN },
 };
 
 #define TYPE(id_, name_, format_, openness_) \
@@ -66,7 +69,7 @@ static const struct {
 	} openness;
 } types[ENTRY_TYPES] = { ENTRY_ROWS(TYPE) };
 
-enum entry_type entry_type_of(mode_t mode)
+static enum entry_type type_of(mode_t mode)
 {
 	for (enum entry_type i = ENTRY_FILE; i < ENTRY_TYPES; i++)
 		if (types[i].format == (mode & S_IFMT))
@@ -77,7 +80,7 @@ enum entry_type entry_type_of(mode_t mode)
 struct entry entry_of_attr(const struct sys_attr *a)
 {
 	return (struct entry){
-		.type = entry_type_of(a->mode),
+		.type = type_of(a->mode),
 		.mode = a->mode & 07777,
 		.uid = a->uid,
 		.gid = a->gid,
@@ -138,6 +141,30 @@ static int decode_opaque(const struct place *at, struct entry *e,
 	return 0;
 }
 
+static int decode_taken(const struct place *at, struct entry *e,
+			struct hb_error *err)
+{
+	auto_fd int fd = -1;
+	ssize_t n;
+
+	if (e->type != ENTRY_DIR)
+		return refuse("taken", err);
+	fd = hold(at, e);
+	n = fd < 0 ? fd
+		   : access_get_xattr(fd, e, OVERLAY_TAKEN, &e->taken,
+				      sizeof(e->taken));
+	if (n == -ERANGE || (n >= 0 && n != (ssize_t)sizeof(e->taken)))
+		return refuse("taken", err);
+	return n < 0 ? hb_fail(err, (int)n, "cannot read an overlay mark") : 0;
+}
+
+uint64_t entry_place(const char *path)
+{
+	static const struct siphash_key key = { 0 };
+
+	return siphash(&key, path, strlen(path)) | 1;
+}
+
 static int decode_mark(const struct place *at, const char *name,
 		       struct entry *e, struct hb_error *err)
 {
@@ -158,6 +185,8 @@ static int decode_mark(const struct place *at, const char *name,
 			return refuse(name, err);
 		e->is_stand_in = true;
 		return 0;
+	case MARK_TAKEN:
+		return decode_taken(at, e, err);
 	case MARK_OPAQUE:
 		return decode_opaque(at, e, err);
 	/* For any marks of the directory above: the kernel looks up so. */

@@ -38,9 +38,6 @@ enum entry_type {
 #undef ENTRY_ID
 /* clang-format on */
 
-/* Of the mode that stat() tells. */
-enum entry_type entry_type_of(mode_t mode);
-
 /*
  * One object in a layer or a base, without having opened it: type, identity,
  * attributes, and the meaning of the overlay's marks on it.
@@ -60,7 +57,14 @@ struct entry {
 	bool has_origin;  /* it was copied up from what lies below */
 	bool is_stand_in; /* as standin.h says */
 	bool has_xattrs;  /* some that are not the overlay's */
+	uint64_t taken;	  /* OVERLAY_TAKEN at this entry_place(); 0: never */
 };
+
+/*
+ * The number of a path, never 0.  A mark travels with its directory, and counts
+ * only where it was set.
+ */
+uint64_t entry_place(const char *path);
 
 /* By the attributes alone; no mark is decoded. */
 struct entry entry_of_attr(const struct sys_attr *a);

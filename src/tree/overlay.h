@@ -12,8 +12,18 @@
  * session: on a real file it would be a mark of every overlay above it.
  */
 #define OVERLAY_PREFIX	   "user.overlay."
+#define OVERLAY_OPAQUE	   "user.overlay.opaque"
 #define OVERLAY_ESCAPED	   "user.overlay.overlay."
 #define OVERLAY_PRIVILEGED "trusted.overlay." /* the same, as root mounts */
+
+/*
+ * Ours, beside `opaque`, while a box is there: the base has the directory only
+ * because the session's changes were taken meanwhile.  The kernel does not look
+ * into the base's, and a file that it removes here leaves no whiteout.  The
+ * value is the entry_place() of the path at which that is so.  A renamed
+ * directory has it still, and there `opaque` is the kernel's own.
+ */
+#define OVERLAY_TAKEN "user.overlay.taken"
 
 /* What the kernel allows for a list of names, and for a value. */
 #define OVERLAY_LIST_MAX  65536

@@ -374,7 +374,8 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	struct journal_head head = {
 		.kind = JOURNAL_COMMIT,
 		.flags = (c->has_rest ? JOURNAL_HAS_REST : 0) |
-			 (parts_are_there(c->txn) ? JOURNAL_HAS_PARTS : 0),
+			 (parts_are_there(c->txn) ? JOURNAL_HAS_PARTS : 0) |
+			 (c->txn->is_live ? JOURNAL_LIVE : 0),
 		.n_resources = (uint32_t)c->n,
 		.id = c->id,
 		.since = late_since(c->txn),

@@ -10,8 +10,7 @@
 
 /*
  * The journal: the whole plan of a transaction, on disk before the first step.
- * docs/formats/journal.md is its format.  It is read as if an enemy had
- * written it.
+ * docs/formats/journal.md.  It is read as if an enemy had written it.
  */
 #define JOURNAL_VERSION	     2
 #define JOURNAL_RECORD_MAX   ((size_t)4 << 20)
@@ -30,7 +29,8 @@ enum journal_flag {
 	JOURNAL_HAS_REST = 1 << 0,  /* not all of the layers was taken */
 	JOURNAL_PLAIN = 1 << 1,	    /* no RENAME_EXCHANGE here */
 	JOURNAL_HAS_PARTS = 1 << 2, /* it is about all of parts.h */
-	JOURNAL_FLAGS_ALL = (1 << 3) - 1
+	JOURNAL_LIVE = 1 << 3,	    /* of copies: the layers may be newer */
+	JOURNAL_FLAGS_ALL = (1 << 4) - 1
 };
 
 struct journal_head {

@@ -159,7 +159,7 @@ static int plan_object(struct planner *p, const struct change *c,
 		way_move(&p->way, c, &op);
 	} else {
 		r = way_copy(&p->way, c, &op, err);
-		if (r == 0)
+		if (r == 0 && !(c->item && c->item->keeps_layer))
 			r = levels_clear_upper(p, &op, err);
 		if (r < 0)
 			return r;

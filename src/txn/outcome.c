@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/report.h"
+#include "git/gitunit.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
@@ -28,6 +29,7 @@ struct report {
 	size_t resource;
 	const char *top; /* path of the directory that is walked */
 	bool back;
+	struct seen told; /* is_made, is_dressed */
 	struct buf path;
 };
 
@@ -35,18 +37,21 @@ static int tell(struct report *rep, const char *path,
 		const struct sys_attr *base, const struct sys_attr *layer,
 		struct hb_error *err)
 {
-	struct seen seen = { .path = path };
+	struct seen seen = rep->told;
 
+	seen.path = path;
 	if (base) {
 		seen.base_ino = base->ino;
 		seen.base_ctime = base->ctime;
 	}
 	/*
 	 * After an undo it is pending, not seen.  So it is where the changes
-	 * come from layers below the upper: what that has is newer.
+	 * come from layers below the upper, or a copy: what that has is newer.
 	 */
-	if (layer && !rep->back &&
-	    rep->a->txn->resources[rep->resource].n_layers <= 1) {
+	if (journal_head(rep->a->journal)->flags & JOURNAL_LIVE)
+		seen.layer_ino = base && !rep->back ? SEEN_APART : 0;
+	else if (layer && !rep->back &&
+		 rep->a->txn->resources[rep->resource].n_layers <= 1) {
 		seen.layer_ino = layer->ino;
 		seen.layer_ctime = layer->ctime;
 	}
@@ -212,6 +217,8 @@ static int report_one(struct report *rep, const struct op *op,
 	if (!op_is_in_base(op))
 		return 0;
 	rep->resource = op->resource;
+	rep->told.is_dressed = op_dresses(op);
+	rep->told.is_made = !rep->back && op->old.type != ENTRY_DIR;
 	/*
 	 * A new directory is taken back: the object that it replaced was told.
 	 */
@@ -231,7 +238,10 @@ static int report_one(struct report *rep, const struct op *op,
 	if (found == -EACCES)
 		return 0;
 	has_base = found == 0;
-	has_layer = is_in_upper(s, op, &layer);
+	/* A packed-refs that stays has values that are pending: keeps_layer. */
+	has_layer =
+		!git_is_packed_path(git_root(s->resource->is_git), op->path) &&
+		is_in_upper(s, op, &layer);
 	(void)report_send(rep->a->txn->listener, &changed);
 	r = tell(rep, op->path, has_base ? &base : NULL,
 		 has_layer ? &layer : NULL, err);

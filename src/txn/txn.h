@@ -89,6 +89,7 @@ struct txn {
 	uint64_t n_left;	      /* set: how many the last call has left */
 	txn_publishing_fn publishing; /* of commit and rollback; may be NULL */
 	void *publishing_ctx;
+	bool is_live; /* the layers are copies, and the box may have newer */
 };
 
 /*

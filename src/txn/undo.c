@@ -191,13 +191,20 @@ static int check_dir(struct reversal *v, struct op *op, struct hb_error *err)
 	return 0;
 }
 
-/* Something lies there that an undo has put back, and no directory. */
-static bool is_put_back(const struct reversal *v, const struct place *p)
+/*
+ * Something lies there that an undo has put back, and no directory.  It may be
+ * one where the operation only took a directory out of the layer.  The base or
+ * its commits have all that was in that.
+ */
+static bool is_put_back(const struct reversal *v, const struct op *op,
+			const struct place *p)
 {
+	bool may_be_dir = !op_moves(op) && op->layer.type == ENTRY_DIR;
 	struct sys_attr a;
 
 	return v->back && p->dir >= 0 &&
-	       sys_attr_at(p->dir, p->name, &a) == 0 && !S_ISDIR(a.mode) &&
+	       sys_attr_at(p->dir, p->name, &a) == 0 &&
+	       (!S_ISDIR(a.mode) || may_be_dir) &&
 	       time_is_before(a.ctime, v->undone);
 }
 
@@ -212,7 +219,7 @@ static int make_room(struct reversal *v, struct op *op, struct hb_error *err)
 	if (op->source != SOURCE_LAYER && !(op->effect & OP_LAYER_MOVES))
 		return 0;
 	r = site_upper(&v->apply.sites[op->resource], op, &upper, err);
-	if (r < 0 || !is_put_back(v, &upper))
+	if (r < 0 || !is_put_back(v, op, &upper))
 		return r;
 	if (op->source == SOURCE_LAYER)
 		op->source = SOURCE_STAGED;

@@ -103,6 +103,8 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 		struct hb_error *err)
 {
 	const char *file = config_option(options, KEY_CODE);
+	static const enum setting_key named[] = { KEY_ALLOW, KEY_PORT,
+						  KEY_HOST_PORT, KEY_NET_ASK };
 	const char *net = config_option(options, KEY_NET);
 	size_t n = options->n_settings;
 	int r;
@@ -118,6 +120,18 @@ int code_expand(const struct hb_run_options *options, struct code *code,
 			       "option '--code' runs without network, and "
 			       "'--net %s' asks for one",
 			       net);
+	}
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		const char *name = setting_name(named[i]);
+
+		if (!config_option(options, named[i]))
+			continue;
+		hb_fix(err, "leave '--%s' away, or run the file as a command",
+		       name);
+		return hb_fail(err, -HB_E_USAGE,
+			       "option '--code' runs without network, and "
+			       "'--%s' asks for one",
+			       name);
 	}
 	if (!file[0])
 		return hb_fail(err, -HB_E_USAGE, "option '--code' is empty");

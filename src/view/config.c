@@ -30,8 +30,6 @@
  */
 
 #define SYSTEM_DIR     "/etc/holdback"
-#define FILE_NAME      "config"
-#define SUFFIX	       ".conf"
 #define WORKSPACE_FILE ".holdback.conf"
 
 /* A file that another user may have written is short. */
@@ -60,6 +58,34 @@ static void find_places(char *const *envp, const char *home,
 			     home);
 	if (n < 0 || n >= PATH_MAX)
 		places[1].dir[0] = '\0';
+}
+
+bool config_user_dir(char *const *envp, const char *home, char *ret)
+{
+	struct place places[PLACES];
+
+	find_places(envp, home, places);
+	memcpy(ret, places[1].dir, PATH_MAX);
+	return ret[0] != '\0';
+}
+
+int config_make_dir(const char *dir, struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r = 0;
+
+	for (const char *p = strchr(dir + 1, '/'); r >= 0; p = strchr(p, '/')) {
+		size_t n = p ? (size_t)(p - dir) : strlen(dir);
+
+		memcpy(path, dir, n);
+		path[n] = '\0';
+		r = sys_mkdirat(AT_FDCWD, path, 0700);
+		if (r == -EEXIST)
+			r = 0;
+		if (!p++)
+			break;
+	}
+	return r < 0 ? hb_fail(err, r, "cannot make '%s'", quoted(path)) : 0;
 }
 
 /* Reads the rest of `fd` and tells what it says. */
@@ -95,7 +121,7 @@ static int set_text(void *ctx, const char *path, const char *text, size_t n,
 }
 
 /* Its writers decide what is weakened: only the user, or root. */
-static int check_owner(int fd, const char *path, struct hb_error *err)
+int config_check_owner(int fd, const char *path, struct hb_error *err)
 {
 	struct stat st;
 	int r;
@@ -129,7 +155,7 @@ static int read_file(const struct place *place, int dir, const char *name,
 		return hb_fail(err, -HB_E_CONFIG, "cannot open '%s': %s",
 			       quote_shown(path, shown, sizeof(shown)),
 			       hb_strerror(-fd));
-	r = check_owner(fd, path, err);
+	r = config_check_owner(fd, path, err);
 	if (r >= 0)
 		r = read_text(path, fd, KV_FILE_MAX, fn, ctx, err);
 	return r < 0 ? r : 1;
@@ -152,7 +178,7 @@ static int open_place(const struct place *place, struct hb_error *err)
 /* NAME.conf, or false if there is no room for it. */
 static bool conf_name(const char *name, char *ret, size_t size)
 {
-	int n = snprintf(ret, size, "%s%s", name, SUFFIX);
+	int n = snprintf(ret, size, "%s%s", name, CONFIG_SUFFIX);
 
 	return n > 0 && (size_t)n < size;
 }
@@ -246,7 +272,7 @@ int config_load(struct settings *s, const struct hb_run_options *options,
 	if (r < 0)
 		return r;
 	find_places(options->envp, home, places);
-	r = read_places(s, places, FILE_NAME, name, err);
+	r = read_places(s, places, CONFIG_FILE_NAME, name, err);
 	if (r >= 0 && asked && !has_profile && !r &&
 	    strcmp(asked, PROFILE_BASE) != 0)
 		return fail_profile(asked, err);
@@ -345,10 +371,10 @@ struct each {
 static int tell_name(void *ctx, const char *name, struct hb_error *err)
 {
 	const struct each *each = ctx;
-	size_t n = strlen(name), k = strlen(SUFFIX);
+	size_t n = strlen(name), k = strlen(CONFIG_SUFFIX);
 	char stem[NAME_MAX + 1];
 
-	if (n <= k || strcmp(name + n - k, SUFFIX) != 0)
+	if (n <= k || strcmp(name + n - k, CONFIG_SUFFIX) != 0)
 		return 0;
 	(void)snprintf(stem, sizeof(stem), "%.*s", (int)(n - k), name);
 	return each->fn(each->ctx, each->dir, stem, err);

@@ -4,6 +4,7 @@
 
 #include "plan/settings.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct hb_error;
@@ -13,6 +14,19 @@ struct hb_run_options;
  * Reads the configuration of a run: files by descriptor, and only files that no
  * other user but root can have written.
  */
+
+/* In a directory of ours: for all runs, and of one profile, NAME.conf. */
+#define CONFIG_FILE_NAME "config"
+#define CONFIG_SUFFIX	 ".conf"
+
+/* The user's own directory, of PATH_MAX; false: there is none. */
+bool config_user_dir(char *const *envp, const char *home, char *ret);
+
+/* Makes it, and those above it, if it is not there. */
+int config_make_dir(const char *dir, struct hb_error *err);
+
+/* -HB_E_CONFIG if another user can write this file of ours. */
+int config_check_owner(int fd, const char *path, struct hb_error *err);
 
 /*
  * The settings of a run of `program`, which may be NULL, from everywhere but

@@ -252,6 +252,19 @@ static int find_real(const struct run *run, const struct setting_item *item,
 	return 0;
 }
 
+/* The real path is shown; a path that leads there is a link to it. */
+static int show_real(struct run *run, struct view_entry *e, const char *path,
+		     const char *real, struct hb_error *err)
+{
+	int r = plan_keep_text(&run->plan, real, &e->path, err);
+
+	if (r >= 0 && strcmp(real, path) != 0)
+		r = plan_keep_text(&run->plan, path, &e->name, err);
+	e->source = e->path;
+	e->is_real = true;
+	return r;
+}
+
 static int find_asked(struct run *run, const struct setting_item *item,
 		      const char *path, struct hb_error *err)
 {
@@ -273,12 +286,7 @@ static int find_asked(struct run *run, const struct setting_item *item,
 			"the root directory is not put into the view");
 	e = new_entry(run, item, item->key == KEY_RW ? VIEW_RW : VIEW_RO);
 	e->found = VIEW_DIR;
-	r = plan_keep_text(&run->plan, real, &e->path, err);
-	if (r >= 0 && strcmp(real, path) != 0)
-		r = plan_keep_text(&run->plan, path, &e->name, err);
-	e->source = e->path;
-	e->is_real = true;
-	return r;
+	return show_real(run, e, path, real, err);
 }
 
 /* Of another user it would be a way for files between the two. */
@@ -379,12 +387,7 @@ static int find_socket(struct run *run, const struct setting_item *item,
 			quote_shown(item->value, shown, sizeof(shown)));
 	e = new_entry(run, item, VIEW_SOCKET);
 	e->found = VIEW_FILE;
-	r = plan_keep_text(&run->plan, real, &e->path, err);
-	if (r >= 0 && strcmp(real, path) != 0)
-		r = plan_keep_text(&run->plan, path, &e->name, err);
-	e->source = e->path;
-	e->is_real = true;
-	return r;
+	return show_real(run, e, path, real, err);
 }
 
 /* In this order: what is hidden depends on what the others show. */

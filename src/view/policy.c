@@ -79,6 +79,20 @@ static const char *profile_of(const struct run *run)
 	return name ? name : PROFILE_GENERIC;
 }
 
+/*
+ * The network that is in force: what was said in two places at first is said in
+ * one here, and `net` alone would win.
+ */
+static int add_net(const struct settings *s, struct session_record *record,
+		   struct hb_error *err)
+{
+	const char *word = key_nets[settings_net(s)];
+
+	if (is_built_in(&s->origins[KEY_NET]) && strcmp(word, s->net) == 0)
+		return 0;
+	return add(record, setting_name(KEY_NET), word, err);
+}
+
 int policy_record(const struct run *run, struct session_record *record,
 		  struct hb_error *err)
 {
@@ -91,7 +105,9 @@ int policy_record(const struct run *run, struct session_record *record,
 
 		if (!setting_lasts(key))
 			continue;
-		if (setting_is_list(key))
+		if (key == KEY_NET)
+			r = add_net(s, record, err);
+		else if (setting_is_list(key))
 			r = add_list(run, key, record, err);
 		else if (!is_built_in(&s->origins[key]))
 			r = add(record, setting_name(key),

@@ -663,6 +663,26 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 	return r < 0 ? r : own_turns_mark(run, err);
 }
 
+/* Behind the environment, which says what variables pass. */
+int run_plan_network(struct run *run, struct hb_error *err)
+{
+	int r;
+
+	if (!settings_net_by_name(&run->settings))
+		return 0;
+	if (run->is_bare) {
+		hb_fix(err, "--net none, or --net host");
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "a network by name needs namespaces, and this "
+			       "host has none");
+	}
+	r = network_build(&run->settings, &run->plan, run->options->envp,
+			  &run->network, err);
+	if (r >= 0)
+		run->plan.net = &run->network.access;
+	return r;
+}
+
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 {
 	int r;
@@ -671,6 +691,8 @@ int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 		    ? view_bare_build(&run->request, &run->host, run->tmp,
 				      &run->plan, err)
 		    : view_build(&run->request, &run->host, &run->plan, err);
+	if (r >= 0)
+		r = run_plan_network(run, err);
 	if (r >= 0 && !run->options->keeps_open)
 		r = set_command(run, err);
 	if (r >= 0 && ret_envp)
@@ -682,6 +704,7 @@ int run_plan(struct run *run, char ***ret_envp, struct hb_error *err)
 void run_done(struct run *run)
 {
 	plan_done(&run->plan);
+	network_done(&run->network);
 	settings_done(&run->settings);
 	code_done(&run->code);
 	free(run->argv);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "host/roster.h"
 #include "plan/inner.h"
+#include "plan/network/network.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
@@ -68,8 +69,9 @@ struct run {
 	/* Which of the session each is: what is gone there is not here. */
 	size_t numbers[RECORD_RESOURCES_MAX];
 	struct plan plan;
-	char **argv;	    /* the plan's, allocated */
-	struct inner inner; /* of the agent's own sandbox */
+	struct network network; /* the plan's, if it is by name */
+	char **argv;		/* the plan's, allocated */
+	struct inner inner;	/* of the agent's own sandbox */
 	/*
 	 * Paths, which the plan keeps; "": none.  Not arrays: each would be
 	 * a page of its own for as long as the box lives.
@@ -143,6 +145,8 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
  * run_done(), and covers them.  This alone changes the host.
  */
 int run_hold_berths(struct run *run, struct hb_error *err);
+/* Of that the network by name, once the view is built. */
+int run_plan_network(struct run *run, struct hb_error *err);
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);
 void run_done(struct run *run);
 

@@ -114,6 +114,11 @@ static void write_resolver(const struct run *run, struct buf *out)
 {
 	char text[RESOLVER_SIZE];
 
+	/* The relay answers there, and everywhere else. */
+	if (settings_net_by_name(&run->settings)) {
+		(void)buf_add_str(out, "nameserver 127.0.0.1\n");
+		return;
+	}
 	if (!settings_share_net(&run->settings) ||
 	    sys_read_file_at(AT_FDCWD, "/etc/resolv.conf", text, sizeof(text)) <
 		    0) {
@@ -129,6 +134,28 @@ static void write_resolver(const struct run *run, struct buf *out)
 	}
 }
 
+/*
+ * The host's, but names of hosts come from files and the resolver alone.  Other
+ * services of the host are out of reach, and some make a program wait.
+ */
+static void write_services(const struct run *run, struct buf *out)
+{
+	char text[RESOLVER_SIZE];
+
+	(void)run;
+	if (sys_read_file_at(AT_FDCWD, "/etc/nsswitch.conf", text,
+			     sizeof(text)) < 0)
+		text[0] = '\0';
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		if (strncmp(line, "hosts:", 6) != 0)
+			(void)buf_add_fmt(out, "%.*s\n", (int)n, line);
+		line += n + (line[n] ? 1 : 0);
+	}
+	(void)buf_add_str(out, "hosts: files dns\n");
+}
+
 static void write_machine(const struct run *run, struct buf *out)
 {
 	(void)run;
@@ -138,12 +165,14 @@ static void write_machine(const struct run *run, struct buf *out)
 static const struct {
 	const char *path;
 	void (*write)(const struct run *run, struct buf *out);
+	bool is_by_name; /* only if the network is */
 } texts[TEXTS_MAX] = {
-	{ "/etc/passwd", write_passwd },
-	{ "/etc/group", write_group },
-	{ "/etc/hosts", write_hosts },
-	{ "/etc/resolv.conf", write_resolver },
-	{ "/etc/machine-id", write_machine },
+	{ "/etc/passwd", write_passwd, false },
+	{ "/etc/group", write_group, false },
+	{ "/etc/hosts", write_hosts, false },
+	{ "/etc/resolv.conf", write_resolver, false },
+	{ "/etc/machine-id", write_machine, false },
+	{ "/etc/nsswitch.conf", write_services, true },
 };
 
 /*
@@ -166,6 +195,8 @@ static int add_text(struct run *run, size_t i, struct hb_error *err)
 	const char *path;
 	int r;
 
+	if (texts[i].is_by_name && !settings_net_by_name(&run->settings))
+		return 0;
 	if (find_place(texts[i].path, place) < 0)
 		return 0;
 	r = plan_keep_text(&run->plan, place, &path, err);

@@ -6,7 +6,7 @@ struct hb_error;
 struct run;
 
 /* The most entries that texts_find() adds. */
-#define TEXTS_MAX 5
+#define TEXTS_MAX 6
 
 /*
  * Files that the view has of its own instead of the host's.  They say who the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # modes: user
-# needs: node git bash script bwrap socat
+# needs: node git bash openssl script bwrap socat
 # agent: claude
 # timeout: 300
 """The real claude with a sandbox of its own, outside and through holdback."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # modes: user
-# needs: node git bash
+# needs: node git bash openssl
 # agent: claude
 # timeout: 300
 """The real claude, against a model of ours, outside and through holdback."""

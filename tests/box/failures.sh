@@ -16,7 +16,6 @@ fails clone clone:0\&0x10000000 ENOSPC 'user namespaces*fix: *'
 fails clone clone:0\&0x10000000 EUSERS 'nested too deeply*fix: *'
 fails clone clone:0\&0x10000000 EINVAL 'no user namespaces*fix: *'
 fails parent prctl:0=1 EINVAL 'cannot bind to the parent'
-fails network ioctl:1=0x8914 EPERM 'loopback'
 fails private mount_setattr EPERM 'cannot make the mounts private'
 fails mounts fsopen ENODEV 'cannot '
 fails mounts fsopen EPERM 'cannot '
@@ -24,6 +23,8 @@ fails mounts fsconfig EINVAL 'cannot '
 fails mounts fsmount EPERM 'cannot '
 fails mounts move_mount EPERM 'cannot '
 fails mounts open_tree EPERM 'cannot '
+fails netns ioctl:1=0x8914 EPERM 'loopback'
+fails netns unshare ENOSPC 'there is no network namespace to be had*fix: --net host*'
 fails root fchdir EACCES 'cannot enter the new root'
 fails root pivot_root EPERM 'cannot leave the old root'
 fails root umount2 EPERM 'cannot leave the old root'
@@ -37,6 +38,13 @@ fails landlock landlock_add_rule EINVAL 'cannot allow'
 fails landlock landlock_restrict_self EPERM 'cannot enter the landlock ruleset'
 fails fds close_range EINVAL 'cannot close descriptors'
 fails seccomp seccomp EINVAL 'cannot load the default filter'
+
+# Without the process that makes the network namespace, init makes it.
+for call in 'clone:0&0x400' setns; do
+	says "netns: the command runs where $call fails" '1 lo' denying "$call" EPERM -- \
+		"$HB_BIN" run --ephemeral -q -- sh -c 'n=$(tail -n +3 /proc/net/dev | wc -l)
+			echo $n $(sed -n "3s/:.*//p" /proc/net/dev)'
+done
 
 # A bounding set that is not ours to shrink is let pass, and then found.
 fails prove prctl:0=24 EPERM 'the bounding set is not empty'

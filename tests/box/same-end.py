@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# needs: bash dash
+# needs: bash dash strace
 """The end of a command is the end of holdback: by the same signal, after all else."""
 
 import json
@@ -60,6 +60,17 @@ def by_its_time():
 def without_changes():
     same(call("run", "-q", script="kill -TERM $$").returncode, -signal.SIGTERM)
     same(call("ls").stdout, "")
+
+
+def without_changes_twice():
+    """A second signal comes when the box is gone, and the session with it."""
+    words = ["strace", "-qq", "-o", "/dev/null", "-e", "trace=unlinkat",
+             "-e", "inject=unlinkat:signal=INT:when=1", HOLDBACK, "run", "-q", "--"]  # fmt: skip
+    done = subprocess.run([*words, "sh", "-c", "sleep 1000 & kill -INT $$"], check=False)
+    same(done.returncode, -signal.SIGINT)
+    # ls would remove what a killed run left, and say so.
+    left = call("ls")
+    same((left.stdout, left.stderr), ("", ""))
 
 
 def with_changes():
@@ -188,6 +199,7 @@ def all_tests(tap, sh):
     one("a status above 128 stays a status", by_itself)
     one("a command whose time is up has its own status", by_its_time)
     one("a run whose session is dropped ends by the signal", without_changes)
+    one("a signal after the box does not keep an empty session", without_changes_twice)
     one("a run whose session is kept says so, and ends by the signal", with_changes)
     one("exec writes its document, and ends by the signal", in_a_session)
     one("a command that joined ends its client by the signal", joined)

@@ -35,13 +35,13 @@ forge() {
 }
 
 # An error whose words have no end: 8 bytes, then struct hb_error.
-forge 1 736
+forge 1 772
 is 'a forged error ends the run' "$status" 1
 like 'its words end where the field does' "$got" \
 	'bwrap: A*A: Invalid argument
 fix: *A'
 forge 1 12
 is 'a record that is too short ends the run' "$status" 1
-forge 99 736
+forge 99 772
 is 'an unknown kind of record is passed over' "$status:$got" 0:
 done_testing

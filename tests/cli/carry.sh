@@ -50,6 +50,12 @@ cp "$home/.local/share/claude/claude" "$home/.local/bin/opencode"
 "$HB_BIN" opencode 'echo 1 >~/.local/share/opencode/account' 2>"$work/.stderr"
 like 'the line at the end names the directory that has the files' "$(cat "$work/.stderr")" \
 	'*~/.local/share/opencode: 1 file of agent state is kept*'
+"$HB_BIN" opencode 'echo 2 >~/.local/share/opencode/account; echo 1 >~/.config/opencode/b; echo 1 >~/.config/opencode/a
+	mkdir ~/.config/opencode/a.d; echo 1 >~/.config/opencode/a.d/c' 2>"$work/.stderr"
+like 'of files in several directories the line names the agent' "$(cat "$work/.stderr")" \
+	'*holdback: opencode: 4 files of agent state are kept*'
+is 'the files are listed in the order of their paths' "$(state opencode | awk '{ sub(/^./, "", $3); print $3 }' | xargs)" \
+	'/.config/opencode/a /.config/opencode/a.d/c /.config/opencode/b /.local/share/opencode/account'
 state --forget -y opencode >/dev/null
 rm "$home/.local/bin/opencode"
 
@@ -208,6 +214,23 @@ like 'a file that is too large is said' "$(cat "$work/.stderr")" \
 check 'a file that is too large stays in the session' \
 	"$HB_BIN" exec @claude-1 -- test -s "$home/.claude/huge"
 "$HB_BIN" cleanup -y @claude-1 >/dev/null 2>&1
+
+# All of it together has a bound, and each file is looked at once.
+agent claude 'for i in 1 2 3 4 5; do truncate -s 15M ~/.claude/large$i; done'
+like 'what is too large together stays in the session' "$(cat "$work/.stderr")" \
+	"*/.claude/large?' is not carried to the next run (the state is too large): it stays in the session*"
+is 'as much as there is room for is carried' "$(state claude | grep -c 'large.*15 MB\|large.*16 MB')" 4
+"$HB_BIN" cleanup -y --all >/dev/null 2>&1
+state --forget -y claude >/dev/null
+if strace -o "$work/.calls" true 2>/dev/null; then
+	strace -f -qq -e trace=pread64 -o "$work/.calls" "$HB_BIN" claude \
+		'for i in $(seq 80); do echo x >~/.claude/many$i; done' 2>/dev/null
+	check 'a run that leaves 80 files does not read each of them for each other' \
+		[ "$(wc -l <"$work/.calls")" -lt 1600 ]
+else
+	skip 'a run that leaves 80 files does not read each of them for each other' 'nothing can be traced here'
+fi
+state --forget -y claude >/dev/null
 
 # A store that was tampered with.
 agent claude 'echo x >~/.claude/f'

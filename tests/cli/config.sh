@@ -26,7 +26,7 @@ keys() {
 is 'every key is an option of run, and every option a key but those of the call' \
 	"$(keys)" \
 	"$("$HB_BIN" help --list | awk -F '\t' '$1 == "run" && $2 ~ /^--/ {
-		print substr($2, 3) }' | grep -vx 'continue\|json\|json-fd' | sort)"
+		print substr($2, 3) }' | grep -vx 'continue\|directory\|json\|json-fd' | sort)"
 
 # The order.
 is 'a default' "$(value net)" "none # profile 'generic' (built in), line 2"

@@ -29,6 +29,7 @@ like 'install tells the next step' "$("$tools/install" "$work/tree" "$work/place
 	'*is in *place/bin.*Next: *holdback COMMAND*into PATH first.'
 check 'install puts the program in its place' "$work/place/bin/holdback" version
 check 'install puts the manual in its place' test -e "$work/place/share/man/man1/holdback.1"
+check 'install puts the tool proxy in its place' test -x "$work/place/share/holdback/tool-proxy.sh"
 check 'uninstall succeeds' "$tools/uninstall" "$work/tree" "$work/place"
 is 'uninstall leaves the files of others alone' \
 	"$(cd "$work/place" && find . -type f)" ./own

@@ -36,11 +36,11 @@ refused 'the limit is 0' 'limit on user namespaces is reached' \
 refused 'nested too deeply' 'nested too deeply' \
 	"$no_userns" EUSERS -- "$HB_BIN" run echo ran
 refused 'no network namespace' 'no network namespace to be had' \
-	'clone:0&0x40000000' EPERM -- "$HB_BIN" run echo ran
-like 'its fix is the network of the host' "$(denying 'clone:0&0x40000000' \
+	'unshare:0&0x40000000' EPERM -- "$HB_BIN" run echo ran
+like 'its fix is the network of the host' "$(denying 'unshare:0&0x40000000' \
 	EPERM -- "$HB_BIN" run echo ran 2>&1)" '*fix: --net host*'
 prints 'with which it runs' 'holdback: weakened: the network is the host'\''s
-ran' denying 'clone:0&0x40000000' EPERM -- "$HB_BIN" run --ephemeral --net host \
+ran' denying 'unshare:0&0x40000000' EPERM -- "$HB_BIN" run --ephemeral --net host \
 	echo ran
 refused 'no pid namespace' 'no pid namespace to be had' \
 	'clone:0&0x20000000' EINVAL -- "$HB_BIN" run echo ran

@@ -9,7 +9,7 @@
 
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME
-line='*the command failed, and it had no network (--net host, if it needs one)*'
+line='*the command failed, and it had no network (--allow HOST, if it needs one)*'
 
 # ends NAME LIKE SCRIPT OPTION...: all that is said of a script.
 ends() {

@@ -58,6 +58,7 @@ codex .codex/config.toml config-reference
 codex .codex/p.config.toml config-reference
 codex .codex/managed_config.toml package
 codex .codex/requirements.toml package
+codex .codex/tmp/arg0-linux/a/apply_patch package
 codex .codex/environments.toml package
 codex .codex/cloud-config-bundle-cache.json package
 codex .codex/hooks.json hooks

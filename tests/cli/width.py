@@ -92,6 +92,16 @@ def run_fits(sh, columns):
     sh.resize(80, 24)
 
 
+def speaker_is_not_alone(sh):
+    """A line that is broken goes on behind the name of its speaker."""
+    codex = f"{os.environ['HOME']}/.local/bin/codex"
+    write(codex, "#!/bin/sh\nmkdir -p ~/.codex/sessions; date >~/.codex/sessions/a\n")
+    os.chmod(codex, 0o755)
+    text = PAINT.sub("", sh.run("PATH=$HOME/.local/bin:$PATH $HB_BIN codex"))
+    if "holdback: the conversation is kept for" not in text:
+        raise Failed(text)
+
+
 def prepare_moved():
     """A repository of its own, of which session and user both moved the branch."""
     git = "git -c user.name=n -c user.email=e"
@@ -187,6 +197,7 @@ def all_tests(tap, sh):
         one(f"every command fits in {columns} columns", fits, sh, columns)
         one(f"the lines of a run fit in {columns} columns", run_fits, sh, columns)
         one(f"the lines about a repository fit in {columns} columns", repository_fits, sh, columns)
+    one("the name of a speaker stands alone in no line", speaker_is_not_alone, sh)
     one("commands use colours on a terminal", colours, sh)
     one("NO_COLOR and a terminal without colours switch them off in all commands", no_colours, sh)
     one("an empty NO_COLOR switches nothing off", empty_no_color, sh)
@@ -196,7 +207,7 @@ def all_tests(tap, sh):
     one("the text of a carried file is shown as it is", raw_state, sh)
     one("what an agent wrote does not speak to the terminal", harmless_state, sh)
     shutil.rmtree("../moved")
-    for name in (".local", ".claude"):
+    for name in (".local", ".claude", ".codex"):
         shutil.rmtree(f"{os.environ['HOME']}/{name}", ignore_errors=True)
 
 

@@ -47,12 +47,41 @@ is 'neither does a directory of that name' \
 	"$(hb gate @s 2>&1 | grep -c 'warn: plain/.*executable')" 5
 hb cleanup -y @s >/dev/null
 
-# A real one has links out of it, so it is a question.
-new_session 'echo x >f'
-if in_box 'python3 -m venv --without-pip tools/env' 2>/dev/null; then
-	is 'a real virtual environment is one finding' "$(hb gate @s 2>&1 | grep -c '^[a-z]*: tools')" 1
+# A real one leads to the python of the system, and its packages may have a .pth.
+new_session 'mkdir -p old; echo x >old/f'
+if in_box 'python3 -m venv --without-pip tools/env && cd tools/env/lib/python3*/site-packages &&
+	echo import x >a.pth' 2>/dev/null; then
+	like 'a real virtual environment is one warning' "$(hb gate @s 2>&1)" \
+		'warn: tools/env: packages, which git does not ignore: * findings, the first: *'
+	check 'a real virtual environment is committed without a question' hb commit -y @s
 else
-	skip 'a real virtual environment is one finding' 'python3 makes none here'
+	skip 'a real virtual environment is one warning' 'python3 makes none here'
 fi
+hb cleanup -y @s >/dev/null
+
+# plant DIRECTORY: the parts of one, by themselves.
+plant() {
+	echo "mkdir -p $1/bin $1/lib/python3.9/site-packages; echo home = /usr/bin >$1/pyvenv.cfg
+		ln -s /usr/bin/python3 $1/bin/python3; echo import x >$1/lib/python3.9/site-packages/a.pth"
+}
+severities() {
+	found | tr , '\n' | sed 's/ .*//' | sort -u | xargs
+}
+new_session 'echo x >f'
+in_box "$(plant new)"
+is 'the parts of a new virtual environment are a warning' "$(severities)" warn
+hb cleanup -y @s >/dev/null
+for plant in 'ln -s /etc new/bin/etc' 'ln -s /etc new/python3' 'echo import x >new/bin/a.pth' \
+	'mkdir new/.vscode; echo {} >new/.vscode/tasks.json'; do
+	new_session 'echo x >f'
+	in_box "$(plant new); $plant"
+	is "in a new virtual environment it is a question: $plant" "$(severities)" ask
+	hb cleanup -y @s >/dev/null
+done
+new_session 'mkdir old kept; echo x >old/f; echo home = /usr/bin >kept/pyvenv.cfg'
+in_box "$(plant old); $(plant kept)"
+is 'a virtual environment in a directory that was there is a question' \
+	"$(found | tr , '\n' | grep -c '^ask old/.*\(link-out\|package-config\)$')/$(
+		found | tr , '\n' | grep -c '^ask kept packages')" 2/1
 hb cleanup -y @s >/dev/null
 finish

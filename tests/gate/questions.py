@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# needs: bash
+# needs: bash git
 """On a terminal what the gate asks is a question, with the diff at hand."""
 
 import os
@@ -72,6 +72,21 @@ def yes_commits(shell, command):
     shell.expect("hb> ")
     same(shell.status(), 0)
     same(there(), [".envrc", ".vscode", "n"])
+
+
+def a_commit_is_shown(shell):
+    """A file that only a commit has is shown by that commit."""
+    person = "git -c user.name=n -c user.email=e"
+    begin("git init -q .; git add .; " + person + " commit -qm one")
+    subprocess.run([HOLDBACK, "commit", "--state-dir", STATE, "-y", "--no-gate", "@s"],
+                   cwd=PROJECT, check=True, capture_output=True)
+    hb("exec", "@s", "--", "sh", "-c",
+       f"echo sneaky-content >.envrc; git add -f .envrc; {person} commit -qm sneaky; git rm -q .envrc; {person} commit -qm clean")
+    shell.start(line("commit"), r"\.envrc")
+    shell.expect(ASK)
+    answer(shell, "d", r"\+sneaky-content")
+    shell.expect(ASK)
+    answer(shell, "q", "hb> ")
 
 
 def only_that_path(shell):
@@ -205,6 +220,18 @@ def prompt_shows_the_changes(shell):
     same(there(), ["old"])
 
 
+def prompt_shows_conflicts(shell):
+    """Before the question, and not only after the answer."""
+    begin("echo session >>old")
+    with open(os.path.join(PROJECT, "old"), "a", encoding="utf-8") as file:
+        file.write("user\n")
+    shell.start(line("commit"), r"M .* old")
+    shell.expect(r"conflict: edited in the base")
+    shell.expect(COMMIT)
+    answer(shell, "n", "nothing was committed")
+    shell.expect("hb> ")
+
+
 def long_lists_are_paged(shell):
     begin("for i in $(seq 100); do echo $i >n$i; done")
     shell.run("export GIT_PAGER='tail -n 2; echo through the pager; :'")
@@ -278,6 +305,7 @@ def main():
     tap.after_failure = shell.restart
     tap.test("commit asks, shows the diff and commits", yes_commits, shell, "commit")
     tap.test("sync asks, shows the diff and commits", yes_commits, shell, "sync")
+    tap.test("a commit that has a file alone is shown", a_commit_is_shown, shell)
     tap.test("a yes is for one path", only_that_path, shell)
     tap.test("commit: what was listed, or nothing", what_was_listed_is_committed, shell, "commit")
     tap.test("sync: what was listed, or nothing", what_was_listed_is_committed, shell, "sync")
@@ -285,6 +313,7 @@ def main():
     tap.test("s puts a question off, and it comes again", skipped_comes_again, shell)
     tap.test("l leaves the path out of the commit", left_out_stays_pending, shell)
     tap.test("the question of commit shows the changes", prompt_shows_the_changes, shell)
+    tap.test("the question of commit shows conflicts", prompt_shows_conflicts, shell)
     tap.test("a long list goes through the pager", long_lists_are_paged, shell)
     tap.test("e: a line deleted in the editor is left out", selection_is_edited, shell)
     tap.test("e: with all lines deleted nothing is committed", everything_deselected, shell)

@@ -56,7 +56,7 @@ KEY = Addition("key of a run", [
 ])
 
 COMMAND = Addition("command", [
-    Part("src/cli/commands/cmd_help.c", "int cmd_help(",
+    Part("src/cli/host/cmd_help.c", "int cmd_help(",
          "int cmd_dummy(const struct cmd_call *call, struct hb_error *err)\n"
          "{\n\t(void)call;\n\t(void)err;\n\treturn 0;\n}\n\n", "link", "cmd_dummy"),
     Part("src/cli/commands/cmd.h", "ROW(help)", "\tROW(dummy) \\\n", "src/cli/front/table.c", "cmd_dummy"),
@@ -218,7 +218,7 @@ STATE = Addition("state of a session", [
 NETWORK = Addition("mode of the network", [
     Part("src/plan/keys.h", 'ROW(HOST, "host")', '\tROW(DUMMY, "dummy") \\\n',
          "lint/choices", "holdback.conf(5) has every network"),
-    Part("docs/man/common/view.scd", "*none*, the default, or *host*", "\t*dummy* is nothing.\n",
+    Part("docs/man/common/view.scd", "*none* is the default. *allow* is", "\t*dummy* is nothing.\n",
          "lint/choices", "holdback-run(1) has every network"),
     Part("docs/man/holdback.conf.5.scd", "\tThe network.", "\t*dummy* is nothing.\n",
          "lint/choices", "holdback.conf(5) has every network"),

@@ -21,7 +21,7 @@ source_of() {
 in_page() {
 	source_of "$1" | sed -n '/^# OPTIONS/,/^# [^O]/{
 		/^\*-/{
-			s/^\*\(-[a-z]\)\*, \*\(--[a-z0-9-]*\)\*/\2 \1/
+			s/^\*\(-[a-zA-Z]\)\*, \*\(--[a-z0-9-]*\)\*/\2 \1/
 			s/^\*\(--[a-z0-9-]*\)\*/\1/
 			s/ _\([^ ]*\)_/ \1/g
 			p
@@ -209,7 +209,7 @@ keys_in() {
 # keys: the options of run that name no single run.
 keys() {
 	in_table run | sed 's/^--//; s/ .*//' |
-		grep -vx 'profile\|session\|code\|continue\|json\|json-fd' |
+		grep -vx 'profile\|session\|code\|continue\|directory\|json\|json-fd' |
 		sort
 }
 

@@ -17,7 +17,7 @@ PRINTS = re.compile(r"\b(v?f?printf|v?dprintf|f?puts|putchar|perror|f?putc|fwrit
 # They speak, and they answer.
 FRONT = ("src/cli/", "src/bwrap/", "src/term/")
 # Programs of the build: what they print is code.
-MAKERS = ("src/box/filter/", "src/gate/mktext.c", "src/plan/profiles/mkprofiles.c")
+MAKERS = ("src/box/filter/", "src/gate/mktext.c", "src/net/groups/mkgroups.c", "src/plan/profiles/mkprofiles.c")
 CHANNEL = "include/holdback/report.h"
 # Function pointers of that shape that tell no news, with the reason.
 NO_NEWS = {("src/plan/filter/view_git.h", "include")}  # a file that git's configuration names

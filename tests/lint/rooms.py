@@ -34,6 +34,7 @@ FACES = {
     "gate/gate.h": "the gate",
     "plan/bwrap/bwrap.h": "the grammar of bubblewrap",
     "plan/bwrap/bwrap_grammar.h": "the option table and its parser",
+    "net/relay_state.h": "the files of the relay and the state that they share",
     "txn/txn.h": "a transaction",
 }
 NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)

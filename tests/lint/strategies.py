@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 from lint import Points, write_tree  # noqa: E402
 
 TABLE = "src/strategy/strategy.h"
+TABLES = ("STRATEGIES", "STRATEGIES_OVER")
 # The same word for another thing.
 OTHERS = {
     "src/box/overlay.c": "the kernel's file system",
@@ -27,8 +28,11 @@ def read(tree, name):
 
 
 def names_of(tree):
-    table = read(tree, TABLE).split("#define STRATEGIES(ROW)", 1)[1].split("\n\n", 1)[0]
-    return [name for _, name in ROW.findall(table)]
+    text, names = read(tree, TABLE), []
+    for table in TABLES:
+        rows = text.split(f"#define {table}(ROW)", 1)[1].split("\n\n", 1)[0]
+        names += [name for _, name in ROW.findall(rows)]
+    return names
 
 
 def named_elsewhere(tree):
@@ -49,7 +53,8 @@ def named_elsewhere(tree):
 def check_fixture(points):
     with tempfile.TemporaryDirectory() as top:
         write_tree(top, {
-            TABLE: '#define STRATEGIES(ROW) \\\n\tROW(overlay, "overlay", 0) \\\n\tROW(copy, "copy_on_write", 0)\n\n',
+            TABLE: '#define STRATEGIES(ROW) \\\n\tROW(overlay, "overlay", 0) \\\n\tROW(copy, "copy_on_write", 0)\n\n'
+            '#define STRATEGIES_OVER(ROW) ROW(BRANCH, "git_worktree")\n\n',
             "src/run/a.c": 'if (strcmp(name, "overlay") == 0)\n/* "copy_on_write" */\n',
             "src/sys/mount.c": 'mount("overlay")\n',
             "include/holdback/b.h": '#define COPY "copy_on_write"\n',

@@ -170,4 +170,13 @@ rm -r "$project/d"
 in_box 'echo 3 >b'
 check 'removed again, with nothing pending in it' hb commit -y @s
 is 'it stays away' "$(cd "$project" && find . -mindepth 1)" ./b
+# A file that the user renamed is deleted inside, and is there again by its old name.
+new_session 'echo same >old; echo x >x'
+mv "$project/old" "$project/new"
+in_box 'rm new; echo same >old'
+out=$(hb commit -y @s 2>&1)
+is 'a deleted file that the user renamed is a conflict' "$?" 5
+like 'the path that the user gave it is named' "$out" '*conflict: new: *--theirs*'
+check 'the conflict is answered' hb commit -y --theirs new @s
+is 'the file has its old name' "$(ls "$project" | tr '\n' ' ')" 'old x '
 finish

@@ -70,12 +70,12 @@ class Schema:
 COMMANDS = (
     "run", "create", "exec", "shell", "keep", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
     "redo", "state", "mark", "fork", "verify", "log", "gc", "rollback", "recover", "cleanup",
-    "config", "profile", "why", "caps", "doctor",
+    "config", "profile", "why", "net", "caps", "doctor", "enable", "disable",
 )  # fmt: skip
 # Their output is that of the command: the documents are on descriptor 3.
 RUNNING = ("run", "exec", "shell")
 # These know no sessions.
-STATELESS = ("config", "profile", "why", "caps", "doctor")
+STATELESS = ("config", "profile", "why", "net", "caps", "doctor", "enable", "disable")
 
 # The line about a live session, and the pid in it.
 LIVE = HOLDBACK + " status --state-dir ../state @s | sed -n 2p"
@@ -172,6 +172,13 @@ STEPS = (
     ("", 0, "!cd ../v && " + GIT_COMMIT),
     ("commit to a branch", 0, "commit -y @v"),
     ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @v && rm -rf ../v"),
+    ("", 0, "!mkdir ../m && cd ../m && git init -q -b main . && echo 0 >f && git add f && " + GIT_COMMIT + " && " + HOLDBACK
+            + " create --state-dir ../state m --cow . >/dev/null && " + HOLDBACK
+            + " exec --state-dir ../state @m -- sh -c 'echo in >f; git add f; " + GIT_COMMIT
+            + "' && echo out >f && git add f && " + GIT_COMMIT),
+    ("commit: git cannot merge", 5, "commit -y --git=merge @m"),
+    ("sync: git cannot merge", 5, "sync -y --git=merge @m"),
+    ("", 0, "!" + HOLDBACK + " cleanup -y --state-dir ../state @m && rm -rf ../m"),
     ("gc", 0, "gc -n --older-than 0"),
     ("log --verify", 0, "log --verify"),
     ("", 0, "!sed -i 2d ../state/log/00000001.jsonl"),
@@ -221,8 +228,16 @@ STEPS = (
     ("", 0, "!rm -r ~/.config"),
     ("why: a file of the system", 0, "why /usr/bin/env"),
     ("why: the workspace", 0, "why ."),
+    ("why: a host of a group", 0, "why github.com run --allow @github -- true"),
+    ("net: the rules of a run", 0, "net list -- run --net allow --deny a.example claude"),
+    ("net: a rule that is kept", 0, "net allow --keep a.example"),
+    ("", 0, "!rm -r ~/.config"),
     ("caps", 0, "caps"),
     ("doctor", 0, "doctor"),
+    ("enable", 0, "enable env"),
+    ("enable: a slash", 2, "enable a/b"),
+    ("disable", 0, "disable env"),
+    ("", 0, "!rm -r ~/.local"),
 )
 
 
@@ -267,7 +282,7 @@ def step(schema, validator, project, status, words):
     values = [json.loads(line) for line in done.stdout.decode().splitlines()]
     command = words.split()[0].removeprefix("=")
     events = [value.get("event") for value in values]
-    if events not in ([None], ["ended"] if command == "keep" else ["started", "ended"]):
+    if events not in ([None], ["started", "ended"]):
         yield f"events {events}"
     for value in values:
         if value.get("version") != 1 or value.get("command") != command:

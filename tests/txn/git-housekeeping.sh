@@ -148,6 +148,24 @@ check 'the worktree comes with the index' hb commit -y --no-gate --theirs f @s
 is 'the worktree that waited is known' "$(git_in worktree list | grep -c side)" 1
 is_whole 'a worktree that has waited'
 
+# The user removes a worktree in which the session has been.
+for what in "git reflog expire --expire=now --all; $two" "cd tree; echo 2 >>f; git $id commit -qam three; cd ..; $two"; do
+	new_repository
+	git_in worktree add -q -b side tree
+	hb cleanup -y @s >/dev/null
+	hb create s --cow "$project" >/dev/null
+	in_box "$what"
+	git_in worktree remove -f tree
+	out=$(hb commit -y --no-gate --ours tree --ours 'tree/*' @s 2>&1)
+	is 'a worktree that the user removed is no conflict' "$?" 0
+	is 'commits beside a removed worktree arrive' "$(subjects)" two,one,
+	is 'the branch of a removed worktree has its commits' "$(subjects side)" \
+		"$(in_box 'git log --format=%s side' | tr '\n' ,)"
+	is 'the worktree stays removed' "$(ls "$project/.git/worktrees" 2>/dev/null)" ''
+	is_whole 'a removed worktree'
+done
+like 'the rest of a removed worktree is told' "$out" '*removed meanwhile*pending*'
+
 # A commit that was taken back leaves a directory with its old time and a new change time.
 new_repository
 in_box "$two"

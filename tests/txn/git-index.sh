@@ -75,7 +75,7 @@ new_session "$start"
 in_box 'echo n >n; git add n'
 python3 -c 'import time; time.sleep(1.05 - time.time() % 1)'
 (cd "$project" && echo bbb >f1 && sleep 0.02 && git add f1 && sleep 0.02 && echo ccc >f1)
-sleep 1
+wait_until sh -c '[ "$(date +%s)" -gt "$(stat -c %Y "$1")" ]' sh "$project/.git/index"
 is 'the edit is seen by git before the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'
 check 'a session is committed beside an edit of the second in which the index was written' hb commit -y @s
 is 'such an edit is seen by git after the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'

@@ -57,6 +57,49 @@ check 'once more' commit
 is 'both are gone once more' "$(refs)" 'b1 b2 main t1 t2 '
 check 'the repository is whole' git_in fsck --strict
 
+# The file of a tag is a file no more once the user has packed it, and has no log.
+new_session "$start"
+in_box 'git tag -d t1'
+git_in pack-refs --all
+check 'a tag that the session deletes and the user packs' commit
+is 'the deleted tag is gone' "$(refs)" 'b0 b1 b2 main t0 t2 '
+check 'undo of a deleted tag' hb undo @s
+is 'the deleted tag is back' "$(refs)" 'b0 b1 b2 main t0 t1 t2 '
+new_session "$start; git pack-refs --all"
+in_box 'git tag -d t1'
+git_in tag t3
+git_in pack-refs --all
+check 'a packed tag that the session deletes, and the user packs' commit
+is 'the tag that was packed is gone, and the new one stays' "$(refs)" 'b0 b1 b2 main t0 t2 t3 '
+check 'undo of a packed tag' hb undo @s
+check 'a commit after undo of a packed tag' commit
+is 'a packed tag is gone after undo as well' "$(refs)" 'b0 b1 b2 main t0 t2 t3 '
+
+# Both sides pack, and get the same: files that are gone inside are no deleted references.
+for what in 'git pack-refs --all' 'git gc -q'; do
+	new_session "$start; git stash list; echo x >>f; git stash -q"
+	in_box "$what"
+	git_in pack-refs --all
+	in_box 'echo new >new'
+	check "$what on both sides" commit
+	is "$what on both sides deletes nothing" "$(refs)" 'b0 b1 b2 main stash t0 t1 t2 '
+	in_box 'git tag -d t1'
+	check "a tag that goes after $what" commit
+	is "the tag goes alone after $what" "$(refs)" 'b0 b1 b2 main stash t0 t2 '
+done
+
+# A branch is gone while the session packs, and is there again.
+new_session "$start; git pack-refs --all"
+git_in branch -q -D b1
+in_box 'git branch -D b2; git pack-refs --all'
+git_in branch b1
+git_in pack-refs --all
+check 'a session that packed while the user had one branch less' commit
+is 'the branch that the user made again stays' "$(refs)" 'b0 b1 main t0 t1 t2 '
+check 'undo of packing' hb undo @s
+check 'a commit after undo of packing' commit
+is 'the branch that the user made again stays after undo' "$(refs)" 'b0 b1 main t0 t1 t2 '
+
 # Inside, the branch that the user packed cannot be seen: a commit there has no parent.
 new_session 'git init -q -b main . && echo f >f && git add f && git commit -qm one && echo y >>f && git commit -qam two && git branch old HEAD~'
 in_box 'git branch -D old'

@@ -18,8 +18,8 @@ check 'commits from inside' hb commit -y @s
 is 'have a record' "$(records)" 1
 check 'undo data goes' hb gc --older-than 0s
 is 'the record of a commit goes with its undo data' "$(records)" 0
-git_in reset -q --hard "$one"
 in_box "git $id commit -q --allow-empty -m three"
+git_in reset -q --hard "$one"
 out=$(hb commit -y @s 2>&1)
 is 'a commit on one that the user took back' "$?" 0
 is 'does not bring that back' "$(git_in rev-parse master)" "$one"

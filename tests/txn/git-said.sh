@@ -27,6 +27,9 @@ says() {
 }
 
 new_repository
+in_box "git $id commit -q --allow-empty -m empty"
+is 'ls counts all of git as one change' "$(hb ls | awk '{ print $4 }')" 1
+hb rollback -y @s >/dev/null
 is 'without commits nothing is said' "$(hb status @s | grep -c commit)" 0
 in_box "$two; git $id commit -q --allow-empty -m three"
 says 'nobody moved the branch' forward 'master: 2 commits, fast-forward'

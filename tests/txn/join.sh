@@ -39,7 +39,7 @@ is 'what it writes is held back' "$(names)" 'A one,A seen,A started,A two,'
 is 'the status is its own' "$(in_box 'exit 7'; echo $?)" 7
 is 'also death by a signal' "$(in_box 'kill -9 $$'; echo $?)" 137
 is 'it has the input of who joins' "$(echo words | in_box cat)" words
-is 'it is in the same pid namespace' "$(in_box 'cat /proc/2/comm')" sh
+is 'it is in the same pid namespace' "$(in_box 'cat /proc/3/comm')" sh
 is 'it starts where the caller is' \
 	"$(cd "$project/sub" && "$HB_BIN" exec --state-dir "$state" @s -- pwd)" "$project/sub"
 is 'from elsewhere in the first resource' \

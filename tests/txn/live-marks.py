@@ -19,15 +19,15 @@ sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 
 # pylint: disable=wrong-import-position
 import stopper  # noqa: E402
+from caller import Caller  # noqa: E402
 from pty_shell import Failed, Tap, below, same, state_of, wait_until  # noqa: E402
 
-HOLDBACK = os.environ["HB_BIN"]
 FILL = "echo mine >f; rm d/gone; mkdir n; echo n >n/1; ln n/1 n/2; ln -s f l; rm -r o; mkdir o; echo o >o/new"
 COUNT = "rm -f a b; while [ ! -e end ]; do printf . >>a; printf . >>b; done"
 VIEW = "find . -name '[ab]' -prune -o -print | sort; cat f o/*; cat n/1 2>/dev/null || :"
 
 
-class World:
+class World(Caller):
     """A project with a live session `s`."""
 
     def __init__(self):
@@ -42,21 +42,6 @@ class World:
         self.must("create", "s", "--cow", self.project)
         self.box = None
         self.begin(FILL + "; " + COUNT)
-
-    def words(self, *words):
-        return [HOLDBACK, words[0], "--state-dir", self.state, *words[1:]]
-
-    def run(self, *words):
-        return subprocess.run(
-            self.words(*words), cwd=self.project, check=False,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        )  # fmt: skip
-
-    def must(self, *words):
-        done = self.run(*words)
-        if done.returncode != 0:
-            raise Failed(f"{words}: {done.returncode}: {done.stderr}")
-        return done.stdout
 
     def begin(self, script):
         # The file of the box before may be long, and its first act is to remove it.
@@ -90,7 +75,7 @@ class World:
 
     def moves(self):
         before = self.count()[1]
-        wait_until(lambda: self.count()[1] > before, "the command goes on")
+        wait_until(lambda: self.count()[1] != before, "the command goes on")
 
     def layers(self):
         top = os.path.join(self.state, "layers")

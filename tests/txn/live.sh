@@ -31,7 +31,7 @@ for command in 'commit -y' undo redo 'rollback -y' 'cleanup -y' recover; do
 	# shellcheck disable=SC2086 # words
 	out=$(hb $command @s 2>&1)
 	is "$command answers [8]" "$?" 8
-	like "$command says what to do" "$out" '*live*fix: holdback stop @s'
+	like "$command says what to do" "$out" '*live*fix: holdback stop @s*'
 done
 check 'a second command joins' hb exec @s -- test -e started
 out=$(hb keep @s 2>&1)

@@ -82,5 +82,21 @@ check 'the record after it has its name' eval 'before "is kept: " |
 	behind "sessions/sh-2/session.new>) " | synced "$sessions/sh-2"'
 traced "$HB_BIN" -q sh -c 'echo third >third'
 is 'a quiet run beside a pending session is three programs' "$(grep -c 'execve(' "$trace")" 3
-rm -rf "$trace" "$TMPDIR/elsewhere"
+
+# Git's files of T0 are kept beside the box.  Each is held up, so that a command
+# that does not wait for them comes first.  A command that may make no namespaces
+# waits for the supervisor in any case, to be refused one.  An index of this very
+# moment is not kept: it may be newer than T0.
+cd "$TMPDIR/elsewhere" && mkdir git && cd git && mkdir -p .git/refs/heads .git/objects
+echo 'ref: refs/heads/main' >.git/HEAD
+echo index >.git/index
+until touch "$TMPDIR/tick" &&
+	[ "$(stat -c %.9Z .git/index)" != "$(stat -c %.9Z "$TMPDIR/tick")" ]; do :; done
+XDG_STATE_HOME=$state strace -f -qq -e signal=none -e trace=renameat,execve \
+	-e inject=renameat:delay_enter=300000 -o "$trace" "$HB_BIN" run -q --allow-nested -- true \
+	2>/dev/null
+is "a run has git's index and references before its command" \
+	"$(start | grep -c 'renameat(.*"\(index\|refs\)-[0-9a-f]*[.]new"')" 2
+cd "$TMPDIR" || exit 1
+rm -rf "$trace" "$TMPDIR/elsewhere" "$TMPDIR/tick"
 finish

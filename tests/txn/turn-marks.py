@@ -212,6 +212,29 @@ def state_is_no_part(world):
     world.must("cleanup", "-y", "@agent")
 
 
+def large_state_is_a_part(world):
+    """What is too large to be carried is pending, as it was at the turn."""
+    work = (f"mkdir -p ~/.claude/d/e ~/.claude/x; cd ~/.claude; truncate -s 17M d/e/huge; echo 1 >d/small; "
+            f"echo first >>d/e/huge; cd - >/dev/null; echo turn >f; {ASK}; echo second >>~/.claude/d/e/huge; echo more >f")  # fmt: skip
+    world.write(os.path.join(world.bin, "claude"), f"#!/bin/sh -e\n{work}\n", 0o755)
+    world.must("run", "--mark-turns", "--session", "large", "--", "claude")
+    world.must("rollback", "-y", "--to", "turn-1", "@large")
+    same(world.text("@large"), "turn\n")
+    tail = "cd ~/.claude; find . -type f | sort | xargs; tail -c 6 d/e/huge; test -e x; echo $?"
+    same(world.must("exec", "@large", "--", "sh", "-c", tail), "./d/e/huge ./d/small\nfirst\n1\n")
+    world.must("cleanup", "-y", "@large")
+
+
+def cannot_be_moved(world):
+    """Nothing that the command does to the place of the socket keeps its next turn from a mark."""
+    tries = "; ".join(f"if {words} 2>/dev/null; then echo {words}; fi" for words in (
+        "mv /run/holdback /run/away", "rm -rf /run/holdback", "mv /run/holdback/turn /tmp", "umount /run/holdback",
+        "mv /run/holdback/holdback /tmp", "ln -sfn /tmp /run/holdback/turn"))  # fmt: skip
+    same(world.must("run", "--mark-turns", "--session", "moved", "--", "sh", "-c", f"{tries}; echo x >f; {ASK}"), "")
+    same(world.marks("@moved"), ["turn-1"])
+    world.must("cleanup", "-y", "@moved")
+
+
 def undo_goes_past(world):
     """A turn after a commit must not keep its owner from undo."""
     world.turns("past", f"echo bad >f; {ASK}; echo y >y")
@@ -270,6 +293,37 @@ def taken_names(world):
     world.must("cleanup", "-y", "@names")
 
 
+def state_is_not_taken(world):
+    """Nor does a commit or sync of a live session take it."""
+    work = "mkdir -p ~/.claude; echo '{}' >~/.claude/settings.json; echo live >f; while [ ! -e end ]; do :; done"
+    world.write(os.path.join(world.bin, "claude"), f"#!/bin/sh -e\n{work}\n", 0o755)
+    real = os.path.join(world.top, "home/.claude/settings.json")
+    before = os.path.exists(real)
+    # pylint: disable=consider-using-with
+    agent = subprocess.Popen(
+        world.words("run", "--session", "agent", "--", "claude"),
+        cwd=world.project, env=world.env(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    file = os.path.join(world.project, "f")
+    try:
+
+        def arrived():
+            world.run("commit", "--live", "-y", "@agent")
+            with open(file, encoding="ascii") as text:
+                return text.read() == "live\n"
+
+        wait_until(arrived, "the agent's file is committed")
+        world.must("sync", "--auto", "@agent")
+        same(os.path.exists(real), before)
+    finally:
+        world.run("exec", "@agent", "--", "touch", "end")
+        agent.wait()
+    same(os.path.exists(real), before)
+    world.must("cleanup", "-y", "@agent")
+    world.write(file, "real\n")
+
+
 POINTS = (
     (one_turn_back, "rollback goes back one turn, and undo of it forward"),
     (real_file_stays, "marks of turns change no real file"),
@@ -282,7 +336,10 @@ POINTS = (
     (taken_names, "a name that a person took is not a turn's"),
     (flood, "a flooded socket marks on, and reads nothing"),
     (only_where_asked, "a run that did not ask for it has no socket"),
+    (cannot_be_moved, "no command moves its socket away"),
     (state_is_no_part, "an agent's state is no part of a mark"),
+    (large_state_is_a_part, "a file of the state that is too large to be carried is a part of a mark"),
+    (state_is_not_taken, "an agent's state is taken by no sync or commit of a live session"),
     (words_of_claude, "claude gets a hook for one run, and keeps its own words"),
 )
 

@@ -284,6 +284,8 @@ static inline void world_merge_index(const struct gitworld *w)
 		.then = world_side(w, "then/.git/index", &then, &st),
 		.session = world_side(w, "session/.git/index", &session, &st),
 		.base = world_side(w, "base/.git/index", &base, &st),
+		.moved = w->delivery.moved,
+		.n_moved = w->delivery.n_moved,
 		.id_size = 20,
 	};
 

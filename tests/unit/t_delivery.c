@@ -699,55 +699,6 @@ static void a_file_of_an_object_has_its_content(void)
 	world_done(&w);
 }
 
-/* git would prune what lies below the boundary. */
-static void shallow_cuts_nothing_off(void)
-{
-	struct gitworld w;
-
-	world_init(&w, COMMIT("f1", "two"));
-	world_run(&w, "cd session; git rev-parse HEAD >.git/shallow");
-	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
-	CHECK(world_says(&w, "cuts off the history"));
-	/* The first commit has nothing below it. */
-	world_run(&w, "cd session; git rev-parse HEAD~1 >.git/shallow");
-	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_NOTHING);
-	world_done(&w);
-
-	world_init(&w,
-		   COMMIT("f1", "two") "; git rev-parse HEAD >.git/shallow; "
-				       "git reflog expire --expire=now "
-				       "--all; git gc -q --prune=now");
-	world_run(&w, "cd session; rm .git/shallow");
-	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_REFUSED);
-	CHECK(world_says(&w, "hides that history is missing"));
-	world_done(&w);
-}
-
-/* Each side fetched another branch, without the history below it. */
-static void shallow_of_both_sides(void)
-{
-	static const char origin[] =
-		"mkdir o; cd o; git init -q -b master; for b in one two; do "
-		"echo $b >$b; git add $b; git commit -qm $b-1; echo $b >>$b; "
-		"git commit -qam $b-2; git branch $b; done; cd ..";
-	static const char fetch[] =
-		"cd %s; git fetch -q --depth=1 file://$PWD/../o "
-		"%s:refs/heads/%s";
-	struct gitworld w;
-
-	world_init(&w, ":");
-	world_run(&w, origin);
-	world_run(&w, fetch, "session", "two", "two");
-	world_run(&w, fetch, "base", "one", "one");
-	CHECK_INT(world_decide(&w, DELIVERY_MODE_FF), DELIVERY_FORWARD);
-	world_apply(&w);
-	check_base(&w, "two", "two");
-	CHECK(world_is(&w, "cd base; git fsck --strict"));
-	CHECK(world_is(&w, "test $(git -C base rev-list two | wc -l) = 1"));
-	CHECK(world_is(&w, "test $(git -C base rev-list one | wc -l) = 1"));
-	world_done(&w);
-}
-
 static void the_command_is_safe_to_paste(void)
 {
 	static const char *const names[] = { "a;touch${IFS}x", "-s", "$(id)" };
@@ -773,8 +724,7 @@ static void the_command_is_safe_to_paste(void)
 	}
 }
 
-TESTS(T(a_file_of_an_object_has_its_content), T(shallow_cuts_nothing_off),
-      T(shallow_of_both_sides), T(the_command_is_safe_to_paste),
+TESTS(T(a_file_of_an_object_has_its_content), T(the_command_is_safe_to_paste),
       T(a_stash_is_a_list), T(logs_are_added_to_in_chain),
       T(logs_of_both_sides), T(a_log_without_a_chain_gets_one_line),
       T(the_index_is_merged), T(staged_entries_go_beside_a_commit),

@@ -309,6 +309,7 @@ static size_t n_rows;
 static struct {
 	char name[48];
 	uint64_t value;
+	bool is_watched; /* a `watch` line has it */
 } consts[MAX_CONSTS];
 static size_t n_consts;
 static int last[ARCHES];
@@ -331,6 +332,10 @@ static void read_policy(void)
 		} else if (sscanf(line, "let %47s %li", consts[n_consts].name,
 				  (long *)&consts[n_consts].value) == 2) {
 			n_consts++;
+		} else if (strncmp(line, "watch ", 6) == 0) {
+			for (size_t i = 0; i < n_consts; i++)
+				consts[i].is_watched |=
+					strstr(line, consts[i].name) != NULL;
 		} else if (strncmp(line, "notify ", 7) != 0 &&
 			   strncmp(line, "hear ", 5) != 0 && line[0] != '#' &&
 			   line[0] != '\n') {
@@ -721,7 +726,7 @@ static void every_constant_is_used(void)
 {
 	read_policy();
 	for (size_t i = 0; i < n_consts; i++) {
-		bool used = false;
+		bool used = consts[i].is_watched;
 
 		for (size_t k = 0; k < n_rows; k++)
 			used |= strstr(rows[k].when, consts[i].name) != NULL;

@@ -45,7 +45,7 @@ static int error_without_notifier(long nr)
 	CHECK(pid >= 0);
 	if (pid == 0)
 		_exit(error_of(nr));
-	heard_init(&h, NULL);
+	heard_init(&h, NULL, NULL);
 	heard_take(&h, listener);
 	CHECK_INT(sys_seccomp_notif_recv(listener, &h.own.now.data), 0);
 	h.own.now.state = NOTIFY_WAITS;

@@ -141,6 +141,15 @@ static const struct {
 	  "a notification is of" },
 	{ HEAD "hear renames mount *\nhear renames mount *\n", 4,
 	  "a second 'notify mount'" },
+	{ HEAD "watch calls mount\n", 3, "expected 'watch CLASS CALL WHEN'" },
+	{ HEAD "watch renames mount *\n", 3, "unknown class 'renames'" },
+	{ HEAD "watch calls mount arg0&1==1\n", 3, "expected argN&BITS!=0" },
+	{ HEAD "watch calls mount arg0&0x100000000!=0\n", 3,
+	  "expected argN&BITS!=0" },
+	{ HEAD "watch calls mount *\nwatch calls mount *\n", 4,
+	  "a second 'watch calls mount'" },
+	{ HEAD "mount EPERM arg0&1!=0 *" WHY, 3,
+	  "'!= 0' of a mask is for 'watch'" },
 };
 
 static void mistakes_stop_the_build_with_file_and_line(void)

@@ -166,6 +166,63 @@ static void renames_are_asked_about_but_those_that_leave_a_whiteout(void)
 	compare(REFUSED | RENAMES);
 }
 
+/* By their numbers on x86_64, with what each must have in its arguments. */
+static const struct {
+	int nr;
+	unsigned class;
+	uint64_t args[6];
+	bool is_heard;
+} watched[] = {
+	{ 2, FILTER_CALLS, { 0, 0x1 }, true }, /* open */
+	{ 2, FILTER_CALLS, { 0, 0x80000 }, false },
+	{ 257, FILTER_CALLS, { 0, 0, 0x241 }, true }, /* openat */
+	{ 257, FILTER_CALLS, { 0, 0, 0x40 }, true },
+	{ 257, FILTER_CALLS, { 0, 0, 0x90800 }, false },
+	{ 257, FILTER_LOOKS, { 0, 0, 0x90800 }, true },
+	{ 437, FILTER_CALLS, { 0 }, true },	/* openat2 */
+	{ 90, FILTER_CALLS, { 0, 0 }, true },	/* chmod */
+	{ 452, FILTER_CALLS, { 0 }, true },	/* fchmodat2 */
+	{ 280, FILTER_CALLS, { 5, 0 }, false }, /* utimensat of a descriptor */
+	{ 280, FILTER_CALLS, { 5, 0x7000 }, true },
+	{ 59, FILTER_CALLS, { 0 }, true },  /* execve */
+	{ 1, FILTER_CALLS, { 0 }, false },  /* write */
+	{ 91, FILTER_CALLS, { 0 }, false }, /* fchmod */
+	{ 16, FILTER_CALLS, { 0 }, false }, /* ioctl */
+	{ 46, FILTER_CALLS, { 0 }, false }, /* sendmsg: the listener's own */
+	{ 272, FILTER_REFUSED, { NEW_USER }, true }, /* unshare */
+	{ 272, FILTER_REFUSED, { 0 }, false },
+	{ 82, FILTER_RENAMES, { 0 }, true }, /* rename */
+};
+
+static void
+calls_for_the_log_are_asked_about_by_a_program_that_refuses_none(void)
+{
+	const struct k_sock_fprog *table = &filter_watch_x86_64;
+	const struct k_sock_fprog heard = { table->len, code };
+
+	for (size_t i = 0; i < N_OF(watched); i++) {
+		struct k_seccomp_data data = { .nr = watched[i].nr,
+					       .arch = arches[X86].audit };
+
+		memcpy(data.args, watched[i].args, sizeof(data.args));
+		CHECK_INT(bpf_run(table, &data), ALLOWED);
+		memcpy(code, table->filter, table->len * sizeof(*code));
+		for (const struct filter_place *p = filter_watched_x86_64;
+		     p->class < FILTER_CLASSES; p++)
+			if (p->class == watched[i].class)
+				code[p->at].k =
+					p->class == FILTER_REFUSED
+						? K_SECCOMP_RET_USER_NOTIF
+						: (uint32_t)p->nr;
+		CHECK_INT(bpf_run(&heard, &data),
+			  watched[i].is_heard ? K_SECCOMP_RET_USER_NOTIF
+					      : ALLOWED);
+		/* Another architecture is the other program's. */
+		data.arch = 0x40000003;
+		CHECK_INT(bpf_run(&heard, &data), ALLOWED);
+	}
+}
+
 static void a_box_that_may_nest_refuses_nothing(void)
 {
 	for (int arch = 0; arch < ARCHES; arch++)
@@ -296,6 +353,7 @@ static void a_look_does_not_wait_for_a_caller_that_was_killed(void)
 
 TESTS(T(user_namespaces_are_asked_about_and_nothing_else),
       T(renames_are_asked_about_but_those_that_leave_a_whiteout),
+      T(calls_for_the_log_are_asked_about_by_a_program_that_refuses_none),
       T(a_box_that_may_nest_refuses_nothing),
       T(without_its_listener_a_call_still_fails),
       T(the_plain_filter_on_top_refuses_without_a_listener),

@@ -385,7 +385,9 @@ static void other_inside(void)
 	holder = fork();
 	if (holder == 0) {
 		struct box_thread known[4] = { { pid, pid, true } };
-		struct threads h = { .threads = known, .n = 1 };
+		struct threads h = { .threads = known,
+				     .n = 1,
+				     .last = sys_last_thread() };
 		struct hb_error err = { 0 };
 
 		if (threads_check(&h, &err) != 0)
@@ -406,8 +408,39 @@ static void a_number_of_another_thread_is_not_held(void)
 	in_namespace(other_inside);
 }
 
+static void brief_inside(void)
+{
+	pid_t holder = fork();
+	int status = -1;
+
+	if (holder == 0) {
+		struct threads h = { 0 };
+		struct hb_error err = { 0 };
+		pid_t brief;
+
+		if (threads_hold(&h, sys_now_ms() + PATIENCE_MS, &err) != 0 ||
+		    threads_check(&h, &err) != 1)
+			_exit(1);
+		brief = fork();
+		if (brief == 0)
+			_exit(0);
+		if (waitpid(brief, NULL, 0) != brief)
+			_exit(2);
+		_exit(threads_check(&h, &err) != 0 ? 3 : 0);
+	}
+	CHECK(waitpid(holder, &status, 0) == holder);
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+static void a_process_that_came_and_went_has_run(void)
+{
+	begin();
+	in_namespace(brief_inside);
+}
+
 TESTS(T(every_thread_stops_and_goes_on), T(a_stopped_job_stays_stopped),
       T(no_parent_sees_a_stop), T(a_parent_in_vfork_counts_as_stopped),
       T(no_signal_is_lost), T(what_cannot_be_held_is_a_failure),
       T(what_forks_all_the_time_is_held_whole),
-      T(a_number_of_another_thread_is_not_held))
+      T(a_number_of_another_thread_is_not_held),
+      T(a_process_that_came_and_went_has_run))

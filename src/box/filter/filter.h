@@ -30,8 +30,20 @@ enum filter_variant {
 enum filter_class {
 	FILTER_REFUSED, /* a user namespace */
 	FILTER_RENAMES, /* rename, and landlock_restrict_self */
+	FILTER_CALLS,	/* calls that change files, for the log */
+	FILTER_LOOKS,	/* opens, of paths that the view may not have */
 	FILTER_CLASSES
 };
+
+/*
+ * The last two are in no program of `filter_table`, because most boxes have no
+ * use for them.  They are in `filter_watch`, a program that refuses nothing,
+ * beside the other classes: a chain of filters has one listener.  Its places
+ * are `filter_watched`, all of which compare with no call but those of
+ * FILTER_REFUSED: their verdict is SECCOMP_RET_ALLOW.  It is loaded with the
+ * table's program, in which FILTER_REFUSED allows.  What that refuses is
+ * refused: it outranks a notification.
+ */
 
 struct filter_place {
 	unsigned short at;
@@ -39,5 +51,6 @@ struct filter_place {
 	int nr;
 };
 #define FILTER_NOTIFIED_MAX 8
+#define FILTER_WATCHED_MAX  64
 
 #endif

@@ -158,7 +158,7 @@ static int read_value(struct policy *p, unsigned int line, const char *word,
 	return policy_fail(p, line, "unknown constant '%s'", word);
 }
 
-/* argN==A, argN&MASK==A, argN>A, argN!=A|B|C */
+/* argN==A, argN&MASK==A, argN&MASK!=0, argN>A, argN!=A|B|C */
 static int read_cond(struct policy *p, unsigned int line, char *text,
 		     struct policy_cond *c)
 {
@@ -175,8 +175,8 @@ static int read_cond(struct policy *p, unsigned int line, char *text,
 	c->op = ne ? POLICY_NONE_OF : gt ? POLICY_ABOVE : POLICY_EQ;
 	*values = '\0';
 	values += gt ? 1 : 2;
-	if (text[4] == '&' && eq) {
-		c->op = POLICY_MASK_EQ;
+	if (text[4] == '&' && (eq || ne)) {
+		c->op = eq ? POLICY_MASK_EQ : POLICY_ANY_OF;
 		if (read_value(p, line, text + 5, &c->mask) < 0)
 			return -1;
 	} else if (text[4] != '\0') {
@@ -191,6 +191,9 @@ static int read_cond(struct policy *p, unsigned int line, char *text,
 	}
 	if (c->op == POLICY_MASK_EQ && (c->value[0] & ~c->mask) != 0)
 		return policy_fail(p, line, "'%s' can never hold", text);
+	if (c->op == POLICY_ANY_OF && (c->n_values != 1 || c->value[0] != 0))
+		return policy_fail(
+			p, line, "a mask is compared with one value, or != 0");
 	return 0;
 }
 
@@ -208,6 +211,9 @@ static int read_when(struct policy *p, struct policy_rule *rule, char *text)
 		if (read_cond(p, rule->line, cond, &rule->cond[rule->n_conds]) <
 		    0)
 			return -1;
+		if (rule->cond[rule->n_conds].op == POLICY_ANY_OF)
+			return policy_fail(p, rule->line,
+					   "'!= 0' of a mask is for 'watch'");
 		for (size_t i = 0; i < rule->n_conds; i++)
 			if (rule->cond[i].arg == rule->cond[rule->n_conds].arg)
 				return policy_fail(p, rule->line,
@@ -396,6 +402,23 @@ static const char *const class_names[FILTER_CLASSES] = {
 	[FILTER_RENAMES] = "renames",
 };
 
+/* Those of `watch` lines. */
+static const char *const watch_names[FILTER_CLASSES] = {
+	[FILTER_CALLS] = "calls",
+	[FILTER_LOOKS] = "looks",
+};
+
+/* FILTER_CLASSES: there is none of that name. */
+static int find_class(const char *const *names, const char *name)
+{
+	int class = 0;
+
+	while (class < FILTER_CLASSES &&
+	       (!names[class] || strcmp(names[class], name) != 0))
+		class ++;
+	return class;
+}
+
 /* A place for one more, with its call; NULL: a mistake, which was told. */
 static struct policy_notify *new_notify(struct policy *p, unsigned int line,
 					enum filter_class class,
@@ -416,9 +439,9 @@ static struct policy_notify *new_notify(struct policy *p, unsigned int line,
 		(void)policy_fail(p, line, "a second 'notify %s'", call);
 		return NULL;
 	}
-	*notify = (struct policy_notify){ .line = line,
-					  .class = class,
-					  .variants = ~0U };
+	*notify = (struct policy_notify){
+		.line = line, .class = class, .number = -1, .variants = ~0U
+	};
 	return copy_name(p, line, notify->call, call) < 0 ? NULL : notify;
 }
 
@@ -459,13 +482,11 @@ static int read_hear(struct policy *p, unsigned int line, char *rest)
 	const char *call = next_word(&rest);
 	char *when = next_word(&rest);
 	struct policy_notify *notify;
-	int class = 0;
+	int class;
 
 	if (!name || !call || !when || next_word(&rest))
 		return policy_fail(p, line, "expected 'hear CLASS CALL WHEN'");
-	while (class < FILTER_CLASSES &&
-	       (!class_names[class] || strcmp(class_names[class], name) != 0))
-		class ++;
+	class = find_class(class_names, name);
 	if (class == FILTER_CLASSES)
 		return policy_fail(p, line, "unknown class '%s'", name);
 	notify = new_notify(p, line, (enum filter_class) class, call);
@@ -480,6 +501,49 @@ static int read_hear(struct policy *p, unsigned int line, char *rest)
 			p, line,
 			"a notification is of one bit below 32, or of no bits");
 	p->n_notified++;
+	return 0;
+}
+
+/* What a `watch` line may ask of an argument. */
+static bool can_watch(const struct policy_cond *c)
+{
+	return c->op == POLICY_ANY_OF && c->mask != 0 && c->mask <= UINT32_MAX;
+}
+
+static int read_watch(struct policy *p, unsigned int line, char *rest)
+{
+	struct policy_notify *watch = &p->watched[p->n_watched];
+	struct policy_rule named = { .line = line };
+	const char *name = next_word(&rest);
+	char *call = next_word(&rest);
+	char *when = next_word(&rest);
+	int class;
+
+	if (!name || !call || !when || next_word(&rest))
+		return policy_fail(p, line, "expected 'watch CLASS CALL WHEN'");
+	class = find_class(watch_names, name);
+	if (class == FILTER_CLASSES)
+		return policy_fail(p, line, "unknown class '%s'", name);
+	if (p->n_watched == N_OF(p->watched))
+		return policy_fail(p, line, "more than %zu calls to watch",
+				   N_OF(p->watched));
+	if (read_call(p, &named, call) < 0)
+		return -1;
+	for (size_t i = 0; i < p->n_watched; i++)
+		if (p->watched[i].class == (enum filter_class) class &&
+		    strcmp(p->watched[i].call, named.call) == 0)
+			return policy_fail(p, line, "a second 'watch %s %s'",
+					   name, named.call);
+	*watch = (struct policy_notify){ .line = line,
+					 .class = (enum filter_class) class,
+					 .number = named.number,
+					 .has_cond = strcmp(when, "*") != 0,
+					 .variants = ~0U };
+	memcpy(watch->call, named.call, sizeof(watch->call));
+	if (watch->has_cond && (read_cond(p, line, when, &watch->cond) < 0 ||
+				!can_watch(&watch->cond)))
+		return policy_fail(p, line, "expected argN&BITS!=0");
+	p->n_watched++;
 	return 0;
 }
 
@@ -498,6 +562,8 @@ static int read_line(struct policy *p, unsigned int line, char *text)
 		return read_notify(p, line, rest);
 	if (strcmp(word, "hear") == 0)
 		return read_hear(p, line, rest);
+	if (strcmp(word, "watch") == 0)
+		return read_watch(p, line, rest);
 	return read_rule(p, line, word, rest);
 }
 

@@ -31,6 +31,7 @@ enum policy_op {
 	POLICY_MASK_EQ, /* (argument & mask) == value[0] */
 	POLICY_ABOVE,	/* argument > value[0] */
 	POLICY_NONE_OF, /* argument is none of the values */
+	POLICY_ANY_OF,	/* (argument & mask) != 0 */
 };
 
 struct policy_cond {
@@ -55,8 +56,12 @@ struct policy_notify {
 	unsigned int line;
 	enum filter_class class;
 	char call[POLICY_MAX_NAME];
+	int number; /* -1: to be looked up by name */
 	bool has_cond;
-	/* POLICY_MASK_EQ: one bit is set, or none of the mask's */
+	/*
+	 * POLICY_MASK_EQ: one bit is set, or none of the mask's.
+	 * POLICY_ANY_OF: one of its bits is set.
+	 */
 	struct policy_cond cond;
 	/* FILTER_REFUSED: those in which a rule refuses it */
 	unsigned int variants;
@@ -76,6 +81,9 @@ struct policy {
 	size_t n_rules;
 	struct policy_notify notified[FILTER_NOTIFIED_MAX - 1];
 	size_t n_notified;
+	/* Those of `watch` lines, whose program is their own. */
+	struct policy_notify watched[FILTER_WATCHED_MAX - FILTER_NOTIFIED_MAX];
+	size_t n_watched;
 };
 
 /*

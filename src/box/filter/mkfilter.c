@@ -36,6 +36,9 @@
  * A call to hear of is compared with a number that no call has.  The loader
  *puts the call's there.  Then no rule below decides about it: its listener
  *does.
+ *
+ * One program more for each architecture, filter_watch, has the calls to watch
+ * as well, and neither refusals nor variants: box/filter/filter.h.
  */
 
 #define MAX_INSNS   4096 /* BPF_MAXINSNS */
@@ -53,6 +56,7 @@
 /* Above every `last`: refused before it is compared. */
 #define NEVER	     0xfffffffeU
 #define RET_ERROR(e) (0x00050000U | (uint32_t)(e))
+#define RET_ALLOW    0x7fff0000U
 /* The most values that argN!=A|B|C may enumerate, one rule each. */
 #define MAX_GAP 64
 
@@ -67,7 +71,7 @@ static const struct {
 struct program {
 	struct k_sock_filter insns[MAX_INSNS];
 	size_t n;
-	struct filter_place notified[FILTER_NOTIFIED_MAX];
+	struct filter_place notified[FILTER_WATCHED_MAX];
 	size_t n_notified;
 };
 
@@ -97,6 +101,19 @@ static int check_call(const struct policy *p, const struct policy_rule *rule)
 		return policy_fail(p, rule->line,
 				   "'%s' exists on no architecture",
 				   rule->call);
+	return 0;
+}
+
+static int check_watched(const struct policy *p)
+{
+	for (size_t i = 0; i < p->n_watched; i++) {
+		struct policy_rule rule = { .line = p->watched[i].line,
+					    .number = p->watched[i].number };
+
+		memcpy(rule.call, p->watched[i].call, sizeof(rule.call));
+		if (check_call(p, &rule) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -269,7 +286,8 @@ static void emit(struct program *prog, uint16_t code, uint8_t jt, uint8_t jf,
 static void emit_verdict(const struct policy_notify *notify, uint32_t verdict,
 			 struct program *prog)
 {
-	uint8_t is_none = notify->cond.value[0] == 0;
+	uint8_t is_none =
+		notify->cond.op == POLICY_MASK_EQ && notify->cond.value[0] == 0;
 
 	if (notify->has_cond) {
 		emit(prog, BPF_LOAD, 0, 0, OFFSET_ARG(notify->cond.arg));
@@ -281,31 +299,65 @@ static void emit_verdict(const struct policy_notify *notify, uint32_t verdict,
 		emit(prog, BPF_LOAD, 0, 0, OFFSET_NR);
 }
 
+static int number_of(const struct policy_notify *notify, enum policy_arch arch)
+{
+	return notify->number >= 0 ? notify->number
+				   : seccomp_syscall_resolve_name_arch(
+					     arches[arch].token, notify->call);
+}
+
+/* `refusal`: the verdict of FILTER_REFUSED where there is no listener. */
+static void emit_place(const struct policy_notify *notify, int nr,
+		       uint32_t refusal, struct program *prog)
+{
+	bool is_refused = notify->class == FILTER_REFUSED;
+	size_t at = prog->n;
+
+	emit(prog, BPF_EQUAL, 0, notify->has_cond ? 4 : 1,
+	     is_refused ? (uint32_t)nr : NEVER);
+	emit_verdict(notify, is_refused ? refusal : K_SECCOMP_RET_USER_NOTIF,
+		     prog);
+	prog->notified[prog->n_notified++] = (struct filter_place){
+		.at = (unsigned short)(is_refused ? at + 3 : at),
+		.class = (unsigned char)notify->class,
+		.nr = nr,
+	};
+}
+
 static void emit_notified(const struct policy *p, enum policy_arch arch,
 			  unsigned int variant, struct program *prog)
 {
 	for (size_t i = 0; i < p->n_notified; i++) {
 		const struct policy_notify *notify = &p->notified[i];
-		bool is_refused = notify->class == FILTER_REFUSED;
-		int nr = seccomp_syscall_resolve_name_arch(arches[arch].token,
-							   notify->call);
-		size_t at = prog->n;
+		int nr = number_of(notify, arch);
 
-		if (nr < 0 || !(notify->variants & (1U << variant)))
-			continue;
-		emit(prog, BPF_EQUAL, 0, notify->has_cond ? 4 : 1,
-		     is_refused ? (uint32_t)nr : NEVER);
-		emit_verdict(notify,
-			     is_refused ? RET_ERROR(EPERM)
-					: K_SECCOMP_RET_USER_NOTIF,
-			     prog);
-		prog->notified[prog->n_notified++] = (struct filter_place){
-			.at = (unsigned short)(is_refused ? at + 3 : at),
-			.class = (unsigned char)notify->class,
-			.nr = nr,
-		};
+		if (nr >= 0 && notify->variants & (1U << variant))
+			emit_place(notify, nr, RET_ERROR(EPERM), prog);
 	}
 	prog->notified[prog->n_notified].class = FILTER_CLASSES;
+}
+
+/* Another architecture is refused by the other program. */
+static void make_watch(const struct policy *p, enum policy_arch arch,
+		       struct program *prog)
+{
+	*prog = (struct program){ 0 };
+	emit(prog, BPF_LOAD, 0, 0, OFFSET_ARCH);
+	emit(prog, BPF_EQUAL, 1, 0, arches[arch].token);
+	emit(prog, BPF_RETURN, 0, 0, RET_ALLOW);
+	emit(prog, BPF_LOAD, 0, 0, OFFSET_NR);
+	for (size_t i = 0; i < p->n_notified; i++)
+		if (number_of(&p->notified[i], arch) >= 0)
+			emit_place(&p->notified[i],
+				   number_of(&p->notified[i], arch), RET_ALLOW,
+				   prog);
+	for (size_t i = 0; i < p->n_watched; i++)
+		if (number_of(&p->watched[i], arch) >= 0)
+			emit_place(&p->watched[i],
+				   number_of(&p->watched[i], arch), RET_ALLOW,
+				   prog);
+	prog->notified[prog->n_notified].class = FILTER_CLASSES;
+	emit(prog, BPF_RETURN, 0, 0, RET_ALLOW);
 }
 
 static int make_prologue(const struct policy *p, enum policy_arch arch,
@@ -363,14 +415,41 @@ static int make_program(const struct policy *p, enum policy_arch arch,
 }
 
 static void print_program(const struct program *prog, const char *arch,
-			  unsigned int variant)
+			  const char *variant)
 {
-	printf("static const struct k_sock_filter filter_%s_%u[%zu] = {\n",
+	printf("static const struct k_sock_filter filter_%s_%s[%zu] = {\n",
 	       arch, variant, prog->n);
 	for (size_t i = 0; i < prog->n; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", prog->insns[i].code,
 		       prog->insns[i].jt, prog->insns[i].jf, prog->insns[i].k);
 	printf("};\n");
+}
+
+static void print_places(const struct filter_place *place)
+{
+	printf("{");
+	do
+		printf(" { %u, %u, %d },", place->at, place->class, place->nr);
+	while ((place++)->class < FILTER_CLASSES);
+	printf(" }");
+}
+
+static void print_watch(const struct policy *p, enum policy_arch arch,
+			size_t *longest)
+{
+	static struct program prog;
+	const char *name = arches[arch].name;
+
+	make_watch(p, arch, &prog);
+	print_program(&prog, name, "watch");
+	printf("static const struct k_sock_fprog filter_watch_%s = "
+	       "{ %zu, filter_%s_watch };\n"
+	       "static const struct filter_place filter_watched_%s[%d] = ",
+	       name, prog.n, name, name, FILTER_WATCHED_MAX);
+	print_places(prog.notified);
+	printf(";\n");
+	if (prog.n > *longest)
+		*longest = prog.n;
 }
 
 static int print_arch(const struct policy *p, enum policy_arch arch,
@@ -383,9 +462,12 @@ static int print_arch(const struct policy *p, enum policy_arch arch,
 
 	printf("\n#if defined(__%s__) || defined(FILTER_EVERY_ARCH)\n", name);
 	for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
+		char variant[8];
+
 		if (make_program(p, arch, v, &prog) < 0)
 			return -1;
-		print_program(&prog, name, v);
+		(void)snprintf(variant, sizeof(variant), "%u", v);
+		print_program(&prog, name, variant);
 		n[v] = prog.n;
 		memcpy(notified[v], prog.notified, sizeof(notified[v]));
 		if (prog.n > *longest)
@@ -398,19 +480,18 @@ static int print_arch(const struct policy *p, enum policy_arch arch,
 	printf("};\nstatic const struct filter_place filter_notified_%s[%d][%d] = {\n",
 	       name, FILTER_VARIANTS, FILTER_NOTIFIED_MAX);
 	for (unsigned int v = 0; v < FILTER_VARIANTS; v++) {
-		const struct filter_place *place = notified[v];
-
-		printf("\t{");
-		do
-			printf(" { %u, %u, %d },", place->at, place->class,
-			       place->nr);
-		while ((place++)->class < FILTER_CLASSES);
-		printf(" },\n");
+		printf("\t");
+		print_places(notified[v]);
+		printf(",\n");
 	}
-	printf("};\n#endif\n#if defined(__%s__)\n"
+	printf("};\n");
+	print_watch(p, arch, longest);
+	printf("#endif\n#if defined(__%s__)\n"
 	       "#define filter_table filter_table_%s\n"
-	       "#define filter_notified filter_notified_%s\n#endif\n",
-	       name, name, name);
+	       "#define filter_notified filter_notified_%s\n"
+	       "#define filter_watch filter_watch_%s\n"
+	       "#define filter_watched filter_watched_%s\n#endif\n",
+	       name, name, name, name, name);
 	return 0;
 }
 
@@ -447,5 +528,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < policy.n_rules; i++)
 		if (check_call(&policy, &policy.rules[i]) < 0)
 			return 1;
+	if (check_watched(&policy) < 0)
+		return 1;
 	return print_header(&policy) < 0 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "box/notify/calls.h"
 
+#include "box/notify/call_look.h"
 #include "box/notify/rename_call.h"
 
 #include <errno.h>
@@ -50,10 +51,14 @@ const size_t notify_n_rows = sizeof(notify_rows) / sizeof(notify_rows[0]);
 enum notify_answer notify_look(struct notify *n, const struct notify_call *call,
 			       int *ret_error)
 {
+	if (call_look(n, call) == NOTIFY_FORK)
+		return NOTIFY_FORK;
 	for (size_t i = 0; i < notify_n_rows; i++) {
 		enum notify_answer answer;
 
-		if (notify_rows[i].nr != call->data.data.nr)
+		if (notify_rows[i].nr != call->data.data.nr ||
+		    (notify_rows[i].class == FILTER_RENAMES &&
+		     !n->page->has_renames))
 			continue;
 		answer = notify_rows[i].look(n, call, ret_error);
 		if (answer != NOTIFY_GO_ON)

@@ -16,8 +16,8 @@ typedef enum notify_answer (*call_fn)(struct notify *n,
 
 /*
  * The notified calls.  One call may have several rows: they are asked in this
- * order, and the first answer other than NOTIFY_GO_ON counts.  A row that only
- * writes down what it sees comes first and says NOTIFY_GO_ON.
+ * order, and the first answer other than NOTIFY_GO_ON counts.  Calls that are
+ * only written down are the rows of box/notify/call_look.c.
  */
 struct notify_row {
 	int nr; /* SYS_*; -1: not on this architecture */
@@ -27,7 +27,8 @@ struct notify_row {
 extern const struct notify_row notify_rows[];
 extern const size_t notify_n_rows;
 
-/* Asks the rows.  A call without a row goes on. */
+/* Makes a note for the log, and asks the rows.  Without a row a call goes on.
+ */
 enum notify_answer notify_look(struct notify *n, const struct notify_call *call,
 			       int *ret_error);
 

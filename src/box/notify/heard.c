@@ -2,7 +2,9 @@
 #include "box/notify/heard.h"
 
 #include "base/auto.h"
+#include "box/notify/call_ring.h"
 #include "box/notify/calls.h"
+#include "box/notify/recorder.h"
 #include "box/state.h"
 #include "sys/place.h"
 #include "sys/proc.h"
@@ -43,30 +45,58 @@ static bool can_hear(const struct box *box)
 	       !is_set(box, PLAN_FILTER_NESTED | PLAN_BARE);
 }
 
-unsigned heard_renames(const struct box *box)
+/*
+ * Those that are only written down: (b) is no matter there, as a program of its
+ * own refuses.
+ */
+static unsigned recorded(const struct box *box)
 {
-	return can_hear(box) && is_set(box, PLAN_RENAMES) ? 1U << FILTER_RENAMES
-							  : 0;
+	unsigned classes = 0;
+
+	if (!is_set(box, PLAN_FILTER) || is_set(box, PLAN_BARE))
+		return 0;
+	if (is_set(box, PLAN_CALLS))
+		classes |= 1U << FILTER_CALLS;
+	if (is_set(box, PLAN_LOOKS))
+		classes |= 1U << FILTER_LOOKS;
+	return classes;
+}
+
+unsigned heard_notified(const struct box *box)
+{
+	unsigned classes = recorded(box);
+
+	if (can_hear(box) && is_set(box, PLAN_RENAMES))
+		classes |= 1U << FILTER_RENAMES;
+	return classes;
 }
 
 unsigned heard_wants(const struct box *box)
 {
-	if (!box->plan->argv || !can_hear(box))
+	unsigned classes = heard_notified(box);
+
+	if (!box->plan->argv)
 		return 0;
-	return heard_renames(box) | 1U << FILTER_REFUSED;
+	return can_hear(box) ? classes | 1U << FILTER_REFUSED : classes;
 }
 
-void heard_init(struct heard *h, const struct box *box)
+void heard_init(struct heard *h, const struct box *box,
+		const struct hb_listener *listener)
 {
 	h->box = box;
+	h->listener = listener;
 	h->notify.page = &h->own;
 	h->user = h->mounts = h->pidfd = h->control = -1;
+	h->wake[0] = h->wake[1] = h->recorder_fd = -1;
 }
 
 void heard_enter(struct heard *h, int user, int mounts)
 {
-	if (!heard_renames(h->box) || h->mounts >= 0)
+	if (!heard_notified(h->box) || h->mounts >= 0)
 		return;
+	h->notify.page->records = recorded(h->box);
+	h->notify.page->has_renames =
+		(heard_notified(h->box) & 1U << FILTER_RENAMES) != 0;
 	if (user >= 0)
 		h->user = sys_dup_above(user, 3);
 	h->mounts = sys_dup_above(mounts, 3);
@@ -88,6 +118,7 @@ void heard_start(struct heard *h)
 {
 	h->is_counted = h->n_listeners > 0;
 	h->notify.page->n_refused = 0;
+	h->notify.page->is_started = 1;
 }
 
 static void drop_listener(struct heard *h, size_t i)
@@ -170,6 +201,65 @@ static int share_page(struct heard *h)
 	return 0;
 }
 
+/* Both outlive the processes that they are for. */
+static int open_ring(struct heard *h)
+{
+	struct notify_page *page = h->notify.page;
+
+	if (!page->records || page->ring)
+		return 0;
+	if (sys_socket_pair(&h->wake[0], &h->wake[1]) < 0)
+		return -EMFILE;
+	page->ring = sys_shared_memory(sizeof(*page->ring));
+	return page->ring ? 0 : -ENOMEM;
+}
+
+/* Without it notes are lost, after a while, and calls go on. */
+static void start_recorder(struct heard *h)
+{
+	pid_t pid;
+
+	if (!h->notify.page->ring || h->recorder > 0 ||
+	    h->n_recorders++ >= STARTS_MAX)
+		return;
+	pid = sys_clone(0, &h->recorder_fd);
+	if (pid == 0)
+		recorder_main(h);
+	h->recorder = pid > 0 ? pid : 0;
+}
+
+static void note_gap(struct heard *h)
+{
+	struct call_ring *ring = h->notify.page->ring;
+
+	if (ring)
+		__atomic_add_fetch(&ring->n_gaps, 1, __ATOMIC_RELEASE);
+}
+
+static void on_recorder_end(struct heard *h)
+{
+	(void)sys_waitpid(h->recorder, NULL, 0);
+	h->recorder = 0;
+	fd_closep(&h->recorder_fd);
+	note_gap(h);
+	start_recorder(h);
+}
+
+/* It tells first what there is. */
+static void end_recorder(struct heard *h)
+{
+	const struct notify_record record = { .word = NOTIFY_END };
+
+	if (h->recorder <= 0)
+		return;
+	if (sys_send_record(h->wake[1], &record, sizeof(record)) < 0)
+		sys_kill_and_reap(h->recorder);
+	else
+		(void)sys_waitpid(h->recorder, NULL, 0);
+	h->recorder = 0;
+	fd_closep(&h->recorder_fd);
+}
+
 static int start(struct heard *h)
 {
 	pid_t supervisor = sys_getpid(), pid;
@@ -182,6 +272,8 @@ static int start(struct heard *h)
 	if (r >= 0)
 		r = open_records(h);
 	if (r >= 0)
+		r = open_ring(h);
+	if (r >= 0)
 		r = sys_socket_pair(&h->control, &theirs);
 	if (r < 0)
 		return r;
@@ -193,6 +285,7 @@ static int start(struct heard *h)
 		return pid;
 	}
 	h->pid = pid;
+	start_recorder(h);
 	return 0;
 }
 
@@ -264,6 +357,7 @@ static void on_notifier_end(struct heard *h)
 		h->is_broken = true;
 	/* The rename that was under way ends with the next notifier. */
 	h->is_quiet = false;
+	note_gap(h);
 	if (has_calls(h))
 		start_or_let_go(h);
 	else
@@ -283,8 +377,9 @@ void heard_wants_fds(const struct heard *h, struct pollfd *fds)
 {
 	fds[0] = (struct pollfd){ h->pidfd, POLLIN, 0 };
 	fds[1] = (struct pollfd){ h->control, POLLIN, 0 };
+	fds[2] = (struct pollfd){ h->recorder_fd, POLLIN, 0 };
 	for (size_t i = 0; i < NOTIFY_LISTENERS; i++)
-		fds[2 + i] = (struct pollfd){
+		fds[HEARD_OWN + i] = (struct pollfd){
 			.fd = i < h->n_listeners ? h->listeners[i].fd : -1,
 			/* Its end is told in any case. */
 			.events = h->pid == 0 ? POLLIN : 0,
@@ -297,12 +392,14 @@ void heard_serve(struct heard *h, const struct pollfd *fds)
 
 	if (fds[1].revents & POLLIN)
 		on_word(h);
+	if (fds[2].revents)
+		on_recorder_end(h);
 	if (fds[0].revents) {
 		on_notifier_end(h);
 		return;
 	}
 	for (size_t i = n; i-- > 0;) {
-		short revents = fds[2 + i].revents;
+		short revents = fds[HEARD_OWN + i].revents;
 
 		if (!revents)
 			continue;
@@ -345,6 +442,7 @@ void heard_part(struct heard *h)
 	h->notify.page->worker = 0;
 	fd_closep(&h->pidfd);
 	fd_closep(&h->control);
+	end_recorder(h);
 }
 
 void heard_go_on(struct heard *h)
@@ -373,4 +471,6 @@ void heard_done(struct heard *h)
 	h->n_records = 0;
 	fd_closep(&h->user);
 	fd_closep(&h->mounts);
+	fd_closep(&h->wake[0]);
+	fd_closep(&h->wake[1]);
 }

@@ -8,6 +8,7 @@
 #include <poll.h>
 
 struct box;
+struct hb_listener;
 
 /*
  * The supervisor's side of calls that a filter hands to a listener.
@@ -33,6 +34,12 @@ struct heard {
 	unsigned n_starts; /* of notifiers */
 	bool is_broken;	   /* no notifier can be started: calls go on */
 	struct notify_page own; /* as long as there was no notifier */
+	/* Notes for the log: box/notify/recorder.h */
+	const struct hb_listener *listener;
+	int wake[2];	/* the recorder's end, and the notifier's */
+	pid_t recorder; /* 0: there is none */
+	int recorder_fd;
+	unsigned n_recorders; /* so far */
 };
 
 /* Whether it is an overlay that is written to. */
@@ -41,20 +48,26 @@ static inline bool heard_is_overlay(const struct plan_op *op)
 	return op->kind == OP_OVERLAY && !(op->flags & PLAN_OVERLAY_RO);
 }
 
-/* Descriptors to poll: the notifier's end and word, and the listeners. */
-#define HEARD_FDS (2 + NOTIFY_LISTENERS)
+/*
+ * Descriptors to poll: the notifier's end and word, the recorder's end, and the
+ * listeners.
+ */
+#define HEARD_OWN 3
+#define HEARD_FDS (HEARD_OWN + NOTIFY_LISTENERS)
 
 /* The classes of calls (1 << enum filter_class) that a box is to have heard. */
 unsigned heard_wants(const struct box *box);
 
-/* Of these, those of a command that joins the box. */
-unsigned heard_renames(const struct box *box);
+/* Of these, those of a command that joins the box: only a notifier answers. */
+unsigned heard_notified(const struct box *box);
 
-void heard_init(struct heard *h, const struct box *box);
+/* `listener` is told of calls, if the plan says so; it is borrowed. */
+void heard_init(struct heard *h, const struct box *box,
+		const struct hb_listener *listener);
 
 /*
  * The namespaces of the box, as its init sent them: descriptors that stay the
- * caller's.  Without them no directory is renamed.
+ * caller's.  Without them no directory is renamed, and no call is recorded.
  */
 void heard_enter(struct heard *h, int user, int mounts);
 

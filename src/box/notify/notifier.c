@@ -2,6 +2,8 @@
 #include "box/notify/notifier.h"
 
 #include "base/auto.h"
+#include "box/notify/call_look.h"
+#include "box/notify/call_path.h"
 #include "box/notify/calls.h"
 #include "box/notify/heard.h"
 #include "box/notify/rename_call.h"
@@ -189,6 +191,7 @@ _Noreturn static void serve(struct notifier *p)
 		look_now(p);
 	for (;;) {
 		size_t n = p->n_listeners;
+		int r;
 
 		begin_job(p);
 		fds[CONTROL] = (struct pollfd){ p->control, POLLIN, 0 };
@@ -199,8 +202,11 @@ _Noreturn static void serve(struct notifier *p)
 			fds[LISTENERS + i] =
 				(struct pollfd){ p->listeners[i].fd, POLLIN,
 						 0 };
-		if (sys_poll(fds, LISTENERS + n, -1) < 0)
+		r = sys_poll(fds, LISTENERS + n, call_wake_in(p));
+		if (r < 0)
 			sys_exit(1);
+		if (r == 0)
+			call_wake(p);
 		if (fds[CONTROL].revents && !hear_control(p))
 			sys_exit(0);
 		if (fds[WORKER].revents)
@@ -274,7 +280,7 @@ static void find_mounts(struct notifier *p)
 /* Everything else of the supervisor's is not for us. */
 static int close_others(const struct notifier *p, const struct heard *h)
 {
-	size_t n = 5 + p->n_listeners, at = 0;
+	size_t n = 6 + p->n_listeners, at = 0;
 	auto_free int *keep = NULL;
 
 	for (size_t i = 0; i < p->n_overlays; i++)
@@ -283,6 +289,7 @@ static int close_others(const struct notifier *p, const struct heard *h)
 	if (!keep)
 		return -ENOMEM;
 	keep[at++] = p->control;
+	keep[at++] = p->wake;
 	keep[at++] = p->proc;
 	keep[at++] = h->user;
 	keep[at++] = h->mounts;
@@ -336,6 +343,7 @@ void notify_await_worker(const struct notify_page *page)
 void notifier_main(const struct heard *h, int control, pid_t supervisor)
 {
 	static struct notifier p = { .worker_fd = -1 };
+	static struct call_paths paths;
 	int r;
 
 	(void)sys_set_parent_death_signal(SIGKILL);
@@ -346,6 +354,7 @@ void notifier_main(const struct heard *h, int control, pid_t supervisor)
 	p.box = h->box;
 	p.notify = (struct notify){ h->notify.page, &p };
 	p.control = control;
+	p.wake = h->wake[1];
 	notify_await_worker(h->notify.page);
 	p.proc = sys_has_own_proc() ? sys_openat(AT_FDCWD, "/proc",
 						 O_PATH | O_DIRECTORY, 0)
@@ -360,5 +369,7 @@ void notifier_main(const struct heard *h, int control, pid_t supervisor)
 	if (r < 0)
 		sys_exit(NOTIFY_CANNOT);
 	find_mounts(&p);
+	paths.proc = p.proc;
+	p.paths = h->notify.page->ring ? &paths : NULL;
 	serve(&p);
 }

@@ -51,6 +51,10 @@ struct notify_call {
  * that outlives a notifier.  It is in no other process's memory.
  */
 struct notify_page {
+	struct call_ring *ring; /* notes for the log; NULL: there are none */
+	uint32_t records;	/* classes that notes are made of */
+	uint32_t has_renames;	/* FILTER_RENAMES is heard, and not for notes */
+	uint32_t is_started;	/* the command: what comes before is ours */
 	uint64_t n_refused;	/* user namespaces, of the first command */
 	uint32_t is_restricted; /* a process inside has a landlock domain */
 	uint32_t is_held;	/* no rename of a directory may begin */
@@ -66,6 +70,8 @@ struct notify_listener {
 };
 
 struct notifier;
+struct call_paths;
+struct call_ring;
 
 /* What handlers work on; `process` is NULL in the supervisor. */
 struct notify {
@@ -95,7 +101,12 @@ struct notifier {
 	size_t n_overlays;
 	pid_t worker; /* 0: there is none */
 	int worker_fd;
-	unsigned n_tries; /* of the first job */
+	unsigned n_tries;	  /* of the first job */
+	struct call_paths *paths; /* NULL: no notes are made */
+	int wake;		  /* to the recorder */
+	bool has_notes;		  /* that it was not told of */
+	bool has_waited;	  /* for room, in vain */
+	uint64_t woken_at;	  /* call_ring.written, when it was */
 };
 
 /* The listener of that number; -1: its command has ended. */
@@ -113,6 +124,8 @@ enum notify_word {
 	NOTIFY_HOLD,	   /* notify_page.is_held was set */
 	NOTIFY_RELEASE,
 	NOTIFY_QUIET, /* to the supervisor: no directory is being renamed */
+	NOTIFY_NOTES, /* to the recorder: there are notes */
+	NOTIFY_END,   /* to the recorder: there will be no more */
 };
 
 struct notify_record {

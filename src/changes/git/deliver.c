@@ -25,7 +25,7 @@
 /* Of a change, and of no use or no truth in the new set. */
 static const unsigned left_out = CHANGE_CONFLICT | CHANGE_FIRM |
 				 CHANGE_IGNORED | CHANGE_LOCK | CHANGE_RENAMED |
-				 CHANGE_MOVED_AWAY;
+				 CHANGE_MOVED_AWAY | CHANGE_BEGUN;
 
 const struct delivered *changes_delivered(const struct changes *changes)
 {

@@ -65,6 +65,8 @@ struct delivered_item {
 	 */
 	char *then, *next;
 	size_t unit;
+	/* MADE: what the layer has there stays, and is pending. */
+	bool keeps_layer;
 	bool is_dir; /* MADE: a directory, by changes_deliver() */
 	/* MADE, of the work tree and no part of a repository's unit. */
 	bool is_tree;

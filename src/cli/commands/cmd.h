@@ -29,8 +29,11 @@ struct cmd_call {
 	ROW(config) \
 	ROW(profile) \
 	ROW(why) \
+	ROW(net) \
 	ROW(caps) \
 	ROW(doctor) \
+	ROW(enable) \
+	ROW(disable) \
 	ROW(create) \
 	ROW(ls) \
 	ROW(status) \

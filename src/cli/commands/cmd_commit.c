@@ -30,6 +30,23 @@
 /* Beyond so many lines a pager shows them. */
 #define LIST_LONG 20
 
+/* For the document of the error: the error itself has the paths in words. */
+static void keep_merge_conflict(void *ctx, const struct hb_report *report)
+{
+	const struct commit *c = ctx;
+	auto_doc struct doc doc = { 0 };
+
+	if (!c->call->evidence)
+		return;
+	evidence_begin(&doc);
+	json_object(&doc.json);
+	doc_str(&doc, "source", report->source);
+	doc_str(&doc, "path", report->path);
+	doc_str(&doc, "conflict", report->text);
+	json_end(&doc.json);
+	evidence_add(&c->call->evidence->merge_conflicts, &doc);
+}
+
 static int fill_options(struct commit *c, struct hb_error *err)
 {
 	const struct cli_values *v = c->call->values;
@@ -43,6 +60,7 @@ static int fill_options(struct commit *c, struct hb_error *err)
 		.theirs = v->theirs.words,
 		.n_theirs = v->theirs.n,
 		.expect = v->expect,
+		.follows = v->yes && !v->expect && !c->has_preview,
 		.command = c->command,
 		.dry_run = v->dry_run,
 		.with_special = v->special,
@@ -55,6 +73,8 @@ static int fill_options(struct commit *c, struct hb_error *err)
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
+	c->call->reports->against = keep_merge_conflict;
+	c->call->reports->against_ctx = c;
 	return v->git ? hb_session_git_mode(c->session, v->git, &c->options.git,
 					    err)
 		      : 0;
@@ -148,6 +168,7 @@ static int show_preview(const struct commit *c, struct hb_changes *changes,
 	show_walk_init(&walk, changes, true);
 	while ((r = show_walk_next(&walk, &change, err)) == 1) {
 		(void)show_sized(info, &change, doc.has_colour, &doc.out);
+		(void)show_conflict_below(&change, doc.has_colour, &doc.out);
 		r = doc_flow(&doc, err);
 		if (r < 0)
 			break;
@@ -633,9 +654,11 @@ static int commit_session(const struct cmd_call *call,
 			    .call = call,
 			    .session = session,
 			    .rest = rest };
-	int r = cmd_commit_run(&c, err);
+	int r = hb_session_take(session, err);
 
 	(void)ctx;
+	if (r >= 0)
+		r = cmd_commit_run(&c, err);
 	/* What is left out is said. */
 	if (r >= 0)
 		(void)state_say(session, NULL);
@@ -690,7 +713,13 @@ int cmd_commit(const struct cmd_call *call, struct hb_error *err)
 {
 	if (call->values->with_state)
 		return commit_state(call, err);
-	return cmd_with_only_session(call, HB_OPEN_CHANGE, "commit",
-				     CHOOSE_BY_PENDING, true, commit_session,
-				     NULL, err);
+	if (call->values->live && call->values->sign)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--sign needs a session that is not live");
+	return cmd_offer_live(call,
+			      cmd_with_only_session(call, HB_OPEN_CHANGE,
+						    "commit", CHOOSE_BY_PENDING,
+						    true, commit_session, NULL,
+						    err),
+			      err);
 }

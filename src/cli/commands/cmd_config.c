@@ -82,7 +82,7 @@ int cmd_run_words(const struct cmd_call *call, char **words,
 	const struct command *c = command_find(&cli_program, "run");
 	bool is_run = words[0] && strcmp(words[0], "run") == 0;
 	char **argv = words;
-	int r;
+	int unused, r;
 
 	if (is_run) {
 		argv = words + 1;
@@ -91,6 +91,9 @@ int cmd_run_words(const struct cmd_call *call, char **words,
 			return r;
 		if (values->help || values->version)
 			return hb_fail(err, -HB_E_USAGE, "nothing would run");
+		r = hb_work_in(values->directory, &unused, err);
+		if (r < 0)
+			return r;
 	} else {
 		r = check_words(words, err);
 		if (r < 0)

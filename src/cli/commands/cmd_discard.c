@@ -21,9 +21,9 @@ static int report(const struct cmd_call *call, const char *command,
 	auto_doc struct doc doc = { 0 };
 
 	doc_begin(&doc, call->values->json, command);
-	if (doc.is_json)
+	if (doc.is_json && key)
 		doc_str(&doc, key, value);
-	else
+	else if (!doc.is_json)
 		(void)buf_add_fmt(&doc.out, "%s\n", line);
 	return doc_end(&doc, err);
 }
@@ -324,6 +324,9 @@ static int clean(const struct cmd_call *call, const char *ref,
 	int r;
 
 	r = hb_session_open(store, ref, HB_OPEN_REMOVE, &session, &first);
+	if (r == -HB_E_NO_SESSION && call->values->force)
+		return report(call, "cleanup", NULL, NULL,
+			      "there is no such session", err);
 	if ((r == -HB_E_STATE || r == -HB_E_CORRUPT) && call->values->yes) {
 		struct hb_error second = { 0 };
 

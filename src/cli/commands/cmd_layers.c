@@ -10,21 +10,6 @@
 
 /* `holdback mark` and fork. */
 
-/* How the fix of a live session begins. */
-#define STOP "holdback stop @"
-
-/* A live session has a second way. */
-static int offer_live(const struct cmd_call *call, int r, struct hb_error *err)
-{
-	size_t len = strlen(err->fix);
-
-	if (r == -HB_E_BUSY && !call->values->live &&
-	    strncmp(err->fix, STOP, strlen(STOP)) == 0)
-		(void)snprintf(err->fix + len, sizeof(err->fix) - len,
-			       ", or this command with --live");
-	return r;
-}
-
 static int mark(const struct cmd_call *call, struct hb_session *session,
 		int rest, void *ctx, struct hb_error *err)
 {
@@ -71,7 +56,7 @@ int cmd_mark(const struct cmd_call *call, struct hb_error *err)
 		r = cmd_with_only_session(call, HB_OPEN_CHANGE, "mark",
 					  CHOOSE_BY_PENDING, true, mark, NULL,
 					  err);
-	return offer_live(call, r, err);
+	return cmd_offer_live(call, r, err);
 }
 
 static int fork_session(const struct cmd_call *call, struct hb_session *session,
@@ -111,5 +96,5 @@ int cmd_fork(const struct cmd_call *call, struct hb_error *err)
 		r = cmd_with_only_session(call, HB_OPEN_CHANGE, "fork",
 					  CHOOSE_BY_PENDING, true, fork_session,
 					  NULL, err);
-	return offer_live(call, r, err);
+	return cmd_offer_live(call, r, err);
 }

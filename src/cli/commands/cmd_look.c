@@ -289,10 +289,30 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	return doc_end(&doc, err);
 }
 
+/* For a script: an answer by the exit status alone. */
+static int is_live(const struct cmd_call *call, struct hb_session *session,
+		   int rest, void *ctx, struct hb_error *err)
+{
+	(void)call;
+	(void)rest;
+	(void)ctx;
+	(void)err;
+	return hb_session_info(session)->state == HB_STATE_LIVE
+		       ? HB_EXIT_OK
+		       : HB_EXIT_DIFFERENT;
+}
+
 int cmd_status(const struct cmd_call *call, struct hb_error *err)
 {
 	struct look status = { .command = "status" };
 
+	if (call->values->asks_live && !call->values->json)
+		return cmd_with_session(call, HB_OPEN_LOOK, false, is_live,
+					NULL, err);
+	if (call->values->asks_live)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--live answers by the exit status alone, "
+			       "without a document");
 	return cmd_with_session(call, HB_OPEN_LOOK, false, look, &status, err);
 }
 

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "cli/commands/cmd.h"
 #include "cli/front/table.h"
-#include "cli/front/table_run.h"
 #include "holdback/holdback.h"
 
 #include <errno.h>
@@ -12,21 +11,15 @@
 
 /* `holdback plan`: the words after it are those of a real call. */
 
-static int plan_run(const struct cmd_call *call, char **words,
-		    enum hb_form form, char **ret_text, struct hb_error *err)
+static int plan_run(const struct cmd_call *call, enum hb_form form,
+		    char **ret_text, struct hb_error *err)
 {
-	const struct command *c = command_find(&cli_program, "run");
 	struct cli_values values = { 0 };
 	struct hb_run_options options;
 	int r;
 
-	r = option_parse(&cli_program, c, words, &values, words, err);
-	if (r < 0)
-		return r;
-	if (values.help || values.version)
-		return hb_fail(err, -HB_E_USAGE, "nothing would run");
-	cli_run_options(&values, words, call->envp, &options);
-	return hb_plan_run(&options, form, ret_text, err);
+	r = cmd_run_words(call, call->operands, &values, &options, err);
+	return r < 0 ? r : hb_plan_run(&options, form, ret_text, err);
 }
 
 int cmd_plan(const struct cmd_call *call, struct hb_error *err)
@@ -44,7 +37,7 @@ int cmd_plan(const struct cmd_call *call, struct hb_error *err)
 	} else if (strcmp(words[0], "bwrap") == 0) {
 		r = hb_plan_bwrap(call->n_operands, words, form, &text, err);
 	} else if (strcmp(words[0], "run") == 0) {
-		r = plan_run(call, words + 1, form, &text, err);
+		r = plan_run(call, form, &text, err);
 	} else {
 		hb_fix(err, "holdback plan run -- %s", words[0]);
 		r = hb_fail(err, -HB_E_USAGE,

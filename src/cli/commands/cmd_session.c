@@ -141,6 +141,20 @@ int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
 	return with_session(call, how, command, by, has_others, fn, ctx, err);
 }
 
+/* How the fix of a live session begins. */
+#define STOP "holdback stop @"
+
+int cmd_offer_live(const struct cmd_call *call, int r, struct hb_error *err)
+{
+	size_t len = strlen(err->fix);
+
+	if (r == -HB_E_BUSY && !call->values->live &&
+	    strncmp(err->fix, STOP, strlen(STOP)) == 0)
+		(void)snprintf(err->fix + len, sizeof(err->fix) - len,
+			       ", or this command with --live");
+	return r;
+}
+
 struct hb_filter cmd_filter(const struct cmd_call *call, int rest)
 {
 	const struct cli_values *v = call->values;

@@ -50,6 +50,12 @@ int cmd_with_only_session(const struct cmd_call *call, enum hb_open how,
 /* "@" alone names no session, and neither does NULL. */
 bool cmd_names_none(const char *ref);
 
+/*
+ * Where a command failed because the session is live: the fix names the option
+ * of the command as well.  Returns `r`.
+ */
+int cmd_offer_live(const struct cmd_call *call, int r, struct hb_error *err);
+
 /* What the options choose of a change set; borrows the words. */
 struct hb_filter cmd_filter(const struct cmd_call *call, int rest);
 

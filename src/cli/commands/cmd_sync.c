@@ -3,6 +3,7 @@
 #include "cli/commands/cmd_session.h"
 #include "cli/commands/commit.h"
 #include "cli/front/table.h"
+#include "holdback/session.h"
 
 /*
  * `holdback sync`: the guarded way back.  Gate, list of everything, question,
@@ -19,8 +20,10 @@ static int sync_session(const struct cmd_call *call, struct hb_session *session,
 			    .has_preview = !call->values->automatic,
 			    .is_silent = call->values->automatic };
 
+	int r = hb_session_take(session, err);
+
 	(void)ctx;
-	return cmd_commit_run(&c, err);
+	return r < 0 ? r : cmd_commit_run(&c, err);
 }
 
 int cmd_sync(const struct cmd_call *call, struct hb_error *err)
@@ -45,6 +48,8 @@ int cmd_sync(const struct cmd_call *call, struct hb_error *err)
 		return cmd_rollback(call, err);
 	silent = *v;
 	silent.yes = v->yes || v->automatic;
+	/* That is what it is for. */
+	silent.live = true;
 	other.values = &silent;
 	return cmd_with_only_session(&other, HB_OPEN_CHANGE, "sync",
 				     CHOOSE_BY_PENDING, false, sync_session,

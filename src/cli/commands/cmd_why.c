@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quote.h"
 #include "cli/commands/cmd.h"
+#include "cli/commands/net/why_host.h"
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "holdback/holdback.h"
+#include "holdback/net.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,15 +19,7 @@ static void add_why_json(struct doc *doc, const struct hb_why *why)
 	doc_str(doc, "inside", why->inside);
 	doc_str(doc, "what", why->what);
 	doc_str(doc, "reason", why->by.words);
-	if (!why->by.key)
-		return;
-	doc_str(doc, "key", why->by.key);
-	doc_str(doc, "value", why->by.value);
-	doc_str(doc, "source", why->by.source);
-	if (why->by.file)
-		doc_str(doc, "file", why->by.file);
-	if (why->by.line)
-		doc_uint(doc, "line", why->by.line);
+	why_add_origin(doc, &why->by);
 }
 
 static void add_why(void *context, const struct hb_why *why)
@@ -64,7 +58,10 @@ int cmd_why(const struct cmd_call *call, struct hb_error *err)
 	if (r < 0)
 		return r;
 	doc_begin(&doc, call->values->json, "why");
-	r = hb_why(&options, call->operands[0], add_why, &doc, err);
+	r = hb_net_is_host(call->operands[0])
+		    ? hb_net_why(&options, call->operands[0], why_add_host,
+				 &doc, err)
+		    : hb_why(&options, call->operands[0], add_why, &doc, err);
 	return r < 0 ? r : doc_end(&doc, err);
 }
 

@@ -54,7 +54,7 @@ static int run(char **words, struct hb_error *err)
 				 .operands = words + 1,
 				 .envp = environ,
 				 .reports = &reports };
-	int r;
+	int unused, r;
 
 	reports_init(&reports, environ);
 
@@ -71,6 +71,9 @@ static int run(char **words, struct hb_error *err)
 		return cmd_version(&call, err);
 	if (values.help || !c)
 		return cmd_print_help(c ? c->name : NULL, err);
+	r = hb_work_in(values.directory, &unused, err);
+	if (r < 0)
+		return r;
 	return dispatch(c, &call, err);
 }
 

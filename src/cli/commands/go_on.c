@@ -241,43 +241,57 @@ static int choose(struct go_on *g, bool is_continuing, char *ret,
 	return answer > 0;
 }
 
-int go_on_choose(char **words, char *const *envp,
-		 char ret_session[HB_SESSION_NAME_SIZE], struct hb_error *err)
+/* The words are parsed, and the working directory is that of the run. */
+static int choose_here(const struct cli_values *values, char **operands,
+		       char *const *envp,
+		       char ret_session[HB_SESSION_NAME_SIZE],
+		       struct hb_error *err)
 {
-	const struct command *c = command_find(&cli_program, "run");
 	const struct hb_store_options store_options = { .envp = envp };
-	auto_free char **operands = cli_copy_words(words);
-	struct cli_values values = { 0 };
 	struct go_on g = { .envp = envp };
 	struct hb_run_options options;
 	struct hb_store *store = NULL;
 	int r;
 
-	if (!operands)
-		return hb_fail(err, -ENOMEM, "cannot keep the words");
-	/* What is wrong with the words is for the run to say. */
-	if (option_parse(&cli_program, c, operands, &values, operands, NULL) <
-	    0)
-		return 1;
 	g.program = operands[0];
 	if (g.program)
 		(void)snprintf(g.profile, sizeof(g.profile), "%s",
 			       strrchr(g.program, '/')
 				       ? strrchr(g.program, '/') + 1
 				       : g.program);
-	cli_run_options(&values, operands, envp, &options);
+	cli_run_options(values, operands, envp, &options);
 	if (hb_config(&options, note_setting, &g, NULL) < 0 ||
-	    (g.is_elsewhere && !values.is_continuing))
+	    (g.is_elsewhere && !values->is_continuing))
 		return 1;
-	r = hb_store_open(&store_options, values.is_continuing, &store, err);
+	r = hb_store_open(&store_options, values->is_continuing, &store, err);
 	if (r < 0)
-		return values.is_continuing ? r : 1;
+		return values->is_continuing ? r : 1;
 	r = here_find(store, &g.here, err);
 	if (r >= 0) {
 		look(&g, store);
-		r = choose(&g, values.is_continuing, ret_session, err);
+		r = choose(&g, values->is_continuing, ret_session, err);
 	}
 	free(g.here);
 	hb_store_free(store);
+	return r;
+}
+
+int go_on_choose(char **words, char *const *envp,
+		 char ret_session[HB_SESSION_NAME_SIZE], struct hb_error *err)
+{
+	const struct command *c = command_find(&cli_program, "run");
+	auto_free char **operands = cli_copy_words(words);
+	struct cli_values values = { 0 };
+	int back, r;
+
+	if (!operands)
+		return hb_fail(err, -ENOMEM, "cannot keep the words");
+	/* What is wrong with the words is for the run to say. */
+	if (option_parse(&cli_program, c, operands, &values, operands, NULL) <
+		    0 ||
+	    hb_work_in(values.directory, &back, NULL) < 0)
+		return 1;
+	r = choose_here(&values, operands, envp, ret_session, err);
+	hb_work_back(back);
 	return r;
 }

@@ -151,7 +151,7 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 	struct hb_error err = { 0 };
 	const char *ref = NULL;
 	char **command = NULL;
-	int r;
+	int back = -1, r;
 
 	reports_init(&reports, envp);
 	r = words ? option_parse(&cli_program, c, words, &values, words, &err)
@@ -162,8 +162,12 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 		return cli_hand_over(argv[1], &values, envp);
 	call.n_operands = r;
 	reports.command = argv[1];
+	if (what_takes(argv[1]) == TAKES_NOTHING)
+		reports.envp = envp;
 	r = cli_json_fd(&values, &err);
 	reports.json_fd = r > 0 ? r : 0;
+	if (r >= 0)
+		r = hb_work_in(values.directory, &back, &err);
 	if (r >= 0)
 		r = read_operands(&call, what_takes(argv[1]), shell, &ref,
 				  &command, &err);
@@ -173,14 +177,17 @@ int cmd_exec(char **argv, enum cmd_exec_where where, char *const *envp)
 		r = check_choice(store, argv[1], ref, where, &err);
 	if (r >= 0)
 		r = hb_exec(store, ref,
-			    where == EXEC_IN_FRONT ? HB_OPEN_QUICK
-						   : HB_OPEN_CHANGE,
+			    values.is_joining	     ? HB_OPEN_JOIN
+			    : where == EXEC_IN_FRONT ? HB_OPEN_QUICK
+						     : HB_OPEN_CHANGE,
 			    command, envp, values.pty ? "own" : values.tty,
 			    &result, &err);
 	hb_store_free(store);
 	/* A crash is to be made up for first. */
-	if (r == -EAGAIN && err.code == 0)
+	if (r == -EAGAIN && err.code == 0) {
+		hb_work_back(back);
 		r = hb_exec_helper("commands", argv, envp, &err);
+	}
 	if (r < 0) {
 		if (reports.json_fd > 0)
 			doc_error(reports.json_fd, argv[1], &err, NULL);

@@ -110,7 +110,7 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 
 /* There is more to do than fits here: the other executable goes on. */
 static int run_behind(char **words, const struct hb_run_result *result,
-		      char *const *envp, struct hb_error *err)
+		      int back, char *const *envp, struct hb_error *err)
 {
 	static char name[] = "holdback", command[] = "run";
 	char session[HB_SESSION_NAME_SIZE];
@@ -120,6 +120,7 @@ static int run_behind(char **words, const struct hb_run_result *result,
 	argv = cli_words_in(session, words);
 	if (!argv)
 		return hb_fail(err, -ENOMEM, "cannot keep the words");
+	hb_work_back(back);
 	if (session[0])
 		return hb_exec_helper("commands", argv, envp, err);
 	argv[2] = name;
@@ -165,7 +166,7 @@ static bool says_where(const struct cli_values *values)
 
 /* 0: there is nothing left to run, and `ret_result` has the status. */
 static int read_words(char **operands, struct cli_values *values,
-		      enum cmd_run_how how, char *const *envp,
+		      enum cmd_run_how how, char *const *envp, int *ret_back,
 		      struct hb_run_result *ret_result, struct hb_error *err)
 {
 	const struct command *c = command_find(&cli_program, "run");
@@ -188,7 +189,9 @@ static int read_words(char **operands, struct cli_values *values,
 			"--continue says where the changes go: it excludes "
 			"--session, --ephemeral, --direct and --code");
 	}
-	r = hb_is_switched_on(envp, err);
+	r = hb_work_in(values->directory, ret_back, err);
+	if (r >= 0)
+		r = hb_is_switched_on(envp, err);
 	return r == 0 ? run_unprotected(values, operands, envp, err) : r;
 }
 
@@ -252,15 +255,15 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 	struct cli_values values = { 0 };
 	struct hb_run_options options;
 	struct hb_error err = { 0 };
-	int json_fd = 0, r;
+	int json_fd = 0, back = -1, r;
 
-	r = read_words(operands, &values, how, envp, &result, &err);
+	r = read_words(operands, &values, how, envp, &back, &result, &err);
 	if (r > 0) {
 		json_fd = cli_json_fd(&values, &err);
 		r = json_fd < 0 ? json_fd : r;
 	}
 	if (r > 0 && how != RUN_BEHIND && may_go_on(&values, operands, envp)) {
-		r = run_behind(words, &result, envp, &err);
+		r = run_behind(words, &result, back, envp, &err);
 	} else if (r > 0) {
 		cli_run_options(&values, operands, envp, &options);
 		reports_init(&reports, envp);
@@ -271,7 +274,7 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 		r = hb_run(&options, &result, &err);
 		/* A crash is to be made up for first, or a copy to be made. */
 		if (r == -EAGAIN && err.code == 0)
-			r = run_behind(words, &result, envp, &err);
+			r = run_behind(words, &result, back, envp, &err);
 		else if (r == -HB_E_NOT_FOUND)
 			suggest(how, operands, &err);
 		else if (r >= 0 && !result.is_quiet)

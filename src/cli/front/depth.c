@@ -43,7 +43,7 @@ void depth_look(struct hb_store *store, const char *name, enum hb_open how,
 
 		ret->is_known = true;
 		ret->summary = *s;
-		ret->n_changes = s->n_files + s->n_git;
+		ret->n_changes = s->n_files + (s->n_git > 0);
 		ret->has_changes = s->n_files || s->n_directories || s->n_git;
 	}
 	hb_changes_free(changes);

@@ -10,7 +10,7 @@
 /* What takes a look into a session, and not at its record alone. */
 struct depth {
 	bool is_known;		   /* else it could not be looked into */
-	uint64_t n_changes;	   /* files, and repositories as one each */
+	uint64_t n_changes;	   /* files, and all of git as one */
 	struct hb_summary summary; /* is_known */
 	bool has_changes;	   /* of any kind; true where it is not known */
 	bool has_past;		   /* a commit is in effect */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/front/table.h"
 
+#include "base/option_help.h"
+
 #define CMD_IS_WEAK
 #include "cli/commands/cmd.h"
 
@@ -52,6 +54,20 @@ static const struct option caps_options[] = {
 	  .offset = AT(inside),
 	  .is_hidden = true,
 	  .help = "look at this very process" },
+	{ 0 },
+};
+
+static const struct option enable_options[] = {
+	{ .name = "json",
+	  .kind = OPTION_SET,
+	  .offset = AT(json),
+	  .help = "print one JSON document" },
+	{ .name = "shell",
+	  .kind = OPTION_STRING,
+	  .metavar = "SHELL",
+	  .choices = option_shell_names,
+	  .offset = AT(shell),
+	  .help = "print the line for PATH that this shell evaluates" },
 	{ 0 },
 };
 
@@ -149,7 +165,7 @@ static const struct command commands[] = {
 	  .synopsis = "[OPTIONS] [@SESSION] [PATH…]",
 	  .summary = "put a session's changes into the real directories",
 	  .about =
-		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed.\n" SESSION_WORDS,
+		  "All of them or none, also in a crash; undo takes them back. A path that also changed in the real directories since the session began is a conflict, and then nothing is committed. With paths, only the changes at or below them are committed. With --live a session in which a command runs is committed too: it is still for a moment, and a copy of its changes is committed.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = commit_options,
 	  .operands_max = OPERANDS_ANY,
@@ -160,7 +176,7 @@ static const struct command commands[] = {
 		  "[--dry-run|--auto|--reset|--status] [OPTIONS] [@SESSION]",
 	  .summary = "list every pending change, and commit them",
 	  .about =
-		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and refuses each change that the gate asks about.\n" SESSION_WORDS,
+		  "Asks the gate, lists every change with its size, asks, and commits as commit does. --auto asks nothing, and refuses each change that the gate asks about. A session in which a command runs is still for two moments, and goes on.\n" SESSION_WORDS,
 	  .flags = COMMAND_NAMES,
 	  .options = sync_options,
 	  .operands_max = 1 },
@@ -218,14 +234,27 @@ static const struct command commands[] = {
 	{ .name = "why",
 	  .group = "Look at the rules",
 	  .run = cmd_why,
-	  .synopsis = "[[--json] PATH [COMMAND | run [OPTIONS] [--] COMMAND…]]",
-	  .summary = "show how a run treats a path, and which line says so",
+	  .synopsis = "[[--json] PATH|HOST [COMMAND | run [OPTIONS] [--] COMMAND…]]",
+	  .summary = "show how a run treats a path or host, and which line says so",
 	  .about =
 		  "Without a path it shows the last refusal in this directory. Without a command the profile is generic. With run before it, the words are those of a real call, and their options count.",
 	  .flags = COMMAND_STOPS,
 	  .options = json_options,
 	  .operands_max = OPERANDS_ANY,
 	  .offer = OFFER_FILES },
+	{ .name = "net",
+	  .run = cmd_net,
+	  .synopsis =
+		  "[OPTIONS] [list [COMMAND | -- run…] | allow RULE… | deny RULE… | port [OUTSIDE:]INSIDE | watch | log]",
+	  .summary = "show or change the hosts that a command can reach",
+	  .about =
+		  "The list names the hosts that a command can reach. It limits nothing that is sent to them. Behind -- the words are those of a real call, and their options count.",
+	  .examples =
+		  "holdback net list claude         the rules of a run of claude\n"
+		  "holdback net list --groups       the groups of hosts\n"
+		  "holdback net allow --keep a.b    one more host for all runs",
+	  .options = net_options,
+	  .operands_max = OPERANDS_ANY },
 	{ .name = "config",
 	  .run = cmd_config,
 	  .synopsis = "[--json] [COMMAND | run [OPTIONS] [--] COMMAND…]",
@@ -277,6 +306,27 @@ static const struct command commands[] = {
 	  .flags = COMMAND_NAMES,
 	  .options = verify_options,
 	  .operands_max = 1 },
+	{ .name = "enable",
+	  .run = cmd_enable,
+	  .synopsis = "[OPTIONS] [NAME…]",
+	  .summary = "start these programs in a sandbox always",
+	  .about =
+		  "Makes a link to holdback for each program, in a directory that has to be the first of PATH. Without names it lists the links, and says which of them PATH reaches.",
+	  .examples =
+		  "holdback enable claude codex             make two links\n"
+		  "eval \"$(holdback enable --shell bash)\"   in ~/.bashrc\n"
+		  "AGENT_SANDBOX=off claude                 one call without it",
+	  .options = enable_options,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_COMMANDS },
+	{ .name = "disable",
+	  .run = cmd_disable,
+	  .synopsis = "[--json] NAME…",
+	  .summary = "remove links that enable made",
+	  .options = json_options,
+	  .operands_min = 1,
+	  .operands_max = OPERANDS_ANY,
+	  .offer = OFFER_COMMANDS },
 	{ .name = "create",
 	  .group = "For experts",
 	  .run = cmd_create,

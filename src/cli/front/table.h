@@ -27,7 +27,8 @@ struct cli_values {
 	bool help; /* of every command */
 	bool version;
 
-	bool is_continuing; /* run */
+	bool is_continuing;    /* run */
+	const char *directory; /* run, exec, shell, create; NULL: as it is */
 
 	struct hb_setting settings[CLI_MAX_SETTINGS]; /* run, create */
 	size_t n_settings;
@@ -48,10 +49,12 @@ struct cli_values {
 	bool back;
 	const char *take;	    /* recover */
 	bool stale, all, committed; /* cleanup */
+	bool force;
 	uint64_t older;
 	bool name_status;
 	bool stat;
 	bool pty; /* exec, shell */
+	bool is_joining;
 	const char *tty;
 	bool commits;
 	bool binary;
@@ -63,6 +66,7 @@ struct cli_values {
 	bool setid;
 	bool ignored;
 	bool live;
+	bool asks_live; /* status */
 	bool turn;
 	bool automatic, reset, sync_status; /* of sync */
 	const char *expect;
@@ -82,10 +86,21 @@ struct cli_values {
 	int64_t lines; /* log; 0: not said */
 	bool follow, denied, verify;
 	const char *kind, *project;
-	const char *log; /* a file for the records */
+	const char *log;	 /* a file for the records */
+	const char *shell;	 /* enable; NULL: lines for people */
+	const char *net_session; /* net */
+	bool groups, keep_rule;
 };
 
 extern const struct program cli_program;
+
+#define CLI_ROW_DIRECTORY                                                  \
+	{                                                                  \
+		.name = "directory", .letter = 'C', .kind = OPTION_STRING, \
+		.metavar = "DIR", .offer = OFFER_DIRS,                     \
+		.offset = offsetof(struct cli_values, directory),          \
+		.help = "work in this directory, as cd before would"       \
+	}
 
 /* The rows of commands whose stdout is that of the command that they run. */
 #define CLI_JSON_USUAL 3
@@ -106,7 +121,8 @@ extern const struct option create_options[], exec_options[], keep_options[],
 	ls_options[], status_options[], diff_options[], gate_options[],
 	commit_options[], state_options[], sync_options[], undo_options[],
 	rollback_options[], mark_options[], verify_options[], gc_options[],
-	log_options[], fork_options[], recover_options[], cleanup_options[];
+	log_options[], net_options[], fork_options[], recover_options[],
+	cleanup_options[];
 
 /* The options of `run`, and those of a view: table_run.c. */
 extern const struct option run_options[], view_options[];

@@ -50,6 +50,7 @@ const struct option run_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(is_continuing),
 	  .help = "go on in the last session here that has changes" },
+	CLI_ROW_DIRECTORY,
 	/* clang-format off */
 	CALL_KEYS(CALL_OPTION)
 	CLI_ROWS_JSON_FD,

@@ -112,6 +112,7 @@ static int set_color(void *values, const struct option *option, const char *arg,
 static const char *const ttys[] = { "own", "real", NULL };
 
 const struct option create_options[] = {
+	CLI_ROW_DIRECTORY,
 	{ .name = "durable",
 	  .kind = OPTION_SET,
 	  .offset = AT(durable),
@@ -143,6 +144,11 @@ const struct option create_options[] = {
 	}
 
 const struct option exec_options[] = {
+	CLI_ROW_DIRECTORY,
+	{ .name = "join",
+	  .kind = OPTION_SET,
+	  .offset = AT(is_joining),
+	  .help = "only in a box that is there, and in no box of its own" },
 	ROW_LOG,
 	{ .name = "tty",
 	  .kind = OPTION_STRING,
@@ -165,8 +171,19 @@ const struct option keep_options[] = { ROW_STATE_DIR, CLI_ROWS_JSON_FD,
 const struct option ls_options[] = { ROW_STATE_DIR, ROW_JSON, ROW_END };
 
 const struct option status_options[] = {
-	ROW_SINCE,   ROW_ONLY,	    ROW_EXCEPT, ROW_RESOURCE, ROW_IGNORED,
-	ROW_VERBOSE, ROW_STATE_DIR, ROW_JSON,	ROW_END,
+	{ .name = "live",
+	  .kind = OPTION_SET,
+	  .offset = AT(asks_live),
+	  .help = "print nothing; the exit status is 1 if nothing runs in it" },
+	ROW_SINCE,
+	ROW_ONLY,
+	ROW_EXCEPT,
+	ROW_RESOURCE,
+	ROW_IGNORED,
+	ROW_VERBOSE,
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
 };
 
 const struct option diff_options[] = {
@@ -255,6 +272,18 @@ const struct option state_options[] = {
 	ROW_END,
 };
 
+#define ROW_LIVE                                                        \
+	{                                                               \
+		.name = "live", .kind = OPTION_SET, .offset = AT(live), \
+		.help = "also while a command runs in the session"      \
+	}
+
+#define ROW_NO_GATE                                                           \
+	{                                                                     \
+		.name = "no-gate", .kind = OPTION_SET, .offset = AT(no_gate), \
+		.help = "do not ask the gate at all, which is recorded"       \
+	}
+
 const struct option commit_options[] = {
 	ROW_YES("do not ask"),
 	ROW_LOG,
@@ -294,10 +323,8 @@ const struct option commit_options[] = {
 	  .kind = OPTION_SET,
 	  .offset = AT(setid),
 	  .help = "commit setuid, setgid, capabilities, refused otherwise" },
-	{ .name = "no-gate",
-	  .kind = OPTION_SET,
-	  .offset = AT(no_gate),
-	  .help = "do not ask the gate at all, which is recorded" },
+	ROW_NO_GATE,
+	ROW_LIVE,
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -328,6 +355,7 @@ const struct option sync_options[] = {
 	ROW_IGNORED,
 	ROW_GIT,
 	ROW_ALLOW,
+	ROW_NO_GATE,
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -399,18 +427,33 @@ const struct option gc_options[] = {
 	ROW_END,
 };
 
-#define ROW_LIVE                                                        \
-	{                                                               \
-		.name = "live", .kind = OPTION_SET, .offset = AT(live), \
-		.help = "also while a command runs in the session"      \
-	}
-
 const struct option mark_options[] = {
 	ROW_LIVE,
 	{ .name = "turn",
 	  .kind = OPTION_SET,
 	  .offset = AT(turn),
 	  .help = "inside of a run with --mark-turns: this turn has ended" },
+	ROW_STATE_DIR,
+	ROW_JSON,
+	ROW_END,
+};
+
+const struct option net_options[] = {
+	{ .name = "session",
+	  .letter = 's',
+	  .kind = OPTION_STRING,
+	  .metavar = "SESSION",
+	  .offer = OFFER_NAMES,
+	  .offset = AT(net_session),
+	  .help = "the session; a list is that of its box, then" },
+	{ .name = "keep",
+	  .kind = OPTION_SET,
+	  .offset = AT(keep_rule),
+	  .help = "write the rule to the settings, for all runs to come" },
+	{ .name = "groups",
+	  .kind = OPTION_SET,
+	  .offset = AT(groups),
+	  .help = "list the groups of hosts that are built in" },
 	ROW_STATE_DIR,
 	ROW_JSON,
 	ROW_END,
@@ -464,6 +507,11 @@ const struct option recover_options[] = {
 
 const struct option cleanup_options[] = {
 	ROW_YES("do not ask, also for a session that is broken"),
+	{ .name = "force",
+	  .letter = 'f',
+	  .kind = OPTION_SET,
+	  .offset = AT(force),
+	  .help = "succeed also if there is no such session" },
 	{ .name = "stale",
 	  .kind = OPTION_SET,
 	  .offset = AT(stale),

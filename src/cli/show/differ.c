@@ -13,12 +13,13 @@
 
 #define TEXT_MAX ((size_t)4 << 20)
 
-void differ_show(const struct cmd_call *call,
-		 const struct hb_session_info *info, const char *path)
+/* `option`: besides --no-pager; NULL: all changes, through the pager. */
+static void show(const struct cmd_call *call,
+		 const struct hb_session_info *info, char *option,
+		 const char *path)
 {
 	static char name[] = "holdback", diff[] = "diff",
-		    pager[] = "--no-pager", dir[] = "--state-dir",
-		    ignored[] = "--ignored";
+		    pager[] = "--no-pager", dir[] = "--state-dir";
 	const char *state_dir = call->values->state_dir;
 	auto_buf struct buf at = BUF_INIT(TEXT_MAX);
 	auto_buf struct buf session = BUF_INIT(TEXT_MAX);
@@ -33,9 +34,9 @@ void differ_show(const struct cmd_call *call,
 	(void)buf_add_str(&state, state_dir ? state_dir : "");
 	if (at.error || session.error || state.error)
 		return;
-	if (path) {
+	if (option) {
 		argv[n++] = pager;
-		argv[n++] = ignored;
+		argv[n++] = option;
 	}
 	if (state_dir) {
 		argv[n++] = dir;
@@ -46,4 +47,20 @@ void differ_show(const struct cmd_call *call,
 		argv[n++] = at.data;
 	if (hb_run_helper("diff", argv, call->envp, &status, &err) < 0)
 		(void)cli_fail(&err);
+}
+
+void differ_show(const struct cmd_call *call,
+		 const struct hb_session_info *info, const char *path)
+{
+	static char ignored[] = "--ignored";
+
+	show(call, info, path ? ignored : NULL, path);
+}
+
+void differ_show_commits(const struct cmd_call *call,
+			 const struct hb_session_info *info)
+{
+	static char commits[] = "--commits";
+
+	show(call, info, commits, NULL);
 }

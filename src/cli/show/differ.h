@@ -13,4 +13,8 @@ struct hb_session_info;
 void differ_show(const struct cmd_call *call,
 		 const struct hb_session_info *info, const char *path);
 
+/* The same of the session's commits, straight to the terminal. */
+void differ_show_commits(const struct cmd_call *call,
+			 const struct hb_session_info *info);
+
 #endif

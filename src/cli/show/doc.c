@@ -115,6 +115,7 @@ void evidence_init(struct evidence *evidence)
 {
 	buf_init(&evidence->findings, LIMIT_SIZE);
 	buf_init(&evidence->conflicts, LIMIT_SIZE);
+	buf_init(&evidence->merge_conflicts, LIMIT_SIZE);
 	buf_init(&evidence->denied, LIMIT_SIZE);
 }
 
@@ -122,6 +123,7 @@ void evidence_done(struct evidence *evidence)
 {
 	buf_done(&evidence->findings);
 	buf_done(&evidence->conflicts);
+	buf_done(&evidence->merge_conflicts);
 	buf_done(&evidence->denied);
 }
 
@@ -181,6 +183,8 @@ void doc_error(int fd, const char *command, const struct hb_error *err,
 	if (evidence) {
 		add_evidence(&doc, "findings", &evidence->findings);
 		add_evidence(&doc, "conflicts", &evidence->conflicts);
+		add_evidence(&doc, "merge_conflicts",
+			     &evidence->merge_conflicts);
 		add_evidence(&doc, "denied", &evidence->denied);
 	}
 	(void)doc_end(&doc, NULL);

@@ -26,7 +26,7 @@ struct doc {
 
 /* What stands against a command, piece by piece: objects of JSON. */
 struct evidence {
-	struct buf findings, conflicts, denied;
+	struct buf findings, conflicts, merge_conflicts, denied;
 };
 
 void evidence_init(struct evidence *evidence);

@@ -29,6 +29,9 @@ static const struct way ways[] = {
 	{ "resumed", "resumed", NULL, NULL, COLOUR_NONE, false },
 	{ "ended", "ended", "status ", "", COLOUR_NONE, false },
 	{ "denied", "denied", NULL, NULL, COLOUR_DELETED, true },
+	{ "caught", "caught", NULL, NULL, COLOUR_NONE, false },
+	{ "net", "net", NULL, NULL, COLOUR_NONE, false },
+	{ "called", NULL, NULL, NULL, COLOUR_NONE, false },
 	{ "finding", "gate", NULL, NULL, COLOUR_WARNING, false },
 	{ "begun", "begun", NULL, NULL, COLOUR_NONE, false },
 	{ "done", "done", "", " operations", COLOUR_ADDED, false },
@@ -83,6 +86,8 @@ static void add_path(const struct hb_event *event, struct buf *out)
 
 bool log_text_is_denial(const struct hb_event *event)
 {
+	if (event->verdict)
+		return strcmp(event->verdict, "deny") == 0;
 	if (strcmp(event->kind, "finding") == 0)
 		return !event->is_allowed && event->severity &&
 		       strcmp(event->severity, "warn") != 0;
@@ -95,6 +100,8 @@ bool log_text_is_denial(const struct hb_event *event)
 /* Those of a sandbox say it themselves. */
 const char *log_text_fix(const struct hb_event *event)
 {
+	if (event->fix)
+		return event->fix;
 	if (strcmp(event->kind, "finding") == 0)
 		return "look at the file; holdback commit --allow RULE, or "
 		       "--except GLOB";
@@ -102,6 +109,24 @@ const char *log_text_fix(const struct hb_event *event)
 	    strcmp(event->kind, "conflicted") == 0)
 		return "holdback status; holdback commit says the options";
 	return NULL;
+}
+
+/* allow example.com:443 by *.com: the reason */
+static void add_connection(const struct hb_event *event, struct buf *out)
+{
+	add_words(event->verdict, out);
+	if (event->host && event->host[0]) {
+		add_words(event->host, out);
+		(void)buf_add_fmt(out, ":%" PRIu64, event->number);
+	}
+	if (event->rule && event->rule[0]) {
+		(void)buf_add_str(out, " by");
+		add_words(event->rule, out);
+	}
+	if (event->cause && event->cause[0]) {
+		(void)buf_add_char(out, ':');
+		add_words(event->cause, out);
+	}
 }
 
 int log_text_add(const struct hb_event *event, bool has_colour, struct buf *out)
@@ -112,15 +137,28 @@ int log_text_add(const struct hb_event *event, bool has_colour, struct buf *out)
 	(void)quote_name(event->session ? event->session : "-",
 			 event->session ? strlen(event->session) : 1, out);
 	(void)buf_add_fmt(out, " %s%s%s", colour_begin(has_colour, way->colour),
-			  way->word ? way->word : "other",
+			  way->word	? way->word
+			  : event->verb ? event->verb
+					: "other",
 			  colour_end(has_colour, way->colour));
-	if (event->rule)
+	if (event->verdict)
+		add_connection(event, out);
+	else if (event->rule)
 		(void)buf_add_fmt(out, " %s (%s%s)", event->rule,
 				  event->severity ? event->severity : "?",
 				  event->is_allowed ? ", allowed" : "");
 	if (event->text)
 		add_words(event->text, out);
 	add_path(event, out);
+	if (event->to) {
+		(void)buf_add_str(out, " ->");
+		add_quoted(event->to, out);
+	}
+	if (event->program) {
+		(void)buf_add_char(out, ' ');
+		add_quoted(event->program, out);
+		(void)buf_add_fmt(out, "[%" PRIu64 "]", event->number);
+	}
 	if (event->detail)
 		add_quoted(event->detail, out);
 	if (strcmp(event->kind, "asked") == 0)

@@ -88,7 +88,8 @@ void questions_note(void *ctx, const struct hb_finding *finding)
 {
 	struct questions *q = ctx;
 	struct buf text = BUF_INIT(TEXT_MAX);
-	struct question question = { .resource = finding->resource };
+	struct question question = { .resource = finding->resource,
+				     .is_commit = finding->commit };
 	bool is_ask =
 		finding->severity == HB_SEVERITY_ASK && !finding->is_allowed;
 	int r;
@@ -144,9 +145,13 @@ static void show_diff(const struct questions *q,
 		q->said->info->resources[question->resource].source;
 	auto_buf struct buf path = BUF_INIT(TEXT_MAX);
 
+	if (question->is_commit) {
+		differ_show_commits(q->call, q->said->info);
+		return;
+	}
 	if (question->repository) {
-		cli_say("it is in a commit or the index, and no file: "
-			"'git show' in 'holdback exec' shows it");
+		cli_say("it is in the index alone, and no file: "
+			"'git diff --cached' in 'holdback exec' shows it");
 		return;
 	}
 	(void)buf_add_str(&path, source);

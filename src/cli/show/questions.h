@@ -30,6 +30,7 @@ enum answer {
 struct question {
 	char *rule, *path, *text;
 	char *repository; /* git has it there; NULL: it is a file */
+	bool is_commit;	  /* in a commit, and not in the index alone */
 	size_t resource;
 	enum answer answer;
 };

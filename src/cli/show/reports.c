@@ -91,21 +91,48 @@ static bool stand_against(struct reports *reports,
 	return false;
 }
 
+/* Of a service.  A manager that cannot be told is a line, and no failure. */
+static void notify(const struct reports *reports, const char *text)
+{
+	struct hb_error err = { 0 };
+	char line[HB_TEXT_SIZE + 128];
+
+	if (!reports->envp || hb_notify(reports->envp, text, &err) >= 0)
+		return;
+	(void)snprintf(line, sizeof(line), "%s: %s", err.text,
+		       hb_strerror(err.code));
+	cli_warn(line);
+}
+
+/* The changes are still to be written to disk. */
+static bool tell_ended(struct reports *reports, const struct hb_report *report)
+{
+	(void)report;
+	notify(reports, "STOPPING=1\nSTATUS=the box has ended\n");
+	return false;
+}
+
 /* A program that waits for the session's name reads it here. */
 static bool tell_started(struct reports *reports,
 			 const struct hb_report *report)
 {
 	auto_doc struct doc doc = { .fd = reports->json_fd };
+	char text[HB_SESSION_NAME_SIZE + 64];
 
 	(void)snprintf(reports->session, sizeof(reports->session), "%s",
 		       report->session ? report->session : "");
+	(void)snprintf(text, sizeof(text),
+		       "READY=1\nSTATUS=session %s is live\n",
+		       reports->session);
+	notify(reports, text);
 	if (reports->json_fd == 0)
 		return false;
 	doc_begin(&doc, true, reports->command);
 	doc_str(&doc, "event", "started");
 	if (reports->session[0])
 		doc_str(&doc, "session", reports->session);
-	doc_uint(&doc, "pid", report->n);
+	if (report->n > 0)
+		doc_uint(&doc, "pid", report->n);
 	/* A reader that is gone is no reason to end the command. */
 	(void)doc_end(&doc, NULL);
 	return false;
@@ -127,8 +154,12 @@ static bool tell_started(struct reports *reports,
 #define SHOW_lasted   { NEVER, NULL }
 #define SHOW_stopped  { ALWAYS, say }
 #define SHOW_resumed  { ALWAYS, say }
-#define SHOW_ended    { NEVER, NULL }
+#define SHOW_ended    { ALWAYS, tell_ended }
 #define SHOW_denied   { UNLESS_QUIET, say }
+#define SHOW_caught   { NEVER, NULL }
+#define SHOW_net      { NEVER, NULL }
+#define SHOW_called   { NEVER, NULL }
+#define SHOW_gap      { NEVER, NULL }
 #define SHOW_finding  { ALWAYS, find }
 #define SHOW_begun    { NEVER, NULL }
 #define SHOW_done     { NEVER, NULL }

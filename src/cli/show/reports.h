@@ -14,12 +14,14 @@ struct reports {
 	/* Takes findings of the gate; NULL: they are not shown. */
 	void (*found)(void *ctx, const struct hb_finding *finding);
 	void *found_ctx;
-	/* Takes paths that stand against an undo; NULL: they are not shown. */
+	/* Takes paths that stand against an undo or a merge; NULL: they are not
+	 * shown. */
 	void (*against)(void *ctx, const struct hb_report *report);
 	void *against_ctx;
 	/* Gets a document when a command has started; 0: none. */
 	int json_fd;
 	const char *command;		    /* json_fd: of which it is */
+	char *const *envp;		    /* of a service; or NULL */
 	char session[HB_SESSION_NAME_SIZE]; /* that it started in; or "" */
 };
 

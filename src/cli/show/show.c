@@ -348,6 +348,18 @@ int show_conflict(const struct hb_change *change, struct buf *out)
 	return show_time(change->session_time, out);
 }
 
+int show_conflict_below(const struct hb_change *change, bool has_colour,
+			struct buf *out)
+{
+	if (!change->has_conflict)
+		return out->error;
+	(void)buf_add_fmt(out, "    %sconflict:%s ",
+			  colour_begin(has_colour, COLOUR_DELETED),
+			  colour_end(has_colour, COLOUR_DELETED));
+	(void)show_conflict(change, out);
+	return buf_add_char(out, '\n');
+}
+
 static void add_kind(char kind, bool has_colour, struct buf *out)
 {
 	enum colour colour = colour_of_kind(kind);
@@ -376,14 +388,7 @@ int show_change(const struct hb_session_info *info,
 		return out->error;
 	if (show_asks(change))
 		(void)buf_add_fmt(out, "    %s\n", show_asks(change));
-	if (change->has_conflict) {
-		(void)buf_add_fmt(out, "    %sconflict:%s ",
-				  colour_begin(has_colour, COLOUR_DELETED),
-				  colour_end(has_colour, COLOUR_DELETED));
-		(void)show_conflict(change, out);
-		(void)buf_add_char(out, '\n');
-	}
-	return out->error;
+	return show_conflict_below(change, has_colour, out);
 }
 
 int show_sized(const struct hb_session_info *info,

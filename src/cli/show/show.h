@@ -70,6 +70,10 @@ int show_change(const struct hb_session_info *info,
 		const struct hb_change *change, enum show_as as,
 		struct buf *out);
 
+/* A line below that of a change which is in conflict; of another nothing. */
+int show_conflict_below(const struct hb_change *change, bool has_colour,
+			struct buf *out);
+
 /* One line with its size, that of a deleted one being what it was. */
 int show_sized(const struct hb_session_info *info,
 	       const struct hb_change *change, bool has_colour,

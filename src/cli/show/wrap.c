@@ -77,7 +77,8 @@ static size_t blanks_of(const char *text, size_t n)
 struct wrap {
 	struct buf *out;
 	size_t columns, indent;
-	size_t at; /* the column */
+	size_t at;    /* the column */
+	size_t words; /* in this line */
 };
 
 /* Whether `width` columns after `blanks` are too many for this line. */
@@ -91,6 +92,7 @@ static void new_line(struct wrap *w, size_t *blanks)
 	(void)buf_add_char(w->out, '\n');
 	(void)buf_add_fill(w->out, ' ', w->indent);
 	w->at = w->indent;
+	w->words = 0;
 	*blanks = 0;
 }
 
@@ -106,7 +108,8 @@ static void add_line(struct wrap *w, const char *line, size_t n)
 		if (rest == 0) {
 			rest = part_of(line, n);
 			width = wrap_width(line, rest);
-			if (is_full(w, blanks, width) &&
+			/* No name of a speaker stands alone. */
+			if (w->words > 1 && is_full(w, blanks, width) &&
 			    w->indent + width <= w->columns)
 				new_line(w, &blanks);
 		}
@@ -117,6 +120,7 @@ static void add_line(struct wrap *w, const char *line, size_t n)
 		(void)buf_add_fill(w->out, ' ', blanks);
 		(void)buf_add(w->out, line, word);
 		w->at += blanks + width;
+		w->words++;
 		rest -= word < rest ? word : rest;
 		line += word;
 		n -= word;

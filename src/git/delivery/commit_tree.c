@@ -3,6 +3,7 @@
 
 #include "base/auto.h"
 #include "git/ancestry.h"
+#include "git/gittree.h"
 #include "git/objectstore.h"
 
 #include <errno.h>
@@ -48,4 +49,66 @@ int commit_tree(struct objectstore *objects, const char *commit,
 	struct git_id parent;
 
 	return commit_tree_parent(objects, commit, ret_tree, &parent);
+}
+
+int commit_tree_entry(struct objectstore *objects, const char *commit,
+		      const char *path, struct git_id *ret_id,
+		      enum gittree_mode *ret_mode)
+{
+	struct git_id id;
+	int r = commit_tree(objects, commit, &id);
+
+	while (r >= 0) {
+		size_t n = strcspn(path, "/");
+		struct git_object object = { 0 };
+		struct gittree_entry entry;
+		struct gittree tree;
+		bool is_found = false;
+
+		r = objectstore_read(objects, &id, OBJECTSTORE_TREE_MAX,
+				     &object);
+		if (r < 0)
+			return r;
+		gittree_open(&tree, &object, strlen(id.hex));
+		while (!is_found && (r = gittree_next(&tree, &entry)) == 1)
+			is_found = entry.name_len == n &&
+				   memcmp(entry.name, path, n) == 0;
+		if (is_found) {
+			gittree_id(&tree, &entry, &id);
+			*ret_mode = entry.mode;
+		}
+		free(object.data);
+		if (!is_found || r < 0)
+			return r < 0 ? r : 0;
+		path += n;
+		if (*path++ == '\0') {
+			*ret_id = id;
+			return 1;
+		}
+		if (*ret_mode != GITTREE_DIR)
+			return 0;
+	}
+	return r;
+}
+
+int commit_tree_meets(struct objectstore *objects, const char *commit,
+		      const char *path, bool is_dir)
+{
+	for (const char *at = path;; at++) {
+		auto_free char *part = NULL;
+		enum gittree_mode mode;
+		struct git_id id;
+		bool is_last;
+		int r;
+
+		at += strcspn(at, "/");
+		is_last = *at == '\0';
+		part = strndup(path, (size_t)(at - path));
+		r = part ? commit_tree_entry(objects, commit, part, &id, &mode)
+			 : -ENOMEM;
+		if (r <= 0)
+			return r;
+		if (mode != GITTREE_DIR || is_last)
+			return mode != GITTREE_DIR || !is_dir;
+	}
 }

@@ -7,6 +7,7 @@
 #include "git/delivery/commit_tree.h"
 #include "git/delivery/decision.h"
 #include "git/delivery/git_part.h"
+#include "git/delivery/shallow.h"
 #include "git/objectstore.h"
 #include "git/treediff.h"
 #include "sys/attr.h"
@@ -22,16 +23,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PATHS_MAX   ((uint64_t)1 << 20)
-#define TREES_MAX   ((uint64_t)1 << 20)
-#define SHALLOW_MAX ((size_t)4 << 20)
-#define LOOSE	    "objects/"
-#define PROMISOR    ".promisor"
+#define PATHS_MAX ((uint64_t)1 << 20)
+#define TREES_MAX ((uint64_t)1 << 20)
+#define LOOSE	  "objects/"
+#define PROMISOR  ".promisor"
 
 struct check {
 	struct decision *d;
 	struct git_id missing;
-	char *shallow;	 /* the boundaries, a line each; or NULL */
 	bool is_partial; /* files and trees may be elsewhere */
 	struct treediff diff;
 };
@@ -77,25 +76,6 @@ static void look_at_base(struct check *c)
 				find_promisor, &c->is_partial, NULL);
 }
 
-static int read_shallow(struct check *c)
-{
-	const struct delivery_request *q = c->d->q;
-	const struct delivery_change *change = decision_change(c->d, "shallow");
-	size_t len;
-	int r;
-
-	if (c->d->shallow) {
-		c->shallow = strdup(c->d->shallow);
-		return c->shallow ? 0 : -ENOMEM;
-	}
-	if (change && change->is_gone)
-		return 0;
-	r = change ? q->read(q->ctx, "shallow", SHALLOW_MAX, &c->shallow, &len)
-		   : gitref_read_file(q->base, q->prefix, "shallow",
-				      SHALLOW_MAX, &c->shallow);
-	return r == -ENOMEM ? r : 0;
-}
-
 /* A base that lacks the commit itself is not made worse. */
 static bool is_known(const struct check *c, const struct git_id *id)
 {
@@ -111,7 +91,7 @@ static bool is_known(const struct check *c, const struct git_id *id)
 /* Whether the parents of a commit are beyond a shallow boundary. */
 static bool is_boundary(const struct check *c, const struct git_id *id)
 {
-	return c->shallow && strstr(c->shallow, id->hex);
+	return strstr(c->d->shallow, id->hex) != NULL;
 }
 
 /* Of type treediff_fn. */
@@ -183,32 +163,10 @@ static int find_new(struct check *c, struct ancestry *ret)
 	return ancestry_find(c->d->q->objects, new, n_new, old, n_old, ret);
 }
 
-/* Whether it is a parent of a commit at a boundary. */
-static bool is_beyond(const struct check *c, const struct git_id *id)
-{
-	const char *at = c->shallow ? c->shallow : "";
-
-	while (*at) {
-		size_t n = strcspn(at, "\n");
-		struct git_object object = { 0 };
-		struct git_id boundary;
-		bool is_parent = false;
-
-		if (git_id_parse(at, n, &boundary) &&
-		    objectstore_read(c->d->q->objects, &boundary,
-				     OBJECTSTORE_COMMIT_MAX, &object) >= 0)
-			is_parent = strstr(object.data, id->hex) != NULL;
-		free(object.data);
-		if (is_parent)
-			return true;
-		at += n + (at[n] == '\n');
-	}
-	return false;
-}
-
 static bool is_excused(const struct check *c, const struct git_id *id)
 {
-	return is_known(c, id) || is_beyond(c, id);
+	return is_known(c, id) ||
+	       shallow_is_beyond(c->d->q->objects, c->d->shallow, id);
 }
 
 static int check_commits(struct check *c)
@@ -248,14 +206,9 @@ int connected_check(struct decision *d)
 				     .ctx = d->q->objects,
 				     .n_paths = PATHS_MAX,
 				     .n_trees = TREES_MAX } };
-	int r;
 
 	if (d->moved.n == 0)
 		return 1;
 	look_at_base(&c);
-	r = read_shallow(&c);
-	if (r >= 0)
-		r = check_commits(&c);
-	free(c.shallow);
-	return r;
+	return check_commits(&c);
 }

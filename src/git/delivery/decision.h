@@ -23,7 +23,7 @@ struct decision {
 	struct kept_refs pending;
 	/* Names of our own making, with the reference that they stand for. */
 	struct kept_refs origins;
-	/* `shallow` of both sides, where both changed it; or NULL. */
+	/* All boundaries that the base is going to have; of shallow.h. */
 	char *shallow;
 	bool is_forward; /* HEAD, index and the branch below it may move */
 	bool has_moved;	 /* the session moved HEAD or what is below it */

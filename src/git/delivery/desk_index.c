@@ -4,10 +4,13 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/grow.h"
+#include "git/delivery/commit_tree.h"
 #include "git/delivery/decision.h"
 #include "git/delivery/tree_index.h"
+#include "git/delivery/values.h"
 #include "git/indexmerge.h"
 #include "git/kept/kept_index.h"
+#include "git/treediff.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
@@ -73,6 +76,81 @@ static size_t id_size(const struct decision *d)
 	return 20;
 }
 
+static unsigned digit(char c)
+{
+	return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+static struct indexmerge_value value_of(const struct treediff_side *side)
+{
+	struct indexmerge_value value = { .mode = (uint32_t)side->mode };
+	const char *hex = side->id.hex;
+
+	for (size_t i = 0; value.mode != 0 && hex[2 * i]; i++)
+		value.id[i] = (unsigned char)(digit(hex[2 * i]) << 4 |
+					      digit(hex[2 * i + 1]));
+	return value;
+}
+
+/* Of type treediff_fn. */
+static int add_moved(void *ctx, const struct treediff_change *change)
+{
+	struct delivery *out = ctx;
+	char *path = strdup(change->path);
+
+	if (!path || grow(out->moved, out->n_moved) < 0) {
+		free(path);
+		return -ENOMEM;
+	}
+	out->moved[out->n_moved++] = (struct indexmerge_moved){
+		.path = path,
+		.base = value_of(&change->old),
+		.session = value_of(&change->new),
+	};
+	return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct indexmerge_moved *)a)->path,
+		      ((const struct indexmerge_moved *)b)->path);
+}
+
+/*
+ * The view is live, so the session may have gone on from commits that the user
+ * made since T0.  By the index of T0 alone, entries of theirs seem to be staged
+ * by the user, and undone by the session.
+ */
+static int find_moved(struct decision *d)
+{
+	struct delivery *out = d->out;
+	struct treediff diff = { .read = treediff_read,
+				 .ctx = d->q->objects,
+				 .n_paths = TREEDIFF_PATHS,
+				 .n_trees = TREEDIFF_TREES };
+	struct git_id old, new;
+	char head[PATH_MAX];
+	const char *base;
+	int r;
+
+	decision_head(d, head, sizeof(head));
+	base = decision_resolve(&d->base, head);
+	if (!d->has_moved || !base[0] || strcmp(base, d->then_commit) == 0)
+		return 0;
+	r = values_is_ancestor(d->q->objects, base, d->session_commit);
+	if (r <= 0)
+		return r;
+	r = commit_tree(d->q->objects, base, &old);
+	if (r >= 0)
+		r = commit_tree(d->q->objects, d->session_commit, &new);
+	if (r >= 0)
+		r = treediff_run(&diff, &old, &new, add_moved, out);
+	if (out->n_moved > 0)
+		qsort(out->moved, out->n_moved, sizeof(*out->moved), by_path);
+	/* What is missing or too much is said by others. */
+	return r == -ENOMEM ? r : 0;
+}
+
 /* Without stat data: only whether it can be merged is asked. */
 static int try(struct decision *d, const char *path, bool is_newer,
 	       struct bytes *session, struct indexmerge_result *ret)
@@ -96,6 +174,8 @@ static int try(struct decision *d, const char *path, bool is_newer,
 	/* Without a copy, the base's is the one of T0 if it did not change. */
 	if (then < 0 && base >= 0 && is_newer)
 		return -EBADMSG;
+	q.moved = d->out->moved;
+	q.n_moved = d->out->n_moved;
 	q.base = side_of(&base);
 	q.then = side_of(then < 0 ? &base : &then);
 	if (session->data)
@@ -157,6 +237,8 @@ int desk_index_decide(struct decision *d)
 	if (r >= 0 && d->is_merged)
 		r = has_own_entries(d, &session);
 	else if (r >= 0)
+		r = find_moved(d);
+	if (r >= 0 && !d->is_merged)
 		r = try(d, path, change->is_newer, &session, &result);
 	free(session.data);
 	if (r < 0)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "git/delivery/git_part.h"
 
-#include "git/gitunit.h"
-
 #include <limits.h>
 #include <string.h>
 
@@ -82,30 +80,41 @@ static size_t desk_of(const char *path)
 	return path[n] == '/' ? n : 0;
 }
 
-static bool is_lock(const char *path)
+/* The last name of a path from there on, and the place that it is at. */
+static const char *last_name(enum git_place *place, const char *path)
 {
-	enum git_place place = GIT_TOP;
 	char name[NAME_MAX + 1];
 
 	for (;;) {
 		size_t n = strcspn(path, "/");
 
-		if (n >= sizeof(name))
-			return false;
+		if (path[n] == '\0' || n >= sizeof(name))
+			return path;
 		memcpy(name, path, n);
 		name[n] = '\0';
-		if (path[n] == '\0')
-			return git_is_lock(place, name);
-		place = git_place_below(place, name);
+		*place = git_place_below(*place, name);
 		path += n + 1;
 	}
 }
 
+static bool is_lock(const char *path)
+{
+	enum git_place place = GIT_TOP;
+	const char *name = last_name(&place, path);
+
+	return git_is_lock(place, name);
+}
+
+static bool has_ending(const char *path, const char *ending)
+{
+	size_t n = strlen(path), k = strlen(ending);
+
+	return n > k && strcmp(path + n - k, ending) == 0;
+}
+
 static bool is_bitmap(const char *path)
 {
-	size_t n = strlen(path), k = strlen(".bitmap");
-
-	return n > k && strcmp(path + n - k, ".bitmap") == 0;
+	return has_ending(path, ".bitmap");
 }
 
 enum git_part git_part_of(const char *path, size_t *ret_desk,
@@ -126,4 +135,20 @@ enum git_part git_part_of(const char *path, size_t *ret_desk,
 	    git_is_object_path(GIT_TOP, path))
 		part = is_bitmap(path) ? GIT_PART_CACHE : GIT_PART_OBJECT;
 	return part;
+}
+
+const char *git_under_way(enum git_place root, const char *path)
+{
+	enum git_place place = root;
+	const char *name = last_name(&place, path);
+
+	/* A process that has ended may have left files of another name. */
+	if (git_is_lock(place, name) && has_ending(name, ".lock"))
+		return "a git command is under way";
+	if (place != GIT_TOP && place != GIT_MODULE)
+		return NULL;
+	for (size_t i = 0; i < git_operations_n; i++)
+		if (strcmp(name, git_operations[i].name) == 0)
+			return git_operations[i].words;
+	return NULL;
 }

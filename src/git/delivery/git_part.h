@@ -2,6 +2,8 @@
 #ifndef HB_GIT_DELIVERY_GIT_PART_H
 #define HB_GIT_DELIVERY_GIT_PART_H
 
+#include "git/gitunit.h"
+
 #include <stddef.h>
 
 /* What a path of a git directory is for a delivery. */
@@ -35,5 +37,11 @@ struct git_operation {
 };
 extern const struct git_operation git_operations[];
 extern const size_t git_operations_n;
+
+/*
+ * Words for what git is at, if the path is a lock of git or such a name.  Else
+ * NULL.  The path is that from the root of a resource on.
+ */
+const char *git_under_way(enum git_place root, const char *path);
 
 #endif

@@ -288,6 +288,18 @@ static int add_ours(struct decision *d, const char *path)
 	return r < 0 ? r : kept_refs_add(&d->moved, path, session);
 }
 
+bool heads_is_removed_desk(const struct decision *d, const char *path,
+			   size_t desk)
+{
+	char head[PATH_OF_HEAD_MAX];
+
+	if (desk == 0 || is_our_desk(d, path, desk))
+		return false;
+	(void)snprintf(head, sizeof(head), "%.*s/HEAD", (int)desk, path);
+	return !decision_base(d, head)[0] &&
+	       (decision_then(d, head)[0] || !decision_session(d, head)[0]);
+}
+
 /* Of another worktree: the user's stays as it is, a new one is delivered. */
 static enum delivery_how how_of_other(const struct decision *d,
 				      const struct delivery_change *change)
@@ -310,6 +322,9 @@ static int add_other(struct decision *d, const struct delivery_change *change)
 	enum delivery_how how = how_of_other(d, change);
 	int r = 0;
 
+	if (!change->is_gone &&
+	    heads_is_removed_desk(d, change->path, desk_of(change->path)))
+		how = DELIVERY_STAYS;
 	if (!decision_add(d, change->path, how, DELIVERY_STAGE_HEAD))
 		return -ENOMEM;
 	if (how == DELIVERY_STAYS)
@@ -322,9 +337,36 @@ static int add_other(struct decision *d, const struct delivery_change *change)
 	return r;
 }
 
+/* Once for each of them: what is left of the session's there. */
+static int say_removed(struct decision *d)
+{
+	const char *said = "";
+	size_t said_len = 0;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < d->q->n_changes; i++) {
+		const char *path = d->q->changes[i].path, *rest;
+		size_t desk;
+		enum git_part part = git_part_of(path, &desk, &rest);
+
+		if (part == GIT_PART_LOG || part == GIT_PART_NOTE ||
+		    part == GIT_PART_LOCK || d->q->changes[i].is_gone ||
+		    !heads_is_removed_desk(d, path, desk) ||
+		    (said_len == desk && strncmp(said, path, desk) == 0))
+			continue;
+		said = path;
+		said_len = desk;
+		r = decision_say(d,
+				 "the worktree %.*s was removed meanwhile: its "
+				 "HEAD and index stay pending",
+				 (int)desk, path);
+	}
+	return r;
+}
+
 int heads_add_items(struct decision *d)
 {
-	int r = 0;
+	int r = say_removed(d);
 
 	for (size_t i = 0; r >= 0 && i < d->q->n_changes; i++) {
 		const struct delivery_change *change = &d->q->changes[i];

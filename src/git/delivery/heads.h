@@ -3,6 +3,7 @@
 #define HB_GIT_DELIVERY_HEADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct decision;
 
@@ -23,5 +24,12 @@ char *heads_text(const char *value);
 
 /* Whether that branch may not be moved: a desk of the base is on it. */
 bool heads_is_pinned(const struct decision *d, const char *name);
+
+/*
+ * Whether the path of `desk` bytes is a linked worktree that the user has
+ * removed.  He may have made it after T0: then the session has no HEAD for it.
+ */
+bool heads_is_removed_desk(const struct decision *d, const char *path,
+			   size_t desk);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "git/delivery/decision.h"
 #include "git/delivery/git_part.h"
+#include "git/delivery/heads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,13 @@ static bool is_other_desk(const struct decision *d, const char *path,
 	memcpy(head, path, desk);
 	memcpy(head + desk, desk ? "/HEAD" : "HEAD", desk ? 6 : 5);
 	return decision_base(d, head)[0] && decision_session(d, head)[0];
+}
+
+/* What the user removed with its worktree stays so: half of one is damage. */
+static enum delivery_how how_at_removed_desk(enum git_part part)
+{
+	return part == GIT_PART_LOG || part == GIT_PART_NOTE ? DELIVERY_DROPPED
+							     : DELIVERY_STAYS;
 }
 
 /* An object has its content in its name: what is there is the same. */
@@ -98,10 +106,11 @@ static struct fate fate_of(const struct decision *d,
 	if (part == GIT_PART_CACHE || part == GIT_PART_LOCK)
 		return (struct fate){ DELIVERY_DROPPED,
 				      DELIVERY_STAGE_OBJECTS };
+	if (heads_is_removed_desk(d, change->path, desk))
+		return (struct fate){ how_at_removed_desk(part),
+				      DELIVERY_STAGE_REST };
 	if (is_other_desk(d, change->path, desk))
 		return (struct fate){ DELIVERY_STAYS, DELIVERY_STAGE_REST };
-	if (part == GIT_PART_SHALLOW)
-		return (struct fate){ how, DELIVERY_STAGE_OBJECTS };
 	if (part == GIT_PART_NOTE)
 		how = how_of_note(d, change, rest);
 	if (part == GIT_PART_LOG &&

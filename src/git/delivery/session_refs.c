@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKED "packed-refs"
+#define PACKED	 "packed-refs"
+#define BRANCHES "refs/heads/"
 
 static int copy_refs(struct kept_refs *to, const struct kept_refs *from)
 {
@@ -100,13 +101,46 @@ static bool has_removed_log(const struct decision *d, const char *name)
 	return change && change->is_gone;
 }
 
+/* Whether the base has its log, which the session then left alone. */
+static bool has_log(const struct decision *d, const char *name)
+{
+	char path[sizeof("logs/") + GITREFS_NAME_MAX];
+
+	(void)snprintf(path, sizeof(path), "logs/%s", name);
+	return decision_base_has(d, path);
+}
+
 /*
- * The user packed references since.  Their files are gone by that, and the
- * session's own packed-refs, which is older, hides their lines.  No file and no
- * line is then no sign that the session deleted one.  Times alone do not tell:
- * after an undo, or beside a pending packed-refs, the user's looks like ours.
+ * Whether the session deleted a reference that packed-refs of the base has.
+ * Times tell nothing: after an undo, or beside a pending packed-refs, the
+ * user's looks like ours.  `has_own`: the session has a packed-refs of its own,
+ * without that line.
+ *
+ * At T0 it was a file, or has come since: the user has packed it.  Then its
+ * file is gone, and an older packed-refs of the session hides the line.  So the
+ * session has deleted it if it removed the file or the log.  Of a line of T0 it
+ * is enough that the line is missing.  But a log that is there tells that the
+ * user deleted the branch and made it again.
+ *
+ * Packing inside removes files as well.  If the user packs the same, the
+ * session's packed-refs is no change, and its lines are those of the base.
  */
-static int add_hidden(struct decision *d, bool is_newer)
+static bool is_deleted(const struct decision *d, const char *name, bool has_own)
+{
+	bool was_packed = kept_refs_is_packed(d->q->kept, name);
+
+	if (has_own && has_removed_log(d, name))
+		return true;
+	if (was_packed)
+		return has_own && !has_log(d, name);
+	return kept_refs_value(d->q->kept, name) && d->q->trace &&
+	       d->q->trace(d->q->ctx, name) == DELIVERY_TRACE_REMOVED &&
+	       (has_own ||
+		d->q->trace(d->q->ctx, PACKED) != DELIVERY_TRACE_FILE);
+}
+
+/* Lines of the base that the session's own packed-refs, if any, lacks. */
+static int add_hidden(struct decision *d, bool has_own)
 {
 	auto_kept_refs struct kept_refs hidden = { 0 };
 	int r = 0;
@@ -114,11 +148,12 @@ static int add_hidden(struct decision *d, bool is_newer)
 	for (size_t i = 0; r >= 0 && i < d->packed.n; i++) {
 		const char *name = d->packed.refs[i].name;
 
-		if ((is_newer || !kept_refs_is_packed(d->q->kept, name)) &&
-		    !kept_refs_value(&d->session, name) &&
-		    !decision_change(d, name) && !has_removed_log(d, name))
+		if (!kept_refs_value(&d->session, name) &&
+		    (has_own ? !decision_change(d, name) : true) &&
+		    !is_deleted(d, name, has_own))
 			r = kept_refs_add(&hidden, name,
-					  decision_base(d, name));
+					  has_own ? decision_base(d, name)
+						  : d->packed.refs[i].id.hex);
 	}
 	if (r >= 0)
 		r = copy_refs(&d->session, &hidden);
@@ -135,16 +170,34 @@ static int add_lines(struct decision *d)
 	int r;
 
 	if (!change)
-		return kept_refs_add_packed(&d->session, &d->packed);
+		return add_hidden(d, false);
 	if (change->is_gone)
-		return add_hidden(d, change->is_newer);
+		return add_hidden(d, true);
 	r = d->q->read(d->q->ctx, PACKED, GITREFS_PACKED_MAX, &text, &len);
 	if (r < 0 || strlen(text) != len)
 		return r == -ENOMEM ? r : -EBADMSG;
 	r = gitrefs_add_packed(&packed, text);
 	if (r >= 0)
 		r = kept_refs_add_packed(&d->session, &packed);
-	return r < 0 ? r : add_hidden(d, change->is_newer);
+	return r < 0 ? r : add_hidden(d, true);
+}
+
+/* Also a line of packed-refs may say it. */
+static void drop_without(struct decision *d)
+{
+	struct kept_refs *refs = &d->session;
+	size_t n = strlen(BRANCHES);
+
+	for (size_t i = 0; d->q->without && i < refs->n; i++) {
+		if (strncmp(refs->refs[i].name, BRANCHES, n) != 0 ||
+		    strcmp(refs->refs[i].name + n, d->q->without) != 0)
+			continue;
+		free(refs->refs[i].name);
+		free(refs->refs[i].value);
+		memmove(&refs->refs[i], &refs->refs[i + 1],
+			(--refs->n - i) * sizeof(*refs->refs));
+		return;
+	}
 }
 
 int session_refs_read(struct decision *d)
@@ -162,5 +215,8 @@ int session_refs_read(struct decision *d)
 		r = kept_refs_add_packed(&d->base, &d->packed);
 	if (r >= 0)
 		r = add_files(d);
-	return r < 0 ? r : add_lines(d);
+	if (r >= 0)
+		r = add_lines(d);
+	drop_without(d);
+	return r;
 }

@@ -127,7 +127,7 @@ int sound_check_objects(struct decision *d)
 
 int sound_check(struct decision *d)
 {
-	int r = shallow_check(d);
+	int r = shallow_decide(d);
 
 	return r <= 0 ? r : sound_check_objects(d);
 }

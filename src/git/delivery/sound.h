@@ -8,7 +8,6 @@ struct decision;
  * Whether the session's files leave the user's history and later commits whole.
  * Each new object, in a file of its own or in a pack, has the content of its
  * name.  git takes it for the user's own content, and would not write that.
- * `shallow` has all boundaries below which history is missing, and no others.
  *
  * 1: they do.  0: not, and the words say why.  A look ahead does not read large
  * packs: it takes them for whole.

@@ -47,6 +47,32 @@ int values_is_ancestor(struct objectstore *objects, const char *a,
 	return found.n == 0;
 }
 
+/*
+ * Whether the session's commits beyond the base's have none of T0: the user
+ * took those back.  1: so it is.
+ */
+static int brings_none_again(struct objectstore *objects, const char *then,
+			     const char *base, const char *session)
+{
+	auto_ancestry struct ancestry all = { 0 };
+	auto_ancestry struct ancestry fresh = { 0 };
+	struct git_id new, old[2];
+	int r;
+
+	if (!then[0])
+		return 1;
+	if (!git_id_parse(session, strlen(session), &new) ||
+	    !git_id_parse(base, strlen(base), &old[0]) ||
+	    !git_id_parse(then, strlen(then), &old[1]))
+		return 0;
+	r = ancestry_find(objects, &new, 1, old, 1, &all);
+	if (r >= 0)
+		r = ancestry_find(objects, &new, 1, old, 2, &fresh);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return all.n == fresh.n;
+}
+
 int values_compare(struct objectstore *objects, const char *then,
 		   const char *base, const char *session,
 		   enum value_answer *ret)
@@ -70,9 +96,9 @@ int values_compare(struct objectstore *objects, const char *then,
 	if (r != 0)
 		return r < 0 ? r : 0;
 	*ret = VALUE_TAKEN;
-	r = then[0] ? values_is_ancestor(objects, then, base) : 1;
+	r = values_is_ancestor(objects, base, session);
 	if (r > 0)
-		r = values_is_ancestor(objects, base, session);
+		r = brings_none_again(objects, then, base, session);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	*ret = VALUE_DIVERGED;

@@ -24,11 +24,19 @@
 #define STASH	      "stash "
 #define MADE	      "made "
 #define PACKED_NAME   "packed "
+#define BOUNDARY      "shallow "
 #define SUM	      "sum "
 #define SYMBOLIC      "ref: "
 #define HEAD	      "HEAD"
 #define WORKTREES     "worktrees"
 #define WORKTREES_MAX 1024
+
+static void free_texts(char **list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
 
 void kept_refs_done(struct kept_refs *refs)
 {
@@ -37,15 +45,10 @@ void kept_refs_done(struct kept_refs *refs)
 		free(refs->refs[i].value);
 	}
 	free(refs->refs);
-	for (size_t i = 0; i < refs->n_stash; i++)
-		free(refs->stash[i]);
-	free(refs->stash);
-	for (size_t i = 0; i < refs->n_made; i++)
-		free(refs->made[i]);
-	free(refs->made);
-	for (size_t i = 0; i < refs->n_packed; i++)
-		free(refs->packed[i]);
-	free(refs->packed);
+	free_texts(refs->stash, refs->n_stash);
+	free_texts(refs->made, refs->n_made);
+	free_texts(refs->packed, refs->n_packed);
+	free_texts(refs->shallow, refs->n_shallow);
 	*refs = (struct kept_refs){ 0 };
 }
 
@@ -65,15 +68,24 @@ static int is_name(const void *key, const void *ref)
 	return strcmp(key, ((const struct kept_ref *)ref)->name);
 }
 
+static void sort_texts(char **list, size_t n)
+{
+	if (n > 0)
+		qsort(list, n, sizeof(*list), by_text);
+}
+
+static bool has_text(char *const *list, size_t n, const char *text)
+{
+	return n > 0 && bsearch(&text, list, n, sizeof(*list), by_text);
+}
+
 void kept_refs_sort(struct kept_refs *refs)
 {
 	if (refs->n > 0)
 		qsort(refs->refs, refs->n, sizeof(*refs->refs), by_name);
-	if (refs->n_made > 0)
-		qsort(refs->made, refs->n_made, sizeof(*refs->made), by_text);
-	if (refs->n_packed > 0)
-		qsort(refs->packed, refs->n_packed, sizeof(*refs->packed),
-		      by_text);
+	sort_texts(refs->made, refs->n_made);
+	sort_texts(refs->packed, refs->n_packed);
+	sort_texts(refs->shallow, refs->n_shallow);
 }
 
 const char *kept_refs_value(const struct kept_refs *refs, const char *name)
@@ -88,15 +100,17 @@ const char *kept_refs_value(const struct kept_refs *refs, const char *name)
 
 bool kept_refs_is_made(const struct kept_refs *refs, const char *name)
 {
-	return refs->n_made > 0 && bsearch(&name, refs->made, refs->n_made,
-					   sizeof(*refs->made), by_text);
+	return has_text(refs->made, refs->n_made, name);
 }
 
 bool kept_refs_is_packed(const struct kept_refs *refs, const char *name)
 {
-	return refs->n_packed > 0 &&
-	       bsearch(&name, refs->packed, refs->n_packed,
-		       sizeof(*refs->packed), by_text);
+	return has_text(refs->packed, refs->n_packed, name);
+}
+
+bool kept_refs_is_shallow(const struct kept_refs *refs, const char *id)
+{
+	return has_text(refs->shallow, refs->n_shallow, id);
 }
 
 /* The first that begins with the name and a slash. */
@@ -175,6 +189,21 @@ int kept_refs_add_made(struct kept_refs *refs, const char *name)
 int kept_refs_add_packed_name(struct kept_refs *refs, const char *name)
 {
 	return add_text(&refs->packed, &refs->n_packed, name, strlen(name));
+}
+
+int kept_refs_add_shallow(struct kept_refs *refs, const char *text)
+{
+	int r = 0;
+
+	while (r >= 0 && *text) {
+		size_t n = strcspn(text, "\n");
+		struct git_id id;
+
+		if (git_id_parse(text, n, &id))
+			r = add_text(&refs->shallow, &refs->n_shallow, text, n);
+		text += n + (text[n] == '\n');
+	}
+	return r;
 }
 
 int kept_refs_add_stash(struct kept_refs *refs, const char *id)
@@ -346,6 +375,17 @@ int kept_refs_look_loose(int base, const char *prefix, struct kept_refs *ret)
 	return 0;
 }
 
+static int add_shallow(struct kept_refs *refs, int base, const char *prefix)
+{
+	auto_free char *text = NULL;
+	int r = gitref_read_file(base, prefix, KEPT_SHALLOW, KEPT_SHALLOW_MAX,
+				 &text);
+
+	if (r < 0)
+		return r == -ENOMEM || r == -EFBIG ? r : 0;
+	return kept_refs_add_shallow(refs, text);
+}
+
 int kept_refs_look(int base, const char *prefix, struct kept_refs *ret)
 {
 	auto_kept_refs struct kept_refs refs = { 0 };
@@ -359,6 +399,8 @@ int kept_refs_look(int base, const char *prefix, struct kept_refs *ret)
 		r = kept_refs_add_packed(&refs, &packed);
 	for (size_t i = 0; r >= 0 && i < packed.n; i++)
 		r = kept_refs_add_packed_name(&refs, packed.refs[i].name);
+	if (r >= 0)
+		r = add_shallow(&refs, base, prefix);
 	if (r < 0)
 		return r;
 	kept_refs_sort(&refs);
@@ -404,6 +446,8 @@ int kept_refs_write(const struct kept_refs *refs, struct buf *out)
 		(void)buf_add_fmt(out, MADE "%s\n", refs->made[i]);
 	for (size_t i = 0; i < refs->n_packed; i++)
 		(void)buf_add_fmt(out, PACKED_NAME "%s\n", refs->packed[i]);
+	for (size_t i = 0; i < refs->n_shallow; i++)
+		(void)buf_add_fmt(out, BOUNDARY "%s\n", refs->shallow[i]);
 	if (out->error < 0)
 		return out->error;
 	sha256_of(out->data + start, out->len - start, digest);
@@ -431,6 +475,9 @@ static int parse_line(struct kept_refs *refs, char *line, size_t n)
 				n - (size_t)(space + 1 - line));
 	if (begins_with(line, n, PACKED_NAME))
 		return add_text(&refs->packed, &refs->n_packed, space + 1,
+				n - (size_t)(space + 1 - line));
+	if (begins_with(line, n, BOUNDARY))
+		return add_text(&refs->shallow, &refs->n_shallow, space + 1,
 				n - (size_t)(space + 1 - line));
 	*space = '\0';
 	line[n] = '\0';

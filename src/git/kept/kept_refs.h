@@ -22,9 +22,12 @@ struct gitrefs;
  *	stash ID		its entries, the oldest first
  *	made refs/heads/...	a branch that a delivery made
  *	packed refs/tags/...	a name that packed-refs had
+ *	shallow ID		a boundary: history below it is missing
  *	sum HEX			SHA-256 of all lines before
  */
-#define KEPT_REFS_MAX ((size_t)32 << 20)
+#define KEPT_REFS_MAX	 ((size_t)32 << 20)
+#define KEPT_SHALLOW	 "shallow" /* a file of the git directory */
+#define KEPT_SHALLOW_MAX ((size_t)4 << 20)
 
 /* A value is 40 or 64 digits, or "ref: NAME". */
 struct kept_ref {
@@ -42,6 +45,8 @@ struct kept_refs {
 	/* Names of packed-refs, sorted: only of these a line can be missing. */
 	char **packed;
 	size_t n_packed;
+	char **shallow; /* sorted */
+	size_t n_shallow;
 };
 
 void kept_refs_done(struct kept_refs *refs);
@@ -55,6 +60,8 @@ int kept_refs_add(struct kept_refs *refs, const char *name, const char *value);
 int kept_refs_add_stash(struct kept_refs *refs, const char *id);
 int kept_refs_add_made(struct kept_refs *refs, const char *name);
 int kept_refs_add_packed_name(struct kept_refs *refs, const char *name);
+/* Of the text of a file `shallow`; lines that are none are passed over. */
+int kept_refs_add_shallow(struct kept_refs *refs, const char *text);
 void kept_refs_sort(struct kept_refs *refs);
 
 /* Whether a delivery of ours made that branch. */
@@ -62,6 +69,8 @@ bool kept_refs_is_made(const struct kept_refs *refs, const char *name);
 
 /* Whether packed-refs had a line of that name. */
 bool kept_refs_is_packed(const struct kept_refs *refs, const char *name);
+
+bool kept_refs_is_shallow(const struct kept_refs *refs, const char *id);
 
 /*
  * Whether the name is a directory of one of them, or one of them a directory of

@@ -302,29 +302,25 @@ static void take_perms(struct bwrap_state *s, struct plan_op *op)
 	s->perms = -1;
 }
 
-static int add_tmpfs(struct bwrap_state *s, const struct bwrap_option *o,
-		     char *const *words, struct hb_error *err)
-{
-	int r;
-
-	r = add_at(s, o, words, err);
-	if (r < 0)
-		return r;
-	take_perms(s, &s->plan->ops[s->plan->n_ops - 1]);
-	s->plan->ops[s->plan->n_ops - 1].size = s->size;
-	s->size = 0;
-	return 0;
-}
-
 static int add_dir(struct bwrap_state *s, const struct bwrap_option *o,
 		   char *const *words, struct hb_error *err)
 {
-	int r;
+	int r = add_at(s, o, words, err);
 
-	r = add_at(s, o, words, err);
+	if (r >= 0)
+		take_perms(s, &s->plan->ops[s->plan->n_ops - 1]);
+	return r;
+}
+
+static int add_tmpfs(struct bwrap_state *s, const struct bwrap_option *o,
+		     char *const *words, struct hb_error *err)
+{
+	int r = add_dir(s, o, words, err);
+
 	if (r < 0)
 		return r;
-	take_perms(s, &s->plan->ops[s->plan->n_ops - 1]);
+	s->plan->ops[s->plan->n_ops - 1].size = s->size;
+	s->size = 0;
 	return 0;
 }
 
@@ -332,13 +328,11 @@ static int add_dir(struct bwrap_state *s, const struct bwrap_option *o,
 static int add_data(struct bwrap_state *s, const struct bwrap_option *o,
 		    char *const *words, struct hb_error *err)
 {
-	int r;
+	int r = add_bind_fd(s, o, words, err);
 
-	r = add_bind_fd(s, o, words, err);
-	if (r < 0)
-		return r;
-	take_perms(s, &s->plan->ops[s->plan->n_ops - 1]);
-	return 0;
+	if (r >= 0)
+		take_perms(s, &s->plan->ops[s->plan->n_ops - 1]);
+	return r;
 }
 
 static int add_chmod(struct bwrap_state *s, const struct bwrap_option *o,

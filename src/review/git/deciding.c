@@ -73,6 +73,49 @@ static int read_session(void *ctx, const char *path, size_t max,
 	return 0;
 }
 
+static int path_in(const struct unit *unit, const char *path, char **ret)
+{
+	return asprintf(ret, "%s%s%s", unit->prefix, *unit->prefix ? "/" : "",
+			path) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Of a path from the git directory on. */
+static enum delivery_trace trace(void *ctx, const char *path)
+{
+	const struct deciding *d = ctx;
+	auto_free char *whole = NULL;
+	const char *name;
+
+	if (path_in(d->unit, path, &whole) < 0) {
+		whole = NULL;
+		return DELIVERY_TRACE_NONE;
+	}
+	name = strrchr(whole, '/');
+	name = name ? name + 1 : whole;
+	for (size_t i = 0; i < d->resource->n_layers; i++) {
+		auto_fd int dir = content_find_dir(
+			d->resource->layers[i], whole,
+			name == whole ? 0 : (size_t)(name - whole) - 1, NULL);
+		struct entry e = { 0 };
+
+		if (dir < 0 || entry_read_layer(dir, name, &e, NULL) < 0)
+			continue;
+		if (e.is_whiteout)
+			return DELIVERY_TRACE_REMOVED;
+		if (e.type != ENTRY_NONE)
+			return DELIVERY_TRACE_FILE;
+	}
+	return DELIVERY_TRACE_NONE;
+}
+
+int deciding_read(const struct deciding *d, const char *path, size_t max,
+		  char **ret_data, size_t *ret_len)
+{
+	return read_session((void *)(uintptr_t)d, path, max, ret_data, ret_len);
+}
+
 /* Of a path from the work tree on. */
 static bool is_left(void *ctx, const char *path)
 {
@@ -103,14 +146,6 @@ int deciding_objects(const struct deciding *d, struct objectstore **ret_objects)
 	return r;
 }
 
-static int path_in(const struct unit *unit, const char *path, char **ret)
-{
-	return asprintf(ret, "%s%s%s", unit->prefix, *unit->prefix ? "/" : "",
-			path) < 0
-		       ? -ENOMEM
-		       : 0;
-}
-
 static int open_kept_index(const struct deciding *d, uint64_t *ret_size)
 {
 	auto_free char *path = NULL;
@@ -136,6 +171,7 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 	struct delivery_request q = {
 		.mode = deliver->mode,
 		.is_ahead = deliver->is_ahead,
+		.without = deliver->without,
 		.session = d->session->record.name,
 		.base = d->resource->base,
 		.prefix = d->unit->prefix,
@@ -147,6 +183,7 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 		.read = read_session,
 		.ctx = d,
 		.is_held = d->units->n_left > 0 ? is_left : NULL,
+		.trace = trace,
 	};
 	int r = changes ? deciding_objects(d, &objects) : -ENOMEM;
 
@@ -189,6 +226,8 @@ static int merge_index(const struct deciding *d, const char *path,
 	struct indexmerge_request q = {
 		.id_size = d->delivery->id_size,
 		.base_mtime = item->old.mtime,
+		.moved = d->delivery->moved,
+		.n_moved = d->delivery->n_moved,
 	};
 	int r;
 
@@ -325,6 +364,16 @@ static bool is_in_opaque(const struct deciding *d, const char *path)
 	return false;
 }
 
+/* An object of the session's own goes without being read into memory. */
+static int too_large(const struct deciding *d, struct hb_error *err)
+{
+	hb_fix(err, "holdback exec @%s -- git commit, with the large file",
+	       d->session->record.name);
+	return hb_fail(err, -HB_E_STATE,
+		       "a file that the session did not commit is too large "
+		       "to be committed for it");
+}
+
 static int add_item(struct deciding *d, const struct delivery_item *from,
 		    struct hb_error *err)
 {
@@ -347,6 +396,7 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 						    : turns[from->stage];
 	base_files_get(&d->files, path, &item->old);
 	item->has_old = true;
+	item->keeps_layer = from->keeps_layer;
 	item->is_locked = from->is_ref || is_index(from->path) ||
 			  strcmp(from->path, "packed-refs") == 0;
 	r = keep_values(d, from, item);
@@ -354,6 +404,8 @@ static int add_item(struct deciding *d, const struct delivery_item *from,
 		r = fill_item(d, from, item);
 	if (r >= 0 && from->how == DELIVERY_INDEX)
 		placed_index_note(&d->repo->index, item);
+	if (r == -EFBIG && d->has_merge)
+		return too_large(d, err);
 	return r < 0 ? hb_fail_at(err, r, path, "cannot deliver") : 0;
 }
 
@@ -422,7 +474,7 @@ int deciding_add_items(struct deciding *d, struct changes *const *changes,
 		return r;
 	r = add_dirs(d, err);
 	return r < 0 ? r
-		     : new_desk_hold(&d->files, d->unit,
+		     : new_desk_hold(&d->files, d->unit, &d->repo->kept,
 				     changes[d->unit->resource],
 				     &d->lists[d->unit->resource], err);
 }

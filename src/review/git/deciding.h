@@ -42,6 +42,13 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 int deciding_add_items(struct deciding *d, struct changes *const *changes,
 		       struct hb_error *err);
 
+/*
+ * What the session has at a path of the git directory that it changed, with a
+ * NUL.  -ENOENT: it did not, or has none; -EFBIG.
+ */
+int deciding_read(const struct deciding *d, const char *path, size_t max,
+		  char **ret_data, size_t *ret_len);
+
 /* All objects that the session's layers and the base have. */
 int deciding_objects(const struct deciding *d,
 		     struct objectstore **ret_objects);

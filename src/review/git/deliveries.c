@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/quote.h"
 #include "changes/filter.h"
 #include "changes/git/delivered.h"
 #include "git/gitunit.h"
@@ -13,12 +14,15 @@
 #include "git/objectstore.h"
 #include "review/git/base_files.h"
 #include "review/git/deciding.h"
+#include "review/git/merge/merge.h"
 #include "review/git/merge/merging.h"
 #include "review/git/module_tree.h"
 #include "review/git/new_desk.h"
+#include "review/git/own_tip.h"
 #include "review/git/units.h"
 #include "session/git/indexes.h"
 #include "session/git/kept_values.h"
+#include "session/git/own_record.h"
 #include "session/session.h"
 #include "sys/attr.h"
 #include "tree/access.h"
@@ -192,7 +196,8 @@ static int say_merge(struct deciding *d, struct hb_error *err)
 
 /* Its objects are looked at all the same: git takes them for its own. */
 static int check_files(struct deciding *d, const struct deliver *deliver,
-		       const struct kept_refs *kept, struct hb_error *err)
+		       const struct kept_refs *kept,
+		       struct changes *const *changes, struct hb_error *err)
 {
 	int r;
 
@@ -203,9 +208,104 @@ static int check_files(struct deciding *d, const struct deliver *deliver,
 		return r;
 	if (d->delivery->verdict == DELIVERY_REFUSED)
 		return refuse(d->delivery, err);
+	if (d->delivery->n > 0)
+		r = base_files_read(d->resource->base, d->unit->prefix,
+				    &d->files);
+	r = r < 0 ? hb_fail(err, r, WORD) : deciding_add_items(d, changes, err);
 	/* Why it is files is said elsewhere, where it is said at all. */
 	delivery_done(d->delivery);
 	d->delivery->verdict = DELIVERY_AS_FILES;
+	return r;
+}
+
+/* Whether the session has changes beside the way it began. */
+static int has_changes(struct changes *changes, bool with_ignored,
+		       struct hb_error *err)
+{
+	unsigned without = CHANGE_BEGUN | CHANGE_CARRIED |
+			   (with_ignored ? 0 : CHANGE_IGNORED);
+	struct change c;
+	bool has_any = false;
+	int r = changes_rewind(changes, err);
+
+	while (r >= 0 && !has_any && (r = changes_next(changes, &c, err)) == 1)
+		has_any = !(c.flags & without);
+	if (r >= 0)
+		r = changes_rewind(changes, err);
+	return r < 0 ? r : has_any;
+}
+
+static int say_own(struct deciding *d, struct hb_error *err)
+{
+	size_t n = d->delivery->n_commits;
+
+	d->repo->below = strdup(d->below);
+	if (!d->repo->below ||
+	    asprintf(&d->repo->merged,
+		     "%s: %zu commit%s, and all changes as one more, are going "
+		     "to be merged, if git can do that",
+		     quoted(d->delivery->branch), n, n == 1 ? "" : "s") < 0) {
+		d->repo->merged = NULL;
+		return hb_fail(err, -ENOMEM, WORD);
+	}
+	return 0;
+}
+
+/*
+ * A session on a branch of its own comes back by a merge, also where the user's
+ * branch did not move.  Its view did not have the user's files.
+ */
+static int decide_own(struct deciding *d, const struct deliver *deliver,
+		      const struct kept_refs *kept,
+		      struct changes *const *changes, struct hb_error *err)
+{
+	int r = own_tip_read(d, err);
+
+	if (r < 0)
+		return r;
+	d->delivery->verdict = DELIVERY_NOTHING;
+	if (deliver->merge &&
+	    !merge_find(deliver->merge, d->unit->resource, d->unit->prefix))
+		return 0;
+	if (!deliver->merge) {
+		r = has_changes(changes[d->tree], deliver->with_ignored, err);
+		if (r <= 0)
+			return r;
+	}
+	d->repo->is_own = true;
+	d->repo->tree = d->tree;
+	return deliver->merge ? merging_deliver(d, deliver, kept, changes, err)
+			      : say_own(d, err);
+}
+
+/*
+ * Nothing of a work tree on a branch of its own may reach the user's files but
+ * by a merge.  Here something would: its repository is not what it was.
+ */
+static int need_merged(const struct deliver *deliver,
+		       struct changes *const *changes, struct hb_error *err)
+{
+	const struct hb_session *s = deliver->session;
+
+	for (size_t i = 0; i < s->record.n_resources; i++) {
+		bool is_merged = !changes[i] || !s->resources[i].begun;
+		int r;
+
+		for (size_t k = 0; !is_merged && k < deliver->n; k++)
+			is_merged = deliver->repos[k].is_own &&
+				    deliver->repos[k].tree == i;
+		r = is_merged ? 0 : has_changes(changes[i], false, err);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		hb_fix(err, "the same command once more");
+		return hb_fail(err, -HB_E_CONFLICT,
+			       "session '%s' cannot be merged: the repository "
+			       "of '%s' is another one by now",
+			       s->record.name,
+			       quoted(s->record.resources[i].source));
+	}
 	return 0;
 }
 
@@ -221,7 +321,7 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 	if (r == -ENOMEM)
 		return hb_fail(err, r, WORD);
 	if (is_files(d, deliver, r >= 0))
-		return check_files(d, deliver, kept, err);
+		return check_files(d, deliver, kept, changes, err);
 	r = find_tree(d);
 	/* The gate has to say something about a worktree that is gone. */
 	if (r >= 0 && is_desk_gone(d))
@@ -234,6 +334,8 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return 0;
 	if (r < 0)
 		return hb_fail(err, r, WORD);
+	if (own_tip_is_of(d))
+		return decide_own(d, deliver, kept, changes, err);
 	r = deciding_ask(d, deliver, kept, err);
 	if (r < 0)
 		return r;
@@ -331,7 +433,9 @@ static int find_mode(struct deliver *deliver, struct hb_error *err)
 							   NULL, &mode, err)
 				     : 0;
 
-	deliver->mode = modes[mode];
+	deliver->mode = own_branch_is_any(&deliver->session->record)
+				? DELIVERY_MODE_MERGE
+				: modes[mode];
 	return r;
 }
 
@@ -356,7 +460,9 @@ int deliver_decide(void *ctx, struct changes *const *changes,
 				&refused);
 	if (r >= 0 && refused.code != 0)
 		r = -HB_E_CONFLICT;
-	return r < 0 ? hb_pass(err, &refused, r) : 0;
+	if (r < 0)
+		return hb_pass(err, &refused, r);
+	return deliver->merge ? need_merged(deliver, changes, err) : 0;
 }
 
 /* Of type txn_publishing_fn. */

@@ -25,6 +25,7 @@ struct deliver_repo {
 	char *why_refused;
 	struct placed_index index;
 	char *merged; /* its commits are merged, or are going to be */
+	bool is_own;  /* it is on a branch of its own: own_branch.h */
 	/* Of the latter: the resource of the work tree, and its path there. */
 	size_t tree;
 	char *below;
@@ -36,6 +37,10 @@ struct deliver {
 	enum hb_git_mode asked;
 	/* The words are about a commit to come: all repositories are told. */
 	bool is_ahead;
+	/* A branch of the session's that is none of the user's; or NULL. */
+	const char *without;
+	/* With is_ahead: what git ignores is going to be committed as well. */
+	bool with_ignored;
 	/* HB_GIT_MERGE: what was merged; NULL: it is only told. */
 	struct merge *merge;
 	enum delivery_mode mode; /* of deliver_decide() */

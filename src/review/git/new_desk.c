@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "changes/changes.h"
 #include "changes/git/delivered.h"
+#include "git/kept/kept_refs.h"
 #include "review/git/base_files.h"
 #include "review/git/units.h"
 
@@ -49,9 +50,48 @@ bool new_desk_has(const struct base_files *files, const struct unit *unit,
 	return old.type == ENTRY_NONE;
 }
 
-/* Whether the item of its HEAD holds the change back. */
+/* Whether the user had the worktree of that path, as heads.h tells it. */
+static bool is_removed(const struct unit *unit, const struct kept_refs *kept,
+		       const char *path)
+{
+	size_t n = desk_of(path);
+	auto_free char *head = NULL;
+	const struct unit_file *file;
+
+	if (n == 0 || asprintf(&head, "%.*s/HEAD", (int)n, path) < 0) {
+		head = NULL;
+		return false;
+	}
+	file = unit_find(unit, head);
+	return kept_refs_value(kept, head) || !file || file->is_gone;
+}
+
+/* Whether all worktrees of the session that the base lacks were removed. */
+static bool has_only_removed(const struct base_files *files,
+			     const struct unit *unit,
+			     const struct kept_refs *kept)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < unit->n; i++) {
+		const char *path = unit->files[i].path;
+
+		if (!new_desk_has(files, unit, path))
+			continue;
+		if (!is_removed(unit, kept, path))
+			return false;
+		has = true;
+	}
+	return has;
+}
+
+/*
+ * Whether the item of its HEAD holds the change back.  Or the user has removed
+ * the worktree: then the rest in the session does not come back.
+ */
 static int is_held(const struct base_files *files, const struct unit *unit,
-		   const struct change *c, const struct delivered *list)
+		   const struct kept_refs *kept, const struct change *c,
+		   const struct delivered *list)
 {
 	size_t skip = strlen(unit->prefix) + (*unit->prefix ? 1 : 0);
 	const struct delivered_item *item;
@@ -63,8 +103,14 @@ static int is_held(const struct base_files *files, const struct unit *unit,
 	    strlen(c->path) <= skip)
 		return 0;
 	path = c->path + skip;
+	if (strncmp(path, WORKTREES, strlen(WORKTREES) - 1) == 0 &&
+	    strlen(path) == strlen(WORKTREES) - 1)
+		return c->old.type == ENTRY_NONE &&
+		       has_only_removed(files, unit, kept);
 	if (!new_desk_has(files, unit, path))
 		return 0;
+	if (is_removed(unit, kept, path))
+		return 1;
 	head = head_of(unit, path, desk_of(path));
 	if (!head)
 		return -ENOMEM;
@@ -73,8 +119,8 @@ static int is_held(const struct base_files *files, const struct unit *unit,
 }
 
 int new_desk_hold(const struct base_files *files, const struct unit *unit,
-		  struct changes *changes, struct delivered *list,
-		  struct hb_error *err)
+		  const struct kept_refs *kept, struct changes *changes,
+		  struct delivered *list, struct hb_error *err)
 {
 	struct delivered held = { 0 };
 	struct change c;
@@ -82,7 +128,7 @@ int new_desk_hold(const struct base_files *files, const struct unit *unit,
 
 	delivered_sort(list);
 	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1) {
-		r = is_held(files, unit, &c, list);
+		r = is_held(files, unit, kept, &c, list);
 		if (r > 0 && !delivered_find(list, c.path) &&
 		    !delivered_add(&held, c.path, DELIVERED_HELD))
 			r = -ENOMEM;

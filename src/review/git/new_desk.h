@@ -8,6 +8,7 @@ struct base_files;
 struct changes;
 struct delivered;
 struct hb_error;
+struct kept_refs;
 struct unit;
 
 /*
@@ -26,11 +27,12 @@ bool new_desk_has(const struct base_files *files, const struct unit *unit,
 
 /*
  * Where the HEAD of a new worktree stays pending, so does all of its directory.
- * Without a HEAD it would be damage to git.  `changes` are those of the unit's
- * resource, and `list` gets the items.
+ * Without a HEAD it would be damage to git.  So does what the session has of a
+ * worktree of T0, by `kept`, that the user has removed.  `changes` are those of
+ * the unit's resource, and `list` gets the items.
  */
 int new_desk_hold(const struct base_files *files, const struct unit *unit,
-		  struct changes *changes, struct delivered *list,
-		  struct hb_error *err);
+		  const struct kept_refs *kept, struct changes *changes,
+		  struct delivered *list, struct hb_error *err);
 
 #endif

@@ -197,7 +197,7 @@ static int note(struct units *all, const struct resource *resource,
 	if (c->flags & CHANGE_GIT)
 		return note_unit(all, resource->is_git ? GIT_TOP : GIT_OUTSIDE,
 				 choice, c);
-	if ((c->flags & CHANGE_CARRIED) || change_is_top(c) ||
+	if ((c->flags & (CHANGE_CARRIED | CHANGE_BEGUN)) || change_is_top(c) ||
 	    changes_choice_takes(choice, c))
 		return 0;
 	return note_left(all, c);

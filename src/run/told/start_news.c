@@ -156,6 +156,36 @@ static void tell_proxies(const struct run *run)
 	}
 }
 
+static size_t count_items(const struct settings *s, enum setting_key key)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_items; i++)
+		n += s->items[i].key == key;
+	return n;
+}
+
+/* Rules that are there, and say nothing in the network that was asked for. */
+static void tell_open_rules(const struct run *run)
+{
+	const struct settings *s = &run->settings;
+	size_t n = count_items(s, KEY_DENY);
+	char text[128];
+
+	if (!has_net(run))
+		return;
+	(void)snprintf(text, sizeof(text),
+		       "the network is the host's: %zu host%s of `deny` can be "
+		       "reached",
+		       n, n == 1 ? "" : "s");
+	if (n > 0)
+		tell(run, HB_REPORT_WEAKENED, text);
+	if (count_items(s, KEY_PORT) + count_items(s, KEY_HOST_PORT) > 0)
+		tell(run, HB_REPORT_SAID,
+		     "the network is the host's: its ports are the command's, "
+		     "and --port and --host-port change nothing");
+}
+
 /*
  * A profile's network is said at the start, with all else that it does; one
  * that the user asked for is a weakening.
@@ -173,11 +203,14 @@ void news_weakenings(const struct run *run)
 		     "the whole host can be read, but for the home directory");
 	if (has_net(run) && !is_usual)
 		tell(run, HB_REPORT_WEAKENED, "the network is the host's");
+	tell_open_rules(run);
 	tell_proxies(run);
 	tell_entries(run);
 	tell_sockets(run);
 	if (!settings_keep_log(s))
 		tell(run, HB_REPORT_WEAKENED, NEWS_NO_LOG);
+	if (settings_record_calls(s) && run->is_bare)
+		tell(run, HB_REPORT_WEAKENED, NEWS_NO_CALLS);
 	if (s->allow_nested)
 		tell(run, HB_REPORT_WEAKENED,
 		     "the command may make namespaces; landlock has no rules for files");
@@ -235,6 +268,20 @@ static void tell_borrowed(const struct run *run)
 	}
 }
 
+/* What variables added to the rules; run/net_told.h says the rest. */
+static void tell_names(const struct run *run)
+{
+	const struct network *n = &run->network;
+	char text[TOLD_SIZE];
+
+	if (!run->plan.net)
+		return;
+	for (size_t i = 0; i < n->n_said; i++) {
+		(void)snprintf(text, sizeof(text), "net: %s", n->said[i]);
+		tell(run, HB_REPORT_SAID, text);
+	}
+}
+
 /* What git outside would fetch when it is asked for. */
 static void tell_lacks(const struct run *run)
 {
@@ -242,7 +289,7 @@ static void tell_lacks(const struct run *run)
 	struct git_lacks lacks;
 	int r = path_join(run->workspace, ".git", path, sizeof(path));
 
-	if (has_net(run) || run->settings.is_quiet)
+	if (settings_net(&run->settings) != NET_NONE || run->settings.is_quiet)
 		return;
 	for (size_t i = 0; i < run->n_resources; i++)
 		if (run->resources[i].role == VIEW_GIT)
@@ -454,7 +501,7 @@ void news_start(const struct run *run, const char *session)
 			       "session %s · %s is copy-on-write", session,
 			       shown);
 	(void)snprintf(text, sizeof(text), "%s · network: %s · home hidden",
-		       what, key_nets[has_net(run) ? NET_HOST : NET_NONE]);
+		       what, key_nets[settings_net(&run->settings)]);
 	if (n_tools > 0)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " but for %zu tool%s", n_tools,
@@ -467,6 +514,7 @@ void news_start(const struct run *run, const char *session)
 		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			       " · terminal: your own");
 	tell(run, HB_REPORT_NOTED, text);
+	tell_names(run);
 	tell_git(run);
 	tell_borrowed(run);
 	tell_lacks(run);

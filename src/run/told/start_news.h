@@ -7,6 +7,11 @@ struct run;
 /* A weakening: `audit = none`. */
 #define NEWS_NO_LOG "nothing of this command is in the log"
 
+/* Another: `audit = calls`, without namespaces. */
+#define NEWS_NO_CALLS                                            \
+	"calls of the command cannot be heard here, so the log " \
+	"has changes alone"
+
 /*
  * Reports of a run that is prepared: all that is weaker than usual, with what
  * the host lacks; and the lines of the start.

@@ -6,6 +6,8 @@
 #include "git/kept/kept_index.h"
 #include "session/create.h"
 #include "session/freeze.h"
+#include "session/git/own_branch.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/marks/copied.h"
@@ -103,6 +105,8 @@ static int fill(void *ctx, size_t number, int dir,
 				      parent->resources[number].top, err);
 	if (r >= 0)
 		r = copy_seen(parent->resources[number].dir, dir, err);
+	if (r >= 0)
+		r = own_branch_share(parent, number, dir, err);
 	kept_index_share(parent->resources[number].dir, dir);
 	if (r >= 0)
 		r = sys_fsync(dir);
@@ -182,7 +186,8 @@ static int add_copy(struct fork *fork, struct session_record *ret,
 	struct record_layer layer = { .frozen = sys_now().tv_sec };
 	int r;
 
-	r = session_copy_upper(fork->parent, COPIED_BY_OWNER, fork->copy, err);
+	r = session_copy_upper(fork->parent, COPIED_BY_OWNER, NULL, fork->copy,
+			       err);
 	if (r < 0)
 		return r;
 	memcpy(layer.id, fork->copy, sizeof(layer.id));
@@ -233,6 +238,8 @@ static int fork_session(struct hb_session *session, const char *name,
 
 	r = session_needs_lock(session, err);
 	if (r >= 0)
+		r = own_branch_need_whole(session, err);
+	if (r >= 0)
 		r = session_check_new(session->store, name, err);
 	if (r >= 0 && from)
 		r = session_find_mark(session, from, &number, err);
@@ -278,6 +285,11 @@ int session_make_aside(struct hb_session *s, const char *name,
 		r = copy_record(&s->record, name, &record, err);
 	if (r < 0)
 		return r;
+	/* git there sees the files of the user: it is on the user's branch. */
+	for (size_t i = 0; i < record.n_resources; i++)
+		memcpy(record.resources[i].strategy,
+		       record.resources[i].effective,
+		       sizeof(record.resources[i].strategy));
 	record.family[0] = '\0';
 	record.has_lost = false;
 	memcpy(record.checks, s->record.id, sizeof(record.checks));

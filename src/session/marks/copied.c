@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/marks/copied.h"
 
+#include "agent/carried.h"
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mode.h"
 #include "session/freeze.h"
 #include "session/layers.h"
+#include "session/live/stripped.h"
 #include "session/open.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/carry_place.h"
@@ -67,6 +69,9 @@ struct copying {
 	struct buf path; /* of `dir`, with a slash behind it */
 	int dir;	 /* the last directory of the copy; -1: none */
 	uint64_t bytes, most;
+	uint64_t least; /* of a file; smaller ones, and others, are left out */
+	const struct copied_watch *watch;
+	size_t resource;
 };
 
 /* The directory that the copy of what is visited lies in. */
@@ -91,8 +96,8 @@ static int open_dir(struct copying *c, const struct tree_visit *visit,
 
 static int fail_large(struct hb_error *err)
 {
-	hb_fix(err, "mark or fork it when its command has ended: then nothing "
-		    "is copied");
+	hb_fix(err, "do it when its command has ended: then nothing is "
+		    "copied");
 	return hb_fail(err, -HB_E_STATE,
 		       "the pending changes are too large to be copied from a "
 		       "live session");
@@ -106,6 +111,10 @@ static int leave(const struct copying *c, const struct tree_visit *visit,
 				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	int r = fd;
 
+	/* A directory of which everything was left out is no part either. */
+	if (c->least > 0 &&
+	    sys_unlinkat(c->dir, visit->name, AT_REMOVEDIR) >= 0)
+		return 0;
 	if (r >= 0)
 		r = sys_set_mtime_at(fd, "", visit->attr.mtime);
 	if (r >= 0)
@@ -140,6 +149,14 @@ static int carry(struct copying *c, const struct tree_visit *visit,
 	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
 }
 
+static int whiteout(const struct copying *c, const struct tree_visit *visit,
+		    struct hb_error *err)
+{
+	int r = sys_make_whiteout(c->dir, visit->name);
+
+	return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy") : 0;
+}
+
 /* Of type tree_fn. */
 static int copy_one(void *ctx, const struct tree_visit *visit,
 		    struct hb_error *err)
@@ -148,6 +165,9 @@ static int copy_one(void *ctx, const struct tree_visit *visit,
 	struct entry entry;
 	int r;
 
+	if (!S_ISDIR(visit->attr.mode) && c->least > 0 &&
+	    (!S_ISREG(visit->attr.mode) || visit->attr.size < c->least))
+		return 0;
 	r = open_dir(c, visit, err);
 	if (r < 0)
 		return r;
@@ -156,26 +176,31 @@ static int copy_one(void *ctx, const struct tree_visit *visit,
 	r = entry_read_layer(visit->dir, visit->name, &entry, err);
 	if (r < 0)
 		return r;
-	if (entry.is_whiteout) {
-		r = sys_make_whiteout(c->dir, visit->name);
-		return r < 0 ? hb_fail_at(err, r, visit->name, "cannot copy")
-			     : 0;
-	}
-	if (entry.type == ENTRY_FILE)
+	if (c->watch->skip(c->watch->ctx, c->resource, visit, &entry) > 0)
+		return 0;
+	if (entry.type == ENTRY_FILE && !entry.is_whiteout)
 		c->bytes += entry.stored;
 	if (c->bytes > c->most)
 		return fail_large(err);
-	return carry(c, visit, &entry, err);
+	r = entry.is_whiteout ? whiteout(c, visit, err)
+			      : carry(c, visit, &entry, err);
+	return r < 0 ? r
+		     : c->watch->one(c->watch->ctx, c->resource, visit, &entry,
+				     c->dir, err);
 }
 
 static int copy_resource(const struct resource *resource, int layer, int top,
-			 enum copied_class class, struct hb_error *err)
+			 enum copied_class class, uint64_t least,
+			 const struct copied_watch *watch, struct hb_error *err)
 {
 	struct copying c = { .top = top,
 			     .linked = { layer, LINKED_PREFIX, false },
 			     .path = BUF_INIT(TREE_PATH_MAX),
 			     .dir = -1,
-			     .most = limits[class].bytes };
+			     .most = limits[class].bytes,
+			     .least = least,
+			     .watch = watch,
+			     .resource = resource->number };
 	struct sys_space space;
 	struct sys_attr attr;
 	int r;
@@ -189,6 +214,8 @@ static int copy_resource(const struct resource *resource, int layer, int top,
 	if (r >= 0)
 		r = linked_end(&c.linked, err);
 	if (r >= 0)
+		r = watch->end(watch->ctx, c.resource, top, err);
+	if (r >= 0)
 		r = sys_set_mtime_at(top, "", attr.mtime);
 	fd_closep(&c.dir);
 	buf_done(&c.path);
@@ -199,7 +226,8 @@ static int copy_resource(const struct resource *resource, int layer, int top,
 
 /*
  * The box has an agent's state in its upper, which the end of the box takes
- * out of there: it is carried, and not pending.
+ * out of there: it is carried, and not pending.  Only files that are too large
+ * for that stay, and are a part of the mark.
  */
 static bool is_carried(const struct hb_session *s, size_t number)
 {
@@ -210,30 +238,36 @@ static bool is_carried(const struct hb_session *s, size_t number)
 }
 
 static int copy_all(struct hb_session *s, const char *id, const int *tops,
-		    enum copied_class class, struct hb_error *err)
+		    enum copied_class class, const struct copied_watch *watch,
+		    struct hb_error *err)
 {
 	auto_fd int layer = layers_open(s, id, err);
 	int r = layer;
 
 	for (size_t i = 0; r >= 0 && i < s->record.n_resources; i++)
-		if (!s->resources[i].is_gone && !is_carried(s, i))
-			r = copy_resource(&s->resources[i], layer, tops[i],
-					  class, err);
+		if (!s->resources[i].is_gone &&
+		    !(watch->leaves_state && is_carried(s, i)))
+			r = copy_resource(
+				&s->resources[i], layer, tops[i], class,
+				is_carried(s, i) ? CARRIED_FILE_MAX + 1 : 0,
+				watch, err);
 	return r < 0 ? r : 0;
 }
 
 /* 1: it is what the upper was at one moment; 0: something ran meanwhile. */
 static int copy_still(struct hb_session *s, const char *id, const int *tops,
-		      enum copied_class class, struct hb_error *err)
+		      enum copied_class class, const struct copied_watch *watch,
+		      struct hb_error *err)
 {
 	int r;
 
 	r = s->box->freeze(s->box, err);
 	if (r >= 0)
-		r = copy_all(s, id, tops, class, err);
+		r = copy_all(s, id, tops, class, watch, err);
 	if (r >= 0)
 		r = s->box->check(s->box, err);
-	s->box->thaw(s->box);
+	if (r <= 0 || !watch->stays_still)
+		s->box->thaw(s->box);
 	return r;
 }
 
@@ -243,19 +277,8 @@ static void close_all(const struct hb_session *s, int *tops)
 		fd_closep(&tops[i]);
 }
 
-/* A copy that was cut short, or is of several moments. */
-static void drop_layer(const struct hb_session *s, const char *id)
-{
-	char path[sizeof(LAYERS_DIR) + RECORD_ID_SIZE];
-	auto_fd int family = -1;
-
-	(void)snprintf(path, sizeof(path), LAYERS_DIR "/%s", s->record.family);
-	family = store_open_own(s->store->dir, path, NULL);
-	if (family >= 0 && record_is_id(id))
-		(void)tree_remove(family, id, NULL);
-}
-
 static int try_once(struct hb_session *s, enum copied_class class,
+		    const struct copied_watch *watch,
 		    char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
 	int tops[RECORD_RESOURCES_MAX];
@@ -263,9 +286,10 @@ static int try_once(struct hb_session *s, enum copied_class class,
 
 	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++)
 		tops[i] = -1;
+	watch->begin(watch->ctx);
 	r = session_make_layer(s, ret_id, tops, err);
 	if (r >= 0)
-		r = copy_still(s, ret_id, tops, class, err);
+		r = copy_still(s, ret_id, tops, class, watch, err);
 	for (size_t i = 0; r > 0 && i < s->record.n_resources; i++) {
 		int synced = sys_syncfs(tops[i]);
 
@@ -293,8 +317,11 @@ static int check_strategies(const struct hb_session *s, struct hb_error *err)
 }
 
 int session_copy_upper(struct hb_session *s, enum copied_class class,
+		       const struct copied_watch *watch,
 		       char ret_id[RECORD_ID_SIZE], struct hb_error *err)
 {
+	struct stripped stripped = { .session = s };
+	const struct copied_watch all = stripped_watch(&stripped);
 	int r;
 
 	r = session_check_stack(s, err);
@@ -303,15 +330,16 @@ int session_copy_upper(struct hb_session *s, enum copied_class class,
 	if (r < 0)
 		return r;
 	for (int i = 0; i < COPY_TRIES; i++) {
-		r = try_once(s, class, ret_id, err);
+		r = try_once(s, class, watch ? watch : &all, ret_id, err);
 		if (r != 0)
 			break;
-		drop_layer(s, ret_id);
+		layers_drop(s, ret_id);
 	}
+	stripped_done(&stripped);
 	if (r > 0)
 		return 0;
 	if (r < 0) {
-		drop_layer(s, ret_id);
+		layers_drop(s, ret_id);
 		return r;
 	}
 	hb_fix(err, "try again, or holdback stop @%s", s->record.name);
@@ -380,7 +408,7 @@ static int mark_copy(struct hb_session *s, const char *mark,
 	if (r >= 0 && class == COPIED_BY_OWNER)
 		r = check_count(s, layer.after, err);
 	if (r >= 0)
-		r = session_copy_upper(s, class, layer.id, err);
+		r = session_copy_upper(s, class, NULL, layer.id, err);
 	/* A redo would put layers under it that it was not made over. */
 	if (r >= 0 && session_drop_undone(s, layer.after))
 		r = history_forget_undone(s->dir, err);

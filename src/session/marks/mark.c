@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/num.h"
 #include "session/freeze.h"
+#include "session/git/own_branch.h"
 #include "session/gone.h"
 #include "session/layers.h"
 #include "session/marks/copied.h"
@@ -66,6 +67,8 @@ static int make_mark(struct hb_session *session, const char *name,
 	int r;
 
 	r = session_needs_lock(session, err);
+	if (r >= 0)
+		r = own_branch_need_whole(session, err);
 	if (r >= 0)
 		r = choose_mark(session, name, mark, err);
 	if (r < 0)

@@ -43,8 +43,10 @@ struct settle {
 	size_t resource;
 	size_t n_carried;
 	const char *place; /* the first directory of carried files; or NULL */
-	bool has_data;	   /* something of it the agent only reads */
-	int failed;	   /* the first failure: the note stays */
+	struct shelf_load *load; /* no files: it is not known yet */
+	bool is_spread;		 /* others lie elsewhere */
+	bool has_data;		 /* something of it the agent only reads */
+	int failed;		 /* the first failure: the note stays */
 	/* Side files that the run has left, which are gone from the layer. */
 	char **sides;
 	size_t n_sides;
@@ -257,6 +259,36 @@ static void name_root(const struct settle *w, struct carried *c)
 }
 
 /*
+ * The shelf is weighed once: each file of many would read all the others.  What
+ * is removed counts on until the next run.  -EFBIG.
+ */
+static int take_room(const struct settle *w, const struct carried *c)
+{
+	char name[CARRIED_NAME_SIZE];
+	struct shelf_load load;
+	struct carried before;
+	int r = 0;
+
+	if (!w->load->files)
+		r = shelf_weigh(w->shelf, w->load, NULL);
+	if (r < 0)
+		return r;
+	load = *w->load;
+	carried_name(c->path, name);
+	if (carried_read(w->shelf, name, &before, NULL, NULL) >= 0) {
+		load.bytes -=
+			before.size < load.bytes ? before.size : load.bytes;
+		load.files -= load.files > 0;
+	}
+	load.bytes += c->size;
+	load.files++;
+	if (shelf_is_full(&load))
+		return -EFBIG;
+	*w->load = load;
+	return 0;
+}
+
+/*
  * Carries what lies at `name`.  1: it is carried; 2: and is mere data; 0:
  * there is no need; -EFBIG,
  * -EINVAL: it cannot be.
@@ -299,7 +331,7 @@ static int carry(const struct settle *w, int dir, const char *name,
 	     has_hosts_login(&c, &text)))
 		return carried_remove(w->shelf, path);
 	c.size = text.len;
-	r = shelf_check_room(w->shelf, c.size, NULL);
+	r = take_room(w, &c);
 	(void)snprintf(temporary, sizeof(temporary), CARRIED_NEW "%s",
 		       w->s->record.id);
 	if (r >= 0)
@@ -354,6 +386,8 @@ static int settle_one(void *ctx, const struct tree_visit *visit,
 			r = carry(w, visit->dir, visit->name, &visit->attr,
 				  path, source, &v);
 		w->n_carried += r > 0;
+		w->is_spread |=
+			r > 0 && w->place && strcmp(w->place, source) != 0;
 		if (r > 0 && !w->place)
 			w->place = source;
 		w->has_data |= r > 1;
@@ -511,7 +545,7 @@ static int settle_deleted(struct settle *w, struct hb_error *err)
 	return r < 0 ? hb_fail(err, r, "cannot settle the agent's state") : 0;
 }
 
-/* Where the state of the agent is, for people: one of its directories. */
+/* Where the state of the agent is, for people: its directory, or its name. */
 static void say_carried(const struct settle *w)
 {
 	const struct session_record *record = &w->s->record;
@@ -526,7 +560,8 @@ static void say_carried(const struct settle *w)
 			root = record->resources[i].source;
 			break;
 		}
-	root = w->place ? w->place : root;
+	if (w->place)
+		root = w->is_spread ? w->note->agent : w->place;
 	is_below = home[0] && path_is_beneath(root, home);
 	store_say(w->s->store,
 		  "%s%s: %zu file%s of agent state %s kept for the next run; "
@@ -546,7 +581,8 @@ static void say_carried(const struct settle *w)
 static int settle_with(struct hb_session *s, const struct carry_note *note,
 		       bool has_deleted, struct hb_error *err)
 {
-	struct settle w = { .s = s, .note = note, .shelf = -1 };
+	struct shelf_load load = { 0 };
+	struct settle w = { .s = s, .note = note, .shelf = -1, .load = &load };
 	auto_fd int shelf = -1;
 	auto_fd int lock = -1;
 	int r;

@@ -8,6 +8,7 @@
 #include "git/kept/kept_file.h"
 #include "git/kept/kept_refs.h"
 #include "session/freeze.h"
+#include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
 #include "session/layers.h"
@@ -374,7 +375,7 @@ static int remove_objects(struct undo *undo, uint64_t id, bool dry_run,
 	return r;
 }
 
-/* What the references of the session are based on outlives the undo data. */
+/* What the session and its references are based on outlives the undo data. */
 static int settle_records(const struct undo *undo, uint64_t id,
 			  struct hb_error *err)
 {
@@ -382,10 +383,11 @@ static int settle_records(const struct undo *undo, uint64_t id,
 
 	for (size_t i = 0; i < s->record.n_resources; i++) {
 		int dir = s->resources[i].dir;
-		int r = dir < 0 ? 0
-				: kept_refs_settle(dir, id,
-						   undo->which == HISTORY_DONE);
+		bool is_in_effect = undo->which == HISTORY_DONE;
+		int r = dir < 0 ? 0 : kept_refs_settle(dir, id, is_in_effect);
 
+		if (r >= 0 && dir >= 0)
+			r = own_branch_settle(dir, id, is_in_effect);
 		if (r < 0)
 			return hb_fail(err, r, "cannot keep the references");
 	}

@@ -5,6 +5,7 @@
 #include "session/freeze.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/live/unmark.h"
 #include "session/session.h"
 #include "session/strategy/shown.h"
 #include "store/berth.h"
@@ -59,7 +60,7 @@ bool session_has_other_top(const struct hb_session *s)
 	return false;
 }
 
-int session_is_void(struct hb_session *s, struct hb_error *err)
+int session_is_void(struct hb_session *s, bool is_empty, struct hb_error *err)
 {
 	uint64_t last = 0;
 	int r;
@@ -69,9 +70,11 @@ int session_is_void(struct hb_session *s, struct hb_error *err)
 	r = session_last_done(s, &last, err);
 	if (r < 0 || last > 0)
 		return r < 0 ? r : 0;
-	r = session_has_upper(s, err);
+	r = is_empty ? 0 : session_has_upper(s, err);
 	return r < 0 ? r
-		     : !r && !session_has_gone(s) && !session_has_other_top(s);
+		     : !r && !session_has_gone(s) &&
+			       !session_has_other_top(s) &&
+			       !unmark_was_begun(s);
 }
 
 /* Of type store_name_fn: -ENOTEMPTY for a change. */
@@ -86,7 +89,7 @@ bool session_seems_void(struct hb_session *s)
 {
 	if (!s->has_resources || !s->record.is_passing ||
 	    s->record.n_layers > 0 || session_has_gone(s) ||
-	    shown_has_trees(&s->record))
+	    shown_has_trees(&s->record) || unmark_was_begun(s))
 		return false;
 	for (size_t i = 0; i < s->record.n_resources; i++)
 		if (store_each_name(s->resources[i].upper, find_change, NULL,

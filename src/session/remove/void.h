@@ -15,9 +15,10 @@ bool session_has_other_top(const struct hb_session *s);
 
 /*
  * Whether nothing would be missed if the session were gone: `run` made it,
- * nothing is pending in it and nothing was committed from it.
+ * nothing is pending in it and nothing was committed from it.  `is_empty`: by
+ * session_seems_void() its layers hold no name.
  */
-int session_is_void(struct hb_session *s, struct hb_error *err);
+int session_is_void(struct hb_session *s, bool is_empty, struct hb_error *err);
 
 /*
  * Whether it looks like that at once, also while a box is mounted in which

@@ -7,6 +7,8 @@
 #include "box/probe.h"
 #include "changes/resource.h"
 #include "host/look.h"
+#include "session/git/own_branch.h"
+#include "session/git/own_record.h"
 #include "session/strategy/shown.h"
 #include "store/record.h"
 #include "store/store.h"
@@ -183,6 +185,8 @@ int fallback_choose(const struct hb_store *store, const char *boot,
 	int r;
 
 	r = shown_strategy(record, &strategy, err);
+	if (r >= 0 && own_branch_is_asked(record))
+		r = own_branch_check(resource->base, record->source, err);
 	if (r < 0)
 		return r;
 	for (;;) {

@@ -20,7 +20,8 @@
 #include <time.h>
 
 #define NAME(prefix, name, ...) name,
-const char *const hb_strategies[] = { STRATEGIES(NAME) NULL };
+const char *const hb_strategies[] = { STRATEGIES(NAME) STRATEGIES_OVER(NAME)
+					      NULL };
 
 enum step {
 	BEFORE_BOX,
@@ -57,8 +58,10 @@ void shown_set_strategy(struct record_resource *resource, const char *name)
 {
 	(void)snprintf(resource->strategy, sizeof(resource->strategy), "%s",
 		       name);
+	/* What lies over another does not say which that is. */
 	(void)snprintf(resource->effective, sizeof(resource->effective), "%s",
-		       name);
+		       strategy_over_find(name) ? strategy_find("")->name
+						: name);
 }
 
 void shown_name_strategies(struct session_record *record)

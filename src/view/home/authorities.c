@@ -28,7 +28,7 @@ int authority_show(struct run *run, const char *path, struct hb_error *err)
 	char real[PATH_MAX], *shown;
 	int r;
 
-	if (!settings_share_net(&run->settings) ||
+	if (settings_net(&run->settings) == NET_NONE ||
 	    bounds_is_exposed(run, path) || look_real(path, real) < 0 ||
 	    bounds_keep_out(run, path) || bounds_keep_out(run, real))
 		return 0;

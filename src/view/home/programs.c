@@ -56,7 +56,8 @@ struct programs {
 	const char *dir; /* that is listed; without links */
 	int fd;
 	size_t n_shown, n_names;
-	size_t spare; /* room for entries */
+	size_t n_stand_ins; /* links to us, which the view does not have */
+	size_t spare;	    /* room for entries */
 	const char *done[DIRS_MAX];
 	size_t n_done;
 };
@@ -137,6 +138,11 @@ static int show_link(struct programs *p, const char *path, struct hb_error *err)
 	    sys_fstatat(AT_FDCWD, real, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !is_program(&st))
 		return 0;
+	/* Inside, the program that it stands in front of is meant. */
+	if (look_stands_in_front(path_basename(path).s, &st)) {
+		p->n_stand_ins++;
+		return 0;
+	}
 	if (!bounds_is_shown(p->run, real)) {
 		if (!bounds_allow(p->run, real)) {
 			p->run->n_program_lacks++;
@@ -174,6 +180,7 @@ static int show_programs(struct programs *p, const char *name, const char *dir,
 	auto_fd int fd = -1;
 	int r;
 
+	p->n_stand_ins = 0;
 	if (!bounds_is_checkout(p->run, dir))
 		fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)
@@ -188,7 +195,9 @@ static int show_programs(struct programs *p, const char *name, const char *dir,
 		p->spare += p->run->n_entries - before;
 		p->run->n_entries = before;
 	}
-	return r < 0 || p->run->n_entries == before ? lack(p, name, err) : 0;
+	return r < 0 || p->run->n_entries + p->n_stand_ins == before
+		       ? lack(p, name, err)
+		       : 0;
 }
 
 static bool has(const char *dir, const char *name)

@@ -23,6 +23,10 @@ import screen  # noqa: E402
 from sides import HOLDBACK, Side  # noqa: E402
 
 
+# A variable of their profile has the model's URL, which adds its port.
+URL_IN_VARIABLE = ("claude", "gemini")
+
+
 class Bed:
     """The two sides of an agent."""
 
@@ -93,6 +97,17 @@ class Bed:
         self.work(self.inside, "second", self.kind.inside, [HOLDBACK])
         self.commit()
 
+    def by_name(self, directory):
+        """With the list of its profile; the model is a port of this host."""
+        side = Side(self.kind, "named", directory)
+        options = ["--ephemeral", "--net", "allow"]
+        if self.name not in URL_IN_VARIABLE:
+            options += ["--host-port", side.model.url.rsplit(":", 1)[1]]
+        try:
+            self.work(side, "first", self.kind.inside, [HOLDBACK, "run", *options, "--"])
+        finally:
+            side.remove()
+
     def carries_state(self):
         """Whether this holdback keeps an agent's state for the next run."""
         return self.inside.call([HOLDBACK, "help", "state"]).returncode == 0
@@ -117,6 +132,8 @@ class Bed:
             shown.run_until(
                 lambda: any(r["step"] == last for r in side.model.steps(story)),
                 dialogs | kind.APPROVALS,
+                side.prompt(story),
+                kind.READY,
             )
             shown.quit(kind.QUIT)
         except Failed as why:
@@ -145,11 +162,12 @@ class Bed:
             self.commit()
 
     def questions(self):
-        """Both models were asked the same, and nothing that they do not know."""
+        """Both models were asked the same, and nothing that they do not know.  On a slow machine
+        an agent may ask for a step again."""
         same(self.inside.model.unknown() + self.outside.model.unknown(), [])
         for story in model.STORIES:
             inside, outside = (
-                [request["answer"] for request in side.model.steps(story)]
+                sorted({(r["step"], r["answer"]) for r in side.model.steps(story)})
                 for side in (self.inside, self.outside)
             )
             same(inside, outside)
@@ -160,12 +178,13 @@ class Bed:
         self.outside.remove()
 
 
-def stories(tap, bed):
+def stories(tap, bed, directory):
     name = bed.name
     tap.test(f"{name} writes, edits and runs a command outside of holdback", bed.first_outside)
     tap.test(f"{name} does the same inside without a flag, and the project stays", bed.first_inside)
     tap.test(f"{name}'s changes of the project are what status and diff show", bed.review)
     tap.test(f"the bytes that {name} wrote inside are in the project after commit", bed.commit)
+    tap.test(f"{name} works with a network by name, of the list of its profile", bed.by_name, directory)
     if os.environ.get("HB_SOAK") == "1":
         soak(tap, bed)
     tap.test(f"{name} asks the model the same inside and outside", bed.questions)
@@ -183,7 +202,6 @@ def soak(tap, bed):
     if not shutil.which("tmux"):
         tap.skip(f"{name} works full-screen", "there is no tmux")
         return
-    name += bed.kind.STAND_IN
     tap.test(f"{name} works full-screen outside of holdback", bed.screen_outside)
     tap.test(f"{name} works full-screen inside, and asks what it asks outside", bed.screen_inside)
     tap.test(f"{name} asks no question twice outside", bed.second_screen, bed.outside)
@@ -199,7 +217,7 @@ def run(name):
     tap = Tap()
     bed = Bed(name, found["directory"])
     try:
-        stories(tap, bed)
+        stories(tap, bed, found["directory"])
     finally:
         bed.remove()
     if os.environ.get("HB_SOAK") == "1" and bed.kind.LOGIN:

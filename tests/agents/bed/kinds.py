@@ -33,8 +33,8 @@ class Kind:
     def stand_in(home):
         """Files that the first screens would leave, where no test can pass them."""
 
-    # What of its screens a file stands in for: a part of the test's name.
-    STAND_IN = ""
+    # What it asks of hosts of its maker: (host, path) and the answer, by a proxy of ours.
+    GATEWAY = {}
     # Variables that would answer a question of the screen.
     NOT_ON_SCREEN = ()
     # Full-screen: words that a screen may show, and the keys that answer them.
@@ -85,18 +85,11 @@ class Claude(Kind):
     def screen(_, prompt):
         return ["--dangerously-skip-permissions", "--", prompt]
 
-    @staticmethod
-    def stand_in(home):
-        """Its welcome asks a host of its maker whether there is a network."""
-        path = os.path.join(home, ".claude.json")
-        known = {}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                known = json.load(file)
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(dict(known, hasCompletedOnboarding=True), file)
-
-    STAND_IN = ", with a stand-in for its welcome,"
+    # Its welcome asks both whether there is a network.
+    GATEWAY = {
+        ("api.anthropic.com", "/api/hello"): '{"message": "hello"}',
+        ("platform.claude.com", "/v1/oauth/hello"): '{"message": "hello"}',
+    }
     CHOSEN = r"?❯ (\d\. )?Yes"
     DIALOGS = {
         "Choose the text style": ("Enter",),
@@ -105,7 +98,8 @@ class Claude(Kind):
         "Yes, I trust": ("Down", CHOSEN, "Enter"),
         "Yes, I accept": ("Down", CHOSEN, "Enter"),
     }
-    MUST_ASK = ("Do you want to use this API key", "Yes, I trust", "Yes, I accept")
+    MUST_ASK = ("Choose the text style", "Do you want to use this API key", "Yes, I trust",
+                "Yes, I accept")  # fmt: skip
 
     @classmethod
     def login(cls, _):

@@ -206,6 +206,7 @@ class Responses:
         if isinstance(items, str):
             items = [{"type": "message", "role": "user", "content": items}]
         talk.tools = Responses.tools(asked, items)
+        talk.schema = asked.get("text", {}).get("format", {}).get("schema")
         for item in items:
             kind = item.get("type", "message")
             if kind == "message":

@@ -7,7 +7,7 @@ import time
 
 from pty_shell import Failed
 
-SECONDS = 200
+SECONDS = 300
 # After it a key counts as lost: nothing that it should do has happened.
 PATIENCE = 30
 BETWEEN_KEYS = 0.3  # a program that draws a screen drops what comes at once
@@ -72,13 +72,25 @@ class Screen:
                 self.press(*dialogs[words])
                 self.wait(lambda gone=words: gone not in self.text() or is_done())
 
-    def run_until(self, is_done, dialogs):
-        """Answers each dialog when it comes up, until the condition holds."""
+    def is_lost(self, prompt, ready, is_done):
+        """Whether a program that started itself again has forgotten what was sent."""
+
+        def is_empty():
+            text = self.text()
+            return ready in text and prompt[:12] not in text
+
+        return is_empty() and not self.wait(lambda: is_done() or not is_empty())
+
+    def run_until(self, is_done, dialogs, prompt="", ready=""):
+        """Answers each dialog when it comes up, until the condition holds.  A prompt is sent again
+        if it is lost."""
         deadline = time.monotonic() + SECONDS
         while not is_done():
             if self.has_ended():
                 raise Failed(f"it ended before the story did; keys: {self.log}\n{self.text()}")
             self.answer(dialogs, is_done)
+            if ready and self.is_lost(prompt, ready, is_done):
+                self.press(prompt, "Enter")
             if time.monotonic() > deadline:
                 raise Failed(f"no end of the story; keys: {self.log}\n{self.text()}")
             time.sleep(0.2)
@@ -98,7 +110,8 @@ class Screen:
                 self.wait(lambda: begins in self.text())
             elif begins in text and ready not in text:
                 self.press("Enter")
-                self.wait(lambda: has_begun() or ready in self.text())
+                # It may clear the line before it shows what was sent.
+                self.wait(has_begun)
             else:
                 time.sleep(0.2)
 

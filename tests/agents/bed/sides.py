@@ -6,11 +6,12 @@ import os
 import shutil
 import subprocess
 
+import gateway
 import model
 from pty_shell import Failed
 
 HOLDBACK = os.environ["HB_BIN"]
-SECONDS = 120
+SECONDS = 240
 # Directories that claude and codex make in /tmp, whatever TMPDIR says.
 DAEMONS = ("cc", "codex")
 
@@ -27,6 +28,9 @@ class Side:
         self.temporary = os.path.join(os.environ["TMPDIR"], name)
         os.makedirs(self.temporary)
         os.makedirs(self.project)
+        self.gateway = None
+        if kind.GATEWAY:
+            self.gateway = gateway.Gateway(os.path.join(self.home, "ca"), kind.GATEWAY, self.model.note)
         self.git("init", "-q")
         self.write("README", "a project\n")
         for path, text in kind.files(self.model.url).items():
@@ -44,6 +48,8 @@ class Side:
         env = {"HOME": self.home, "PATH": self.path, "TERM": "xterm-256color",
                "SHELL": "/bin/bash", "LC_ALL": "C.UTF-8", "USER": os.environ["USER"],
                "LOGNAME": os.environ["USER"], "TMPDIR": self.temporary}  # fmt: skip
+        if self.gateway:
+            env.update(self.gateway.variables())
         return dict(env, **self.kind.variables(self.model.url))
 
     def call(self, words):
@@ -84,6 +90,8 @@ class Side:
 
     def remove(self):
         self.model.__exit__()
+        if self.gateway:
+            self.gateway.close()
         shutil.rmtree(self.home)
         shutil.rmtree(self.temporary)
         for name in DAEMONS:

@@ -88,7 +88,7 @@ def make_stage(source, build):
     """
     stage = tempfile.mkdtemp(prefix=STAGE_PREFIX, dir=STAGES)
     os.chmod(stage, 0o755)
-    for name in ("tests", "src", "include", "docs", "share", "tools"):
+    for name in ("tests", "src", "include", "docs", "data", "tools"):
         copy(os.path.join(source, name), os.path.join(stage, name))
     for name in ("bin", "libexec", "man"):
         copy(os.path.join(build, name), os.path.join(stage, name))

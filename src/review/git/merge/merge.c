@@ -6,32 +6,35 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/quote.h"
+#include "base/report.h"
 #include "changes/changes.h"
 #include "changes/git/delivered.h"
 #include "changes/part.h"
 #include "holdback/session.h"
 #include "review/git/deliveries.h"
+#include "review/git/merge/aside_files.h"
+#include "review/git/merge/uncommitted.h"
 #include "session/fork/fork.h"
+#include "session/git/own_record.h"
 #include "session/open.h"
 #include "session/remove/gc.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "store/store.h"
-#include "sys/durable.h"
-#include "sys/file.h"
 #include "sys/proc.h"
 #include "tree/content.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD	"cannot merge"
-#define OBJECTS "objects/"
-#define BLOCK	65536
-#define OTHERS	16 /* words before the operands: identity and time */
+#define WORD	   "cannot merge"
+#define SAME_LINES "both sides changed the same lines"
+#define IN_THE_WAY "changes that are not committed are in the way of the merge"
+#define OBJECTS	   "objects/"
+#define OTHERS	   16 /* words before the operands: identity and time */
 
 /* How the script ends. */
 enum end {
@@ -43,9 +46,11 @@ enum end {
 };
 
 /*
- * Operands: variables, the work tree, the branch, its commit.  Hooks and the
- * file system monitor of the repository do not run, also not in the box.  With
- * an effect of theirs it would be another merge.  Filters and merge drivers do.
+ * Operands: variables, the work tree, the branch, its commit, and a message if
+ * changes that are in no commit are to become one (uncommitted.h).  Hooks and
+ * the file system monitor of the repository do not run, also not in the box.
+ * With an effect of theirs it would be another merge.  Filters and merge
+ * drivers do.
  */
 static const char script[] =
 	"while :; do case $1 in GIT_*=*) export \"$1\"; shift ;; *) break ;; "
@@ -64,9 +69,28 @@ static const char script[] =
 	"GIT_COMMITTER_NAME=holdback GIT_COMMITTER_EMAIL=holdback@localhost\n"
 	"into=$(g rev-parse -q --verify HEAD) || "
 	"{ echo 'HEAD has no commit'; exit 12; }\n"
-	"g update-ref \"refs/heads/$2\" \"$3\" || exit 12\n"
+	"tip=$3\n"
+	"if [ -n \"$4\" ]; then tip=$(\n"
+	"GIT_DIR=$(g rev-parse --absolute-git-dir) && export GIT_DIR &&\n"
+	"from=$(g rev-parse --path-format=absolute --git-common-dir)/" UNCOMMITTED_DIR
+	" &&\n"
+	"export GIT_INDEX_FILE=\"$from/index\" GIT_WORK_TREE=\"$from/tree\" "
+	"&&\n"
+	"cd \"$from/tree\" && g read-tree \"$3\" &&\n"
+	"g update-index --force-remove -z --stdin <\"$from/gone\" &&\n"
+	"g update-index --replace -z --index-info <\"$from/info\" &&\n"
+	"g update-index --add --replace -z --stdin <\"$from/there\" &&\n"
+	/* 1: it ignores none. */
+	"{ g check-ignore --no-index -z --stdin <\"$from/fresh\" "
+	">\"$from/ignored\" || [ $? -eq 1 ]; } &&\n"
+	"g update-index --force-remove -z --stdin <\"$from/ignored\" &&\n"
+	"tree=$(g write-tree) && old=$(g rev-parse \"$3^{tree}\") &&\n"
+	"if [ \"$tree\" = \"$old\" ]; then echo \"$3\"\n"
+	"else g commit-tree -p \"$3\" -m \"$4\" \"$tree\"; fi 2>&1\n"
+	") || { echo \"$tip\" | tail -n 1; exit 12; }; fi\n"
+	"g update-ref \"refs/heads/$2\" \"$tip\" || exit 12\n"
 	"if said=$(g merge --no-edit --no-stat --no-progress \"$2\" 2>&1); "
-	"then g rev-parse HEAD && echo \"$into\"; exit; fi\n"
+	"then g rev-parse HEAD && echo \"$into\" && echo \"$tip\"; exit; fi\n"
 	"names=$(g diff --name-only --diff-filter=U | head -n 20)\n"
 	"if [ -n \"$names\" ]; then printf '%s\\n' \"$names\"; exit 10; fi\n"
 	"names=$(printf '%s\\n' \"$said\" | sed -n 's/^\t//p' | head -n 20)\n"
@@ -108,6 +132,9 @@ void merge_done(struct merge *merge)
 		free(merge->repos[i].prefix);
 		free(merge->repos[i].below);
 		free(merge->repos[i].branch);
+		path_list_done(&merge->repos[i].taken);
+		path_list_done(&merge->repos[i].ignored);
+		path_list_done(&merge->repos[i].stays);
 	}
 	free(merge->repos);
 	merge->repos = NULL;
@@ -153,6 +180,8 @@ static int add_repo(struct merge *merge, const struct deliver_repo *from,
 		.tree = from->tree,
 		.below = strdup(from->below),
 		.branch = strdup(from->delivery.branch),
+		.is_own = from->is_own,
+		.from = from->delivery.tip,
 		.tip = from->delivery.tip,
 	};
 	return repo->prefix && repo->below && repo->branch
@@ -163,10 +192,12 @@ static int add_repo(struct merge *merge, const struct deliver_repo *from,
 /* The repositories whose commits cannot go to their branch. */
 static int find_repos(struct merge *merge, struct hb_session *s,
 		      struct changes **changes,
-		      const struct changes_choice *choice, struct hb_error *err)
+		      const struct changes_choice *choice, bool with_ignored,
+		      struct hb_error *err)
 {
 	auto_deliver struct deliver deliver = { .session = s,
 						.asked = HB_GIT_MERGE,
+						.with_ignored = with_ignored,
 						.is_ahead = true };
 	struct delivered lists[RECORD_RESOURCES_MAX] = { 0 };
 	int r = deliver_decide(&deliver, changes, choice, lists, err);
@@ -178,45 +209,6 @@ static int find_repos(struct merge *merge, struct hb_session *s,
 	return r;
 }
 
-/* The directory of the path in an upper that is ours alone. */
-static int make_dirs(int root, const char *path, const char **ret_name)
-{
-	auto_fd int dir =
-		sys_openat(root, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-	const char *slash;
-
-	while (dir >= 0 && (slash = strchr(path, '/'))) {
-		auto_free char *name = strndup(path, (size_t)(slash - path));
-		int next, r = name ? sys_mkdirat(dir, name, 0755) : -ENOMEM;
-
-		if (r < 0 && r != -EEXIST)
-			return r;
-		next = sys_openat(dir, name,
-				  O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-		fd_closep(&dir);
-		dir = next;
-		path = slash + 1;
-	}
-	*ret_name = path;
-	return take_fd(&dir);
-}
-
-static int copy_content(int from, int to)
-{
-	char block[BLOCK];
-	ssize_t n;
-
-	if (sys_clone_file(to, from) >= 0)
-		return 0;
-	while ((n = sys_read(from, block, sizeof(block))) > 0) {
-		int r = sys_write_all(to, block, (size_t)n);
-
-		if (r < 0)
-			return r;
-	}
-	return (int)n;
-}
-
 static int copy_object(const struct resource *from, int upper,
 		       const struct unit_file *file, struct hb_error *err)
 {
@@ -226,17 +218,8 @@ static int copy_object(const struct resource *from, int upper,
 		.path = file->whole,
 		.entry = &file->new,
 	};
-	const char *name;
-	auto_fd int in = content_open(&place, err);
-	auto_fd int dir = in < 0 ? in : make_dirs(upper, file->whole, &name);
-	auto_fd int out =
-		dir < 0 ? dir
-			: sys_openat(dir, name,
-				     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-				     0444);
-	int r = out < 0 ? out : copy_content(in, out);
 
-	return r < 0 ? hb_fail_at(err, r, file->whole, "cannot copy") : 0;
+	return aside_copy(&place, upper, file->whole, 0444, err);
 }
 
 static int copy_objects(const struct merge *merge, const struct hb_session *s,
@@ -259,6 +242,28 @@ static int copy_objects(const struct merge *merge, const struct hb_session *s,
 					aside->resources[unit->resource].upper,
 					&unit->files[k], err);
 	}
+	return r;
+}
+
+/* What the commits that are to be made need. */
+static int copy_uncommitted(struct merge *merge, const struct hb_session *s,
+			    const struct units *units, struct changes **changes,
+			    const struct hb_session *aside,
+			    struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < units->n; i++)
+		for (size_t k = 0; r >= 0 && k < merge->n; k++) {
+			struct merge_repo *repo = &merge->repos[k];
+
+			if (repo->is_own &&
+			    repo->resource == units->list[i].resource &&
+			    strcmp(repo->prefix, units->list[i].prefix) == 0)
+				r = uncommitted_copy(repo, s, &units->list[i],
+						     changes[repo->tree], aside,
+						     err);
+		}
 	return r;
 }
 
@@ -286,6 +291,8 @@ static int make_aside(struct merge *merge, struct hb_session *s,
 			    err);
 	if (r >= 0)
 		r = copy_objects(merge, s, &units, aside, err);
+	if (r >= 0)
+		r = copy_uncommitted(merge, s, &units, changes, aside, err);
 	hb_session_free(aside);
 	return r;
 }
@@ -302,24 +309,64 @@ static const char *list_names(char *output, struct buf *out)
 	return out->error ? "..." : buf_str(out);
 }
 
-static int explain(const struct merge_repo *repo, struct hb_gate_check *check,
-		   struct hb_error *err)
+/* Each path by itself, for those who read no words. */
+static void report_names(const struct hb_session *s,
+			 const struct merge_repo *repo, const char *output,
+			 const char *why)
+{
+	for (const char *at = output; *at; at += strspn(at, "\n")) {
+		size_t n = strcspn(at, "\n");
+		auto_buf struct buf path = BUF_INIT(PATH_MAX);
+		struct hb_report report = {
+			.kind = HB_REPORT_CONFLICTED,
+			.session = s->record.name,
+			.resource = repo->tree,
+			.source = s->record.resources[repo->tree].source,
+			.text = why,
+		};
+
+		(void)buf_add_str(&path, repo->below);
+		if (unquote_name(at, n, &path) >= 0 && !path.error) {
+			report.path = buf_str(&path);
+			(void)report_send(s->store->listener, &report);
+		}
+		at += n;
+	}
+}
+
+/* A way for commits that cannot be merged as they are. */
+static void fix_merge(const struct hb_session *s, const struct merge_repo *repo,
+		      const char *then, struct hb_error *err)
+{
+	if (repo->is_own)
+		hb_fix(err, "holdback shell @%s: git merge your branch there",
+		       s->record.name);
+	else if (then)
+		hb_fix(err, "--git=branch, and then %s %s", then,
+		       quoted(repo->branch));
+	else
+		hb_fix(err, "--git=branch");
+}
+
+static int explain(const struct hb_session *s, const struct merge_repo *repo,
+		   struct hb_gate_check *check, struct hb_error *err)
 {
 	auto_buf struct buf names = BUF_INIT(sizeof(check->output) * 4);
-	const char *list = list_names(check->output, &names);
+	const char *list;
+
+	if (check->status == END_CONFLICT)
+		report_names(s, repo, check->output, SAME_LINES);
+	if (check->status == END_EDITS)
+		report_names(s, repo, check->output, IN_THE_WAY);
+	list = list_names(check->output, &names);
 
 	switch ((enum end)check->status) {
 	case END_CONFLICT:
-		hb_fix(err, "--git=branch, and then git merge %s",
-		       quoted(repo->branch));
-		return hb_fail(err, -HB_E_CONFLICT,
-			       "both sides changed the same lines: %s", list);
+		fix_merge(s, repo, "git merge", err);
+		return hb_fail(err, -HB_E_CONFLICT, SAME_LINES ": %s", list);
 	case END_EDITS:
 		hb_fix(err, "commit or stash these changes first");
-		return hb_fail(err, -HB_E_CONFLICT,
-			       "changes that are not committed are in the way "
-			       "of the merge: %s",
-			       list);
+		return hb_fail(err, -HB_E_CONFLICT, IN_THE_WAY ": %s", list);
 	case END_NO_GIT:
 		hb_fix(err, "--git=branch");
 		return hb_fail(err, -HB_E_UNSUPPORTED,
@@ -327,10 +374,25 @@ static int explain(const struct merge_repo *repo, struct hb_gate_check *check,
 	case END_REFUSED:
 	case END_MERGED:
 	default:
-		hb_fix(err, "--git=branch");
+		fix_merge(s, repo, NULL, err);
 		return hb_fail(err, -HB_E_CONFLICT, "git does not merge: %s",
 			       list);
 	}
+}
+
+/* The lines of a merge that was made: the result and what it was made of. */
+static bool read_ids(const char *text, struct merge_repo *repo)
+{
+	struct git_id *const ids[] = { &repo->result, &repo->into, &repo->tip };
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		size_t n = strcspn(text, "\n");
+
+		if (!git_id_parse(text, n, ids[i]))
+			return false;
+		text += n + (text[n] != '\0');
+	}
+	return true;
 }
 
 static int run_one(const struct merge *merge, struct hb_session *s,
@@ -339,11 +401,10 @@ static int run_one(const struct merge *merge, struct hb_session *s,
 	static char sh[] = "sh", c[] = "-c";
 	auto_free char *text = strdup(script);
 	auto_free char *dir = NULL;
-	char *argv[4 + OTHERS + 4] = { sh, c, text, sh };
+	char *argv[4 + OTHERS + 5] = { sh, c, text, sh };
 	size_t n = 4;
 	struct hb_gate_check check;
-	const char *into;
-	size_t len;
+	auto_free char *words = NULL;
 	int r;
 
 	for (char *const *at = s->store->envp; at && *at; at++)
@@ -361,19 +422,22 @@ static int run_one(const struct merge *merge, struct hb_session *s,
 	}
 	argv[n++] = dir;
 	argv[n++] = repo->branch;
-	argv[n] = repo->tip.hex;
+	argv[n++] = repo->tip.hex;
+	if (repo->is_own &&
+	    asprintf(&words, "Changes of session %s", s->record.name) < 0) {
+		words = NULL;
+		return hb_fail(err, -ENOMEM, WORD);
+	}
+	argv[n] = words;
 	r = hb_session_run_aside(s, merge->name, argv, &check, err);
 	if (r < 0)
 		return r;
 	if (check.status != END_MERGED)
-		return explain(repo, &check, err);
-	len = strcspn(check.output, "\n");
-	into = check.output + len + (check.output[len] ? 1 : 0);
-	if (git_id_parse(check.output, len, &repo->result) &&
-	    git_id_parse(into, strcspn(into, "\n"), &repo->into))
+		return explain(s, repo, &check, err);
+	if (read_ids(check.output, repo))
 		return 0;
 	check.status = END_REFUSED;
-	return explain(repo, &check, err);
+	return explain(s, repo, &check, err);
 }
 
 /* What git did, as a change set of the session aside. */
@@ -386,6 +450,10 @@ static int read_result(struct merge *merge, struct hb_error *err)
 			    &merge->aside, err);
 	if (r >= 0)
 		r = scan(merge->aside, false, merge->changes, err);
+	for (size_t i = 0; r >= 0 && i < merge->n; i++)
+		if (merge->repos[i].is_own)
+			r = uncommitted_read(&merge->repos[i], merge->aside,
+					     err);
 	return r < 0 ? r
 		     : units_find(merge->aside, merge->changes, &all,
 				  &merge->units, err);
@@ -448,9 +516,11 @@ int merge_make(struct merge *merge, struct hb_session *s,
 	merge->judge = judge_paths;
 	r = session_needs_lock(s, err);
 	if (r >= 0)
-		r = scan(s, !with_ignored, changes, err);
+		/* What git ignores is never made a commit of. */
+		r = scan(s, !with_ignored || own_branch_is_any(&s->record),
+			 changes, err);
 	if (r >= 0)
-		r = find_repos(merge, s, changes, &choice, err);
+		r = find_repos(merge, s, changes, &choice, with_ignored, err);
 	if (r >= 0 && merge->n > 0)
 		r = make_aside(merge, s, changes, &choice, err);
 	free_changes(changes, RECORD_RESOURCES_MAX);

@@ -4,6 +4,7 @@
 
 #include "changes/filter.h"
 #include "git/gitobject.h"
+#include "review/git/merge/path_list.h"
 #include "review/git/units.h"
 #include "store/record.h"
 #include "store/store.h"
@@ -33,9 +34,18 @@ struct merge_repo {
 	size_t tree;	    /* the resource of its work tree */
 	char *below;	    /* the work tree in that: "" or "sub/" */
 	char *branch;	    /* the name that the commits have meanwhile */
-	struct git_id tip;  /* of the session */
+	bool is_own;	    /* the session is on a branch of its own */
+	struct git_id from; /* is_own: of the session */
+	/* Of the session; is_own: with all that it had not committed. */
+	struct git_id tip;
 	struct git_id into; /* the user's commit; it need not be a parent */
 	struct git_id result;
+	/*
+	 * is_own: paths of the commit that is made of the session's changes,
+	 * but for `ignored`.  `stays`: the session does not track them any
+	 * more, and still has them.
+	 */
+	struct path_list taken, ignored, stays;
 };
 
 struct merge {

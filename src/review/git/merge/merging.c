@@ -3,8 +3,8 @@
 
 #include "base/auto.h"
 #include "base/error.h"
-#include "base/grow.h"
 #include "base/quote.h"
+#include "changes/begun/begun.h"
 #include "changes/git/delivered.h"
 #include "git/delivery/commit_tree.h"
 #include "git/delivery/values.h"
@@ -56,6 +56,15 @@ static bool is_of_desk(const struct deciding *d, const char *path,
 	return strcmp(path + n, name) == 0;
 }
 
+/* The branch that the session is on, and its log: none of the user's. */
+static bool is_own_branch(const struct merge_repo *repo, const char *path)
+{
+	if (begins_with(path, "logs/"))
+		path += strlen("logs/");
+	return repo->is_own && begins_with(path, "refs/heads/") &&
+	       strcmp(path + strlen("refs/heads/"), repo->branch) == 0;
+}
+
 /* The user's HEAD stays, and the index is that of the merge. */
 static bool is_left_behind(const struct deciding *d, const char *path)
 {
@@ -101,6 +110,8 @@ static int lay_units(struct both *both, const struct deciding *d,
 		bool is_merged = unit_find(merged, f->path) &&
 				 is_of_merge(d, repo, f->path);
 
+		if (is_own_branch(repo, f->path))
+			continue;
 		if (is_object(f->path) ||
 		    (!is_left_behind(d, f->path) && !is_merged))
 			u->files[u->n++] = *f;
@@ -141,11 +152,13 @@ static int changed_meanwhile(struct hb_error *err)
 }
 
 /* Why it is not the result that was asked for. */
-static int no_result(const struct delivery *delivery, struct hb_error *err)
+static int no_result(const struct delivery *delivery, bool is_own,
+		     struct hb_error *err)
 {
 	if (delivery->verdict != DELIVERY_WAITS || delivery->n_held == 0)
 		return changed_meanwhile(err);
-	hb_fix(err, "take it along, or --git=branch");
+	hb_fix(err, is_own ? "commit --ignored, which takes it along"
+			   : "take it along, or --git=branch");
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "left out, but in the session's commits: %s",
 		       quoted(delivery->held[0]));
@@ -175,22 +188,12 @@ static int settle_left(const struct deciding *d, const struct unit *both,
 
 static int add_path(void *ctx, const struct treediff_change *change)
 {
-	struct merged_paths *paths = ctx;
-
-	if (grow(paths->list, paths->n) < 0)
-		return -ENOMEM;
-	paths->list[paths->n] = strdup(change->path);
-	return paths->list[paths->n++] ? 0 : -ENOMEM;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return path_list_add(ctx, change->path);
 }
 
 /* The paths that the merge changes in the user's commit. */
 static int find_paths(struct objectstore *objects,
-		      const struct merge_repo *repo, struct merged_paths *ret)
+		      const struct merge_repo *repo, struct path_list *ret)
 {
 	struct treediff diff = { .read = treediff_read,
 				 .ctx = objects,
@@ -203,8 +206,7 @@ static int find_paths(struct objectstore *objects,
 		r = commit_tree(objects, repo->into.hex, &old);
 	if (r >= 0)
 		r = treediff_run(&diff, &old, &tree, add_path, ret);
-	if (r >= 0 && ret->n > 0)
-		qsort(ret->list, ret->n, sizeof(*ret->list), by_name);
+	path_list_sort(ret);
 	return r;
 }
 
@@ -216,6 +218,13 @@ static bool is_result(const struct delivery *delivery,
 		      struct objectstore *objects,
 		      const struct merge_repo *repo)
 {
+	/* The user has all of it, or the session has no commit. */
+	if (repo->is_own && git_id_is_same(&repo->result, &repo->into))
+		return delivery->verdict == DELIVERY_FORWARD ||
+		       delivery->verdict == DELIVERY_NOTHING;
+	if (repo->is_own &&
+	    values_is_ancestor(objects, repo->from.hex, repo->result.hex) <= 0)
+		return false;
 	if (delivery->verdict != DELIVERY_FORWARD ||
 	    values_is_ancestor(objects, repo->tip.hex, repo->result.hex) <= 0)
 		return false;
@@ -225,6 +234,26 @@ static bool is_result(const struct delivery *delivery,
 		    strcmp(delivery->items[i].new, repo->result.hex) == 0)
 			return true;
 	return false;
+}
+
+/*
+ * On a branch of its own: the user's branch still has the commit that the
+ * session began at.  A merge would bring it back.
+ */
+static int need_begun(const struct deciding *d, struct objectstore *objects,
+		      const struct merge_repo *repo, struct hb_error *err)
+{
+	const struct begun *begun = d->session->resources[repo->tree].begun;
+
+	if (!repo->is_own || !begun ||
+	    values_is_ancestor(objects, begun->commit, repo->into.hex) > 0)
+		return 0;
+	hb_fix(err, "holdback shell @%s: git rebase --onto %.12s %.12s there",
+	       d->session->record.name, repo->into.hex, begun->commit);
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "your branch does not have the commit any more that the "
+		       "session began at: %.12s",
+		       begun->commit);
 }
 
 static int say(struct deciding *d, const struct merge_repo *repo, size_t n)
@@ -243,7 +272,9 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 			const struct kept_refs *kept,
 			struct changes *const *changes, struct hb_error *err)
 {
-	const struct deliver forward = { .mode = DELIVERY_MODE_FF };
+	const struct deliver forward = { .mode = DELIVERY_MODE_FF,
+					 .without = repo->is_own ? repo->branch
+								 : NULL };
 	struct deciding m = *d;
 	struct objectstore *objects = NULL;
 	struct merging_tree tree = {
@@ -258,8 +289,10 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 	if (r < 0)
 		return r;
 	r = deciding_objects(&m, &objects);
+	if (r >= 0)
+		r = need_begun(d, objects, repo, err);
 	if (r >= 0 && !is_result(d->delivery, objects, repo))
-		r = no_result(d->delivery, err);
+		r = no_result(d->delivery, repo->is_own, err);
 	else if (r >= 0)
 		r = find_paths(objects, repo, &tree.paths);
 	if (r < 0 && err->code == 0)
@@ -302,7 +335,9 @@ int merging_deliver(struct deciding *d, const struct deliver *deliver,
 
 	*d->delivery = (struct delivery){ 0 };
 	/* It was forward, or had other commits, when the merge was made. */
-	if (!repo || !merged || !git_id_is_same(&repo->tip, &before.tip))
+	if (!repo || !merged ||
+	    !git_id_is_same(repo->is_own ? &repo->from : &repo->tip,
+			    &before.tip))
 		return changed_meanwhile(err);
 	r = lay_units(&both, d, repo, merged);
 	if (r >= 0)
@@ -313,7 +348,9 @@ int merging_deliver(struct deciding *d, const struct deliver *deliver,
 		r = deliver_both(d, &before, merge, &both, repo, kept, changes,
 				 err);
 	if (r >= 0)
-		r = say(d, repo, before.n_commits);
+		r = say(d, repo,
+			before.n_commits +
+				!git_id_is_same(&repo->tip, &before.tip));
 	free(both.unit.files);
 	free(both.resource.layers);
 	return r;

@@ -7,12 +7,13 @@
 #include "base/quote.h"
 #include "changes/git/delivered.h"
 #include "git/delivery/commit_tree.h"
-#include "git/gittree.h"
 #include "git/objectstore.h"
 #include "review/git/deciding.h"
 #include "review/git/merge/merge.h"
+#include "review/git/merge/own_files.h"
 #include "session/session.h"
 #include "sys/attr.h"
+#include "tree/compare.h"
 #include "tree/content.h"
 
 #include <errno.h>
@@ -25,9 +26,7 @@
 
 void merging_tree_done(struct merging_tree *t)
 {
-	for (size_t i = 0; i < t->paths.n; i++)
-		free(t->paths.list[i]);
-	free(t->paths.list);
+	path_list_done(&t->paths);
 	for (size_t i = 0; i < t->n_files; i++)
 		free((char *)(uintptr_t)t->files[i].change.path);
 	free(t->files);
@@ -61,17 +60,6 @@ static const char *path_in_tree(const struct merging_tree *t,
 	return c->path + n;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(a, *(char *const *)b);
-}
-
-static bool is_changed(const struct merging_tree *t, const char *path)
-{
-	return t->paths.n > 0 && bsearch(path, t->paths.list, t->paths.n,
-					 sizeof(char *), compare_names) != NULL;
-}
-
 static int by_path(const void *a, const void *b)
 {
 	const struct merged_file *x = a, *y = b;
@@ -87,6 +75,45 @@ static struct merged_file *find_file(const struct merging_tree *t,
 	return t->n_files == 0 ? NULL
 			       : bsearch(&key, t->files, t->n_files,
 					 sizeof(key), by_path);
+}
+
+static int in_the_way(const char *path, struct hb_error *err)
+{
+	hb_fix(err, "move it away first, or --git=branch");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "a file that is in no commit of yours is in the way of "
+		       "the merge: %s",
+		       quoted(path));
+}
+
+/* git makes a file again that the user deleted and did not commit so. */
+static int need_not_deleted(const struct merging_tree *t,
+			    const struct change *merged, const char *path,
+			    struct hb_error *err)
+{
+	enum gittree_mode mode;
+	struct git_id id;
+	int r;
+
+	if (!t->repo->is_own || is_dir(merged) ||
+	    merged->old.type != ENTRY_NONE)
+		return 0;
+	r = commit_tree_entry(t->objects, t->repo->into.hex, path, &id, &mode);
+	if (r < 0)
+		return hb_fail_at(err, r, merged->path, "cannot merge");
+	if (r == 0)
+		return 0;
+	hb_fix(err, "commit your deletion, or git restore it");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "you deleted a file that the merge changes: %s",
+		       quoted(merged->path));
+}
+
+/* The session does not track the file any more, and did not remove it. */
+static bool is_staying(const struct merging_tree *t, const struct change *c)
+{
+	return c->new.type ==
+	       ENTRY_NONE &&path_list_has(&t->repo->stays, c->path);
 }
 
 /*
@@ -105,7 +132,8 @@ static int load_files(struct merging_tree *t, struct hb_error *err)
 
 		if (!path || (is_dir(&c) && c.kind != CHANGE_DELETED) ||
 		    c.kind == CHANGE_TIMES ||
-		    (!is_dir(&c) && !is_changed(t, path)))
+		    (!is_dir(&c) && !path_list_has(&t->paths, path)) ||
+		    is_staying(t, &c))
 			continue;
 		if (c.flags & CHANGE_CONFLICT) {
 			hb_fix(err, "the same command once more");
@@ -114,6 +142,9 @@ static int load_files(struct merging_tree *t, struct hb_error *err)
 				       "made",
 				       quoted(c.path));
 		}
+		r = need_not_deleted(t, &c, path, err);
+		if (r < 0)
+			return r;
 		if (grow(t->files, t->n_files) < 0)
 			return no_memory(err);
 		file = &t->files[t->n_files++];
@@ -141,8 +172,12 @@ static int read_object(const struct resource *resource, const struct change *c,
 	auto_free char *data = NULL;
 	ssize_t n;
 
-	if (c->new.size > DELIVERED_MAX)
-		return hb_fail_at(err, -EFBIG, c->path, "cannot merge");
+	if (c->new.size > DELIVERED_MAX) {
+		hb_fix(err, "make the merge in the session: git merge there");
+		return hb_fail(err, -HB_E_CONFLICT,
+			       "'%s' is too large to be merged",
+			       quoted(c->path));
+	}
 	data = malloc(
 		(c->new.type == ENTRY_LINK ? PATH_MAX : (size_t)c->new.size) +
 		1);
@@ -164,11 +199,31 @@ static int read_object(const struct resource *resource, const struct change *c,
 	return 0;
 }
 
+static int digest(const struct resource *resource, const struct change *c,
+		  uint8_t ret[SHA256_SIZE], struct hb_error *err)
+{
+	const struct content_place place = {
+		.root = resource->layers[c->layer],
+		.in_layer = true,
+		.path = c->path,
+		.entry = &c->new,
+	};
+	struct content_dir dir = { .fd = -1 };
+	const char *name = NULL;
+	int left, r = content_enter(&place, &dir, &name, err);
+
+	if (r >= 0)
+		r = side_content(&(struct side){ dir.fd, name, &c->new, true },
+				 ret, err);
+	left = content_leave(&dir, r < 0 ? NULL : err);
+	return r < 0 ? r : left;
+}
+
 /* Whether the session has the very file of the merge: 1, 0. */
 static int is_same(const struct merging_tree *t, const struct change *ours,
 		   const struct change *merged, struct hb_error *err)
 {
-	struct git_object a = { 0 }, b = { 0 };
+	uint8_t a[SHA256_SIZE], b[SHA256_SIZE];
 	int r;
 
 	if (ours->new.type != merged->new.type)
@@ -179,56 +234,11 @@ static int is_same(const struct merging_tree *t, const struct change *ours,
 	    ours->new.size != merged->new.size ||
 	    ((ours->new.mode ^ merged->new.mode) & EXECUTES))
 		return 0;
-	r = read_object(&t->d->session->resources[t->d->tree], ours, &a, err);
+	r = digest(&t->d->session->resources[t->d->tree], ours, a, err);
 	if (r >= 0)
-		r = read_object(&t->merge->aside->resources[t->d->tree], merged,
-				&b, err);
-	if (r >= 0)
-		r = a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-	free(a.data);
-	free(b.data);
-	return r;
-}
-
-/* The entry of a path in a commit: 1, or 0 if there is none. */
-static int find_entry(struct objectstore *objects, const char *commit,
-		      const char *path, struct git_id *ret_id,
-		      enum gittree_mode *ret_mode)
-{
-	struct git_id id;
-	int r = commit_tree(objects, commit, &id);
-
-	while (r >= 0) {
-		size_t n = strcspn(path, "/");
-		struct git_object object = { 0 };
-		struct gittree_entry entry;
-		struct gittree tree;
-		bool is_found = false;
-
-		r = objectstore_read(objects, &id, OBJECTSTORE_TREE_MAX,
-				     &object);
-		if (r < 0)
-			return r;
-		gittree_open(&tree, &object, strlen(id.hex));
-		while (!is_found && (r = gittree_next(&tree, &entry)) == 1)
-			is_found = entry.name_len == n &&
-				   memcmp(entry.name, path, n) == 0;
-		if (is_found) {
-			gittree_id(&tree, &entry, &id);
-			*ret_mode = entry.mode;
-		}
-		free(object.data);
-		if (!is_found || r < 0)
-			return r < 0 ? r : 0;
-		path += n;
-		if (*path++ == '\0') {
-			*ret_id = id;
-			return 1;
-		}
-		if (*ret_mode != GITTREE_DIR)
-			return 0;
-	}
-	return r;
+		r = digest(&t->merge->aside->resources[t->d->tree], merged, b,
+			   err);
+	return r < 0 ? r : memcmp(a, b, sizeof(a)) == 0;
 }
 
 /* Whether the session's commits have what it has there: 1, 0. */
@@ -239,7 +249,8 @@ static int is_committed(const struct merging_tree *t, const struct change *c,
 	struct git_object object = { 0 };
 	struct git_id id, own;
 	enum gittree_mode mode;
-	int r = find_entry(t->objects, t->repo->tip.hex, path, &id, &mode);
+	int r = commit_tree_entry(t->objects, t->repo->tip.hex, path, &id,
+				  &mode);
 
 	if (r < 0)
 		return hb_fail_at(err, r, c->path, "cannot merge");
@@ -262,12 +273,17 @@ static int is_committed(const struct merging_tree *t, const struct change *c,
 static int need_committed(const struct merging_tree *t, const struct change *c,
 			  struct hb_error *err)
 {
-	int r = is_committed(t, c, err);
+	int r = t->repo->is_own ? 0 : is_committed(t, c, err);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	hb_fix(err, "holdback exec @%s -- git commit -a, or --git=branch",
-	       t->d->session->record.name);
+	if (t->repo->is_own)
+		hb_fix(err, "holdback rollback @%s %s, or move it in there",
+		       t->d->session->record.name, quoted(c->path));
+	else
+		hb_fix(err,
+		       "holdback exec @%s -- git commit -a, or --git=branch",
+		       t->d->session->record.name);
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "the session has changes that it did not commit at a "
 		       "path of the merge: %s",
@@ -282,15 +298,6 @@ static int add_settled(const struct merging_tree *t, const char *path,
 		       : no_memory(err);
 }
 
-static int in_the_way(const char *path, struct hb_error *err)
-{
-	hb_fix(err, "move it away first, or --git=branch");
-	return hb_fail(err, -HB_E_CONFLICT,
-		       "a file that is in no commit of yours is in the way of "
-		       "the merge: %s",
-		       quoted(path));
-}
-
 /* Whether the merge removes the change's file below a directory, untold. */
 static bool is_swept(const struct merging_tree *t, const struct change *c,
 		     const char *dir)
@@ -299,7 +306,25 @@ static bool is_swept(const struct merging_tree *t, const struct change *c,
 	size_t n = strlen(dir);
 
 	return path && strncmp(c->path, dir, n) == 0 && c->path[n] == '/' &&
-	       c->new.type == ENTRY_NONE && !is_dir(c) && !is_changed(t, path);
+	       c->new.type == ENTRY_NONE && !is_dir(c) &&
+	       !path_list_has(&t->paths, path);
+}
+
+/* A file where the user has a directory, with files in no commit. */
+static int need_unswept(const struct merging_tree *t,
+			const struct change *merged, struct hb_error *err)
+{
+	struct changes *changes = t->merge->changes[t->d->tree];
+	struct change c;
+	int r = 0;
+
+	if (merged->old.type != ENTRY_DIR)
+		return 0;
+	r = changes_rewind(changes, err);
+	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
+		if (is_swept(t, &c, merged->path))
+			return in_the_way(c.path, err);
+	return r;
 }
 
 /*
@@ -309,27 +334,19 @@ static bool is_swept(const struct merging_tree *t, const struct change *c,
 static int need_known(const struct merging_tree *t, const struct change *merged,
 		      struct hb_error *err)
 {
-	struct changes *changes = t->merge->changes[t->d->tree];
 	struct git_id id;
 	enum gittree_mode mode;
-	struct change c;
 	int r;
 
 	if (merged->old.type == ENTRY_NONE)
 		return 0;
-	r = find_entry(t->objects, t->repo->into.hex,
-		       merged->path + strlen(t->d->below), &id, &mode);
+	r = commit_tree_entry(t->objects, t->repo->into.hex,
+			      merged->path + strlen(t->d->below), &id, &mode);
 	if (r < 0)
 		return hb_fail_at(err, r, merged->path, "cannot merge");
 	if (r == 0)
 		return in_the_way(merged->path, err);
-	if (merged->old.type != ENTRY_DIR)
-		return 0;
-	r = changes_rewind(changes, err);
-	while (r >= 0 && (r = changes_next(changes, &c, err)) == 1)
-		if (is_swept(t, &c, merged->path))
-			return in_the_way(c.path, err);
-	return r;
+	return need_unswept(t, merged, err);
 }
 
 /* The base gets the merge's; it has to be as the merge found it. */
@@ -346,6 +363,8 @@ static int add_merged(const struct merging_tree *t, const struct change *c,
 			       "the merge made no file of '%s'",
 			       quoted(c->path));
 	r = need_known(t, c, err);
+	if (r >= 0)
+		r = own_file_guard(t, c->path, &c->old, err);
 	if (r >= 0 && !is_gone)
 		r = read_object(&t->merge->aside->resources[t->d->tree], c,
 				&object, err);
@@ -421,6 +440,75 @@ static int add_asked(struct merging_tree *t, const struct change *merged,
 	return 0;
 }
 
+/*
+ * Whether only a merge may bring it: 1, 0.  On a branch of its own that is
+ * each path that one side's commits have.  Attributes that git does not know go
+ * by the usual rules, as untracked files do.
+ */
+static int is_of_commits(const struct merging_tree *t, const struct change *c,
+			 const char *path, struct hb_error *err)
+{
+	enum gittree_mode mode;
+	struct git_id id;
+	int r;
+
+	if (!t->repo->is_own)
+		return delivery_stays(t->before, path);
+	if (c->kind == CHANGE_ATTRIBUTES &&
+	    !((c->new.mode ^ c->old.mode) & EXECUTES))
+		return 0;
+	r = commit_tree_entry(t->objects, t->repo->tip.hex, path, &id, &mode);
+	if (r == 0)
+		r = commit_tree_entry(t->objects, t->repo->into.hex, path, &id,
+				      &mode);
+	return r < 0 ? hb_fail_at(err, r, c->path, "cannot merge") : r;
+}
+
+/* As the merge has it, or as the base if the merge has that. */
+static int add_other(struct merging_tree *t, const struct change *c,
+		     const struct merged_file *merged, struct hb_error *err)
+{
+	int r;
+
+	mark_dirs(t, c->path, !merged || merged->change.new.type == ENTRY_NONE);
+	if (!merged)
+		return add_settled(t, c->path, err);
+	r = add_merged(t, &merged->change, err);
+	return r < 0 ? r : add_asked(t, &merged->change, err);
+}
+
+/*
+ * The same on a branch of its own.  What git ignores is in no commit, and stays
+ * pending.
+ */
+static int judge_own(struct merging_tree *t, const struct change *c,
+		     const struct merged_file *merged, bool is_ours,
+		     bool is_kept, struct hb_error *err)
+{
+	bool is_taken = path_list_has(&t->repo->taken, c->path) &&
+			!path_list_has(&t->repo->ignored, c->path);
+	bool is_ignored = c->flags & CHANGE_IGNORED && !is_taken;
+	struct own_file file = { 0 };
+	int r;
+
+	if (!merged && (!is_ours || is_ignored)) {
+		mark_dirs(t, c->path, false);
+		return is_ignored ? 0
+				  : own_file_guard(t, c->path, &c->old, err);
+	}
+	r = is_taken ? own_file_look(t, c, &file, err)
+		     : need_committed(t, c, err);
+	if (r < 0)
+		return r;
+	if (file.is_result && !is_kept && !(c->flags & CHANGE_CONFLICT)) {
+		mark_dirs(t, c->path, false);
+		r = merged ? need_unswept(t, &merged->change, err) : 0;
+		return r < 0 ? r : own_file_guard(t, c->path, &c->old, err);
+	}
+	r = own_file_need_raw(t, c, &file, err);
+	return r < 0 ? r : add_other(t, c, merged, err);
+}
+
 /* A file that the session changed. */
 static int judge_file(struct merging_tree *t, const struct change *c,
 		      const char *path, struct hb_error *err)
@@ -429,12 +517,20 @@ static int judge_file(struct merging_tree *t, const struct change *c,
 	bool is_kept = is_in_kept(t, c);
 	/* The user's later file is not there only because its directory is not.
 	 */
-	bool is_ours = delivery_stays(t->before, path) ||
-		       (is_kept && (c->flags & CHANGE_CONFLICT));
-	int r;
+	int r = is_of_commits(t, c, path, err);
+	bool is_ours = r > 0 || (is_kept && (c->flags & CHANGE_CONFLICT));
 
+	if (r < 0)
+		return r;
+	/* The session began so, and ends that: the user's stays. */
+	if (c->flags & CHANGE_BEGUN) {
+		mark_dirs(t, c->path, true);
+		return merged ? 0 : add_settled(t, c->path, err);
+	}
 	if (merged)
 		merged->is_used = true;
+	if (t->repo->is_own)
+		return judge_own(t, c, merged, is_ours, is_kept, err);
 	if (!merged && !is_ours) {
 		mark_dirs(t, c->path, false);
 		return 0;
@@ -449,11 +545,7 @@ static int judge_file(struct merging_tree *t, const struct change *c,
 	r = need_committed(t, c, err);
 	if (r < 0)
 		return r;
-	mark_dirs(t, c->path, !merged || merged->change.new.type == ENTRY_NONE);
-	if (!merged)
-		return add_settled(t, c->path, err);
-	r = add_merged(t, &merged->change, err);
-	return r < 0 ? r : add_asked(t, &merged->change, err);
+	return add_other(t, c, merged, err);
 }
 
 static int by_dir(const void *a, const void *b)
@@ -461,6 +553,13 @@ static int by_dir(const void *a, const void *b)
 	const struct merging_dir *x = a, *y = b;
 
 	return strcmp(x->path, y->path);
+}
+
+/* By the session, or by its beginning where the user has a file. */
+static bool is_made(const struct change *c)
+{
+	return c->kind == CHANGE_ADDED || c->kind == CHANGE_DELETED ||
+	       (c->kind == CHANGE_TYPE && c->flags & CHANGE_BEGUN);
 }
 
 /* Those that the session made, or removed where the merge does not. */
@@ -476,8 +575,7 @@ static int load_dirs(struct merging_tree *t, struct changes *changes,
 
 		if (merged && is_dir(&merged->change))
 			merged->is_used = true;
-		if (!path_in_tree(t, &c) || !is_dir(&c) ||
-		    (c.kind != CHANGE_ADDED && c.kind != CHANGE_DELETED) ||
+		if (!path_in_tree(t, &c) || !is_dir(&c) || !is_made(&c) ||
 		    (merged && is_dir(&merged->change)))
 			continue;
 		if (grow(t->dirs, t->n_dirs) < 0)
@@ -486,6 +584,7 @@ static int load_dirs(struct merging_tree *t, struct changes *changes,
 		*dir = (struct merging_dir){
 			.path = strdup(c.path),
 			.is_gone = c.kind == CHANGE_DELETED,
+			.is_over = c.kind == CHANGE_TYPE,
 		};
 		if (!dir->path)
 			return no_memory(err);
@@ -499,9 +598,12 @@ static int judge_dirs(const struct merging_tree *t, struct hb_error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < t->n_dirs; i++)
+	for (size_t i = 0; r >= 0 && i < t->n_dirs; i++) {
+		if (t->dirs[i].is_over && t->dirs[i].has_other)
+			return in_the_way(t->dirs[i].path, err);
 		if (t->dirs[i].has_settled && !t->dirs[i].has_other)
 			r = add_settled(t, t->dirs[i].path, err);
+	}
 	return r;
 }
 
@@ -526,6 +628,19 @@ static int add_alone(struct merging_tree *t, struct hb_error *err)
 					 t->n_alone, err);
 }
 
+/*
+ * git removes a file where the session has a directory, and knows no empty one.
+ * The session's own change does both.
+ */
+static void use_dir(const struct merging_tree *t, const struct change *c)
+{
+	struct merged_file *merged = find_file(t, c->path);
+
+	if (c->kind == CHANGE_TYPE && merged &&
+	    merged->change.new.type == ENTRY_NONE)
+		merged->is_used = true;
+}
+
 int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 		     struct hb_error *err)
 {
@@ -540,8 +655,11 @@ int merging_tree_add(struct merging_tree *t, struct changes *const *changes,
 	while (r >= 0 && (r = changes_next(ours, &c, err)) == 1) {
 		const char *path = path_in_tree(t, &c);
 
-		if (path && !is_dir(&c) && c.kind != CHANGE_TIMES)
+		if (path && !is_dir(&c) &&
+		    (c.kind != CHANGE_TIMES || c.flags & CHANGE_BEGUN))
 			r = judge_file(t, &c, path, err);
+		else if (path && is_dir(&c))
+			use_dir(t, &c);
 	}
 	if (r >= 0)
 		r = add_alone(t, err);

@@ -3,6 +3,7 @@
 #define HB_REVIEW_GIT_MERGING_TREE_H
 
 #include "changes/changes.h"
+#include "review/git/merge/path_list.h"
 
 struct deciding;
 struct delivery;
@@ -10,12 +11,6 @@ struct hb_error;
 struct merge;
 struct merge_repo;
 struct objectstore;
-
-/* Sorted by strcmp(); owned. */
-struct merged_paths {
-	char **list;
-	size_t n;
-};
 
 /* A file of the work tree as the merge has it. */
 struct merged_file {
@@ -27,6 +22,7 @@ struct merged_file {
 struct merging_dir {
 	char *path;
 	bool is_gone;
+	bool is_over;	  /* it began where the user has a file */
 	bool has_settled; /* something in it is */
 	bool has_other;	  /* something in it is not */
 };
@@ -41,7 +37,7 @@ struct merging_tree {
 	const struct merge_repo *repo;
 	const struct delivery *before; /* as it would go to a branch */
 	struct objectstore *objects;   /* of session, base and merge */
-	struct merged_paths paths;     /* that the merge changes; taken */
+	struct path_list paths;	       /* that the merge changes; taken */
 
 	struct merged_file *files; /* sorted as paths are */
 	size_t n_files;
