@@ -11,6 +11,7 @@ the same command works.
 
 import json
 import os
+import select
 import subprocess
 import sys
 import time
@@ -214,7 +215,15 @@ class Filled(World):
         ) as child:  # fmt: skip
             if child.stdout.readline() != b"ready\n":
                 raise Fault("the command is not ready")
+            with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="utf-8") as file:
+                below = [os.pidfd_open(int(pid)) for pid in file.read().split()]
+            if not below:
+                raise Fault("the supervisor has no process below it")
             child.kill()
+        # The mounts of the box hold the room of a file until its last process has ended.
+        for process in below:
+            select.select([process], [], [])
+            os.close(process)
         while "live" in self.told("ls"):
             time.sleep(0.05)
 
