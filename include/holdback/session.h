@@ -27,18 +27,14 @@
 struct hb_session;
 
 /* What is known of a session without its lock. */
-/*
- * The names that hb_create_options.strategy may have, NULL at the end: in the
- * order of fallback, the default first.
- */
-extern const char *const hb_strategies[];
-
-/* A directory that is held back. */
+/* A resource that is held back. */
 struct hb_resource {
+	const char *type;      /* as in struct hb_strategy_cell */
 	const char *source;    /* the real one */
 	const char *inside;    /* where the view has it */
 	const char *requested; /* the strategy that was asked for */
 	const char *strategy;  /* the one in force */
+	bool is_usual;	       /* that is the default of its type */
 	/*
 	 * It is gone or another one, as it was when the session was last looked
 	 * into.
@@ -99,7 +95,6 @@ struct hb_create_options {
 	bool is_durable;
 	/* Looks for groups that the box does not know in all of the tree. */
 	bool scan_groups;
-	const char *strategy; /* NULL: the default, hb_strategies[0] */
 	/* -HB_E_UNSUPPORTED where it would be another strategy. */
 	bool without_fallback;
 	/*

@@ -21,11 +21,13 @@
  */
 /* The words of keys that take one of a few, in the order of their meaning. */
 extern const char *const key_views[],
-	*const key_nets[], *const key_ttys[],
-				   *const key_clipboards[],
-					   *const key_gits[],
-						   *const key_audits[],
-							   *const key_yes_no[];
+	*const key_nets[],
+		*const key_ttys[],
+			*const key_clipboards[],
+				*const key_gits[],
+					*const key_audits[],
+						*const key_strategies[],
+							*const key_yes_no[];
 
 /* What can be reached, from the least to the most: indices of key_nets. */
 #define NET_NONE_WORD "none"
@@ -106,6 +108,9 @@ enum git_mode {
 	ROW(COW, "cow", 0, "DIR[:INSIDE]", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "hold changes to this directory back, too; may repeat") \
+	ROW(STRATEGY, "strategy", 0, "NAME", OFFER_NOTHING, \
+	    STRING, strategy, 0, key_strategies, NO, NULL, ANY, ONCE, \
+	    "how changes are held back: see holdback strategies") \
 	ROW(EXPORT, "export", 0, "DIR", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "let writes reach this directory of the workspace; may repeat") \

@@ -6,6 +6,7 @@
 #include "base/kv.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "base/strategy_names.h"
 #include "base/suggest.h"
 #include "plan/network/network_value.h"
 #include "plan/plan.h"
@@ -55,6 +56,8 @@ const char *const key_views[] = { "run", "host", NULL };
 const char *const key_nets[] = { NET_ROWS(NET_WORD) NULL };
 const char *const key_ttys[] = { "own", "real", NULL };
 const char *const key_clipboards[] = { "no", "write", NULL };
+#define STRATEGY_WORD(id, name, ...) [STRATEGY_NAME_##id] = (name),
+const char *const key_strategies[] = { STRATEGY_NAMES(STRATEGY_WORD) NULL };
 #define GIT_WORD(id, word) [GIT_MODE_##id] = (word),
 const char *const key_gits[] = { GIT_ROWS(GIT_WORD) NULL };
 const char *const key_audits[] = { [AUDIT_CHANGES] = "changes",

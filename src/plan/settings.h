@@ -79,6 +79,7 @@ struct settings {
 	const char *chdir;
 	const char *go_on;    /* what the command takes to go on; or NULL */
 	const char *gate_run; /* checks what a commit would bring; or NULL */
+	const char *strategy; /* of key_strategies; NULL: each type's default */
 	const char *git;      /* of key_gits; NULL: it is not said */
 	bool no_ptrace;
 	const char *tty;       /* "own": a terminal for the command; "real" */

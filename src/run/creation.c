@@ -15,10 +15,8 @@
 #include "run/launch.h"
 #include "session/create.h"
 #include "session/git/own_record.h"
-#include "session/strategy/shown.h"
 #include "store/resource.h"
 #include "store/store.h"
-#include "strategy/strategy.h"
 #include "sys/file.h"
 #include "view/prepare.h"
 
@@ -123,12 +121,6 @@ static int look(struct run *run, const struct hb_run_options *options,
 	return r;
 }
 
-static void set_strategy(struct session_record *record, const char *name)
-{
-	for (size_t i = 0; name && i < record->n_resources; i++)
-		shown_set_strategy(&record->resources[i], name);
-}
-
 /* On a branch of its own, before anybody knows of it; else it goes. */
 static int begin_new(struct hb_store *store, const char *name,
 		     struct hb_error *err)
@@ -159,7 +151,6 @@ static int make(struct hb_store *store, const struct run *run,
 		return r;
 	(void)snprintf(record.name, sizeof(record.name), "%s", options->name);
 	record.is_durable = options->is_durable;
-	set_strategy(&record, options->strategy);
 	asked.without_fallback |= run->settings.is_required;
 	r = session_make(store, &record, NULL, &asked, NULL, err);
 	if (r >= 0 && own_branch_is_any(&record))
@@ -194,11 +185,6 @@ int hb_session_create(struct hb_store *store,
 	int r;
 
 	r = session_check_new(store, options->name, err);
-	if (r >= 0 && options->strategy &&
-	    (!options->strategy[0] || (!strategy_find(options->strategy) &&
-				       !strategy_over_find(options->strategy))))
-		return hb_fail(err, -HB_E_USAGE, "there is no strategy '%.80s'",
-			       options->strategy);
 	if (r >= 0)
 		r = choose(store, options, &chosen, err);
 	if (r < 0)

@@ -20,6 +20,8 @@
 #include "session/gone.h"
 #include "session/open.h"
 #include "session/session.h"
+#include "session/strategy/matrix.h"
+#include "session/strategy/shown.h"
 #include "store/resource.h"
 #include "store/store.h"
 #include "strategy/strategy.h"
@@ -46,6 +48,28 @@
 /* Room for "-" and such a number. */
 #define STEM_MAX (RECORD_NAME_MAX - 8)
 
+/*
+ * Those that the user named have to be able to do what was asked for.  What
+ * comes with them does so where it can.
+ */
+static int set_strategy(const struct run *run, const struct view_resource *from,
+			struct record_resource *resource, struct hb_error *err)
+{
+	const char *name = run->settings.strategy;
+	bool is_named = from->role == VIEW_WORKSPACE || from->role == VIEW_COW;
+	int r;
+
+	if (!name)
+		return 0;
+	if (!is_named && (strategy_over_find(name) ||
+			  !strategy_allows(resource->type, name)))
+		return 0;
+	r = matrix_check(resource->type, resource->source, name, err);
+	if (r >= 0)
+		shown_set_strategy(resource, name);
+	return r;
+}
+
 int kept_fill(const struct run *run, const struct hb_store *store,
 	      struct session_record *record, struct hb_error *err)
 {
@@ -58,6 +82,8 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 
 		r = resource_add(store, from->source, from->inside, record,
 				 &resource, err);
+		if (r >= 0)
+			r = set_strategy(run, from, resource, err);
 		if (r < 0)
 			break;
 		/* Those that the user named have none: see role_of(). */
@@ -69,7 +95,7 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 				       sizeof(resource->effective), "%s",
 				       strategy_next(NULL, resource->type,
 						     STRATEGY_BARE)
-					       ->name);
+					       ->named->name);
 	}
 	return r < 0 ? r : policy_record(run, record, err);
 }

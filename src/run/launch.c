@@ -30,6 +30,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The way of every command into its box is one list of steps, each of which
@@ -76,6 +77,27 @@ static int open_log(struct launch *l, struct hb_error *err)
 	return order_open_log(&l->run, err);
 }
 
+/* A session keeps its strategy; without a session there is none. */
+static int check_strategy(const struct launch *l, struct hb_error *err)
+{
+	const struct settings *s = &l->run.settings;
+
+	if (!s->strategy || s->origins[KEY_STRATEGY].source != SETTING_OPTION)
+		return 0;
+	if (s->is_ephemeral || s->is_direct)
+		return hb_fail(err, -HB_E_USAGE,
+			       "%s and --strategy exclude each other",
+			       s->is_direct ? "--direct" : "--ephemeral");
+	if (!l->session ||
+	    strcmp(l->session->record.resources[0].strategy, s->strategy) == 0)
+		return 0;
+	hb_fix(err, "another name, or no --strategy");
+	return hb_fail(err, -HB_E_USAGE,
+		       "session '%s' was made with the strategy %s",
+		       l->session->record.name,
+		       l->session->record.resources[0].strategy);
+}
+
 static int check_modes(struct launch *l, struct hb_error *err)
 {
 	const struct settings *s = &l->run.settings;
@@ -90,7 +112,7 @@ static int check_modes(struct launch *l, struct hb_error *err)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--mark-turns needs a session, and %s has none",
 			       s->is_direct ? "--direct" : "--ephemeral");
-	return 0;
+	return check_strategy(l, err);
 }
 
 /* Whether there is to be a session. */

@@ -164,7 +164,7 @@ static const struct part *part_of_strategy(const struct session_record *record,
 					   size_t number)
 {
 	const struct strategy *strategy =
-		strategy_find(record->resources[number].effective);
+		strategy_of(&record->resources[number]);
 
 	return strategy ? strategy->part : NULL;
 }

@@ -144,10 +144,7 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 	if (!s->infos)
 		return hb_fail(err, -ENOMEM, "cannot open the session");
 	for (size_t i = 0; i < n; i++) {
-		s->infos[i].source = record->resources[i].source;
-		s->infos[i].inside = record->resources[i].inside;
-		s->infos[i].requested = record->resources[i].strategy;
-		s->infos[i].strategy = record->resources[i].effective;
+		shown_tell(&record->resources[i], &s->infos[i]);
 	}
 	s->info = (struct hb_session_info){
 		/* A session that is being made has no directory yet. */

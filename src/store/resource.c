@@ -148,6 +148,15 @@ static int check_overlap(const struct session_record *record,
 	return 0;
 }
 
+/* A checkout at the root of a mount is a checkout: that can do more. */
+static enum resource_type find_type(int fd)
+{
+	if (sys_faccessat(fd, ".git", F_OK) >= 0)
+		return RESOURCE_GIT_CHECKOUT;
+	return sys_is_mount_root(fd) ? RESOURCE_FS_MOUNT
+				     : RESOURCE_FS_DIRECTORY;
+}
+
 static int add_opened(const struct hb_store *store, int fd, const char *source,
 		      const char *inside, struct session_record *record,
 		      struct record_resource **ret, struct hb_error *err)
@@ -163,6 +172,7 @@ static int add_opened(const struct hb_store *store, int fd, const char *source,
 	r = sys_attr_at(fd, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", source);
+	(*ret)->type = find_type(fd);
 	(*ret)->ino = attr.ino;
 	(*ret)->btime = attr.btime;
 	return 0;

@@ -2,6 +2,7 @@
 #ifndef HB_STRATEGY_STRATEGY_H
 #define HB_STRATEGY_STRATEGY_H
 
+#include "base/strategy_names.h"
 #include "changes/part.h"
 #include "changes/resource.h"
 
@@ -20,37 +21,44 @@ struct hb_listener;
  * A strategy says what a box is shown, and how the box's changes get into the
  * upper layer.
  *
- * The table is in the order of fallback: where a strategy is not possible, the
- * next row for the same type of resource is tried.  The first is the default.
- * No other file names a strategy.
+ * base/strategy_names.h has the names.
+ */
+
+/*
+ * The strategies by type of resource.  The same name may stand for different
+ * functions, of different types.  The table is in the order of fallback: where
+ * a strategy is not possible, the next row for the same type of resource is
+ * tried.  The first is the default of the type.
  *
  *	prefix	of its functions: PREFIX_possible() and the others below
- *	name	in records, in JSON and for --strategy
- *	article, noun	for people: "no NOUN for DIR, ARTICLE NOUN instead"
+ *	id	of its name in STRATEGY_NAMES
  *	types	of resources, by STRATEGY_OF()
  *	flags	enum strategy_flag: what it can do beyond the usual
  *	part	its part in change set and transaction, changes/part.h
  */
-#define STRATEGIES(ROW)                                         \
-	ROW(overlay, "overlay", "an", "overlay",                \
-	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0, part_layers) \
-	ROW(copy, "copy_on_write", "a", "copy",                 \
-	    STRATEGY_OF(RESOURCE_FS_DIRECTORY), STRATEGY_BARE, part_layers)
+#define STRATEGIES(ROW)                                      \
+	ROW(overlay, OVERLAY, STRATEGY_DIRS, 0, part_layers) \
+	ROW(copy, COPY, STRATEGY_DIRS, STRATEGY_BARE, part_layers)
 
 /*
  * Strategies that lie over one of the rows above.  That row holds the changes
  * back; this one says how a session begins and how it comes back.  No other row
  * falls back to it, and it falls back to none: it is there, or refused.
  *
- *	id	STRATEGY_OVER_ID
- *	name	as above
+ *	id	of its name
+ *	types	as above
  */
-#define STRATEGIES_OVER(ROW) ROW(BRANCH, "git_worktree") /* own_branch.h */
+#define STRATEGIES_OVER(ROW) \
+	ROW(BRANCH, STRATEGY_OF(RESOURCE_GIT_CHECKOUT)) /* own_branch.h */
 
 #define STRATEGY_OF(type) (1U << (type))
+#define STRATEGY_DIRS                                                          \
+	(STRATEGY_OF(RESOURCE_FS_DIRECTORY) | STRATEGY_OF(RESOURCE_FS_MOUNT) | \
+	 STRATEGY_OF(RESOURCE_GIT_CHECKOUT))
 
 enum strategy_flag {
-	STRATEGY_BARE = 1 << 0, /* works in a box without namespaces */
+	STRATEGY_BARE = 1 << 0,	 /* works in a box without namespaces */
+	STRATEGY_ASKED = 1 << 1, /* only by name: nothing falls back to it */
 };
 
 /* One call of a strategy.  Everything is borrowed. */
@@ -71,8 +79,14 @@ struct strategy_call {
 	const struct hb_listener *listener; /* may be NULL */
 };
 
+/* A row of STRATEGY_NAMES. */
+struct strategy_named {
+	const char *name, *article, *noun, *words;
+};
+extern const struct strategy_named strategy_names[STRATEGY_N_NAMES];
+
 struct strategy {
-	const char *name, *article, *noun;
+	const struct strategy_named *named;
 	unsigned types; /* STRATEGY_OF() */
 	unsigned flags; /* enum strategy_flag */
 	/* changes(), commit(), undo(), rollback(): part.h */
@@ -141,28 +155,34 @@ struct strategy {
 	int prefix##_cleanup(int dir, struct hb_error *err);
 STRATEGIES(STRATEGY_FUNCTIONS)
 
-#define STRATEGY_OVER(id, name) STRATEGY_OVER_##id,
-enum strategy_over_id {
-	STRATEGIES_OVER(STRATEGY_OVER)
-};
-#undef STRATEGY_OVER
-
 struct strategy_over {
-	enum strategy_over_id id;
-	const char *name;
+	const struct strategy_named *named;
+	unsigned types; /* STRATEGY_OF() */
 };
 
 /* NULL: there is none of that name. */
 const struct strategy_over *strategy_over_find(const char *name);
 
-/* The strategy of that name, the default for ""; NULL: there is none. */
-const struct strategy *strategy_find(const char *name);
+/*
+ * The strategy of that name for a resource of the type, the type's default for
+ * ""; NULL: there is none.
+ */
+const struct strategy *strategy_find(enum resource_type type, const char *name);
+
+/* The strategy in force; NULL: this version has none of that name. */
+const struct strategy *strategy_of(const struct record_resource *record);
 
 /*
- * The first row, or the first behind `from`, that can hold back a resource of
- * the type and has all of the flags; NULL: there is none.
+ * The first row, or the first behind `from`, for a resource of the type.  It
+ * has all of the flags, and need not be asked for.  NULL: there is none.
  */
 const struct strategy *strategy_next(const struct strategy *from,
 				     enum resource_type type, unsigned flags);
+
+/* Whether there is a strategy of that name, for any type. */
+bool strategy_is_name(const char *name);
+
+/* Whether a resource of the type can be held back so, if it is asked for. */
+bool strategy_allows(enum resource_type type, const char *name);
 
 #endif

@@ -186,17 +186,24 @@ int idle_after_box(const struct strategy_call *call, struct hb_error *err)
 """
 
 STRATEGY = Addition("strategy", [
-    Part("src/strategy/strategy.h", 'ROW(copy, "copy_on_write"',
-         '\tROW(idle, "stand_idle", "an", "idle", STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0, part_layers) \\\n',
-         "src/strategy/by_dummy.c", "idle_possible"),
+    Part("src/base/strategy_names.h", 'ROW(COPY, "copy_on_write"',
+         '\tROW(IDLE, "stand_idle", "an", "idle", "does nothing") \\\n',
+         "src/strategy/strategy.c", "STRATEGY_NAME_IDLE"),
+    Part("src/strategy/strategy.h", "ROW(copy, COPY",
+         '\tROW(idle, IDLE, STRATEGY_OF(RESOURCE_FS_DIRECTORY), 0, part_layers) \\\n',
+         "lint/strategies", "every name has functions"),
     Part("src/strategy/by_dummy.c", None, STRATEGY_FILE, "link", "idle_possible"),
     Part("src/strategy/by_dummy.c", "int idle_possible(",
          "int idle_cleanup(int dir, struct hb_error *err)\n"
          "{\n\t(void)dir;\n\t(void)err;\n\treturn 0;\n}\n\n", "link", "idle_cleanup"),
     Part("src/strategy/meson.build", "'copy_place.c'", "  'by_dummy.c',\n",
          "lint/layers", "every file of src is built"),
-    Part("docs/man/holdback-create.1.scd", "says why and a copy is used.",
-         "\t*stand\\_idle* does nothing.\n", "lint/strategies", "holdback-create(1) has every strategy"),
+    Part("docs/man/common/view.scd", "says why and a copy is used.",
+         "\t*stand\\_idle* does nothing.\n", "lint/strategies",
+         "docs/man/common/view.scd has every strategy"),
+    Part("docs/man/holdback.conf.5.scd", "*holdback-strategies*(1).",
+         "\t*stand\\_idle* does nothing.\n", "lint/strategies",
+         "docs/man/holdback.conf.5.scd has every strategy"),
 ])
 
 FOLDER = Addition("folder", [

@@ -10,8 +10,8 @@ import tempfile
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 from lint import Points, write_tree  # noqa: E402
 
-TABLE = "src/strategy/strategy.h"
-TABLES = ("STRATEGIES", "STRATEGIES_OVER")
+TABLE = "src/base/strategy_names.h"
+PAGES = ("docs/man/common/view.scd", "docs/man/holdback.conf.5.scd")
 # The same word for another thing.
 OTHERS = {
     "src/box/overlay.c": "the kernel's file system",
@@ -28,11 +28,15 @@ def read(tree, name):
 
 
 def names_of(tree):
-    text, names = read(tree, TABLE), []
-    for table in TABLES:
-        rows = text.split(f"#define {table}(ROW)", 1)[1].split("\n\n", 1)[0]
-        names += [name for _, name in ROW.findall(rows)]
-    return names
+    return [name for _, name in ROW.findall(COMMENT.sub("", read(tree, TABLE)))]
+
+
+def unused(tree):
+    """Yields the names that no row of a strategy has."""
+    rows = COMMENT.sub("", read(tree, "src/strategy/strategy.h"))
+    for number, name in ROW.findall(COMMENT.sub("", read(tree, TABLE))):
+        if not re.search(rf"ROW\((\w+, )?{number},", rows):
+            yield f"{name} has no row in src/strategy/strategy.h"
 
 
 def named_elsewhere(tree):
@@ -53,8 +57,8 @@ def named_elsewhere(tree):
 def check_fixture(points):
     with tempfile.TemporaryDirectory() as top:
         write_tree(top, {
-            TABLE: '#define STRATEGIES(ROW) \\\n\tROW(overlay, "overlay", 0) \\\n\tROW(copy, "copy_on_write", 0)\n\n'
-            '#define STRATEGIES_OVER(ROW) ROW(BRANCH, "git_worktree")\n\n',
+            TABLE: '#define STRATEGY_NAMES(ROW) \\\n\tROW(OVERLAY, "overlay", 0) \\\n\tROW(COPY, "copy_on_write", 0)\n\n',
+            "src/strategy/strategy.h": "#define STRATEGIES(ROW) \\\n\tROW(overlay, OVERLAY, 0)\n\n",
             "src/run/a.c": 'if (strcmp(name, "overlay") == 0)\n/* "copy_on_write" */\n',
             "src/sys/mount.c": 'mount("overlay")\n',
             "include/holdback/b.h": '#define COPY "copy_on_write"\n',
@@ -62,6 +66,8 @@ def check_fixture(points):
         points.expect("a name outside of the table is found", named_elsewhere(top),
                       ["src/run/a.c names the strategy overlay",
                        "include/holdback/b.h names the strategy copy_on_write"])
+        points.expect("a name without functions is found", unused(top),
+                      ["copy_on_write has no row in src/strategy/strategy.h"])
 
 
 def main():
@@ -70,9 +76,11 @@ def main():
     tree = os.environ["HB_SOURCE"]
     points.add("the table has strategies", [] if len(names_of(tree)) > 1 else ["fewer than two"])
     points.add("no other file names a strategy", list(named_elsewhere(tree)))
-    man = read(tree, "docs/man/holdback-create.1.scd")
-    points.add("holdback-create(1) has every strategy",
-               [name for name in names_of(tree) if "*" + name.replace("_", "\\_") + "*" not in man])
+    points.add("every name has functions", list(unused(tree)))
+    for page in PAGES:
+        man = read(tree, page)
+        points.add(f"{page} has every strategy",
+                   [name for name in names_of(tree) if "*" + name.replace("_", "\\_") + "*" not in man])
     return points.end()
 
 

@@ -70,12 +70,12 @@ class Schema:
 COMMANDS = (
     "run", "create", "exec", "shell", "keep", "stop", "resume", "ls", "status", "diff", "gate", "commit", "sync", "undo",
     "redo", "state", "mark", "fork", "verify", "log", "gc", "rollback", "recover", "cleanup",
-    "config", "profile", "why", "net", "caps", "doctor", "enable", "disable",
+    "config", "profile", "why", "net", "caps", "doctor", "strategies", "enable", "disable",
 )  # fmt: skip
 # Their output is that of the command: the documents are on descriptor 3.
 RUNNING = ("run", "exec", "shell")
 # These know no sessions.
-STATELESS = ("config", "profile", "why", "net", "caps", "doctor", "enable", "disable")
+STATELESS = ("config", "profile", "why", "net", "caps", "doctor", "strategies", "enable", "disable")
 
 # The line about a live session, and the pid in it.
 LIVE = HOLDBACK + " status --state-dir ../state @s | sed -n 2p"
@@ -234,6 +234,7 @@ STEPS = (
     ("", 0, "!rm -r ~/.config"),
     ("caps", 0, "caps"),
     ("doctor", 0, "doctor"),
+    ("strategies", 0, "strategies"),
     ("enable", 0, "enable env"),
     ("enable: a slash", 2, "enable a/b"),
     ("disable", 0, "disable env"),

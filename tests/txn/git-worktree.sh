@@ -187,13 +187,13 @@ refuse() {
 	hb cleanup -y @s >/dev/null || exit
 	before=$(find "$project" | sort)
 	out=$(hb create s --cow "$project" --strategy git_worktree 2>&1)
-	is "$1: the exit status" "$?" 10
+	is "$1: the exit status" "$?" "${4:-10}"
 	like "$1: the reason" "$out" "$3"
 	is "$1: no session" "$(hb ls | wc -l)" 0
 	is "$1: nothing is left" "$(find "$project" | sort)" "$before"
 }
-refuse 'no checkout' 'echo f >f' '*it is no top level of a git checkout*fix: *'
-refuse 'a bare repository' 'git init -q --bare .' '*it is a bare repository*fix: *'
+refuse 'no checkout' 'echo f >f' '*is of type fs-directory*fix: --strategy overlay*' 2
+refuse 'a bare repository' 'git init -q --bare .' '*is of type fs-directory*fix: --strategy overlay*' 2
 refuse 'no commit yet' 'git init -q .' '*it has no commit yet*fix: *'
 refuse 'a merge under way' "$repository && git checkout -q -b side && echo s >>f && git commit -qam side &&
 	git checkout -q master && echo m >>f && git commit -qam m && ! git merge side >/dev/null 2>&1" '*a merge is under way*'

@@ -194,6 +194,7 @@ static const struct {
 	[KEY_AUDIT] = { KEY_AUDIT, "none", "changes" },
 	[KEY_LOG] = { KEY_LOG, "/x", NULL },
 	[KEY_GATE_RUN] = { KEY_GATE_RUN, "true", NULL },
+	[KEY_STRATEGY] = { KEY_STRATEGY, "copy_on_write", NULL },
 	[KEY_GIT] = { KEY_GIT, "files", "branch" },
 	[KEY_GO_ON] = { KEY_GO_ON, "-c", NULL },
 	[KEY_QUIET] = { KEY_QUIET, "yes", NULL },

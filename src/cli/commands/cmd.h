@@ -32,6 +32,7 @@ struct cmd_call {
 	ROW(net) \
 	ROW(caps) \
 	ROW(doctor) \
+	ROW(strategies) \
 	ROW(enable) \
 	ROW(disable) \
 	ROW(create) \

@@ -25,7 +25,6 @@ int cmd_create(const struct cmd_call *call, struct hb_error *err)
 		.n_settings = values->n_settings,
 		.is_durable = values->durable,
 		.scan_groups = values->scan_groups,
-		.strategy = values->strategy,
 		.without_fallback = values->no_fallback,
 	};
 	auto_doc struct doc doc = { 0 };
@@ -90,7 +89,7 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
 		(void)quote_name(info->resources[i].source,
 				 strlen(info->resources[i].source), &doc->out);
-		if (strcmp(info->resources[i].strategy, hb_strategies[0]) == 0)
+		if (info->resources[i].is_usual)
 			continue;
 		(void)buf_add_fmt(&doc->out, " (%s",
 				  info->resources[i].strategy);

@@ -42,7 +42,6 @@ struct cli_values {
 	const char *state_dir; /* sessions */
 	bool durable;
 	bool scan_groups;
-	const char *strategy;
 	bool no_fallback;
 	bool yes;
 	bool dry_run;

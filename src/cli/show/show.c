@@ -226,6 +226,7 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	json_array(j);
 	for (size_t i = 0; i < info->n_resources; i++) {
 		json_object(j);
+		doc_str(doc, "type", info->resources[i].type);
 		doc_str(doc, "source", info->resources[i].source);
 		doc_str(doc, "inside", info->resources[i].inside);
 		doc_str(doc, "requested", info->resources[i].requested);

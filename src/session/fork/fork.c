@@ -133,6 +133,7 @@ static int copy_record(const struct session_record *from, const char *name,
 					&resource, err);
 		if (r < 0)
 			return r;
+		resource->type = old->type;
 		resource->ino = old->ino;
 		resource->btime = old->btime;
 		memcpy(resource->strategy, old->strategy,

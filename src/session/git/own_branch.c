@@ -15,7 +15,6 @@
 #include "git/kept/kept_refs.h"
 #include "git/objectstore.h"
 #include "git/refname.h"
-#include "host/worktree.h"
 #include "session/git/own_record.h"
 #include "session/layers.h"
 #include "session/open.h"
@@ -137,18 +136,12 @@ int own_branch_check(int base, const char *source, struct hb_error *err)
 
 	if (git >= 0)
 		return check_repository(git, source, &refs, &id, err);
-	if (sys_faccessat(base, GIT, F_OK) >= 0)
-		return refuse(source,
-			      "it is a linked worktree or a submodule, whose "
-			      "repository lies elsewhere",
-			      "name the checkout that has the repository, or "
-			      "--strategy overlay",
-			      err);
-	if (worktree_is_repository(base, sys_effective_uid()))
-		return refuse(source, "it is a bare repository",
-			      "git clone it, and name the clone", err);
-	return refuse(source, "it is no top level of a git checkout",
-		      "name one, or git init and git commit", err);
+	return refuse(source,
+		      "it is a linked worktree or a submodule, whose "
+		      "repository lies elsewhere",
+		      "name the checkout that has the repository, or "
+		      "--strategy overlay",
+		      err);
 }
 
 void own_start_done(struct own_start *start)

@@ -110,7 +110,7 @@ static int clear(struct hb_session *s, size_t number, const struct emptying *e,
 {
 	auto_fd int dir = session_open_store(s, number, err);
 	const struct strategy *strategy =
-		strategy_find(s->record.resources[number].effective);
+		strategy_of(&s->record.resources[number]);
 	int r;
 
 	if (dir < 0)

@@ -147,7 +147,7 @@ static int refuse(const struct strategy *strategy, const char *source,
 	hb_fix(err, "%s",
 	       why->fix[0] ? why->fix : "create without --no-fallback");
 	return hb_fail(err, -HB_E_UNSUPPORTED, "no %s for '%s': %s%s%s",
-		       strategy->noun, quoted(source), why->text,
+		       strategy->named->noun, quoted(source), why->text,
 		       why->code < HB_E_UNSUPPORTED ? ": " : "",
 		       code_text(why));
 }
@@ -158,9 +158,9 @@ static void say_instead(const struct hb_store *store,
 			const struct hb_error *why)
 {
 	store_say(store, "no %s for '%s', %s %s instead: %s%s%s",
-		  strategy->noun, quoted(source), next->article, next->noun,
-		  why->text, why->code < HB_E_UNSUPPORTED ? ": " : "",
-		  code_text(why));
+		  strategy->named->noun, quoted(source), next->named->article,
+		  next->named->noun, why->text,
+		  why->code < HB_E_UNSUPPORTED ? ": " : "", code_text(why));
 }
 
 int fallback_choose(const struct hb_store *store, const char *boot,
@@ -203,6 +203,6 @@ int fallback_choose(const struct hb_store *store, const char *boot,
 		say_instead(store, strategy, next, record->source, &why);
 		strategy = next;
 		(void)snprintf(record->effective, sizeof(record->effective),
-			       "%s", strategy->name);
+			       "%s", strategy->named->name);
 	}
 }

@@ -17,11 +17,8 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
-
-#define NAME(prefix, name, ...) name,
-const char *const hb_strategies[] = { STRATEGIES(NAME) STRATEGIES_OVER(NAME)
-					      NULL };
 
 enum step {
 	BEFORE_BOX,
@@ -42,7 +39,7 @@ struct shown {
 int shown_strategy(const struct record_resource *resource,
 		   const struct strategy **ret, struct hb_error *err)
 {
-	const struct strategy *strategy = strategy_find(resource->effective);
+	const struct strategy *strategy = strategy_of(resource);
 
 	if (!strategy) {
 		hb_fix(err, "use the version that made the session");
@@ -54,13 +51,20 @@ int shown_strategy(const struct record_resource *resource,
 	return 0;
 }
 
+static const char *default_name(const struct record_resource *resource)
+{
+	const struct strategy *strategy = strategy_find(resource->type, "");
+
+	return strategy ? strategy->named->name : "";
+}
+
 void shown_set_strategy(struct record_resource *resource, const char *name)
 {
 	(void)snprintf(resource->strategy, sizeof(resource->strategy), "%s",
 		       name);
 	/* What lies over another does not say which that is. */
 	(void)snprintf(resource->effective, sizeof(resource->effective), "%s",
-		       strategy_over_find(name) ? strategy_find("")->name
+		       strategy_over_find(name) ? default_name(resource)
 						: name);
 }
 
@@ -68,7 +72,7 @@ void shown_name_strategies(struct session_record *record)
 {
 	for (size_t i = 0; i < record->n_resources; i++) {
 		struct record_resource *resource = &record->resources[i];
-		const char *name = strategy_find("")->name;
+		const char *name = default_name(resource);
 
 		if (resource->strategy[0] == '\0')
 			(void)snprintf(resource->strategy,
@@ -79,9 +83,20 @@ void shown_name_strategies(struct session_record *record)
 	}
 }
 
+void shown_tell(const struct record_resource *resource, struct hb_resource *ret)
+{
+	ret->type = resource_type_name(resource->type);
+	ret->source = resource->source;
+	ret->inside = resource->inside;
+	ret->requested = resource->strategy;
+	ret->strategy = resource->effective;
+	ret->is_usual =
+		strcmp(resource->effective, default_name(resource)) == 0;
+}
+
 const char *shown_tree(const struct record_resource *resource)
 {
-	const struct strategy *strategy = strategy_find(resource->effective);
+	const struct strategy *strategy = strategy_of(resource);
 
 	return strategy ? strategy->show(resource) : NULL;
 }
@@ -89,7 +104,7 @@ const char *shown_tree(const struct record_resource *resource)
 bool shown_has_trees(const struct session_record *record)
 {
 	for (size_t i = 0; i < record->n_resources; i++)
-		if (!strategy_find(record->resources[i].effective) ||
+		if (!strategy_of(&record->resources[i]) ||
 		    shown_tree(&record->resources[i]))
 			return true;
 	return false;
@@ -99,8 +114,7 @@ bool shown_is_quick(const struct session_record *record)
 {
 	for (size_t i = 0; i < record->n_resources; i++) {
 		const struct record_resource *resource = &record->resources[i];
-		const struct strategy *strategy =
-			strategy_find(resource->effective);
+		const struct strategy *strategy = strategy_of(resource);
 
 		if (!strategy || !strategy->is_quick(resource))
 			return false;

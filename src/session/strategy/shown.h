@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct hb_resource;
 struct hb_session;
 struct session_record;
 
@@ -24,6 +25,10 @@ void shown_set_strategy(struct record_resource *resource, const char *name);
 
 /* Records of an earlier version, and new ones, may name no strategy. */
 void shown_name_strategies(struct session_record *record);
+
+/* What a look from outside is told of a resource, but for is_gone. */
+void shown_tell(const struct record_resource *resource,
+		struct hb_resource *ret);
 
 /*
  * Whether a box is shown a tree of ours: then its changes are in the upper only

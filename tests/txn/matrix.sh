@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# needs: git python3
+# timeout: 600
+#
+# The table of `holdback strategies`, cell by cell: each pair of type and strategy
+# that it has works, and each other pair is refused with the list of the type.
+. "$HB_TESTS/lib/txn.sh"
+
+# The store of run, which has no --state-dir.
+export XDG_STATE_HOME="$TMPDIR"
+state=$TMPDIR/holdback
+
+# table FORMAT: one line for each cell, a python format of it.
+table() {
+	"$HB_BIN" strategies --json | python3 -c '
+import json, sys
+for cell in json.load(sys.stdin)["strategies"]:
+    print(sys.argv[1].format(**cell))' "$1"
+}
+
+names=$(table '{strategy}' | sort -u)
+types=$(table '{type}' | uniq)
+
+# make_TYPE: the resource of that type at $project.
+make_fs_directory() { :; }
+make_git_checkout() {
+	git -C "$project" init -q
+	git -C "$project" -c user.name=n -c user.email=e -c commit.gpgsign=false add f
+	git -C "$project" -c user.name=n -c user.email=e commit -qm first
+}
+make_fs_mount() { mount -t tmpfs none "$project" && echo old >"$project/f"; }
+
+# make TYPE: a fresh one; fails where this process cannot make such a one.
+make() {
+	unmount
+	remove_all
+	mkdir -p "$project"
+	echo old >"$project/f"
+	"make_$(echo "$1" | tr - _)"
+}
+unmount() { [ "${type:-}" != fs-mount ] || umount "$project" 2>/dev/null || :; }
+
+# member NAME: of the first resource, as status has it.
+member() {
+	hb status --json @s | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["session"]["resources"][0][sys.argv[1]])' "$1"
+}
+
+works() {
+	check "$1 by $2: a session is made" hb create s --cow "$project" --strategy "$2" --no-fallback
+	is "$1 by $2: the type is found" "$(member type)" "$1"
+	is "$1 by $2: the strategy is recorded" "$(member requested)" "$2"
+	check "$1 by $2: a command runs" in_box 'echo new >f && echo n >n'
+	is "$1 by $2: the real file waits" "$(cat "$project/f")" old
+	is "$1 by $2: the changes are told" "$(names)" 'M f,A n,'
+	check "$1 by $2: rollback" hb rollback -y @s
+	is "$1 by $2: nothing is pending" "$(names)" ''
+	check "$1 by $2: undo of the rollback" hb undo @s
+	check "$1 by $2: commit" hb commit -y @s
+	is "$1 by $2: the real file is new" "$(cat "$project/f")" new
+	check "$1 by $2: undo" hb undo @s
+	is "$1 by $2: the real file is old" "$(cat "$project/f")" old
+	check "$1 by $2: cleanup" hb cleanup -y @s
+}
+
+# refuses TYPE STRATEGY
+refuses() {
+	check_exit "$1 by $2 is refused" 2 hb create s --cow "$project" --strategy "$2"
+	words=$(hb create s --cow "$project" --strategy "$2" 2>&1)
+	for name in $(table '{type} {strategy}' | sed -n "s/^$1 //p"); do
+		like "$1 by $2: the refusal offers $name" "$words" "*$name*"
+	done
+	is "$1 by $2: no session is left" "$(hb ls --json | grep -c '"name"')" 0
+}
+
+is 'the table has the types of directories' \
+	"$(echo "$types" | grep -cx 'fs-directory\|fs-mount\|git-checkout')" 3
+for type in $types; do
+	if ! make "$type" 2>/dev/null; then
+		note "no $type can be made here"
+		continue
+	fi
+	is "$type has one default" "$(table '{type} {default}' | grep -c "^$type True")" 1
+	for name in $names; do
+		make "$type"
+		if table '{type} {strategy}' | grep -qx "$type $name"; then
+			works "$type" "$name"
+		else
+			refuses "$type" "$name"
+		fi
+	done
+	unmount
+done
+
+# As an option of run, a key and a variable.
+new_session 'echo old >f'
+hb cleanup -y @s >/dev/null
+run() { (cd "$project" && exec "$HB_BIN" run -q "$@"); }
+check 'run takes a strategy' run --strategy copy_on_write -s one -- sh -c 'echo new >f'
+is 'run: the strategy is in force' \
+	"$(hb status --json @one | grep -o '"strategy":"[a-z_]*"' | head -1)" '"strategy":"copy_on_write"'
+check_exit 'run: a session keeps its strategy' 125 run --strategy overlay -s one -- true
+like 'run: the refusal names both' "$(run --strategy overlay -s one -- true 2>&1)" '*copy_on_write*'
+check_exit 'run: git_worktree is for a checkout' 125 run --strategy git_worktree -s two -- true
+check_exit 'run: --direct has no strategy' 125 run --strategy overlay --direct -- true
+export HOLDBACK_STRATEGY=copy_on_write
+check 'the key is a variable' run -s three -- sh -c 'echo new >f'
+unset HOLDBACK_STRATEGY
+is 'the variable counts' \
+	"$(hb status --json @three | grep -o '"strategy":"[a-z_]*"' | head -1)" '"strategy":"copy_on_write"'
+
+finish
