@@ -31,11 +31,23 @@
 #define DIRS_MAX  (PLAN_MAX_LAYERS + 2)
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW)
 
-/* One way to tell the kernel a directory; tried in this order. */
+/*
+ * One way to tell the kernel the layers; tried in this order.
+ *
+ * Before 6.5 an overlay takes any option and refuses at the end, with a line in
+ * the kernel's log.  Such a kernel is known by its answer to a descriptor.
+ */
 struct way {
 	const char *lower_key;
 	int (*set)(int fs, const char *key, int dir);
+	bool has_one_string; /* the lower layers; an old kernel takes it */
 };
+
+/* What the answer to a descriptor says of the kernel. */
+#define OLD_KERNEL (-EOPNOTSUPP)
+
+/* The kernel's limit of one option. */
+#define OPTION_MAX 255
 
 static int set_by_fd(int fs, const char *key, int dir)
 {
@@ -51,8 +63,9 @@ static int set_by_name(int fs, const char *key, int dir)
 }
 
 static const struct way ways[] = {
-	{ "lowerdir+", set_by_fd },   /* 6.13 */
-	{ "lowerdir+", set_by_name }, /* 6.8 */
+	{ "lowerdir+", set_by_fd, false },   /* 6.13 */
+	{ "lowerdir+", set_by_name, false }, /* 6.8 */
+	{ "lowerdir", set_by_name, true },
 };
 
 /* The open directories of one overlay: lowers from the lowest up, then these.
@@ -203,13 +216,34 @@ static int open_layers(struct box *box, const struct plan_op *op,
 	return open_dir(box, op->work, &o->work, err);
 }
 
-static int set_dirs(int fs, const struct way *way, const struct overlay *o)
+/* The kernel wants the highest first. */
+static void add_lowers(struct buf *text, const struct overlay *o)
 {
+	for (size_t i = o->n_lower; i > 0; i--)
+		(void)buf_add_fmt(text, "%s/proc/self/fd/%d",
+				  i < o->n_lower ? ":" : "", o->dirs[i - 1]);
+}
+
+static int set_lowers(int fs, const struct way *way, const struct overlay *o)
+{
+	auto_buf struct buf text = BUF_INIT(OPTION_MAX);
 	int r = 0;
 
-	/* The kernel wants the highest first. */
+	if (way->has_one_string) {
+		add_lowers(&text, o);
+		return text.error ? text.error
+				  : sys_fsconfig_string(fs, way->lower_key,
+							buf_str(&text));
+	}
 	for (size_t i = o->n_lower; r >= 0 && i > 0; i--)
 		r = way->set(fs, way->lower_key, o->dirs[i - 1]);
+	return r;
+}
+
+static int set_dirs(int fs, const struct way *way, const struct overlay *o)
+{
+	int r = set_lowers(fs, way, o);
+
 	if (r >= 0 && o->upper >= 0)
 		r = way->set(fs, "upperdir", o->upper);
 	if (r >= 0 && o->work >= 0)
@@ -260,7 +294,7 @@ static int mount_one_way(const struct way *way, const struct overlay *o,
 	return sys_fsmount(fs, K_MOUNT_NOSUID | K_MOUNT_NODEV);
 }
 
-/* Before 6.8: the old call, in one string of at most a page. */
+/* For more layers than one option holds: one string of at most a page. */
 static int mount_old_way(const struct overlay *o, int target,
 			 struct hb_error *err)
 {
@@ -269,9 +303,7 @@ static int mount_old_way(const struct overlay *o, int target,
 	int r;
 
 	(void)buf_add_str(&options, "userxattr,index=off,xino=off,lowerdir=");
-	for (size_t i = o->n_lower; i > 0; i--)
-		(void)buf_add_fmt(&options, "%s/proc/self/fd/%d",
-				  i < o->n_lower ? ":" : "", o->dirs[i - 1]);
+	add_lowers(&options, o);
 	if (o->upper >= 0)
 		(void)buf_add_fmt(&options, ",upperdir=/proc/self/fd/%d",
 				  o->upper);
@@ -290,24 +322,44 @@ static int mount_old_way(const struct overlay *o, int target,
 	return 0;
 }
 
-static int mount_layers(struct box *box, const struct plan_op *op,
-			const struct overlay *o, struct hb_error *err)
+/*
+ * A detached overlay.  Words of the kernel's refusal are in `err` only if it
+ * understood the layers; else the oldest way is left.
+ */
+static int mount_detached(const struct overlay *o, struct hb_error *err)
 {
-	auto_fd int target = -1;
-	bool is_root = false;
+	bool is_old = false;
 	int r = -EINVAL;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct hb_error why = { 0 };
-		auto_fd int mount = -1;
 
-		r = mount = mount_one_way(&ways[i], o, &why);
+		if (is_old && !ways[i].has_one_string)
+			continue;
+		r = mount_one_way(&ways[i], o, &why);
 		if (r >= 0)
-			return mounts_attach(box, mount, op->dest, 0755, err);
-		/* Words come only once the kernel understood the layers. */
+			return r;
 		if (why.code != 0)
 			return hb_pass(err, &why, r);
+		is_old = is_old || r == OLD_KERNEL;
 	}
+	return r;
+}
+
+static int mount_layers(struct box *box, const struct plan_op *op,
+			const struct overlay *o, struct hb_error *err)
+{
+	struct hb_error why = { 0 };
+	auto_fd int target = -1;
+	auto_fd int mount = -1;
+	bool is_root = false;
+	int r;
+
+	r = mount = mount_detached(o, &why);
+	if (r >= 0)
+		return mounts_attach(box, mount, op->dest, 0755, err);
+	if (why.code != 0)
+		return hb_pass(err, &why, r);
 	target = dest_make_dir(box, op->dest, 0755, 0755, err);
 	if (target < 0)
 		return target;
@@ -329,14 +381,8 @@ int overlay_read_only(int lower, int higher)
 		.upper = -1,
 		.work = -1,
 	};
-	int r = -EINVAL;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		r = mount_one_way(&ways[i], &o, NULL);
-		if (r >= 0)
-			break;
-	}
-	return r;
+	return mount_detached(&o, NULL);
 }
 
 /* The overlay that it is part of has it from the start. */

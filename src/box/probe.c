@@ -356,7 +356,7 @@ static const struct row rows[] = {
 	    "nothing can be run" },
 	  .flags = MNT, .plan = plan_root,
 	  .steps = { step_ids, step_private, step_mounts, step_root } },
-	{ { "overlay-memory", true, "mount-api",
+	{ { "overlay-memory", false, "mount-api",
 	    "changes kept in memory: run --ephemeral",
 	    "run --ephemeral cannot work" },
 	  .flags = MNT, .plan = plan_overlay_memory,

@@ -39,10 +39,20 @@ overlay_works() {
 overlay_works 'as it is' setsid EPERM --
 # Without mount(2), or the oldest way would hide that this one is missing.
 overlay_works 'before 6.13, layers by name' fsconfig:1=5 EINVAL mount EPERM --
-overlay_works 'before 6.8, layers in one string' 'fsconfig:2~lowerdir+' EINVAL --
-like 'before 6.8 what is shown is bound, which is said' \
-	"$(denying 'fsconfig:2~lowerdir+' EINVAL -- "$HB_BIN" run --ephemeral -q \
-		--ro low -- cat low/both 2>&1)" \
+overlay_works 'before 6.8, layers in one option' 'fsconfig:2~lowerdir+' EINVAL \
+	mount EPERM --
+# Such a kernel takes any option, and refuses at the end.
+overlay_works 'before 6.5, layers in one option' fsconfig:1=5 EOPNOTSUPP \
+	'fsconfig:2~lowerdir+' OK mount EPERM --
+overlay_works 'with mount(2) alone' fsconfig:1=5 EOPNOTSUPP \
+	fsconfig:2~lowerdir EINVAL --
+unlike 'before 6.5 the shown directories are overlays as well' \
+	"$(denying fsconfig:1=5 EOPNOTSUPP 'fsconfig:2~lowerdir+' OK -- \
+		"$HB_BIN" run --ephemeral -q --ro low -- cat low/both 2>&1)" \
+	'*no overlay of the shown directories*'
+like 'with mount(2) alone shown directories are bound, which is said' \
+	"$(denying fsconfig:1=5 EOPNOTSUPP fsconfig:2~lowerdir EINVAL -- \
+		"$HB_BIN" run --ephemeral -q --ro low -- cat low/both 2>&1)" \
 	'*weakened: no overlay of the shown directories is possible: sockets *low'
 
 # Names that would need quoting in that string.
