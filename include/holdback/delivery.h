@@ -2,6 +2,7 @@
 #ifndef HB_DELIVERY_H
 #define HB_DELIVERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,13 @@ enum hb_git_mode {
 int hb_session_git_mode(struct hb_session *session, const char *word,
 			enum hb_git_mode *ret_mode, struct hb_error *err);
 
+/*
+ * Instead of a mode, a commit may have the name of a new branch.  The session's
+ * commits go there, and nothing else is committed.  If it is on a branch of its
+ * own, all changes are in them.  -HB_E_STATE: there is such a branch, or the
+ * session has no commit for it.
+ */
+
 /* What happens to one repository, or happened to it. */
 struct hb_delivery {
 	size_t resource;
@@ -36,8 +44,15 @@ struct hb_delivery {
 	const char *verdict; /* "forward", "branch", "waits", ... */
 	const char *branch;  /* "branch": where the commits are; else NULL */
 	uint64_t n_commits;  /* on it */
-	const char *text;    /* for people; NULL: nothing to say */
-	const char *fix;     /* what to type then, or NULL */
+	/* The session's HEAD beside the user's; NULL: it is not known. */
+	const char *head;
+	const char *head_branch; /* NULL: it is on none */
+	const char *base;	 /* where the session began, or NULL */
+	/* Commits that one of them has, and the other has not. */
+	uint64_t n_ahead, n_behind;
+	bool is_merged;	  /* the user's has the session's commit */
+	const char *text; /* for people; NULL: nothing to say */
+	const char *fix;  /* what to type then, or NULL */
 };
 
 /*

@@ -339,7 +339,8 @@ struct hb_changes_options {
 	 * renames, no conflicts, no hash.  NULL: what would be committed.
 	 */
 	const char *since;
-	enum hb_git_mode git; /* what a commit would do with repositories */
+	enum hb_git_mode git;  /* what a commit would do with repositories */
+	const char *as_branch; /* likewise; or NULL */
 	/*
 	 * Conflicts in which the real version stays, as in a commit.  They are
 	 * in the list, and the summary counts them as conflicts alone.
@@ -513,6 +514,7 @@ int hb_session_rules(struct hb_session *session, hb_rule_fn fn, void *ctx,
 struct hb_commit_options {
 	struct hb_filter filter;
 	enum hb_git_mode git;
+	const char *as_branch;	 /* delivery.h; NULL: as `git` says */
 	const char *const *ours; /* conflicts: the real version stays */
 	size_t n_ours;
 	const char *const *theirs; /* conflicts: the session's version wins */

@@ -27,9 +27,6 @@ struct git_commit {
 int git_commit_parse(const struct git_object *object,
 		     struct git_commit *ret_commit);
 
-/* The next of `parents`, which `*at` goes behind; false: there is none. */
-bool git_commit_parent(const char **at, struct git_id *ret_id);
-
 /*
  * Reads the next of the lines that `parents` points at, and goes behind it;
  * false: there is none.

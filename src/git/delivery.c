@@ -9,6 +9,7 @@
 #include "git/delivery/heads.h"
 #include "git/delivery/leftover.h"
 #include "git/delivery/logs.h"
+#include "git/delivery/named.h"
 #include "git/delivery/orphans.h"
 #include "git/delivery/packed.h"
 #include "git/delivery/references.h"
@@ -31,6 +32,7 @@
  * is missing refuses everything.
  */
 
+#define BRANCHES  "refs/heads/"
 #define MORE_SIZE sizeof(" and 18446744073709551615 more")
 
 static void free_texts(char **texts, size_t n)
@@ -52,6 +54,7 @@ void delivery_done(struct delivery *delivery)
 	free_texts(delivery->words, delivery->n_words);
 	free(delivery->fix);
 	free(delivery->branch);
+	free(delivery->head_branch);
 	free_texts(delivery->conflicts, delivery->n_conflicts);
 	free_texts(delivery->held, delivery->n_held);
 	free_texts(delivery->touched, delivery->n_touched);
@@ -210,12 +213,38 @@ static int keep_values(struct decision *d)
 	kept_refs_done(&d->moved);
 	kept_refs_done(&d->out->next);
 	for (size_t i = 0; r >= 0 && i < d->session.n; i++)
-		r = kept_refs_add(&d->pending, d->session.refs[i].name, "-");
+		if (!d->q->as_ref ||
+		    strcmp(d->session.refs[i].name, d->q->as_ref) != 0)
+			r = kept_refs_add(&d->pending, d->session.refs[i].name,
+					  "-");
 	for (size_t i = 0; r >= 0 && i < kept->n; i++)
 		r = kept_refs_add(&d->pending, kept->refs[i].name, "-");
 	for (size_t i = 0; r >= 0 && i < kept->n_stash; i++)
 		r = kept_refs_add_stash(&d->out->next, kept->stash[i]);
-	return r < 0 ? r : wait_for_user(d);
+	return r;
+}
+
+/* What is not delivered, by name; the items come later. */
+static int keep_pending(struct decision *d)
+{
+	int r = 0;
+
+	if (d->q->as_ref || is_waiting(d))
+		r = keep_values(d);
+	if (r >= 0 && d->q->as_ref)
+		r = named_go_on(d);
+	else if (r >= 0 && is_waiting(d))
+		r = wait_for_user(d);
+	return r < 0 ? r : packed_keep_names(d, d->q->as_ref || is_waiting(d));
+}
+
+static void judge_items(struct decision *d)
+{
+	d->out->verdict = verdict_of(d->out);
+	if (!d->q->as_ref && is_waiting(d))
+		d->out->verdict = DELIVERY_WAITS;
+	if (d->q->as_ref || is_waiting(d))
+		leftover_keep_all(d, d->q->as_ref);
 }
 
 /* What the parts found, together: 1: it is delivered, 0: it is ended. */
@@ -229,21 +258,14 @@ static int conclude(struct decision *d)
 		d->is_refused = r == 0;
 		return r;
 	}
-	if (is_waiting(d))
-		r = keep_values(d);
-	if (r >= 0)
-		r = packed_keep_names(d, is_waiting(d));
+	r = keep_pending(d);
 	if (r >= 0)
 		r = make_next(d);
 	if (r >= 0)
 		r = leftover_add_items(d);
 	if (r < 0)
 		return r;
-	d->out->verdict = verdict_of(d->out);
-	if (is_waiting(d)) {
-		d->out->verdict = DELIVERY_WAITS;
-		leftover_keep_all(d);
-	}
+	judge_items(d);
 	if (d->out->verdict == DELIVERY_FORWARD && d->q->is_ahead &&
 	    d->has_moved)
 		return references_say_forward(d);
@@ -292,6 +314,24 @@ static int end_as_files(struct decision *d, const char *words)
 	return r == 0 ? end(d, DELIVERY_REFUSED, NULL) : r < 0 ? r : 0;
 }
 
+/* Where the two sides stand. */
+static int keep_heads(const struct decision *d)
+{
+	struct delivery *out = d->out;
+	const char *name = d->session_branch;
+
+	(void)git_id_parse(d->then_commit, strlen(d->then_commit), &out->then);
+	(void)git_id_parse(d->base_commit, strlen(d->base_commit), &out->now);
+	(void)git_id_parse(d->session_commit, strlen(d->session_commit),
+			   &out->head);
+	if (!name)
+		return 0;
+	if (strncmp(name, BRANCHES, strlen(BRANCHES)) == 0)
+		name += strlen(BRANCHES);
+	out->head_branch = strdup(name);
+	return out->head_branch ? 0 : -ENOMEM;
+}
+
 static int decide(struct decision *d)
 {
 	char head[PATH_MAX];
@@ -316,13 +356,15 @@ static int decide(struct decision *d)
 		return end_as_files(d, "it has too many references: the "
 				       "repository is treated as files");
 	if (r >= 0)
-		r = decide_all(d);
+		r = d->q->as_ref ? named_decide(d) : decide_all(d);
 	if (r == -ENOTSUP)
 		return end_as_files(d, "its index is of a format that holdback "
 				       "does not read: the repository is "
 				       "treated as files");
-	if (r >= 0)
+	if (r >= 0 && !d->is_refused)
 		r = conclude(d);
+	if (r >= 0 && !d->is_refused)
+		r = keep_heads(d);
 	if (d->is_refused)
 		return end(d, DELIVERY_REFUSED, NULL);
 	if (r == -EBADMSG)

@@ -59,7 +59,13 @@ struct delivery_request {
 	bool is_ahead;
 	/* A branch of the session's that is not delivered; or NULL. */
 	const char *without;
-	const char *session; /* its name, any bytes */
+	/*
+	 * A reference that the base does not have, or NULL.  Then it is the
+	 * only thing that is delivered, with the objects.
+	 */
+	const char *as_ref;
+	const char *as_commit; /* what it gets; NULL: the session's commit */
+	const char *session;   /* its name, any bytes */
 	/* The git directory: `prefix` from `base` on; "" is `base` itself. */
 	int base;
 	const char *prefix;
@@ -184,6 +190,12 @@ struct delivery {
 	struct git_id tip;
 	size_t n_commits;
 	bool can_merge; /* nothing of the user's is under way */
+	/*
+	 * Below HEAD: at T0, in the base and in the session, whose branch is
+	 * without refs/heads/; NULL or "": there is none, or it is not known.
+	 */
+	struct git_id then, now, head;
+	char *head_branch;
 	/* WAITS: paths of the work tree, sorted. */
 	char **conflicts, **held;
 	size_t n_conflicts, n_held;

@@ -105,7 +105,8 @@ static void lay_deliveries(struct hb_session *s,
 {
 	auto_deliver struct deliver deliver = {
 		.session = s,
-		.asked = options->git,
+		.asked = options->as_branch ? HB_GIT_BRANCH : options->git,
+		.as_branch = options->as_branch,
 		.is_ahead = true,
 	};
 	const struct changes_choice choice = { .filter = c->filter };

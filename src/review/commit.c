@@ -5,6 +5,7 @@
 #include "review/changeset.h"
 #include "review/found.h"
 #include "review/gate.h"
+#include "review/git/as_branch.h"
 #include "review/git/deliveries.h"
 #include "review/git/deliveries_told.h"
 #include "review/git/merge/merge.h"
@@ -198,6 +199,23 @@ static int need_own(struct hb_session *s, const struct hb_commit_options *from,
 	return own_branch_need_quiet(s, err);
 }
 
+/* A branch with all commits, and nothing else. */
+static int need_named(const struct hb_commit_options *from,
+		      const struct txn_options *options,
+		      struct deliver *deliver, struct hb_error *err)
+{
+	if (from->git != HB_GIT_USUAL ||
+	    changes_filter_is_partial(&options->choice.filter) ||
+	    options->choice.filter.resources || options->choice.n_ours > 0 ||
+	    options->choice.n_theirs > 0)
+		return hb_fail(err, -HB_E_USAGE,
+			       "--as-branch takes all commits of the session, "
+			       "and no other option chooses among them");
+	deliver->as_branch = from->as_branch;
+	deliver->asked = HB_GIT_BRANCH;
+	return as_branch_need_name(from->as_branch, err);
+}
+
 /* Before anything else is open, as the check command. */
 static int make_merge(struct merge *merge, struct hb_session *s,
 		      const struct hb_commit_options *from,
@@ -207,7 +225,9 @@ static int make_merge(struct merge *merge, struct hb_session *s,
 	int r = 0;
 
 	deliver->asked = from->git;
-	if (deliver->asked == HB_GIT_USUAL)
+	if (from->as_branch)
+		r = need_named(from, options, deliver, err);
+	else if (deliver->asked == HB_GIT_USUAL)
 		r = hb_session_git_mode(s, NULL, &deliver->asked, err);
 	if (r >= 0 && own_branch_is_any(&s->record))
 		r = need_own(s, from, options, deliver, err);
@@ -221,6 +241,7 @@ static int make_merge(struct merge *merge, struct hb_session *s,
 			       s->record.name);
 	}
 	deliver->merge = merge;
+	merge->merges = !from->as_branch;
 	merge->gate = from->without_gate ? NULL : &from->gate;
 	merge->listener = s->store->listener;
 	return merge_make(merge, s, &options->choice.filter,

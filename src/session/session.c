@@ -493,6 +493,9 @@ void session_drop_deliveries(struct hb_session *s)
 		free((void *)(uintptr_t)s->deliveries[i].branch);
 		free((void *)(uintptr_t)s->deliveries[i].text);
 		free((void *)(uintptr_t)s->deliveries[i].fix);
+		free((void *)(uintptr_t)s->deliveries[i].head_branch);
+		free((void *)(uintptr_t)s->deliveries[i].base);
+		free((void *)(uintptr_t)s->deliveries[i].head);
 	}
 	free(s->deliveries);
 	s->deliveries = NULL;

@@ -10,6 +10,7 @@
 #include "git/ancestry.h"
 #include "git/gitrefs.h"
 #include "git/gitunit.h"
+#include "git/kept/kept_file.h"
 #include "git/kept/kept_refs.h"
 #include "git/objectstore.h"
 #include "sys/attr.h"
@@ -384,8 +385,27 @@ static int compare(struct reach *x, struct objectstore *objects,
 	return r < 0 ? hb_fail(err, r, "cannot look at the repository") : 0;
 }
 
-static int check_repo(struct reach *x, const struct repo *repo,
-		      struct hb_error *err)
+/*
+ * What the user had when the session began is no commit of it.  A new branch
+ * has no value of before, and would be the session's down to the first commit.
+ */
+static int add_begun(struct reach *x, struct repo *repo)
+{
+	auto_kept_refs struct kept_refs then = { 0 };
+	struct git_id id;
+	int r = kept_refs_load(x->a->sites[repo->resource].resource->dir,
+			       repo->prefix, 0, &then);
+
+	if (r == -ENOENT)
+		return 0;
+	for (size_t i = 0; r >= 0 && i < then.n; i++)
+		if (git_id_parse(then.refs[i].value, strlen(then.refs[i].value),
+				 &id))
+			r = ids_add(&repo->old, &id, NULL);
+	return r == -EFBIG ? 0 : r;
+}
+
+static int check_repo(struct reach *x, struct repo *repo, struct hb_error *err)
 {
 	int base = x->a->sites[repo->resource].resource->base;
 	auto_fd int dir = access_open_below(
@@ -397,7 +417,7 @@ static int check_repo(struct reach *x, const struct repo *repo,
 		return 0;
 	x->repo = repo;
 	forget_foreign(x);
-	r = 0;
+	r = add_begun(x, repo);
 	for (int i = 0; r >= 0 && i < 2; i++) {
 		x->in_logs = i == 1;
 		r = tree_walk(dir, ".", TREE_LENIENT, look, x, NULL);

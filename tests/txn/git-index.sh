@@ -79,4 +79,12 @@ wait_until sh -c '[ "$(date +%s)" -gt "$(stat -c %Y "$1")" ]' sh "$project/.git/
 is 'the edit is seen by git before the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'
 check 'a session is committed beside an edit of the second in which the index was written' hb commit -y @s
 is 'such an edit is seen by git after the commit' "$(git_in --no-optional-locks status --porcelain -- f1)" 'MM f1'
+
+# The user is on another branch than at T0, and the session goes on there.
+new_session "$start && git branch old && echo new >f1 && git commit -qam new"
+git_in checkout -q old
+in_box "echo new >f1; git $id commit -qam again"
+check 'a session on a branch that the user switched to is committed' hb commit -y --theirs f1 @s
+is 'its entries are those of its commit' "$(git_in status --porcelain)" ''
+is 'its file is the one of its commit' "$(cat "$project/f1")" new
 finish

@@ -70,11 +70,18 @@ static int fill_options(struct commit *c, struct hb_error *err)
 			  .n_allow = v->allow.n,
 			  .run = v->gate_run },
 		.without_gate = v->no_gate,
+		.as_branch = v->as_branch,
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
 	c->call->reports->against = keep_merge_conflict;
 	c->call->reports->against_ctx = c;
+	if (v->merge && (v->git || v->as_branch))
+		return hb_fail(err, -HB_E_USAGE,
+			       "--merge, --git and --as-branch exclude each "
+			       "other");
+	if (v->merge)
+		c->options.git = HB_GIT_MERGE;
 	return v->git ? hb_session_git_mode(c->session, v->git, &c->options.git,
 					    err)
 		      : 0;
@@ -226,6 +233,7 @@ static int look(struct commit *c, struct hb_error *err)
 	struct hb_changes_options options = {
 		.with_ignored = c->options.with_ignored,
 		.git = c->options.git,
+		.as_branch = c->options.as_branch,
 		.ours = c->options.ours,
 		.n_ours = c->options.n_ours,
 	};
@@ -411,6 +419,7 @@ static size_t list_refused(const struct commit *c,
 		.without_hash = true,
 		.with_ignored = v->ignored,
 		.git = c->options.git,
+		.as_branch = c->options.as_branch,
 	};
 	const struct cli_list *lists[] = { &v->except, &v->ours, &v->theirs };
 	bool has_colour = colour_is_on(STDERR_FILENO);

@@ -81,6 +81,8 @@ struct cli_values {
 	bool no_gate;
 	const char *gate_run;
 	const char *git; /* of key_gits; NULL: the usual one */
+	const char *as_branch;
+	bool merge;
 	bool rules;
 	int64_t lines; /* log; 0: not said */
 	bool follow, denied, verify;

@@ -104,6 +104,17 @@ static int set_color(void *values, const struct option *option, const char *arg,
 		.choices = key_gits, .offset = AT(git),                       \
 		.help = "commits: ff moves branches, branch makes one, files" \
 	}
+#define ROW_MERGE                                                         \
+	{                                                                 \
+		.name = "merge", .kind = OPTION_SET, .offset = AT(merge), \
+		.help = "as --git=merge: git merges both sides"           \
+	}
+#define ROW_AS_BRANCH                                                          \
+	{                                                                      \
+		.name = "as-branch", .kind = OPTION_STRING, .metavar = "NAME", \
+		.offset = AT(as_branch),                                       \
+		.help = "put the session's commits on a new branch, only"      \
+	}
 #define ROW_END   \
 	{         \
 		0 \
@@ -307,6 +318,8 @@ const struct option commit_options[] = {
 	  .offset = AT(expect),
 	  .help = "commit only if the change set still has this hash" },
 	ROW_GIT,
+	ROW_MERGE,
+	ROW_AS_BRANCH,
 	ROW_ALLOW,
 	ROW_GATE_RUN,
 	{ .name = "special",
@@ -348,6 +361,8 @@ const struct option sync_options[] = {
 	ROW_RESOURCE,
 	ROW_IGNORED,
 	ROW_GIT,
+	ROW_MERGE,
+	ROW_AS_BRANCH,
 	ROW_ALLOW,
 	ROW_NO_GATE,
 	ROW_STATE_DIR,

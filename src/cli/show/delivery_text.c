@@ -34,6 +34,21 @@ void deliveries_show(const struct hb_delivery *list, size_t n,
 	}
 }
 
+static void add_standing(const struct hb_delivery *delivery, struct doc *doc)
+{
+	json_key(&doc->json, "git");
+	json_object(&doc->json);
+	if (delivery->head_branch)
+		doc_str(doc, "branch", delivery->head_branch);
+	if (delivery->base)
+		doc_str(doc, "base", delivery->base);
+	doc_str(doc, "head", delivery->head);
+	doc_uint(doc, "ahead", delivery->n_ahead);
+	doc_uint(doc, "behind", delivery->n_behind);
+	doc_bool(doc, "merged", delivery->is_merged);
+	json_end(&doc->json);
+}
+
 void deliveries_json(const struct hb_delivery *list, size_t n, struct doc *doc)
 {
 	json_key(&doc->json, "deliveries");
@@ -47,6 +62,8 @@ void deliveries_json(const struct hb_delivery *list, size_t n, struct doc *doc)
 			doc_str(doc, "branch", list[i].branch);
 			doc_uint(doc, "commits", list[i].n_commits);
 		}
+		if (list[i].head)
+			add_standing(&list[i], doc);
 		if (list[i].text)
 			doc_str(doc, "text", list[i].text);
 		if (list[i].fix)

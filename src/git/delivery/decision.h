@@ -32,6 +32,7 @@ struct decision {
 	/* Below the session's HEAD; the branch is NULL if that is on none. */
 	const char *session_branch, *session_commit;
 	const char *then_commit; /* below HEAD at T0 */
+	const char *base_commit; /* below HEAD of the base */
 	/* Why it is not forward: see values.c; and the branch it is about. */
 	const char *why;
 	const char *why_name;

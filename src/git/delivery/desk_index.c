@@ -135,7 +135,9 @@ static int find_moved(struct decision *d)
 
 	decision_head(d, head, sizeof(head));
 	base = decision_resolve(&d->base, head);
-	if (!d->has_moved || !base[0] || strcmp(base, d->then_commit) == 0)
+	/* Another branch than at T0 may be where it was: the index is not. */
+	if (!d->has_moved || !base[0] ||
+	    strcmp(base, decision_resolve(d->q->kept, head)) == 0)
 		return 0;
 	r = values_is_ancestor(d->q->objects, base, d->session_commit);
 	if (r <= 0)

@@ -189,6 +189,7 @@ static int read_unit(struct decision *d, struct unit *ret)
 	d->session_branch = branch_of(ret->head[SESSION]);
 	d->session_commit = ret->commit[SESSION];
 	d->then_commit = ret->commit[THEN];
+	d->base_commit = ret->commit[BASE];
 	return 0;
 }
 

@@ -176,12 +176,16 @@ static void keep(struct delivery_item *item)
 		item->how = DELIVERY_STAYS;
 }
 
-void leftover_keep_all(struct decision *d)
+void leftover_keep_all(struct decision *d, const char *but)
 {
 	struct delivery *out = d->out;
 	size_t n = 0;
 
 	for (size_t i = 0; i < out->n; i++) {
+		if (but && strcmp(out->items[i].path, but) == 0) {
+			out->items[n++] = out->items[i];
+			continue;
+		}
 		/* Of our own making: the session has nothing there. */
 		if (!decision_change(d, out->items[i].path)) {
 			free(out->items[i].path);

@@ -7,7 +7,10 @@ struct decision;
 /* Adds an item for each changed path that has none; the list is sorted then. */
 int leftover_add_items(struct decision *d);
 
-/* Every item but objects stays, and nothing is made: DELIVERY_WAITS. */
-void leftover_keep_all(struct decision *d);
+/*
+ * Every item but objects and the one of the path `but` stays, and nothing is
+ * made.  NULL: there is no such path.
+ */
+void leftover_keep_all(struct decision *d, const char *but);
 
 #endif

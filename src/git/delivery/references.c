@@ -74,8 +74,7 @@ static int delete (struct decision *d, const char *name)
 	return r < 0 ? r : kept_refs_add(&d->moved, name, "");
 }
 
-/* How many commits the value has that no reference of the base reaches. */
-static int count_commits(struct decision *d, const char *value, size_t *ret)
+int references_count(struct decision *d, const char *value, size_t *ret)
 {
 	auto_ancestry struct ancestry found = { 0 };
 	auto_free struct git_id *old = NULL;
@@ -106,7 +105,7 @@ static int say_where(struct decision *d, const char *why, const char *value,
 		{ "commits go to", "commit goes to" },
 	};
 	size_t n;
-	int r = count_commits(d, value, &n);
+	int r = references_count(d, value, &n);
 
 	return r < 0 ? r
 		     : decision_say(d, "%s%s%zu %s %s", why, why[0] ? ": " : "",
@@ -122,7 +121,7 @@ int references_say_forward(struct decision *d)
 	char head[PATH_MAX];
 	const char *old;
 	size_t n;
-	int r = count_commits(d, d->session_commit, &n);
+	int r = references_count(d, d->session_commit, &n);
 
 	if (r < 0 || n == 0)
 		return r;
@@ -224,7 +223,8 @@ static bool is_plain(const char *name)
 	return name[0] != '-' && name[strspn(name, plain)] == '\0';
 }
 
-static int set_branch(struct decision *d, const char *name, const char *value)
+int references_set_branch(struct decision *d, const char *name,
+			  const char *value)
 {
 	char why[REASON_SIZE] = "";
 	const char *about = d->why_name ? short_name(d->why_name) : "HEAD";
@@ -242,7 +242,7 @@ static int set_branch(struct decision *d, const char *name, const char *value)
 		d->out->fix = NULL;
 		return -ENOMEM;
 	}
-	if (count_commits(d, value, &d->out->n_commits) < 0)
+	if (references_count(d, value, &d->out->n_commits) < 0)
 		return -ENOMEM;
 	(void)git_id_parse(value, strlen(value), &d->out->tip);
 	d->out->can_merge = d->why == heads_moved || d->why == heads_elsewhere;
@@ -264,20 +264,20 @@ static int deliver_head(struct decision *d)
 
 	decision_head(d, head, sizeof(head));
 	if (r >= 0)
-		r = count_commits(d, value, &n);
+		r = references_count(d, value, &n);
 	if (r < 0)
 		return r;
 	if (answer != VALUE_DIVERGED) {
 		r = apply(d, target, answer);
 		return r >= 0 && answer == VALUE_TAKEN
-			       ? set_branch(d, target, value)
+			       ? references_set_branch(d, target, value)
 			       : r;
 	}
 	/* A HEAD without a branch may be where the base has been. */
 	if (target || n > 0)
 		r = divert(d, target ? target : head, value, &to);
 	if (r >= 0 && to)
-		r = set_branch(d, to, value);
+		r = references_set_branch(d, to, value);
 	return r >= 0 && target ? stay(d, target) : r;
 }
 

@@ -11,6 +11,7 @@
 #include "git/indexmerge.h"
 #include "git/kept/kept_index.h"
 #include "git/objectstore.h"
+#include "review/git/as_branch.h"
 #include "review/git/base_files.h"
 #include "review/git/deliveries.h"
 #include "review/git/merge/merging.h"
@@ -168,10 +169,13 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 	struct objectstore *objects = NULL;
 	uint64_t size = 0;
 	auto_fd int index = open_kept_index(d, &size);
+	auto_free char *ref = as_branch_ref(deliver->as_branch);
 	struct delivery_request q = {
 		.mode = deliver->mode,
 		.is_ahead = deliver->is_ahead,
 		.without = deliver->without,
+		.as_ref = ref,
+		.as_commit = deliver->as_commit,
 		.session = d->session->record.name,
 		.base = d->resource->base,
 		.prefix = d->unit->prefix,
@@ -185,7 +189,9 @@ int deciding_ask(struct deciding *d, const struct deliver *deliver,
 		.is_held = d->units->n_left > 0 ? is_left : NULL,
 		.trace = trace,
 	};
-	int r = changes ? deciding_objects(d, &objects) : -ENOMEM;
+	int r = changes && (ref || !deliver->as_branch)
+			? deciding_objects(d, &objects)
+			: -ENOMEM;
 
 	for (size_t i = 0; changes && i < d->unit->n; i++)
 		changes[i] = (struct delivery_change){

@@ -12,6 +12,7 @@
 #include "git/indexmerge.h"
 #include "git/kept/kept_index.h"
 #include "git/objectstore.h"
+#include "review/git/as_branch.h"
 #include "review/git/base_files.h"
 #include "review/git/deciding.h"
 #include "review/git/merge/merge.h"
@@ -30,6 +31,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +55,7 @@ void deliver_done(struct deliver *deliver)
 		delivery_done(&deliver->repos[i].delivery);
 		free(deliver->repos[i].why_refused);
 		placed_index_done(&deliver->repos[i].index);
+		standing_done(&deliver->repos[i].standing);
 		free(deliver->repos[i].merged);
 		free(deliver->repos[i].below);
 	}
@@ -235,19 +238,44 @@ static int has_changes(struct changes *changes, bool with_ignored,
 	return r < 0 ? r : has_any;
 }
 
-static int say_own(struct deciding *d, struct hb_error *err)
+/* "holdback/s +2 commits, main moved by 1" */
+static int say_own(struct deciding *d, const char *as_branch,
+		   struct hb_error *err)
 {
-	size_t n = d->delivery->n_commits;
+	const struct standing *at = &d->repo->standing;
+	auto_free char *moved = NULL;
+	int k = 0;
 
 	d->repo->below = strdup(d->below);
-	if (!d->repo->below ||
+	if (at->behind > 0)
+		k = asprintf(&moved, ", %s moved by %" PRIu64,
+			     at->beside ? quoted(at->beside) : "HEAD",
+			     at->behind);
+	if (k < 0)
+		moved = NULL;
+	if (k < 0 || !d->repo->below ||
 	    asprintf(&d->repo->merged,
-		     "%s: %zu commit%s, and all changes as one more, are going "
-		     "to be merged, if git can do that",
-		     quoted(d->delivery->branch), n, n == 1 ? "" : "s") < 0) {
+		     "%s +%" PRIu64
+		     " commit%s%s: all of it, with changes as one more, "
+		     "is going to be %s%s",
+		     quoted(d->delivery->branch), at->ahead,
+		     at->ahead == 1 ? "" : "s", moved ? moved : "",
+		     as_branch ? "on the branch "
+			       : "merged, if git can do that",
+		     as_branch ? quoted(as_branch) : "") < 0) {
 		d->repo->merged = NULL;
 		return hb_fail(err, -ENOMEM, WORD);
 	}
+	return 0;
+}
+
+/* The merge writes them anew, so that none of them is a conflict. */
+static int settle_own(const struct deciding *d, struct hb_error *err)
+{
+	for (size_t i = 0; i < d->unit->n; i++)
+		if (!delivered_add(&d->lists[d->unit->resource],
+				   d->unit->files[i].whole, DELIVERED_SETTLED))
+			return hb_fail(err, -ENOMEM, WORD);
 	return 0;
 }
 
@@ -274,8 +302,13 @@ static int decide_own(struct deciding *d, const struct deliver *deliver,
 	}
 	d->repo->is_own = true;
 	d->repo->tree = d->tree;
-	return deliver->merge ? merging_deliver(d, deliver, kept, changes, err)
-			      : say_own(d, err);
+	r = standing_read(d, &d->repo->standing);
+	if (r < 0)
+		return hb_fail(err, r, WORD);
+	if (deliver->merge)
+		return merging_deliver(d, deliver, kept, changes, err);
+	r = settle_own(d, err);
+	return r < 0 ? r : say_own(d, deliver->as_branch, err);
 }
 
 /*
@@ -321,7 +354,9 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 	if (r == -ENOMEM)
 		return hb_fail(err, r, WORD);
 	if (is_files(d, deliver, r >= 0))
-		return check_files(d, deliver, kept, changes, err);
+		return deliver->as_branch
+			       ? 0
+			       : check_files(d, deliver, kept, changes, err);
 	r = find_tree(d);
 	/* The gate has to say something about a worktree that is gone. */
 	if (r >= 0 && is_desk_gone(d))
@@ -334,6 +369,11 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return 0;
 	if (r < 0)
 		return hb_fail(err, r, WORD);
+	if (deliver->as_branch) {
+		r = as_branch_need_free(d, deliver->as_branch, err);
+		if (r < 0)
+			return r;
+	}
 	if (own_tip_is_of(d))
 		return decide_own(d, deliver, kept, changes, err);
 	r = deciding_ask(d, deliver, kept, err);
@@ -341,6 +381,9 @@ static int decide_one(struct deciding *d, const struct deliver *deliver,
 		return r;
 	if (d->delivery->verdict == DELIVERY_REFUSED)
 		return refuse(d->delivery, err);
+	r = standing_read(d, &d->repo->standing);
+	if (r < 0)
+		return hb_fail(err, r, WORD);
 	/* The merge of a submodule is for its user: it goes to a branch. */
 	if (deliver->mode == DELIVERY_MODE_MERGE && d->delivery->can_merge &&
 	    d->below && !d->is_module) {
@@ -460,6 +503,8 @@ int deliver_decide(void *ctx, struct changes *const *changes,
 				&refused);
 	if (r >= 0 && refused.code != 0)
 		r = -HB_E_CONFLICT;
+	if (r >= 0 && deliver->as_branch)
+		r = as_branch_hold_rest(deliver, changes, lists, &refused);
 	if (r < 0)
 		return hb_pass(err, &refused, r);
 	return deliver->merge ? need_merged(deliver, changes, err) : 0;

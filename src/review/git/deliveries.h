@@ -5,6 +5,7 @@
 #include "git/delivery.h"
 #include "holdback/delivery.h"
 #include "review/git/placed_index.h"
+#include "review/git/standing.h"
 #include "txn/txn.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct deliver_repo {
 	const char *why_files;
 	char *why_refused;
 	struct placed_index index;
+	struct standing standing;
 	char *merged; /* its commits are merged, or are going to be */
 	bool is_own;  /* it is on a branch of its own: own_branch.h */
 	/* Of the latter: the resource of the work tree, and its path there. */
@@ -39,6 +41,11 @@ struct deliver {
 	bool is_ahead;
 	/* A branch of the session's that is none of the user's; or NULL. */
 	const char *without;
+	/*
+	 * as_branch.h: the name of the only branch that is delivered, and the
+	 * commit that it gets; NULL: all is, and the session's own.
+	 */
+	const char *as_branch, *as_commit;
 	/* With is_ahead: what git ignores is going to be committed as well. */
 	bool with_ignored;
 	/* HB_GIT_MERGE: what was merged; NULL: it is only told. */

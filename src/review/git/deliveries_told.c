@@ -16,6 +16,26 @@ static const char *const verdicts[] = {
 	[DELIVERY_REFUSED] = "refused",	 [DELIVERY_AS_FILES] = "files",
 };
 
+static int copy(const char *text, const char **ret)
+{
+	*ret = text && text[0] ? strdup(text) : NULL;
+	return *ret || !text || !text[0] ? 0 : -ENOMEM;
+}
+
+static int tell_standing(const struct standing *from, struct hb_delivery *ret)
+{
+	int r = copy(from->head.hex, &ret->head);
+
+	if (r >= 0)
+		r = copy(from->branch, &ret->head_branch);
+	if (r >= 0)
+		r = copy(from->then.hex, &ret->base);
+	ret->n_ahead = from->ahead;
+	ret->n_behind = from->behind;
+	ret->is_merged = from->is_merged;
+	return r;
+}
+
 static int tell_one(const struct deliver_repo *repo, struct hb_delivery *ret)
 {
 	const struct delivery *d = &repo->delivery;
@@ -45,7 +65,7 @@ static int tell_one(const struct deliver_repo *repo, struct hb_delivery *ret)
 		.fix = fix ? strdup(fix) : NULL,
 	};
 	return ret->path && (!branch || ret->branch) && (!fix || ret->fix)
-		       ? 0
+		       ? tell_standing(&repo->standing, ret)
 		       : -ENOMEM;
 }
 

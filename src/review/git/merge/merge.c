@@ -47,7 +47,8 @@ enum end {
 
 /*
  * Operands: variables, the work tree, the branch, its commit, and a message if
- * changes that are in no commit are to become one (uncommitted.h).  Hooks and
+ * changes that are in no commit are to become one (uncommitted.h).  With one
+ * more that commit is made, and nothing is merged.  Hooks and
  * the file system monitor of the repository do not run, also not in the box.
  * With an effect of theirs it would be another merge.  Filters and merge
  * drivers do.
@@ -89,6 +90,8 @@ static const char script[] =
 	"else g commit-tree -p \"$3\" -m \"$4\" \"$tree\"; fi 2>&1\n"
 	") || { echo \"$tip\" | tail -n 1; exit 12; }; fi\n"
 	"g update-ref \"refs/heads/$2\" \"$tip\" || exit 12\n"
+	"if [ -n \"$5\" ]; then printf '%s\\n' \"$tip\" \"$into\" \"$tip\"; "
+	"exit; fi\n"
 	"if said=$(g merge --no-edit --no-stat --no-progress \"$2\" 2>&1); "
 	"then g rev-parse HEAD && echo \"$into\" && echo \"$tip\"; exit; fi\n"
 	"names=$(g diff --name-only --diff-filter=U | head -n 20)\n"
@@ -398,10 +401,10 @@ static bool read_ids(const char *text, struct merge_repo *repo)
 static int run_one(const struct merge *merge, struct hb_session *s,
 		   struct merge_repo *repo, struct hb_error *err)
 {
-	static char sh[] = "sh", c[] = "-c";
+	static char sh[] = "sh", c[] = "-c", unmerged[] = "unmerged";
 	auto_free char *text = strdup(script);
 	auto_free char *dir = NULL;
-	char *argv[4 + OTHERS + 5] = { sh, c, text, sh };
+	char *argv[4 + OTHERS + 6] = { sh, c, text, sh };
 	size_t n = 4;
 	struct hb_gate_check check;
 	auto_free char *words = NULL;
@@ -428,7 +431,8 @@ static int run_one(const struct merge *merge, struct hb_session *s,
 		words = NULL;
 		return hb_fail(err, -ENOMEM, WORD);
 	}
-	argv[n] = words;
+	argv[n++] = words;
+	argv[n] = words && !merge->merges ? unmerged : NULL;
 	r = hb_session_run_aside(s, merge->name, argv, &check, err);
 	if (r < 0)
 		return r;

@@ -56,6 +56,8 @@ struct merge {
 	struct hb_session *aside; /* NULL: nothing has to be merged */
 	struct changes *changes[RECORD_RESOURCES_MAX]; /* of that */
 	struct units units;			       /* likewise */
+	/* Else commits are made of changes, and stay apart. */
+	bool merges;
 	/* Of the commit; NULL: the gate is not asked. */
 	const struct hb_gate_options *gate;
 	const struct hb_listener *listener; /* for that */

@@ -309,6 +309,30 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 	return r;
 }
 
+/* All of it on a branch of that name, and nothing is merged. */
+static int deliver_named(struct deciding *d, const struct deliver *deliver,
+			 struct both *both, const struct merge_repo *repo,
+			 const struct kept_refs *kept,
+			 struct changes *const *changes, struct hb_error *err)
+{
+	const struct deliver named = { .mode = DELIVERY_MODE_BRANCH,
+				       .is_ahead = deliver->is_ahead,
+				       .without = repo->branch,
+				       .as_branch = deliver->as_branch,
+				       .as_commit = repo->tip.hex };
+	struct deciding m = *d;
+	int r;
+
+	m.resource = &both->resource;
+	m.unit = &both->unit;
+	m.has_merge = true;
+	r = deciding_ask(&m, &named, kept, err);
+	if (r >= 0 && d->delivery->verdict == DELIVERY_REFUSED)
+		return hb_fail(err, -HB_E_CONFLICT, "%s",
+			       d->delivery->words[0]);
+	return r < 0 ? r : deciding_add_items(&m, changes, err);
+}
+
 static const struct unit *find_unit(const struct units *units, size_t resource,
 				    const char *prefix)
 {
@@ -344,10 +368,12 @@ int merging_deliver(struct deciding *d, const struct deliver *deliver,
 		r = lay_layers(&both, d, &merge->aside->resources[resource]);
 	if (r < 0)
 		(void)hb_fail(err, r, WORD);
-	if (r >= 0)
+	if (r >= 0 && deliver->as_branch)
+		r = deliver_named(d, deliver, &both, repo, kept, changes, err);
+	else if (r >= 0)
 		r = deliver_both(d, &before, merge, &both, repo, kept, changes,
 				 err);
-	if (r >= 0)
+	if (r >= 0 && !deliver->as_branch)
 		r = say(d, repo,
 			before.n_commits +
 				!git_id_is_same(&repo->tip, &before.tip));
