@@ -113,6 +113,15 @@ like 'the mode of the workspace itself is a change' \
 check 'in its session' hb cleanup -y @chmod-1
 is 'the real mode of the workspace is as it was' "$(left)" ''
 
+# Nothing to discard is no question.
+hb run -q -s empty sh -c 'echo 3 >>file' >/dev/null
+says 'a rollback of changes asks, and without a terminal fails' 2 '*-y*' hb rollback @empty
+hb rollback -y @empty >/dev/null
+prints 'a rollback with nothing pending says so and asks nothing' 'session empty has nothing to discard' \
+	hb rollback @empty
+is 'a rollback with nothing pending has a document' "$(hb rollback --json @empty | grep -c '"name": *"empty"')" 1
+hb cleanup -y @empty >/dev/null
+
 # What fails leaves nothing.
 check_exit '127' 127 hb no-such-program
 check_exit '126' 126 hb ./file

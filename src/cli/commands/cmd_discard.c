@@ -7,6 +7,9 @@
 #include "cli/front/table.h"
 #include "cli/show/doc.h"
 #include "cli/show/say.h"
+#include "cli/show/show.h"
+#include "holdback/session.h"
+#include "holdback/state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,6 +40,43 @@ static int check_words(const struct cmd_call *call, int first,
 		       "--to is about all paths: it takes none");
 }
 
+/* Of type hb_state_fn. */
+static int note_state(void *ctx, const struct hb_state_file *file,
+		      struct hb_error *err)
+{
+	bool *has_state = ctx;
+
+	(void)file;
+	(void)err;
+	*has_state = true;
+	return 0;
+}
+
+/* Whether all of a session is as it was; a look that fails says nothing. */
+static bool is_untouched(struct hb_session *session)
+{
+	const struct hb_changes_options options = { .without_hash = true };
+	const struct hb_session_info *info = hb_session_info(session);
+	struct hb_changes *changes = NULL;
+	bool has_state = false, is_same = false;
+
+	if (info->has_lost || info->interrupted ||
+	    hb_session_state(session, note_state, &has_state, NULL) < 0 ||
+	    has_state)
+		return false;
+	for (size_t i = 0; i < info->n_resources; i++)
+		if (info->resources[i].is_gone)
+			return false;
+	if (hb_session_changes(session, &options, &changes, NULL) >= 0) {
+		const struct hb_summary *s = hb_changes_summary(changes);
+
+		is_same = !show_has_changes(s, true) && !s->n_ignored &&
+			  !s->n_ignored_directories && !s->n_locks;
+	}
+	hb_changes_free(changes);
+	return is_same;
+}
+
 static int rollback(const struct cmd_call *call, struct hb_session *session,
 		    int first, void *ctx, struct hb_error *err)
 {
@@ -48,6 +88,12 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	r = check_words(call, first, err);
 	if (r < 0)
 		return r;
+	if (!call->values->yes && !call->values->to &&
+	    call->n_operands <= first && is_untouched(session)) {
+		(void)snprintf(line, sizeof(line),
+			       "session %s has nothing to discard", name);
+		return report(call, "rollback", "name", name, line, err);
+	}
 	(void)snprintf(line, sizeof(line), "discard %s of session %s?",
 		       call->values->to		  ? "the changes after the mark"
 		       : call->n_operands > first ? "these changes"
