@@ -71,6 +71,30 @@ static int keep_rule(struct relayed *r, const struct net_rule *rule)
 	return 0;
 }
 
+/* A port that is of use for a login, and that another program may have. */
+static void tell_port(const struct relayed *r, uint16_t outside, int got)
+{
+	char text[HB_TEXT_SIZE];
+	const struct hb_report report = {
+		.kind = got < 0 ? HB_REPORT_SAID : HB_REPORT_NOTED,
+		.text = text,
+	};
+
+	if (got >= 0)
+		(void)snprintf(text, sizeof(text),
+			       "net: port %u of this host leads to the "
+			       "command, for its login",
+			       outside);
+	else
+		(void)snprintf(text, sizeof(text),
+			       "net: port %u of this host is taken (%s): a "
+			       "login in the browser does not come back to "
+			       "the command; end the program that has the "
+			       "port, or log in with a code",
+			       outside, hb_strerror(got));
+	(void)report_send(r->listener, &report);
+}
+
 int relayed_init(struct relayed *r, const struct net_access *access,
 		 const struct hb_listener *listener, struct hb_error *err)
 {
@@ -91,7 +115,9 @@ int relayed_init(struct relayed *r, const struct net_access *access,
 		const struct net_port *port = &access->ports[i];
 
 		got = listen_outside(r, port->outside, port->inside);
-		if (got < 0) {
+		if (port->may_lack)
+			tell_port(r, port->outside, got);
+		else if (got < 0) {
 			hb_fix(err, "--port OTHER:%u", port->inside);
 			return hb_fail(err, got, "cannot listen on port %u",
 				       port->outside);

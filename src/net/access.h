@@ -20,6 +20,7 @@ struct net_rule;
 /* A port of the host's loopback that leads to a port of the box. */
 struct net_port {
 	uint16_t outside, inside;
+	bool may_lack; /* where it is taken a line says so, and all else runs */
 };
 
 struct net_access {

@@ -190,6 +190,9 @@ enum git_mode {
 	ROW(HOST_PORT, "host-port", 0, "PORT", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "let the command reach this port of this host; may repeat") \
+	ROW(LOGIN_PORT, "login-port", 0, "WORD:PORT", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "as --port, while this is the command's first word; may repeat") \
 	ROW(NET_ASK, "net-ask", 0, NULL, OFFER_NOTHING, \
 	    SET, net_asks, 0, NULL, WORD, "no", ANY, LASTS, \
 	    "ask about a host that no rule names: holdback net watch") \

@@ -244,8 +244,10 @@ bool setting_names_server(const char *value)
 
 bool setting_is_path(enum setting_key key)
 {
-	static const enum setting_key plain[] = { KEY_ENV, KEY_ALLOW, KEY_DENY,
-						  KEY_PORT, KEY_HOST_PORT };
+	static const enum setting_key plain[] = {
+		KEY_ENV,  KEY_ALLOW,	 KEY_DENY,
+		KEY_PORT, KEY_HOST_PORT, KEY_LOGIN_PORT
+	};
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (key == plain[i])

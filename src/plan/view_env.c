@@ -57,10 +57,19 @@ const char *const view_env_proxies[] = {
 };
 
 const char *const view_env_authorities[] = {
-	"SSL_CERT_FILE",  "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
-	"CURL_CA_BUNDLE", "GIT_SSL_CAINFO",	 "CARGO_HTTP_CAINFO",
-	"PIP_CERT",	  "NPM_CONFIG_CAFILE",	 "npm_config_cafile",
-	"DENO_CERT",	  "AWS_CA_BUNDLE",	 NULL,
+	"SSL_CERT_FILE",
+	"NODE_EXTRA_CA_CERTS",
+	"REQUESTS_CA_BUNDLE",
+	"CURL_CA_BUNDLE",
+	"GIT_SSL_CAINFO",
+	"CARGO_HTTP_CAINFO",
+	"PIP_CERT",
+	"NPM_CONFIG_CAFILE",
+	"npm_config_cafile",
+	"DENO_CERT",
+	"AWS_CA_BUNDLE",
+	"CODEX_CA_CERTIFICATE",
+	NULL,
 };
 
 /*

@@ -4,6 +4,9 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sha256.h"
+#include "net/rule.h"
+#include "plan/keys.h"
 #include "plan/settings.h"
 #include "run/publish_names.h"
 #include "session/open.h"
@@ -53,14 +56,58 @@ static int add_lists(const struct run *run, struct buf *out)
 	return out->error;
 }
 
+/* Rules of the network that are not the profile's own. */
+static const enum setting_key net_rules[] = { KEY_ALLOW, KEY_DENY,
+					      KEY_HOST_PORT };
+
+/* Longer lists are named by their hash, and fit the same list alone. */
+#define NET_RULES_TEXT 1024
+#define NET_RULES_ALL  ((size_t)NET_RULES_MAX * (NET_RULE_MAX + 16))
+
+static void add_net_rules(const struct settings *s, enum setting_key key,
+			  struct buf *out)
+{
+	auto_buf struct buf all = BUF_INIT(NET_RULES_ALL);
+	uint8_t digest[SHA256_SIZE];
+	char hex[SHA256_HEX_SIZE];
+
+	for (size_t i = 0; i < s->n_items; i++)
+		if (s->items[i].key == key &&
+		    s->items[i].origin.source != SETTING_BUILT_IN)
+			add_word(&all, setting_name(key), s->items[i].value);
+	if (all.error < 0)
+		(void)buf_fail(out, all.error);
+	if (all.len <= NET_RULES_TEXT) {
+		(void)buf_add_str(out, buf_str(&all));
+		return;
+	}
+	sha256_of(buf_str(&all), all.len, digest);
+	sha256_hex(digest, hex);
+	add_word(out, setting_name(key), hex);
+}
+
+static void add_network(const struct settings *s, struct buf *out)
+{
+	enum net_mode mode = settings_net(s);
+
+	if (mode == NET_NONE)
+		return;
+	add_word(out, setting_name(KEY_NET), key_nets[mode]);
+	if (mode == NET_HOST)
+		return;
+	if (s->net_is_loose)
+		add_word(out, setting_name(KEY_NET_LOOSE), "yes");
+	for (size_t k = 0; k < sizeof(net_rules) / sizeof(net_rules[0]); k++)
+		add_net_rules(s, net_rules[k], out);
+}
+
 static int find_policy(const struct run *run, struct carry_note *note,
 		       struct hb_error *err)
 {
 	const struct settings *s = &run->settings;
 	auto_buf struct buf out = BUF_INIT(sizeof(note->policy) - 1);
 
-	if (settings_share_net(s))
-		add_word(&out, "net", s->net);
+	add_network(s, &out);
 	if (settings_shows_host(s))
 		add_word(&out, "view", s->view);
 	if (strcmp(settings_tty(s), "real") == 0)
@@ -72,7 +119,8 @@ static int find_policy(const struct run *run, struct carry_note *note,
 	if (run->is_bare)
 		add_word(&out, "allow-degraded", "yes");
 	if (add_lists(run, &out) < 0)
-		return hb_fail(err, out.error, "too many directories");
+		return hb_fail(err, out.error,
+			       "too many directories, or rules of the network");
 	memcpy(note->policy, buf_str(&out), out.len + 1);
 	return 0;
 }

@@ -159,6 +159,9 @@ int ladder_begin(struct run *run, struct hb_error *err)
 			return r;
 		run->ladder->rungs |= LADDER_BARE;
 		run->is_bare = true;
+		r = run_check_network(run, err);
+		if (r < 0)
+			return r;
 	}
 	return check_required(run, err);
 }

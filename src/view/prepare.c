@@ -663,20 +663,26 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
 	return r < 0 ? r : own_turns_mark(run, err);
 }
 
+int run_check_network(const struct run *run, struct hb_error *err)
+{
+	if (!run->is_bare || !settings_net_by_name(&run->settings))
+		return 0;
+	hb_fix(err, "--net none, or --net host");
+	return hb_fail(err, -HB_E_UNSUPPORTED,
+		       "a network by name needs namespaces, and this host has "
+		       "none");
+}
+
 /* Behind the environment, which says what variables pass. */
 int run_plan_network(struct run *run, struct hb_error *err)
 {
-	int r;
+	int r = run_check_network(run, err);
 
-	if (!settings_net_by_name(&run->settings))
-		return 0;
-	if (run->is_bare) {
-		hb_fix(err, "--net none, or --net host");
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "a network by name needs namespaces, and this "
-			       "host has none");
-	}
-	r = network_build(&run->settings, &run->plan, run->options->envp,
+	if (r < 0 || !settings_net_by_name(&run->settings))
+		return r;
+	r = network_build(&run->settings, &run->plan,
+			  &(struct network_call){ run->options->envp,
+						  run->options->argv },
 			  &run->network, err);
 	if (r >= 0)
 		run->plan.net = &run->network.access;

@@ -145,6 +145,8 @@ int run_prepare(struct run *run, const struct hb_run_options *options,
  * run_done(), and covers them.  This alone changes the host.
  */
 int run_hold_berths(struct run *run, struct hb_error *err);
+/* Whether a host without namespaces can have the network that is asked for. */
+int run_check_network(const struct run *run, struct hb_error *err);
 /* Of that the network by name, once the view is built. */
 int run_plan_network(struct run *run, struct hb_error *err);
 int run_plan(struct run *run, char ***ret_envp, struct hb_error *err);

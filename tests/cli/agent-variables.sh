@@ -52,19 +52,20 @@ like 'claude does not update itself inside' \
 like 'opencode does not update itself inside' \
 	"$("$HB_BIN" run --ephemeral -q -- opencode 2>/dev/null)" '*OPENCODE_DISABLE_AUTOUPDATE=1*'
 
-passes claude HTTPS_PROXY https_proxy NO_PROXY
+# By name the relay speaks to the proxy, and the command knows nothing of it.
+lacks claude HTTPS_PROXY https_proxy NO_PROXY
 lacks other HTTPS_PROXY https_proxy
 like 'a command with the network of the host gets the proxy' \
 	"$(HTTPS_PROXY=http://p:1 "$HB_BIN" run --ephemeral -q --net host -- other 2>/dev/null)" \
 	'*HTTPS_PROXY=http://p:1*'
 for url in http://ann:x@p:1 ann:x@p:1 http://ann:x@p/a@b; do
 	like "the password in $url is said" \
-		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral -- claude 2>&1 >/dev/null)" \
+		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral --net host -- claude 2>&1 >/dev/null)" \
 		'*the command can read the password in HTTPS_PROXY*'
 done
 for url in http://p:1 p:1 http://ann@p:1 http://p:1/a:b@c; do
 	unlike "nothing is said of $url, which has no password" \
-		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral -- claude 2>&1 >/dev/null)" '*password*'
+		"$(HTTPS_PROXY=$url "$HB_BIN" run --ephemeral --net host -- claude 2>&1 >/dev/null)" '*password*'
 done
 
 : >../home/ca.pem

@@ -77,18 +77,22 @@ is 'git has the configuration of its user, without what logs in' \
 prints 'git works' 'new file:   g' inside sh -c '
 	git init -q . && echo x >g && git add g && git status | grep -o "new file:.*"'
 prints 'compilers and pipes work' 3 inside sh -c 'seq 3 | wc -l'
-like 'an agent has its state, held back' "$(bare -q -s a --profile claude -- sh -c '
+like 'an agent without namespaces is not started with another network than asked for' \
+	"$(bare -q -s a --profile claude -- touch ran 2>&1; ls)" \
+	'*a network by name needs namespaces, and this host has none*fix: --net none, or --net host*'
+unlike 'an agent that is not started leaves no session' "$("$HB_BIN" ls 2>&1)" '*touch*'
+like 'an agent has its state, held back' "$(bare -q -s a --net host --profile claude -- sh -c '
 	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' \
 	2>/dev/null)" token
 is 'the real state of an agent stays as it was' "$(cat "$HOME/.claude/settings.json")" token
 like 'the state of an agent is carried to its next run' \
-	"$(bare -q -s b --profile claude -- sh -c 'cat ~/.claude/settings.json' 2>/dev/null)" changed
+	"$(bare -q -s b --net host --profile claude -- sh -c 'cat ~/.claude/settings.json' 2>/dev/null)" changed
 like 'the state of an agent is listed' "$("$HB_BIN" state claude)" '*settings.json*'
 is 'the real state of an agent stays as it was after two runs' \
 	"$(cat "$HOME/.claude/settings.json")" token
 "$HB_BIN" cleanup -y @b >/dev/null 2>&1
 mv "$HOME/.claude" "$HOME/dot.claude" && ln -s dot.claude "$HOME/.claude"
-is 'an agent has its state, held back, if that is behind a link' "$(bare -q -s b --profile claude -- sh -c '
+is 'an agent has its state, held back, if that is behind a link' "$(bare -q -s b --net host --profile claude -- sh -c '
 	cat ~/.claude/settings.json; echo changed >~/.claude/settings.json' 2>/dev/null
 	cat "$HOME/.claude/settings.json")" "token${nl}token"
 rm "$HOME/.claude" && mv "$HOME/dot.claude" "$HOME/.claude"

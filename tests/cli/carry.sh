@@ -97,6 +97,17 @@ is 'a run with more rights does not get what one with less wrote' \
 	"$(agent claude 'cat ~/.claude/hook 2>/dev/null; echo none')" none
 like 'the command that takes it is said' "$(cat "$work/.stderr")" \
 	'*was allowed less*holdback state claude --take*'
+is 'a run that reaches fewer hosts does not hand on to one that reaches more' \
+	"$(agent --net strict claude 'echo planted >~/.claude/other'
+	agent claude 'cat ~/.claude/other 2>/dev/null; echo none')" none
+is 'a run that reaches one more host does not get what another wrote' \
+	"$(agent claude 'echo planted >~/.claude/third'
+	agent --allow one.example claude 'cat ~/.claude/third 2>/dev/null; echo none')" none
+is 'a run that reaches fewer hosts gets what one with more wrote' \
+	"$(agent --net strict claude 'cat ~/.claude/third')" planted
+agent claude 'rm ~/.claude/other ~/.claude/third' 2>/dev/null
+state --forget -y claude >/dev/null
+agent --net none claude 'echo planted >~/.claude/hook'
 is 'a run with the same rights gets it' "$(agent --net none claude 'cat ~/.claude/hook')" planted
 like 'of one file it is said as of one' "$(agent claude true; cat "$work/.stderr")" \
 	"*1 file of agent state was written by a run that was allowed less: this run has the host's version; to have the carried one: *"

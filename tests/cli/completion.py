@@ -26,7 +26,7 @@ LINES = (
     ("the name of a session", "holdback run -s work-", "holdback run -s work-one", "no command"),
     ("a mark", "holdback diff --name-status @work-one --since half",
      "holdback diff --name-status @work-one --since halfway", "A\tlater"),
-    ("a profile", "holdback profile open", "holdback profile opencode", "net = host"),
+    ("a profile", "holdback profile open", "holdback profile opencode", "net = allow"),
     ("the profile of a run", "holdback run --profile open", "holdback run --profile opencode", "no command"),
     ("a command", "holdback vers", "holdback version", "holdback [0-9]"),
     ("a command to help with", "holdback help vers", "holdback help version", "usage: holdback version"),

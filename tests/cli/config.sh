@@ -31,9 +31,9 @@ is 'every key is an option of run, and every option a key but those of the call'
 # The order.
 is 'a default' "$(value net)" "none # profile 'generic' (built in), line 2"
 is 'the profile of a command' "$(value net claude)" \
-	"host # profile 'claude' (built in), line 2"
+	"allow # profile 'claude' (built in), line 2"
 is 'found by the last part of its name' "$(value net /opt/x/claude)" \
-	"host # profile 'claude' (built in), line 2"
+	"allow # profile 'claude' (built in), line 2"
 for name in ./claude "$PWD/claude" "$PWD/x/../claude" ../"${PWD##*/}"/claude; do
 	like "what the workspace has is not found by its name: $name" \
 		"$(value net "$name")" 'none # *'
@@ -63,11 +63,11 @@ like 'a link outside that leads through the workspace gives no profile' \
 	"$(PATH=$HOME/bin:$PATH value net claude)" 'none # *'
 is 'a command that lies elsewhere has its profile' \
 	"$(PATH=$work/tools:$PATH value net claude)" \
-	"host # profile 'claude' (built in), line 2"
+	"allow # profile 'claude' (built in), line 2"
 rm "$HOME/bin/claude" && cp ../tools/claude "$HOME/bin"
 is 'a command of the home directory has its profile where that is the workspace' \
 	"$(cd "$HOME" && PATH=$HOME/bin:$PATH value net claude)" \
-	"host # profile 'claude' (built in), line 2"
+	"allow # profile 'claude' (built in), line 2"
 rm bin/claude && cp ../tools/claude bin
 "$HB_BIN" create named --cow . --ro "$work/tools" >/dev/null
 is 'exec: a command of the session gets no variables by its name' \
@@ -110,17 +110,17 @@ cp "$HB_PROBE" claude
 printf 'env = MINE=1\nquiet = yes\n' >"$conf/config"
 is 'a profile is in force, without a word' \
 	"$(ANTHROPIC_X=key CODEX_X=key "$HB_BIN" --ephemeral --profile claude \
-		sh -c 'echo $ANTHROPIC_X $CODEX_X $MINE; readlink /proc/self/ns/net' 2>&1)" \
-	"key 1$nl$(readlink /proc/self/ns/net)"
+		sh -c 'echo $ANTHROPIC_X $CODEX_X $MINE; cat /etc/resolv.conf' 2>&1)" \
+	"key 1${nl}nameserver 127.0.0.1"
 printf 'show =\nshow = /usr\nshow = /bin\nshow = /lib\nshow = /lib64\n' \
 	>"$conf/config"
 check_fails 'an empty value empties a list' run cat /etc/hostname
 check 'an emptied list leaves the other settings' run true
 
 printf '' >"$conf/config"
-like 'the line at the start says that an agent has the network' \
+like 'the line at the start says that an agent has a network by name' \
 	"$(on_terminal '--ephemeral --profile claude ./claude limits')" \
-	'holdback: ephemeral: * · network: host · home hidden*'
+	'holdback: ephemeral: * · network: allow · home hidden*'
 mkdir -p "$HOME/.cargo/bin"
 like 'the line at the start counts the tools' "$(on_terminal '--ephemeral true')" \
 	'holdback: ephemeral: * · network: none · home hidden but for 1 tool'
@@ -133,7 +133,7 @@ like 'profile lists them' "$("$HB_BIN" profile)" \
 printf 'net = host\n' >"$conf/mine.conf"
 like 'profile lists the profiles of the user' "$("$HB_BIN" profile)" "*mine	$conf/mine.conf"
 like 'profile shows one' "$("$HB_BIN" profile claude | tr -s ' ')" \
-	"*net = host*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*"
+	"*net = allow*env = ANTHROPIC_\\* # profile 'claude' (built in), line 3*"
 is 'also of the user' "$("$HB_BIN" profile mine | tr -s ' ')" \
 	"net = host # $conf/mine.conf:1"
 check 'profile prints one of the user as JSON' sh -c '"$1" profile --json mine | python3 -m json.tool' \

@@ -185,11 +185,11 @@ chmod +x bin/claude bin/aider
 with_agents() {
 	PATH="$work/bin:$PATH" "$@"
 }
+finds 'an agent with the network of its profile is fine' 0 claude 'ok *bin/claude*' \
+	with_agents doctor
 finds 'an agent with the network of the host is a warning' 0 claude \
 	"warn *found: $work/bin/claude; a run reaches the host's network*fix: *--net none*" \
-	with_agents doctor
-finds 'an agent is fine where its profile is told otherwise' 0 claude 'ok *bin/claude*' \
-	with_agents configured 'net = none'
+	with_agents configured 'net = host'
 unlike 'one that is not installed is not named' "$(with_agents doctor)" \
 	'*gemini*'
 

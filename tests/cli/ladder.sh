@@ -39,6 +39,8 @@ refused 'no network namespace' 'no network namespace to be had' \
 	'unshare:0&0x40000000' EPERM -- "$HB_BIN" run echo ran
 like 'its fix is the network of the host' "$(denying 'unshare:0&0x40000000' \
 	EPERM -- "$HB_BIN" run echo ran 2>&1)" '*fix: --net host*'
+like 'an agent has no other network than asked for in its place' "$(denying 'clone:0&0x40000000' \
+	EPERM -- "$HB_BIN" run --profile claude echo ran 2>&1)" '*[[]6]*no network namespace*fix: --net host*'
 prints 'with which it runs' 'holdback: weakened: the network is the host'\''s
 ran' denying 'unshare:0&0x40000000' EPERM -- "$HB_BIN" run --ephemeral --net host \
 	echo ran

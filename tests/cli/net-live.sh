@@ -30,11 +30,16 @@ like 'the start says how many names there are, how they are caught, and where up
 	"$(on_terminal 'run --ephemeral --allow @github -- true')" \
 	'*net: 6 names, *ports*nf_tables* · uploads possible: @github*'
 like 'the list of a profile is unverified, and says so' \
-	"$(on_terminal 'run --ephemeral --profile codex --net allow -- true')" '*net: *· list unverified · uploads*'
+	"$(on_terminal 'run --ephemeral --profile codex -- true')" '*network: allow*net: *· list unverified · uploads*'
+for agent in claude codex gemini opencode aider; do
+	like "$agent has the network of its list by default" "$("$HB_BIN" net list "$agent" | tail -1)" 'net = allow'
+done
+like 'the network of the host is a weakening for an agent too' \
+	"$(run --profile claude --net host -- true 2>&1)" "*weakened: the network is the host's*"
 like 'a wildcard over a shared host is said' "$(run --allow '*.github.io' -- true 2>&1)" \
 	'*net: \*.github.io allows strangers: anybody can have a name below github.io*'
 like 'a variable that adds a port of this host is said' \
-	"$(ANTHROPIC_BASE_URL=http://127.0.0.1:4999 run --profile claude --net allow -- true 2>&1)" \
+	"$(ANTHROPIC_BASE_URL=http://127.0.0.1:4999 run --profile claude -- true 2>&1)" \
 	'*net: ANTHROPIC_BASE_URL leads to this host: --host-port 4999*'
 check '--require runs where every port is caught or no rule needs all' run --require --allow a.example -- true
 
@@ -59,6 +64,27 @@ says 'a port that is taken is refused before the command runs' 125 '*cannot list
 import socket, subprocess, sys
 s = socket.create_server((\"127.0.0.1\", int(sys.argv[1])))
 sys.exit(subprocess.call(sys.argv[2:]))" "$@"' sh "$free" "$HB_BIN" run --ephemeral --port "$free:80" -- touch ran
+
+# The port of a login is open for its word alone.
+mkdir -p "$work/bin"
+printf '#!/bin/sh\ncase $1-$2 in login-) exec python3 -m http.server %s --bind 127.0.0.1 >/dev/null 2>&1 ;; esac\n' \
+	"$free" >"$work/bin/codex"
+chmod +x "$work/bin/codex"
+mkdir -p "$work/config/holdback" "$work/home"
+printf 'login-port =\nlogin-port = login:%s\n' "$free" >"$work/config/holdback/codex.conf"
+PATH=$work/bin:$PATH
+export PATH XDG_CONFIG_HOME="$work/config" HOME="$work/home"
+"$HB_BIN" run -s login --ro "$work/bin" -- codex login >"$work/login" 2>&1 &
+box=$!
+check 'a port of a login leads to the command that logs in' \
+	wait_until curl -sf -o /dev/null -m 5 "http://127.0.0.1:$free/"
+like 'a second command that logs in is told that the port is taken, and runs' \
+	"$(run --ro "$work/bin" -- codex login quick 2>&1)" \
+	"*net: port $free of this host is taken*log in with a code*"
+unlike 'another word of the command opens no port' "$(run --ro "$work/bin" -- codex exec login 2>&1)" '*port*'
+"$HB_BIN" stop @login >/dev/null
+wait "$box"
+rm "$work/config/holdback/codex.conf"
 
 # A session that runs.
 "$HB_BIN" run -q -s one --allow a.example --port "$free:8000" -- sh -c \

@@ -21,8 +21,9 @@ from pty_shell import PROMPT, Failed, Shell, Tap  # noqa: E402
 
 README = os.path.join(os.environ["HB_SOURCE"], "README.md")
 ANN = "/home/ann"
-# How long a command took.
-VOLATILE = (re.compile(r"(?<= after )(\d+h)?(\d+m)?[\d.]+m?s$", re.M), "TIME")
+# How long a command took, and how this kernel catches the network by name.
+VOLATILE = ((re.compile(r"(?<= after )(\d+h)?(\d+m)?[\d.]+m?s$", re.M), "TIME"),
+            (re.compile(r"holdback: (weakened: )?net: \d+ names, .*?@ruby", re.S), "NET"))  # fmt: skip
 # "# …" behind a command is a remark for the reader, as in a shell.
 COMMAND = re.compile(r"^\$ (.*?)(?: +# .*)?$")
 QUESTION = re.compile(r"^(?:commit\? |.*\? \[y/N\] )")
@@ -84,7 +85,10 @@ def play(sh, command, lines):
 
 
 def shape(text, home):
-    return VOLATILE[0].sub(VOLATILE[1], text.replace(home, ANN))
+    text = text.replace(home, ANN)
+    for pattern, word in VOLATILE:
+        text = pattern.sub(word, text)
+    return text
 
 
 def prepare(home):

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "session/publish/carry_fill.h"
 #include "session/publish/carry_note.h"
+#include "session/publish/carry_policy.h"
 #include "session/publish/carry_settle.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -223,6 +224,28 @@ static void a_policy_fits_if_nothing_of_it_is_missing(void)
 	CHECK(carry_policy_fits("rw /a\n", CARRIED_POLICY_ANY));
 }
 
+static void a_policy_compares_networks_by_what_they_reach(void)
+{
+	CHECK(!carry_policy_fits("net strict\n", ""));
+	CHECK(!carry_policy_fits("net allow\n", "net strict\n"));
+	CHECK(!carry_policy_fits("net host\n", "net allow\n"));
+	CHECK(carry_policy_fits("net strict\n", "net allow\n"));
+	CHECK(carry_policy_fits("net allow\nallow a.b\n",
+				"allow a.b\nnet allow\n"));
+	CHECK(!carry_policy_fits("net allow\nallow a.b\n", "net allow\n"));
+	CHECK(!carry_policy_fits("net allow\nhost-port 80\n",
+				 "net allow\nhost-port 8\n"));
+	CHECK(!carry_policy_fits("net allow\nnet-loose yes\n", "net allow\n"));
+	CHECK(carry_policy_fits("net allow\nallow a.b\nhost-port 80\n",
+				"net host\n"));
+	CHECK(!carry_policy_fits("net allow\nrw /a\n", "net host\n"));
+	/* A host that was denied to the writer is one more. */
+	CHECK(!carry_policy_fits("net allow\n", "net allow\ndeny a.b\n"));
+	CHECK(carry_policy_fits("net allow\ndeny a.b\n", "net allow\n"));
+	CHECK(carry_policy_fits("", "net allow\ndeny a.b\n"));
+	CHECK(carry_policy_fits("net allow\n", "net host\ndeny a.b\n"));
+}
+
 static void a_damaged_file_is_none(void)
 {
 	char name[CARRIED_NAME_SIZE], path[16384];
@@ -350,6 +373,8 @@ static void a_failure_at_any_call_loses_nothing(void)
 TESTS(T(what_a_run_wrote_is_given_to_the_next),
       T(a_run_that_is_allowed_more_has_the_hosts_version),
       T(the_hosts_version_wins_where_it_was_changed),
-      T(a_policy_fits_if_nothing_of_it_is_missing), T(a_damaged_file_is_none),
+      T(a_policy_fits_if_nothing_of_it_is_missing),
+      T(a_policy_compares_networks_by_what_they_reach),
+      T(a_damaged_file_is_none),
       T(a_kill_at_any_call_leaves_each_file_old_or_new),
       T(a_failure_at_any_call_loses_nothing))

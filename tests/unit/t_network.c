@@ -236,7 +236,8 @@ struct made {
 	struct network network;
 };
 
-static void make(struct made *m, const struct said *said, char *const *envp)
+static void make_for(struct made *m, const struct said *said, char *const *envp,
+		     char *const *argv)
 {
 	struct hb_error err = { 0 };
 
@@ -245,9 +246,15 @@ static void make(struct made *m, const struct said *said, char *const *envp)
 	plan_init(&m->plan);
 	CHECK_INT(plan_add_env(&m->plan, ENV_CLEAR, NULL, NULL, &err), 0);
 	CHECK_INT(plan_add_env(&m->plan, ENV_PASS, "PASSED_*", NULL, &err), 0);
-	CHECK_INT(
-		network_build(&m->settings, &m->plan, envp, &m->network, &err),
-		0);
+	CHECK_INT(network_build(&m->settings, &m->plan,
+				&(struct network_call){ envp, argv },
+				&m->network, &err),
+		  0);
+}
+
+static void make(struct made *m, const struct said *said, char *const *envp)
+{
+	make_for(m, said, envp, NULL);
 }
 
 static void done(struct made *m)
@@ -417,6 +424,95 @@ static void a_region_in_a_variable_is_one_label(void)
 	done(&m);
 }
 
+static void a_region_of_all_regions_has_no_label(void)
+{
+	static const struct said said[] = {
+		BUILT_IN("allow", "$PASSED_ML-api.ml.example"),
+		BUILT_IN("allow", "api.$PASSED_ML.ml.example"),
+		{ 0, NULL, NULL },
+	};
+	char *envp[] = { (char[]){ "PASSED_ML=global" }, NULL };
+	struct made m;
+
+	make(&m, said, envp);
+	CHECK(allows(&m, "api.ml.example", 443));
+	CHECK(allows(&m, "api.global.ml.example", 443));
+	CHECK(!allows(&m, "global-api.ml.example", 443));
+	done(&m);
+}
+
+static void a_port_of_a_login_is_there_for_its_word(void)
+{
+	static const struct said said[] = {
+		BUILT_IN("login-port", "login:1455"),
+		OPTION("allow", "a.b"),
+		{ 0, NULL, NULL },
+	};
+	static const struct {
+		const char *first;
+		size_t n;
+	} rows[] = { { "login", 1 },
+		     { "exec", 0 },
+		     { "logi", 0 },
+		     { "login:", 0 },
+		     { "logins", 0 } };
+	char words[512];
+	struct made m;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *argv[] = { (char[]){ "codex" },
+				 (char *)(uintptr_t)rows[i].first,
+				 (char[]){ "login" }, NULL };
+
+		make_for(&m, said, no_env, argv);
+		CHECK_INT(m.network.access.n_ports, rows[i].n);
+		if (rows[i].n > 0) {
+			CHECK_INT(m.network.ports[0].inside, 1455);
+			CHECK_INT(m.network.ports[0].outside, 1455);
+			CHECK(m.network.ports[0].may_lack);
+		}
+		CHECK(is(network_words(&m.network, words, sizeof(words)),
+			 "1 name"));
+		done(&m);
+	}
+	refuses(SETTING_OPTION, "login-port", "1455", -HB_E_USAGE,
+		"option '--login-port': '1455' names no word and port",
+		"WORD:PORT");
+	refuses(SETTING_OPTION, "login-port", "login:0", -HB_E_USAGE,
+		"option '--login-port': '0' is no port", "1 to 65535");
+}
+
+static void a_port_of_this_host_in_words_and_variables_is_pointed_out(void)
+{
+	static const struct said said[] = {
+		OPTION("allow", "a.b"),
+		OPTION("host-port", "4000"),
+		{ 0, NULL, NULL },
+	};
+	char *envp[] = {
+		(char[]){ "PASSED_JSON={\"u\":\"http://localhost:11434/v1\"}" },
+		(char[]){ "PASSED_KNOWN=http://127.0.0.1:4000" },
+		(char[]){ "PASSED_OTHER=https://a.b http http:// https" },
+		(char[]){ "SECRET=http://localhost:1" }, NULL
+	};
+	char *argv[] = { (char[]){ "agent" },
+			 (char[]){ "url=\"http://[::1]:1234/v1\" and "
+				   "http://localhost:11434" },
+			 NULL };
+	struct made m;
+
+	make_for(&m, said, envp, argv);
+	CHECK_INT(m.network.n_said, 2);
+	CHECK(is(m.network.said[0],
+		 "[::1]:1234 is the command's own; to reach this host's: "
+		 "--host-port 1234"));
+	CHECK(is(m.network.said[1],
+		 "localhost:11434 is the command's own; to reach this host's: "
+		 "--host-port 11434"));
+	CHECK_INT(m.network.access.n_host_ports, 1);
+	done(&m);
+}
+
 static void the_proxy_is_the_hosts_unless_said(void)
 {
 	static const struct said nothing[] = { OPTION("net", "allow"),
@@ -497,6 +593,9 @@ TESTS(T(the_stronger_source_decides_about_the_network),
       T(strict_leaves_open_groups_of_weaker_sources_out),
       T(a_url_in_a_variable_adds_its_host),
       T(a_region_in_a_variable_is_one_label),
+      T(a_region_of_all_regions_has_no_label),
+      T(a_port_of_a_login_is_there_for_its_word),
+      T(a_port_of_this_host_in_words_and_variables_is_pointed_out),
       T(the_proxy_is_the_hosts_unless_said),
       T(a_wildcard_over_a_shared_host_is_said),
       T(every_profile_has_rules_that_can_be_read))

@@ -75,7 +75,7 @@ static void every_profile_is_understood(void)
 	settings_init(&s);
 	CHECK_INT(settings_profile(&s, "none", NULL), 0);
 	CHECK_INT(settings_profile(&s, "claude", NULL), 1);
-	CHECK(is(s.net, "host"));
+	CHECK(is(s.net, "allow"));
 	CHECK_INT(s.origins[KEY_NET].source, SETTING_BUILT_IN);
 	CHECK(is(s.origins[KEY_NET].file, "claude"));
 	CHECK_INT(s.origins[KEY_NET].line, 2);
@@ -178,6 +178,7 @@ static const struct {
 	[KEY_DENY] = { KEY_DENY, "", "example.com" },
 	[KEY_PORT] = { KEY_PORT, "3000", NULL },
 	[KEY_HOST_PORT] = { KEY_HOST_PORT, "3000", NULL },
+	[KEY_LOGIN_PORT] = { KEY_LOGIN_PORT, "login:1455", NULL },
 	[KEY_NET_ASK] = { KEY_NET_ASK, "yes", "no" },
 	[KEY_NET_PROXY] = { KEY_NET_PROXY, "none", NULL },
 	[KEY_NET_LOOSE] = { KEY_NET_LOOSE, "yes", "no" },

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "net/host_group.h"
+#include "plan/env.h"
 #include "plan/network/network_url.h"
 #include "plan/network/network_value.h"
 #include "plan/plan.h"
@@ -103,12 +104,26 @@ static int add_item(struct adding *a)
 			NULL, a->err);
 }
 
-static int add_port(struct network *n, const char *value, struct hb_error *err)
+static int add_port(struct network *n, const char *value, bool is_login,
+		    struct hb_error *err)
 {
+	struct net_port *port = &n->ports[n->access.n_ports];
+
 	if (n->access.n_ports >= NET_PORTS_MAX)
 		return hb_fail(err, -HB_E_CONFIG, "more than %d ports",
 			       NET_PORTS_MAX);
-	return network_ports_parse(value, &n->ports[n->access.n_ports++], err);
+	n->access.n_ports++;
+	return is_login ? network_login_parse(value, port, err)
+			: network_ports_parse(value, port, err);
+}
+
+/* Whether the word before the colon is the first of the command's own. */
+static bool is_first_word(const char *value, char *const *argv)
+{
+	size_t n = strcspn(value, ":");
+
+	return argv && argv[0] && argv[1] && strlen(argv[1]) == n &&
+	       memcmp(argv[1], value, n) == 0;
 }
 
 static int add_host_port(struct network *n, uint16_t port, struct hb_error *err)
@@ -194,8 +209,8 @@ static int add_items(const struct settings *s, const struct plan *plan,
 	return r;
 }
 
-static int add_all_ports(const struct settings *s, struct network *n,
-			 struct hb_error *err)
+static int add_all_ports(const struct settings *s, char *const *argv,
+			 struct network *n, struct hb_error *err)
 {
 	int r = 0;
 
@@ -203,8 +218,10 @@ static int add_all_ports(const struct settings *s, struct network *n,
 		const struct setting_item *item = &s->items[i];
 		uint16_t port;
 
-		if (item->key == KEY_PORT)
-			r = add_port(n, item->value, err);
+		if (item->key == KEY_PORT || (item->key == KEY_LOGIN_PORT &&
+					      is_first_word(item->value, argv)))
+			r = add_port(n, item->value,
+				     item->key == KEY_LOGIN_PORT, err);
 		if (item->key != KEY_HOST_PORT)
 			continue;
 		r = network_port_parse(item->value, &port, err);
@@ -300,22 +317,64 @@ static bool has_wide_rule(const struct network *n)
 	return false;
 }
 
+/*
+ * A URL of localhost in a word or a variable: inside, that is the command
+ * itself, and a program of this host may be meant.
+ */
+static void find_loopbacks(struct network *n, const char *text)
+{
+	struct network_url url;
+
+	while (n->n_said < NETWORK_SAID_MAX &&
+	       (text = network_url_find(text, &url)) != NULL) {
+		char place[HOSTNAME_SIZE + 16], option[32];
+		bool is_known = !url.is_loopback;
+
+		for (size_t i = 0; i < n->access.n_host_ports; i++)
+			is_known |= n->host_ports[i] == url.port;
+		for (size_t i = 0; i < n->n_hinted; i++)
+			is_known |= n->hinted[i] == url.port;
+		if (is_known || n->n_hinted == NETWORK_HINTS_MAX)
+			continue;
+		n->hinted[n->n_hinted++] = url.port;
+		(void)snprintf(place, sizeof(place),
+			       strchr(url.host, ':') ? "[%s]:%u" : "%s:%u",
+			       url.host, url.port);
+		(void)snprintf(option, sizeof(option), "--host-port %u",
+			       url.port);
+		say(n, place,
+		    "is the command's own; to reach this host's: ", option);
+	}
+}
+
+static void find_hints(const struct network_call *call, const struct plan *plan,
+		       struct network *n)
+{
+	for (size_t i = 1; call->argv && call->argv[0] && call->argv[i]; i++)
+		find_loopbacks(n, call->argv[i]);
+	for (size_t i = 0; call->envp[i]; i++)
+		if (strchr(call->envp[i], '=') &&
+		    plan_passes(plan, call->envp[i]))
+			find_loopbacks(n, strchr(call->envp[i], '='));
+}
+
 int network_build(const struct settings *s, const struct plan *plan,
-		  char *const *envp, struct network *network,
+		  const struct network_call *call, struct network *network,
 		  struct hb_error *err)
 {
 	int r;
 
-	r = add_items(s, plan, envp, false, network, err);
+	r = add_items(s, plan, call->envp, false, network, err);
 	/* Behind the others, which may know its host already. */
 	if (r >= 0)
-		r = add_items(s, plan, envp, true, network, err);
+		r = add_items(s, plan, call->envp, true, network, err);
 	if (r >= 0)
-		r = add_all_ports(s, network, err);
+		r = add_all_ports(s, call->argv, network, err);
 	if (r >= 0)
-		r = add_proxy(s, envp, network, err);
+		r = add_proxy(s, call->envp, network, err);
 	if (r < 0)
 		return r;
+	find_hints(call, plan, network);
 	find_uploads(network);
 	find_shared(network);
 	network->access.rules = network->rules;
@@ -343,6 +402,9 @@ const char *network_words(const struct network *n, char *out, size_t size)
 		       n->n_allowed == 1 ? "" : "s");
 	for (size_t i = 0; i < n->access.n_ports; i++) {
 		used = strlen(out);
+		/* Whether it is there is known later. */
+		if (n->ports[i].may_lack)
+			continue;
 		(void)snprintf(out + used, size - used,
 			       " · port %u is 127.0.0.1:%u here",
 			       n->ports[i].inside, n->ports[i].outside);

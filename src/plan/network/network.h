@@ -19,11 +19,14 @@ struct plan;
  *
  * A value of `allow` is a rule (net/rule.h).  "$NAME" is a variable with a URL,
  * whose host is allowed.  If that is this host, its port is opened instead.  In
- * "a.$NAME.b" the variable is one label.  A variable that does not pass to the
- * command adds nothing.
+ * "a.$NAME.b" the variable is one label; a region called "global" has no label,
+ * nor the dash behind it.  A variable that does not pass to the command adds
+ * nothing.
  */
 #define NETWORK_SAID_MAX 8
 #define NETWORK_TEXT	 512
+/* Ports of this host that are pointed out. */
+#define NETWORK_HINTS_MAX 3
 
 /* Where a rule came from; the item is borrowed from the settings. */
 struct network_origin {
@@ -41,17 +44,25 @@ struct network {
 	struct net_access access; /* all of it, for the box */
 	bool is_unverified; /* a profile's list that no session has proved */
 	char uploads[NETWORK_TEXT]; /* "@github @npm": strangers can post */
+	uint16_t hinted[NETWORK_HINTS_MAX];
+	size_t n_hinted;
 	char said[NETWORK_SAID_MAX][NETWORK_TEXT];
 	size_t n_said;
 };
 
+/* What a run brings along; both end with NULL, and `argv` may be NULL. */
+struct network_call {
+	char *const *envp;
+	char *const *argv; /* of the command */
+};
+
 /*
  * Fills `network`, which is zero, from settings that are a network by name.
- * `plan` says which variables of `envp` pass.  network_done() frees it, also
- * after a failure.
+ * `plan` says which variables pass.  network_done() frees it, also after a
+ * failure.
  */
 int network_build(const struct settings *s, const struct plan *plan,
-		  char *const *envp, struct network *network,
+		  const struct network_call *call, struct network *network,
 		  struct hb_error *err);
 void network_done(struct network *network);
 

@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HTTP	    "http://"
-#define HTTPS	    "https://"
-#define HTTP_PORT   80
-#define PORT_SIZE   8
+#define HTTP	  "http://"
+#define HTTPS	  "https://"
+#define HTTP_PORT 80
+#define PORT_SIZE 8
+/* Around a URL in a sentence, or in JSON. */
+#define URL_ENDS    " \t\r\n\"'`<>(){},;\\"
 #define NAME_CHARS  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 #define LABEL_CHARS "abcdefghijklmnopqrstuvwxyz-0123456789"
 
@@ -116,6 +118,26 @@ bool network_url_parse(const char *text, struct network_url *ret)
 	return set_place(text, n, ret);
 }
 
+const char *network_url_find(const char *text, struct network_url *ret)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, "http")) != NULL) {
+		char one[HOSTNAME_SIZE + 64];
+		size_t n = strcspn(at, URL_ENDS);
+
+		/* All that counts stands in front. */
+		if (n >= sizeof(one))
+			n = sizeof(one) - 1;
+		memcpy(one, at, n);
+		one[n] = '\0';
+		if (network_url_parse(one, ret))
+			return at + n;
+		at += strlen("http");
+	}
+	return NULL;
+}
+
 int network_proxy_parse(const char *text, struct network_url *ret,
 			struct hb_error *err)
 {
@@ -168,6 +190,11 @@ bool network_fill(const char *value, const char *label, char *out, size_t size)
 
 	if (n == 0 || n > HOSTNAME_LABEL || strspn(label, LABEL_CHARS) != n)
 		return false;
+	/* Services of all regions have the name without one. */
+	if (*rest == '-' && strcmp(label, "global") == 0) {
+		label = "";
+		rest++;
+	}
 	len = snprintf(out, size, "%.*s%s%s", (int)(dollar - value), value,
 		       label, rest);
 	return len > 0 && (size_t)len < size;

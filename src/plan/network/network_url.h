@@ -27,6 +27,12 @@ struct network_url {
 /* "http[s]://[LOGIN@]HOST[:PORT][/…]" */
 bool network_url_parse(const char *text, struct network_url *ret);
 
+/*
+ * The first such URL in a text, which may be anything.  Returns the text behind
+ * it, or NULL if there is none.
+ */
+const char *network_url_find(const char *text, struct network_url *ret);
+
 /* The same for a proxy, whose scheme is http or not said, and has no login. */
 int network_proxy_parse(const char *text, struct network_url *ret,
 			struct hb_error *err);

@@ -62,6 +62,23 @@ int network_ports_parse(const char *text, struct net_port *ret,
 	return network_port_parse(outside, &ret->outside, err);
 }
 
+int network_login_parse(const char *text, struct net_port *ret,
+			struct hb_error *err)
+{
+	const char *colon = strchr(text, ':');
+	int r;
+
+	if (!colon || colon == text) {
+		hb_fix(err, "write WORD:PORT, such as login:1455");
+		return hb_fail(err, -HB_E_USAGE, "'%s' names no word and port",
+			       quoted(text));
+	}
+	*ret = (struct net_port){ .may_lack = true };
+	r = network_port_parse(colon + 1, &ret->inside, err);
+	ret->outside = ret->inside;
+	return r;
+}
+
 static int check_rule(const char *value, bool is_deny, struct hb_error *err)
 {
 	struct net_rule rule;
@@ -84,6 +101,8 @@ int network_check(enum setting_key key, const char *value, struct hb_error *err)
 		return check_rule(value, key == KEY_DENY, err);
 	if (key == KEY_PORT)
 		return network_ports_parse(value, &ports, err);
+	if (key == KEY_LOGIN_PORT)
+		return network_login_parse(value, &ports, err);
 	if (key == KEY_HOST_PORT)
 		return network_port_parse(value, &ports.inside, err);
 	if (key == KEY_NET_PROXY && strcmp(value, NETWORK_NO_PROXY) != 0)

@@ -21,4 +21,8 @@ int network_port_parse(const char *text, uint16_t *ret, struct hb_error *err);
 int network_ports_parse(const char *text, struct net_port *ret,
 			struct hb_error *err);
 
+/* "WORD:PORT"; the word is the bytes before the colon. */
+int network_login_parse(const char *text, struct net_port *ret,
+			struct hb_error *err);
+
 #endif

@@ -13,6 +13,7 @@
 #include "session/publish/carry_hide.h"
 #include "session/publish/carry_note.h"
 #include "session/publish/carry_place.h"
+#include "session/publish/carry_policy.h"
 #include "session/publish/login_file.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -171,27 +171,6 @@ const char *carry_note_keys(const struct carry_note *note, const char *path)
 	return "";
 }
 
-bool carry_policy_fits(const char *mine, const char *other)
-{
-	if (strcmp(other, CARRIED_POLICY_ANY) == 0)
-		return true;
-	while (*mine) {
-		size_t n = strcspn(mine, "\n");
-		const char *at = other;
-
-		while (*at &&
-		       (strcspn(at, "\n") != n || memcmp(at, mine, n) != 0)) {
-			at += strcspn(at, "\n");
-			at += *at == '\n';
-		}
-		if (n > 0 && !*at)
-			return false;
-		mine += n;
-		mine += *mine == '\n';
-	}
-	return true;
-}
-
 static int format(const struct carry_note *note, struct buf *out)
 {
 	struct kv_writer w;

@@ -86,9 +86,6 @@ enum state_class carry_note_class(const struct carry_note *note,
 /* The members of a login that it has; "": it has none, or is one. */
 const char *carry_note_keys(const struct carry_note *note, const char *path);
 
-/* Whether a run with the policy `mine` may do nothing that `other` may not. */
-bool carry_policy_fits(const char *mine, const char *other);
-
 int carry_note_write(const struct hb_session *s, const struct carry_note *note,
 		     struct hb_error *err);
 

@@ -33,6 +33,9 @@ class Kind:
     def stand_in(home):
         """Files that the first screens would leave, where no test can pass them."""
 
+    # Whether a variable that its profile names has the model's URL; else its settings have the port.
+    URL_IN_VARIABLE = False
+    PROFILE = ""
     # What it asks of hosts of its maker: (host, path) and the answer, by a proxy of ours.
     GATEWAY = {}
     # Variables that would answer a question of the screen.
@@ -63,6 +66,8 @@ class Kind:
 
 class Claude(Kind):
     """Claude Code."""
+
+    URL_IN_VARIABLE = True
 
     @staticmethod
     def variables(url):
@@ -122,6 +127,8 @@ class Claude(Kind):
 class Codex(Kind):
     """Codex: the model's address is an option, as in its configuration."""
 
+    PROFILE = "codex"
+
     @staticmethod
     def variables(_):
         return {"CODEX_API_KEY": "sk-story"}
@@ -173,6 +180,8 @@ class Codex(Kind):
 class Opencode(Kind):
     """OpenCode: a provider of its own, by the variable for configuration."""
 
+    PROFILE = "opencode"
+
     SETTINGS = {"model": "story/story-1", "small_model": "story/story-1", "autoupdate": False,
                 "share": "disabled"}  # fmt: skip
 
@@ -215,6 +224,8 @@ class Opencode(Kind):
 
 class Gemini(Kind):
     """Gemini CLI: the project says how to log in, which no variable does."""
+
+    URL_IN_VARIABLE = True
 
     @staticmethod
     def variables(url):

@@ -31,12 +31,21 @@ class Side:
         self.gateway = None
         if kind.GATEWAY:
             self.gateway = gateway.Gateway(os.path.join(self.home, "ca"), kind.GATEWAY, self.model.note)
+        if not kind.URL_IN_VARIABLE:
+            self.write_settings(name=kind.PROFILE, text=f"host-port = {self.model.port}\n")
         self.git("init", "-q")
         self.write("README", "a project\n")
         for path, text in kind.files(self.model.url).items():
             self.write(path, text)
         self.git("add", ".")
         self.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "first")
+
+    def write_settings(self, name, text):
+        """Of holdback, for one profile: the model is a port of this host."""
+        folder = os.path.join(self.home, ".config", "holdback")
+        os.makedirs(folder)
+        with open(os.path.join(folder, f"{name}.conf"), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def write(self, path, text):
         path = os.path.join(self.project, path)
