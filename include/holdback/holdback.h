@@ -98,6 +98,7 @@ struct hb_run_result {
 	 * them; -1: they were not counted.
 	 */
 	int64_t n_nested;
+	uint64_t sync; /* seconds: it was to be synced; 0: it was not */
 	/*
 	 * The session, which is still there; "" if there is none.  Also for
 	 * -EAGAIN: then it is made and not run in yet.

@@ -11,6 +11,7 @@
 
 struct hb_error;
 struct hb_session;
+struct hb_store;
 
 /* A command in the box of a live session. */
 struct hb_live_command {
@@ -56,6 +57,49 @@ struct hb_live {
 int hb_session_live(struct hb_session *session, struct hb_live **ret_live,
 		    struct hb_error *err);
 void hb_live_free(struct hb_live *live);
+
+/*
+ * Takes the pending changes of a session that hb_session_open_live() opened:
+ * its commands are still for a moment.  From then on the session is about
+ * these, also for hb_session_changes() and hb_session_commit().  Does nothing
+ * to a session that is not live.  -HB_E_BUSY: its commands cannot be stopped,
+ * git is at work, or its changes are not there before the end.
+ */
+int hb_session_take(struct hb_session *session, struct hb_error *err);
+
+/*
+ * The same for a caller that commits a part.  Where git is at work it does not
+ * fail, and the caller leaves that directory out.  hb_session_git_work() says
+ * what git does there, in words, or NULL.
+ */
+int hb_session_take_part(struct hb_session *session, struct hb_error *err);
+const char *hb_session_git_work(const struct hb_session *session,
+				size_t resource);
+
+/*
+ * Waits until the session `ref` (hb_session_open) is not live any more, at most
+ * so many milliseconds.  1: it is not live; 0: it is.
+ */
+int hb_await_end(struct hb_store *store, const char *ref, int64_t ms,
+		 struct hb_error *err);
+
+/* What a sync that repeats itself has done for a session. */
+struct hb_sync {
+	uint64_t interval; /* seconds; 0: it has ended */
+	int64_t last;	   /* seconds since 1970; 0: never */
+	uint64_t n_times;  /* how often it took something */
+	uint64_t n_files;  /* and how many files in all */
+	uint64_t n_held;   /* paths that wait for a person, by the last look */
+	char held[128];	   /* the same in words; "": none */
+};
+
+/* With the lock, which may be borrowed.  Replaces the older note. */
+int hb_session_note_sync(struct hb_session *session, const struct hb_sync *sync,
+			 struct hb_error *err);
+
+/* 1: there is a note of the last run, or of a later `sync --every`; 0: none. */
+int hb_session_noted_sync(const struct hb_session *session,
+			  struct hb_sync *ret_sync, struct hb_error *err);
 
 /*
  * In a command that runs in a box with `mark-turns`: asks for a mark of the

@@ -160,15 +160,6 @@ int hb_session_open_live(struct hb_store *store, const char *ref,
 			 enum hb_open how, struct hb_session **ret_session,
 			 struct hb_error *err);
 
-/*
- * Takes the pending changes of a session that was opened so, as they are now:
- * its commands are still for a moment.  From then on the session is about
- * these, also for hb_session_changes() and hb_session_commit().  Does nothing
- * to a session that is not live.  -HB_E_BUSY: its commands cannot be stopped,
- * git is at work, or its changes are not there before the end.
- */
-int hb_session_take(struct hb_session *session, struct hb_error *err);
-
 void hb_session_free(struct hb_session *session);
 const struct hb_session_info *hb_session_info(const struct hb_session *session);
 

@@ -84,6 +84,12 @@ enum git_mode {
 	ROW(CODE, "code", 0, "FILE", OFFER_FILES, \
 	    STRING, code, 0, NULL, NO, NULL, ONE_CALL, ONCE, \
 	    "run this file, read-only and without network") \
+	ROW(SYNC, "sync", 0, "TIME", OFFER_NOTHING, \
+	    DURATION, sync, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "commit each time, such as 30s, the changes that the gate lets pass") \
+	ROW(YOLO, "yolo", 0, NULL, OFFER_NOTHING, \
+	    SET, is_yolo, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "as --sync 30s") \
 	ROW(AT, "at", 0, "PATH", OFFER_NOTHING, \
 	    STRING, at, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "have the workspace at this path inside") \

@@ -158,6 +158,14 @@ void settings_done(struct settings *s)
 	*s = (struct settings){ 0 };
 }
 
+/* What --yolo is short for. */
+#define YOLO_SECONDS 30
+
+uint64_t settings_sync(const struct settings *s)
+{
+	return s->sync > 0 ? s->sync : s->is_yolo ? YOLO_SECONDS : 0;
+}
+
 bool settings_keep_log(const struct settings *s)
 {
 	return strcmp(s->audit, key_audits[AUDIT_NONE]) != 0;

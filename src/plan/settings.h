@@ -60,6 +60,8 @@ struct settings {
 	bool is_ephemeral;
 	bool is_direct;	  /* the workspace is the real one */
 	const char *code; /* a file to run, instead of a command */
+	uint64_t sync;	  /* seconds; settings_sync() has what it means */
+	bool is_yolo;
 	uint64_t size;
 	/* Limits of the whole box; 0: none. */
 	uint64_t memory;
@@ -106,6 +108,9 @@ struct settings {
 /* Nothing but defaults.  settings_done() also takes zero. */
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
+
+/* Seconds between two syncs of a live session; 0: there are none. */
+uint64_t settings_sync(const struct settings *s);
 
 /* The table of keys, in the order of enum setting_key. */
 extern const struct option settings_table[SETTING_KEYS + 1];

@@ -20,6 +20,7 @@
 #include "session/git/own_record.h"
 #include "session/remove/cleanup.h"
 #include "session/session.h"
+#include "session/strategy/shown.h"
 #include "store/live.h"
 #include "store/store.h"
 #include "sys/file.h"
@@ -56,6 +57,7 @@ static int prepare(struct launch *l, struct hb_error *err)
 	l->ladder.listener = l->run.listener;
 	l->run.ladder = &l->ladder;
 	l->is_quiet = l->run.settings.is_quiet;
+	l->sync = settings_sync(&l->run.settings);
 	return r;
 }
 
@@ -108,6 +110,16 @@ static int check_modes(struct launch *l, struct hb_error *err)
 	if (s->is_ephemeral && s->session)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--ephemeral and --session exclude each other");
+	if (l->sync > 0 && (s->is_ephemeral || s->is_direct || s->code)) {
+		hb_fix(err, "one of the two options");
+		return hb_fail(err, -HB_E_USAGE,
+			       "%s takes changes of a session, and a run with "
+			       "%s has none",
+			       s->sync > 0 ? "--sync" : "--yolo",
+			       s->is_direct ? "--direct"
+			       : s->code    ? "--code"
+					    : "--ephemeral");
+	}
 	if (s->marks_turns && (s->is_ephemeral || s->is_direct))
 		return hb_fail(err, -HB_E_USAGE,
 			       "--mark-turns needs a session, and %s has none",
@@ -210,6 +222,25 @@ static int lay(struct launch *l, struct hb_error *err)
 	return kept_lay(&l->run, &l->mounted, err);
 }
 
+/* Of a copy of the directory the changes are known when it ends. */
+static int begin_sync(struct launch *l, struct hb_error *err)
+{
+	if (l->sync == 0 || l->is_beginning)
+		return 0;
+	if (!l->run.is_bare && !shown_has_trees(&l->session->record)) {
+		l->mounted.sync = l->sync;
+		return 0;
+	}
+	if (l->run.settings.is_required)
+		return hb_fail(err, -HB_E_UNSUPPORTED,
+			       "the changes of this session can be synced only "
+			       "when its command has ended");
+	report_text(
+		l->run.listener, HB_REPORT_SAID, "%s",
+		"the changes of this session are synced when the command has ended, and not before");
+	return 0;
+}
+
 static int make_plan(struct launch *l, struct hb_error *err)
 {
 	if (l->session)
@@ -275,8 +306,8 @@ static const struct {
 	{ begin_ladder, false }, { hold_berths, false },
 	{ open_store, true },	 { make_session, true },
 	{ begin_branch, true },	 { lay, true },
-	{ make_plan, false },	 { tell, false },
-	{ begin, true },
+	{ begin_sync, true },	 { make_plan, false },
+	{ tell, false },	 { begin, true },
 };
 
 /* The session is another process's: nothing of it is looked at any more. */

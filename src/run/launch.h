@@ -35,6 +35,7 @@ struct launch {
 	bool is_new;	       /* out: `session` was made by this launch */
 	bool is_dropped;       /* out: `session` is gone */
 	bool is_quiet;	       /* out: what the settings say */
+	uint64_t sync;	       /* out: the same, settings_sync() */
 
 	/* Private. */
 	bool was_tried;

@@ -10,11 +10,12 @@
 #include "box/box.h"
 #include "plan/plan.h"
 #include "plan/view.h"
-#include "run/turn_marks.h"
+#include "run/beside/turn_marks.h"
 #include "session/alike_notes.h"
 #include "session/git/indexes.h"
 #include "session/gone.h"
 #include "session/layers.h"
+#include "session/live/sync_note.h"
 #include "session/open.h"
 #include "session/remove/cleanup.h"
 #include "session/remove/void.h"
@@ -318,10 +319,8 @@ static int open_door(struct mounted *m, struct hb_error *why)
  * The box shows the directories as they are, so the time of T0 may pass before
  * git's files of that time are kept.  A command must not have run.
  */
-static void keep_git(void *mounted)
+static void keep_git(struct hb_session *s)
 {
-	struct hb_session *s = ((struct mounted *)mounted)->session;
-
 	for (size_t i = 0; s->owes_git && i < s->record.n_resources; i++)
 		if (s->has_resources && !s->resources[i].is_gone)
 			indexes_keep_first(&s->resources[i]);
@@ -349,6 +348,19 @@ static void be_keeper(void *mounted)
 
 	if (audit)
 		audit_take_over(audit);
+	/* The other one ends with the supervisor that leaves. */
+	sync_child_part(&m->syncer);
+	sync_child_begin(&m->syncer, m->session, m->sync);
+}
+
+/* While the box is built. */
+static void meanwhile(void *mounted)
+{
+	struct mounted *m = mounted;
+
+	if (m->session->owes_git)
+		keep_git(m->session);
+	sync_child_begin(&m->syncer, m->session, m->sync);
 }
 
 int mounted_begin(struct mounted *m, struct hb_error *err)
@@ -364,6 +376,8 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 		r = make_work(s, err);
 	if (r < 0)
 		return r;
+	if (!s->is_fresh)
+		sync_note_remove(s);
 	m->door = open_door(m, &why);
 	if (m->plan->argv)
 		record_note_command(&s->record, m->plan->argv);
@@ -395,7 +409,7 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	m->plan->turn_context = m;
 	m->plan->places = m->places;
 	m->plan->n_places = m->n_places;
-	m->plan->meanwhile = s->owes_git ? keep_git : NULL;
+	m->plan->meanwhile = s->owes_git || m->sync > 0 ? meanwhile : NULL;
 	m->plan->emptied = m->may_drop ? end_early : NULL;
 	m->plan->handed = be_keeper;
 	m->plan->emptied_context = m->plan->handed_context = m;
@@ -425,6 +439,7 @@ void mounted_end(struct mounted *m, bool has_run)
 	m->has_begun = false;
 	forget_box(m->plan);
 	fd_closep(&m->door);
+	sync_child_end(&m->syncer);
 	r = m->was_lent ? session_take_back(s, &err) : 0;
 	if (r >= 0)
 		r = session_settle_box(s,
@@ -449,4 +464,5 @@ void mounted_leave(struct mounted *m)
 {
 	m->has_begun = false;
 	forget_box(m->plan);
+	sync_child_end(&m->syncer);
 }

@@ -3,6 +3,7 @@
 #define HB_RUN_MOUNTED_H
 
 #include "holdback/report.h"
+#include "run/beside/sync_child.h"
 #include "run/news.h"
 
 #include <stdbool.h>
@@ -47,21 +48,24 @@ struct mounted {
 	bool is_closed;	 /* in: no other command can get in */
 	bool was_lent;	 /* in, after the box: box_result */
 	bool is_dropped; /* out */
+	uint64_t sync;	 /* in: seconds between two syncs; 0: there are none */
 
 	/* Private. */
-	bool has_begun;		   /* mounted_end() has something to do */
-	int door;		   /* by which others get into the box; -1 */
-	int turns;		   /* on which a command asks for marks; -1 */
+	bool has_begun; /* mounted_end() has something to do */
+	int door;	/* by which others get into the box; -1 */
+	int turns;	/* on which a command asks for marks; -1 */
+	struct sync_child syncer;
 	char ***layers;		   /* by resource, the paths of frozen ones */
 	struct plan_place *places; /* by resource that is there */
 	size_t n_places;
 	int runtime; /* live.h */
 };
 
-#define MOUNTED_INIT                                   \
-	(struct mounted)                               \
-	{                                              \
-		.door = -1, .turns = -1, .runtime = -1 \
+#define MOUNTED_INIT                                    \
+	(struct mounted)                                \
+	{                                               \
+		.door = -1, .turns = -1, .runtime = -1, \
+		.syncer = SYNC_CHILD_NONE               \
 	}
 
 /* `m` has session, plan, resources and may_drop, and nothing else. */

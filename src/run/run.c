@@ -54,6 +54,7 @@ static void fill_result(const struct launch *l, struct hb_run_result *ret)
 	ret->status = ending_status(&l->box);
 	ret->death = ending_death(&l->box);
 	ret->is_quiet = l->is_quiet;
+	ret->sync = l->sync;
 	ret->n_nested = ending_nested(&l->box);
 	if (!l->session)
 		return;

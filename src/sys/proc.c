@@ -171,9 +171,14 @@ int sys_pidfd_kill(int pidfd, int sig)
 	return (int)RESULT(syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0));
 }
 
+int sys_pidfd_open(pid_t pid)
+{
+	return (int)RESULT(syscall(SYS_pidfd_open, pid, 0));
+}
+
 int sys_own_pidfd(void)
 {
-	return (int)RESULT(syscall(SYS_pidfd_open, getpid(), 0));
+	return sys_pidfd_open(getpid());
 }
 
 /* The letter for its state; '\0': unknown. */

@@ -62,6 +62,9 @@ int sys_kill(pid_t pid, int sig);
 /* The pid of the process behind a pidfd, as seen from here. */
 pid_t sys_pidfd_pid(int pidfd);
 
+/* A pidfd of a process, which is readable when that is gone.  -ESRCH. */
+int sys_pidfd_open(pid_t pid);
+
 /* A signal for exactly that process: its number may be another's by now. */
 int sys_pidfd_kill(int pidfd, int sig);
 

@@ -199,6 +199,8 @@ static const struct {
 	[KEY_GIT] = { KEY_GIT, "files", "branch" },
 	[KEY_GO_ON] = { KEY_GO_ON, "-c", NULL },
 	[KEY_QUIET] = { KEY_QUIET, "yes", NULL },
+	[KEY_SYNC] = { KEY_SYNC, "30s", NULL },
+	[KEY_YOLO] = { KEY_YOLO, "yes", NULL },
 };
 
 static void a_workspace_only_tightens(void)

@@ -507,6 +507,8 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 		show_summary_json(summary, &doc);
 		findings_count_json(&result->gate, &doc);
 		deliveries_json(result->git, result->n_git, &doc);
+		if (c->is_partial)
+			partial_json(c->said.info, &c->held, &doc);
 		return doc_end(&doc, err);
 	}
 	if (result->n_operations == 0)
@@ -613,9 +615,10 @@ static int run(struct commit *c, struct hb_error *err)
 	if (v->no_gate)
 		cli_say("the gate is not asked, which is recorded: --no-gate");
 	/* Without a question and a filter, commit's own walk is enough. */
-	if (!v->yes || c->has_preview || c->options.filter.n_paths ||
-	    v->only.n || v->except.n || v->resources.n || v->ours.n ||
-	    v->theirs.n) {
+	if (!c->is_partial &&
+	    (!v->yes || c->has_preview || c->options.filter.n_paths ||
+	     v->only.n || v->except.n || v->resources.n || v->ours.n ||
+	     v->theirs.n)) {
 		r = review(c, !v->yes || c->has_preview, err);
 		if (r < 0)
 			return r;
@@ -636,12 +639,15 @@ static int run(struct commit *c, struct hb_error *err)
 	if (v->sign && !c->options.dry_run)
 		r = sign(c, err);
 	if (r >= 0)
-		r = apply(c, &result, err);
+		r = c->is_partial ? partial_apply(c, &result, err)
+				  : apply(c, &result, err);
 	if (r < 0)
 		return r;
 	c->is_done = result.n_operations > 0 && !c->options.dry_run;
 	if (result.undo_bytes > UNDO_HINT)
 		cli_say("undo would need much room; holdback ls shows it");
+	if (c->is_quiet || (c->is_repeated && !c->is_done))
+		return 0;
 	return report(c, &result, err);
 }
 

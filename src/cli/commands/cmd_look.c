@@ -10,6 +10,7 @@
 #include "cli/show/screen.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "cli/show/sync_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,14 +75,19 @@ static int show_all(const struct hb_session_info *info,
 	return r < 0 ? r : 0;
 }
 
-static void show_state(const struct hb_session_info *info, struct doc *doc)
+static int show_state(const struct hb_session *session, struct doc *doc,
+		      struct hb_error *err)
 {
+	const struct hb_session_info *info = hb_session_info(session);
+	int r;
+
 	if (doc->is_json) {
 		json_key(&doc->json, "session");
 		json_object(&doc->json);
 		show_session_json(info, doc);
+		r = sync_text_show(session, doc, err);
 		json_end(&doc->json);
-		return;
+		return r;
 	}
 	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name,
 			  hb_state_name(info->state));
@@ -125,6 +131,8 @@ static void show_state(const struct hb_session_info *info, struct doc *doc)
 	if (info->is_unsynced)
 		(void)buf_add_str(&doc->out,
 				  "the last writes are not on disk yet\n");
+	return info->state == HB_STATE_LIVE ? sync_text_show(session, doc, err)
+					    : 0;
 }
 
 struct marks {
@@ -187,8 +195,9 @@ static int look_interrupted(const struct cmd_call *call,
 	int r;
 
 	doc_begin(&doc, call->values->json, "status");
-	show_state(hb_session_info(session), &doc);
-	r = gone_show(session, &doc, err);
+	r = show_state(session, &doc, err);
+	if (r >= 0)
+		r = gone_show(session, &doc, err);
 	if (r >= 0)
 		r = show_marks(session, &doc, err);
 	if (r >= 0)
@@ -251,9 +260,10 @@ static int look(const struct cmd_call *call, struct hb_session *session,
 	look->summary = *hb_changes_summary(changes);
 	doc_begin(&doc, values->json, look->command);
 	if (!look->is_plain || doc.is_json)
-		show_state(info, &doc);
-	r = look->is_plain ? gone_say(session, err)
-			   : gone_show(session, &doc, err);
+		r = show_state(session, &doc, err);
+	if (r >= 0)
+		r = look->is_plain ? gone_say(session, err)
+				   : gone_show(session, &doc, err);
 	if (r >= 0 && !look->is_plain)
 		r = show_marks(session, &doc, err);
 	if (r >= 0 && !look->is_plain)

@@ -4,6 +4,7 @@
 
 #include "cli/commands/cmd.h"
 #include "cli/commands/selection.h"
+#include "cli/commands/sync/partial.h"
 #include "cli/show/questions.h"
 #include "holdback/session.h"
 
@@ -20,6 +21,9 @@ struct commit {
 	int rest;	  /* the first operand that is a path */
 	bool has_preview; /* everything is listed before the question */
 	bool is_silent;	  /* the gate is not answered, terminal or not */
+	bool is_partial;  /* paths that stand against it stay pending */
+	bool is_repeated; /* and that nothing is new is no news */
+	bool is_quiet;	  /* nor is anything else */
 	bool is_done;	  /* out: something was committed */
 
 	struct hb_commit_options options;
@@ -29,7 +33,8 @@ struct commit {
 	bool has_summary;
 	struct findings_said said;
 	struct questions questions;
-	struct selection selection; /* the paths that the user leaves out */
+	struct selection selection; /* the paths that are left out */
+	struct partial_held held;   /* of which these stand against it */
 	bool has_gate;		    /* it was asked before the commit */
 	bool is_refused;	    /* and no user can answer it */
 	bool is_trial;		    /* nothing is committed yet */
@@ -37,7 +42,7 @@ struct commit {
 	uint64_t n_signed;	    /* commits: --sign */
 };
 
-/* The exit status, or a negated code. */
+/* The exit status, or a negated code.  The caller frees `held`. */
 int cmd_commit_run(struct commit *c, struct hb_error *err);
 
 #endif

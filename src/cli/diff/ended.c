@@ -16,6 +16,7 @@
 #include "cli/show/reports.h"
 #include "cli/show/say.h"
 #include "cli/show/show.h"
+#include "cli/show/sync_text.h"
 #include "cli/show/wrap.h"
 #include "holdback/git.h"
 #include "holdback/holdback.h"
@@ -273,6 +274,7 @@ static void tell_result(struct ended *e)
 	ended_doc_begin(&doc, &e->result);
 	if (e->changes && e->result.session[0]) {
 		/* A document without it is better than none. */
+		(void)sync_text_show(e->session, &doc, NULL);
 		(void)git_show(e->session, e->changes, &doc, NULL);
 		show_summary_json(hb_changes_summary(e->changes), &doc);
 	}

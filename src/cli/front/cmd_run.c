@@ -108,6 +108,26 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 	return cli_end(result->status, &result->death);
 }
 
+/* The changes since the last sync; it says itself what went wrong. */
+static void sync_rest(const struct hb_run_result *result, char *const *envp)
+{
+	static char name[] = "holdback", command[] = "sync",
+		    every[] = "--every", quiet[] = "--quiet";
+	char session[HB_SESSION_NAME_SIZE + 1], seconds[32];
+	char *argv[] = { name,	  command, every,
+			 seconds, session, result->is_quiet ? quiet : NULL,
+			 NULL };
+	struct hb_error err = { 0 };
+	int status = 0;
+
+	(void)snprintf(session, sizeof(session), "@%s", result->session);
+	(void)snprintf(seconds, sizeof(seconds), "%llus",
+		       (unsigned long long)result->sync);
+	(void)fflush(stderr);
+	if (hb_run_helper("commands", argv, envp, &status, &err) < 0)
+		(void)cli_fail(&err);
+}
+
 /* There is more to do than fits here: the other executable goes on. */
 static int run_behind(char **words, const struct hb_run_result *result,
 		      int back, char *const *envp, struct hb_error *err)
@@ -286,6 +306,8 @@ int cmd_run(char **words, enum cmd_run_how how, char *const *envp)
 			doc_error(json_fd, "run", &err, NULL);
 		return cli_fail_run(&err);
 	}
+	if (result.session[0] && result.sync > 0)
+		sync_rest(&result, envp);
 	if (result.session[0])
 		return show_changes(&result, json_fd, operands, envp);
 	if (json_fd > 0) {

@@ -68,6 +68,8 @@ struct cli_values {
 	bool asks_live; /* status */
 	bool turn;
 	bool automatic, reset, sync_status; /* of sync */
+	bool partial, quiet;
+	uint64_t every, first; /* seconds */
 	const char *expect;
 	const char *from, *to, *since;	 /* marks */
 	const char *older_than;		 /* gc: a duration */

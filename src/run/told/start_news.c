@@ -198,6 +198,11 @@ void news_weakenings(const struct run *run)
 	if (s->is_direct)
 		tell(run, HB_REPORT_WEAKENED,
 		     "nothing is held back: writes in the workspace are real");
+	if (settings_sync(s) > 0)
+		report_text(
+			run->listener, HB_REPORT_WEAKENED,
+			"each %llu seconds the changes that the gate lets pass reach the real files, and no one is asked",
+			(unsigned long long)settings_sync(s));
 	if (settings_shows_host(s))
 		tell(run, HB_REPORT_WEAKENED,
 		     "the whole host can be read, but for the home directory");

@@ -64,7 +64,6 @@ struct taking {
 	struct hb_session *session;
 	struct taken *taken;
 	struct unmark marks; /* of the resource at hand */
-	const char *git;     /* under way; NULL: nothing */
 	bool stays_still;    /* also after the copy */
 };
 
@@ -83,9 +82,9 @@ static void begin(void *ctx)
 		r->fresh = r->whole = NULL;
 		r->newest = (struct timespec){ 0 };
 		r->n = 0;
+		t->taken->git[i] = NULL;
 	}
 	unmark_done(&t->marks);
-	t->git = NULL;
 }
 
 static bool is_below(const char *path, const char *dir)
@@ -277,8 +276,8 @@ static int one(void *ctx, size_t resource, const struct tree_visit *visit,
 	struct seen seen;
 	int result = 0;
 
-	if (!entry->is_whiteout && !t->git)
-		t->git = git_under_way(
+	if (!entry->is_whiteout && !t->taken->git[resource])
+		t->taken->git[resource] = git_under_way(
 			git_root(t->session->resources[resource].is_git),
 			visit->path);
 	o.is_seen = is_seen(t, resource, visit->path, entry, &seen);
@@ -412,12 +411,18 @@ static int prepare(struct hb_session *s, struct hb_error *err)
 	return session_txn(s, &txn, err);
 }
 
-static int check_git(const struct taking *t, struct hb_error *err)
+/* `known`: where the owner knows of it, and leaves the resource out. */
+static int check_git(const struct taken *taken, const char *const *known,
+		     struct hb_error *err)
 {
-	if (!t->git)
-		return 0;
-	hb_fix(err, "try again when it has ended");
-	return hb_fail(err, -HB_E_BUSY, "held: %s inside", t->git);
+	for (size_t i = 0; i < RECORD_RESOURCES_MAX; i++) {
+		if (!taken->git[i] || (known && known[i]))
+			continue;
+		hb_fix(err, "try again when it has ended");
+		return hb_fail(err, -HB_E_BUSY, "held: %s inside",
+			       taken->git[i]);
+	}
+	return 0;
 }
 
 static int take(struct taking *t, struct hb_error *err)
@@ -450,7 +455,7 @@ static int take(struct taking *t, struct hb_error *err)
 	if (r < 0)
 		taken->id[0] = '\0';
 	taken->is_frozen = r >= 0 && t->stays_still;
-	return r < 0 ? r : check_git(t, err);
+	return r;
 }
 
 static int take_once(struct hb_session *session, bool stays_still,
@@ -477,18 +482,58 @@ static int take_once(struct hb_session *session, bool stays_still,
 	return r;
 }
 
+/* As take_once(), and the copy goes if git is at work in it. */
+static int take_quiet(struct hb_session *session, bool stays_still,
+		      const char *const *known, struct hb_error *err)
+{
+	int r = take_once(session, stays_still, err);
+
+	if (r >= 0)
+		r = check_git(session->taken, known, err);
+	if (r < 0)
+		taken_free(session);
+	return r;
+}
+
 int hb_session_take(struct hb_session *session, struct hb_error *err)
 {
 	if (!session->box || session->taken)
 		return 0;
-	return take_once(session, false, err);
+	return take_quiet(session, false, NULL, err);
+}
+
+int hb_session_take_part(struct hb_session *session, struct hb_error *err)
+{
+	int r;
+
+	if (!session->box || session->taken)
+		return 0;
+	r = take_once(session, false, err);
+	if (r >= 0)
+		session->taken->is_part = true;
+	return r;
+}
+
+const char *hb_session_git_work(const struct hb_session *session,
+				size_t resource)
+{
+	return session->taken ? session->taken->git[resource] : NULL;
 }
 
 int taken_again(struct hb_session *session, bool stays_still,
 		struct hb_error *err)
 {
+	const char *known[RECORD_RESOURCES_MAX] = { NULL };
+	bool is_part = session->taken && session->taken->is_part;
+	int r;
+
+	if (is_part)
+		memcpy(known, session->taken->git, sizeof(known));
 	session_close_resources(session);
 	taken_free(session);
 	session_unlock_family(session);
-	return take_once(session, stays_still, err);
+	r = take_quiet(session, stays_still, known, err);
+	if (r >= 0)
+		session->taken->is_part = is_part;
+	return r;
 }

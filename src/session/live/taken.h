@@ -53,6 +53,9 @@ struct taken {
 	char id[RECORD_ID_SIZE]; /* of the layer; empty: there is none */
 	struct siphash_key key;
 	struct taken_resource resources[RECORD_RESOURCES_MAX];
+	/* By resource, what git does there, in words; NULL: nothing. */
+	const char *git[RECORD_RESOURCES_MAX];
+	bool is_part;	 /* the owner leaves these resources out */
 	bool is_frozen;	 /* once more, until all is in place */
 	bool has_lapsed; /* before the last try of a commit: lapsed.h */
 	/* Something ran before all was in place: then it is SEEN_APART. */

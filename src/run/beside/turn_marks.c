@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/turn_marks.h"
+#include "run/beside/turn_marks.h"
 
 #include "base/error.h"
 #include "base/path.h"
