@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -83,14 +84,33 @@ def main():
     program, load, rounds, times = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     folder = os.path.dirname(load)
     set_up(folder)
-    server = subprocess.Popen([load, "serve", ADDRESS, str(PORT)])
+    # A server that has our output would keep the caller waiting after a failure.
+    server = subprocess.Popen([load, "serve", ADDRESS, str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        print(json.dumps(measure_all(program, load, rounds, times)))
+    finally:
+        server.kill()
+        server.wait()
+
+
+def wait_for_server():
+    for _ in range(1000):
+        try:
+            socket.create_connection((ADDRESS, PORT + 2)).close()
+            return
+        except OSError:
+            time.sleep(0.01)
+    raise SystemExit("the server does not start")
+
+
+def measure_all(program, load, rounds, times):
     ways = {"host": ([load], ADDRESS), "holdback": ([program, "run", "--ephemeral", "-q", *RULES, "--", load], NAME)}
     found = {"left out": ""}
     if shutil.which("pasta") and os.access("/dev/net/tun", os.W_OK):
         ways["pasta"] = (["pasta", "--config-net", "-q", "--", load], ADDRESS)
     else:
         found["left out"] = "pasta: there is none, or /dev/net/tun is not for this user"
-    time.sleep(0.3)
+    wait_for_server()
     found["loads"] = {}
     for what, (mode, port, n) in LOADS.items():
         all_times = {how: [] for how in ways}
@@ -100,9 +120,7 @@ def main():
         found["loads"][what] = {how: statistics.median(one) for how, one in all_times.items()}
     found["start"] = start_times(program, rounds)
     found["idle"] = idle(program)
-    server.kill()
-    server.wait()
-    print(json.dumps(found))
+    return found
 
 
 if __name__ == "__main__":

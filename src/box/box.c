@@ -141,7 +141,7 @@ static int prepare(struct box *box, char *const *envp, struct hb_error *err)
 	r = sys_socket_pair(&box->watch, &box->report);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make the report socket");
-	if (box->wants_go || plan->meanwhile) {
+	if (box->wants_go || plan->meanwhile || has_relay(box)) {
 		/* No pipe: a child that is dead by then must not be our end. */
 		r = sys_socket_pair(&box->go_rd, &box->go_wr);
 		if (r < 0)
@@ -322,6 +322,9 @@ static int release_child(struct box *box, pid_t child, struct hb_error *err)
 		plan->meanwhile(plan->meanwhile_context);
 		r = send_go(box, err);
 	}
+	/* The last word: that the network is there. */
+	if (box->relayed)
+		box->relayed->go = take_fd(&box->go_wr);
 	fd_closep(&box->go_wr);
 	return r;
 }
@@ -378,7 +381,7 @@ static int begin_network(struct box *box, struct relayed *relayed,
 {
 	int r;
 
-	if (!box->plan->net || !(box->ns & PLAN_NS_NET))
+	if (!has_relay(box))
 		return 0;
 	r = relayed_init(relayed, box->plan->net, listener, err);
 	if (r < 0)

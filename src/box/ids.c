@@ -260,6 +260,10 @@ int step_block(struct box *box, struct hb_error *err)
 	int r;
 
 	r = box->plan->meanwhile ? await_go(box, err) : 0;
+	/* A relay that cannot confine itself ends the box before the command.
+	 */
+	if (r >= 0 && has_relay(box))
+		r = await_go(box, err);
 	fd_closep(&box->go_rd);
 	if (r < 0 || fd < 0)
 		return r;

@@ -91,22 +91,6 @@ static int send_routes(const struct offer *o)
 	return sys_netlink(K_NETLINK_ROUTE, c.at, c.size, c.n_acks);
 }
 
-/* The first way that this kernel has; the last needs nothing of it. */
-static enum net_way choose_way(const struct offer *o)
-{
-	enum net_way way;
-
-	for (way = NET_WAY_TPROXY; way < NET_WAY_LIST; way++) {
-		struct capture c = { .size = 0 };
-
-		capture_rules(&c, way, o->has_v6);
-		if (sys_netlink(K_NETLINK_NETFILTER, c.at, c.size, c.n_acks) >=
-		    0)
-			break;
-	}
-	return way;
-}
-
 static bool is_listed(const struct offer *o, uint16_t port)
 {
 	for (size_t i = 0; i < o->n; i++)
@@ -133,30 +117,54 @@ static int listen_listed(struct offer *o, const struct net_access *access)
 	return r;
 }
 
-static int listen_caught(struct offer *o, const struct net_access *access)
+static void forget(struct offer *o, size_t first)
 {
-	bool is_list = o->way == NET_WAY_LIST;
+	while (o->n > first)
+		sys_close(o->fds[--o->n]);
+}
+
+/* The listener first: rules that lead to nothing could not be taken back. */
+static int try_way(struct offer *o, enum net_way way)
+{
+	struct capture c = { .size = 0 };
+	size_t first = o->n;
 	int r;
 
-	if (is_list)
-		r = listen_listed(o, access);
-	else
-		r = listen_both(o, RELAY_CATCH, CAPTURE_PORT, true,
-				o->way == NET_WAY_TPROXY ? SYS_INET_TRANSPARENT
-							 : 0);
-	/* Whichever resolver a program asks is the relay. */
-	if (r >= 0 && !is_listed(o, NAMES_PORT))
-		r = listen_both(o, RELAY_CATCH, NAMES_PORT, !is_list, 0);
+	r = listen_both(o, RELAY_CATCH, CAPTURE_PORT, true,
+			way == NET_WAY_TPROXY ? SYS_INET_TRANSPARENT : 0);
+	if (r >= 0) {
+		capture_rules(&c, way, o->has_v6);
+		r = sys_netlink(K_NETLINK_NETFILTER, c.at, c.size, c.n_acks);
+	}
+	if (r < 0)
+		forget(o, first);
+	return r;
+}
+
+/* By the first way that this kernel has; the last needs nothing of it. */
+static void choose_way(struct offer *o)
+{
+	for (o->way = NET_WAY_TPROXY; o->way < NET_WAY_LIST; o->way++)
+		if (try_way(o, o->way) >= 0)
+			break;
+}
+
+/* Whichever resolver a program asks is the relay. */
+static int listen_names(struct offer *o)
+{
+	const struct sys_inet v4 = { any_v4, NAMES_PORT };
+	const struct sys_inet v6 = { in6addr_any, NAMES_PORT };
+	int r = 0;
+
+	if (!is_listed(o, NAMES_PORT))
+		r = listen_both(o, RELAY_CATCH, NAMES_PORT,
+				o->way != NET_WAY_LIST, 0);
 	if (r >= 0)
-		r = offer(o,
-			  sys_inet_bind_datagrams(
-				  &(struct sys_inet){ any_v4, NAMES_PORT }),
-			  RELAY_NAMES, NAMES_PORT);
+		r = offer(o, sys_inet_bind_datagrams(&v4), RELAY_NAMES,
+			  NAMES_PORT);
 	if (r >= 0 && o->has_v6)
-		r = offer(o,
-			  sys_inet_bind_datagrams(&(struct sys_inet){
-				  in6addr_any, NAMES_PORT }),
-			  RELAY_NAMES, NAMES_PORT);
+		r = offer(o, sys_inet_bind_datagrams(&v6), RELAY_NAMES,
+			  NAMES_PORT);
 	return r;
 }
 
@@ -175,8 +183,10 @@ static int make_mint(struct offer *o)
 
 static int make_sockets(struct offer *o, const struct net_access *access)
 {
-	int r = listen_caught(o, access);
+	int r = o->way == NET_WAY_LIST ? listen_listed(o, access) : 0;
 
+	if (r >= 0)
+		r = listen_names(o);
 	for (size_t i = 0; r >= 0 && i < access->n_host_ports; i++)
 		r = listen_both(o, RELAY_HOST_PORT, access->host_ports[i], true,
 				0);
@@ -225,7 +235,7 @@ static int lead_by_name(const struct box *box, struct offer *o,
 	r = send_routes(o);
 	if (r < 0)
 		return hb_fail(err, r, "cannot make addresses local");
-	o->way = choose_way(o);
+	choose_way(o);
 	if (o->way == NET_WAY_LIST && access->needs_all_ports &&
 	    wants_all_ports(access)) {
 		hb_fix(err, "name the ports in the rules, or leave --require "

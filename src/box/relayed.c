@@ -22,8 +22,6 @@
 #include <sys/wait.h>
 
 #define FIRST_OTHER 3
-/* Between two starts of a relay that dies. */
-#define REST_MS 1000
 /* For a relay to tell its last events. */
 #define LAST_MS 500
 /* Descriptors of a relay beside connections, and of each connection. */
@@ -104,7 +102,12 @@ int relayed_init(struct relayed *r, const struct net_access *access,
 			       .listener = listener,
 			       .pidfd = -1,
 			       .line = -1,
+			       .go = -1,
 			       .n_first = access->n_rules };
+	/* Without it an address would be another name's after a restart. */
+	r->names = sys_shared_memory(sizeof(*r->names));
+	if (!r->names)
+		return hb_fail(err, -ENOMEM, "cannot keep names");
 	for (size_t i = 0; i < RELAYED_CLIENTS; i++)
 		r->clients[i].fd = -1;
 	for (size_t i = 0; got >= 0 && i < access->n_rules; i++)
@@ -193,7 +196,8 @@ _Noreturn static void be_relay(const struct relayed *r, int line)
 				      .way = r->way,
 				      .line = line,
 				      .is_watched = is_watched(r),
-				      .hosts = hosts };
+				      .hosts = hosts,
+				      .names = r->names };
 	memcpy(start.sockets, r->sockets, sizeof(start.sockets));
 	read_own(RESOLV_CONF, text);
 	read_own("/etc/hosts", hosts);
@@ -396,13 +400,14 @@ static void pass_question(struct relayed *r, struct net_record *record)
 					       sizeof(*record));
 }
 
-static void take_answered(struct relayed *r, struct net_record *record)
+/* An init that is dead by then has told its reason. */
+static void let_go(struct relayed *r)
 {
-	struct net_rule rule;
+	const char byte = 1;
 
-	if (net_rule_parse(clean(record->text, sizeof(record->text)),
-			   record->other, &rule, NULL) >= 0)
-		(void)keep_rule(r, &rule);
+	if (r->go >= 0)
+		(void)sys_send_record(r->go, &byte, sizeof(byte));
+	fd_closep(&r->go);
 }
 
 static void take_news(struct relayed *r, struct net_news *news)
@@ -419,11 +424,9 @@ static void take_news(struct relayed *r, struct net_news *news)
 	case NET_STALE:
 		send_servers(r);
 		break;
-	case NET_RULE:
-		take_answered(r, &news->record);
-		break;
 	case NET_DONE:
 		r->has_begun = true;
+		let_go(r);
 		break;
 	default:
 		break;
@@ -463,28 +466,37 @@ static int bury(struct relayed *r)
 
 static int lose_relay(struct relayed *r)
 {
-	int64_t since = sys_now_ms() - r->started;
+	int64_t lived = sys_now_ms() - r->started;
 	int status = bury(r);
+	char by[32] = "";
+	int ms;
 
 	if (!r->has_begun)
 		return -HB_E_CHILD;
+	ms = relay_rest_begin(&r->rest, lived);
 	if (WIFSIGNALED(status))
+		(void)snprintf(by, sizeof(by), " by signal %d",
+			       WTERMSIG(status));
+	if (r->rest.is_last_said)
+		report_text(
+			r->listener, HB_REPORT_SAID,
+			"net: the relay has ended%s again: connections are "
+			"cut, and it is tried every %d seconds from now on, "
+			"without a line",
+			by, REST_MAX_MS / 1000);
+	else if (r->rest.is_said)
 		report_text(r->listener, HB_REPORT_SAID,
-			    "net: the relay was ended by signal %d: "
-			    "connections are cut, and it starts again",
-			    WTERMSIG(status));
-	else
-		report_text(r->listener, HB_REPORT_SAID,
-			    "net: the relay has ended: connections are cut, "
-			    "and it starts again");
-	return since < REST_MS ? (int)(REST_MS - since) : 1;
+			    "net: the relay has ended%s: connections are cut, "
+			    "and it starts again",
+			    by);
+	return ms;
 }
 
 int relayed_restart(struct relayed *r)
 {
 	if (r->pid > 0)
 		return 0;
-	return start(r) < 0 ? REST_MS : 0;
+	return start(r) < 0 ? REST_MIN_MS : 0;
 }
 
 static void tell_watched(struct relayed *r)
@@ -567,6 +579,30 @@ static void change_rules(struct relayed *r, struct relayed_client *c,
 	reply(r, c, NET_DONE, "");
 }
 
+/* The rule is the user's answer, and not the relay's word of it. */
+static void take_answer(struct relayed *r, struct relayed_client *c,
+			const struct net_record *answer)
+{
+	struct net_record record = {
+		.magic = NET_MAGIC,
+		.word = answer->word == NET_NO ? NET_DENY : NET_ALLOW,
+	};
+	struct net_rule rule;
+	int n = snprintf(record.text, sizeof(record.text), "%s:%u",
+			 answer->text, answer->port);
+	int got = n < 0 || (size_t)n >= sizeof(record.text) ? -E2BIG : 0;
+
+	if (got >= 0)
+		got = net_rule_parse(record.text, answer->word == NET_NO, &rule,
+				     NULL);
+	if (got >= 0)
+		got = keep_rule(r, &rule);
+	if (got >= 0 && tell_relay(r, &record) < 0)
+		(void)sys_pidfd_kill(r->pidfd, SIGKILL);
+	if (!c->is_watching)
+		reply(r, c, NET_DONE, "");
+}
+
 static void publish(struct relayed *r, struct relayed_client *c,
 		    const struct net_record *record)
 {
@@ -645,9 +681,7 @@ static void hear_client(struct relayed *r, struct relayed_client *c)
 		break;
 	case NET_YES:
 	case NET_NO:
-		(void)tell_relay(r, &record);
-		if (!c->is_watching)
-			reply(r, c, NET_DONE, "");
+		take_answer(r, c, &record);
 		break;
 	default:
 		drop_client(r, c);
@@ -694,6 +728,9 @@ static void close_all(struct relayed *r)
 		fd_closep(&r->clients[i].fd);
 	fd_closep(&r->line);
 	fd_closep(&r->pidfd);
+	fd_closep(&r->go);
+	sys_shared_memory_free(r->names, sizeof(*r->names));
+	r->names = NULL;
 	free(r->rules);
 	r->rules = NULL;
 	r->n_rules = 0;

@@ -2,6 +2,7 @@
 #ifndef HB_BOX_RELAYED_H
 #define HB_BOX_RELAYED_H
 
+#include "box/relay_rest.h"
 #include "net/relay.h"
 
 #include <poll.h>
@@ -18,7 +19,8 @@ struct message;
  * The supervisor's side of the network by name.  It keeps a copy of each socket
  * and of every rule.  It starts the relay, starts it again when it has died,
  * and speaks with it for clients at the door.  Without a relay no connection of
- * the box is accepted.
+ * the box is accepted.  The command starts after the relay has said that it
+ * serves, confined.
  */
 
 #define RELAYED_CLIENTS 8
@@ -40,10 +42,13 @@ struct relayed {
 	enum net_way way;
 	struct net_rule *rules; /* of the start, then those since */
 	size_t n_rules, n_first;
-	pid_t pid; /* of the relay; 0: there is none */
+	pool_kept *names; /* shared with each relay, and not read here */
+	pid_t pid;	  /* of the relay; 0: there is none */
 	int pidfd, line;
+	int go;		/* init waits for its byte: the relay serves; or -1 */
 	bool has_begun; /* it serves, or has served */
 	int64_t started;
+	struct relay_rest rest; /* before it is started again */
 	uint64_t stamp; /* of the host's resolv.conf as the relay has it */
 	struct relayed_client clients[RELAYED_CLIENTS];
 };

@@ -205,6 +205,12 @@ static inline bool has_door(const struct plan *plan)
 	return plan->fds[PLAN_FD_DOOR] >= 0;
 }
 
+/* The network is by name. */
+static inline bool has_relay(const struct box *box)
+{
+	return box->plan->net && box->ns & PLAN_NS_NET;
+}
+
 static inline bool is_set(const struct box *box, unsigned setting)
 {
 	return (box->plan->settings & setting) != 0;

@@ -66,6 +66,7 @@ static void fill_head(const struct plan *plan, struct head *head)
 	head->plan.filter_fds = NULL;
 	head->plan.kept = NULL;
 	head->plan.places = NULL;
+	head->plan.net = NULL;
 	head->plan.meanwhile = head->plan.emptied = head->plan.handed = NULL;
 	head->plan.turn = NULL;
 	head->plan.meanwhile_context = head->plan.emptied_context = NULL;

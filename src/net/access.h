@@ -16,6 +16,7 @@ struct net_rule;
 
 #define NET_PORTS_MAX	   16 /* of each of the two lists */
 #define NET_PROXY_HOST_MAX 253
+#define NET_LOGIN_MAX	   512 /* in base64 */
 
 /* A port of the host's loopback that leads to a port of the box. */
 struct net_port {
@@ -37,6 +38,9 @@ struct net_access {
 	 */
 	const char *proxy_host;
 	uint16_t proxy_port;
+	/* "USER:PASSWORD" in base64, for the proxy alone; NULL: it wants none.
+	 */
+	const char *proxy_login;
 	bool is_asking; /* --net-ask */
 	bool is_loose;	/* --net-loose: names in TLS and HTTP do not count */
 	/* --require: a way that catches fewer ports than asked is refused. */

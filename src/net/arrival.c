@@ -14,7 +14,7 @@
 #define NAMES_PORT 53
 #define ASK_MS	   60000
 /* At a time, before it is the turn of others. */
-#define ACCEPTS 64
+#define ACCEPTS_MAX 64
 /* After descriptors or memory were missing. */
 #define FULL_MS 1000
 
@@ -144,6 +144,9 @@ static struct conn *next(struct relay *r, const struct source *s)
 	int fd = r->is_full ? -EAGAIN : sys_inet_accept(s->fd);
 	struct conn *c;
 
+	if (fd == -EAGAIN)
+		r->accepts = 1;
+
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS) {
 		relay_listen(r, false);
 		r->full_until = r->now + FULL_MS;
@@ -158,13 +161,22 @@ static struct conn *next(struct relay *r, const struct source *s)
 	return c;
 }
 
+/* How many are tried: twice as many as the last time, if these were there. */
+static int accepts_begin(struct relay *r)
+{
+	int n = r->accepts > 0 ? r->accepts : 1;
+
+	r->accepts = 2 * n < ACCEPTS_MAX ? 2 * n : ACCEPTS_MAX;
+	return n;
+}
+
 void arrival_caught(struct relay *r, struct source *s, uint32_t events)
 {
 	const struct relay_socket *socket = s->owner;
 	struct conn *c;
 
 	(void)events;
-	for (int i = 0; i < ACCEPTS && (c = next(r, s)); i++)
+	for (int i = accepts_begin(r); i > 0 && (c = next(r, s)); i--)
 		begin(r, c, socket);
 }
 
@@ -174,7 +186,7 @@ void arrival_published(struct relay *r, struct source *s, uint32_t events)
 	struct conn *c;
 
 	(void)events;
-	for (int i = 0; i < ACCEPTS && (c = next(r, s)); i++) {
+	for (int i = accepts_begin(r); i > 0 && (c = next(r, s)); i--) {
 		c->is_published = true;
 		c->port = socket->port;
 		c->destination = v4_loopback;
@@ -208,7 +220,7 @@ void arrival_ready(struct relay *r, struct source *s, uint32_t events)
 			return;
 	}
 	if (c->state == CONN_RELAYING)
-		conn_relay(r, c);
+		conn_relay(r, c, &c->in, events);
 	else if (!c->is_held)
 		relay_watch(r, &c->in, 0); /* until there is a server */
 }

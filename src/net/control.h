@@ -26,7 +26,7 @@ enum net_word {
 	NET_PUBLISH,	/* port inside, other: outside; the supervisor listens */
 	NET_LIST,	/* is answered by a NET_RULE for each, then NET_DONE */
 	NET_WATCH,	/* questions come to this client: NET_ASK */
-	NET_YES,	/* as the NET_ASK was; the rule counts from now on */
+	NET_YES,	/* text, port: as in the NET_ASK; a rule from now on */
 	NET_NO,
 	/* To a client. */
 	NET_DONE,

@@ -60,10 +60,12 @@ static bool try_next(struct relay *r, struct conn *c)
 			relay_drop(&c->rival);
 			sys_events_forget(r->events, c->out.fd);
 			c->rival.fd = c->out.fd;
+			c->rival_address = c->out_address;
 			c->rival.is_added = false;
 			relay_watch(r, &c->rival, SYS_EVENT_OUT);
 		}
 		c->out.fd = fd;
+		c->out_address = (uint8_t)(c->next_address - 1);
 		c->out.is_added = false;
 		c->state = CONN_DIALING;
 		relay_watch(r, &c->out, SYS_EVENT_OUT);
@@ -108,33 +110,28 @@ void dial_due(struct relay *r, struct conn *c)
 	give_up(r, c);
 }
 
-static void note_address(struct conn *c, int fd)
-{
-	struct sys_inet to;
-
-	c->is_reached = sys_inet_peer(fd, &to) >= 0;
-	if (c->is_reached)
-		c->reached = to.address;
-}
-
 static void begin_relay(struct relay *r, struct conn *c)
 {
 	c->state = CONN_RELAYING;
 	conn_due(r, c, 0);
-	if (c->is_held)
+	/* Bytes that come from now on are told of. */
+	if (c->is_held && c->has_begun)
 		greeting_look(r, c);
 	if (c->state != CONN_RELAYING)
 		return;
 	relay_note(r, c, NET_VERDICT_ALLOW);
-	conn_relay(r, c);
+	conn_relay(r, c, NULL, 0);
 }
 
 static void ask_proxy(struct relay *r, struct conn *c)
 {
-	char text[2 * HOSTNAME_SIZE + 128];
+	char text[2 * HOSTNAME_SIZE + NET_LOGIN_MAX + 128];
+	const char *login = r->start->access->proxy_login;
 	int n = snprintf(text, sizeof(text),
-			 "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n\r\n",
-			 c->host, c->port, c->host, c->port);
+			 "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n%s%s%s\r\n",
+			 c->host, c->port, c->host, c->port,
+			 login ? "Proxy-Authorization: Basic " : "",
+			 login ? login : "", login ? "\r\n" : "");
 
 	if (n < 0 || sys_inet_send(c->out.fd, text, (size_t)n) != n) {
 		give_up(r, c);
@@ -165,7 +162,10 @@ static void hear_proxy(struct relay *r, struct conn *c)
 	sys_inet_wait_for(c->out.fd, 1);
 	if (n < 12 || memcmp(r->buffer, "HTTP/1.", 7) != 0 ||
 	    r->buffer[9] != '2') {
-		greeting_fail(r, c, REFUSAL_FAILED, "the proxy refuses it");
+		greeting_fail(r, c, REFUSAL_FAILED,
+			      n >= 12 && memcmp(r->buffer + 9, "407", 3) == 0
+				      ? "the proxy wants another login"
+				      : "the proxy refuses it");
 		return;
 	}
 	if (sys_inet_recv(c->out.fd, r->buffer, (size_t)(end + 4 - r->buffer)) <
@@ -176,10 +176,12 @@ static void hear_proxy(struct relay *r, struct conn *c)
 	begin_relay(r, c);
 }
 
-static void connected(struct relay *r, struct conn *c)
+/* `tried` is its place among the addresses. */
+static void connected(struct relay *r, struct conn *c, unsigned tried)
 {
 	relay_drop(&c->rival);
-	note_address(c, c->out.fd);
+	c->is_reached = true;
+	c->reached = c->addresses[tried];
 	conn_due(r, c, 0);
 	if (c->is_proxied)
 		ask_proxy(r, c);
@@ -211,7 +213,7 @@ void dial_rival_ready(struct relay *r, struct source *s, uint32_t events)
 	c->out.fd = s->fd;
 	c->out.is_added = false;
 	s->fd = -1;
-	connected(r, c);
+	connected(r, c, c->rival_address);
 }
 
 void dial_ready(struct relay *r, struct source *s, uint32_t events)
@@ -219,10 +221,10 @@ void dial_ready(struct relay *r, struct source *s, uint32_t events)
 	struct conn *c = s->owner;
 
 	if (c->state == CONN_DIALING) {
-		if (sys_inet_failure(s->fd) < 0)
+		if (events != SYS_EVENT_OUT && sys_inet_failure(s->fd) < 0)
 			failed(r, c, s);
 		else
-			connected(r, c);
+			connected(r, c, c->out_address);
 		return;
 	}
 	if (c->state == CONN_TUNNELLING) {
@@ -238,5 +240,5 @@ void dial_ready(struct relay *r, struct source *s, uint32_t events)
 		conn_end(r, c, true);
 		return;
 	}
-	conn_relay(r, c);
+	conn_relay(r, c, &c->out, events);
 }

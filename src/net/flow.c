@@ -25,7 +25,6 @@ struct conn *conn_new(struct relay *r, int fd)
 		sys_close(fd);
 		return NULL;
 	}
-	sys_inet_no_delay(fd);
 	c->in = (struct source){ .fd = fd, .owner = c };
 	c->out = c->rival = (struct source){ .fd = -1, .owner = c };
 	c->up = (struct flow){ .from = &c->in, .to = &c->out };
@@ -111,7 +110,7 @@ static ssize_t fill(struct relay *r, struct flow *f)
 }
 
 /* False: the connection is no more. */
-static bool pump(struct relay *r, struct flow *f)
+static bool pump(struct relay *r, struct flow *f, const struct flow *other)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -140,11 +139,15 @@ static bool pump(struct relay *r, struct flow *f)
 			break;
 		free(f->kept);
 		f->kept = NULL;
+		/* Of more, and of an end, we are told. */
+		if ((size_t)n < RELAY_CHUNK)
+			break;
 	}
 	/* A half that is closed is closed on the other side, no more. */
 	if (f->has_ended && f->left == 0 && !f->is_shut) {
 		f->is_shut = true;
-		sys_hang_up(f->to->fd);
+		if (!other->is_shut) /* else both are closed now */
+			sys_hang_up(f->to->fd);
 	}
 	return true;
 }
@@ -170,10 +173,25 @@ static void set_events(struct relay *r, struct conn *c)
 	relay_watch(r, &c->out, out);
 }
 
-void conn_relay(struct relay *r, struct conn *c)
+/* Whether this half can have bytes to move: a read or a write was ready. */
+static bool is_due(const struct flow *f, const struct source *ready,
+		   uint32_t events)
 {
-	bool is_alive = (c->is_held || pump(r, &c->up)) && pump(r, &c->down);
+	if (!ready || events & (SYS_EVENT_ERR | SYS_EVENT_HUP))
+		return true;
+	return (ready == f->from && events & SYS_EVENT_IN) ||
+	       (ready == f->to && events & SYS_EVENT_OUT);
+}
 
+void conn_relay(struct relay *r, struct conn *c, const struct source *ready,
+		uint32_t events)
+{
+	bool is_alive = true;
+
+	if (!c->is_held && is_due(&c->up, ready, events))
+		is_alive = pump(r, &c->up, &c->down);
+	if (is_alive && is_due(&c->down, ready, events))
+		is_alive = pump(r, &c->down, &c->up);
 	if (is_alive && !(c->up.is_shut && c->down.is_shut)) {
 		set_events(r, c);
 		return;

@@ -22,6 +22,8 @@
 /* For a client to read why. */
 #define LINGER_MS  1000
 #define WORDS_SIZE 512
+/* Of a client's bytes, before it is refused. */
+#define DRAINS 8
 
 static void write_words(const struct conn *c, char words[WORDS_SIZE])
 {
@@ -48,9 +50,13 @@ void greeting_say(struct relay *r, struct conn *c)
 	write_words(c, words);
 	n = refusal_make(c->kind, c->refusal, words, text);
 	sys_inet_wait_for(c->in.fd, 1);
-	/* Bytes that were not read would turn the answer into a reset. */
-	while (sys_inet_recv(c->in.fd, r->buffer, RELAY_CHUNK) > 0)
-		;
+	/*
+	 * Bytes that were not read would turn the answer into a reset.  A
+	 * client that sends without an end gets one.
+	 */
+	for (int i = 0; i < DRAINS; i++)
+		if (sys_inet_recv(c->in.fd, r->buffer, RELAY_CHUNK) <= 0)
+			break;
 	if (n == 0 || sys_inet_send(c->in.fd, text, n) < 0) {
 		conn_end(r, c, true);
 		return;
@@ -161,6 +167,7 @@ void greeting_look(struct relay *r, struct conn *c)
 		conn_end(r, c, true);
 		return;
 	}
+	c->has_begun = true;
 	c->kind = n == 0 ? SNIFF_OTHER
 			 : sniff((unsigned char *)r->buffer, (size_t)n, asked);
 	if (c->kind == SNIFF_MORE) {

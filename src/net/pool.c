@@ -69,6 +69,8 @@ static struct pool_name *add(struct pool *p, const char *host, bool is_listed)
 	name->is_listed = is_listed;
 	name->number =
 		is_listed ? p->n_listed++ : p->next_other++ % POOL_OTHERS;
+	if (is_listed && p->kept && !(*p->kept)[name->number][0])
+		memcpy((*p->kept)[name->number], host, n);
 	slot = is_listed ? &p->listed[name->number] : &p->others[name->number];
 	if (*slot)
 		forget(p, *slot);
@@ -99,6 +101,23 @@ bool pool_assign(struct pool *p, const char *host, bool is_listed,
 	memcpy(ret_v6->s6_addr, prefix_v6, V6_PREFIX);
 	memcpy(ret_v6->s6_addr + V6_PREFIX, &low, sizeof(low));
 	return true;
+}
+
+void pool_restore(struct pool *p, pool_kept *kept)
+{
+	p->kept = kept;
+	if (!kept || !make_room(p))
+		return;
+	while (p->n_listed < POOL_LISTED && (*kept)[p->n_listed][0]) {
+		const char *text = (*kept)[p->n_listed];
+		char host[HOSTNAME_SIZE];
+
+		if (!hostname_normalize(text, strnlen(text, HOSTNAME_SIZE),
+					host))
+			p->n_listed++;
+		else if (!add(p, host, true))
+			return;
+	}
 }
 
 const char *pool_find(const struct pool *p, const struct in6_addr *address,

@@ -29,14 +29,25 @@
 
 struct pool_name;
 
+/* The names with a rule, by number, for the next who serves the box. */
+typedef char pool_kept[POOL_LISTED][HOSTNAME_SIZE];
+
 /* Zero is empty. */
 struct pool {
 	struct pool_name **buckets;
 	struct pool_name **listed, **others; /* by number */
 	uint32_t n_listed, next_other;
+	pool_kept *kept; /* borrowed; or NULL */
 };
 
 void pool_done(struct pool *pool);
+
+/*
+ * Begins with the names that are kept there, and keeps the next ones there.
+ * Who wrote these may have died at any byte: text that is no name has its
+ * number for ever, and stands for nothing.
+ */
+void pool_restore(struct pool *pool, pool_kept *kept);
 
 /*
  * The addresses of a normalized name.  False: all POOL_LISTED are in use, or

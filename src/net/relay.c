@@ -20,7 +20,9 @@ static void decide_again(struct relay *r)
 
 	for (c = r->conns; c; c = next) {
 		next = c->next;
-		if (c->state != CONN_ASKING)
+		/* The same question is not asked twice. */
+		if (c->state != CONN_ASKING ||
+		    (r->is_watched && !relay_decide(r, c)))
 			continue;
 		conn_due(r, c, 0);
 		arrival_decide(r, c);
@@ -42,29 +44,6 @@ static void add_rule(struct relay *r, const char *text, bool is_deny)
 	}
 	r->n_rules++;
 	decide_again(r);
-}
-
-/* By host and port: the numbers of a relay before this were for others. */
-static void answer(struct relay *r, const struct net_record *record)
-{
-	char text[HOSTNAME_SIZE + 8] = "";
-	bool is_deny = record->word == NET_NO;
-	struct net_news news;
-
-	for (const struct conn *c = r->conns; c; c = c->next) {
-		if (c->state != CONN_ASKING || c->port != record->port ||
-		    strcmp(c->host, record->text) != 0)
-			continue;
-		(void)snprintf(text, sizeof(text), "%s:%u", c->host, c->port);
-		memset(&news, 0, sizeof(news));
-		news.record.magic = NET_MAGIC;
-		news.record.word = NET_RULE;
-		news.record.other = is_deny;
-		memcpy(news.record.text, text, sizeof(text));
-		(void)sys_offer_record(r->start->line, &news, sizeof(news));
-		add_rule(r, text, is_deny);
-		return;
-	}
 }
 
 static source_fn *const ready[] = {
@@ -89,6 +68,9 @@ static void add_socket(struct relay *r, const struct relay_socket *socket)
 			      .ready = ready[socket->kind],
 			      .owner = &r->sockets[r->n_sockets] };
 	r->n_sockets++;
+	/* What it accepts has it from there. */
+	if (socket->kind != RELAY_NAMES)
+		sys_inet_no_delay(socket->fd);
 	if (socket->kind == RELAY_MINT)
 		r->mint = socket->fd;
 	else if (socket->kind == RELAY_SPARE)
@@ -110,10 +92,6 @@ static void obey(struct relay *r, const struct net_record *record)
 	case NET_DENY:
 		add_rule(r, record->text, record->word == NET_DENY);
 		break;
-	case NET_YES:
-	case NET_NO:
-		answer(r, record);
-		break;
 	case NET_WATCHED:
 		r->is_watched = record->other;
 		decide_again(r);
@@ -124,6 +102,8 @@ static void obey(struct relay *r, const struct net_record *record)
 	case NET_PUBLISH:
 	case NET_LIST:
 	case NET_WATCH:
+	case NET_YES:
+	case NET_NO:
 	case NET_DONE:
 	case NET_FAILED:
 	case NET_RULE:
@@ -179,7 +159,7 @@ static void on_due(struct relay *r, struct conn *c)
 		if (c->is_held)
 			greeting_cut(r, c);
 		if (c->state == CONN_RELAYING)
-			conn_relay(r, c);
+			conn_relay(r, c, NULL, 0);
 		break;
 	case CONN_RESOLVING:
 		break;
@@ -250,6 +230,7 @@ static bool prepare(struct relay *r)
 		       start->n_rules * sizeof(*r->rules));
 	r->n_rules = start->n_rules;
 	r->resolv = start->resolv;
+	pool_restore(&r->pool, start->names);
 	r->is_watched = start->is_watched;
 	for (size_t i = 0; i < start->n_sockets; i++)
 		add_socket(r, &start->sockets[i]);

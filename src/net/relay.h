@@ -6,6 +6,7 @@
 #include "net/control.h"
 #include "net/hostname.h"
 #include "net/names/resolv.h"
+#include "net/pool.h"
 #include "net/rule.h"
 
 #include <netinet/in.h>
@@ -55,6 +56,7 @@ struct relay_start {
 	bool is_watched;
 	struct resolv resolv;
 	const char *hosts; /* the text of the host's file */
+	pool_kept *names;  /* of the relays before this, and after; or NULL */
 	unsigned most;	   /* connections at once */
 };
 

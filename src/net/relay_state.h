@@ -87,11 +87,13 @@ struct conn {
 	struct in6_addr destination, addresses[RELAY_ADDRESSES];
 	struct in6_addr reached;
 	uint8_t n_addresses, next_address;
+	uint8_t out_address, rival_address; /* where the attempts lead */
 	uint16_t port, dial_port;
 	enum sniff_kind kind;
 	enum refusal_cause refusal;
-	bool is_held;  /* nothing goes up before its first bytes were seen */
-	bool is_named; /* by a name, which is compared */
+	bool is_held;	/* nothing goes up before its first bytes were seen */
+	bool has_begun; /* some of these are there */
+	bool is_named;	/* by a name, which is compared */
 	bool is_published; /* from the host into the box */
 	bool is_local;	   /* to a port of the host */
 	bool is_proxied;
@@ -127,6 +129,7 @@ struct relay {
 	uint32_t n_ids;
 	bool is_full;
 	int64_t full_until;
+	int accepts; /* to try at once: 1 as long as they come one by one */
 	struct lookup *lookups, *dead_lookups;
 	unsigned n_lookups;
 	struct cached *cache;
@@ -159,7 +162,9 @@ const struct net_rule *relay_decide(const struct relay *r,
 struct conn *conn_new(struct relay *r, int fd);
 void conn_due(struct relay *r, struct conn *c, int64_t ms); /* 0: never */
 void conn_end(struct relay *r, struct conn *c, bool is_reset);
-void conn_relay(struct relay *r, struct conn *c);
+/* `ready` has told of these events; NULL: both ways are tried. */
+void conn_relay(struct relay *r, struct conn *c, const struct source *ready,
+		uint32_t events);
 void conn_free(struct conn *c);
 
 /* greeting.c */

@@ -73,6 +73,12 @@ void *sys_shared_memory(size_t size)
 	return page == MAP_FAILED ? NULL : page;
 }
 
+void sys_shared_memory_free(void *page, size_t size)
+{
+	if (page)
+		(void)munmap(page, size);
+}
+
 ssize_t sys_read_memory(pid_t pid, uint64_t address, void *buf, size_t size)
 {
 	const struct iovec to = { buf, size };

@@ -36,6 +36,7 @@ _Noreturn void sys_exit(int status);
 
 /* Memory of zeroes that children made later share; NULL: there is none. */
 void *sys_shared_memory(size_t size);
+void sys_shared_memory_free(void *page, size_t size);
 
 /*
  * Up to `size` bytes at `address` of another process: how many could be read,

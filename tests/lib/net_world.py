@@ -12,6 +12,7 @@ import http.server
 import io
 import json
 import os
+import selectors
 import shutil
 import socket
 import socketserver
@@ -39,6 +40,10 @@ ZONE = {
     "both.example.com": ["10.0.0.5", "203.0.113.10"],
     "many.example.com": ["203.0.113.10"] * 2000,
     "intra.corp.example": ["203.0.113.10"], "plain.example.com": ["203.0.113.10"],
+    "late.example.com": ["203.0.113.10"], "huge.example.com": ["203.0.113.10"] * 4000,
+    "forged.example.com": ["203.0.113.10"], "cut.example.com": ["203.0.113.10"],
+    "stuck.example.com": ["203.0.113.11"],
+    **{f"n{i}.example.com": ["203.0.113.10"] for i in range(10)},
 }
 NO_ANSWER = {"silent.example.com"}
 NAMES = ("example.com", "*.example.com", "github.com", "evil.example", "cdn.example")
@@ -86,7 +91,10 @@ class World:
         self.serve("203.0.113.10", 8080, False)
         self.serve("127.0.0.1", 5432, False)
         self.serve_lines("203.0.113.10", 2525)
-        self.serve_proxy("203.0.113.20", 3128)
+        self.serve_many("203.0.113.10", 2526)
+        self.serve_proxy("203.0.113.20", 3128, None)
+        self.serve_proxy("203.0.113.20", 3130, None)
+        self.serve_proxy("203.0.113.20", 3129, "Basic " + base64.b64encode(b"me:p@ss").decode())
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -114,7 +122,7 @@ class World:
         kind = struct.unpack(">H", question[at + 1:at + 3])[0]
         name = ".".join(labels).lower()
         self.asked.append(name)
-        if name in NO_ANSWER:
+        if name in NO_ANSWER or name == "late.example.com" and self.asked.count(name) <= 2:
             return None
         addresses, code, flags, head = ZONE.get(name), 0, 0x8180, b""
         if name == "flip.example.com":
@@ -135,14 +143,16 @@ class World:
                 records.append(socket.inet_pton(socket.AF_INET6, one))
             if ":" not in one and kind == 1:
                 records.append(socket.inet_aton(one))
-        if name in ("long.example.com", "many.example.com") and not is_stream and kind == 1:
+        if name in ("long.example.com", "many.example.com", "huge.example.com") and not is_stream and kind == 1:
             records, flags = [], flags | 0x0200
         ttl = 0 if name.startswith("flip") else 60
-        out = question[:2] + struct.pack(">HHHHH", flags | code, 1, len(records) + bool(head), 0, 0)
+        number = question[:2] if name != "forged.example.com" else bytes((question[0] ^ 1, question[1]))
+        count = 10000 if name == "huge.example.com" and kind == 1 else len(records) + bool(head)
+        out = number + struct.pack(">HHHHH", flags | code, 1, count, 0, 0)
         out += question[12:at + 5] + head
         for one in records:
             out += b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, ttl, len(one)) + one
-        return out
+        return out[:14] if name == "cut.example.com" else out
 
     def serve_names(self):
         def datagrams():
@@ -219,16 +229,50 @@ class World:
 
         threading.Thread(target=Server((address, port), Lines).serve_forever, daemon=True).start()
 
-    def serve_proxy(self, address, port):
+    @staticmethod
+    def serve_many(address, port):
+        """Speaks first, to thousands, by one thread."""
+        def serve():
+            while True:
+                for key, _ in wait.select():
+                    if key.fileobj is listener:
+                        try:
+                            client, _ = listener.accept()
+                            client.sendall(b"220 ready\n")
+                            wait.register(client, selectors.EVENT_READ)
+                        except OSError:
+                            pass  # it is gone, or there is no room just now
+                        continue
+                    try:
+                        is_over = not key.fileobj.recv(65536)
+                    except OSError:
+                        is_over = True
+                    if is_over:
+                        wait.unregister(key.fileobj)
+                        key.fileobj.close()
+
+        listener = socket.create_server((address, port), backlog=4096)
+        wait = selectors.EpollSelector()
+        wait.register(listener, selectors.EVENT_READ)
+        threading.Thread(target=serve, daemon=True).start()
+
+    def serve_proxy(self, address, port, login):
         world = self
 
         class Proxy(socketserver.StreamRequestHandler):
             """CONNECT, to the world's own front end."""
             def handle(self):
                 line = self.rfile.readline().decode()
-                while self.rfile.readline().strip():
-                    pass
+                heads = {}
+                while head := self.rfile.readline().decode().strip():
+                    heads[head.partition(":")[0].lower()] = head.partition(":")[2].strip()
                 world.seen.append(line.strip())
+                if heads.get("proxy-authorization") != login:
+                    self.wfile.write(b"HTTP/1.1 407 who\r\n\r\n")
+                    return
+                if "mute" in line:
+                    self.rfile.read(1)
+                    return
                 if "evil" in line:
                     self.wfile.write(b"HTTP/1.1 403 no\r\n\r\n")
                     return

@@ -16,52 +16,9 @@ import time
 sys.path.insert(0, os.path.join(os.environ["HB_TESTS"], "lib"))
 
 # pylint: disable=wrong-import-position
-from net_world import HOLDBACK, World, as_user, enter  # noqa: E402
-from pty_shell import Failed, Tap, same, state_of, wait_until  # noqa: E402
-
-USUAL = ("--allow", "example.com", "--allow", "*.example.com:*", "--allow", "github.com:22")
-
-
-class Place:
-    """A project, and the world around it."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        os.makedirs(os.path.join(folder, "p"))
-        os.makedirs(os.path.join(folder, "home"))
-        os.makedirs(os.path.join(folder, "run"), mode=0o700)
-        self.world = World(folder)
-        subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
-
-    def words(self, *options, without=()):
-        denied = [os.environ["HB_PROBE"], "deny", *without, "--"] if without else []
-        return [*as_user(), *denied, HOLDBACK, "run", "--ephemeral", "--ro", self.folder, *options, "--"]
-
-    def env(self, **more):
-        return dict(os.environ, HOME=os.path.join(self.folder, "home"), XDG_RUNTIME_DIR=os.path.join(self.folder, "run"),
-                    XDG_STATE_HOME=os.path.join(self.folder, "state"), **more)
-
-    def run(self, command, *options, rules=USUAL, timeout=60, without=()):
-        """What it prints; the status is in front if it is not 0."""
-        done = subprocess.run([*self.words("-q", *rules, *options, without=without), "sh", "-c", command], cwd=self.folder + "/p",
-                              env=self.env(), capture_output=True, text=True, timeout=timeout, check=False)
-        out = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if "weakened:" not in line).strip()
-        return out if done.returncode == 0 else f"{done.returncode}: {out}"
-
-    def curl(self, url, *options, rules=USUAL, flags=""):
-        return self.run(f"curl -sS -m 20 {flags} --cacert {self.folder}/ca.pem {url}", *options, rules=rules)
-
-
-def has(text, *words):
-    for word in words:
-        if word not in text:
-            raise Failed(f"no {word!r} in: {text}")
-
-
-def lacks(text, *words):
-    for word in words:
-        if word in text:
-            raise Failed(f"{word!r} in: {text}")
+from net_place import NO_TABLES, NO_TPROXY, NO_V6, USUAL, Place, begin, gone, has, lacks  # noqa: E402
+from net_world import HOLDBACK, as_user, enter  # noqa: E402
+from pty_shell import Tap, same, wait_until  # noqa: E402
 
 
 def names(tap, p):
@@ -89,9 +46,10 @@ def names(tap, p):
         p.run("head -c 3000000 /dev/zero | python3 -c '" + COUNTS + "'", rules=("--allow", "example.com:2525")),
         "220 ready got 3000000"))
     tap.test("a large body comes whole", lambda: same(
-        p.run("curl -sS -m 30 http://www.example.com/big/20 | wc -c"), str(20 << 20)))
+        p.run("curl -sS -m 60 http://www.example.com/big/20 | wc -c"), str(20 << 20)))
 
 
+LOGIN = "bWU6cEBzcw=="
 COUNTS = ("import socket,sys; s=socket.create_connection((\"example.com\",2525)); a=s.recv(99).decode().strip(); "
           "s.sendall(sys.stdin.buffer.read()); s.shutdown(1); print(a, s.recv(99).decode().strip())")
 
@@ -129,17 +87,17 @@ def refusals(tap, p):
     tap.test("of a private and a public address the public is taken", lambda: has(
         p.curl("http://both.example.com/"), "you asked both.example.com"))
     tap.test("an answer that changes is checked each time", lambda: has(
-        p.run("curl -sS -m 9 http://flip.example.com/; curl -sS -m 9 http://flip.example.com/"),
+        p.run("curl -sS -m 60 http://flip.example.com/; curl -sS -m 60 http://flip.example.com/"),
         "you asked flip", "leads to a loopback"))
     tap.test("the name inside of TLS is compared", lambda: has(
-        p.run(f"curl -sS -m 9 --cacert {p.folder}/ca.pem --connect-to evil.example:443:example.com:443 https://evil.example/"),
+        p.run(f"curl -sS -m 60 --cacert {p.folder}/ca.pem --connect-to evil.example:443:example.com:443 https://evil.example/"),
         "35:", "access denied"))
     tap.test("the host inside of HTTP is compared", lambda: has(
-        p.run("curl -sS -m 9 -H 'Host: evil.example' http://www.example.com/"), "it asks for evil.example inside"))
+        p.run("curl -sS -m 60 -H 'Host: evil.example' http://www.example.com/"), "it asks for evil.example inside"))
     tap.test("with --net-loose the host inside does not count", lambda: has(
-        p.run("curl -sS -m 9 -H 'Host: evil.example' http://www.example.com/", "--net-loose"), "you asked evil.example"))
+        p.run("curl -sS -m 60 -H 'Host: evil.example' http://www.example.com/", "--net-loose"), "you asked evil.example"))
     tap.test("port 443 is for TLS", lambda: has(
-        p.run("curl -sS -m 9 http://example.com:443/"), "port 443 is for TLS"))
+        p.run("curl -sS -m 60 http://example.com:443/"), "port 443 is for TLS"))
     tap.test("an answer about another name is no answer", lambda: has(
         p.curl("http://lying.example.com/"), "the name cannot be looked up"))
     tap.test("a name that does not exist is said so", lambda: has(
@@ -149,6 +107,11 @@ def refusals(tap, p):
     tap.test("ssh is told why", lambda: has(
         p.run("ssh -o BatchMode=yes -o StrictHostKeyChecking=no -F none evil.example", rules=("--allow", "example.com")),
         "holdback: evil.example:22: no rule allows it"))
+
+
+SHARES = ("python3 -m http.server 8080 --bind 0.0.0.0 >/dev/null 2>&1 & s=$!; "
+          "until curl -s http://127.0.0.1:8080/ >/dev/null; do :; done; "
+          "curl -sS -m 60 http://www.example.com:8080/x; kill $s")
 
 
 def ports(tap, p):
@@ -173,80 +136,56 @@ def ports(tap, p):
     tap.test("a port that is taken is a failure before anything runs", lambda: has(
         p.run("true", "--port", "5432:80"), "125:", "cannot listen on port 5432"))
     tap.test("a port of the host is reached, and no other", lambda: has(
-        p.run("curl -sS -m 9 http://127.0.0.1:5432/; curl -sS -m 9 http://127.0.0.1:443/", "--host-port", "5432"),
+        p.run("curl -sS -m 60 http://127.0.0.1:5432/; curl -sS -m 60 http://127.0.0.1:443/", "--host-port", "5432"),
         "you asked 127.0.0.1:5432", "7:"))
     tap.test("a server of the box and a server outside share a port", lambda: has(
-        p.run("python3 -m http.server 8080 --bind 0.0.0.0 >/dev/null 2>&1 & s=$!; "
-              "until curl -s http://127.0.0.1:8080/ >/dev/null; do :; done; "
-              "curl -sS -m 9 http://www.example.com:8080/x; kill $s"), "you asked www.example.com:8080"))
+        p.run(SHARES), "you asked www.example.com:8080"))
     tap.test("an HTTP proxy of the host is asked for names", lambda: has(
         p.curl("https://example.com/p", "--net-proxy", "http://203.0.113.20:3128"), "you asked example.com for /p"))
-    same(any(line.startswith("CONNECT example.com:443") for line in p.world.seen), True)
-
-
-# Rules of tests/probe/deny.c: a kernel without nf_tables, and one without IPv6.
-NO_TABLES = ("socket:2=12", "EPROTONOSUPPORT")
-NO_V6 = ("socket:0=10", "EAFNOSUPPORT")
+    tap.test("the proxy was asked to connect, by name", lambda: has("\n".join(p.world.seen), "CONNECT example.com:443"))
+    with_login = {"HTTPS_PROXY": "http://me:p%40ss@203.0.113.20:3129"}
+    tap.test("a proxy that wants a login gets the one of HTTPS_PROXY", lambda: has(
+        p.curl("https://example.com/p", env=with_login), "you asked example.com for /p"))
+    tap.test("another login is refused by the proxy, and said so", lambda: has(
+        p.run("curl -sS -m 60 http://www.example.com/p", env={"HTTPS_PROXY": "http://me:no@203.0.113.20:3129"}),
+        "the proxy wants another login"))
+    tap.test("the command does not see the login", lambda: lacks(
+        p.run("env; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; curl -sS -m 60 http://www.example.com/p", env=with_login,
+              session="login"), "p%40ss", "p@ss", LOGIN))
+    tap.test("the log has the connection through the proxy, and no login", lambda: (
+        has(p.log(), '"host":"www.example.com"', "203.0.113.20"), lacks(p.log(), "p%40ss", "p@ss", LOGIN)))
 
 
 def ways(tap, p):
     listed = ("--allow", "www.example.com:8080", "--allow", "example.com:80")
-    for name, without in (("nf_tables", NO_TABLES), ("IPv6", NO_V6), ("both", NO_TABLES + NO_V6)):
+    for name, without in (("nf_tables", NO_TABLES), ("TPROXY", NO_TPROXY), ("IPv6", NO_V6),
+                          ("IPv6 and TPROXY", NO_TPROXY + NO_V6), ("IPv6 and nf_tables", NO_TABLES + NO_V6)):
         tap.test(f"without {name} a port of a rule is reached", lambda w=without: has(
-            p.run("curl -sS -m 9 http://www.example.com:8080/a", rules=listed, without=w), "you asked www.example.com:8080"))
+            p.run("curl -sS -m 60 http://www.example.com:8080/a", rules=listed, without=w), "you asked www.example.com:8080"))
         tap.test(f"without {name} a name without a rule is refused", lambda w=without: has(
-            p.run("curl -sS -m 9 http://evil.example/a", rules=listed, without=w), "no rule allows it"))
+            p.run("curl -sS -m 60 http://evil.example/a", rules=listed, without=w), "no rule allows it"))
         tap.test(f"without {name} another port is refused", lambda w=without: lacks(
-            p.run("curl -sS -m 9 http://example.com:2525/a; curl -sS -m 9 http://203.0.113.10:443/", rules=listed, without=w), "220", "you asked"))
+            p.run("curl -sS -m 60 http://example.com:2525/a; curl -sS -m 60 http://203.0.113.10:443/", rules=listed, without=w), "220", "you asked"))
+    for name, without, words in (("nothing", (), "all ports (nf_tables, tproxy)"), ("TPROXY", NO_TPROXY, "all ports (nf_tables, redirect)"),
+                                 ("nf_tables", NO_TABLES, "ports 8080 80 only: this kernel has no nf_tables")):
+        tap.test(f"without {name} the start says how connections are caught", lambda w=without, words=words: has(
+            p.told("true", rules=listed, without=w), words))
+    tap.test("without TPROXY a name that has IPv6 alone is reached", lambda: has(
+        p.run("curl -sS -m 60 http://six.example.com/c", without=NO_TPROXY), "six.example.com for /c"))
+    tap.test("without TPROXY a rule of all ports catches all", lambda: has(
+        p.run("curl -sS -m 60 http://www.example.com:8080/; curl -sS -m 60 http://example.com:8080/", "--require", without=NO_TPROXY),
+        "you asked www.example.com:8080", "example.com:8080: no rule allows it"))
+    tap.test("without TPROXY a server of the box and a server outside share a port", lambda: has(
+        p.run(SHARES, without=NO_TPROXY), "you asked www.example.com:8080"))
     tap.test("without nf_tables the box itself is not the host", lambda: lacks(
-        p.run("curl -sS -m 9 http://127.0.0.1:80/; curl -sS -m 9 http://127.0.0.1:5432/", rules=listed, without=NO_TABLES), "you asked"))
+        p.run("curl -sS -m 60 http://127.0.0.1:80/; curl -sS -m 60 http://127.0.0.1:5432/", rules=listed, without=NO_TABLES), "you asked"))
     tap.test("without nf_tables --require refuses a rule of all ports", lambda: has(
         p.run("true", "--require", rules=("--allow", "example.com:*"), without=NO_TABLES), "125:", "cannot catch every port"))
-    tap.test("without a way to confine the relay nothing runs", lambda: has(
-        p.run("echo ran", without=("landlock_restrict_self", "EPERM")), "125:"))
-
-
-def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
-        return [int(word) for word in file.read().split()]
-
-
-def status_of(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-
-
-def relay_of(supervisor):
-    """The child of the supervisor that has a filter, and no pid namespace of the box."""
-    try:
-        depth = len(status_of(supervisor)["NSpid"].split())
-        for pid in children(supervisor):
-            status = status_of(pid)
-            if status["Seccomp"] == "2" and len(status["NSpid"].split()) == depth:
-                return pid
-    except OSError:
-        pass
-    return None
-
-
-def gone(pid):
-    return state_of(pid) == ""
-
-
-def begin(p, command):
-    """A box whose command has printed "up", and its relay."""
-    box = subprocess.Popen([*p.words(*USUAL), "sh", "-c", command], cwd=p.folder + "/p", env=p.env(),
-                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    line = box.stdout.readline()
-    while line and "up" not in line:
-        line = box.stdout.readline()
-    wait_until(lambda: relay_of(box.pid), "there is a relay")
-    return box, relay_of(box.pid)
 
 
 def kills(tap, p):
     def killed():
-        box, relay = begin(p, "echo up; read a; curl -sS -m 20 http://www.example.com/z; echo end")
+        box, relay = begin(p, "echo up; read a; curl -sS -m 60 http://www.example.com/z; echo end")
         os.kill(relay, signal.SIGKILL)
         wait_until(lambda: gone(relay), "the relay is gone")
         out, _ = box.communicate("\n", timeout=60)
@@ -281,8 +220,8 @@ def kept(tap, p):
         {HOLDBACK} run -q -s kept {rules} -- sh -c 'echo up; cat' <{f}/go >{f}/up 2>{f}/err &
         exec 3>{f}/go
         until grep -q up {f}/up; do sleep 0.05; done
-        {HOLDBACK} exec @kept -- sh -c 'echo second; read a; curl -sS -m 9 http://www.example.com/kept
-            curl -sS -m 9 http://evil.example/' <{f}/go2 >{f}/out 2>&1 3>&- &
+        {HOLDBACK} exec @kept -- sh -c 'echo second; read a; curl -sS -m 60 http://www.example.com/kept
+            curl -sS -m 60 http://evil.example/' <{f}/go2 >{f}/out 2>&1 3>&- &
         exec 4>{f}/go2
         until grep -q second {f}/out; do sleep 0.05; done
         exec 3>&-

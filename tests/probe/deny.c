@@ -66,6 +66,7 @@ static const struct {
 	{ "setns", SYS_setns },
 	{ "setpgid", SYS_setpgid },
 	{ "setsid", SYS_setsid },
+	{ "setsockopt", SYS_setsockopt },
 	{ "socket", SYS_socket },
 	{ "symlinkat", SYS_symlinkat },
 	{ "umount2", SYS_umount2 },

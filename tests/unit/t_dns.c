@@ -266,7 +266,39 @@ static void strangers_cannot_take_the_address_of_an_allowed_name(void)
 	pool_done(&w->pool);
 }
 
-TESTS(T(each_name_has_an_address_of_its_own),
+static void addresses_last_longer_than_who_gives_them(void)
+{
+	static pool_kept kept;
+	struct pool pool = { 0 };
+	struct in_addr v4, again;
+	struct in6_addr v6, mapped;
+	bool is_ours;
+
+	pool_restore(&pool, &kept);
+	CHECK(pool_assign(&pool, "a.example", true, &v4, &v6));
+	CHECK(pool_assign(&pool, "other.example", false, &v4, &v6));
+	CHECK(pool_assign(&pool, "b.example", true, &v4, &v6));
+	pool_done(&pool);
+	/* What the next finds if this died in the middle of a name. */
+	memcpy(kept[2], "..", 3);
+	memset(kept[3], 'x', sizeof(kept[3]));
+	pool_restore(&pool, &kept);
+	CHECK(strcmp(pool_find(&pool, &v6, &is_ours), "b.example") == 0);
+	CHECK(pool_assign(&pool, "b.example", true, &again, &v6));
+	CHECK(again.s_addr == v4.s_addr);
+	CHECK(pool_assign(&pool, "c.example", true, &v4, &v6));
+	CHECK_INT((int)(ntohl(v4.s_addr) & 0xff), 4);
+	CHECK(strcmp(kept[4], "c.example") == 0);
+	mapped = v6;
+	mapped.s6_addr[15] = 2;
+	CHECK(!pool_find(&pool, &mapped, &is_ours));
+	mapped.s6_addr[15] = 3;
+	CHECK(!pool_find(&pool, &mapped, &is_ours));
+	pool_done(&pool);
+}
+
+TESTS(T(addresses_last_longer_than_who_gives_them),
+      T(each_name_has_an_address_of_its_own),
       T(an_address_has_the_name_that_was_asked_for),
       T(names_without_a_place_are_refused),
       T(bad_questions_are_answered_as_such_or_not_at_all),

@@ -159,9 +159,11 @@ static void bad_values_are_refused_with_their_place(void)
 		"option '--net-proxy': 'socks5://a.b' is no HTTP proxy",
 		"http://HOST:PORT");
 	refuses(SETTING_OPTION, "net-proxy", "http://u:p@a.b", -HB_E_USAGE,
-		"option '--net-proxy': a proxy that wants a login cannot be "
-		"used",
-		"without a login");
+		"option '--net-proxy': a login of a proxy would be recorded",
+		"HTTPS_PROXY");
+	refuses(SETTING_OPTION, "net-proxy", "ftp://u:secret@a.b", -HB_E_USAGE,
+		"option '--net-proxy': the value is no HTTP proxy",
+		"http://HOST:PORT");
 }
 
 static void a_file_in_the_workspace_may_only_tighten(void)
@@ -525,8 +527,8 @@ static void the_proxy_is_the_hosts_unless_said(void)
 					    { 0, NULL, NULL } };
 	char *envp[] = { (char[]){ "HTTPS_PROXY=http://proxy.corp:8080" },
 			 NULL };
-	char *login[] = { (char[]){ "https_proxy=http://u:p@proxy.corp:8080" },
-			  NULL };
+	char *useless[] = { (char[]){ "https_proxy=socks5://proxy.corp:8080" },
+			    NULL };
 	struct made m;
 
 	make(&m, nothing, envp);
@@ -541,11 +543,56 @@ static void the_proxy_is_the_hosts_unless_said(void)
 	make(&m, none, envp);
 	CHECK(!m.network.access.proxy_host);
 	done(&m);
-	make(&m, nothing, login);
+	make(&m, nothing, useless);
 	CHECK(!m.network.access.proxy_host);
 	CHECK(is(m.network.said[0],
 		 "https_proxy is no proxy that can be used, and is not"));
 	done(&m);
+}
+
+static void the_login_of_a_proxy_is_the_environments(void)
+{
+	static const struct said nothing[] = { OPTION("net", "allow"),
+					       { 0, NULL, NULL } };
+	static const struct said same[] = { OPTION("net", "allow"),
+					    OPTION("net-proxy",
+						   "proxy.corp:8080"),
+					    { 0, NULL, NULL } };
+	static const struct said other[] = { OPTION("net", "allow"),
+					     OPTION("net-proxy",
+						    "proxy.corp:8081"),
+					     { 0, NULL, NULL } };
+	static const struct {
+		const char *variable;
+		const char *login; /* NULL: none */
+	} rows[] = {
+		{ "https_proxy=http://u:p@proxy.corp:8080", "dTpw" },
+		{ "https_proxy=u:p%40%3a@proxy.corp:8080", "dTpwQDo=" },
+		{ "https_proxy=http://user:@proxy.corp:8080", "dXNlcjo=" },
+		{ "https_proxy=http://user@proxy.corp:8080", NULL },
+		{ "https_proxy=http://u:p%0d%0ax@proxy.corp:8080", NULL },
+		{ "https_proxy=http://u:p%4@proxy.corp:8080", NULL },
+		{ "https_proxy=http://u:p%zz@proxy.corp:8080", NULL },
+	};
+	struct made m;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[80];
+		char *envp[] = { text, NULL };
+
+		(void)snprintf(text, sizeof(text), "%s", rows[i].variable);
+		make(&m, i % 2 ? same : nothing, envp);
+		CHECK(is(m.network.access.proxy_host, "proxy.corp"));
+		if (rows[i].login)
+			CHECK(is(m.network.access.proxy_login, rows[i].login));
+		else
+			CHECK(!m.network.access.proxy_login);
+		CHECK(!strstr(m.network.said[0], "u:p"));
+		done(&m);
+		make(&m, other, envp);
+		CHECK(!m.network.access.proxy_login);
+		done(&m);
+	}
 }
 
 static void a_wildcard_over_a_shared_host_is_said(void)
@@ -597,5 +644,6 @@ TESTS(T(the_stronger_source_decides_about_the_network),
       T(a_port_of_a_login_is_there_for_its_word),
       T(a_port_of_this_host_in_words_and_variables_is_pointed_out),
       T(the_proxy_is_the_hosts_unless_said),
+      T(the_login_of_a_proxy_is_the_environments),
       T(a_wildcard_over_a_shared_host_is_said),
       T(every_profile_has_rules_that_can_be_read))

@@ -231,12 +231,20 @@ static int add_all_ports(const struct settings *s, char *const *argv,
 	return r;
 }
 
+/* A login is the environment's: settings are shown and recorded. */
+static bool is_same_place(const struct network_url *a,
+			  const struct network_url *b)
+{
+	return a->port == b->port && strcmp(a->host, b->host) == 0;
+}
+
 /* The proxy of the host, if nothing else is said. */
 static int add_proxy(const struct settings *s, char *const *envp,
 		     struct network *n, struct hb_error *err)
 {
-	struct network_url url;
-	const char *name = NULL;
+	struct network_url url, host = { .port = 0 };
+	const char *name = NULL, *value = network_host_proxy(envp, &name);
+	bool has_host = value && network_proxy_parse(value, &host, NULL) >= 0;
 	int r;
 
 	if (s->net_proxy && strcmp(s->net_proxy, NETWORK_NO_PROXY) == 0)
@@ -245,22 +253,27 @@ static int add_proxy(const struct settings *s, char *const *envp,
 		r = network_proxy_parse(s->net_proxy, &url, err);
 		if (r < 0)
 			return r;
+		name = "net-proxy";
+	} else if (has_host) {
+		url = host;
 	} else {
-		const char *value = network_host_proxy(envp, &name);
-
-		if (!value)
-			return 0;
-		if (network_proxy_parse(value, &url, NULL) < 0) {
+		if (value)
 			say(n, name, "is no proxy that can be used, and is not",
 			    "");
-			return 0;
-		}
+		return 0;
 	}
 	memcpy(n->proxy_host, url.host, sizeof(n->proxy_host));
 	n->access.proxy_host = n->proxy_host;
 	n->access.proxy_port = url.port;
-	say(n, name ? name : "net-proxy",
-	    "leads to a proxy, which looks names up: no address is checked",
+	if (has_host && is_same_place(&url, &host) &&
+	    network_login(&host, n->proxy_login))
+		n->access.proxy_login = n->proxy_login;
+	say(n, name,
+	    n->access.proxy_login
+		    ? "leads to a proxy, with a login; the proxy looks names "
+		      "up: no address is checked"
+		    : "leads to a proxy, which looks names up: no address is "
+		      "checked",
 	    "");
 	return 0;
 }

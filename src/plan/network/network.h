@@ -41,6 +41,7 @@ struct network {
 	struct net_port ports[NET_PORTS_MAX];
 	uint16_t host_ports[NET_PORTS_MAX];
 	char proxy_host[HOSTNAME_SIZE];
+	char proxy_login[NET_LOGIN_MAX];
 	struct net_access access; /* all of it, for the box */
 	bool is_unverified; /* a profile's list that no session has proved */
 	char uploads[NETWORK_TEXT]; /* "@github @npm": strangers can post */

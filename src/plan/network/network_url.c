@@ -93,29 +93,30 @@ static bool set_place(const char *from, size_t n, struct network_url *url)
 	return true;
 }
 
-bool network_url_parse(const char *text, struct network_url *ret)
+/* "[LOGIN@]HOST[:PORT][/…]" */
+static bool parse_rest(const char *text, uint16_t port, struct network_url *ret)
 {
-	const char *at;
-	size_t n;
+	size_t n = strcspn(text, "/?#");
+	const char *at = memrchr(text, '@', n);
 
-	*ret = (struct network_url){ .port = NET_PORT_USUAL };
-	if (begins(text, HTTP)) {
-		ret->is_http = true;
-		ret->port = HTTP_PORT;
-		text += strlen(HTTP);
-	} else if (begins(text, HTTPS)) {
-		text += strlen(HTTPS);
-	} else {
-		return false;
-	}
-	n = strcspn(text, "/?#");
-	at = memrchr(text, '@', n);
+	*ret = (struct network_url){ .port = port,
+				     .is_http = port == HTTP_PORT };
 	if (at) {
-		ret->has_login = true;
+		ret->login = text;
+		ret->n_login = (size_t)(at - text);
 		n -= (size_t)(at + 1 - text);
 		text = at + 1;
 	}
 	return set_place(text, n, ret);
+}
+
+bool network_url_parse(const char *text, struct network_url *ret)
+{
+	if (begins(text, HTTP))
+		return parse_rest(text + strlen(HTTP), HTTP_PORT, ret);
+	if (begins(text, HTTPS))
+		return parse_rest(text + strlen(HTTPS), NET_PORT_USUAL, ret);
+	return false;
 }
 
 const char *network_url_find(const char *text, struct network_url *ret)
@@ -131,8 +132,10 @@ const char *network_url_find(const char *text, struct network_url *ret)
 			n = sizeof(one) - 1;
 		memcpy(one, at, n);
 		one[n] = '\0';
-		if (network_url_parse(one, ret))
+		if (network_url_parse(one, ret)) {
+			ret->login = NULL; /* it lies in the copy */
 			return at + n;
+		}
 		at += strlen("http");
 	}
 	return NULL;
@@ -141,22 +144,80 @@ const char *network_url_find(const char *text, struct network_url *ret)
 int network_proxy_parse(const char *text, struct network_url *ret,
 			struct hb_error *err)
 {
-	char full[NET_RULE_MAX];
-	int n = snprintf(full, sizeof(full), "%s%s",
-			 strstr(text, "://") ? "" : HTTP, text);
+	bool has_scheme = strstr(text, "://") != NULL;
+	bool is_proxy = has_scheme
+				? network_url_parse(text, ret) && ret->is_http
+				: parse_rest(text, HTTP_PORT, ret);
 
-	if (n < 0 || (size_t)n >= sizeof(full) ||
-	    !network_url_parse(full, ret) || !ret->is_http) {
-		hb_fix(err, "write http://HOST:PORT, or none");
-		return hb_fail(err, -HB_E_USAGE, "'%s' is no HTTP proxy",
-			       quoted(text));
+	if (is_proxy)
+		return 0;
+	hb_fix(err, "write http://HOST:PORT, or none");
+	/* A login may be in it. */
+	return strchr(text, '@')
+		       ? hb_fail(err, -HB_E_USAGE, "the value is no HTTP proxy")
+		       : hb_fail(err, -HB_E_USAGE, "'%s' is no HTTP proxy",
+				 quoted(text));
+}
+
+static int hex_value(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* A byte, or less than 0; `*at` is behind it then. */
+static int next_byte(const char **at, const char *end)
+{
+	int high, low;
+
+	if (**at != '%')
+		return (unsigned char)*(*at)++;
+	if (end - *at < 3)
+		return -1;
+	high = hex_value((*at)[1]);
+	low = hex_value((*at)[2]);
+	*at += 3;
+	return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+static void put_base64(const unsigned char *in, size_t n, char *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/=";
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned bits = (unsigned)in[i] << 16;
+
+		bits |= i + 1 < n ? (unsigned)in[i + 1] << 8 : 0;
+		bits |= i + 2 < n ? in[i + 2] : 0;
+		*out++ = digits[bits >> 18];
+		*out++ = digits[bits >> 12 & 63];
+		*out++ = digits[i + 1 < n ? bits >> 6 & 63 : 64];
+		*out++ = digits[i + 2 < n ? bits & 63 : 64];
 	}
-	if (ret->has_login) {
-		hb_fix(err, "write the proxy without a login, or none");
-		return hb_fail(err, -HB_E_USAGE,
-			       "a proxy that wants a login cannot be used");
+	*out = '\0';
+}
+
+bool network_login(const struct network_url *url, char out[NET_LOGIN_MAX])
+{
+	unsigned char bytes[NET_LOGIN_MAX / 4 * 3 - 3];
+	const char *at = url->login, *end;
+	size_t n = 0;
+
+	if (!at || !memchr(at, ':', url->n_login))
+		return false;
+	end = at + url->n_login;
+	while (at < end) {
+		int byte = next_byte(&at, end);
+
+		if (byte < ' ' || byte == 0x7f || n == sizeof(bytes))
+			return false;
+		bytes[n++] = (unsigned char)byte;
 	}
-	return 0;
+	put_base64(bytes, n, out);
+	return true;
 }
 
 const char *network_host_proxy(char *const *envp, const char **ret_name)

@@ -2,6 +2,7 @@
 #ifndef HB_PLAN_NETWORK_URL_H
 #define HB_PLAN_NETWORK_URL_H
 
+#include "net/access.h"
 #include "net/rule.h"
 
 #include <stdbool.h>
@@ -20,8 +21,9 @@ struct network_url {
 	uint16_t port;
 	bool is_address;
 	bool is_loopback;
-	bool is_http; /* and not https */
-	bool has_login;
+	bool is_http;	   /* and not https */
+	const char *login; /* in the text, up to '@'; NULL: there is none */
+	size_t n_login;
 };
 
 /* "http[s]://[LOGIN@]HOST[:PORT][/…]" */
@@ -29,13 +31,20 @@ bool network_url_parse(const char *text, struct network_url *ret);
 
 /*
  * The first such URL in a text, which may be anything.  Returns the text behind
- * it, or NULL if there is none.
+ * it, or NULL if there is none; a login is left out.
  */
 const char *network_url_find(const char *text, struct network_url *ret);
 
-/* The same for a proxy, whose scheme is http or not said, and has no login. */
+/* The same for a proxy, whose scheme is http or not said. */
 int network_proxy_parse(const char *text, struct network_url *ret,
 			struct hb_error *err);
+
+/*
+ * The login as a proxy wants it: %XX are bytes, and all of it is base64.  False
+ * if there is none, it is too long, or has no ':' or a byte that is none of
+ * text.
+ */
+bool network_login(const struct network_url *url, char out[NET_LOGIN_MAX]);
 
 /* The proxy of the host for https, and the variable that says it; or NULL. */
 const char *network_host_proxy(char *const *envp, const char **ret_name);

@@ -92,10 +92,23 @@ static int check_rule(const char *value, bool is_deny, struct hb_error *err)
 	return r;
 }
 
+/* Settings are shown and recorded, and so no place for a password. */
+static int check_proxy(const char *value, struct hb_error *err)
+{
+	struct network_url url;
+	int r = network_proxy_parse(value, &url, err);
+
+	if (r < 0 || !url.login)
+		return r;
+	hb_fix(err, "write the proxy without its login, and set HTTPS_PROXY "
+		    "with it");
+	return hb_fail(err, -HB_E_USAGE,
+		       "a login of a proxy would be recorded");
+}
+
 int network_check(enum setting_key key, const char *value, struct hb_error *err)
 {
 	struct net_port ports;
-	struct network_url url;
 
 	if (key == KEY_ALLOW || key == KEY_DENY)
 		return check_rule(value, key == KEY_DENY, err);
@@ -106,6 +119,6 @@ int network_check(enum setting_key key, const char *value, struct hb_error *err)
 	if (key == KEY_HOST_PORT)
 		return network_port_parse(value, &ports.inside, err);
 	if (key == KEY_NET_PROXY && strcmp(value, NETWORK_NO_PROXY) != 0)
-		return network_proxy_parse(value, &url, err);
+		return check_proxy(value, err);
 	return 0;
 }
