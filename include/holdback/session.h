@@ -35,6 +35,7 @@ struct hb_resource {
 	const char *requested; /* the strategy that was asked for */
 	const char *strategy;  /* the one in force */
 	bool is_usual;	       /* that is the default of its type */
+	bool is_direct;	       /* nothing is held back: writes are real */
 	/*
 	 * It is gone or another one, as it was when the session was last looked
 	 * into.
@@ -65,6 +66,9 @@ struct hb_session_info {
 	const struct hb_resource *resources;
 	size_t n_resources;
 	bool knows_gone; /* hb_resource.is_gone says something */
+	/* Real directories that its commands write to, by --rw. */
+	const struct hb_resource *direct;
+	size_t n_direct;
 };
 
 /* Whether one of its resources has the working directory in it. */

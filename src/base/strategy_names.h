@@ -19,7 +19,9 @@
 	ROW(COPY, "copy_on_write", "a", "copy", \
 	    "commands work on a copy; their changes are found by comparison") \
 	ROW(BRANCH, "git_worktree", "a", "branch of its own", \
-	    "a branch of its own that begins at HEAD; commit merges it")
+	    "a branch of its own that begins at HEAD; commit merges it") \
+	ROW(NONE, "none", "no", "holding back", \
+	    "nothing is held back: writes are real, as with --direct and --rw")
 /* clang-format on */
 
 #define STRATEGY_NAME_ID(id, ...) STRATEGY_NAME_##id,

@@ -182,6 +182,11 @@ bool settings_shows_host(const struct settings *s)
 	return strcmp(s->view, key_views[1]) == 0;
 }
 
+bool settings_is_none(const char *strategy)
+{
+	return strcmp(strategy, key_strategies[STRATEGY_NAME_NONE]) == 0;
+}
+
 static enum net_mode mode_of(const char *word)
 {
 	enum net_mode mode = NET_NONE;

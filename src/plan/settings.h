@@ -137,6 +137,9 @@ bool settings_record_calls(const struct settings *s);
 /* Whether the whole host is shown. */
 bool settings_shows_host(const struct settings *s);
 
+/* Whether that is the name of the strategy that holds nothing back. */
+bool settings_is_none(const char *strategy);
+
 const char *setting_name(enum setting_key key);
 bool setting_is_list(enum setting_key key);
 

@@ -472,6 +472,41 @@ static int empty_paths(struct hb_session *session, const char *const *paths,
 		     : roll_some_back(session, paths, n_paths, drop_found, err);
 }
 
+/*
+ * What is not held back cannot be rolled back.  -HB_E_STATE if that is all;
+ * else a line for each.
+ */
+static int tell_direct(const struct hb_session *s, struct hb_error *err)
+{
+	const struct hb_session_info *info = hb_session_info(s);
+	char shown[QUOTE_SHOWN];
+	bool is_all = true;
+
+	for (size_t i = 0; i < info->n_resources; i++)
+		is_all = is_all && info->resources[i].is_direct;
+	if (is_all) {
+		hb_fix(err, "git, or a backup of the directory");
+		return hb_fail(err, -HB_E_STATE,
+			       "nothing of session '%s' is held back: its "
+			       "commands write to the real files",
+			       info->name);
+	}
+	for (size_t i = 0; i < info->n_resources + info->n_direct; i++) {
+		const struct hb_resource *resource =
+			i < info->n_resources
+				? &info->resources[i]
+				: &info->direct[i - info->n_resources];
+
+		if (!resource->is_direct)
+			continue;
+		store_say(s->store,
+			  "'%s' is not held back: writes of commands there "
+			  "stay",
+			  quote_shown(resource->source, shown, sizeof(shown)));
+	}
+	return 0;
+}
+
 #define ROLLBACK "rollback"
 
 int hb_session_rollback_to(struct hb_session *session, const char *mark,
@@ -489,11 +524,14 @@ int hb_session_rollback(struct hb_session *session, const char *const *paths,
 			size_t n_paths, struct hb_error *err)
 {
 	struct hb_error local = { 0 };
+	int r;
 
 	err = err ? err : &local;
 	told_begin(session, ROLLBACK);
-	return told_end(session, ROLLBACK,
-			rollback(session, paths, n_paths, err), 0, err);
+	r = n_paths == 0 ? tell_direct(session, err) : 0;
+	if (r >= 0)
+		r = rollback(session, paths, n_paths, err);
+	return told_end(session, ROLLBACK, r, 0, err);
 }
 
 int hb_session_empty_paths(struct hb_session *session, const char *const *paths,

@@ -86,7 +86,9 @@ static int check_strategy(const struct launch *l, struct hb_error *err)
 
 	if (!s->strategy || s->origins[KEY_STRATEGY].source != SETTING_OPTION)
 		return 0;
-	if (s->is_ephemeral || s->is_direct)
+	if (settings_is_none(s->strategy) && !l->session && !s->is_ephemeral)
+		return 0;
+	if (!l->session && (s->is_ephemeral || s->is_direct))
 		return hb_fail(err, -HB_E_USAGE,
 			       "%s and --strategy exclude each other",
 			       s->is_direct ? "--direct" : "--ephemeral");
@@ -257,6 +259,9 @@ static void tell_owner(struct launch *l)
 
 	if (l->run.is_bare)
 		ladder_report(&l->run);
+	if (l->run.settings.is_direct)
+		report_text(l->run.listener, HB_REPORT_WEAKENED, "%s",
+			    NEWS_DIRECT);
 	if (!settings_keep_log(&l->run.settings))
 		report_text(l->run.listener, HB_REPORT_WEAKENED, "%s",
 			    NEWS_NO_LOG);

@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "box/box.h"
 #include "plan/plan.h"
+#include "plan/settings.h"
 #include "plan/view.h"
 #include "run/beside/turn_marks.h"
 #include "session/alike_notes.h"
@@ -174,6 +175,7 @@ static int hide_stores(struct hb_session *s, struct hb_error *err)
 			return r;
 		/* A tree of ours does not have them. */
 		if (strategy->show(&s->record.resources[i]) ||
+		    settings_is_none(s->record.resources[i].effective) ||
 		    s->resources[i].is_gone)
 			continue;
 		r = hide_store(&s->resources[i], BERTH, err);
@@ -246,8 +248,10 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 		r = berth_each(s->store->path, hide, m, err);
 	if (r >= 0)
 		r = shown_before_box(s, add_held, m, err);
+	/* The view has the real one of a resource that is not held back. */
 	for (size_t i = 0; r >= 0 && i < n; i++)
-		if (!s->resources[i].is_gone)
+		if (!s->resources[i].is_gone &&
+		    !settings_is_none(s->record.resources[i].effective))
 			r = fill_layers(m, i, err);
 	if (r >= 0)
 		gone_say_hidden(s);

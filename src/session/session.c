@@ -133,15 +133,42 @@ static int take_lock(struct hb_session *s, const char *name, enum hb_open how,
 	return read_record(s, name, err);
 }
 
+/* The directories of --rw, as the settings of the session have them. */
+static int find_direct(struct hb_session *s, size_t *ret_n)
+{
+	static const char key[] = "rw=";
+	const struct session_record *record = &s->record;
+	size_t n = 0;
+
+	free(s->directs);
+	s->directs = calloc(record->n_policy + 1, sizeof(*s->directs));
+	if (!s->directs)
+		return -ENOMEM;
+	for (size_t i = 0; i < record->n_policy; i++) {
+		const char *words = record->policy[i];
+
+		if (strncmp(words, key, sizeof(key) - 1) != 0)
+			continue;
+		/* An empty one empties the list. */
+		if (words[sizeof(key) - 1] == '\0')
+			n = 0;
+		else
+			shown_tell_direct(words + sizeof(key) - 1,
+					  &s->directs[n++]);
+	}
+	*ret_n = n;
+	return 0;
+}
+
 static int fill_info(struct hb_session *s, struct hb_error *err)
 {
 	const struct session_record *record = &s->record;
-	size_t n = record->n_resources;
+	size_t n = record->n_resources, n_direct = 0;
 	bool is_damaged = false;
 
 	if (!s->infos)
 		s->infos = calloc(n, sizeof(*s->infos));
-	if (!s->infos)
+	if (!s->infos || find_direct(s, &n_direct) < 0)
 		return hb_fail(err, -ENOMEM, "cannot open the session");
 	for (size_t i = 0; i < n; i++) {
 		shown_tell(&record->resources[i], &s->infos[i]);
@@ -169,6 +196,8 @@ static int fill_info(struct hb_session *s, struct hb_error *err)
 		.n_resources = n,
 		.resources = s->infos,
 		.knows_gone = s->info.knows_gone,
+		.direct = s->directs,
+		.n_direct = n_direct,
 	};
 	return 0;
 }
@@ -519,6 +548,7 @@ void hb_session_free(struct hb_session *session)
 	if (session->box)
 		session->box->free(session->box);
 	free(session->infos);
+	free(session->directs);
 	record_done(&session->record);
 	fd_closep(&session->family_lock);
 	fd_closep(&session->door);
@@ -578,6 +608,7 @@ static int list_one(struct hb_store *store, const char *name, hb_list_fn fn,
 		r = fn(ctx, &unreadable, err);
 	}
 	free(s.infos);
+	free(s.directs);
 	record_done(&s.record);
 	fd_closep(&s.dir);
 	return r;

@@ -86,7 +86,8 @@ struct hb_session {
 	size_t n_deliveries;
 
 	struct hb_session_info info;
-	struct hb_resource *infos; /* info.resources */
+	struct hb_resource *infos;   /* info.resources */
+	struct hb_resource *directs; /* info.direct */
 };
 
 /*

@@ -550,6 +550,9 @@ int run_configure(struct run *run, const struct hb_run_options *options,
 	r = session ? policy_load(session->record, options, &run->settings, err)
 		    : config_load(&run->settings, options, run->program,
 				  run->host.home, err);
+	if (r >= 0 && run->settings.strategy &&
+	    settings_is_none(run->settings.strategy))
+		run->settings.is_direct = true;
 	if (r >= 0)
 		r = find_chdir(run, err);
 	if (r < 0 || !settings_shows_host(&run->settings))

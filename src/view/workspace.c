@@ -91,7 +91,7 @@ static const char *refuses(const struct run *run, const char *path)
 
 /* `source` and `inside` are copied. */
 static int add_resource(struct run *run, enum view_role role,
-			const char *source, const char *inside,
+			const char *source, const char *inside, bool is_direct,
 			const struct setting_item *item, struct hb_error *err)
 {
 	struct view_resource *resource = &run->resources[run->n_resources];
@@ -117,7 +117,7 @@ static int add_resource(struct run *run, enum view_role role,
 		return r;
 	*resource = (struct view_resource){
 		.role = role,
-		.is_direct = role <= VIEW_GIT && run->settings.is_direct,
+		.is_direct = is_direct,
 		.source = copy,
 		.inside = copy + n,
 		.mode = st.st_mode & 01777,
@@ -173,6 +173,12 @@ static enum view_role role_of(const struct session_record *record, size_t i)
 	return i == 0 ? VIEW_WORKSPACE : VIEW_COW;
 }
 
+/* These come first: `create` has one strategy for all that it was told. */
+static bool is_none(const struct session_record *record, size_t i)
+{
+	return settings_is_none(record->resources[i].effective);
+}
+
 int workspace_of_session(struct run *run, struct hb_error *err)
 {
 	const struct session_record *record = run->session->record;
@@ -183,6 +189,7 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 		return hb_fail(err, -HB_E_USAGE,
 			       "a directory of a session cannot be direct");
 	}
+	run->settings.is_direct = is_none(record, 0);
 	r = make_room(run, err);
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++) {
 		if (run->session->gone[i])
@@ -194,8 +201,8 @@ int workspace_of_session(struct run *run, struct hb_error *err)
 		if (r >= 0)
 			r = add_resource(run, role_of(record, i),
 					 record->resources[i].source,
-					 record->resources[i].inside, NULL,
-					 err);
+					 record->resources[i].inside,
+					 is_none(record, i), NULL, err);
 		if (r >= 0 && run->n_kept > 0)
 			run->numbers[run->n_kept - 1] = i;
 	}
@@ -221,7 +228,7 @@ int workspace_chosen(struct run *run, struct hb_error *err)
 	for (size_t i = 0; r >= 0 && i < record->n_resources; i++)
 		r = add_resource(run, role_of(record, i),
 				 record->resources[i].source,
-				 record->resources[i].inside, NULL, err);
+				 record->resources[i].inside, false, NULL, err);
 	return r;
 }
 
@@ -248,14 +255,15 @@ int workspace_find(struct run *run, struct hb_error *err)
 	r = run->settings.at ? find_at(run, inside, err) : 0;
 	if (r >= 0)
 		r = add_resource(run, VIEW_WORKSPACE, run->workspace, inside,
-				 NULL, err);
+				 run->settings.is_direct, NULL, err);
 	if (r < 0)
 		return r;
 	r = worktree_find(run->workspace, common, &run->worktree_why);
 	if (r > 0 && view_refuses_workspace(common, run->host.home))
 		run->worktree_why = "its common directory cannot be shown";
 	else if (r > 0)
-		return add_resource(run, VIEW_GIT, common, common, NULL, err);
+		return add_resource(run, VIEW_GIT, common, common,
+				    run->settings.is_direct, NULL, err);
 	return 0;
 }
 
@@ -323,7 +331,7 @@ static int add_cow(struct run *run, const struct setting_item *item,
 				    "'%s' and another directory that is held "
 				    "back overlap",
 				    quoted(item->value));
-	return add_resource(run, VIEW_COW, source, inside, item, err);
+	return add_resource(run, VIEW_COW, source, inside, false, item, err);
 }
 
 /* The object at the path, or the nearest one above it. */
@@ -450,7 +458,7 @@ static int add_if_there(struct run *run, enum view_role role,
 				       !is_held(run, source)
 			       ? fail_linked(item, path, source, err)
 			       : 0;
-	return add_resource(run, role, source, path, item, err);
+	return add_resource(run, role, source, path, false, item, err);
 }
 
 int workspace_find_more(struct run *run, struct hb_error *err)

@@ -65,6 +65,25 @@ works() {
 	check "$1 by $2: cleanup" hb cleanup -y @s
 }
 
+# Writes are real, and there is nothing to be brought back.
+works_direct() {
+	check "$1 by $2: a session is made" hb create s --cow "$project" --strategy "$2" --no-fallback
+	is "$1 by $2: the type is found" "$(member type)" "$1"
+	is "$1 by $2: the strategy is recorded" "$(member strategy)" "$2"
+	like "$1 by $2: status says so" "$(hb status @s)" '*(not held back)*'
+	like "$1 by $2: a command says so" "$(in_box 'echo new >f; mkdir d; mv f d/f; mv d/f f' 2>&1)" \
+		'*nothing is held back: writes in the workspace are real*'
+	is "$1 by $2: the real file is new" "$(cat "$project/f")" new
+	is "$1 by $2: nothing is pending" "$(names)" ''
+	check_exit "$1 by $2: rollback is an error" 10 hb rollback -y @s
+	like "$1 by $2: rollback says why" "$(hb rollback -y @s 2>&1)" '*nothing of session*is held back*'
+	check "$1 by $2: a fork is made" hb fork @s two
+	like "$1 by $2: a fork is the same" "$(hb status @two)" '*(not held back)*'
+	check "$1 by $2: cleanup of the fork" hb cleanup -y @two
+	check "$1 by $2: cleanup" hb cleanup -y @s
+	is "$1 by $2: the file stays" "$(cat "$project/f")" new
+}
+
 # refuses TYPE STRATEGY
 refuses() {
 	check_exit "$1 by $2 is refused" 2 hb create s --cow "$project" --strategy "$2"
@@ -85,7 +104,9 @@ for type in $types; do
 	is "$type has one default" "$(table '{type} {default}' | grep -c "^$type True")" 1
 	for name in $names; do
 		make "$type"
-		if table '{type} {strategy}' | grep -qx "$type $name"; then
+		if [ "$name" = none ]; then
+			works_direct "$type" "$name"
+		elif table '{type} {strategy}' | grep -qx "$type $name"; then
 			works "$type" "$name"
 		else
 			refuses "$type" "$name"
@@ -105,6 +126,24 @@ check_exit 'run: a session keeps its strategy' 125 run --strategy overlay -s one
 like 'run: the refusal names both' "$(run --strategy overlay -s one -- true 2>&1)" '*copy_on_write*'
 check_exit 'run: git_worktree is for a checkout' 125 run --strategy git_worktree -s two -- true
 check_exit 'run: --direct has no strategy' 125 run --strategy overlay --direct -- true
+like 'run: none is --direct' "$(run --strategy none -- sh -c 'echo direct >f' 2>&1)" \
+	'*nothing is held back: writes in the workspace are real*'
+is 'run: none writes through' "$(cat "$project/f")" direct
+check_exit 'run: none and --ephemeral exclude each other' 125 run --strategy none --ephemeral -- true
+
+# A directory of --rw is a resource that is not held back.
+mkdir "$work/real"
+check 'a session with a real directory' run --rw "$work/real" -s mixed -- \
+	sh -c "echo held >f; echo real >$work/real/f"
+is 'status --json has it as none' "$(hb status --json @mixed |
+	python3 -c 'import json, sys
+print([(r["source"], r["strategy"]) for r in json.load(sys.stdin)["session"]["resources"]][-1])')" \
+	"('$work/real', 'none')"
+like 'status says that it is not held back' "$(hb status @mixed)" "*not held back: $work/real*"
+like 'rollback says that it stays' "$(hb rollback -y @mixed 2>&1)" \
+	"*'$work/real' is not held back: writes of commands there stay*"
+is 'rollback leaves it' "$(cat "$work/real/f")" real
+is 'rollback takes the rest' "$(hb diff --name-status @mixed)" ''
 export HOLDBACK_STRATEGY=copy_on_write
 check 'the key is a variable' run -s three -- sh -c 'echo new >f'
 unset HOLDBACK_STRATEGY

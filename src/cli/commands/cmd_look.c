@@ -75,6 +75,17 @@ static int show_all(const struct hb_session_info *info,
 	return r < 0 ? r : 0;
 }
 
+/* The directories of --rw. */
+static void show_direct(const struct hb_session_info *info, struct buf *out)
+{
+	for (size_t i = 0; i < info->n_direct; i++) {
+		(void)buf_add_str(out, "not held back: ");
+		(void)quote_name(info->direct[i].source,
+				 strlen(info->direct[i].source), out);
+		(void)buf_add_char(out, '\n');
+	}
+}
+
 static int show_state(const struct hb_session *session, struct doc *doc,
 		      struct hb_error *err)
 {
@@ -97,6 +108,10 @@ static int show_state(const struct hb_session *session, struct doc *doc,
 				 strlen(info->resources[i].source), &doc->out);
 		if (info->resources[i].is_usual)
 			continue;
+		if (info->resources[i].is_direct) {
+			(void)buf_add_str(&doc->out, " (not held back)");
+			continue;
+		}
 		(void)buf_add_fmt(&doc->out, " (%s",
 				  info->resources[i].strategy);
 		if (strcmp(info->resources[i].strategy,
@@ -106,6 +121,7 @@ static int show_state(const struct hb_session *session, struct doc *doc,
 		(void)buf_add_char(&doc->out, ')');
 	}
 	(void)buf_add_char(&doc->out, '\n');
+	show_direct(info, &doc->out);
 	if (info->interrupted && info->is_damaged)
 		(void)buf_add_fmt(
 			&doc->out,

@@ -196,8 +196,7 @@ void news_weakenings(const struct run *run)
 	bool is_usual = s->origins[KEY_NET].source == SETTING_BUILT_IN;
 
 	if (s->is_direct)
-		tell(run, HB_REPORT_WEAKENED,
-		     "nothing is held back: writes in the workspace are real");
+		tell(run, HB_REPORT_WEAKENED, NEWS_DIRECT);
 	if (settings_sync(s) > 0)
 		report_text(
 			run->listener, HB_REPORT_WEAKENED,

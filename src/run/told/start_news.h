@@ -5,6 +5,7 @@
 struct run;
 
 /* A weakening: `audit = none`. */
+#define NEWS_DIRECT "nothing is held back: writes in the workspace are real"
 #define NEWS_NO_LOG "nothing of this command is in the log"
 
 /* Another: `audit = calls`, without namespaces. */

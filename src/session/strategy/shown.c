@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "holdback/session.h"
+#include "plan/settings.h"
 #include "session/layers.h"
 #include "session/open.h"
 #include "session/session.h"
@@ -90,8 +91,23 @@ void shown_tell(const struct record_resource *resource, struct hb_resource *ret)
 	ret->inside = resource->inside;
 	ret->requested = resource->strategy;
 	ret->strategy = resource->effective;
+	ret->is_direct = settings_is_none(resource->effective);
 	ret->is_usual =
 		strcmp(resource->effective, default_name(resource)) == 0;
+}
+
+void shown_tell_direct(const char *path, struct hb_resource *ret)
+{
+	const char *name = strategy_names[STRATEGY_NAME_NONE].name;
+
+	*ret = (struct hb_resource){
+		.type = resource_type_name(RESOURCE_FS_DIRECTORY),
+		.source = path,
+		.inside = path,
+		.requested = name,
+		.strategy = name,
+		.is_direct = true,
+	};
 }
 
 const char *shown_tree(const struct record_resource *resource)

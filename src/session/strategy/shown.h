@@ -30,6 +30,9 @@ void shown_name_strategies(struct session_record *record);
 void shown_tell(const struct record_resource *resource,
 		struct hb_resource *ret);
 
+/* The same of a real directory that commands write to. */
+void shown_tell_direct(const char *path, struct hb_resource *ret);
+
 /*
  * Whether a box is shown a tree of ours: then its changes are in the upper only
  * after shown_after_box().
