@@ -11,7 +11,7 @@ DESTDIR ?=
 MAN = $(patsubst docs/man/%.scd,$B/man/%,$(wildcard docs/man/*.scd))
 C_FILES = $(shell find src include tests tools bench -name '*.[ch]')
 
-.PHONY: all executables man demo test bench soak noise mutate fuzz install deb \
+.PHONY: all executables man demo test bench soak noise matrix mutate fuzz install deb \
 	uninstall format clean deps-build
 .SILENT:
 
@@ -61,6 +61,12 @@ noise: all
 	tools/noise --build $B --most 10 .
 	tools/noise --build $B --most 10 --last 20 \
 		$(addprefix npm:,$(shell cat tools/noise.packages))
+
+# Other kernels, in an emulated machine: as root, and slow.
+matrix: all
+	tools/ensure-deps matrix test
+	tools/build $B test
+	tools/matrix $B
 
 bench: all
 	tools/ensure-deps bench

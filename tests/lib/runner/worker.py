@@ -75,7 +75,7 @@ class Job:
         env["LOGNAME"] = env["USER"]
         if self.test.agent:
             env["HB_AGENT"] = self.run.agents.of(self.test.agent)
-        for name in ("HB_MUST_WORK", "HB_SOAK", "HB_SEED", "HB_SEEDS"):
+        for name in ("HB_MUST_WORK", "HB_SOAK", "HB_SEED", "HB_SEEDS", "HB_CELL", "HB_CGROUP"):
             if name in os.environ:
                 env[name] = os.environ[name]
         return env
