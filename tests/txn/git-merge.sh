@@ -335,4 +335,10 @@ check 'a submodule: a commit' hb commit -y --git=merge @s
 is 'a submodule: the entry is merged' "$(git_in ls-files -s sub | cut -d ' ' -f 2)" \
 	"$(git_in rev-parse 'HEAD^2:sub')"
 check 'a submodule: whole' git_in fsck --strict
+
+new_session "git init -q -b $branch . && mkdir d && seq 10 >d/a && echo f >f && git add . && git commit -qm one"
+in_box "git $id rm -q d/a; echo file >d; git add d; git $id commit -qm two"
+(cd "$project" && echo u >>f && git commit -qam user && echo user >>d/a && git add d/a)
+check_exit 'a staged edit below a directory that becomes a file' 5 hb commit -y --git=merge @s
+is 'a staged edit below a directory that becomes a file: it is there' "$(tail -n 1 "$project/d/a")" user
 finish

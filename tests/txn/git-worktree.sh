@@ -209,4 +209,11 @@ in_box "for h in pre-commit post-checkout post-merge pre-merge-commit reference-
 	echo '* filter=x merge=x' >.gitattributes; echo 2 >>g"
 hb commit -y --allow git-config --allow git-hook --allow git-attributes @s >"$work/out" 2>&1
 check 'hostile settings: nothing ran on the host' test ! -e "$work/ran"
+
+# git merges over a staged edit where a file takes the place of its directory.
+begin "$repository"
+in_box "git $id rm -q d/a; echo file >d; git add d; git $id commit -qm two"
+(cd "$project" && echo user >>d/a && git add d/a)
+refuses 'a staged edit below a directory that becomes a file' '*not committed are in the way of the merge: d/a*'
+is 'the staged edit is there' "$(tail -n 1 "$project/d/a")" user
 finish

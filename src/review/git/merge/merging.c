@@ -13,6 +13,7 @@
 #include "review/git/deciding.h"
 #include "review/git/merge/merge.h"
 #include "review/git/merge/merging_tree.h"
+#include "review/git/merge/staged.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -186,27 +187,89 @@ static int settle_left(const struct deciding *d, const struct unit *both,
 	return 0;
 }
 
+struct finding {
+	struct path_list *paths;
+	struct staged staged; /* by the user */
+	char *against;	      /* a path that has something else staged */
+};
+
+static bool is_staged(const struct staged_entry *entry,
+		      const struct treediff_side *side)
+{
+	return entry->mode == side->mode &&
+	       git_id_is_same(&entry->id, &side->id);
+}
+
+/* Of type treediff_fn. */
 static int add_path(void *ctx, const struct treediff_change *change)
 {
-	return path_list_add(ctx, change->path);
+	struct finding *f = ctx;
+	const struct staged_entry *entry =
+		staged_find(&f->staged, change->path);
+
+	if (entry && !f->against && !is_staged(entry, &change->old) &&
+	    !is_staged(entry, &change->new)) {
+		f->against = strdup(change->path);
+		if (!f->against)
+			return -ENOMEM;
+	}
+	return path_list_add(f->paths, change->path);
+}
+
+/*
+ * git refuses a merge that would replace an edit which is staged.  Where a
+ * file takes the place of a directory, it does not, and the edit was gone.
+ */
+static int need_unstaged(const struct finding *f, struct hb_error *err)
+{
+	if (!f->against)
+		return 0;
+	hb_fix(err, "commit or stash these changes first");
+	return hb_fail(err, -HB_E_CONFLICT,
+		       "changes that are not committed are in the way of the "
+		       "merge: %s",
+		       quoted(f->against));
+}
+
+static int load_staged(const struct deciding *d, const struct merge_repo *repo,
+		       struct staged *ret, struct hb_error *err)
+{
+	const char *prefix = d->unit->prefix;
+	auto_free char *path = NULL;
+
+	if (asprintf(&path, "%s%s%s%sindex", prefix, *prefix ? "/" : "",
+		     d->desk, d->desk[0] ? "/" : "") < 0) {
+		path = NULL;
+		return hb_fail(err, -ENOMEM, WORD);
+	}
+	return staged_load_base(d->session, d->resource->base, path,
+				strlen(repo->into.hex), ret, err);
 }
 
 /* The paths that the merge changes in the user's commit. */
-static int find_paths(struct objectstore *objects,
-		      const struct merge_repo *repo, struct path_list *ret)
+static int find_paths(const struct deciding *d, struct objectstore *objects,
+		      const struct merge_repo *repo, struct path_list *ret,
+		      struct hb_error *err)
 {
 	struct treediff diff = { .read = treediff_read,
 				 .ctx = objects,
 				 .n_paths = PATHS_MAX,
 				 .n_trees = PATHS_MAX };
+	struct finding found = { .paths = ret };
 	struct git_id tree, old;
-	int r = commit_tree(objects, repo->result.hex, &tree);
+	int r = load_staged(d, repo, &found.staged, err);
 
+	if (r >= 0)
+		r = commit_tree(objects, repo->result.hex, &tree);
 	if (r >= 0)
 		r = commit_tree(objects, repo->into.hex, &old);
 	if (r >= 0)
-		r = treediff_run(&diff, &old, &tree, add_path, ret);
+		r = treediff_run(&diff, &old, &tree, add_path, &found);
+	if (r >= 0)
+		r = need_unstaged(&found, err);
 	path_list_sort(ret);
+	staged_done(&found.staged);
+	free(found.against);
 	return r;
 }
 
@@ -294,7 +357,7 @@ static int deliver_both(struct deciding *d, const struct delivery *before,
 	if (r >= 0 && !is_result(d->delivery, objects, repo))
 		r = no_result(d->delivery, repo->is_own, err);
 	else if (r >= 0)
-		r = find_paths(objects, repo, &tree.paths);
+		r = find_paths(d, objects, repo, &tree.paths, err);
 	if (r < 0 && err->code == 0)
 		(void)hb_fail(err, r, WORD);
 	if (r >= 0)

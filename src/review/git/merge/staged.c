@@ -153,3 +153,15 @@ int staged_load(const struct unit *unit, const struct hb_session *s,
 		return file && fd != -ENOENT ? fd : no_index(s, err);
 	return read_entries(s, fd, size, digits, ret, err);
 }
+
+int staged_load_base(const struct hb_session *s, int base, const char *path,
+		     size_t digits, struct staged *ret, struct hb_error *err)
+{
+	uint64_t size = 0;
+	auto_fd int fd = access_open_regular(base, path, &size);
+
+	if (fd == -ENOENT)
+		return 0;
+	return fd < 0 ? hb_fail_at(err, fd, path, "cannot read")
+		      : read_entries(s, fd, size, digits, ret, err);
+}

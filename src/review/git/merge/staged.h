@@ -36,6 +36,10 @@ int staged_load(const struct unit *unit, const struct hb_session *s,
 void staged_done(struct staged *staged);
 #define auto_staged __attribute__((cleanup(staged_done)))
 
+/* That of the user, at a path from the base on; without one it is empty. */
+int staged_load_base(const struct hb_session *s, int base, const char *path,
+		     size_t digits, struct staged *ret, struct hb_error *err);
+
 /* NULL: it is not in there. */
 const struct staged_entry *staged_find(const struct staged *staged,
 				       const char *path);
