@@ -3,7 +3,7 @@
 # needs: git
 # timeout: 900
 """A session on a branch of its own is killed right before each change that its
-beginning makes, and that its commit makes.
+beginning makes, and its commit, undo, rollback, cleanup and gc.
 
 The real repository is that of before or has the merge, and is whole.  The next
 command begins anew, or ends the commit.  Edits of the user are never lost, and no
@@ -23,6 +23,8 @@ import stopper  # noqa: E402
 from meddle import World, sweep, tell  # noqa: E402
 
 STEP = 5 if os.environ.get("HB_SOAK") == "1" else 31
+# The ways back share most of their steps with all other sessions.
+RARELY = 5 if os.environ.get("HB_SOAK") == "1" else 111
 COMMIT = ("commit", "-y", "@s")
 GIT = ["git", "-c", "user.name=n", "-c", "user.email=e", "-c", "core.fsync=none"]
 WORK = f"sed -i s/^2/two/ f; echo new >new; {' '.join(GIT)} commit -qam two; sed -i s/^3/three/ f"
@@ -115,6 +117,43 @@ def judge_beginning(world, old):
     need_clean_store(world, [])
 
 
+def committed_world(top):
+    world = begun_world(top)
+    world.old = look(world)
+    world.must(*COMMIT)
+    return world
+
+
+def judge_undo(world, new):
+    world.must("recover", "@s", known=(0, 10))
+    git(world, "fsck", "--strict")
+    if look(world) not in (world.old, new):
+        raise AssertionError(f"neither before nor after: {look(world)}")
+    world.must("undo", "@s", known=(0, 10))
+    if look(world) != world.old:
+        raise AssertionError(f"undo is not exact: {look(world)}")
+    out = world.must("exec", "@s", "--", "cat", "f", "new")
+    if not {"two", "three", "new"} <= set(out.split()):
+        raise AssertionError(f"work of the session is lost: {out}")
+    world.must(*COMMIT)
+    if look(world)[0] != new[0]:
+        raise AssertionError(f"another commit: {look(world)}")
+    world.must("cleanup", "-y", "@s")
+    need_clean_store(world, [])
+
+
+def judge_end(world, old):
+    """The host has nothing of it, before and after the session is gone."""
+    if look(world) != old:
+        raise AssertionError(f"the host has changed: {look(world)}")
+    world.must("recover", "@s", known=(0, 9, 10))
+    world.must("gc", "--older-than", "0s", known=(0,))
+    world.must("cleanup", "-y", "-f", "@s", known=(0,))
+    if look(world) != old:
+        raise AssertionError(f"the host has changed: {look(world)}")
+    need_clean_store(world, [])
+
+
 def meet_at(make, words, judge, top, number):
     """One command that is killed there; None when it makes no such change."""
     world = make(top)
@@ -142,12 +181,19 @@ def main():
     if not stopper.is_known_machine():
         print("1..0 # SKIP the numbers of this machine's system calls are not known")
         return 0
-    print("1..2")
+    print("1..6")
     top = os.path.join(os.environ["TMPDIR"], "own")
     begin = functools.partial(meet_at, new_world, create, judge_beginning, top)
     commit = functools.partial(meet_at, begun_world, lambda _: COMMIT, judge_commit, top)
     tell(1, "a beginning that is killed", sweep(1, 7 if STEP > 5 else 2, begin))
     tell(2, "a commit that is killed", sweep(1, STEP, commit))
+    undo = functools.partial(meet_at, committed_world, lambda _: ("undo", "@s"), judge_undo, top)
+    tell(3, "an undo that is killed", sweep(7, RARELY, undo))
+    ends = (("rollback", "-y", "@s"), ("cleanup", "-y", "@s"), ("gc", "--older-than", "0s"))
+    for number, words in enumerate(ends, 4):
+        make = committed_world if words[0] == "gc" else begun_world
+        end = functools.partial(meet_at, make, lambda _, words=words: words, judge_end, top)
+        tell(number, f"a {words[0]} that is killed", sweep(7, RARELY, end))
     return 0
 
 
