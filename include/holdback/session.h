@@ -258,7 +258,8 @@ struct hb_change {
 	 * has the database open, or the base's other files of it changed.
 	 */
 	bool is_firm;
-	pid_t holder; /* is_firm: the process that has it open; 0: unknown */
+	bool is_held; /* is_firm: a program has the database open */
+	pid_t holder; /* its process; 0: it is in another namespace */
 	size_t resource;
 	const char *path; /* relative to the resource */
 	const char *from; /* kind R, else NULL */

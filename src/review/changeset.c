@@ -2,6 +2,7 @@
 #include "review/changeset.h"
 
 #include "changes/changes.h"
+#include "changes/conflict.h"
 #include "changes/filter.h"
 #include "changes/git/deliver.h"
 #include "changes/part.h"
@@ -461,6 +462,7 @@ static void fill(const struct change *from, size_t resource,
 		.is_git = (from->flags & CHANGE_GIT) != 0,
 		.has_conflict = (from->flags & CHANGE_CONFLICT) != 0,
 		.is_firm = (from->flags & CHANGE_FIRM) != 0,
+		.is_held = from->conflict == CONFLICT_OPEN,
 		.holder = from->holder,
 		.resource = resource,
 		.path = from->path,
