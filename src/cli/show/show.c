@@ -199,6 +199,20 @@ void show_summary_lines_json(const struct hb_summary *s,
 	json_end(&doc->json);
 }
 
+static void add_resource(const struct hb_resource *resource, bool knows_gone,
+			 struct doc *doc)
+{
+	json_object(&doc->json);
+	doc_str(doc, "type", resource->type);
+	doc_str(doc, "source", resource->source);
+	doc_str(doc, "inside", resource->inside);
+	doc_str(doc, "requested", resource->requested);
+	doc_str(doc, "strategy", resource->strategy);
+	if (knows_gone)
+		doc_bool(doc, "gone", resource->is_gone);
+	json_end(&doc->json);
+}
+
 void show_session_json(const struct hb_session_info *info, struct doc *doc)
 {
 	struct json *j = &doc->json;
@@ -224,17 +238,10 @@ void show_session_json(const struct hb_session_info *info, struct doc *doc)
 	}
 	json_key(j, "resources");
 	json_array(j);
-	for (size_t i = 0; i < info->n_resources; i++) {
-		json_object(j);
-		doc_str(doc, "type", info->resources[i].type);
-		doc_str(doc, "source", info->resources[i].source);
-		doc_str(doc, "inside", info->resources[i].inside);
-		doc_str(doc, "requested", info->resources[i].requested);
-		doc_str(doc, "strategy", info->resources[i].strategy);
-		if (info->knows_gone)
-			doc_bool(doc, "gone", info->resources[i].is_gone);
-		json_end(j);
-	}
+	for (size_t i = 0; i < info->n_resources; i++)
+		add_resource(&info->resources[i], info->knows_gone, doc);
+	for (size_t i = 0; i < info->n_direct; i++)
+		add_resource(&info->direct[i], false, doc);
 	json_end(j);
 }
 
