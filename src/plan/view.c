@@ -4,12 +4,12 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "plan/filter/view_shells.h"
 #include "plan/inner.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view_env.h"
 #include "plan/view_place.h"
-#include "plan/view_shells.h"
 
 #include <errno.h>
 #include <limits.h>

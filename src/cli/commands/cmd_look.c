@@ -75,9 +75,28 @@ static int show_all(const struct hb_session_info *info,
 	return r < 0 ? r : 0;
 }
 
-/* The directories of --rw. */
-static void show_direct(const struct hb_session_info *info, struct buf *out)
+/* The resources in one line, and the directories of --rw in a line each. */
+static void show_resources(const struct hb_session_info *info, struct buf *out)
 {
+	for (size_t i = 0; i < info->n_resources; i++) {
+		const struct hb_resource *resource = &info->resources[i];
+
+		(void)buf_add_str(out, i > 0 ? ", " : ", on ");
+		(void)quote_name(resource->source, strlen(resource->source),
+				 out);
+		if (resource->is_usual)
+			continue;
+		if (resource->is_direct) {
+			(void)buf_add_str(out, " (not held back)");
+			continue;
+		}
+		(void)buf_add_fmt(out, " (%s", resource->strategy);
+		if (strcmp(resource->strategy, resource->requested) != 0)
+			(void)buf_add_fmt(out, " instead of %s",
+					  resource->requested);
+		(void)buf_add_char(out, ')');
+	}
+	(void)buf_add_char(out, '\n');
 	for (size_t i = 0; i < info->n_direct; i++) {
 		(void)buf_add_str(out, "not held back: ");
 		(void)quote_name(info->direct[i].source,
@@ -102,26 +121,7 @@ static int show_state(const struct hb_session *session, struct doc *doc,
 	}
 	(void)buf_add_fmt(&doc->out, "session %s: %s", info->name,
 			  hb_state_name(info->state));
-	for (size_t i = 0; i < info->n_resources; i++) {
-		(void)buf_add_str(&doc->out, i > 0 ? ", " : ", on ");
-		(void)quote_name(info->resources[i].source,
-				 strlen(info->resources[i].source), &doc->out);
-		if (info->resources[i].is_usual)
-			continue;
-		if (info->resources[i].is_direct) {
-			(void)buf_add_str(&doc->out, " (not held back)");
-			continue;
-		}
-		(void)buf_add_fmt(&doc->out, " (%s",
-				  info->resources[i].strategy);
-		if (strcmp(info->resources[i].strategy,
-			   info->resources[i].requested) != 0)
-			(void)buf_add_fmt(&doc->out, " instead of %s",
-					  info->resources[i].requested);
-		(void)buf_add_char(&doc->out, ')');
-	}
-	(void)buf_add_char(&doc->out, '\n');
-	show_direct(info, &doc->out);
+	show_resources(info, &doc->out);
 	if (info->interrupted && info->is_damaged)
 		(void)buf_add_fmt(
 			&doc->out,

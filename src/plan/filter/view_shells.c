@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/view_shells.h"
+#include "plan/filter/view_shells.h"
 
 /* The session's name has no letter that a prompt would expand. */
 #define MARK "(holdback${HOLDBACK_SESSION:+ $HOLDBACK_SESSION}) "

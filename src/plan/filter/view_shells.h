@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_PLAN_VIEW_SHELLS_H
-#define HB_PLAN_VIEW_SHELLS_H
+#ifndef HB_PLAN_FILTER_VIEW_SHELLS_H
+#define HB_PLAN_FILTER_VIEW_SHELLS_H
 
 #include <stddef.h>
 
