@@ -143,6 +143,9 @@ _Noreturn static void guide_main(const struct freeze_way *way, int control)
 				sys_close(way->namespaces[i]);
 			holder_main(control);
 		}
+		/* So the kernel says that pid 1 of the box is gone. */
+		if (holder == -ENOMEM)
+			holder = -HB_E_BUSY;
 		r = holder < 0 ? hb_fail(&err, holder, "cannot enter the box")
 			       : 0;
 	}

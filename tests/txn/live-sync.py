@@ -316,15 +316,19 @@ def moved_in_by_the_user(world):
 
 
 def ends_meanwhile(world):
-    words = world.words("sync", "--auto", "@s")
-    with stopper.Stopper(words, cwd=world.project, stdin=subprocess.DEVNULL,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:  # fmt: skip
-        child.run_to(8)
-        world.run("exec", "@s", "--", "touch", "end")
-        child.go_on()
-    world.box.wait()
-    world.one_moment()
-    world.begin(COUNT)
+    """It is taken, or [8] if nothing is left that could be still."""
+    for number in (1, 4, 8):
+        words = world.words("sync", "--auto", "@s")
+        with stopper.Stopper(words, cwd=world.project, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:  # fmt: skip
+            child.run_to(number)
+            world.run("exec", "@s", "--", "touch", "end")
+            wait_until(lambda: not any(state_of(x) for x in below(world.box.pid)), "the box has ended")
+            child.go_on()
+            same((number, child.status in (0, 8)), (number, True))
+        world.box.wait()
+        world.one_moment()
+        world.begin(COUNT)
 
 
 def after_the_end(world):
