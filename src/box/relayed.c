@@ -30,6 +30,11 @@
 #define CONNECTIONS 4096
 /* Events that are heard at a time, before it is the turn of others. */
 #define NEWS_MAX 64
+/*
+ * Events of a box that are told, about 10 MB of the log: else a command could
+ * push all that others did out of it.
+ */
+#define EVENTS_MAX 30000
 
 enum {
 	LINE,
@@ -332,6 +337,11 @@ static void report_event(struct relayed *r, struct net_event *e)
 
 	if (e->verdict >= NET_VERDICTS || e->kind >= SNIFF_END)
 		return;
+	if (r->n_events >= EVENTS_MAX) {
+		r->n_untold += e->verdict == NET_VERDICT_GAP ? e->n : 1;
+		return;
+	}
+	r->n_events++;
 	if (e->is_connected && IN6_IS_ADDR_V4MAPPED(&e->address))
 		(void)inet_ntop(AF_INET, e->address.s6_addr + 12, address,
 				sizeof(address));
@@ -742,6 +752,18 @@ void relayed_leave(struct relayed *r)
 	r->pid = 0;
 }
 
+/* One more than the limit, at the end. */
+static void report_untold(struct relayed *r)
+{
+	struct net_event gap = { .verdict = NET_VERDICT_GAP, .n = r->n_untold };
+
+	if (r->n_untold == 0)
+		return;
+	r->n_events = 0;
+	r->n_untold = 0;
+	report_event(r, &gap);
+}
+
 void relayed_done(struct relayed *r)
 {
 	int64_t end = sys_now_ms() + LAST_MS, now;
@@ -754,6 +776,7 @@ void relayed_done(struct relayed *r)
 	       sys_poll(&more, 1, (int)(end - now)) > 0 &&
 	       sys_recv_record(r->line, &news, sizeof(news), NULL) > 0)
 		take_news(r, &news);
+	report_untold(r);
 	if (r->pid > 0)
 		(void)bury(r);
 	close_all(r);

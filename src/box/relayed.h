@@ -48,7 +48,8 @@ struct relayed {
 	int go;		/* init waits for its byte: the relay serves; or -1 */
 	bool has_begun; /* it serves, or has served */
 	int64_t started;
-	struct relay_rest rest; /* before it is started again */
+	uint64_t n_events, n_untold; /* of all relays; beyond what is told */
+	struct relay_rest rest;	     /* before it is started again */
 	uint64_t stamp; /* of the host's resolv.conf as the relay has it */
 	struct relayed_client clients[RELAYED_CLIENTS];
 };

@@ -14,6 +14,13 @@
  * descriptors more.
  */
 
+/*
+ * Kept for all connections; beyond it less is read at a time.  With 4096
+ * connections both ways that stays below the limit of net/fence.c.
+ */
+#define KEPT_MUCH  ((size_t)64 << 20)
+#define CHUNK_LESS ((size_t)16 << 10)
+
 /* Of one connection, before it is the turn of others. */
 #define BUDGET ((size_t)1 << 20)
 
@@ -48,10 +55,18 @@ void conn_due(struct relay *r, struct conn *c, int64_t ms)
 		relay_due(r, c->due);
 }
 
-void conn_free(struct conn *c)
+static void forget(struct relay *r, struct flow *f)
 {
-	free(c->up.kept);
-	free(c->down.kept);
+	free(f->kept);
+	f->kept = NULL;
+	r->n_kept -= f->n_kept;
+	f->n_kept = 0;
+}
+
+void conn_free(struct relay *r, struct conn *c)
+{
+	forget(r, &c->up);
+	forget(r, &c->down);
 	free(c->question);
 	free(c);
 }
@@ -80,11 +95,13 @@ void conn_end(struct relay *r, struct conn *c, bool is_reset)
 }
 
 /* Those that could not be written; false: there is no memory. */
-static bool keep(struct flow *f, const char *from, size_t n)
+static bool keep(struct relay *r, struct flow *f, const char *from, size_t n)
 {
 	f->kept = malloc(n);
 	if (!f->kept)
 		return false;
+	f->n_kept = n;
+	r->n_kept += n;
 	memcpy(f->kept, from, n);
 	f->offset = 0;
 	return true;
@@ -99,7 +116,8 @@ static ssize_t fill(struct relay *r, struct flow *f)
 		return (ssize_t)f->left;
 	if (f->has_ended)
 		return 0;
-	n = sys_inet_recv(f->from->fd, r->buffer, RELAY_CHUNK);
+	n = sys_inet_recv(f->from->fd, r->buffer,
+			  r->n_kept < KEPT_MUCH ? RELAY_CHUNK : CHUNK_LESS);
 	if (n == -EAGAIN)
 		return 0;
 	if (n == 0)
@@ -133,12 +151,11 @@ static bool pump(struct relay *r, struct flow *f, const struct flow *other)
 		done += (size_t)n;
 		if (f->kept)
 			f->offset += (size_t)n;
-		else if (f->left > 0 && !keep(f, from + n, f->left))
+		else if (f->left > 0 && !keep(r, f, from + n, f->left))
 			return false;
 		if (f->left > 0)
 			break;
-		free(f->kept);
-		f->kept = NULL;
+		forget(r, f);
 		/* Of more, and of an end, we are told. */
 		if ((size_t)n < RELAY_CHUNK)
 			break;

@@ -17,8 +17,8 @@
 #define TLS_PORT  443
 #define HTTP_PORT 80
 #define SSH_PORT  22
-/* For the first bytes of a client that is refused. */
-#define REFUSE_MS 300
+/* For the first bytes of a client that is refused, where servers may begin. */
+#define REFUSE_MS 1000
 /* For a client to read why. */
 #define LINGER_MS  1000
 #define WORDS_SIZE 512
@@ -79,7 +79,10 @@ static void turn_away(struct relay *r, struct conn *c, enum refusal_cause cause)
 		return;
 	}
 	c->state = CONN_REFUSING;
-	conn_due(r, c, REFUSE_MS);
+	/* A slow client of TLS or HTTP is to be told why, too. */
+	conn_due(r, c,
+		 c->port == TLS_PORT || c->port == HTTP_PORT ? RELAY_GREETING_MS
+							     : REFUSE_MS);
 	relay_watch(r, &c->in, SYS_EVENT_IN);
 }
 

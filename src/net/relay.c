@@ -210,7 +210,7 @@ static void bury(struct relay *r)
 		struct conn *c = r->dead;
 
 		r->dead = c->next;
-		conn_free(c);
+		conn_free(r, c);
 	}
 	lookup_bury(r);
 }

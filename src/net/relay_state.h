@@ -51,7 +51,7 @@ struct source {
 struct flow {
 	struct source *from, *to;
 	char *kept;
-	size_t left, offset;
+	size_t n_kept, left, offset;
 	bool has_ended, is_shut;
 	uint64_t n_bytes;
 };
@@ -135,6 +135,7 @@ struct relay {
 	struct cached *cache;
 	size_t n_cached;
 	char *buffer;	 /* RELAY_CHUNK */
+	size_t n_kept;	 /* bytes that clients and servers have not taken */
 	int mint, spare; /* -1: no port is published */
 	int64_t second;	 /* of the last event */
 	unsigned n_events;
@@ -165,7 +166,7 @@ void conn_end(struct relay *r, struct conn *c, bool is_reset);
 /* `ready` has told of these events; NULL: both ways are tried. */
 void conn_relay(struct relay *r, struct conn *c, const struct source *ready,
 		uint32_t events);
-void conn_free(struct conn *c);
+void conn_free(struct relay *r, struct conn *c);
 
 /* greeting.c */
 void greeting_look(struct relay *r, struct conn *c);

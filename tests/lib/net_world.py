@@ -24,6 +24,8 @@ import tarfile
 import threading
 import zipfile
 
+from pty_shell import Failed, wait_until
+
 HOLDBACK = os.environ["HB_BIN"]
 ADDRESSES = ("203.0.113.10", "203.0.113.11", "203.0.113.20", "203.0.113.53", "10.0.0.5",
              "169.254.169.254", "2001:db8::10")
@@ -307,20 +309,34 @@ class World:
         shutil.copy(self.path("user_key.pub"), self.path("authorized_keys"))
         self.write("sshd_config", f"Port 22\nListenAddress 203.0.113.20\nHostKey {self.path('host_key')}\n"
                    f"AuthorizedKeysFile {self.path('authorized_keys')}\nStrictModes no\nUsePAM no\nPidFile none\n"
-                   "PermitRootLogin yes\n")
-        # An account that is not locked, as those of tests are.
+                   "PermitRootLogin yes\nLogLevel VERBOSE\n")
+        # An account that is not locked, as those of tests are.  All of /etc is another's: a mount on one
+        # file of it goes when the file is replaced outside.
         uid, gid = os.environ["HB_WORLD"].split()
-        self.write("passwd", f"tester:NP:{uid}:{gid}::{self.path('home')}:/bin/sh\nsshd:x:9999:9999::/:/bin/false\n")
-        self.write("shadow", "tester:NP:1::::::\n")
+        subprocess.run(["cp", "-a", "--no-preserve=ownership", "/etc", self.path("etc")], check=False, capture_output=True)
         for name in ("passwd", "shadow"):
-            subprocess.run(["mount", "--bind", self.path(name), "/etc/" + name], check=True)
+            if os.path.lexists(self.path("etc/" + name)):
+                os.unlink(self.path("etc/" + name))
+        self.write("etc/passwd", f"tester:NP:{uid}:{gid}::{self.path('home')}:/bin/sh\nsshd:x:9999:9999::/:/bin/false\n")
+        self.write("etc/shadow", "tester:NP:1::::::\n")
+        subprocess.run(["mount", "--bind", self.path("etc"), "/etc"], check=True)
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
         os.makedirs("/run/sshd")
         with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", "w", encoding="utf-8") as file:
             file.write("0")
         self.sshd = subprocess.Popen([*as_user(), program, "-D", "-f", self.path("sshd_config"),
                                       "-E", self.path("sshd.log")])
+        wait_until(self.is_listening, "sshd listens")
         return True
+
+    def is_listening(self):
+        if self.sshd.poll() is not None:
+            raise Failed("sshd has ended")
+        try:
+            socket.create_connection(("203.0.113.20", 22)).close()
+            return True
+        except OSError:
+            return False
 
     def make_repository(self):
         def git(*words, cwd=self.folder):

@@ -18,6 +18,9 @@ from net_world import HOLDBACK, World, as_user, enter  # noqa: E402
 from pty_shell import Failed, Tap  # noqa: E402
 
 RULES = ("--allow", "*.example.com", "--allow", "example.com", "--allow", "github.com:22")
+# With the key of an account of the world, which is the test's own user.
+SSH = ("-F none -i %(f)s/user_key -o IdentitiesOnly=yes -o BatchMode=yes -o StrictHostKeyChecking=no "
+       "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR")
 FETCH = "fetch('https://%s/a').then(r=>r.text()).then(t=>console.log(t),e=>console.log(e.cause.code))"
 MUSL = r"""
 #include <netdb.h>
@@ -51,11 +54,9 @@ CLIENTS = (
     ("git pushes over https", "git", "git clone -q https://example.com/repo.git c && cd c && git -c user.name=a -c "
      "user.email=a@b commit -q --allow-empty -m x && git push -q origin HEAD:refs/heads/new && echo pushed", "pushed"),
     ("git is refused", "git", "git clone -q https://evil.example/repo.git c", "ccess"),
-    # The server answers and refuses the key: ssh itself was let through.
-    ("ssh", "sshd", "ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
-     "tester@github.com echo hello", "Permission denied (publickey"),
-    ("git over ssh", "sshd", "GIT_SSH_COMMAND='ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o "
-     "UserKnownHostsFile=/dev/null' git clone -q tester@github.com:%(f)s/repo.git c", "Permission denied (publickey"),
+    ("ssh", "sshd", f"ssh {SSH} tester@github.com echo logged in", "logged in"),
+    ("ssh is refused", "sshd", f"ssh {SSH} tester@evil.example echo logged in", "holdback: evil.example:22: no rule allows it"),
+    ("git over ssh", "sshd", f"GIT_SSH_COMMAND='ssh {SSH}' git clone -q tester@github.com:%(f)s/repo.git c && cat c/file", "hello"),
     ("npm", "npm", "npm install --silent --cafile %(f)s/ca.pem --no-audit --no-fund --registry https://npm.example.com tiny && "
      "node -p 'require(\"tiny\")'", "42"),
     ("pip", "pip3", "pip3 --isolated install -q --no-cache-dir --break-system-packages --target t --trusted-host pypi.example.com "
@@ -79,6 +80,37 @@ public class Fetch { public static void main(String[] a) throws Exception {
 """
 
 
+GO = """package main
+import ("fmt"; "io"; "net/http"; "os")
+func main() {
+	r, err := http.Get(os.Args[1])
+	if err != nil { fmt.Println(err); return }
+	b, _ := io.ReadAll(r.Body)
+	fmt.Print(string(b))
+}
+"""
+CHROMIUM = ("chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --ignore-certificate-errors "
+            "--virtual-time-budget=20000 --dump-dom")
+# Large ones, in `make soak` alone.
+LARGE = (
+    ("a static go program", "go", "%(f)s/fetch https://example.com/a", "you asked example.com"),
+    ("a static go program is refused", "go", "%(f)s/fetch https://evil.example/a", "tls: access denied"),
+    ("java is refused", "java", "java -Djavax.net.ssl.trustStore=%(f)s/trust.p12 -Djavax.net.ssl.trustStorePassword=changeit "
+     "%(f)s/Fetch.java https://evil.example/a", "access_denied"),
+    ("Chromium loads an allowed page", "chromium", CHROMIUM + " https://example.com/a", "you asked example.com"),
+    ("Chromium is refused another", "chromium", CHROMIUM + " https://evil.example/a 2>&1 | grep -o -e ERR_[A-Z_]* -e 'you asked'", "ERR_"),
+)
+
+
+def build_go(folder):
+    """Without cgo it is static, and looks names up itself."""
+    with open(f"{folder}/fetch.go", "w", encoding="utf-8") as file:
+        file.write(GO)
+    subprocess.run(["go", "build", "-o", f"{folder}/fetch", f"{folder}/fetch.go"], check=True, cwd=folder,
+                   env=dict(os.environ, CGO_ENABLED="0", GOCACHE=f"{folder}/go-cache", GOPATH=f"{folder}/go", GOTOOLCHAIN="local",
+                            GOFLAGS="-mod=mod", HOME=folder))
+
+
 def run(folder, command):
     env = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
     env.update(HOME=f"{folder}/home", XDG_RUNTIME_DIR=f"{folder}/run", XDG_STATE_HOME=f"{folder}/state")
@@ -86,7 +118,7 @@ def run(folder, command):
         "CURL_CA_BUNDLE", "SSL_CERT_FILE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS")]
     done = subprocess.run([*as_user(), HOLDBACK, "run", "--ephemeral", "-q", *RULES, "--allow", "plain.example.com:80",
                            "--ro", folder, *shown, "--", "sh", "-c", command],
-                          cwd=f"{folder}/p", env=env, capture_output=True, text=True, timeout=120, check=False)
+                          cwd=f"{folder}/p", env=env, capture_output=True, text=True, timeout=300, check=False)
     return done.stdout + done.stderr
 
 
@@ -105,10 +137,15 @@ def prepare(folder):
                        capture_output=True, check=False)
 
 
+def server_log(folder):
+    with open(f"{folder}/sshd.log", encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
 def expect(folder, command, word):
     out = run(folder, command.replace("%(f)s", folder))
     if word not in out:
-        raise Failed(f"no {word!r} in: {out}")
+        raise Failed(f"no {word!r} in: {out}\n{server_log(folder) if 'ssh' in command else ''}")
 
 
 def main():
@@ -119,11 +156,13 @@ def main():
     try:
         prepare(folder)
         world.make_repository()
-        has_ssh = world.serve_ssh()
         subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
-        subprocess.run(["chmod", "600", *[f"{folder}/{key}" for key in ("user_key", "host_key") if has_ssh],
-                        f"{folder}/ca.key"], check=True)
-        for name, program, command, word in CLIENTS:
+        subprocess.run(["chmod", "600", f"{folder}/ca.key"], check=True)
+        has_ssh = world.serve_ssh()  # behind that: its keys are for its user alone
+        is_soak = os.environ.get("HB_SOAK") == "1"
+        if is_soak and shutil.which("go"):
+            build_go(folder)
+        for name, program, command, word in (*CLIENTS, *(LARGE if is_soak else ())):
             point = f"an unmodified client: {name}"
             if program == "sshd" and not has_ssh or program != "sshd" and not shutil.which(program):
                 tap.skip(point, f"there is no {program}")

@@ -15,12 +15,13 @@ import sys
 
 HOST = b"GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
 ALLOWED, FORBIDDEN = b"www.example.com", b"evil.example"
+PATIENCE = 20
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def outcome(sock, data):
     try:
-        sock.settimeout(8)
+        sock.settimeout(PATIENCE)
         if data:
             sock.sendall(data)
         got = b""
@@ -36,7 +37,7 @@ def outcome(sock, data):
 def dial(host, port=80, data=HOST % FORBIDDEN, family=0, proto=0):
     for found in socket.getaddrinfo(host, port, family, socket.SOCK_STREAM):
         sock = socket.socket(found[0], socket.SOCK_STREAM, proto)
-        sock.settimeout(8)
+        sock.settimeout(PATIENCE)
         sock.connect(found[4])
         return outcome(sock, data)
     return "none"
@@ -94,7 +95,7 @@ def greeting(name, pieces=0, context_options=0):
         pass
     hello = outgoing.read()
     sock = socket.create_connection((ALLOWED.decode(), 443))
-    sock.settimeout(8)
+    sock.settimeout(PATIENCE)
     try:
         for at in range(0, len(hello), pieces or len(hello)):
             sock.sendall(hello[at:at + (pieces or len(hello))])
@@ -142,6 +143,15 @@ def abstract(name):
     return "reached"
 
 
+def urgent(text):
+    """The first byte out of band, the others behind it, in pieces."""
+    sock = socket.create_connection((ALLOWED.decode(), 80))
+    sock.send(text[:1], socket.MSG_OOB)
+    for i in range(0, len(text), 7):
+        sock.send(text[i:i + 7], socket.MSG_OOB if i % 2 else 0)
+    return outcome(sock, b"")
+
+
 def request(text, port=80):
     return dial(ALLOWED.decode(), port, text)
 
@@ -149,7 +159,7 @@ def request(text, port=80):
 def odd_request(text):
     """Also reached if the server has answered that it does not know the method."""
     sock = socket.create_connection((ALLOWED.decode(), 80))
-    sock.settimeout(8)
+    sock.settimeout(PATIENCE)
     try:
         sock.sendall(text)
         answer = sock.recv(4096)
@@ -161,6 +171,12 @@ def odd_request(text):
 V4, V6, TCP, UDP = socket.AF_INET, socket.AF_INET6, socket.SOCK_STREAM, socket.SOCK_DGRAM
 LO = struct.pack("=BBBBI", V4, 32, 0x80, 0, 1) + struct.pack("=HH4s", 8, 2, socket.inet_aton("203.0.113.10"))
 ATTEMPTS = {
+    "bluetooth": lambda: made(31, UDP),
+    "rds": lambda: made(21, socket.SOCK_SEQPACKET),
+    "smc": lambda: made(43, TCP),
+    "tipc": lambda: made(30, UDP),
+    "xdp": lambda: made(44, socket.SOCK_RAW),
+    "host-urgent": lambda: urgent(HOST % FORBIDDEN),
     "literal": lambda: dial("203.0.113.10"),
     "literal6": lambda: dial("2001:db8::10"),
     "mapped": lambda: dial("::ffff:203.0.113.10", family=V6),
