@@ -183,6 +183,8 @@ def stories(tap, bed, directory):
     tap.test(f"{name}'s changes of the project are what status and diff show", bed.review)
     tap.test(f"the bytes that {name} wrote inside are in the project after commit", bed.commit)
     point = f"{name} reaches the hosts of its maker by name, without a flag, a URL or a proxy"
+    if name == "codex":
+        point += ", and its browser comes back after codex login"
     lacks = [program for program in NAMED_NEEDS if not shutil.which(program)]
     if lacks:
         tap.skip(point, f"there is no {lacks[0]}")

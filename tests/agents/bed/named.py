@@ -8,9 +8,13 @@ The hosts of the agent's maker are the model's, with certificates of the test.
 Prints what was said; the status is 0 if the story came to its end.
 """
 
+import contextlib
+import http.client
 import http.server
 import os
+import re
 import ssl
+import subprocess
 import sys
 import tempfile
 import threading
@@ -30,6 +34,9 @@ ADDRESS = "203.0.113.30"
 # Of each agent the host that it talks to if it is not told of another.
 HOSTS = {"claude": "api.anthropic.com", "codex": "api.openai.com", "opencode": "api.openai.com",
          "gemini": "generativelanguage.googleapis.com"}  # fmt: skip
+# Where codex logs in, and the port of this host to which the browser comes back.
+ISSUER = "auth.openai.com"
+PORT = 1455
 # Programs of Node and Bun add to their list, codex replaces it.
 AUTHORITY = {"codex": "CODEX_CA_CERTIFICATE"}
 
@@ -66,6 +73,41 @@ def words(side):
     return said if at is None else said[: at - 1] + said[at + 1 :]
 
 
+def log_in(side):
+    """codex login, by a browser of ours that comes back to the port of this host."""
+    login = subprocess.Popen([*net_world.as_user(), HOLDBACK, "codex", "login"], cwd=side.project,
+                             env=side.environment(), stdin=subprocess.DEVNULL, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+    with login:
+        printed = state = ""
+        for line in login.stdout:
+            printed += line
+            found = re.search(r"[?&]state=([\w-]+)", line)
+            if found and not state:
+                state = found[1]
+                try:
+                    browse(f"/auth/callback?code=c&state={state}")
+                except OSError as why:
+                    login.terminate()
+                    printed += f"the port does not answer: {why}\n"
+    if login.returncode != 0 or "holdback state codex --publish" not in printed:
+        raise Failed(f"status {login.returncode}, state {state!r}\n{printed}\n{side.told()}")
+    print(printed)
+
+
+def browse(path):
+    """One page of the port, and the page that it leads to."""
+    for _ in range(3):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)) as line:
+            line.request("GET", path)
+            answer = line.getresponse()
+            answer.read()
+            place = answer.headers.get("Location", "")
+        path = place.partition(f":{PORT}")[2]
+        if not path:
+            return
+
+
 def tell(name, directory, folder):
     side = Named(kinds.ALL[name], "named", directory)
     world = net_world.World(folder)
@@ -87,6 +129,8 @@ def tell(name, directory, folder):
         print(kept.stdout)
         if side.tree().get("hello.txt", ("", ""))[1] != "two\n":
             raise Failed("the commit has no hello.txt")
+        if name == "codex":
+            log_in(side)
     finally:
         side.call([*net_world.as_user(), HOLDBACK, "cleanup", "-y", "--all"])
         world.close()
@@ -96,8 +140,9 @@ def tell(name, directory, folder):
 def main():
     name, directory = sys.argv[1:]
     net_world.ADDRESSES += (ADDRESS,)
-    net_world.NAMES += tuple(HOSTS.values())
-    net_world.ZONE.update({host: [ADDRESS] for host in HOSTS.values()})
+    hosts = (*HOSTS.values(), ISSUER)
+    net_world.NAMES += hosts
+    net_world.ZONE.update({host: [ADDRESS] for host in hosts})
     net_world.enter()
     with tempfile.TemporaryDirectory() as folder:
         try:

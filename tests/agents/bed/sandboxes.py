@@ -64,6 +64,40 @@ class CodexRead(CodexWrite):
     WORDS = ("-s", "read-only")
 
 
+class GeminiOutside(kinds.Gemini):
+    """Without a sandbox: that would be a container, which no test has."""
+
+    @staticmethod
+    def variables(url):
+        return dict(kinds.Gemini.variables(url), GEMINI_SANDBOX="false")
+
+    inside = kinds.Gemini.first
+
+
+class GeminiSetting(kinds.Gemini):
+    """With the sandbox that a file of the project switches on."""
+
+    ASKED = 'the setting "tools.sandbox"'
+    OUTSIDE = GeminiOutside
+    inside = kinds.Gemini.first
+
+    @classmethod
+    def files(cls, _):
+        return {".gemini/settings.json": json.dumps(dict(cls.SETTINGS, tools={"sandbox": True}))}
+
+
+class GeminiVariable(kinds.Gemini):
+    """With the sandbox that a variable switches on."""
+
+    ASKED = "the variable GEMINI_SANDBOX"
+    OUTSIDE = GeminiOutside
+    inside = kinds.Gemini.first
+
+    @staticmethod
+    def variables(url):
+        return dict(kinds.Gemini.variables(url), GEMINI_SANDBOX="true")
+
+
 def at_terminal(side, words):
     """All that is shown at a terminal, with one blank between words."""
     line = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
@@ -77,6 +111,7 @@ class Sandbox(Bed):
     def __init__(self, name, directory, kind):
         super().__init__(name, directory, kind)
         self.directory = directory
+        self.outside.kind = getattr(kind, "OUTSIDE", kind)
 
     def works_inside(self):
         """Its commands run, no call of it was refused, and the bytes are those of outside."""
@@ -135,6 +170,12 @@ def of_kind(tap, name, kind, directory):
             tap.test(f"{what} writes nothing outside of holdback", bed.writes_nothing)
             tap.test(f"{what} is refused inside, with the way out, and does not start", bed.is_refused)
             return
+        if hasattr(kind, "OUTSIDE"):
+            tap.test(f"{what} switched off does its work outside of holdback", bed.first_outside)
+            tap.test(f"{what} does the same inside without a flag, to the byte", bed.works_inside)
+            if kind is GeminiSetting:
+                tap.test(f"{what} is told at the start that its own sandbox is off", bed.says_so)
+            return
         tap.test(f"{what} does its work outside of holdback", bed.first_outside)
         tap.test(f"{what} does the same inside without a flag, to the byte", bed.works_inside)
         tap.test(f"{what} is told at the start that its own sandbox is off", bed.says_so)
@@ -145,7 +186,8 @@ def of_kind(tap, name, kind, directory):
         bed.remove()
 
 
-KINDS = {"claude": (Claude,), "codex": (CodexWrite, CodexApprove, CodexRead)}
+KINDS = {"claude": (Claude,), "codex": (CodexWrite, CodexApprove, CodexRead),
+         "gemini": (GeminiSetting, GeminiVariable)}  # fmt: skip
 
 
 def run(name):
