@@ -9,8 +9,8 @@ struct setting_item;
 /*
  * Looks at one database that a run holds back by its rows: the key `db`.
  * `path` is the file's path, or the value where setting_names_server().  A file
- * has to be a regular file with one name in a resource of the run, and has
- * to begin as an SQLite database: else -HB_E_USAGE or -HB_E_CONFIG.
+ * has to be a regular file with one name in a resource of the run.  It has to
+ * begin as an SQLite database.  Else -HB_E_USAGE or -HB_E_CONFIG.
  */
 int databases_find(struct run *run, const struct setting_item *item,
 		   const char *path, struct hb_error *err);
