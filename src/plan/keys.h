@@ -138,9 +138,6 @@ enum git_mode {
 	ROW(PUBLISH, "publish", 0, "FILE[:KEYS]", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "the same as --login") \
-	ROW(DB, "db", 0, "FILE", OFFER_FILES, \
-	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
-	    "commit this SQLite database by its rows, also in use; may repeat") \
 	ROW(SOCKET, "socket", 0, "PATH", OFFER_FILES, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "let the command talk to this socket; may repeat") \

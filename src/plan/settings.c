@@ -248,13 +248,6 @@ bool setting_lasts(enum setting_key key)
 	return lasting[key];
 }
 
-bool setting_names_server(const char *value)
-{
-	static const char scheme[] = "postgres:";
-
-	return strncmp(value, scheme, sizeof(scheme) - 1) == 0;
-}
-
 bool setting_is_path(enum setting_key key)
 {
 	static const enum setting_key plain[] = {

@@ -147,12 +147,6 @@ bool setting_is_list(enum setting_key key);
 bool setting_lasts(enum setting_key key);
 bool setting_is_path(enum setting_key key); /* "~/" may stand in it */
 
-/*
- * Whether a value of KEY_DB is the database of a server, "postgres:...".  Any
- * other is the path of an SQLite file.
- */
-bool setting_names_server(const char *value);
-
 /* One word for a source: "built-in", "user". */
 const char *setting_source_name(enum setting_source source);
 

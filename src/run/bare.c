@@ -102,7 +102,6 @@ int bare_check(const struct run *run, struct hb_error *err)
 		char what[32];
 
 		if (item->key != KEY_EXPORT && item->key != KEY_SOCKET &&
-		    item->key != KEY_DB &&
 		    (item->key != KEY_HIDE ||
 		     item->origin.source == SETTING_BUILT_IN))
 			continue;

@@ -16,7 +16,6 @@
 #include "sys/proc.h"
 #include "view/borrowed.h"
 #include "view/closed.h"
-#include "view/databases.h"
 #include "view/direct/direct.h"
 #include "view/entry_paths.h"
 #include "view/home/authorities.h"
@@ -400,8 +399,7 @@ static const struct {
 	{ KEY_SHOW, find_shown },    { KEY_RO, find_asked },
 	{ KEY_DATA, find_data },     { KEY_RUNS, find_runs },
 	{ KEY_RW, find_asked },	     { KEY_EXPORT, find_exported },
-	{ KEY_SOCKET, find_socket }, { KEY_DB, databases_find },
-	{ KEY_HIDE, find_hidden },
+	{ KEY_SOCKET, find_socket }, { KEY_HIDE, find_hidden },
 };
 
 #define PASSES	  (sizeof(passes) / sizeof(passes[0]))

@@ -82,10 +82,6 @@ int entries_path(const struct run *run, const struct setting_item *item,
 	const char *from = NULL, *rest = value;
 	int r;
 
-	if (item->key == KEY_DB && setting_names_server(value)) {
-		(void)snprintf(ret, PATH_MAX, "%s", value);
-		return 0;
-	}
 	if (source != SETTING_OPTION && is_home_path(value)) {
 		from = run->host.home;
 		rest = value + 1;

@@ -168,7 +168,6 @@ static const struct {
 	[KEY_RUNS] = { KEY_RUNS, "/home/x", NULL },
 	[KEY_PUBLISH] = { KEY_PUBLISH, "/home/x", NULL },
 	[KEY_EXPORT] = { KEY_EXPORT, "out", NULL },
-	[KEY_DB] = { KEY_DB, "/home/x.db", NULL },
 	[KEY_SOCKET] = { KEY_SOCKET, "/run/docker.sock", NULL },
 	[KEY_AT] = { KEY_AT, "/x", NULL },
 	[KEY_ENV] = { KEY_ENV, "SSH_AUTH_SOCK", NULL },
