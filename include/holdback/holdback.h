@@ -88,6 +88,13 @@ struct hb_run_options {
 
 #define HB_SESSION_NAME_SIZE 65
 
+/* A look through real directories for changes. */
+struct hb_verified {
+	uint64_t n_looked; /* entries */
+	uint64_t n_found;
+	uint64_t n_unread; /* directories that could not be looked into */
+};
+
 struct hb_run_result {
 	int status; /* the command's; 128 + n for signal n; HB_EXIT_TIMEOUT */
 	struct hb_death death;
@@ -98,7 +105,9 @@ struct hb_run_result {
 	 * them; -1: they were not counted.
 	 */
 	int64_t n_nested;
-	uint64_t sync; /* seconds: it was to be synced; 0: it was not */
+	uint64_t sync;	  /* seconds: it was to be synced; 0: it was not */
+	bool is_verified; /* --verify: there are figures in: */
+	struct hb_verified outside;
 	/*
 	 * The session, which is still there; "" if there is none.  Also for
 	 * -EAGAIN: then it is made and not run in yet.

@@ -712,12 +712,6 @@ struct hb_escape {
 typedef int (*hb_escape_fn)(void *ctx, const struct hb_escape *escape,
 			    struct hb_error *err);
 
-struct hb_verified {
-	uint64_t n_looked; /* entries */
-	uint64_t n_found;
-	uint64_t n_unread; /* directories that could not be looked into */
-};
-
 /*
  * Looks through all of the real directories for entries that changed since the
  * session began without a commit of a session in this store.  Who changed them

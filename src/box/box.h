@@ -40,6 +40,8 @@ struct box_result {
 	bool is_nested_counted;	 /* there is a number of: */
 	uint64_t n_nested;	 /* user namespaces that it was refused */
 	uint64_t full_pids; /* the limit by which it got no process; or 0 */
+	/* The limit of a place in memory that was full at the end; or 0. */
+	uint64_t full_bytes;
 	enum box_clipboard clipboard;
 	bool was_lent; /* what is behind PLAN_FD_LENT may have changed */
 	/*

@@ -2,7 +2,9 @@
 #include "base/auto.h"
 #include "box/lead.h"
 #include "box/state.h"
+#include "plan/plan.h"
 #include "sys/caps.h"
+#include "sys/durable.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
@@ -166,6 +168,37 @@ static void look_for_room(struct watch *w)
 	message_send(w->box->report, MESSAGE_CROWDED, 0);
 }
 
+/* Less than this, and than an eighth of all, is no room for a file. */
+#define FULL_BYTES (UINT64_C(16) << 10)
+
+/*
+ * Whether a place in memory is full, which its writers were told by ENOSPC
+ * alone.  A command that succeeds seldom met it in a place of temporary files.
+ */
+static void look_for_space(const struct box *box, bool has_failed)
+{
+	const struct plan *plan = box->plan;
+
+	for (size_t i = 0; !is_set(box, PLAN_BARE) && i < plan->n_ops; i++) {
+		const struct plan_op *op = &plan->ops[i];
+		auto_fd int fd = -1;
+		struct sys_space space;
+
+		if (op->size == 0 ||
+		    (op->kind == OP_OVERLAY
+			     ? !(op->flags & PLAN_OVERLAY_TMP)
+			     : !has_failed || op->kind != OP_TMPFS))
+			continue;
+		fd = sys_openat(AT_FDCWD, op->dest, O_PATH | O_NOFOLLOW, 0);
+		if (fd < 0 || sys_space(fd, &space) < 0 ||
+		    space.free_bytes >= FULL_BYTES ||
+		    space.free_bytes > space.size_bytes / 8)
+			continue;
+		message_send(box->report, MESSAGE_FULL, (int)i);
+		return;
+	}
+}
+
 /* Takes in every change of state there is.  0: no process is left. */
 static int take_changes(struct watch *w)
 {
@@ -195,6 +228,7 @@ static int take_changes(struct watch *w)
 			message_send(w->box->report, MESSAGE_CONTINUED, 0);
 		} else {
 			w->has_ended = true;
+			look_for_space(w->box, status != 0);
 			w->is_looked_at =
 				status != 0 && w->box->ns & PLAN_NS_NET;
 			is_alone = w->box->ns & PLAN_NS_PID &&

@@ -17,7 +17,7 @@
 #include "box/status.h"
 #include "box/tail.h"
 #include "box/terminal.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 #include "sys/proc.h"
 #include "sys/signal.h"
 #include "sys/sock.h"

@@ -132,6 +132,7 @@ enum message_kind {
 	MESSAGE_EMPTIED,  /* the same, and init is alone by now */
 	MESSAGE_LEFTOVER, /* value: how many processes were ended */
 	MESSAGE_CROWDED,  /* there are as many processes as may be */
+	MESSAGE_FULL,	  /* value: the operation whose memory is full */
 	MESSAGE_AWAKE,	  /* LEAD_ROOM was done */
 	MESSAGE_STAYS,	  /* LEAD_STAY was: init no longer dies with us */
 	/*

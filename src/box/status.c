@@ -66,3 +66,12 @@ int supervise_simply(struct box *box, pid_t child,
 		info_write_exit(box, ret_result->status);
 	return 0;
 }
+
+void supervise_limit(const struct box *box, const struct message *message,
+		     struct box_result *result)
+{
+	if (message->kind == MESSAGE_CROWDED)
+		result->full_pids = box->pids;
+	else if ((size_t)message->value < box->plan->n_ops)
+		result->full_bytes = box->plan->ops[message->value].size;
+}

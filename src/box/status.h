@@ -7,6 +7,7 @@
 struct box;
 struct box_result;
 struct hb_error;
+struct message;
 
 /*
  * Waits for a box whose first process is `child`.  The status as soon as it is
@@ -20,5 +21,9 @@ int supervise_exit_status(int wait_status);
 
 /* The signal of a wait status; 0: none. */
 int supervise_signal(int wait_status);
+
+/* init tells that a limit was reached: of processes, or of memory for files. */
+void supervise_limit(const struct box *box, const struct message *message,
+		     struct box_result *result);
 
 #endif

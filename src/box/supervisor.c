@@ -496,7 +496,8 @@ static void on_message(struct loop *l)
 		l->n_waking -= l->n_waking > 0;
 		break;
 	case MESSAGE_CROWDED:
-		l->result->full_pids = l->box->pids;
+	case MESSAGE_FULL:
+		supervise_limit(l->box, &message, l->result);
 		break;
 	case MESSAGE_CONTINUED:
 	case MESSAGE_DOOR:

@@ -6,7 +6,7 @@
 #include "box/box.h"
 #include "box/host.h"
 #include "plan/bwrap/bwrap.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 #include "plan/plan.h"
 
 #include <stdio.h>

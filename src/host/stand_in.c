@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
-#include "plan/view_env.h"
+#include "plan/environment/view_env.h"
 #include "sys/proc.h"
 
 #include <errno.h>

@@ -78,6 +78,9 @@ enum git_mode {
 	ROW(EPHEMERAL, "ephemeral", 0, NULL, OFFER_NOTHING, \
 	    SET, is_ephemeral, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "keep changes in memory, and discard them at the end") \
+	ROW(VERIFY, "verify", 0, NULL, OFFER_NOTHING, \
+	    SET, verifies, 0, NULL, NO, NULL, ANY, ONCE, \
+	    "with --ephemeral: look afterwards whether anything changed outside") \
 	ROW(DIRECT, "direct", 0, NULL, OFFER_NOTHING, \
 	    SET, is_direct, 0, NULL, NO, NULL, ANY, ONCE, \
 	    "hold nothing back: writes in the workspace are real") \
@@ -105,7 +108,7 @@ enum git_mode {
 
 /* The view, which `create` is told as well: its groups are those of the help. */
 #define FILE_KEYS(ROW) \
-	ROW(RO, "ro", 0, "DIR", OFFER_DIRS, \
+	ROW(RO, "ro", 0, "DIR[:INSIDE]", OFFER_DIRS, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "show this directory or file too, read-only; may repeat") \
 	ROW(RW, "rw", 0, "DIR", OFFER_DIRS, \
@@ -208,6 +211,9 @@ enum git_mode {
 	ROW(ENV, "env", 0, "NAME[=VALUE]", OFFER_NOTHING, \
 	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
 	    "pass this variable on, or set it; may repeat") \
+	ROW(GIT_TOKEN, "git-token", 0, "VAR[=HOST]", OFFER_NOTHING, \
+	    LIST, items, 0, NULL, NO, NULL, ANY, LASTS, \
+	    "let git log in to this host with the token in a variable; may repeat") \
 	ROW(TTY, "tty", 0, "TTY", OFFER_NOTHING, \
 	    STRING, tty, 0, key_ttys, WORD, "own", ANY, LASTS, \
 	    "the command's terminal: own (the default), or real: yours") \

@@ -8,13 +8,15 @@
 #include "base/quote.h"
 #include "base/strategy_names.h"
 #include "base/suggest.h"
+#include "plan/environment/git_token.h"
+#include "plan/environment/view_env.h"
 #include "plan/network/network_value.h"
 #include "plan/plan.h"
 #include "plan/profile.h"
-#include "plan/view_env.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,10 +252,10 @@ bool setting_lasts(enum setting_key key)
 
 bool setting_is_path(enum setting_key key)
 {
-	static const enum setting_key plain[] = {
-		KEY_ENV,  KEY_ALLOW,	 KEY_DENY,
-		KEY_PORT, KEY_HOST_PORT, KEY_LOGIN_PORT
-	};
+	static const enum setting_key plain[] = { KEY_ENV,	 KEY_ALLOW,
+						  KEY_DENY,	 KEY_PORT,
+						  KEY_HOST_PORT, KEY_LOGIN_PORT,
+						  KEY_GIT_TOKEN };
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (key == plain[i])
@@ -337,6 +339,13 @@ static int add_item(void *values, const struct option *option, const char *arg,
 	if (s->now.key == KEY_ENV && (arg[0] == '=' || arg[0] == '*' || !*arg))
 		return hb_fail(err, -HB_E_USAGE, "'%s' has no name",
 			       quoted(arg));
+	if (s->now.key == KEY_GIT_TOKEN) {
+		struct git_token token;
+
+		r = git_token_parse(arg, &token, err);
+		if (r < 0)
+			return r;
+	}
 	/* Those that are built in are checked by a test. */
 	r = s->now.origin.source == SETTING_BUILT_IN
 		    ? 0
@@ -627,6 +636,66 @@ const char *settings_variable(char *const *envp, enum setting_key key)
 	return value;
 }
 
+/*
+ * The next path of a list, as PATH has them; "\\:" is a colon of a path.  1, or
+ * 0 at the end.
+ */
+static int next_path(const char **at, char *ret, size_t size)
+{
+	const char *p = *at;
+	size_t n = 0;
+
+	if (!p)
+		return 0;
+	for (; *p && *p != ':' && n < size; p++) {
+		if (p[0] == '\\' && p[1] == ':')
+			p++;
+		ret[n++] = *p;
+	}
+	if (n == size)
+		return -ENAMETOOLONG;
+	ret[n] = '\0';
+	*at = *p ? p + 1 : NULL;
+	return n > 0 ? 1 : -EINVAL;
+}
+
+static int set_paths(struct settings *s, const char *key, const char *value,
+		     const struct setting_origin *origin, struct hb_error *err)
+{
+	char part[PATH_MAX], where[QUOTE_SHOWN + 32];
+	const char *at = value, *path;
+	int r;
+
+	while ((r = next_path(&at, part, sizeof(part))) > 0) {
+		path = keep(s, part);
+		if (!path)
+			return hb_fail(err, -ENOMEM,
+				       "cannot keep the settings");
+		r = settings_set(s, key, path, origin, err);
+		if (r < 0)
+			return r;
+	}
+	if (r == 0)
+		return 0;
+	(void)setting_origin_words(origin, KEY_PROFILE, where, sizeof(where));
+	hb_fix(err, "write paths with one ':' between them");
+	return hb_fail(err, -HB_E_CONFIG, "%s: a path is %s", where,
+		       r == -EINVAL ? "empty" : "too long");
+}
+
+/* A list of paths is divided; an empty value empties it. */
+static int set_variable(struct settings *s, const char *key, const char *value,
+			const struct setting_origin *origin,
+			struct hb_error *err)
+{
+	const struct option *o = option_find(settings_table, key);
+	enum setting_key found = (enum setting_key)(o ? o - settings_table : 0);
+
+	return o && setting_is_list(found) && setting_is_path(found) && value[0]
+		       ? set_paths(s, key, value, origin, err)
+		       : settings_set(s, key, value, origin, err);
+}
+
 int settings_environment(struct settings *s, char *const *envp,
 			 struct hb_error *err)
 {
@@ -644,7 +713,7 @@ int settings_environment(struct settings *s, char *const *envp,
 		if (!origin.file)
 			return hb_fail(err, -ENOMEM,
 				       "cannot keep the settings");
-		r = settings_set(s, key, strchr(envp[i], '=') + 1, &origin,
+		r = set_variable(s, key, strchr(envp[i], '=') + 1, &origin,
 				 err);
 		if (r < 0)
 			return r;

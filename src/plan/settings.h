@@ -58,6 +58,7 @@ struct settings {
 	const char *profile; /* NULL: by the command's name */
 	const char *session; /* to be made or used; NULL: one of its own */
 	bool is_ephemeral;
+	bool verifies;	  /* the real directories, after a run in memory */
 	bool is_direct;	  /* the workspace is the real one */
 	const char *code; /* a file to run, instead of a command */
 	uint64_t sync;	  /* seconds; settings_sync() has what it means */

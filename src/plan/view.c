@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
+#include "plan/environment/view_env.h"
 #include "plan/filter/view_shells.h"
 #include "plan/inner.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
-#include "plan/view_env.h"
 #include "plan/view_place.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/view_bare.h"
 
+#include "plan/environment/view_env.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
-#include "plan/view_env.h"
 #include "plan/view_place.h"
 
 #include <string.h>

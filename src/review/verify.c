@@ -8,6 +8,7 @@
 #include "store/progress.h"
 #include "store/store.h"
 #include "sys/attr.h"
+#include "tree/alteration.h"
 #include "tree/tree.h"
 #include "txn/check.h"
 #include "txn/txn.h"
@@ -21,11 +22,11 @@
 /*
  * Changes in the real directories although everything was held back.
  *
- * No program can set a change time back, so an object that was touched since T0
- * has a change time not before it.  `seen` has the objects that commits have
- * touched, with inode and change time.  It is that of this session or of
- * another one on the same directory.  All else was touched by another program,
- * or got out.  A name that vanished shows in the directory it was in.
+ * An object that was touched since T0 tells so (tree/alteration.h).  `seen` has
+ * the objects that commits have touched, with inode and change time.  It is
+ * that of this session or of another one on the same directory.  All else was
+ * touched by another program, or got out.  A name that vanished shows in the
+ * directory it was in.
  */
 
 /* More sessions on one directory are not asked. */
@@ -58,32 +59,20 @@ static bool is_seen(struct verify *v, const char *path,
 	return false;
 }
 
-static const char *words(const struct verify *v, const struct sys_attr *attr)
-{
-	bool has_birth = attr->btime.tv_sec != 0 || attr->btime.tv_nsec != 0;
-
-	if (has_birth && !time_is_before(attr->btime, v->t0))
-		return "made since";
-	if (time_is_before(attr->mtime, v->t0))
-		return "metadata changed, or moved here";
-	return S_ISDIR(attr->mode) ? "names were added or removed in it"
-				   : "written to";
-}
-
 static int look(struct verify *v, const char *path, const struct sys_attr *attr,
 		struct hb_error *err)
 {
 	const struct hb_escape escape = {
 		.resource = v->resource,
 		.path = *path ? path : ".",
-		.what = words(v, attr),
+		.what = alteration_since(attr, v->t0),
 		.is_directory = S_ISDIR(attr->mode),
 		.time = attr->ctime,
 	};
 
 	if (++v->result.n_looked % PROGRESS_EVERY == 0)
 		progress_tell(&v->progress, v->result.n_looked);
-	if (time_is_before(attr->ctime, v->t0) || is_seen(v, path, attr))
+	if (!escape.what || is_seen(v, path, attr))
 		return 0;
 	v->result.n_found++;
 	return v->fn(v->ctx, &escape, err);

@@ -19,11 +19,23 @@ static const struct {
 				"the command has set the clipboard" },
 };
 
+/* As --size takes it. */
+static const char *size_text(uint64_t bytes, char *out, size_t size)
+{
+	static const char *const units[] = { "", "K", "M", "G" };
+	size_t i = 0;
+
+	for (; i < 3 && bytes > 0 && bytes % 1024 == 0; i++)
+		bytes /= 1024;
+	(void)snprintf(out, size, "%" PRIu64 "%s", bytes, units[i]);
+	return out;
+}
+
 void ending_report(const struct hb_listener *listener,
 		   const struct box_result *result, bool is_quiet)
 {
 	struct hb_report report = { .is_quiet = is_quiet };
-	char text[160];
+	char text[160], limit[32];
 
 	report.text = "time is up: the command was ended";
 	if (result->has_timed_out)
@@ -36,6 +48,12 @@ void ending_report(const struct hb_listener *listener,
 		result->full_pids);
 	report.kind = HB_REPORT_DENIED;
 	if (result->full_pids > 0)
+		(void)report_send(listener, &report);
+	(void)snprintf(
+		text, sizeof(text),
+		"no space was left in memory: each place there has at most %s (--size)",
+		size_text(result->full_bytes, limit, sizeof(limit)));
+	if (result->full_bytes > 0)
 		(void)report_send(listener, &report);
 	(void)snprintf(text, sizeof(text),
 		       "ended %u process%s that the command left behind",

@@ -129,6 +129,13 @@ static int check_required(const struct run *run, struct hb_error *err)
 
 	if (!run->settings.is_required)
 		return 0;
+	for (size_t i = 0; i < run->settings.n_items; i++)
+		if (run->settings.items[i].key == KEY_GIT_TOKEN) {
+			hb_fix(err, "leave out --git-token or --require");
+			return hb_fail(
+				err, -HB_E_UNSUPPORTED,
+				"--require: the command could read and send a token");
+		}
 	w.abi = sys_landlock_abi();
 	for (size_t i = 0; i < LOSSES; i++) {
 		if (!losses[i].is_lost(&w))

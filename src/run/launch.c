@@ -126,7 +126,21 @@ static int check_modes(struct launch *l, struct hb_error *err)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--mark-turns needs a session, and %s has none",
 			       s->is_direct ? "--direct" : "--ephemeral");
-	return check_strategy(l, err);
+	if (!s->verifies || s->is_ephemeral ||
+	    s->origins[KEY_VERIFY].source != SETTING_OPTION)
+		return check_strategy(l, err);
+	hb_fix(err, "holdback verify looks through those of a session");
+	return hb_fail(err, -HB_E_USAGE,
+		       "--verify is for a run with --ephemeral");
+}
+
+static int note_outside(struct launch *l, struct hb_error *err)
+{
+	const struct settings *s = &l->run.settings;
+
+	return s->verifies && s->is_ephemeral
+		       ? outside_begin(&l->outside, &l->run, err)
+		       : 0;
 }
 
 /* Whether there is to be a session. */
@@ -313,6 +327,7 @@ static const struct {
 	{ begin_branch, true },	 { lay, true },
 	{ begin_sync, true },	 { make_plan, false },
 	{ tell, false },	 { begin, true },
+	{ note_outside, false },
 };
 
 /* The session is another process's: nothing of it is looked at any more. */
@@ -412,6 +427,9 @@ int launch(struct launch *l, struct hb_error *err)
 		else if (l->run.plan.net)
 			net_told_end(&l->net_told);
 	}
+	if (r >= 0)
+		outside_look(&l->outside, &l->run);
+	outside_done(&l->outside);
 	put_away(l, r >= 0);
 	if (r >= 0 && l->box.is_keeper)
 		end_keeper(l);

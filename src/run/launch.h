@@ -6,6 +6,7 @@
 #include "run/ladder.h"
 #include "run/mounted.h"
 #include "run/net_told.h"
+#include "run/told/outside.h"
 #include "store/record.h"
 #include "view/prepare.h"
 
@@ -31,11 +32,12 @@ struct launch {
 	bool may_drop;	    /* a session of a run that holds nothing goes */
 	bool is_beginning;  /* it is the box of launch_begin(): untold */
 
-	struct box_result box; /* out, if the command has run */
-	bool is_new;	       /* out: `session` was made by this launch */
-	bool is_dropped;       /* out: `session` is gone */
-	bool is_quiet;	       /* out: what the settings say */
-	uint64_t sync;	       /* out: the same, settings_sync() */
+	struct box_result box;	/* out, if the command has run */
+	bool is_new;		/* out: `session` was made by this launch */
+	bool is_dropped;	/* out: `session` is gone */
+	bool is_quiet;		/* out: what the settings say */
+	struct outside outside; /* out: of --verify */
+	uint64_t sync;		/* out: what they say, settings_sync() */
 
 	/* Private. */
 	bool was_tried;

@@ -14,7 +14,6 @@
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/proc.h"
-#include "view/borrowed.h"
 #include "view/closed.h"
 #include "view/direct/direct.h"
 #include "view/entry_paths.h"
@@ -26,8 +25,9 @@
 #include "view/home/rcfiles.h"
 #include "view/passing.h"
 #include "view/prepare.h"
+#include "view/repository/borrowed.h"
+#include "view/repository/worktrees.h"
 #include "view/texts.h"
-#include "view/worktrees.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,13 +265,89 @@ static int show_real(struct run *run, struct view_entry *e, const char *path,
 	return r;
 }
 
+/* Whether two paths are one, or one of them lies in the other. */
+static bool are_nested(const char *a, const char *b)
+{
+	return view_lies_in(a, b) || view_lies_in(b, a);
+}
+
+/*
+ * A file is hidden at its own path, and would show at another one.  So a
+ * directory with a hidden file stays at its own.
+ */
+static bool may_be_elsewhere(struct run *run, const char *real)
+{
+	return !are_nested(real, "/etc") && !entries_would_hide(run, real) &&
+	       !(run->store[0] && are_nested(real, run->store)) &&
+	       !(run->host.home && view_lies_in(run->host.home, real));
+}
+
+/* Nothing is made among files of the host. */
+static bool is_free_place(const struct run *run, const char *inside)
+{
+	if (settings_shows_host(&run->settings))
+		return false;
+	for (size_t i = 0; i < run->n_entries; i++)
+		if (view_lies_in(inside, run->entries[i].path))
+			return false;
+	for (size_t i = 0; i < run->n_resources; i++)
+		if (are_nested(inside, run->resources[i].inside))
+			return false;
+	return !view_refuses_workspace(inside, run->host.home) &&
+	       !(run->host.home && view_lies_in(run->host.home, inside));
+}
+
+/* DIR:INSIDE, of which `path` is the first. */
+static int show_elsewhere(struct run *run, const struct setting_item *item,
+			  const char *path, const char *inside,
+			  struct hb_error *err)
+{
+	char real[PATH_MAX], place[PATH_MAX], shown[QUOTE_SHOWN];
+	struct view_entry *e;
+	int r = find_real(run, item, path, real, err);
+
+	if (r < 0)
+		return r;
+	(void)quote_shown(item->value, shown, sizeof(shown));
+	if (path_normalise(inside, PATH_DOTS_REFUSE, place, sizeof(place)) < 0)
+		return entries_fail(item, err, "'%s' is not a plain path",
+				    shown);
+	if (!is_free_place(run, place)) {
+		hb_fix(err, "choose another path inside");
+		return entries_fail(
+			item, err,
+			"the view has its own files at the second path of '%s'",
+			shown);
+	}
+	if (!may_be_elsewhere(run, real)) {
+		hb_fix(err, "leave the second path out, or name a directory "
+			    "without such files");
+		return entries_fail(
+			item, err,
+			"'%s' has files that are hidden, and would show them at another path",
+			shown);
+	}
+	e = new_entry(run, item, VIEW_RO);
+	e->found = VIEW_DIR;
+	e->is_real = true;
+	r = plan_keep_text(&run->plan, place, &e->path, err);
+	return r < 0 ? r : plan_keep_text(&run->plan, real, &e->source, err);
+}
+
 static int find_asked(struct run *run, const struct setting_item *item,
 		      const char *path, struct hb_error *err)
 {
 	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	const char *inside = NULL;
 	struct view_entry *e;
 	int r;
 
+	/* A path that is there as a whole is meant. */
+	if (item->key == KEY_RO && look_real(path, real) < 0) {
+		entries_split(path, real, &inside);
+		if (inside)
+			return show_elsewhere(run, item, real, inside, err);
+	}
 	(void)quote_shown(item->value, shown, sizeof(shown));
 	r = find_real(run, item, path, real, err);
 	if (r < 0)

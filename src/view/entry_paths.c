@@ -115,6 +115,18 @@ int entries_path(const struct run *run, const struct setting_item *item,
 	return project_expand(joined, run->cwd, run->workspace, ret);
 }
 
+void entries_split(const char *value, char *ret_dir, const char **ret_inside)
+{
+	const char *colon = NULL;
+
+	for (const char *p = strstr(value, ":/"); p; p = strstr(p + 1, ":/"))
+		colon = p;
+	(void)snprintf(ret_dir, PATH_MAX, "%.*s",
+		       colon ? (int)(colon - value) : (int)strlen(value),
+		       value);
+	*ret_inside = colon ? colon + 1 : NULL;
+}
+
 bool entries_are_shared(const struct setting_item *item)
 {
 	return item->origin.source != SETTING_BUILT_IN ||

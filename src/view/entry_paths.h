@@ -23,6 +23,12 @@ int entries_fail(const struct setting_item *item, struct hb_error *err,
 int entries_path(const struct run *run, const struct setting_item *item,
 		 const char *value, char *ret, struct hb_error *err);
 
+/*
+ * Divides DIR:INSIDE at the last colon that an absolute path follows. `ret_dir`
+ * has room for PATH_MAX; `ret_inside` points into the value, or is NULL.
+ */
+void entries_split(const char *value, char *ret_dir, const char **ret_inside);
+
 /* Makes room for `n` entries more than were asked for so far. */
 int entries_more(struct run *run, size_t n, struct hb_error *err);
 

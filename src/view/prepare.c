@@ -9,7 +9,7 @@
 #include "gate/rules.h"
 #include "holdback/holdback.h"
 #include "host/look.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 #include "plan/view_bare.h"
 #include "plan/view_place.h"
 #include "store/berth.h"

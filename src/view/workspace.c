@@ -283,19 +283,6 @@ static bool overlaps(const struct run *run, const char *source,
 	return false;
 }
 
-/* DIR:INSIDE: the last colon that an absolute path follows divides. */
-static void split(const char *value, char *dir, const char **ret_inside)
-{
-	const char *colon = NULL;
-
-	for (const char *p = strstr(value, ":/"); p; p = strstr(p + 1, ":/"))
-		colon = p;
-	(void)snprintf(dir, PATH_MAX, "%.*s",
-		       colon ? (int)(colon - value) : (int)strlen(value),
-		       value);
-	*ret_inside = colon ? colon + 1 : NULL;
-}
-
 static int add_cow(struct run *run, const struct setting_item *item,
 		   struct hb_error *err)
 {
@@ -304,7 +291,7 @@ static int add_cow(struct run *run, const struct setting_item *item,
 	struct stat st;
 	int r;
 
-	split(item->value, dir, &at);
+	entries_split(item->value, dir, &at);
 	r = entries_path(run, item, dir, path, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;

@@ -80,6 +80,14 @@ is 'they are as large as was said' "$(run -q --size 4M sh -c '
 	head -c 100G /dev/zero >/tmp/big; wc -c </tmp/big' 2>/dev/null)" \
 	4194304
 
+for place in /tmp .; do
+	like "F6 the end names the limit of $place that was full" \
+		"$(run --size 4M sh -c "cd $place && head -c 100G /dev/zero >big" 2>&1)" \
+		'*no space was left in memory: each place there has at most 4M (--size)*'
+done
+unlike 'a run that filled nothing says nothing of space' \
+	"$(run --size 4M sh -c 'head -c 1M /dev/zero >big; exit 1' 2>&1)" '*no space*'
+
 # Processes.  Root is bound by a control group only.
 if run -q --pids 20 true 2>.why; then
 	can_pids=yes

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "fuzz.h"
 #include "plan/bwrap/bwrap.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 #include "plan/plan.h"
 #include "plan/plan_print.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# needs: gcc readelf
+# needs: gcc readelf meson
 #
 # The scripts behind the Makefile, with tables and package tools of our own.
 . "$HB_TESTS/lib/tap.sh"
@@ -99,4 +99,21 @@ gcc -static -o "$toy/build/musl/a" "$toy/a.c"
 "$toy/tools/assemble" "$toy/build"
 unlike 'what changed is a new file' "$(stat -c %i "$toy/build/bin/a")" "$inode"
 rm -r "$toy"
+# --- configure: for Linux alone.
+mkdir "$TMPDIR/elsewhere"
+cat >"$TMPDIR/elsewhere/cross" <<'END'
+[binaries]
+c = 'gcc'
+ar = 'ar'
+[host_machine]
+system = 'freebsd'
+cpu_family = 'x86_64'
+cpu = 'x86_64'
+endian = 'little'
+END
+like 'I13 a build for another system is refused' \
+	"$(HOME=$TMPDIR/elsewhere meson setup --cross-file "$TMPDIR/elsewhere/cross" "$TMPDIR/elsewhere/b" \
+		"$HB_SOURCE" 2>&1; echo "status $?")" \
+	'*holdback is for Linux, and this builds for freebsd*status 1'
+rm -r "$TMPDIR/elsewhere"
 done_testing

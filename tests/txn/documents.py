@@ -104,6 +104,7 @@ STEPS = (
     ("", 0, "!" + HOLDBACK + " cleanup -y @y; rm y"),
     ("run: nothing is left", 0, "run true"),
     ("run: no session", 0, "run --ephemeral true"),
+    ("run: verified", 0, "run --ephemeral --verify true"),
     ("run: not found", 127, "run no-such"),
     ("run: a failure of ours", 125, "run -s a/b true"),
     ("", 0, "!" + HOLDBACK + " cleanup -y @r; " + HOLDBACK + " cleanup -y @sh-1"),

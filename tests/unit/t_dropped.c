@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
-#include "plan/dropped.h"
+#include "plan/environment/dropped.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "tap.h"

@@ -7,6 +7,7 @@
 #include "tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int read_text(struct settings *s, enum setting_source source,
@@ -181,6 +182,8 @@ static const struct {
 	[KEY_NET_ASK] = { KEY_NET_ASK, "yes", "no" },
 	[KEY_NET_PROXY] = { KEY_NET_PROXY, "none", NULL },
 	[KEY_NET_LOOSE] = { KEY_NET_LOOSE, "yes", "no" },
+	[KEY_GIT_TOKEN] = { KEY_GIT_TOKEN, "X", NULL },
+	[KEY_VERIFY] = { KEY_VERIFY, "yes", NULL },
 	[KEY_CHDIR] = { KEY_CHDIR, "/", NULL },
 	[KEY_NO_PTRACE] = { KEY_NO_PTRACE, "no", "yes" },
 	[KEY_TTY] = { KEY_TTY, "real", "own" },
@@ -285,6 +288,44 @@ static void variables_are_keys(void)
 	settings_done(&s);
 }
 
+static void lists_in_variables_are_divided(void)
+{
+	static const struct {
+		const char *variable, *values[4];
+		int r;
+	} rows[] = {
+		{ "HOLDBACK_RO=/a:/b", { "/a", "/b" }, 0 },
+		{ "HOLDBACK_RO=/a\\:/b:/c", { "/a:/b", "/c" }, 0 },
+		{ "HOLDBACK_COW=/a", { "/a" }, 0 },
+		{ "HOLDBACK_HIDE=x y:~/z", { "x y", "~/z" }, 0 },
+		{ "HOLDBACK_ALLOW=a.example:80", { "a.example:80" }, 0 },
+		{ "HOLDBACK_ENV=A=b:c", { "A=b:c" }, 0 },
+		{ "HOLDBACK_RO=", { NULL }, 0 },
+		{ "HOLDBACK_RO=/a::/b", { NULL }, -HB_E_CONFIG },
+		{ "HOLDBACK_RO=/a:", { NULL }, -HB_E_CONFIG },
+		{ "HOLDBACK_RO=:", { NULL }, -HB_E_CONFIG },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *copy = strdup(rows[i].variable);
+		char *envp[] = { copy, NULL };
+		struct hb_error err = { 0 };
+		struct settings s;
+
+		settings_init(&s);
+		CHECK_INT(settings_environment(&s, envp, &err), rows[i].r);
+		if (rows[i].r < 0)
+			CHECK(strstr(err.text, "a path is empty"));
+		for (size_t k = 0; rows[i].r >= 0 && k < 4; k++)
+			CHECK(k < s.n_items ? rows[i].values[k] &&
+						      is(s.items[k].value,
+							 rows[i].values[k])
+					    : !rows[i].values[k]);
+		settings_done(&s);
+		free(copy);
+	}
+}
+
 static void there_are_limits(void)
 {
 	const struct setting_origin option = { .source = SETTING_OPTION };
@@ -303,4 +344,5 @@ static void there_are_limits(void)
 TESTS(T(every_key_has_a_row), T(every_profile_is_understood),
       T(later_wins_and_lists_grow), T(what_is_not_understood_is_refused),
       T(a_workspace_only_tightens), T(no_profile_chooses_the_view),
-      T(variables_are_keys), T(there_are_limits))
+      T(variables_are_keys), T(lists_in_variables_are_divided),
+      T(there_are_limits))

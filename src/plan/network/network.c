@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "net/host_group.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 #include "plan/network/network_url.h"
 #include "plan/network/network_value.h"
 #include "plan/plan.h"

@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "base/quote.h"
 #include "net/rule.h"
-#include "plan/env.h"
+#include "plan/environment/env.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,9 +6,10 @@
 #include "base/quote.h"
 #include "base/report.h"
 #include "host/git_lacks.h"
-#include "plan/dropped.h"
+#include "plan/environment/dropped.h"
+#include "plan/environment/git_token.h"
+#include "plan/environment/view_env.h"
 #include "plan/inner.h"
-#include "plan/view_env.h"
 #include "plan/view_place.h"
 #include "run/ladder.h"
 #include "view/prepare.h"
@@ -77,7 +78,7 @@ static void tell_entries(const struct run *run)
 					       ? ", which is as good as root"
 					       : "");
 		else if (e->class == VIEW_RO && home &&
-			 view_lies_in(home, e->path))
+			 view_lies_in(home, e->source))
 			(void)snprintf(text, sizeof(text),
 				       "the home directory can be read");
 		else
@@ -113,7 +114,7 @@ static void tell_sockets(const struct run *run)
 		const struct view_entry *e = &run->entries[i];
 
 		if ((e->class != VIEW_RO && e->class != VIEW_RW) ||
-		    e->found != VIEW_DIR || !has_sockets(e->path))
+		    e->found != VIEW_DIR || !has_sockets(e->source))
 			continue;
 		(void)snprintf(text, sizeof(text),
 			       "the command can talk to the services in '%s'",
@@ -190,6 +191,24 @@ static void tell_open_rules(const struct run *run)
  * A profile's network is said at the start, with all else that it does; one
  * that the user asked for is a weakening.
  */
+static void tell_tokens(const struct run *run)
+{
+	const struct settings *s = &run->settings;
+	struct git_token token;
+	char text[TOLD_SIZE];
+
+	for (size_t i = 0; i < s->n_items; i++) {
+		if (s->items[i].key != KEY_GIT_TOKEN ||
+		    git_token_parse(s->items[i].value, &token, NULL) < 0)
+			continue;
+		(void)snprintf(
+			text, sizeof(text),
+			"%s for git at %s: the command can read and send this token",
+			token.name, token.host);
+		tell(run, HB_REPORT_WEAKENED, text);
+	}
+}
+
 void news_weakenings(const struct run *run)
 {
 	const struct settings *s = &run->settings;
@@ -211,6 +230,7 @@ void news_weakenings(const struct run *run)
 	tell_proxies(run);
 	tell_entries(run);
 	tell_sockets(run);
+	tell_tokens(run);
 	if (!settings_keep_log(s))
 		tell(run, HB_REPORT_WEAKENED, NEWS_NO_LOG);
 	if (settings_record_calls(s) && run->is_bare)

@@ -6,7 +6,7 @@ import os
 import re
 
 MODES = ("user", "root", "userns")
-SUITES = ("box", "cli", "bwrap", "escape", "gate", "hosts", "net", "txn", "agents")
+SUITES = ("box", "cli", "bwrap", "escape", "gate", "hosts", "net", "stories", "txn", "agents")
 SOAK_SUITES = ("soak",)
 
 # Unit tests are built once with gcc and once with clang and sanitizers.  The

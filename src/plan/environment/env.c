@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/env.h"
+#include "plan/environment/env.h"
 
 #include "base/error.h"
 #include "plan/plan.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/view_env.h"
+#include "plan/environment/view_env.h"
 
 #include "base/env.h"
 #include "base/error.h"
+#include "plan/environment/git_token.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
 #include "plan/view.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +39,6 @@ static const struct {
 	ROW(2, "tag.gpgSign", "false")            \
 	ROW(3, "tag.forceSignAnnotated", "false") \
 	ROW(4, "safe.directory", NULL) /* the workspace, if there is one */
-#define GIT_COUNT_ALL "5"
-#define GIT_COUNT     "4"
 
 static const struct {
 	const char *key, *word;	  /* a variable, and its value */
@@ -49,7 +49,6 @@ static const struct {
 	GIT_KEYS(GIT_ROW)
 #undef GIT_ROW
 };
-_Static_assert(sizeof(git_keys) / sizeof(git_keys[0]) == 5, GIT_COUNT_ALL);
 
 const char *const view_env_proxies[] = {
 	"HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy",
@@ -291,15 +290,97 @@ static int set_place(const struct view_request *request, struct plan *plan,
 	return r;
 }
 
-static int set_git(const struct view_request *request, struct plan *plan,
+/* Key and value number `n` of git's, of which the plan keeps copies. */
+static int set_git_key(struct plan *plan, size_t n, const char *key,
+		       const char *value, struct hb_error *err)
+{
+	const char *texts[4] = { NULL, key, NULL, value };
+	char name[32];
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < COUNT(texts); i++) {
+		(void)snprintf(name, sizeof(name), "GIT_CONFIG_%s_%zu",
+			       i == 0 ? "KEY" : "VALUE", n);
+		r = plan_keep_text(plan, texts[i] ? texts[i] : name, &texts[i],
+				   err);
+	}
+	for (size_t i = 0; r >= 0 && i < COUNT(texts); i += 2)
+		r = plan_add_env(plan, ENV_SET, texts[i], texts[i + 1], err);
+	return r;
+}
+
+/*
+ * The helper is asked for one host, and by https alone.  Any user's name goes
+ * with a token.
+ */
+static int set_token(const struct view_host *host,
+		     const struct setting_item *item, size_t n,
+		     struct plan *plan, struct hb_error *err)
+{
+	char key[GIT_TOKEN_HOST_MAX + 64], value[GIT_TOKEN_NAME_MAX + 128];
+	struct git_token token;
+	const char *name;
+	int r;
+
+	r = git_token_parse(item->value, &token, err);
+	if (r < 0)
+		return r;
+	if (item->origin.source == SETTING_OPTION &&
+	    !env_get(host->envp, token.name)) {
+		hb_fix(err, "export %s", token.name);
+		return hb_fail(err, -HB_E_USAGE,
+			       "--git-token: the variable '%s' is not set",
+			       token.name);
+	}
+	(void)snprintf(key, sizeof(key), "credential.https://%s.helper",
+		       token.host);
+	(void)snprintf(
+		value, sizeof(value),
+		"!f() { test \"$1\" != get || printf '%%s\\n' username=x-access-token \"password=$%s\"; }; f",
+		token.name);
+	r = set_git_key(plan, n, key, value, err);
+	if (r >= 0)
+		r = plan_keep_text(plan, token.name, &name, err);
+	return r < 0 ? r : plan_add_env(plan, ENV_PASS, name, NULL, err);
+}
+
+static size_t count_tokens(const struct settings *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_items; i++)
+		n += s->items[i].key == KEY_GIT_TOKEN;
+	return n;
+}
+
+/* Behind the empty helper, which takes all others away. */
+static int set_tokens(const struct settings *s, const struct view_host *host,
+		      size_t n, struct plan *plan, struct hb_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->n_items; i++)
+		if (s->items[i].key == KEY_GIT_TOKEN)
+			r = set_token(host, &s->items[i], n++, plan, err);
+	return r;
+}
+
+static int set_git(const struct view_request *request,
+		   const struct view_host *host, struct plan *plan,
 		   struct hb_error *err)
 {
 	const char *workspace =
 		request->n_resources > 0 ? request->resources[0].inside : NULL;
+	size_t n = COUNT(git_keys) - !workspace;
+	const char *count;
+	char text[16];
 	int r;
 
-	r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_COUNT",
-			 workspace ? GIT_COUNT_ALL : GIT_COUNT, err);
+	(void)snprintf(text, sizeof(text), "%zu",
+		       n + count_tokens(request->settings));
+	r = plan_keep_text(plan, text, &count, err);
+	if (r >= 0)
+		r = plan_add_env(plan, ENV_SET, "GIT_CONFIG_COUNT", count, err);
 	for (size_t i = 0; r >= 0 && i < COUNT(git_keys); i++) {
 		const char *value =
 			git_keys[i].value ? git_keys[i].value : workspace;
@@ -312,7 +393,7 @@ static int set_git(const struct view_request *request, struct plan *plan,
 			r = plan_add_env(plan, ENV_SET, git_keys[i].name, value,
 					 err);
 	}
-	return r;
+	return r < 0 ? r : set_tokens(request->settings, host, n, plan, err);
 }
 
 int view_env(const struct view_request *request, const struct view_host *host,
@@ -337,7 +418,7 @@ int view_env(const struct view_request *request, const struct view_host *host,
 	if (r >= 0)
 		r = set_place(request, plan, err);
 	if (r >= 0)
-		r = set_git(request, plan, err);
+		r = set_git(request, host, plan, err);
 	if (r >= 0)
 		r = set_toolchains(host, plan, err);
 	if (r >= 0 && settings_net(s) != NET_NONE)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/dropped.h"
+#include "plan/environment/dropped.h"
 
-#include "plan/env.h"
+#include "plan/environment/env.h"
+#include "plan/environment/view_env.h"
 #include "plan/plan.h"
 #include "plan/settings.h"
-#include "plan/view_env.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/borrowed.h"
+#include "view/repository/borrowed.h"
 
 #include "base/error.h"
 #include "base/path.h"

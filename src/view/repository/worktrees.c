@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/worktrees.h"
+#include "view/repository/worktrees.h"
 
 #include "base/auto.h"
 #include "base/path.h"

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# --ro DIR:INSIDE, and lists of paths in variables.  (Q2, F13)
+# shellcheck disable=SC2016 # expanded inside
+. "$HB_TESTS/lib/cli.sh"
+
+export XDG_STATE_HOME="$work/state"
+export HOME="$work/home"
+data=$work/data
+mkdir -p home/.ssh p data/sub "data/odd:"
+echo secret >home/.ssh/id
+echo shown >data/sub/f
+echo odd >"data/odd:/f"
+cd p || bail 'no workspace'
+
+prints '--ro shows a directory at another path' shown \
+	run -q --ro "$data/sub:/there" cat /there/f
+check_fails 'its own path shows nothing then' \
+	run -q --ro "$data/sub:/there" cat "$data/sub/f"
+check_fails 'nothing can be written at the other path' \
+	run -q --ro "$data/sub:/there" touch /there/new
+prints '--ro shows a single file at another path' shown \
+	run -q --ro "$data/sub/f:/one" cat /one
+prints 'a path of the home directory can be the place' shown \
+	run -q --ro "$data/sub:$HOME/there" sh -c 'cat ~/there/f'
+prints 'a relative directory is one of the caller' shown \
+	run -q --ro ../data/sub:/there cat /there/f
+prints 'a path that is there as a whole is no pair' odd \
+	run -q --ro "$data/odd:/f" cat "$data/odd:/f"
+says 'a pair whose directory is missing is refused' 125 \
+	"holdback: \[2\] option '--ro': cannot find *" run --ro "$data/none:/opt/x" true
+says 'a place in the workspace is refused' 125 \
+	"holdback: \[2\] option '--ro': the view has its own files at *fix: choose another path inside" \
+	run --ro "$data/sub:$work/p/x" true
+for place in / /proc/x /tmp /usr/share/x "$HOME" "$work"; do
+	check_exit "the place $place is refused" 125 run --ro "$data/sub:$place" true
+done
+for dir in "$HOME" "$HOME/.ssh" /etc / "$XDG_STATE_HOME"; do
+	mkdir -p "$XDG_STATE_HOME"
+	check_exit "$dir is not shown at another path, past what hides it" 125 \
+		run --ro "$dir:/opt/x" true
+done
+"$HB_BIN" run -q -s kept --ro "$data/sub:/there" sh -c 'echo 1 >f'
+prints 'a session remembers the pair' shown \
+	"$HB_BIN" exec @kept -- cat /there/f
+"$HB_BIN" cleanup -y @kept >/dev/null 2>&1
+
+# Lists in variables.
+HOLDBACK_RO="$data/sub:$data/odd\\:" prints 'F13 a variable has paths with colons between' \
+	"shown
+odd" run -q cat "$data/sub/f" "$data/odd:/f"
+HOLDBACK_RO="$data/sub\\:/there" prints 'a backslash keeps a colon in a variable' \
+	shown run -q cat /there/f
+HOLDBACK_RO="$data/sub::$work" says 'an empty path in a variable is refused' 125 \
+	"holdback: \[3\] variable 'HOLDBACK_RO': a path is empty*fix: *" run touch ran
+is 'nothing ran' "$(ls)" ''
+done_testing
