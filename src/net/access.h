@@ -37,6 +37,8 @@ struct net_access {
 	 * there is none.
 	 */
 	const char *proxy_host;
+	/* The hosts without it, for hostname_is_listed(); or NULL. */
+	const char *no_proxy;
 	uint16_t proxy_port;
 	/* "USER:PASSWORD" in base64, for the proxy alone; NULL: it wants none.
 	 */

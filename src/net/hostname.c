@@ -56,3 +56,24 @@ bool hostname_is_below(const char *host, const char *domain)
 	return m > 0 && n > m + 1 && host[n - m - 1] == '.' &&
 	       strcmp(host + n - m, domain) == 0;
 }
+
+bool hostname_is_listed(const char *host, const char *list)
+{
+	static const char ends[] = ", \t";
+	char domain[HOSTNAME_SIZE];
+
+	for (list += strspn(list, ends); *list; list += strspn(list, ends)) {
+		size_t n = strcspn(list, ends), skip = 0;
+
+		if (n == 1 && list[0] == '*')
+			return true;
+		skip += n > 1 && list[0] == '*' && list[1] == '.';
+		skip += list[skip] == '.';
+		if (hostname_normalize(list + skip, n - skip, domain) &&
+		    (strcmp(host, domain) == 0 ||
+		     hostname_is_below(host, domain)))
+			return true;
+		list += n;
+	}
+	return false;
+}

@@ -22,4 +22,11 @@ bool hostname_normalize(const char *in, size_t n, char out[HOSTNAME_SIZE]);
 /* Both normalized: whether `host` lies below `domain`, and is not it. */
 bool hostname_is_below(const char *host, const char *domain);
 
+/*
+ * Whether a list as NO_PROXY has it names this host, which is normalized.  Its
+ * words stand between commas or blanks.  "a.b", ".a.b" and "*.a.b" are a.b and
+ * all below it, "*" is every host.  Words that are no names name none.
+ */
+bool hostname_is_listed(const char *host, const char *list);
+
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "net/hostname.h"
 #include "net/range.h"
 #include "net/relay_state.h"
 #include "sys/place.h"
@@ -416,7 +417,10 @@ static bool find_known(const struct relay *r, const char *host,
 
 void lookup_begin(struct relay *r, struct conn *c)
 {
-	const char *proxy = r->start->access->proxy_host;
+	const struct net_access *access = r->start->access;
+	bool is_direct = access->no_proxy &&
+			 hostname_is_listed(c->host, access->no_proxy);
+	const char *proxy = is_direct ? NULL : access->proxy_host;
 	const char *host = proxy ? proxy : c->host;
 	struct dns_reply known = { 0 };
 

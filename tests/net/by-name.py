@@ -146,6 +146,12 @@ def ports(tap, p):
     with_login = {"HTTPS_PROXY": "http://me:p%40ss@203.0.113.20:3129"}
     tap.test("a proxy that wants a login gets the one of HTTPS_PROXY", lambda: has(
         p.curl("https://example.com/p", env=with_login), "you asked example.com for /p"))
+    p.world.seen.clear()
+    direct = {"HTTPS_PROXY": "http://203.0.113.20:3128", "NO_PROXY": "a.b, .example.com"}
+    tap.test("a host of NO_PROXY is reached", lambda: has(
+        p.curl("https://www.example.com/p", env=direct), "you asked www.example.com for /p"))
+    tap.test("the proxy was not asked for a host of NO_PROXY", lambda: same(
+        [line for line in p.world.seen if line.startswith("CONNECT")], []))
     tap.test("another login is refused by the proxy, and said so", lambda: has(
         p.run("curl -sS -m 60 http://www.example.com/p", env={"HTTPS_PROXY": "http://me:no@203.0.113.20:3129"}),
         "the proxy wants another login"))

@@ -456,9 +456,38 @@ static void a_wildcard_over_a_shared_host_is_noticed(void)
 	}
 }
 
-TESTS(T(forms_are_read), T(bad_forms_have_a_cause_and_a_fix),
-      T(lengths_have_limits), T(a_rule_that_denies_has_every_port),
-      T(names_are_decided_exactly), T(deny_beats_allow_in_any_order),
+static void a_list_of_no_proxy_names_hosts_and_all_below_them(void)
+{
+	static const struct {
+		const char *list;
+		bool is_in;
+	} rows[] = {
+		{ "a.example", true },
+		{ ".a.example", true },
+		{ "*.a.example", true },
+		{ "x, .example", true },
+		{ "*", true },
+		{ "b.a.example", true },
+		{ "", false },
+		{ ",, ,", false },
+		{ ".", false },
+		{ "*.", false },
+		{ "xa.example", false },
+		{ "10.0.0.0/8", false },
+		{ "c.b.a.example", false },
+		{ "example.a", false },
+		{ "a.example:80", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK(hostname_is_listed("b.a.example", rows[i].list) ==
+		      rows[i].is_in);
+}
+
+TESTS(T(a_list_of_no_proxy_names_hosts_and_all_below_them), T(forms_are_read),
+      T(bad_forms_have_a_cause_and_a_fix), T(lengths_have_limits),
+      T(a_rule_that_denies_has_every_port), T(names_are_decided_exactly),
+      T(deny_beats_allow_in_any_order),
       T(addresses_are_dialled_by_their_own_rules),
       T(special_addresses_are_refused_unless_said),
       T(metadata_is_opened_by_its_address_alone),

@@ -265,6 +265,8 @@ static int add_proxy(const struct settings *s, char *const *envp,
 	memcpy(n->proxy_host, url.host, sizeof(n->proxy_host));
 	n->access.proxy_host = n->proxy_host;
 	n->access.proxy_port = url.port;
+	if (!s->net_proxy)
+		n->access.no_proxy = network_no_proxy(envp);
 	if (has_host && is_same_place(&url, &host) &&
 	    network_login(&host, n->proxy_login))
 		n->access.proxy_login = n->proxy_login;

@@ -232,6 +232,13 @@ const char *network_host_proxy(char *const *envp, const char **ret_name)
 	return NULL;
 }
 
+const char *network_no_proxy(char *const *envp)
+{
+	const char *list = env_get(envp, "NO_PROXY");
+
+	return list && list[0] ? list : env_get(envp, "no_proxy");
+}
+
 bool network_has_variable(const char *value)
 {
 	return strchr(value, '$') != NULL;

@@ -49,6 +49,9 @@ bool network_login(const struct network_url *url, char out[NET_LOGIN_MAX]);
 /* The proxy of the host for https, and the variable that says it; or NULL. */
 const char *network_host_proxy(char *const *envp, const char **ret_name);
 
+/* The hosts that the host reaches without it; or NULL. */
+const char *network_no_proxy(char *const *envp);
+
 /* Whether a value of `allow` has a variable in it. */
 bool network_has_variable(const char *value);
 
