@@ -109,12 +109,12 @@ int relayed_init(struct relayed *r, const struct net_access *access,
 			       .line = -1,
 			       .go = -1,
 			       .n_first = access->n_rules };
+	for (size_t i = 0; i < RELAYED_CLIENTS; i++)
+		r->clients[i].fd = -1;
 	/* Without it an address would be another name's after a restart. */
 	r->names = sys_shared_memory(sizeof(*r->names));
 	if (!r->names)
 		return hb_fail(err, -ENOMEM, "cannot keep names");
-	for (size_t i = 0; i < RELAYED_CLIENTS; i++)
-		r->clients[i].fd = -1;
 	for (size_t i = 0; got >= 0 && i < access->n_rules; i++)
 		got = keep_rule(r, &access->rules[i]);
 	if (got < 0)

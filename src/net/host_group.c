@@ -30,14 +30,23 @@ bool net_group_is_open(const char *name)
 	return false;
 }
 
-const struct net_group_row *net_group_open_row(const char *host)
+/* Whether there is a name that both rules are of. */
+static bool meet(const struct net_rule *a, const struct net_rule *b)
+{
+	if (strcmp(a->host, b->host) == 0)
+		return a->is_below == b->is_below;
+	return (a->is_below && hostname_is_below(b->host, a->host)) ||
+	       (b->is_below && hostname_is_below(a->host, b->host));
+}
+
+const struct net_group_row *net_group_open_row(const struct net_rule *rule)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		struct net_rule rule;
+		struct net_rule open;
 
 		if (rows[i].is_open &&
-		    net_rule_parse(rows[i].rule, false, &rule, NULL) >= 0 &&
-		    net_rules_know(&rule, 1, host))
+		    net_rule_parse(rows[i].rule, false, &open, NULL) >= 0 &&
+		    meet(&open, rule))
 			return &rows[i];
 	}
 	return NULL;

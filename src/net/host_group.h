@@ -10,6 +10,8 @@
  */
 #define NET_GROUP_DEPTH 4 /* of groups in groups */
 
+struct net_rule;
+
 struct net_group_row {
 	const char *group;
 	const char *rule; /* net/rule.h; "@GROUP": all rows of that group */
@@ -25,10 +27,10 @@ bool net_group_exists(const char *name);
 bool net_group_is_open(const char *name);
 
 /*
- * The row that says that anybody can post at this name and port; NULL: none.
- * The name is normalized.
+ * The row that says that anybody can post at a name of this rule, whatever its
+ * port; NULL: none.
  */
-const struct net_group_row *net_group_open_row(const char *host);
+const struct net_group_row *net_group_open_row(const struct net_rule *rule);
 
 /*
  * Calls `fn` for each row of the group, groups in it included.  A failure ends

@@ -295,7 +295,10 @@ static const struct {
 	{ "\x14\x03", SNIFF_TLS },
 	{ "\x15\x03", SNIFF_TLS },
 	{ "\x17\x03", SNIFF_TLS },
-	{ "SSH-", SNIFF_SSH },
+	/* Not "SSH-" alone: to some servers that begins the method of a
+	   request. */
+	{ "SSH-2.0-", SNIFF_SSH },
+	{ "SSH-1.", SNIFF_SSH },
 };
 
 enum sniff_kind sniff(const unsigned char *in, size_t n,

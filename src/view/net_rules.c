@@ -77,7 +77,8 @@ static void tell_rules(const struct network *n, hb_net_rule_fn tell,
 			.is_deny = n->rules[i].is_deny,
 			.group = from->group,
 			.is_open = !n->rules[i].is_deny &&
-				   net_group_open_row(n->rules[i].host),
+				   n->rules[i].kind == NET_RULE_NAME &&
+				   net_group_open_row(&n->rules[i]),
 		};
 		char words[WORDS_SIZE];
 

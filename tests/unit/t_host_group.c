@@ -66,6 +66,14 @@ static void groups_in_a_group_are_expanded(void)
 	CHECK(!net_group_exists("nothing"));
 }
 
+static bool is_open(const char *text)
+{
+	struct net_rule rule;
+
+	CHECK_INT(net_rule_parse(text, false, &rule, NULL), 0);
+	return net_group_open_row(&rule) != NULL;
+}
+
 static void open_hosts_are_known(void)
 {
 	CHECK(net_group_is_open("github"));
@@ -73,9 +81,16 @@ static void open_hosts_are_known(void)
 	CHECK(!net_group_is_open("go"));
 	CHECK(!net_group_is_open("java"));
 	CHECK(!net_group_is_open("registries"));
-	CHECK(net_group_open_row("api.github.com") != NULL);
-	CHECK(net_group_open_row("codeload.github.com") == NULL);
-	CHECK(net_group_open_row("example.com") == NULL);
+	CHECK(is_open("api.github.com"));
+	CHECK(is_open("registry.npmjs.org:8443"));
+	CHECK(!is_open("codeload.github.com"));
+	CHECK(!is_open("npmjs.org"));
+	CHECK(!is_open("example.com"));
+	/* A wildcard is open if one name of it is. */
+	CHECK(is_open("*.npmjs.org"));
+	CHECK(is_open("*.a.npmjs.org"));
+	CHECK(is_open("*.github.com"));
+	CHECK(!is_open("*.codeload.github.com"));
 }
 
 TESTS(T(every_row_is_a_rule), T(every_group_ends),

@@ -89,7 +89,7 @@ static bool is_open(const char *text)
 	struct net_rule rule;
 
 	return net_rule_parse(text, false, &rule, NULL) >= 0 &&
-	       rule.kind == NET_RULE_NAME && net_group_open_row(rule.host);
+	       rule.kind == NET_RULE_NAME && net_group_open_row(&rule);
 }
 
 static int add_item(struct adding *a)
@@ -307,7 +307,7 @@ static void find_uploads(struct network *n)
 			continue;
 		if (group && net_group_is_open(group))
 			add_upload(n, "@", group);
-		else if (!group && net_group_open_row(rule->host))
+		else if (!group && net_group_open_row(rule))
 			add_upload(n, "", rule->host);
 	}
 }
