@@ -8,6 +8,7 @@
 #include "holdback/session.h"
 #include "plan/plan.h"
 #include "plan/role.h"
+#include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_place.h"
 #include "run/bare.h"
@@ -48,18 +49,28 @@
 /* Room for "-" and such a number. */
 #define STEM_MAX (RECORD_NAME_MAX - 8)
 
+/* Whether the call of `create` names it. */
+static bool is_chosen(const struct run *run, size_t i)
+{
+	return run->chosen && i < run->chosen->n_resources;
+}
+
 /*
  * Those that the user named have to be able to do what was asked for.  What
  * comes with them does so where it can.
  */
-static int set_strategy(const struct run *run, const struct view_resource *from,
+static int set_strategy(const struct run *run, size_t i,
 			struct record_resource *resource, struct hb_error *err)
 {
+	const struct view_resource *from = &run->resources[run->n_direct + i];
 	const char *name = run->settings.strategy;
 	bool is_named = from->role == VIEW_WORKSPACE || from->role == VIEW_COW;
 	int r;
 
 	if (!name)
+		return 0;
+	/* To a run that is --direct, and its workspace is not among these. */
+	if (settings_is_none(name) && !is_chosen(run, i))
 		return 0;
 	if (!is_named && (strategy_over_find(name) ||
 			  !strategy_allows(resource->type, name)))
@@ -83,11 +94,11 @@ int kept_fill(const struct run *run, const struct hb_store *store,
 		r = resource_add(store, from->source, from->inside, record,
 				 &resource, err);
 		if (r >= 0)
-			r = set_strategy(run, from, resource, err);
+			r = set_strategy(run, i, resource, err);
 		if (r < 0)
 			break;
 		/* Those that the user named have none: see role_of(). */
-		if (!run->chosen || i >= run->chosen->n_resources)
+		if (!is_chosen(run, i))
 			(void)snprintf(resource->role, sizeof(resource->role),
 				       "%s", role_name(from->role));
 		if (run->is_bare)

@@ -131,6 +131,45 @@ like 'run: none is --direct' "$(run --strategy none -- sh -c 'echo direct >f' 2>
 is 'run: none writes through' "$(cat "$project/f")" direct
 check_exit 'run: none and --ephemeral exclude each other' 125 run --strategy none --ephemeral -- true
 
+# Only the workspace of such a run is real: --cow and state are held back, as by --direct.
+export HOME="$work/home"
+mkdir -p "$work/d" "$HOME/.agent"
+for option in --direct --strategy=none HOLDBACK_STRATEGY; do
+	set -- "$option"
+	if [ "$option" = HOLDBACK_STRATEGY ]; then
+		set --
+		export HOLDBACK_STRATEGY=none
+	fi
+	check "$option: a command runs" run "$@" -s beside --cow "$work/d" --state "$HOME/.agent" -- \
+		sh -c "echo v >$work/d/f; echo s >~/.agent/f; echo real >f"
+	unset HOLDBACK_STRATEGY
+	is "$option: the workspace is real" "$(cat "$project/f")" real
+	is "$option: the rest waits" "$(find "$work/d" "$HOME/.agent" -name f)" ''
+	is "$option: and is pending" "$(hb diff --name-status @beside | cut -c1)" A
+	check "$option: a commit takes it" hb commit -y @beside
+	is "$option: nothing is lost" "$(cat "$work/d/f")" v
+	hb cleanup -y @beside >/dev/null
+	rm -f "$work/d/f" "$HOME/.agent/f"
+	echo old >"$project/f"
+done
+
+# Of a session that is made so, only the directories that were named are real.
+mkdir -p "$HOME/.config/holdback" "$work/more"
+printf 'state = ~/.agent\ncow = %s\n' "$work/more" >"$HOME/.config/holdback/config"
+check 'create: none with state' hb create own --cow "$project" --cow "$work/d" --strategy none
+hb exec @own -- sh -c "echo new >$project/f; echo new >$work/d/f; echo s >~/.agent/f; echo m >$work/more/f"
+is 'create: none: the named ones are real' "$(cat "$project/f" "$work/d/f")" "new
+new"
+is 'create: none: no other is' "$(find "$HOME/.agent" "$work/more" -name f)" ''
+is 'create: none: a second command finds the others' \
+	"$(hb exec @own -- cat "$HOME/.agent/f" "$work/more/f")" "s
+m"
+check 'create: none: a commit takes the others' hb commit -y @own
+is 'create: none: nothing is lost' "$(cat "$work/more/f")" m
+hb cleanup -y @own >/dev/null
+rm "$HOME/.config/holdback/config"
+echo old >"$project/f"
+
 # A directory of --rw is a resource that is not held back.
 mkdir "$work/real"
 check 'a session with a real directory' run --rw "$work/real" -s mixed -- \
