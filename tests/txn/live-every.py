@@ -79,6 +79,18 @@ def both_ends(world):
     same((world.has("old/x"), world.read(".envrc")), (False, "real\n"))
 
 
+def both_ends_beside(world):
+    """A rename stays whole also if another path waits already."""
+    world.inside("echo agent >g")
+    same(held(partial(world)), [])
+    world.write("g", "user\n")
+    world.inside("mv old/y other/.envrc; echo agent again >g")
+    same(held(partial(world)), ["g", "other/.envrc"])
+    same((world.has("old/y"), world.has("other/.envrc")), (True, False))
+    world.must("commit", "--live", "-y", "--no-gate", "--theirs", "g", "@s")
+    same((world.has("old/y"), world.read("other/.envrc")), (False, "real\n"))
+
+
 SQL = """
 import sqlite3, sys
 db = sqlite3.connect("db")
@@ -343,6 +355,7 @@ def main():
         tap.test("a conflict waits through three syncs, and others arrive", conflict_stays, world)
         tap.test("a directory with the user's edit in it is not deleted", deleted_by_one, world)
         tap.test("both ends of a rename wait together", both_ends, world)
+        tap.test("both ends of a rename wait while another path waits", both_ends_beside, world)
         tap.test("a database and its side files are one unit", database, world)
         tap.test("a directory waits while git is at work in it", git_at_work, world)
         tap.test("words that contradict each other are [2]", usage, world)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/path.h"
 #include "base/quote.h"
 #include "cli/commands/commit.h"
 #include "cli/front/table.h"
@@ -23,19 +24,15 @@ void partial_done(struct partial_held *held)
 	for (size_t i = 0; i < held->n; i++) {
 		free(held->list[i].path);
 		free(held->list[i].why);
+		free(held->list[i].left);
 	}
 	free(held->list);
+	for (size_t i = 0; i < held->n_renames; i++) {
+		free(held->renames[i].path);
+		free(held->renames[i].from);
+	}
+	free(held->renames);
 	*held = (struct partial_held){ 0 };
-}
-
-static bool is_left(const struct partial_held *held, size_t resource,
-		    const char *path)
-{
-	for (size_t i = 0; i < held->n; i++)
-		if (held->list[i].resource == resource &&
-		    strcmp(held->list[i].path, path) == 0)
-			return true;
-	return false;
 }
 
 /* `left` is the path that goes out of the commit, with all below it. */
@@ -44,36 +41,37 @@ static int hold(struct commit *c, size_t resource, const char *path,
 {
 	struct partial_held *held = &c->held;
 	struct partial_path one = { .resource = resource };
-	int r;
+	bool is_left = false;
+	int r = 0;
 
-	if (is_left(held, resource, path))
-		return 0;
-	r = selection_leave(&c->selection, c->said.info, resource, left, err);
+	for (size_t i = 0; i < held->n; i++) {
+		const struct partial_path *other = &held->list[i];
+
+		if (other->resource != resource ||
+		    strcmp(other->left, left) != 0)
+			continue;
+		if (strcmp(other->path, path) == 0)
+			return 0;
+		is_left = true;
+	}
+	if (!is_left)
+		r = selection_leave(&c->selection, c->said.info, resource, left,
+				    err);
 	if (r < 0)
 		return r;
 	if (grow(held->list, held->n) < 0)
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	one.path = strdup(path);
 	one.why = strdup(why);
-	if (!one.path || !one.why) {
+	one.left = strdup(left);
+	if (!one.path || !one.why || !one.left) {
 		free(one.path);
 		free(one.why);
+		free(one.left);
 		return hb_fail(err, -ENOMEM, "cannot keep a path");
 	}
 	held->list[held->n++] = one;
 	return 0;
-}
-
-/* Both ends of a rename wait: one of them alone is a copy, or a loss. */
-static int hold_change(struct commit *c, const struct hb_change *change,
-		       const char *why, struct hb_error *err)
-{
-	int r = hold(c, change->resource, change->path, change->path, why, err);
-
-	if (r >= 0 && change->from)
-		r = selection_leave(&c->selection, c->said.info,
-				    change->resource, change->from, err);
-	return r;
 }
 
 static int hold_conflicts(struct commit *c, struct hb_changes *changes,
@@ -84,9 +82,11 @@ static int hold_conflicts(struct commit *c, struct hb_changes *changes,
 
 	while ((r = hb_changes_next(changes, &change, err)) == 1) {
 		if (change.has_conflict)
-			r = hold_change(c, &change, change.why, err);
+			r = hold(c, change.resource, change.path, change.path,
+				 change.why, err);
 		else if (change.asks != HB_ASKS_NOTHING)
-			r = hold_change(c, &change, show_asks(&change), err);
+			r = hold(c, change.resource, change.path, change.path,
+				 show_asks(&change), err);
 		if (r < 0)
 			return r;
 	}
@@ -117,25 +117,6 @@ static void hear(void *ctx, const struct hb_finding *f)
 	buf_done(&why);
 }
 
-/* The other end of a rename waits with the end that the gate has found. */
-static int hold_origins(struct commit *c, struct hb_changes *changes,
-			struct hb_error *err)
-{
-	struct hb_change change;
-	int r;
-
-	while ((r = hb_changes_next(changes, &change, err)) == 1) {
-		if (!change.from ||
-		    !is_left(&c->held, change.resource, change.path))
-			continue;
-		r = selection_leave(&c->selection, c->said.info,
-				    change.resource, change.from, err);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
 static int hold_findings(struct commit *c, struct hb_changes *changes,
 			 struct hb_error *err)
 {
@@ -148,9 +129,7 @@ static int hold_findings(struct commit *c, struct hb_changes *changes,
 	c->call->reports->found_ctx = &h;
 	r = hb_session_gate(c->session, changes, &options, &result, err);
 	c->call->reports->found = NULL;
-	if (r >= 0)
-		r = h.r;
-	return r < 0 ? r : hold_origins(c, changes, err);
+	return r < 0 ? r : h.r;
 }
 
 /* git is in the middle of its work: all of that directory waits. */
@@ -180,6 +159,103 @@ static int look(struct commit *c, struct hb_changes **ret, struct hb_error *err)
 	return hb_session_changes(c->session, &options, ret, err);
 }
 
+static int keep_renames(struct partial_held *held, struct hb_changes *changes,
+			struct hb_error *err)
+{
+	struct hb_change change;
+	int r;
+
+	while ((r = hb_changes_next(changes, &change, err)) == 1) {
+		struct partial_rename one = { .resource = change.resource };
+
+		if (!change.from)
+			continue;
+		if (grow(held->renames, held->n_renames) < 0)
+			return hb_fail(err, -ENOMEM, "cannot keep a path");
+		one.path = strdup(change.path);
+		one.from = strdup(change.from);
+		held->renames[held->n_renames++] = one;
+		if (!one.path || !one.from)
+			return hb_fail(err, -ENOMEM, "cannot keep a path");
+	}
+	held->has_renames = r >= 0;
+	return r < 0 ? r : hb_changes_rewind(changes, err);
+}
+
+/*
+ * A look that leaves something out tells the two ends of a rename apart, so
+ * they are taken from the first that leaves out nothing.
+ */
+static int find_renames(struct commit *c, struct hb_changes *changes,
+			struct hb_error *err)
+{
+	const struct hb_filter *f = &c->options.filter;
+	const struct hb_changes_options options = {
+		.with_ignored = c->options.with_ignored,
+		.git = c->options.git,
+	};
+	struct hb_changes *whole = NULL;
+	int r;
+
+	if (c->held.has_renames)
+		return 0;
+	if (f->n_only + f->n_except + f->n_paths + f->n_without == 0)
+		return keep_renames(&c->held, changes, err);
+	r = hb_session_changes(c->session, &options, &whole, err);
+	if (r >= 0)
+		r = keep_renames(&c->held, whole, err);
+	hb_changes_free(whole);
+	return r;
+}
+
+static bool is_out(const struct partial_held *held, size_t resource,
+		   const char *path)
+{
+	for (size_t i = 0; i < held->n; i++)
+		if (held->list[i].resource == resource &&
+		    path_is_beneath(path, held->list[i].left))
+			return true;
+	for (size_t i = 0; i < held->n_renames; i++) {
+		const struct partial_rename *other = &held->renames[i];
+
+		if (other->is_out && other->resource == resource &&
+		    (path_is_beneath(path, other->path) ||
+		     path_is_beneath(path, other->from)))
+			return true;
+	}
+	return false;
+}
+
+/* Both ends of a rename wait: one of them alone is a copy, or a loss. */
+static int leave_other_ends(struct commit *c, struct hb_error *err)
+{
+	struct partial_held *held = &c->held;
+	bool is_more = true;
+
+	while (is_more) {
+		is_more = false;
+		for (size_t i = 0; i < held->n_renames; i++) {
+			struct partial_rename *one = &held->renames[i];
+			int r;
+
+			if (one->is_out ||
+			    (!is_out(held, one->resource, one->path) &&
+			     !is_out(held, one->resource, one->from)))
+				continue;
+			r = selection_leave(&c->selection, c->said.info,
+					    one->resource, one->path, err);
+			if (r >= 0)
+				r = selection_leave(&c->selection, c->said.info,
+						    one->resource, one->from,
+						    err);
+			if (r < 0)
+				return r;
+			one->is_out = is_more = true;
+		}
+	}
+	return 0;
+}
+
 /* One look; returns whether something was left out. */
 static int hold_more(struct commit *c, struct hb_error *err)
 {
@@ -190,11 +266,15 @@ static int hold_more(struct commit *c, struct hb_error *err)
 	if (r >= 0) {
 		c->summary = *hb_changes_summary(changes);
 		c->has_summary = true;
-		r = hold_conflicts(c, changes, err);
+		r = find_renames(c, changes, err);
 	}
+	if (r >= 0)
+		r = hold_conflicts(c, changes, err);
 	/* What is in conflict is not the gate's business yet. */
 	if (r >= 0 && c->selection.n_left == before && !c->options.without_gate)
 		r = hold_findings(c, changes, err);
+	if (r >= 0)
+		r = leave_other_ends(c, err);
 	hb_changes_free(changes);
 	return r < 0 ? r : c->selection.n_left > before;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/show/doc.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct commit;
@@ -18,11 +19,22 @@ struct hb_session_info;
 struct partial_path {
 	size_t resource;
 	char *path, *why;
+	char *left; /* goes out of the commit, with all below it */
+};
+
+/* A file that went from one path to the other. */
+struct partial_rename {
+	size_t resource;
+	char *path, *from;
+	bool is_out; /* both are left out */
 };
 
 struct partial_held {
 	struct partial_path *list;
 	size_t n;
+	struct partial_rename *renames; /* of all changes, held or not */
+	size_t n_renames;
+	bool has_renames;
 };
 
 void partial_done(struct partial_held *held);
