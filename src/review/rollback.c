@@ -513,11 +513,14 @@ int hb_session_rollback_to(struct hb_session *session, const char *mark,
 			   struct hb_error *err)
 {
 	struct hb_error local = { 0 };
+	int r;
 
 	err = err ? err : &local;
 	told_begin(session, ROLLBACK);
-	return told_end(session, ROLLBACK, rollback_to(session, mark, err), 0,
-			err);
+	r = tell_direct(session, err);
+	if (r >= 0)
+		r = rollback_to(session, mark, err);
+	return told_end(session, ROLLBACK, r, 0, err);
 }
 
 int hb_session_rollback(struct hb_session *session, const char *const *paths,

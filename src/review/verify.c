@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/auto.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "base/time.h"
 #include "session/open.h"
 #include "session/session.h"
@@ -170,6 +171,20 @@ static int check_transaction(struct hb_session *s, struct hb_error *err)
 	return s->has_lock ? txn_check(&txn, &state, err) : 0;
 }
 
+/* Whether there is nothing to verify: nothing there, or writes are real. */
+static bool is_left_out(const struct hb_session *s, size_t i)
+{
+	const struct hb_resource *resource = &hb_session_info(s)->resources[i];
+
+	if (s->resources[i].is_gone)
+		return true;
+	if (resource->is_direct)
+		store_say(s->store,
+			  "'%s' is not held back: it is not looked through",
+			  quoted(resource->source));
+	return resource->is_direct;
+}
+
 int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 		      struct hb_verified *ret_verified, struct hb_error *err)
 {
@@ -190,8 +205,7 @@ int hb_session_verify(struct hb_session *session, hb_escape_fn fn, void *ctx,
 	progress_begin(&v.progress, session->store,
 		       "looking through the real directories");
 	for (size_t i = 0; r >= 0 && i < session->record.n_resources; i++) {
-		/* Nothing of it is there that could have been changed. */
-		if (session->resources[i].is_gone)
+		if (is_left_out(session, i))
 			continue;
 		v.resource = i;
 		r = verify_one(&v, err);

@@ -77,6 +77,11 @@ works_direct() {
 	is "$1 by $2: nothing is pending" "$(names)" ''
 	check_exit "$1 by $2: rollback is an error" 10 hb rollback -y @s
 	like "$1 by $2: rollback says why" "$(hb rollback -y @s 2>&1)" '*nothing of session*is held back*'
+	check_exit "$1 by $2: it is one before any question" 10 hb rollback @s </dev/null
+	like "$1 by $2: rollback to a mark says the same" "$(hb rollback --to m @s 2>&1 </dev/null)" \
+		'*nothing of session*is held back*'
+	check_exit "$1 by $2: verify has nothing to look at" 0 hb verify @s
+	like "$1 by $2: verify says so" "$(hb verify @s 2>&1)" "*'$project' is not held back*"
 	check "$1 by $2: a fork is made" hb fork @s two
 	like "$1 by $2: a fork is the same" "$(hb status @two)" '*(not held back)*'
 	check "$1 by $2: cleanup of the fork" hb cleanup -y @two

@@ -77,10 +77,36 @@ static bool is_untouched(struct hb_session *session)
 	return is_same;
 }
 
+/* Such a rollback is refused, so there is nothing to ask about. */
+static bool is_all_direct(const struct hb_session_info *info)
+{
+	for (size_t i = 0; i < info->n_resources; i++)
+		if (!info->resources[i].is_direct)
+			return false;
+	return true;
+}
+
+static int ask_rollback(const struct cmd_call *call,
+			const struct hb_session_info *info, int first,
+			struct hb_error *err)
+{
+	char line[HB_TEXT_SIZE];
+
+	if (is_all_direct(info))
+		return 1;
+	(void)snprintf(line, sizeof(line), "discard %s of session %s?",
+		       call->values->to		  ? "the changes after the mark"
+		       : call->n_operands > first ? "these changes"
+						  : "all changes",
+		       info->name);
+	return cmd_ask(call, line, err);
+}
+
 static int rollback(const struct cmd_call *call, struct hb_session *session,
 		    int first, void *ctx, struct hb_error *err)
 {
-	const char *name = hb_session_info(session)->name;
+	const struct hb_session_info *info = hb_session_info(session);
+	const char *name = info->name;
 	char line[HB_TEXT_SIZE];
 	int r;
 
@@ -89,17 +115,13 @@ static int rollback(const struct cmd_call *call, struct hb_session *session,
 	if (r < 0)
 		return r;
 	if (!call->values->yes && !call->values->to &&
-	    call->n_operands <= first && is_untouched(session)) {
+	    call->n_operands <= first && !is_all_direct(info) &&
+	    is_untouched(session)) {
 		(void)snprintf(line, sizeof(line),
 			       "session %s has nothing to discard", name);
 		return report(call, "rollback", "name", name, line, err);
 	}
-	(void)snprintf(line, sizeof(line), "discard %s of session %s?",
-		       call->values->to		  ? "the changes after the mark"
-		       : call->n_operands > first ? "these changes"
-						  : "all changes",
-		       name);
-	r = cmd_ask(call, line, err);
+	r = ask_rollback(call, info, first, err);
 	if (r < 0)
 		return r;
 	if (r == 0) {

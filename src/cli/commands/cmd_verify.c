@@ -71,7 +71,7 @@ static int verify(const struct cmd_call *call, struct hb_session *session,
 		json_end(&found.doc.json);
 		doc_uint(&found.doc, "looked", verified.n_looked);
 		doc_uint(&found.doc, "unread", verified.n_unread);
-	} else if (verified.n_found == 0) {
+	} else if (verified.n_found == 0 && verified.n_looked > 0) {
 		(void)buf_add_fmt(&found.doc.out,
 				  "nothing of %llu changed outside\n",
 				  (unsigned long long)verified.n_looked);
