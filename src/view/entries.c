@@ -2,6 +2,7 @@
 #include "view/entries.h"
 
 #include "base/auto.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/quote.h"
@@ -11,6 +12,8 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_place.h"
+#include "store/berth.h"
+#include "store/live.h"
 #include "sys/file.h"
 #include "sys/kernel.h"
 #include "sys/proc.h"
@@ -271,15 +274,54 @@ static bool are_nested(const char *a, const char *b)
 	return view_lies_in(a, b) || view_lies_in(b, a);
 }
 
+/* The doors of sessions, which may be made later. */
+static bool has_doors(const struct run *run, const char *real)
+{
+	const char *dir = env_get(run->host.envp, "XDG_RUNTIME_DIR");
+	char above[PATH_MAX], doors[PATH_MAX];
+
+	if (!dir || !path_is_absolute(dir) || look_real(dir, above) < 0)
+		return false;
+	return path_join(above, LIVE_RUNTIME, doors, sizeof(doors)) < 0 ||
+	       are_nested(real, doors);
+}
+
+/* Of type berth_fn. */
+static int refuse_berth(void *ctx, const char *path, struct hb_error *err)
+{
+	const char *real = ctx;
+
+	(void)err;
+	return are_nested(real, path) ? -EPERM : 0;
+}
+
+/* What sessions keep on other file systems; a look that fails counts too. */
+static bool has_berth(const struct run *run, char *real)
+{
+	return run->store[0] &&
+	       berth_each(run->store, refuse_berth, real, NULL) < 0;
+}
+
 /*
  * A file is hidden at its own path, and would show at another one.  So a
  * directory with a hidden file stays at its own.
  */
-static bool may_be_elsewhere(struct run *run, const char *real)
+static bool may_be_elsewhere(struct run *run, char *real)
 {
 	return !are_nested(real, "/etc") && !entries_would_hide(run, real) &&
 	       !(run->store[0] && are_nested(real, run->store)) &&
-	       !(run->host.home && view_lies_in(run->host.home, real));
+	       !(run->host.home && view_lies_in(run->host.home, real)) &&
+	       !has_doors(run, real) && !has_berth(run, real);
+}
+
+static int check_kernel(const struct setting_item *item, const char *real,
+			struct hb_error *err)
+{
+	if (!path_is_beneath(real, "/proc") && !path_is_beneath(real, "/sys"))
+		return 0;
+	return entries_fail(item, err,
+			    "the host's '%s' is not put into the view",
+			    quoted(item->value));
 }
 
 /* Nothing is made among files of the host. */
@@ -306,6 +348,8 @@ static int show_elsewhere(struct run *run, const struct setting_item *item,
 	struct view_entry *e;
 	int r = find_real(run, item, path, real, err);
 
+	if (r >= 0)
+		r = check_kernel(item, real, err);
 	if (r < 0)
 		return r;
 	(void)quote_shown(item->value, shown, sizeof(shown));
@@ -337,7 +381,7 @@ static int show_elsewhere(struct run *run, const struct setting_item *item,
 static int find_asked(struct run *run, const struct setting_item *item,
 		      const char *path, struct hb_error *err)
 {
-	char real[PATH_MAX], shown[QUOTE_SHOWN];
+	char real[PATH_MAX];
 	const char *inside = NULL;
 	struct view_entry *e;
 	int r;
@@ -348,14 +392,11 @@ static int find_asked(struct run *run, const struct setting_item *item,
 		if (inside)
 			return show_elsewhere(run, item, real, inside, err);
 	}
-	(void)quote_shown(item->value, shown, sizeof(shown));
 	r = find_real(run, item, path, real, err);
+	if (r >= 0)
+		r = check_kernel(item, real, err);
 	if (r < 0)
 		return r;
-	if (path_is_beneath(real, "/proc") || path_is_beneath(real, "/sys"))
-		return entries_fail(item, err,
-				    "the host's '%s' is not put into the view",
-				    shown);
 	if (strcmp(real, "/") == 0)
 		return entries_fail(
 			item, err,

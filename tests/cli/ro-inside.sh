@@ -29,7 +29,7 @@ prints 'a relative directory is one of the caller' shown \
 prints 'a path that is there as a whole is no pair' odd \
 	run -q --ro "$data/odd:/f" cat "$data/odd:/f"
 says 'a pair whose directory is missing is refused' 125 \
-	"holdback: \[2\] option '--ro': cannot find *" run --ro "$data/none:/opt/x" true
+	"holdback: \[2\] option '--ro': cannot find *" run --ro "$data/none:/there" true
 says 'a place in the workspace is refused' 125 \
 	"holdback: \[2\] option '--ro': the view has its own files at *fix: choose another path inside" \
 	run --ro "$data/sub:$work/p/x" true
@@ -39,8 +39,37 @@ done
 for dir in "$HOME" "$HOME/.ssh" /etc / "$XDG_STATE_HOME"; do
 	mkdir -p "$XDG_STATE_HOME"
 	check_exit "$dir is not shown at another path, past what hides it" 125 \
-		run --ro "$dir:/opt/x" true
+		run --ro "$dir:/there" true
 done
+for dir in /proc /proc/self /sys /sys/kernel; do
+	says "$dir of the host is not shown at another path" 125 \
+		"holdback: \[2\] option '--ro': the host's * is not put into the view*" \
+		run --ro "$dir:/there" true
+done
+# Of holdback's own: the doors of sessions, and stores that lie on other file systems.
+mkdir -m 700 "$work/rt" "$work/rt/other"
+ln -s rt "$work/rt-link"
+for dir in rt rt-link rt/holdback; do
+	mkdir -p "$work/rt/holdback"
+	XDG_RUNTIME_DIR="$work/rt-link" says "$dir, which has the doors, is refused" 125 \
+		'*has files that are hidden*fix: leave the second path out*' \
+		run --ro "$work/$dir:/there" true
+done
+rmdir "$work/rt/holdback"
+XDG_RUNTIME_DIR="$work/rt" check_exit 'doors that are made later count' 125 \
+	run --ro "$work/rt:/there" true
+XDG_RUNTIME_DIR="$work/rt" check 'what lies beside the doors is shown' \
+	run -q --ro "$work/rt/other:/there" ls /there
+berth=$work/disk/deep/.holdback
+mkdir -p "$berth/s" "$XDG_STATE_HOME/holdback/berths"
+check 'a directory without a store is shown' run -q --ro "$work/disk:/there" ls /there/deep
+ln -s "$berth" "$XDG_STATE_HOME/holdback/berths/$(echo x | sha256sum | cut -c 1-64)"
+for dir in disk disk/deep disk/deep/.holdback disk/deep/.holdback/s; do
+	says "$dir, of a store of sessions, is refused" 125 \
+		'*has files that are hidden*fix: leave the second path out*' \
+		run --ro "$work/$dir:/there" true
+done
+rm -r "$work/disk"
 "$HB_BIN" run -q -s kept --ro "$data/sub:/there" sh -c 'echo 1 >f'
 prints 'a session remembers the pair' shown \
 	"$HB_BIN" exec @kept -- cat /there/f
