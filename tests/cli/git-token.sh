@@ -76,6 +76,30 @@ like 'a token for the wrong host does not reach the server' \
 says 'a token in the place of its name is refused, and not shown' 125 \
 	"holdback: \[2\] option '--git-token': that is no name of a variable*fix: --git-token GITHUB_TOKEN, the name and not its value*" \
 	run --git-token 'ghp_x;rm -rf /' touch ran
+secret=0Zz19abcdefghijklmnopqrstuvwxyz0123
+# refused NAME COMMAND...: for what it is, and without a word of it.
+refused() {
+	refused_name=$1
+	shift
+	refused_words=$("$@" 2>&1)
+	is "$refused_name: the status" $? 125
+	like "$refused_name: the words" "$refused_words" '*that is no name of a variable*fix: *'
+	check_fails "$refused_name: the token is not shown" \
+		sh -c 'case $1 in *"$2"*) ;; *) false ;; esac' sh "$refused_words" "$secret"
+}
+for begin in ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- glpat_; do
+	refused "$begin as a name" run --git-token "$begin$secret" touch ran
+	refused "$begin as a host" run --git-token "MY_TOKEN=$begin$secret" touch ran
+done
+refused 'a token that is set as a variable' env "ghp_$secret=x" \
+	"$HB_BIN" run --ephemeral --git-token "ghp_$secret=localhost" touch ran
+HOLDBACK_GIT_TOKEN=ghp_$secret refused 'a token in a variable' run touch ran
+mkdir -p "$HOME/.config/holdback"
+echo "git-token = ghp_$secret" >"$HOME/.config/holdback/config"
+refused 'a token in a file' "$HB_BIN" run touch ran
+check_exit 'no session is made with it' 3 "$HB_BIN" create s --cow .
+rm "$HOME/.config/holdback/config"
+is 'no file of ours has it' "$(grep -rl "$secret" "$work/state" 2>/dev/null)" ''
 check_exit 'an empty name' 125 run --git-token '' touch ran
 for host in 'a b' 'a/b' 'a"b' '-a' 'a:0' 'a:x' 'a:70000' ''; do
 	check_exit "the host '$host' is refused" 125 run --git-token "MY_TOKEN=$host" touch ran

@@ -31,6 +31,19 @@ static bool is_host(const char *text)
 			    num_int(text + n + 1, 1, PORT_MAX, &port) >= 0);
 }
 
+/* As GitHub and GitLab begin theirs: no name, and no line has to show it. */
+static bool is_token(const char *text)
+{
+	static const char *const begins[] = { "ghp_", "gho_", "ghu_",
+					      "ghs_", "ghr_", "github_pat_",
+					      "glpat" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
 int git_token_parse(const char *text, struct git_token *ret,
 		    struct hb_error *err)
 {
@@ -38,7 +51,7 @@ int git_token_parse(const char *text, struct git_token *ret,
 	const char *host = equals ? equals + 1 : GIT_TOKEN_HOST;
 	size_t n = equals ? (size_t)(equals - text) : strlen(text);
 
-	if (!is_name(text, n)) {
+	if (!is_name(text, n) || is_token(text) || is_token(host)) {
 		hb_fix(err,
 		       "--git-token GITHUB_TOKEN, the name and not its value");
 		/* It may be the token itself, which no line has to show. */
