@@ -70,7 +70,8 @@ writable='mount_setattr:2=0x9000 OK'
 # written RULES...: what could be written.
 written() {
 	make_tree
-	denying 'fsconfig:2~lowerdir+' EINVAL "$@" -- "$HB_BIN" run --ephemeral -q --ro "$elsewhere" \
+	denying fsconfig:1=5 EOPNOTSUPP fsconfig:2~lowerdir EINVAL "$@" -- \
+		"$HB_BIN" run --ephemeral -q --ro "$elsewhere" \
 		-- "$package/bin/command" -c ': >/dev/shm/mine; . "$0"' \
 		"$work/writes" "$elsewhere" "$package" 2>/dev/null
 }

@@ -52,7 +52,7 @@ bool hb_strategy_cell(size_t number, struct hb_strategy_cell *ret_cell)
 /* "a, b or c" */
 static void list_allowed(enum resource_type type, char ret[LIST_SIZE])
 {
-	const char *allowed[STRATEGY_N_NAMES];
+	const char *allowed[STRATEGY_N_NAMES] = { NULL };
 	size_t n = 0, len = 0;
 
 	for (size_t i = 0; i < STRATEGY_N_NAMES; i++)
