@@ -51,7 +51,7 @@ refuses 'nothing to put it on where the view is the host' 2 '*no directory*' \
 refuses 'a read-only path that is missing' 2 '*' hb create s --cow . --ro nothing
 refuses 'the state directory itself' 2 '*' hb create s --cow "$state/sessions"
 refuses 'an unknown option' 2 '*' hb create s --cow . --nonsense
-refuses 'a strategy that does not exist' 2 "*'snapshot' is not one of its values*fix: say one of 'overlay', 'copy_on_write', 'git_worktree'" \
+refuses 'a strategy that does not exist' 2 "*'snapshot' is not one of its values*fix: say one of 'overlay', 'copy_on_write', 'git_worktree', 'none'" \
 	hb create s --cow . --strategy snapshot
 refuses 'two names' 2 '*' hb create s t --cow .
 is 'none of these left anything' "$(ls -A "$state/sessions")" ''
