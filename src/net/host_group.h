@@ -27,8 +27,8 @@ bool net_group_exists(const char *name);
 bool net_group_is_open(const char *name);
 
 /*
- * The row that says that anybody can post at a name of this rule, whatever its
- * port; NULL: none.
+ * The row that says that anybody can post at a name of this rule, at any port;
+ * NULL: none.
  */
 const struct net_group_row *net_group_open_row(const struct net_rule *rule);
 
