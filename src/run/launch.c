@@ -102,6 +102,32 @@ static int check_strategy(const struct launch *l, struct hb_error *err)
 		       l->session->record.resources[0].strategy);
 }
 
+/* A file asks for the sync of all runs, and means those with a session. */
+static int check_sync(struct launch *l, struct hb_error *err)
+{
+	struct settings *s = &l->run.settings;
+	bool is_named =
+		s->sync > 0 && s->origins[KEY_SYNC].source == SETTING_OPTION;
+	bool is_yolo =
+		s->is_yolo && s->origins[KEY_YOLO].source == SETTING_OPTION;
+
+	if (l->sync == 0 || !(s->is_ephemeral || s->is_direct || s->code))
+		return 0;
+	if (!is_named && !is_yolo) {
+		s->is_yolo = false;
+		s->sync = l->sync = 0;
+		return 0;
+	}
+	hb_fix(err, "one of the two options");
+	return hb_fail(err, -HB_E_USAGE,
+		       "%s takes changes of a session, and a run with %s has "
+		       "none",
+		       is_named ? "--sync" : "--yolo",
+		       s->is_direct ? "--direct"
+		       : s->code    ? "--code"
+				    : "--ephemeral");
+}
+
 static int check_modes(struct launch *l, struct hb_error *err)
 {
 	const struct settings *s = &l->run.settings;
@@ -112,16 +138,8 @@ static int check_modes(struct launch *l, struct hb_error *err)
 	if (s->is_ephemeral && s->session)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--ephemeral and --session exclude each other");
-	if (l->sync > 0 && (s->is_ephemeral || s->is_direct || s->code)) {
-		hb_fix(err, "one of the two options");
-		return hb_fail(err, -HB_E_USAGE,
-			       "%s takes changes of a session, and a run with "
-			       "%s has none",
-			       s->sync > 0 ? "--sync" : "--yolo",
-			       s->is_direct ? "--direct"
-			       : s->code    ? "--code"
-					    : "--ephemeral");
-	}
+	if (check_sync(l, err) < 0)
+		return -HB_E_USAGE;
 	if (s->marks_turns && (s->is_ephemeral || s->is_direct))
 		return hb_fail(err, -HB_E_USAGE,
 			       "--mark-turns needs a session, and %s has none",

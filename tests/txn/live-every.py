@@ -150,6 +150,17 @@ def git_at_work(world):
     same(held(partial(world)), [])
 
 
+def found_twice(world):
+    """A path that waits as a file does not hide the same path inside of git."""
+    world.inside("git init -q .")
+    world.must("sync", "--auto", "--no-gate", "@s")
+    world.inside("echo PASSWORD=hunter2hunter2 >.env; git add -f .env; echo ok >twice")
+    same(".env" in held(partial(world)), True)
+    same((world.has("twice"), world.has(".env"), world.has(".git/index")), (True, False, False))
+    world.inside("rm -rf .git .env")
+    world.must("sync", "--auto", "--no-gate", "@s")
+
+
 def usage(world):
     for words in (("--every", "1s", "--json"), ("--every", "1s", "--dry-run"), ("--first", "1s"),
                   ("--quiet",), ("--partial", "--reset"), ("--every", "1s", "--status"),
@@ -212,6 +223,15 @@ def stopped_supervisor(world):
     world.moves()
 
 
+def last_of_a_run(world):
+    """As a run asks for it when it has ended, with another command in the session."""
+    world.inside("echo 1 >zlast")
+    done = world.run("sync", "--every", "1h", "--last", "@s")
+    same((done.returncode, done.stdout, world.read("zlast")), (0, "", "1\n"))
+    same("committed session s: " in done.stderr, True)
+    same(world.run("sync", "--last", "@s").returncode, 2)
+
+
 def end_text(done):
     return [line for line in done.split("\n") if "holdback: synced " in line]
 
@@ -246,6 +266,14 @@ def run_with_sync(world):
     world.call("rollback", "-y", "@y")
 
 
+def away_from_output(world):
+    """The output of the command is its own."""
+    done = world.call("run", "--sync", "1h", "-s", "w", "--", "sh", "-c", "echo 1 >wa; echo hello")
+    same((done.stdout, world.read("wa")), ("hello\n", "1\n"))
+    same(len(end_text(done.stderr)), 1)
+    world.call("cleanup", "-y", "@w")
+
+
 def killed_supervisor(world):
     """The child dies with it, and the next command finishes what it had begun."""
     # pylint: disable=consider-using-with
@@ -275,6 +303,23 @@ def of_one_call(world):
             stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
         same((words, done.returncode in (2, 125), "[2]" in done.stderr, world.has("ran")),
              (words, True, True, False))  # fmt: skip
+
+
+def from_a_file(world):
+    """The user's file means runs with a session, and stops no other."""
+    config = os.path.join(world.top, "config", "holdback")
+    os.makedirs(config)
+    for line in ("sync = 1h", "yolo = yes"):
+        with open(os.path.join(config, "config"), "w", encoding="ascii") as file:
+            file.write(line + "\n")
+        for words in (("--direct",), ("--ephemeral",), ("--code", world.path("code.sh"))):
+            command = ("--", "true") if words[0] != "--code" else ()
+            done = subprocess.run(
+                [os.environ["HB_BIN"], "run", *words, *command], cwd=world.project, check=False,
+                stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                env={**os.environ, "XDG_CONFIG_HOME": os.path.dirname(config),
+                     "XDG_STATE_HOME": os.path.join(world.top, "home-state")})  # fmt: skip
+            same((line, words, done.returncode, "seconds the changes" in done.stderr), (line, words, 0, False))
 
 
 def yolo(world):
@@ -358,12 +403,16 @@ def main():
         tap.test("both ends of a rename wait while another path waits", both_ends_beside, world)
         tap.test("a database and its side files are one unit", database, world)
         tap.test("a directory waits while git is at work in it", git_at_work, world)
+        tap.test("a path that waits is looked for inside of git too", found_twice, world)
         tap.test("words that contradict each other are [2]", usage, world)
         tap.test("M2 sync --every takes each change until the box ends", every, world)
         tap.test("a sync waits for a stopped supervisor", stopped_supervisor, world)
+        tap.test("the last sync of a run waits for no other command", last_of_a_run, world)
         tap.test("M2 run --sync has a child that syncs, away from the terminal", run_with_sync, world)
+        tap.test("the last sync of run --sync prints nothing to the command's output", away_from_output, world)
         tap.test("the child of a killed supervisor ends", killed_supervisor, world)
         tap.test("--yolo excludes runs without a session", of_one_call, world)
+        tap.test("a sync from the user's file is off for runs without a session", from_a_file, world)
         tap.test("M3 --yolo is a sync each 30 seconds, the first after 60", yolo, world)
         tap.test("M6 a file of the workspace cannot switch the sync on", not_by_workspace, world)
         tap.test("a copy is synced when its command has ended", of_a_copy, world)

@@ -491,7 +491,7 @@ static int report(const struct commit *c, const struct hb_commit_result *result,
 {
 	const struct hb_summary *summary =
 		c->has_summary ? &c->summary : &result->summary;
-	auto_doc struct doc doc = { 0 };
+	auto_doc struct doc doc = { .fd = c->is_aside ? STDERR_FILENO : 0 };
 
 	doc_begin(&doc, c->call->values->json, c->command);
 	if (doc.is_json) {

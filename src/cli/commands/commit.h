@@ -24,6 +24,7 @@ struct commit {
 	bool is_partial;  /* paths that stand against it stay pending */
 	bool is_repeated; /* and that nothing is new is no news */
 	bool is_quiet;	  /* nor is anything else */
+	bool is_aside;	  /* stdout is another program's: the report is not */
 	bool is_done;	  /* out: something was committed */
 
 	struct hb_commit_options options;

@@ -112,10 +112,15 @@ static int show_changes(const struct hb_run_result *result, int json_fd,
 static void sync_rest(const struct hb_run_result *result, char *const *envp)
 {
 	static char name[] = "holdback", command[] = "sync",
-		    every[] = "--every", quiet[] = "--quiet";
+		    every[] = "--every", last[] = "--last", quiet[] = "--quiet";
 	char session[HB_SESSION_NAME_SIZE + 1], seconds[32];
-	char *argv[] = { name,	  command, every,
-			 seconds, session, result->is_quiet ? quiet : NULL,
+	char *argv[] = { name,
+			 command,
+			 every,
+			 seconds,
+			 last,
+			 session,
+			 result->is_quiet ? quiet : NULL,
 			 NULL };
 	struct hb_error err = { 0 };
 	int status = 0;

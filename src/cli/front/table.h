@@ -68,7 +68,7 @@ struct cli_values {
 	bool asks_live; /* status */
 	bool turn;
 	bool automatic, reset, sync_status; /* of sync */
-	bool partial, quiet;
+	bool partial, quiet, last;
 	uint64_t every, first; /* seconds */
 	const char *expect;
 	const char *from, *to, *since;	 /* marks */

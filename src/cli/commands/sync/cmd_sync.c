@@ -65,9 +65,11 @@ static int check_words(const struct cli_values *v, struct hb_error *err)
 		return hb_fail(err, -HB_E_USAGE,
 			       "--every repeats itself: it excludes --dry-run "
 			       "and --json");
-	if ((v->first > 0 || v->quiet) && !repeats)
+	if ((v->first > 0 || v->quiet || v->last) && !repeats)
 		return hb_fail(err, -HB_E_USAGE, "%s needs --every",
-			       v->first > 0 ? "--first" : "--quiet");
+			       v->first > 0 ? "--first"
+			       : v->quiet   ? "--quiet"
+					    : "--last");
 	if (v->reset && v->only.n + v->except.n + v->resources.n > 0) {
 		hb_fix(err, "holdback rollback PATH discards a part");
 		return hb_fail(err, -HB_E_USAGE,

@@ -92,6 +92,7 @@ static int sync_once(struct every *e, bool is_first, struct hb_error *err)
 			    .is_silent = true,
 			    .is_partial = true,
 			    .is_repeated = true,
+			    .is_aside = e->call->values->last,
 			    .is_quiet = e->call->values->quiet };
 	int r = hb_session_open_live(e->store, e->ref, HB_OPEN_CHANGE,
 				     &c.session, err);
@@ -174,7 +175,8 @@ int sync_every(const struct cmd_call *call, struct hb_error *err)
 	auto_buf struct buf line = BUF_INIT(LINE_SIZE);
 	int r = find(&e, err);
 
-	if (r >= 0)
+	/* After a run, another command may be at work in the session. */
+	if (r >= 0 && !call->values->last)
 		r = repeat(&e, err);
 	e.note.interval = 0;
 	/* The last of it, which no command changes any more. */
