@@ -683,23 +683,38 @@ static int set_paths(struct settings *s, const char *key, const char *value,
 		       r == -EINVAL ? "empty" : "too long");
 }
 
+/* The colon of a login is before its keys. */
+static bool is_divided(enum setting_key key)
+{
+	return setting_is_list(key) && setting_is_path(key) &&
+	       key != KEY_LOGIN && key != KEY_PUBLISH;
+}
+
 /* A list of paths is divided; an empty value empties it. */
 static int set_variable(struct settings *s, const char *key, const char *value,
-			const struct setting_origin *origin,
+			bool is_one, const struct setting_origin *origin,
 			struct hb_error *err)
 {
 	const struct option *o = option_find(settings_table, key);
 	enum setting_key found = (enum setting_key)(o ? o - settings_table : 0);
+	int r = 0;
 
-	return o && setting_is_list(found) && setting_is_path(found) && value[0]
-		       ? set_paths(s, key, value, origin, err)
-		       : settings_set(s, key, value, origin, err);
+	if (!o || !is_divided(found) || !value[0])
+		return settings_set(s, key, value, origin, err);
+	if (is_one)
+		r = settings_set(s, key, value, origin, err);
+	/* A project with such a path must not uncover the others. */
+	return r < 0 || (is_one && found != KEY_HIDE)
+		       ? r
+		       : set_paths(s, key, value, origin, err);
 }
 
 int settings_environment(struct settings *s, char *const *envp,
+			 settings_path_fn is_there, void *ctx,
 			 struct hb_error *err)
 {
 	char key[KV_KEY_MAX + 1], name[KV_KEY_MAX + 1];
+	const char *value;
 	int r;
 
 	for (size_t i = 0; envp[i]; i++) {
@@ -713,8 +728,11 @@ int settings_environment(struct settings *s, char *const *envp,
 		if (!origin.file)
 			return hb_fail(err, -ENOMEM,
 				       "cannot keep the settings");
-		r = set_variable(s, key, strchr(envp[i], '=') + 1, &origin,
-				 err);
+		value = strchr(envp[i], '=') + 1;
+		r = set_variable(s, key, value,
+				 strchr(value, ':') && is_there &&
+					 is_there(ctx, value),
+				 &origin, err);
 		if (r < 0)
 			return r;
 	}

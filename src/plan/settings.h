@@ -176,8 +176,16 @@ int settings_read(struct settings *s, enum setting_source source,
 		  const char *name, const char *text, size_t n,
 		  struct hb_error *err);
 
-/* Sets what variables HOLDBACK_KEY say: HOLDBACK_NO_PTRACE is no-ptrace. */
+/* Whether something is at a path, with its colons, as a variable has it. */
+typedef bool (*settings_path_fn)(void *ctx, const char *path);
+
+/*
+ * Sets what variables HOLDBACK_KEY say: HOLDBACK_NO_PTRACE is no-ptrace.  Paths
+ * have colons between them.  A value for which `is_there` says yes is one path;
+ * NULL is always no.
+ */
 int settings_environment(struct settings *s, char *const *envp,
+			 settings_path_fn is_there, void *ctx,
 			 struct hb_error *err);
 
 /* What such a variable says of one key; NULL: there is none. */

@@ -252,6 +252,19 @@ static int fail_profile(const char *name, struct hb_error *err)
 		       quoted(name));
 }
 
+/* Of type settings_path_fn; `ctx` has the home directory. */
+static bool is_there(void *ctx, const char *path)
+{
+	const char *const *home = ctx;
+	char joined[PATH_MAX];
+
+	if (strncmp(path, "~/", 2) != 0)
+		return sys_faccessat(AT_FDCWD, path, F_OK) >= 0;
+	return *home &&
+	       path_join(*home, path + 2, joined, sizeof(joined)) >= 0 &&
+	       sys_faccessat(AT_FDCWD, joined, F_OK) >= 0;
+}
+
 int config_load(struct settings *s, const struct hb_run_options *options,
 		const char *program, const char *home, struct hb_error *err)
 {
@@ -277,7 +290,8 @@ int config_load(struct settings *s, const struct hb_run_options *options,
 	    strcmp(asked, PROFILE_BASE) != 0)
 		return fail_profile(asked, err);
 	if (r >= 0)
-		r = settings_environment(s, options->envp, err);
+		r = settings_environment(s, options->envp, is_there, &home,
+					 err);
 	for (size_t i = 0; r >= 0 && i < options->n_settings; i++)
 		r = settings_set(s, options->settings[i].key,
 				 options->settings[i].value, &origin, err);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # --ro DIR:INSIDE, and lists of paths in variables.  (Q2, F13)
-# shellcheck disable=SC2016 # expanded inside
+# shellcheck disable=SC2016,SC2088 # expanded inside, and by holdback
 . "$HB_TESTS/lib/cli.sh"
 
 export XDG_STATE_HOME="$work/state"
@@ -12,6 +12,8 @@ mkdir -p home/.ssh p data/sub "data/odd:"
 echo secret >home/.ssh/id
 echo shown >data/sub/f
 echo odd >"data/odd:/f"
+mkdir "home/odd:"
+echo mine >"home/odd:/f"
 cd p || bail 'no workspace'
 
 prints '--ro shows a directory at another path' shown \
@@ -81,6 +83,17 @@ HOLDBACK_RO="$data/sub:$data/odd\\:" prints 'F13 a variable has paths with colon
 odd" run -q cat "$data/sub/f" "$data/odd:/f"
 HOLDBACK_RO="$data/sub\\:/there" prints 'a backslash keeps a colon in a variable' \
 	shown run -q cat /there/f
+HOLDBACK_RO="$data/odd:/f" prints 'a value that is there as a whole is one path' \
+	odd run -q cat "$data/odd:/f"
+HOLDBACK_RO='~/odd:/f' prints 'a value in the home directory can be one path' \
+	mine run -q cat "$HOME/odd:/f"
+HOLDBACK_RO='../data/odd:/f' prints 'a value from the directory of the call can be one path' \
+	odd run -q cat "$data/odd:/f"
+mkdir -p "a:$PWD"
+echo secret | tee a b "a:$PWD/b" >/dev/null
+HOLDBACK_HIDE="$PWD/a:$PWD/b" prints 'what is hidden is hidden as a whole and in parts' '' \
+	run -q sh -c 'cat a b "a:$PWD/b" 2>/dev/null; :'
+rm -r a b a:
 HOLDBACK_RO="$data/sub::$work" says 'an empty path in a variable is refused' 125 \
 	"holdback: \[3\] variable 'HOLDBACK_RO': a path is empty*fix: *" run touch ran
 is 'nothing ran' "$(ls)" ''

@@ -277,15 +277,24 @@ static void variables_are_keys(void)
 	struct settings s;
 
 	settings_init(&s);
-	CHECK_INT(settings_environment(&s, good, NULL), 0);
+	CHECK_INT(settings_environment(&s, good, NULL, NULL, NULL), 0);
 	CHECK(is(s.net, "host"));
 	CHECK(s.no_ptrace);
 	CHECK(is(s.origins[KEY_NET].file, "HOLDBACK_NET"));
-	CHECK_INT(settings_environment(&s, bad, &err), -HB_E_CONFIG);
+	CHECK_INT(settings_environment(&s, bad, NULL, NULL, &err),
+		  -HB_E_CONFIG);
 	CHECK(strstr(err.text, "variable 'HOLDBACK_NETT': unknown key"));
 	CHECK(is(err.fix, "did you mean 'net'?"));
-	CHECK_INT(settings_environment(&s, no_file, NULL), -HB_E_CONFIG);
+	CHECK_INT(settings_environment(&s, no_file, NULL, NULL, NULL),
+		  -HB_E_CONFIG);
 	settings_done(&s);
+}
+
+/* Of type settings_path_fn: as if there were these. */
+static bool is_whole(void *ctx, const char *path)
+{
+	(void)ctx;
+	return strstr(path, "/whole:") != NULL;
 }
 
 static void lists_in_variables_are_divided(void)
@@ -300,6 +309,13 @@ static void lists_in_variables_are_divided(void)
 		{ "HOLDBACK_HIDE=x y:~/z", { "x y", "~/z" }, 0 },
 		{ "HOLDBACK_ALLOW=a.example:80", { "a.example:80" }, 0 },
 		{ "HOLDBACK_ENV=A=b:c", { "A=b:c" }, 0 },
+		{ "HOLDBACK_RO=/whole:/b", { "/whole:/b" }, 0 },
+		{ "HOLDBACK_COW=~/whole:b", { "~/whole:b" }, 0 },
+		{ "HOLDBACK_HIDE=/whole:/b",
+		  { "/whole:/b", "/whole", "/b" },
+		  0 },
+		{ "HOLDBACK_LOGIN=~/f:a,b", { "~/f:a,b" }, 0 },
+		{ "HOLDBACK_PUBLISH=~/f:a,b", { "~/f:a,b" }, 0 },
 		{ "HOLDBACK_RO=", { NULL }, 0 },
 		{ "HOLDBACK_RO=/a::/b", { NULL }, -HB_E_CONFIG },
 		{ "HOLDBACK_RO=/a:", { NULL }, -HB_E_CONFIG },
@@ -313,7 +329,8 @@ static void lists_in_variables_are_divided(void)
 		struct settings s;
 
 		settings_init(&s);
-		CHECK_INT(settings_environment(&s, envp, &err), rows[i].r);
+		CHECK_INT(settings_environment(&s, envp, is_whole, NULL, &err),
+			  rows[i].r);
 		if (rows[i].r < 0)
 			CHECK(strstr(err.text, "a path is empty"));
 		for (size_t k = 0; rows[i].r >= 0 && k < 4; k++)
