@@ -57,7 +57,8 @@ static void fill_result(const struct launch *l, struct hb_run_result *ret)
 	ret->sync = l->sync;
 	ret->is_verified = l->outside.is_looked;
 	ret->outside = l->outside.verified;
-	if (ret->status == 0 && ret->outside.n_found > 0)
+	if (ret->status == 0 &&
+	    (ret->outside.n_found > 0 || ret->outside.n_unread > 0))
 		ret->status = HB_EXIT_DIFFERENT;
 	ret->n_nested = ending_nested(&l->box);
 	if (!l->session)

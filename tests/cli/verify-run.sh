@@ -47,8 +47,13 @@ is 'they are real' "$(cat logs/l)" x
 mkdir shut
 chmod 0 shut
 # Root reads everything, and has no such directory.
-[ -r shut ] || like 'a directory that cannot be read is told' \
-	"$(run --verify true 2>&1)" '*1 directory could not be looked into*'
+if ! [ -r shut ]; then
+	says 'a directory that cannot be read is told, and the status is 1' 1 \
+		'*1 directory could not be looked into*' run --verify true
+	check_fails 'nothing is said of all then' sh -c 'case $1 in *"changed outside"*) ;; *) false ;; esac' \
+		sh "$(run --verify true 2>&1)"
+	check_exit 'the status of the command stays then' 7 run --verify sh -c 'exit 7'
+fi
 chmod 700 shut
 says '--verify needs --ephemeral' 125 \
 	"holdback: \[2\] --verify is for a run with --ephemeral*fix: holdback verify*" \

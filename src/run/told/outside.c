@@ -164,7 +164,8 @@ static void tell_end(const struct outside *o, const struct run *run)
 			       v->n_unread == 1 ? "y" : "ies");
 		say(run, text);
 	}
-	if (v->n_found > 0)
+	/* Of what was not seen nothing can be said. */
+	if (v->n_found > 0 || v->n_unread > 0)
 		return;
 	(void)snprintf(text, sizeof(text), "nothing of %llu changed outside",
 		       (unsigned long long)v->n_looked);
