@@ -12,18 +12,18 @@ if [ "${1-}" = again ]; then
 	mount -t tmpfs none /mnt && { cp -a /etc/. /mnt/ 2>/dev/null || :; } &&
 		mount --bind /mnt /etc || exit 99
 	mkdir -p /etc/hb/open /etc/hb/closed /etc/hb/names /etc/hb/1/2/3/4/5/6/7/8/9/10/11/12
-	echo SECRET >/etc/hb/open/key
+	echo HB-CLOSED-SECRET >/etc/hb/open/key
 	chmod 640 /etc/hb/open/key
-	echo SECRET >/etc/hb/closed/file
+	echo HB-CLOSED-SECRET >/etc/hb/closed/file
 	chmod 750 /etc/hb/closed
-	echo SECRET >/etc/hb/names/file
+	echo HB-CLOSED-SECRET >/etc/hb/names/file
 	chmod 711 /etc/hb/names
-	echo SECRET >/etc/hb/1/2/3/4/5/6/7/8/9/10/11/12/key
+	echo HB-CLOSED-SECRET >/etc/hb/1/2/3/4/5/6/7/8/9/10/11/12/key
 	chmod 600 /etc/hb/1/2/3/4/5/6/7/8/9/10/11/12/key
 	echo plain >/etc/hb/open/file
 	if [ "$1" = many ]; then
 		mkdir /etc/hb/many
-		(cd /etc/hb/many && seq 17000 | xargs touch && echo SECRET >z && chmod 600 z)
+		(cd /etc/hb/many && seq 17000 | xargs touch && echo HB-CLOSED-SECRET >z && chmod 600 z)
 	fi
 	shift
 	exec "$@"
@@ -42,8 +42,8 @@ said() {
 	unshare -m sh "$HB_TESTS/escape/closed.sh" again "$1" \
 		script -qec "'$HB_BIN' run --ephemeral true" /dev/null 2>&1
 }
-search='grep -rs SECRET /etc; :'
-is 'control: the secrets are there' "$(unshare -m sh "$0" again few grep -rc SECRET /etc/hb | grep -c ':1$')" 4
+search='grep -rs HB-CLOSED-SECRET /etc; :'
+is 'control: the secrets are there' "$(unshare -m sh "$0" again few grep -rc HB-CLOSED-SECRET /etc/hb | grep -c ':1$')" 4
 is 'no closed file can be read' "$(box few "$search")" ''
 is 'a file for all can, beside one' "$(box few 'cat /etc/hb/open/file')" plain
 is 'a closed directory is empty' "$(box few 'chmod 755 /etc/hb/closed; ls -A /etc/hb/closed; :')" ''

@@ -18,7 +18,7 @@ import tempfile
 import termios
 import time
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 PROMPT = "hb> "
 COLUMNS, LINES = 80, 24
 
