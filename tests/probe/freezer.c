@@ -17,9 +17,11 @@
  *	freezer SOCKET TIMES [wait]
  *
  * With a third word a freeze lasts until there is something on stdin.  A line
- *for each says how many threads were held, whether one ran meanwhile, and the
- *microseconds from begin to end.
+ * for each says how many threads were held, whether one ran meanwhile, and the
+ * microseconds from begin to end.  If one ran, the freeze is made again, three
+ * times at most, as by all that freeze a box.
  */
+#define TRIES 3
 
 static long long now_us(void)
 {
@@ -38,6 +40,7 @@ static int fail(const struct hb_error *err)
 int main(int argc, char **argv)
 {
 	int times = argc > 2 ? atoi(argv[2]) : 1;
+	int left = TRIES;
 	char byte;
 	struct door_greeting greeting;
 	struct hb_error err = { 0 };
@@ -73,6 +76,9 @@ int main(int argc, char **argv)
 		freeze_end(&f);
 		(void)printf("held %u still %d us %lld\n", held, r,
 			     now_us() - begin);
+		left = r > 0 ? TRIES : left - 1;
+		if (r == 0 && left > 0)
+			i--;
 	}
 	return 0;
 }
