@@ -531,6 +531,8 @@ struct hb_commit_options {
 	struct hb_gate_options gate;
 	bool without_gate; /* recorded; the two above are still needed */
 	bool with_ignored; /* what git ignores, which stays behind otherwise */
+	/* Gets the archive of a database; NULL: none may be pending. */
+	const char *database_file;
 };
 
 struct hb_commit_result {

@@ -21,7 +21,9 @@
 	ROW(BRANCH, "git_worktree", "a", "branch of its own", \
 	    "a branch of its own that begins at HEAD; commit merges it") \
 	ROW(NONE, "none", "no", "holding back", \
-	    "nothing is held back: writes are real, as with --direct and --rw")
+	    "nothing is held back: writes are real, as with --direct and --rw") \
+	ROW(ROLLBACK, "transaction_rollback", "a", "transaction", \
+	    "a database on its own: its changes come back whole, or not at all")
 /* clang-format on */
 
 #define STRATEGY_NAME_ID(id, ...) STRATEGY_NAME_##id,

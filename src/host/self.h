@@ -9,6 +9,9 @@ struct stat;
 /* The path of bin/holdback of this installation.  Returns -errno. */
 int place_front(char ret[PATH_MAX]);
 
+/* The path of libexec/holdback/NAME of this installation.  Returns -errno. */
+int place_helper(const char *name, char ret[PATH_MAX]);
+
 /* Looks at bin/holdback of this installation.  Returns -errno. */
 int place_stat_front(struct stat *ret);
 

@@ -3,6 +3,7 @@
 #include "base/report.h"
 #include "base/sha256.h"
 #include "review/changeset.h"
+#include "review/database/database_delivery.h"
 #include "review/found.h"
 #include "review/gate.h"
 #include "review/git/as_branch.h"
@@ -546,12 +547,16 @@ int hb_session_commit(struct hb_session *session,
 	const char *what = options->command ? options->command : "commit";
 	struct hb_commit_options again = *options;
 	struct hb_error local = { 0 };
-	bool is_late = true;
+	struct database_delivery delivery = DATABASE_DELIVERY_NONE;
+	bool is_late;
 	int r = 0;
 
 	err = err ? err : &local;
 	if (!options->dry_run)
 		told_begin(session, what);
+	if (!options->dry_run)
+		r = delivery_begin(&delivery, session, options, err);
+	is_late = r >= 0;
 	/* Nothing was changed, and all is decided again. */
 	for (int i = 0; is_late && i < LATE_TRIES; i++) {
 		*err = (struct hb_error){ 0 };
@@ -565,6 +570,12 @@ int hb_session_commit(struct hb_session *session,
 		if (i > 0 && r == -HB_E_CONFLICT && session->taken &&
 		    again.expect)
 			r = fail_unexpected(session, err);
+	}
+	if (!options->dry_run) {
+		int ended = delivery_end(&delivery, session, r >= 0,
+					 r < 0 ? NULL : err);
+
+		r = r < 0 ? r : ended;
 	}
 	return options->dry_run
 		       ? r

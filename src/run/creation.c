@@ -11,6 +11,7 @@
 #include "plan/settings.h"
 #include "plan/view.h"
 #include "plan/view_place.h"
+#include "run/database/kept_database.h"
 #include "run/kept.h"
 #include "run/launch.h"
 #include "session/create.h"
@@ -166,9 +167,8 @@ static int make(struct hb_store *store, const struct run *run,
 	return 0;
 }
 
-int hb_session_create(struct hb_store *store,
-		      const struct hb_create_options *options,
-		      struct hb_error *err)
+static int create(struct hb_store *store,
+		  const struct hb_create_options *options, struct hb_error *err)
 {
 	const struct hb_store_options where = { .dir = store->path,
 						.envp = store->envp };
@@ -182,16 +182,36 @@ int hb_session_create(struct hb_store *store,
 	auto_record struct session_record chosen = { 0 };
 	struct run run = { 0 };
 	char common[PATH_MAX];
-	int r;
+	int r = choose(store, options, &chosen, err);
 
-	r = session_check_new(store, options->name, err);
-	if (r >= 0)
-		r = choose(store, options, &chosen, err);
 	if (r < 0)
 		return r;
 	r = look(&run, &asked, &chosen, store->listener, common, err);
 	if (r >= 0)
 		r = make(store, &run, options, err);
 	run_done(&run);
+	return r;
+}
+
+int hb_session_create(struct hb_store *store,
+		      const struct hb_create_options *options,
+		      struct hb_error *err)
+{
+	struct database_start database = DATABASE_START_NONE;
+	struct hb_create_options asked = *options;
+	int r;
+
+	r = session_check_new(store, options->name, err);
+	if (r >= 0)
+		r = database_begin(store, NULL, options->settings,
+				   options->n_settings, store->envp, false,
+				   &database, err);
+	if (database.settings) {
+		asked.settings = database.settings;
+		asked.n_settings = database.n_settings;
+	}
+	if (r >= 0)
+		r = create(store, &asked, err);
+	database_end(store, &database);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "run/bare.h"
 #include "run/beside/turn_marks.h"
 #include "run/carry_names.h"
+#include "run/database/kept_database.h"
 #include "run/mounted.h"
 #include "run/places.h"
 #include "run/publish_names.h"
@@ -56,7 +57,9 @@ static int set_strategy(const struct run *run, const struct view_resource *from,
 			struct record_resource *resource, struct hb_error *err)
 {
 	const char *name = run->settings.strategy;
-	bool is_named = from->role == VIEW_WORKSPACE || from->role == VIEW_COW;
+	bool is_named =
+		(from->role == VIEW_WORKSPACE || from->role == VIEW_COW) &&
+		resource->type != RESOURCE_POSTGRES;
 	int r;
 
 	if (!name)
@@ -271,6 +274,8 @@ int kept_lay(struct run *run, struct mounted *m, struct hb_error *err)
 		r = add_held(run, m, err);
 	if (r >= 0)
 		r = turn_marks_open(run, m, err);
+	if (r >= 0)
+		r = database_show(run, m, err);
 	if (r >= 0)
 		r = publish_prepare(run, m->session, err);
 	if (r >= 0)

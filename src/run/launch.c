@@ -9,6 +9,7 @@
 #include "plan/view_place.h"
 #include "run/bare.h"
 #include "run/branch/beginning.h"
+#include "run/database/kept_database.h"
 #include "run/ending.h"
 #include "run/explain_run.h"
 #include "run/kept.h"
@@ -220,7 +221,12 @@ static int lay(struct launch *l, struct hb_error *err)
 	/* Work of others would be taken for a part of the beginning. */
 	l->mounted.is_closed = l->is_beginning;
 	l->mounted.plan = &l->run.plan;
-	l->mounted.may_drop = l->may_drop && l->session->record.is_passing;
+	if (database_is_kept(l->session))
+		l->mounted.command = l->options->argv;
+	/* What a command did to a database is seen after its box. */
+	l->mounted.may_drop =
+		l->may_drop && l->session->record.is_passing &&
+		(l->is_inspection || !database_is_kept(l->session));
 	return kept_lay(&l->run, &l->mounted, err);
 }
 
@@ -245,11 +251,20 @@ static int begin_sync(struct launch *l, struct hb_error *err)
 
 static int make_plan(struct launch *l, struct hb_error *err)
 {
+	int r;
+
 	if (l->session)
 		l->run.request.session = l->session->record.name;
 	l->run.plan.recording = record_calls;
 	l->run.plan.recording_context = l;
-	return run_plan(&l->run, &l->envp, err);
+	r = run_plan(&l->run, &l->envp, err);
+	if (r < 0 || !l->session || !database_is_kept(l->session))
+		return r;
+	if (!l->is_inspection && !l->is_beginning)
+		r = database_spoil(l->session, err);
+	return r < 0 ? r
+		     : database_wrap(&l->run,
+				     l->is_inspection || l->is_beginning, err);
 }
 
 /* Less than usual is said each time, and so is more to be seen. */
@@ -386,6 +401,8 @@ static void hear_network(struct launch *l)
 	l->ladder.listener = &l->net_told.listener;
 }
 
+static void inspect(struct launch *of);
+
 int launch(struct launch *l, struct hb_error *err)
 {
 	int r = 0;
@@ -415,9 +432,48 @@ int launch(struct launch *l, struct hb_error *err)
 	put_away(l, r >= 0);
 	if (r >= 0 && l->box.is_keeper)
 		end_keeper(l);
+	if (r >= 0 && l->session && !l->is_dropped && l->box.n_staying == 0)
+		inspect(l);
 	if (r < 0 && l->is_new)
 		drop_new(l);
 	return r;
+}
+
+/*
+ * A box of its own, which has nothing of the command but its data.  The command
+ * has run, so its status counts.
+ */
+static void inspect(struct launch *of)
+{
+	const struct hb_setting settings[] = {
+		{ .key = setting_name(KEY_NET), .value = key_nets[NET_NONE] },
+		{ .key = setting_name(KEY_QUIET), .value = "yes" },
+	};
+	char *argv[DATABASE_WORDS];
+	const struct hb_run_options options = { .argv = argv,
+						.envp = of->options->envp,
+						.settings = settings,
+						.n_settings = 2 };
+	struct launch *l;
+	struct hb_error err = { 0 };
+	int r;
+
+	if (of->is_inspection || of->is_beginning ||
+	    !database_is_kept(of->session))
+		return;
+	database_words(argv);
+	l = launch_new(&options);
+	if (!l)
+		return;
+	l->session = of->session;
+	l->is_exec = l->is_inspection = l->is_beginning = true;
+	l->may_drop = of->may_drop;
+	r = launch(l, &err);
+	of->is_dropped = l->is_dropped;
+	if (!l->is_dropped)
+		database_inspected(of->session,
+				   r < 0 ? r : ending_status(&l->box));
+	free(l);
 }
 
 static int begin_one(struct hb_session *s, char *const *envp,

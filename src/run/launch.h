@@ -30,6 +30,7 @@ struct launch {
 	bool trusts_trials; /* an overlay that worked before is not tried */
 	bool may_drop;	    /* a session of a run that holds nothing goes */
 	bool is_beginning;  /* it is the box of launch_begin(): untold */
+	bool is_inspection; /* it looks at a database: untold as well */
 
 	struct box_result box; /* out, if the command has run */
 	bool is_new;	       /* out: `session` was made by this launch */

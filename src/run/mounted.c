@@ -383,8 +383,9 @@ int mounted_begin(struct mounted *m, struct hb_error *err)
 	if (!s->is_fresh)
 		sync_note_remove(s);
 	m->door = open_door(m, &why);
-	if (m->plan->argv)
-		record_note_command(&s->record, m->plan->argv);
+	if (m->plan->argv && !m->is_closed)
+		record_note_command(&s->record,
+				    m->command ? m->command : m->plan->argv);
 	r = session_begin(s, err);
 	if (r < 0) {
 		live_remove(s->dir);

@@ -43,12 +43,13 @@ struct mounted {
 
 	struct hb_listener listener; /* out: for the box */
 	struct news news;	     /* its context */
-	bool may_drop;	 /* in: a session that turns out void is dropped */
-	bool is_empty;	 /* it seemed so when its box was */
-	bool is_closed;	 /* in: no other command can get in */
-	bool was_lent;	 /* in, after the box: box_result */
-	bool is_dropped; /* out */
-	uint64_t sync;	 /* in: seconds between two syncs; 0: there are none */
+	char *const *command; /* in: words for the record; NULL: the plan's */
+	bool may_drop;	      /* in: a session that turns out void is dropped */
+	bool is_empty;	      /* it seemed so when its box was */
+	bool is_closed;	      /* in: no other command can get in */
+	bool was_lent;	      /* in, after the box: box_result */
+	bool is_dropped;      /* out */
+	uint64_t sync; /* in: seconds between two syncs; 0: there are none */
 
 	/* Private. */
 	bool has_begun; /* mounted_end() has something to do */

@@ -6,6 +6,7 @@
 #include "box/stage.h"
 #include "holdback/holdback.h"
 #include "holdback/session.h"
+#include "run/database/kept_database.h"
 #include "run/ending.h"
 #include "run/launch.h"
 #include "session/create.h"
@@ -114,6 +115,25 @@ static void end_log(struct audit *audit, const struct hb_store_options *where,
 		hb_store_free(store);
 }
 
+/* A database takes the place of its URL before anything is prepared. */
+static int begin_database(struct launch *l, struct hb_run_options *asked,
+			  struct database_start *start, struct hb_error *err)
+{
+	int r = 0;
+
+	if (!database_is_asked(asked->settings, asked->n_settings))
+		return 0;
+	if (!l->store && !asked->is_quick)
+		r = hb_store_open(asked->store, true, &l->store, err);
+	if (r >= 0)
+		r = database_begin(l->store, l->session, asked->settings,
+				   asked->n_settings, asked->envp,
+				   asked->is_quick, start, err);
+	asked->settings = start->settings;
+	asked->n_settings = start->n_settings;
+	return r;
+}
+
 int hb_run(const struct hb_run_options *options,
 	   struct hb_run_result *ret_result, struct hb_error *err)
 {
@@ -122,6 +142,7 @@ int hb_run(const struct hb_run_options *options,
 	auto_free struct launch *l = launch_new(&asked);
 	struct audit *audit;
 	int64_t begin = sys_now_ms();
+	struct database_start database = DATABASE_START_NONE;
 	struct hb_error local = { 0 };
 	int r;
 
@@ -137,6 +158,8 @@ int hb_run(const struct hb_run_options *options,
 	l->trusts_trials = l->may_drop = true;
 	r = open_asked(l, ret_result, err);
 	if (r >= 0)
+		r = begin_database(l, &asked, &database, err);
+	if (r >= 0)
 		r = launch(l, err);
 	/* An overlay that worked before may not any more: then it is tried. */
 	if (r < 0 && l->is_new && err->stage == STAGE_MOUNTS) {
@@ -151,6 +174,7 @@ int hb_run(const struct hb_run_options *options,
 	if (r >= 0)
 		ending_report(where.listener, &l->box, l->is_quiet);
 	hb_session_free(l->session);
+	database_end(l->store, &database);
 	end_log(audit, &where, l->store, r, err);
 	hb_store_free(l->store);
 	audit_free(audit);

@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "base/time.h"
 #include "store/berth.h"
+#include "store/pictures.h"
 #include "store/store.h"
 #include "sys/attr.h"
 #include "sys/file.h"
@@ -121,7 +122,8 @@ static int check_source(const struct hb_store *store, const char *source,
 	if (is_owned(source))
 		return hb_fail(err, -HB_E_USAGE, "'%s' cannot be a resource",
 			       quoted(source));
-	if (path_is_beneath(source, store->path))
+	if (path_is_beneath(source, store->path) &&
+	    !pictures_hold(store, source))
 		return hb_fail(err, -HB_E_USAGE,
 			       "'%s' is in the state directory itself",
 			       quoted(source));
@@ -172,7 +174,8 @@ static int add_opened(const struct hb_store *store, int fd, const char *source,
 	r = sys_attr_at(fd, "", &attr);
 	if (r < 0)
 		return hb_fail(err, r, "cannot look at '%s'", source);
-	(*ret)->type = find_type(fd);
+	(*ret)->type = pictures_hold(store, source) ? RESOURCE_POSTGRES
+						    : find_type(fd);
 	(*ret)->ino = attr.ino;
 	(*ret)->btime = attr.btime;
 	return 0;

@@ -36,10 +36,11 @@ struct hb_listener;
  *	flags	enum strategy_flag: what it can do beyond the usual
  *	part	its part in change set and transaction, changes/part.h
  */
-#define STRATEGIES(ROW)                                            \
-	ROW(overlay, OVERLAY, STRATEGY_DIRS, 0, part_layers)       \
-	ROW(copy, COPY, STRATEGY_DIRS, STRATEGY_BARE, part_layers) \
-	ROW(none, NONE, STRATEGY_DIRS, STRATEGY_ASKED, part_layers)
+#define STRATEGIES(ROW)                                             \
+	ROW(overlay, OVERLAY, STRATEGY_DIRS, 0, part_layers)        \
+	ROW(copy, COPY, STRATEGY_DIRS, STRATEGY_BARE, part_layers)  \
+	ROW(none, NONE, STRATEGY_DIRS, STRATEGY_ASKED, part_layers) \
+	ROW(private, ROLLBACK, STRATEGY_OF(RESOURCE_POSTGRES), 0, part_layers)
 
 /*
  * Strategies that lie over one of the rows above.  That row holds the changes

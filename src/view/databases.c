@@ -59,10 +59,14 @@ int databases_find(struct run *run, const struct setting_item *item,
 	const char *lack;
 
 	(void)quote_shown(item->value, shown, sizeof(shown));
-	if (setting_names_server(item->value))
-		return hb_fail(err, -HB_E_UNSUPPORTED,
-			       "'%s': databases of a server are not held back",
-			       shown);
+	/* run/database has taken those of options away. */
+	if (setting_names_server(item->value)) {
+		hb_fix(err, "--db of run or create");
+		return entries_fail(item, err,
+				    "'%s': a database of a server is named by "
+				    "the option alone",
+				    shown);
+	}
 	lack = find_lack(path);
 	if (lack)
 		return entries_fail(item, err, "'%s' %s", shown, lack);

@@ -14,6 +14,7 @@
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "holdback/database.h"
 #include "holdback/git.h"
 #include "holdback/state.h"
 
@@ -71,6 +72,7 @@ static int fill_options(struct commit *c, struct hb_error *err)
 			  .run = v->gate_run },
 		.without_gate = v->no_gate,
 		.as_branch = v->as_branch,
+		.database_file = v->db_file,
 	};
 	c->call->reports->found = findings_say;
 	c->call->reports->found_ctx = &c->said;
@@ -257,7 +259,9 @@ static int look(struct commit *c, struct hb_error *err)
 /* What is asked about is what is committed: by its hash. */
 static int review(struct commit *c, bool with_gate, struct hb_error *err)
 {
-	int r = look(c, err);
+	int r = hb_session_database_look(c->session, err);
+
+	r = r < 0 ? r : look(c, err);
 
 	if (r >= 0 && with_gate && !c->options.without_gate)
 		r = ask_gate(c, c->reviewed, err);

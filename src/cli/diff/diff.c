@@ -18,6 +18,7 @@
 #include "cli/show/say.h"
 #include "cli/show/show.h"
 #include "cli/show/state_text.h"
+#include "holdback/database.h"
 #include "holdback/git.h"
 #include "holdback/holdback.h"
 #include "holdback/state.h"
@@ -249,6 +250,8 @@ static int show(const struct cmd_call *call, struct hb_session *session,
 		return hb_fail(err, -HB_E_USAGE,
 			       "--commits takes whole commits, and no path");
 	}
+	/* A server that does not answer is told by commit. */
+	(void)hb_session_database_look(session, NULL);
 	r = hb_session_changes(session, &options, &changes, err);
 	if (r < 0)
 		return r;

@@ -82,6 +82,7 @@ struct cli_values {
 	struct cli_list allow; /* rules of the gate */
 	bool no_gate;
 	const char *gate_run;
+	const char *db_file;
 	const char *git; /* of key_gits; NULL: the usual one */
 	const char *as_branch;
 	bool merge;

@@ -49,6 +49,30 @@ static bool is_as_good_as_root(const char *path)
 	return false;
 }
 
+/* The socket of a database's server, by the name that it makes itself. */
+static bool is_of_database(const char *path)
+{
+	static const char *const names[] = { ".s.PGSQL.", "mysqld.sock",
+					     "mysql.sock", "mysqlx.sock" };
+	const char *name = path_basename(path).s;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* What more than talk goes through a socket. */
+static const char *meaning_of(const char *path)
+{
+	if (is_as_good_as_root(path))
+		return ", which is as good as root";
+	return is_of_database(path)
+		       ? ": it can change the real database and, as its "
+			 "superuser, run programs outside"
+		       : "";
+}
+
 static void tell_entries(const struct run *run)
 {
 	const char *home = run->host.home;
@@ -73,9 +97,7 @@ static void tell_entries(const struct run *run)
 		else if (e->class == VIEW_SOCKET)
 			(void)snprintf(text, sizeof(text),
 				       "the command can talk to '%s'%s", shown,
-				       is_as_good_as_root(e->path)
-					       ? ", which is as good as root"
-					       : "");
+				       meaning_of(e->path));
 		else if (e->class == VIEW_RO && home &&
 			 view_lies_in(home, e->path))
 			(void)snprintf(text, sizeof(text),
@@ -113,7 +135,8 @@ static void tell_sockets(const struct run *run)
 		const struct view_entry *e = &run->entries[i];
 
 		if ((e->class != VIEW_RO && e->class != VIEW_RW) ||
-		    e->found != VIEW_DIR || !has_sockets(e->path))
+		    e->found != VIEW_DIR || !has_sockets(e->path) ||
+		    view_lies_in(e->path, TURNS_DIR))
 			continue;
 		(void)snprintf(text, sizeof(text),
 			       "the command can talk to the services in '%s'",

@@ -12,6 +12,7 @@
 #include "store/berth.h"
 #include "store/family.h"
 #include "store/layout.h"
+#include "store/pictures.h"
 #include "store/progress.h"
 #include "store/projects.h"
 #include "store/resolve.h"
@@ -83,6 +84,7 @@ int session_remove_gone(const struct hb_store *store, const char *gone,
 		hb_fix(err, "holdback cleanup --stale");
 		return hb_fail(err, r, "cannot remove all of the session");
 	}
+	pictures_sweep(store);
 	return 0;
 }
 
@@ -182,8 +184,10 @@ int session_drop(struct hb_session *s, struct hb_error *err)
 			       s->record.name);
 	if (!has_berths(&s->record)) {
 		projects_remove(s->store, &s->record);
-		if (remove_known(s, gone))
+		if (remove_known(s, gone)) {
+			pictures_sweep(s->store);
 			return 0;
+		}
 	}
 	return session_remove_gone(s->store, gone, &s->record, err);
 }
