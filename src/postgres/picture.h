@@ -2,7 +2,7 @@
 #ifndef HB_POSTGRES_PICTURE_H
 #define HB_POSTGRES_PICTURE_H
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 #include <stdbool.h>
 #include <stddef.h>
 

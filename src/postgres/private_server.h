@@ -4,7 +4,7 @@
 
 #include "postgres/database_facts.h"
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 #include <stdbool.h>
 #include <sys/types.h>
 

@@ -142,7 +142,7 @@ _Noreturn static void execute(const struct program *p, int log)
 	sys_exit(CANNOT_START);
 }
 
-pid_t program_start(const struct program *p, struct hb_error *err)
+int program_start(const struct program *p, struct hb_error *err)
 {
 	auto_fd int log = sys_openat(
 		p->dir_fd, p->log,

@@ -31,8 +31,8 @@ struct program {
 	bool is_apart;	 /* in a session of its own: no key reaches it */
 };
 
-/* Starts it; the caller waits. */
-pid_t program_start(const struct program *program, struct hb_error *err);
+/* Starts it, and returns its process; the caller waits. */
+int program_start(const struct program *program, struct hb_error *err);
 
 /*
  * Runs it to its end.  A status other than 0 is -HB_E_STATE, with the first

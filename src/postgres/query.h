@@ -2,7 +2,7 @@
 #ifndef HB_POSTGRES_QUERY_H
 #define HB_POSTGRES_QUERY_H
 
-#include <libpq-fe.h>
+#include <postgresql/libpq-fe.h>
 
 struct hb_error;
 

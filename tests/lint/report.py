@@ -15,7 +15,7 @@ NAMED = re.compile(r"\(\*(say|said|notice|notify|warn|weakened|progress|hear|ask
 SHAPED = re.compile(r"\bvoid \(\*(\w+)\)\(\s*void \*\w*,\s*const char \*\w*\)")
 PRINTS = re.compile(r"\b(v?f?printf|v?dprintf|f?puts|putchar|perror|f?putc|fwrite|v?syslog)\(")
 # They speak, and they answer.
-FRONT = ("src/cli/", "src/bwrap/", "src/term/")
+FRONT = ("src/cli/", "src/bwrap/", "src/postgres/", "src/term/")
 # Programs of the build: what they print is code.
 MAKERS = ("src/box/filter/", "src/gate/mktext.c", "src/net/groups/mkgroups.c", "src/plan/profiles/mkprofiles.c")
 CHANNEL = "include/holdback/report.h"
