@@ -19,6 +19,12 @@ COMMANDS = {
     "holdback run": "holdback run: overlay, filter, waits",
     "floor, overlay, filter, slow end": "floor, overlay, filter, waits",
 }
+DATABASE = {
+    "commit": "commit of one row: three copies, and all pages",
+    "backup": "sqlite3 .backup to a new file",
+    "cp": "cp, sync, mv, sync",
+    "cp again": "the same again (A/A)",
+}
 SESSIONS = {
     "create and exec": "create and exec of true, by files",
     "create and exec again": "the same again (A/A)",
@@ -182,6 +188,21 @@ def pause_table(found):
         [words, *(f"{times[name]:.1f}" for times in found.values())]
         for name, words in PAUSE.items()
     ]
+    return aligned(header, rows)
+
+
+def database_table(found):
+    header = ["s, 100 MB, by journal mode", *found]
+    rows = [
+        [words, *(f"{times[way]:.2f}" for times in found.values())]
+        for way, words in DATABASE.items()
+    ]
+    rows.append(
+        ["commit / cp and rename", *(f"{t['commit'] / t['cp']:.1f}" for t in found.values())]
+    )
+    rows.append(
+        ["commit / .backup", *(f"{t['commit'] / t['backup']:.1f}" for t in found.values())]
+    )
     return aligned(header, rows)
 
 
@@ -459,6 +480,8 @@ def document(figures, options):
         parts += live_tables(figures["live"], options)
     if "pause" in figures:
         parts.append(pause_table(figures["pause"]))
+    if "database" in figures:
+        parts.append(database_table(figures["database"]))
     if "heard" in figures:
         parts += heard_tables(figures["heard"])
     if "terminal" in figures:

@@ -254,7 +254,8 @@ struct hb_change {
 	 * has the database open, or the base's other files of it changed.
 	 */
 	bool is_firm;
-	pid_t holder; /* is_firm: the process that has it open; 0: unknown */
+	bool is_held; /* is_firm: a program has the database open */
+	pid_t holder; /* its process; 0: it is in another namespace */
 	size_t resource;
 	const char *path; /* relative to the resource */
 	const char *from; /* kind R, else NULL */
@@ -408,6 +409,31 @@ enum hb_side {
 ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,
 			void *buf, size_t size, uint64_t offset,
 			struct hb_error *err);
+
+/* One fact of hb_changes_database(). */
+struct hb_database_line {
+	/*
+	 * A table: `A` added, `D` gone, `M` with other rows, `?` with other
+	 * columns, of which rows are only counted: `added` now, `removed`
+	 * before.  A statement of the schema: `+`, `-`.  `!`: words why there
+	 * is no more.
+	 */
+	char kind;
+	uint64_t added, removed, changed;
+	const char *text; /* its name, the statement, or the words */
+};
+typedef int (*hb_database_fn)(void *ctx, const struct hb_database_line *line,
+			      struct hb_error *err);
+
+/* Both databases together; larger ones are not compared. */
+#define HB_DATABASE_ROWS_MAX ((uint64_t)64 << 20)
+
+/*
+ * Of the change that hb_changes_next() gave last: what differs between the two
+ * databases.  1: all was told; 0: it is no database of the key `db`.
+ */
+int hb_changes_database(struct hb_changes *changes, hb_database_fn fn,
+			void *ctx, struct hb_error *err);
 
 enum hb_severity {
 	HB_SEVERITY_WARN = 1, /* said, and committed */

@@ -328,6 +328,25 @@ static bool is_at_home(const struct sighting *s)
 	       !in.is_touched &&strcmp(in.real, s->path) == 0;
 }
 
+/* One that is committed by its rows: its files change together or not. */
+static bool judge_listed(const struct scan *scan, const struct sighting *s,
+			 enum conflict *ret_conflict)
+{
+	enum database_part part;
+	auto_free char *main = NULL;
+
+	if (s->base_dir < 0 ||
+	    !database_is_listed(scan->request->resource, s->path, &part))
+		return false;
+	main = strndup(s->path,
+		       strlen(s->path) - strlen(database_endings[part]));
+	*ret_conflict = conflict_disputed(&scan->rule, s->path);
+	if (!main || (*ret_conflict == CONFLICT_NONE &&
+		      database_is_touched(&scan->rule, s->base_dir, main)))
+		*ret_conflict = CONFLICT_EDITED;
+	return true;
+}
+
 static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 		 enum database_part part, enum conflict *ret_conflict,
 		 struct hb_error *err)
@@ -335,6 +354,8 @@ static int judge(struct scan *scan, const struct sighting *s, struct change *c,
 	enum conflict unit;
 	int r = 0;
 
+	if (judge_listed(scan, s, ret_conflict))
+		return 0;
 	if (s->new.is_stand_in) {
 		*ret_conflict = of_stand_in(scan, s);
 		return 0;
@@ -473,6 +494,7 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 {
 	const struct entry *e = s->new.type != ENTRY_NONE ? &s->new : &s->old;
 	size_t n = strlen(s->path);
+	enum database_part listed;
 	auto_free char *main = NULL;
 	struct ignored_question q = {
 		.path = s->path,
@@ -486,7 +508,9 @@ static int ask_ignored(struct scan *scan, const struct sighting *s,
 
 	if (part != DATABASE_NONE)
 		c->flags |= CHANGE_DATABASE;
-	if (is_lock || (part == DATABASE_INDEX && !s->in_gone)) {
+	if (is_lock || (part == DATABASE_INDEX && !s->in_gone) ||
+	    (scan->request->resource->holds_databases &&
+	     database_is_listed(scan->request->resource, s->path, &listed))) {
 		c->ignored_top = n;
 		c->flags |= CHANGE_IGNORED | (is_lock ? CHANGE_LOCK : 0);
 		return 0;
@@ -528,11 +552,24 @@ static bool is_committed(const struct scan *scan, const struct sighting *s)
 	       conflict_is_committed(&scan->rule, s);
 }
 
+/* The file is as it was, and the database is another one all the same. */
+static bool has_rows_beside(const struct scan *scan, const struct sighting *s)
+{
+	const struct resource *resource = scan->request->resource;
+	enum database_part part;
+
+	return s->old.type == ENTRY_FILE &&
+	       s->new.type == ENTRY_FILE &&database_is_listed(resource, s->path,
+							      &part) &&
+	       part == DATABASE_MAIN &&database_has_log(resource, s->path);
+}
+
 static int see(void *ctx, struct sighting *s, struct hb_error *err)
 {
 	struct scan *scan = ctx;
 	enum conflict conflict = CONFLICT_NONE;
 	enum database_part part;
+	bool has_log;
 	struct xattrs xattrs = { 0 };
 	struct change c = {
 		.path = s->path,
@@ -545,7 +582,8 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 	r = doubt_below(scan, s, err);
 	if (r < 0)
 		return r;
-	if (is_committed(scan, s)) {
+	has_log = has_rows_beside(scan, s);
+	if (!has_log && is_committed(scan, s)) {
 		if (!is_lost_dir(s))
 			return WALK_SKIP;
 		if (!git_is_object_path(
@@ -564,6 +602,11 @@ static int see(void *ctx, struct sighting *s, struct hb_error *err)
 		c.flags = scan->earlier->change.flags & CHANGE_SETID;
 	} else {
 		r = compare_anew(scan, s, &xattrs, &c, err);
+		if (r == 0 && has_log) {
+			c.kind = CHANGE_MODIFIED;
+			c.what = CHANGED_CONTENT;
+			r = 1;
+		}
 		if (r <= 0)
 			return r;
 	}

@@ -2,12 +2,16 @@
 #include "changes/database.h"
 
 #include "base/auto.h"
+#include "base/time.h"
 #include "changes/conflict.h"
+#include "changes/resource.h"
 #include "changes/walk.h"
 #include "sys/attr.h"
 #include "sys/file.h"
 #include "tree/access.h"
+#include "tree/content.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,4 +203,123 @@ enum conflict database_conflict(const struct conflict_rule *rule,
 		found = CONFLICT_EDITED;
 	}
 	return found;
+}
+
+bool database_is_listed(const struct resource *resource, const char *path,
+			enum database_part *ret_part)
+{
+	const struct database_list *list = resource->databases;
+	size_t n;
+
+	*ret_part = DATABASE_NONE;
+	if (!list)
+		return false;
+	for (int round = 0; round < 2; round++) {
+		enum database_part part = database_part_of_name(path, &n);
+
+		/* First as a side file: X may itself be called Y-wal. */
+		if (round == 1) {
+			part = DATABASE_MAIN;
+			n = strlen(path);
+		}
+		for (size_t i = 0; i < list->n; i++) {
+			if (strncmp(list->paths[i], path, n) != 0 ||
+			    list->paths[i][n] != '\0')
+				continue;
+			*ret_part = part;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* 1: a file that holds something; 0: an empty one, or hidden; else -ENOENT. */
+static int look_in_layer(int layer, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	auto_fd int dir = content_find_dir(
+		layer, path, slash ? (size_t)(slash - path) : 0, NULL);
+	struct entry e;
+
+	if (dir < 0 ||
+	    entry_read_layer(dir, slash ? slash + 1 : path, &e, NULL) < 0)
+		return -ENOENT;
+	if (e.type == ENTRY_NONE && !e.is_whiteout)
+		return -ENOENT;
+	return e.type == ENTRY_FILE && e.size > 0;
+}
+
+bool database_has_log(const struct resource *resource, const char *path)
+{
+	for (int part = DATABASE_WAL; part < DATABASE_INDEX; part++) {
+		auto_free char *name = NULL;
+		int r = -ENOENT;
+
+		/* Without memory it is in doubt. */
+		if (asprintf(&name, "%s%s", path, database_endings[part]) < 0) {
+			name = NULL;
+			return true;
+		}
+		for (size_t i = 0; r == -ENOENT && i < resource->n_layers; i++)
+			r = look_in_layer(resource->layers[i], name);
+		if (r == 1)
+			return true;
+	}
+	return false;
+}
+
+bool database_is_touched(const struct conflict_rule *rule, int dir,
+			 const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const struct sighting s = {
+		.path = path,
+		.name = slash ? slash + 1 : path,
+		.base_dir = dir,
+	};
+
+	for (int part = DATABASE_MAIN;
+	     conflict_has_start(rule) && part < DATABASE_INDEX; part++) {
+		auto_free char *name = NULL;
+
+		if (asprintf(&name, "%s%s", s.name, database_endings[part]) <
+		    0) {
+			name = NULL;
+			return true;
+		}
+		if (is_touched(rule, &s, name))
+			return true;
+	}
+	return false;
+}
+
+void database_read_state(int dir, const char *main, struct database_state *ret)
+{
+	*ret = (struct database_state){ 0 };
+	for (int part = DATABASE_MAIN; part < DATABASE_INDEX; part++) {
+		auto_free char *name = NULL;
+		struct sys_attr a;
+
+		if (asprintf(&name, "%s%s", main, database_endings[part]) < 0)
+			name = NULL;
+		/* Without memory no two are the same. */
+		if (!name)
+			ret->files[part].ino = UINT64_MAX;
+		else if (sys_attr_at(dir, name, &a) == 0 && a.size > 0)
+			ret->files[part] =
+				(struct database_file){ a.ino, a.size,
+							a.ctime };
+	}
+}
+
+bool database_is_state(const struct database_state *a,
+		       const struct database_state *b)
+{
+	for (int i = DATABASE_MAIN; i < DATABASE_INDEX; i++)
+		if (a->files[i].ino != b->files[i].ino ||
+		    a->files[i].ino == UINT64_MAX ||
+		    a->files[i].size != b->files[i].size ||
+		    !time_is_same(a->files[i].ctime, b->files[i].ctime))
+			return false;
+	return true;
 }

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct conflict_rule;
+struct resource;
 struct sighting;
 enum conflict;
 
@@ -55,6 +57,40 @@ enum database_part database_part_of(const struct sighting *s);
 enum conflict database_conflict(const struct conflict_rule *rule,
 				const struct sighting *s,
 				enum database_part part, pid_t *ret_holder);
+
+/*
+ * Databases of a resource that are committed by their rows, while programs
+ * outside use them.  Paths from its root, in path order.
+ */
+struct database_list {
+	char **paths;
+	size_t n;
+};
+
+/* Whether the path is one of them, or a side file of it: `ret_part`. */
+bool database_is_listed(const struct resource *resource, const char *path,
+			enum database_part *ret_part);
+
+/*
+ * Whether a layer has rows for the database that are not in the file itself:
+ * a side file that holds something.
+ */
+bool database_has_log(const struct resource *resource, const char *path);
+
+/* Whether another program wrote to the database at the path since T0. */
+bool database_is_touched(const struct conflict_rule *rule, int dir,
+			 const char *path);
+
+/* What tells that no program has written to the files of a database. */
+struct database_state {
+	struct database_file {
+		uint64_t ino, size; /* size 0: as good as none */
+		struct timespec ctime;
+	} files[DATABASE_INDEX];
+};
+void database_read_state(int dir, const char *main, struct database_state *ret);
+bool database_is_state(const struct database_state *a,
+		       const struct database_state *b);
 
 /*
  * Whether `name` in `dir` is a database that a program has open: 1 and its

@@ -10,6 +10,7 @@
 #include <time.h>
 
 struct begun;
+struct database_list;
 struct changes_peers;
 struct ignored_outside;
 struct part;
@@ -84,6 +85,10 @@ struct resource {
 	const struct ignored_outside *git;
 	/* What the session began with, where that is not the base; or NULL. */
 	const struct begun *begun;
+	/* Databases that are committed by their rows: database.h; or NULL. */
+	const struct database_list *databases;
+	/* A box uses them: they wait for its end, as what git ignores does. */
+	bool holds_databases;
 	bool is_git; /* its root is the directory of a repository */
 	/*
 	 * Its directory is gone, and all of this an empty stand-in, or -1 where

@@ -61,27 +61,35 @@ int place_stat_front(struct stat *ret)
 	return r < 0 ? r : sys_fstatat(AT_FDCWD, path, ret, 0);
 }
 
-int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
-		   struct hb_error *err)
+int place_helper(const char *name, char ret[PATH_MAX])
 {
-	char self[PATH_MAX], path[PATH_MAX];
+	char self[PATH_MAX];
 	struct path_part dir;
 	ssize_t n;
 	int r;
 
 	n = sys_readlinkat(AT_FDCWD, SELF, self, sizeof(self));
-	if (n < 0) {
-		hb_fix(err, "mount a procfs at /proc");
-		return hb_fail(err, (int)n,
-			       "cannot tell where this program lies");
-	}
+	if (n < 0)
+		return (int)n;
 	dir = path_dirname(self);
 	/* One of the others executes its neighbour. */
-	r = snprintf(path, sizeof(path), "%.*s%s/%s", (int)dir.n, dir.s,
+	r = snprintf(ret, PATH_MAX, "%.*s%s/%s", (int)dir.n, dir.s,
 		     is_behind(dir) ? "" : "/.." LIBEXEC, name);
-	if (r < 0 || (size_t)r >= sizeof(path))
-		return hb_fail(err, -ENAMETOOLONG,
-			       "cannot name the program's other parts");
+	return r < 0 || r >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+int hb_exec_helper(const char *name, char *const argv[], char *const envp[],
+		   struct hb_error *err)
+{
+	char path[PATH_MAX];
+	int r = place_helper(name, path);
+
+	if (r == -ENAMETOOLONG)
+		return hb_fail(err, r, "cannot name the program's other parts");
+	if (r < 0) {
+		hb_fix(err, "mount a procfs at /proc");
+		return hb_fail(err, r, "cannot tell where this program lies");
+	}
 	r = sys_execve(path, argv, envp);
 	hb_fix(err, "install holdback whole: bin/ and libexec/");
 	return hb_fail(err, r, "cannot execute '%s'", path);

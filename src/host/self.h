@@ -12,4 +12,7 @@ int place_front(char ret[PATH_MAX]);
 /* Looks at bin/holdback of this installation.  Returns -errno. */
 int place_stat_front(struct stat *ret);
 
+/* The path of libexec/holdback/NAME of this installation.  Returns -errno. */
+int place_helper(const char *name, char ret[PATH_MAX]);
+
 #endif

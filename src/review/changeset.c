@@ -2,6 +2,7 @@
 #include "review/changeset.h"
 
 #include "changes/changes.h"
+#include "changes/conflict.h"
 #include "changes/filter.h"
 #include "changes/git/deliver.h"
 #include "changes/part.h"
@@ -461,6 +462,7 @@ static void fill(const struct change *from, size_t resource,
 		.is_git = (from->flags & CHANGE_GIT) != 0,
 		.has_conflict = (from->flags & CHANGE_CONFLICT) != 0,
 		.is_firm = (from->flags & CHANGE_FIRM) != 0,
+		.is_held = from->conflict == CONFLICT_OPEN,
 		.holder = from->holder,
 		.resource = resource,
 		.path = from->path,
@@ -647,6 +649,15 @@ static ssize_t read_link(const struct content_place *place, void *buf,
 		n = (ssize_t)size;
 	memcpy(buf, target + offset, (size_t)n);
 	return n;
+}
+
+const struct change *session_changes_last(const struct hb_changes *changes,
+					  const struct resource **ret_resource)
+{
+	if (!changes->has_last || changes->since)
+		return NULL;
+	*ret_resource = &changes->roots[changes->last.resource];
+	return &changes->last;
 }
 
 ssize_t hb_changes_read(struct hb_changes *changes, enum hb_side side,

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct change;
+struct resource;
+
 struct changes_filter;
 struct hb_changes;
 struct hb_changes_options;
@@ -34,5 +37,12 @@ session_changes_filter(const struct hb_changes *changes);
 int session_look_once(struct hb_session *session,
 		      const struct hb_changes_options *options,
 		      struct hb_changes **ret_changes, struct hb_error *err);
+
+/*
+ * The change that hb_changes_next() gave last, of the session's own changes;
+ * NULL: there is none, or it is of a mark.
+ */
+const struct change *session_changes_last(const struct hb_changes *changes,
+					  const struct resource **ret_resource);
 
 #endif

@@ -12,6 +12,7 @@
 #include "plan/view.h"
 #include "run/beside/turn_marks.h"
 #include "session/alike_notes.h"
+#include "session/database/placed.h"
 #include "session/git/indexes.h"
 #include "session/gone.h"
 #include "session/layers.h"
@@ -235,6 +236,8 @@ int mounted_prepare(struct mounted *m, struct hb_error *err)
 		r = session_open_resources(s, err);
 	if (r >= 0)
 		r = session_drop_alike_before_box(s, err);
+	if (r >= 0)
+		r = session_place_databases(s, err);
 	if (r < 0)
 		return r;
 	m->layers = calloc(n, sizeof(*m->layers));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/open.h"
+#include "session/database/list.h"
+#include "session/database/unit.h"
 
 #include "base/auto.h"
 #include "base/error.h"
@@ -9,6 +11,8 @@
 #include "changes/conflict.h"
 #include "host/worktree.h"
 #include "plan/role.h"
+#include "session/database/list.h"
+#include "session/database/unit.h"
 #include "session/git/own_record.h"
 #include "session/gone.h"
 #include "session/interruption.h"
@@ -195,6 +199,16 @@ static int new_resources(struct hb_session *s, struct hb_error *err)
 			.log.fd = -1,
 		};
 	}
+	if (!database_list_is_any(&s->record))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		struct database_list *list = &s->memories[i].databases;
+		int r = database_list_read(&s->record, i, list, err);
+
+		if (r < 0)
+			return r;
+		s->resources[i].databases = list->n > 0 ? list : NULL;
+	}
 	return 0;
 }
 
@@ -227,6 +241,7 @@ int session_open_resources(struct hb_session *s, struct hb_error *err)
 static void memory_done(struct session_memory *memory)
 {
 	peers_done(&memory->peers);
+	database_list_done(&memory->databases);
 	begun_done(&memory->begun);
 	fd_closep(&memory->git.git);
 	fd_closep(&memory->git.common);
@@ -350,6 +365,7 @@ static int open_for_txn(struct hb_session *s, size_t i, struct hb_error *err)
 		memory->has_begun && own_branch_is_in(resource, &memory->begun)
 			? &memory->begun
 			: NULL;
+	resource->holds_databases = s->taken != NULL;
 	resource->rest = -1;
 	resource->like = -1;
 	resource->peers = resource->is_gone ? NULL : &memory->peers.ask;
@@ -400,6 +416,7 @@ int session_txn(struct hb_session *s, struct txn **ret_txn,
 		.listener = &s->of_txn,
 		.lock_wait = LOCK_WAIT,
 		.is_live = s->taken != NULL,
+		.databases = &session_databases,
 	};
 	*ret_txn = &s->txn;
 	return 0;

@@ -3,6 +3,7 @@
 #define HB_SESSION_SESSION_H
 
 #include "changes/begun/begun.h"
+#include "changes/database.h"
 #include "changes/resource.h"
 #include "git/ignore/ignored.h"
 #include "holdback/session.h"
@@ -43,7 +44,8 @@ struct session_box {
 struct session_memory {
 	struct peers peers;	    /* who shares its layers */
 	struct ignored_outside git; /* of a worktree, once asked for; or -1 */
-	struct begun begun;	    /* has_begun */
+	struct database_list databases; /* committed by rows */
+	struct begun begun;		/* has_begun */
 	bool has_begun;
 	struct seen_file seen; /* has_seen */
 	bool has_seen;

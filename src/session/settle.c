@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "session/alike_notes.h"
+#include "session/database/placed.h"
 #include "session/freeze.h"
 #include "session/git/indexes.h"
 #include "session/interruption.h"
@@ -246,6 +247,8 @@ int session_settle_box(struct hb_session *s, enum settle_how how,
 	int has_upper, r;
 
 	r = settle_layers(s, how, &is_lost, err);
+	if (r >= 0)
+		r = session_take_databases(s, err);
 	if (r >= 0 && (how == SETTLE_OR_DROP || how == SETTLE_EMPTY))
 		r = session_is_void(s, how == SETTLE_EMPTY, err);
 	if (r != 0)

@@ -282,6 +282,16 @@ int sys_read_lock(int fd)
 	return RESULT(fcntl(fd, F_SETLK, &lock));
 }
 
+int sys_read_lock_range(int fd, uint64_t start, uint64_t length)
+{
+	struct flock lock = { .l_type = F_RDLCK,
+			      .l_whence = SEEK_SET,
+			      .l_start = (off_t)start,
+			      .l_len = (off_t)length };
+
+	return RESULT(fcntl(fd, F_OFD_SETLK, &lock));
+}
+
 int sys_lock_holder(int fd, uint64_t start, uint64_t length, pid_t *ret_pid)
 {
 	struct flock lock = { .l_type = F_WRLCK,

@@ -84,6 +84,12 @@ int sys_fchdir(int fd);
 int sys_chdir(const char *path);
 ssize_t sys_getcwd(char *buf, size_t size);
 
+/*
+ * Read lock on some bytes, without waiting: -EAGAIN.  It goes with the last
+ * descriptor of this opening, and other openings of this process keep theirs.
+ */
+int sys_read_lock_range(int fd, uint64_t start, uint64_t length);
+
 /* Read lock on the whole file, without waiting. */
 int sys_read_lock(int fd);
 

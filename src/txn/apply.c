@@ -142,6 +142,8 @@ static int run_one(struct apply *a, const struct op *op, unsigned how,
 	int r;
 
 	a->steps[op->resource].is_recovery = !(how & APPLY_FIRST);
+	if (op_is_written(op))
+		return 0;
 	if (!op_dresses(op))
 		return is_alone ? 0 : run_step(a, op, how, err);
 	r = back == is_alone ? dress_open_dir(s, op, is_first, &why)

@@ -6,6 +6,7 @@
 #include "changes/git/deliver.h"
 #include "changes/part.h"
 #include "tree/syncer.h"
+#include "txn/databases.h"
 #include "txn/history.h"
 #include "txn/journal.h"
 #include "txn/late.h"
@@ -326,6 +327,7 @@ static int plan(struct commit *c, struct journal_writer *w,
 	for (size_t i = 0; i < c->n; i++) {
 		const struct resource *res = &c->txn->resources[i];
 		struct ops_request q = {
+			.txn = c->txn,
 			.options = c->options,
 			.changes = taken(&c->parts[i]),
 			.survey = &c->parts[i].survey,
@@ -392,6 +394,8 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	r = journal_begin(c->txn->session, JOURNAL_COMMIT, &w, err);
 	if (r == 0)
 		r = plan(c, w, syncers, err);
+	if (c->txn->open_databases.n > 0)
+		head.flags |= JOURNAL_DATABASES;
 	for (size_t i = 0; r == 0 && c->txn->applying && i < c->n; i++)
 		r = c->txn->applying(
 			c->txn->applied_ctx, i,
@@ -408,6 +412,8 @@ static int write_journal(struct commit *c, struct hb_error *err)
 	for (size_t i = 0; i < c->n; i++)
 		syncer_done(&syncers[i]);
 	journal_writer_free(w);
+	if (r < 0)
+		databases_drop(c->txn);
 	if (r < 0 && !is_uncertain)
 		(void)leftovers_sweep(c->txn, NULL);
 	return r;

@@ -19,8 +19,9 @@ static int fail_held(const char *path, pid_t holder, struct hb_error *err)
 {
 	hb_fix(err, "end the program that has it open");
 	if (holder == 0)
-		return hb_fail_at(err, -HB_E_CONFLICT, path,
-				  "a program has the database open:");
+		return hb_fail_at(
+			err, -HB_E_CONFLICT, path,
+			"a program in another namespace has the database open:");
 	return hb_fail(err, -HB_E_CONFLICT,
 		       "process %d has the database open: %s", (int)holder,
 		       quoted(path));

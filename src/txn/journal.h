@@ -12,7 +12,7 @@
  * The journal: the whole plan of a transaction, on disk before the first step.
  * docs/formats/journal.md.  It is read as if an enemy had written it.
  */
-#define JOURNAL_VERSION	     2
+#define JOURNAL_VERSION	     3
 #define JOURNAL_RECORD_MAX   ((size_t)4 << 20)
 #define JOURNAL_PATH_MAX     ((size_t)1 << 20)
 #define JOURNAL_RESOURCE_MAX 1024
@@ -30,7 +30,8 @@ enum journal_flag {
 	JOURNAL_PLAIN = 1 << 1,	    /* no RENAME_EXCHANGE here */
 	JOURNAL_HAS_PARTS = 1 << 2, /* it is about all of parts.h */
 	JOURNAL_LIVE = 1 << 3,	    /* of copies: the layers may be newer */
-	JOURNAL_FLAGS_ALL = (1 << 4) - 1
+	JOURNAL_DATABASES = 1 << 4, /* some are OP_DATABASE */
+	JOURNAL_FLAGS_ALL = (1 << 5) - 1
 };
 
 struct journal_head {

@@ -178,6 +178,7 @@ int late_was_written(struct txn *txn, enum history which, uint64_t id,
 	r = apply_init(&a, txn, journal, err);
 	while (r == 0 && (r = journal_next(a.journal, &op, err)) == 1)
 		r = op_is_in_base(&op) && !op_dresses(&op) &&
+				    !op_is_written(&op) &&
 				    op.old.type != ENTRY_NONE
 			    ? was_written(&a, &op, filed, err)
 			    : 0;

@@ -24,6 +24,7 @@ enum in_base {
 	MOVED,	 /* with the new one, the old one to the undo slot */
 	DRESSED, /* stays, and gets attributes */
 	REMOVED,
+	WRITTEN, /* stays, and gets another content */
 };
 
 #define NONE   (1U << SOURCE_NONE)
@@ -42,7 +43,8 @@ enum in_base {
 	X(OP_DELETE,    HAS_ANY,  HAS_NONE, NONE,           APART,                MOVES | OP_LINKED,                    0,     MOVED)  \
 	X(OP_DIRECTORY, HAS_DIR,  HAS_DIR,  NONE,           OP_RISES | OP_REMADE, OF_DIR,                               0,     DRESSED) \
 	X(OP_LAYER,     HAS_NONE, HAS_NONE, NONE,           0,                    0,                                    MOVES, NOTHING) \
-	X(OP_REMOVE,    HAS_DIR,  HAS_DIR,  STAGED,         OP_RISES | OP_SHARES, MOVES,                                0,     REMOVED)
+	X(OP_REMOVE,    HAS_DIR,  HAS_DIR,  STAGED,         OP_RISES | OP_SHARES, MOVES,                                0,     REMOVED) \
+	X(OP_DATABASE,  HAS_ANY,  HAS_ANY,  STAGED,         APART,                0,                                    0,     WRITTEN)
 
 #define ROW(kind, old, new, sources, identity, may, needs, base) \
 	[kind] = { old, new, sources, identity, may, needs, base },
@@ -126,6 +128,11 @@ bool op_moves(const struct op *op)
 bool op_dresses(const struct op *op)
 {
 	return kinds[op->kind].base == DRESSED;
+}
+
+bool op_is_written(const struct op *op)
+{
+	return kinds[op->kind].base == WRITTEN;
 }
 
 bool op_is_in_base(const struct op *op)

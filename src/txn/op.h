@@ -23,6 +23,8 @@ enum op_kind {
 	OP_LAYER,     /* only what is in the upper leaves it */
 	/* An empty directory that cannot be moved; `new` is a copy of it. */
 	OP_REMOVE,
+	/* A database gets other pages; `new` is staged: databases.h. */
+	OP_DATABASE,
 	OP_KINDS /* one past the last */
 };
 
@@ -80,7 +82,10 @@ struct object {
 	gid_t gid;
 	uint64_t ino, size;
 	struct timespec mtime, btime;
-	/* Of a git index its gitindex_name(), of a directory: contents.h. */
+	/*
+	 * Of a git index its gitindex_name(), of a directory: contents.h, of an
+	 * OP_DATABASE: databases.h.
+	 */
 	uint64_t entries; /* 0: not told */
 };
 
@@ -119,6 +124,9 @@ bool op_moves(const struct op *op);
 
 /* Whether it is about a directory that stays: OP_DIRECTORY. */
 bool op_dresses(const struct op *op);
+
+/* Whether it is about the content of a file that stays: OP_DATABASE. */
+bool op_is_written(const struct op *op);
 
 /* Whether it does something to the base, and not to the layer alone. */
 bool op_is_in_base(const struct op *op);

@@ -4,9 +4,11 @@
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "changes/database.h"
 #include "changes/git/deliver.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
+#include "txn/databases.h"
 #include "txn/git_locks.h"
 #include "txn/levels.h"
 #include "txn/made.h"
@@ -293,10 +295,37 @@ static int plan_settled(struct planner *p, const struct change *c,
 		       : levels_push(p, &level, err);
 }
 
+/* Only SQLite itself can change one that others use. */
+static int plan_database(struct planner *p, const struct change *c,
+			 struct hb_error *err)
+{
+	struct op op = { .kind = OP_DATABASE,
+			 .source = SOURCE_STAGED,
+			 .identity = site_rises(p->site, c->old.nlink),
+			 .resource = p->q->resource,
+			 .slot = p->slot++,
+			 .path = c->path,
+			 .old = object_of(&c->old),
+			 .accepted = (enum conflict)c->conflict };
+	int r;
+
+	if (c->old.type != ENTRY_FILE || c->new.type != ENTRY_FILE) {
+		hb_fix(err, "commit --except it, or roll that back");
+		return hb_fail_at(
+			err, -HB_E_STATE, c->path,
+			"the session removed or replaced the database");
+	}
+	r = databases_plan(p->q->txn, p->site, &p->q->rule, &op, err);
+	if (r == 0)
+		r = journal_add(p->q->writer, &op, err);
+	return r < 0 ? r : plan_settled(p, c, err);
+}
+
 static int plan_change(struct planner *p, const struct change *c,
 		       bool is_partial, struct hb_error *err)
 {
 	bool takes = changes_choice_takes(&p->q->options->choice, c);
+	enum database_part part;
 
 	if (c->item && c->item->how == DELIVERED_SETTLED)
 		return takes && !is_partial ? plan_settled(p, c, err) : 0;
@@ -307,6 +336,9 @@ static int plan_change(struct planner *p, const struct change *c,
 			       : 0;
 	if (!takes)
 		return 0;
+	if (database_is_listed(p->site->resource, c->path, &part))
+		return part == DATABASE_MAIN ? plan_database(p, c, err)
+					     : plan_settled(p, c, err);
 	return c->new.type == ENTRY_NONE ? plan_deletion(p, c, is_partial, err)
 					 : plan_object(p, c, is_partial, err);
 }

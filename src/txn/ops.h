@@ -10,6 +10,7 @@
 
 /* One resource's changes, on their way into the journal. */
 struct ops_request {
+	struct txn *txn;
 	const struct txn_options *options;
 	struct changes *changes;
 	const struct survey *survey;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/report.h"
+#include "changes/database.h"
 #include "git/gitunit.h"
 #include "sys/attr.h"
 #include "tree/tree.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /*
  * The state in which a transaction has left the base, told path by path to the
@@ -201,6 +203,35 @@ static int untold(int r, const struct hb_error *why, struct hb_error *err)
 	return r;
 }
 
+/* Content decided, so its files are as this transaction left them. */
+static int report_database(struct report *rep, const struct op *op,
+			   const struct place *at, struct hb_error *err)
+{
+	const struct hb_report changed = { .kind = HB_REPORT_CHANGED,
+					   .resource = op->resource,
+					   .path = op->path };
+	int r = 0;
+
+	(void)report_send(rep->a->txn->listener, &changed);
+	for (int part = DATABASE_MAIN; r == 0 && part < DATABASE_INDEX;
+	     part++) {
+		auto_free char *path = NULL, *name = NULL;
+		struct sys_attr a;
+
+		if (asprintf(&path, "%s%s", op->path, database_endings[part]) <
+		    0)
+			path = NULL;
+		if (asprintf(&name, "%s%s", at->name, database_endings[part]) <
+		    0)
+			name = NULL;
+		if (!path || !name)
+			return hb_fail(err, -ENOMEM, "cannot keep a path");
+		if (at->dir >= 0 && sys_attr_at(at->dir, name, &a) == 0)
+			r = tell(rep, path, &a, NULL, err);
+	}
+	return r;
+}
+
 static int report_one(struct report *rep, const struct op *op,
 		      struct hb_error *err)
 {
@@ -231,6 +262,8 @@ static int report_one(struct report *rep, const struct op *op,
 		return untold(r, &why, err);
 	if (rep->back && op->accepted != CONFLICT_NONE)
 		return tell_disputed(rep, op, err);
+	if (op_is_written(op))
+		return report_database(rep, op, &at_base, err);
 	if (rep->back && !is_as_before(op, &at_base))
 		return 0;
 	found = find(&at_base, &base);

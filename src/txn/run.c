@@ -9,6 +9,7 @@
 #include "sys/place.h"
 #include "tree/tree.h"
 #include "txn/apply.h"
+#include "txn/databases.h"
 #include "txn/git_locks.h"
 #include "txn/held.h"
 #include "txn/history.h"
@@ -116,7 +117,10 @@ static int take_back(struct run_request *run, struct apply *a, bool back,
 		       (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
+	databases_drop(a->txn);
 	r = git_locks_apply(a, how, err);
+	if (r >= 0)
+		r = databases_end(a, !back, true, err);
 	if (r >= 0)
 		r = parts_run(a, true, err);
 	if (r < 0)
@@ -138,13 +142,17 @@ static int run_forward(struct run_request *run, struct apply *a, bool back,
 		(back ? APPLY_BACK : 0) | (run->is_recovery ? 0 : APPLY_FIRST);
 	int r;
 
-	r = git_locks_apply(a, how, err);
+	r = databases_hold(a, back, err);
+	if (r >= 0)
+		r = git_locks_apply(a, how, err);
 	if (r >= 0 && a->n_left > 0)
 		r = apply_run(a, how | APPLY_PAST, err);
 	if (r >= 0 && !back)
 		r = late_check(a, err);
 	if (r >= 0)
 		r = held_check(a, back, err);
+	if (r >= 0)
+		r = databases_end(a, back, false, err);
 	if (r >= 0)
 		r = parts_run(a, false, err);
 	if (r < 0)
@@ -240,6 +248,7 @@ int run_journal(struct run_request *run, struct hb_error *err)
 	if (r >= 0)
 		r = run_opened(run, &a, err);
 	(void)git_locks_drop(&a, NULL);
+	databases_drop(run->txn);
 	apply_done(&a);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include "changes/changes.h"
 #include "changes/filter.h"
 #include "changes/resource.h"
+#include "txn/databases.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,6 +91,9 @@ struct txn {
 	txn_publishing_fn publishing; /* of commit and rollback; may be NULL */
 	void *publishing_ctx;
 	bool is_live; /* the layers are copies, and the box may have newer */
+	/* How databases are written; NULL: they cannot be. */
+	const struct txn_databases *databases;
+	struct databases_open open_databases; /* private */
 };
 
 /*

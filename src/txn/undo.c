@@ -9,6 +9,7 @@
 #include "tree/tree.h"
 #include "txn/apply.h"
 #include "txn/contents.h"
+#include "txn/databases.h"
 #include "txn/dress.h"
 #include "txn/git_reach.h"
 #include "txn/held.h"
@@ -346,7 +347,10 @@ static int write_one(struct reversal *v, struct op *op, struct hb_error *err)
 
 	v->against = op->effect & OP_UPPER ? "other changes are pending"
 					   : change_since(v);
-	if (op_dresses(op)) {
+	if (op_is_written(op)) {
+		v->n++;
+		r = databases_check(&v->apply, op, v->back, err);
+	} else if (op_dresses(op)) {
 		v->n += op->mode != op->old.mode || op->uid != op->old.uid ||
 			op->gid != op->old.gid || (op->effect & OP_XATTRS);
 		r = check_dir(v, op, err);

@@ -31,6 +31,7 @@ FACES = {
     "box/state.h": "the stages of stage.c and the state that they share",
     "cli/commands/cmd.h": "the functions that the table of commands names",
     "cli/commands/commit.h": "the commit of two commands",
+    "db/db.h": "the ways to call the program for databases",
     "gate/gate.h": "the gate",
     "plan/bwrap/bwrap.h": "the grammar of bubblewrap",
     "plan/bwrap/bwrap_grammar.h": "the option table and its parser",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# needs: git
+# needs: git unshare
 # timeout: 600
 """An SQLite database and its side files are one unit, and an open one stays.
 
@@ -194,6 +194,24 @@ def open_outside(world):
 
 
 @scene
+def elsewhere(world):
+    """The process has no number where holdback runs."""
+    world.inside("new")
+    connection = world.open()
+    connection.execute("select * from t").fetchall()
+    done = subprocess.run(
+        ["unshare", "-U", "--map-current-user", "-p", "-f", *world.call("commit", "-y", "@s")],
+        cwd=world.base, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    expect(done.returncode, CONFLICT, f"the status of commit: {done.stderr}")
+    contains(done.stderr, "another namespace")
+    connection.execute("insert into t values ('host')")
+    connection.commit()
+    connection.close()
+    expect(world.rows(), {"old", "host"}, "rows")
+
+
+@scene
 def read_outside(world):
     world.inside("new")
     connection = world.open()
@@ -320,6 +338,7 @@ TESTS_HERE = (
     ("a filter takes or leaves all files of a database", filters),
     ("the file that programs share is not delivered", shared_memory),
     ("a database that a program has open is not exchanged", open_outside),
+    ("a database that is open in another namespace is not exchanged", elsewhere),
     ("a database that is deleted inside and open outside stays", deleted_inside),
     ("undo and redo leave a database alone that is open", open_at_undo),
     ("rows in a side file outside are not lost", wal_outside),

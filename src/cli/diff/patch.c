@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/quote.h"
 #include "cli/diff/binary.h"
+#include "cli/diff/database_lines.h"
 #include "cli/diff/lines.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/remarks.h"
@@ -239,6 +240,7 @@ static int paint_folded(struct patch *p, const struct hb_change *change,
 			struct hb_error *err)
 {
 	auto_buf struct buf line = BUF_INIT(NAME_MAX_BYTES);
+	int r;
 
 	add_side(p, change, HB_SIDE_OLD, &line);
 	(void)buf_add_str(&line, " and ");
@@ -247,7 +249,10 @@ static int paint_folded(struct patch *p, const struct hb_change *change,
 		return hb_fail(err, line.error, "cannot name a file");
 	paint_words(p->paint, PAINT_PLAIN, "Binary files %s differ",
 		    buf_str(&line));
-	return p->names ? 0 : remark_folded(p, change, err);
+	if (p->names)
+		return 0;
+	r = remark_folded(p, change, err);
+	return r < 0 ? r : database_remarks(p, p->sides.changes, change, err);
 }
 
 static int find_error(const struct sides *s)

@@ -19,11 +19,8 @@ static const char *const types[] = {
 	[HB_TYPE_DEVICE] = "device",
 };
 
-static void remark(struct patch *p, const struct hb_change *change,
-		   const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-static void remark(struct patch *p, const struct hb_change *change,
-		   const char *fmt, ...)
+void remark_words(struct patch *p, const struct hb_change *change,
+		  const char *fmt, ...)
 {
 	auto_buf struct buf line = BUF_INIT(PATH_BYTES_MAX);
 	va_list ap;
@@ -59,12 +56,12 @@ static void remark_mode(struct patch *p, const struct hb_change *c)
 		return;
 	if (c->old.type != c->new.type) {
 		if (c->new.type == HB_TYPE_FILE && !is_usual(new))
-			remark(p, c, "mode %04o", new);
+			remark_words(p, c, "mode %04o", new);
 		return;
 	}
 	if (old != new && !(c->new.type == HB_TYPE_FILE &&is_usual(old) &&
 			    is_usual(new) && (old ^ new) & 0100))
-		remark(p, c, "mode %04o -> %04o", old, new);
+		remark_words(p, c, "mode %04o -> %04o", old, new);
 }
 
 static void remark_attributes(struct patch *p, const struct hb_change *c)
@@ -80,32 +77,33 @@ static void remark_attributes(struct patch *p, const struct hb_change *c)
 	remark_mode(p, c);
 	if (c->old.type != HB_TYPE_NONE && c->new.type != HB_TYPE_NONE &&
 	    (c->old.uid != c->new.uid || c->old.gid != c->new.gid))
-		remark(p, c, "owner %u:%u -> %u:%u", c->old.uid, c->old.gid,
-		       c->new.uid, c->new.gid);
+		remark_words(p, c, "owner %u:%u -> %u:%u", c->old.uid,
+			     c->old.gid, c->new.uid, c->new.gid);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (c->differs & table[i].differs)
-			remark(p, c, "%s", table[i].words);
+			remark_words(p, c, "%s", table[i].words);
 	if (c->kind == 't')
-		remark(p, c, "time of modification");
+		remark_words(p, c, "time of modification");
 }
 
 void remark_change(struct patch *p, const struct hb_change *change,
 		   bool is_left_out)
 {
 	if (change->has_conflict)
-		remark(p, change, "conflict: %s",
-		       change->why ? change->why : "changed");
+		remark_words(p, change, "conflict: %s",
+			     change->why ? change->why : "changed");
 	if (change->is_git) {
-		remark(p, change, "git repository");
+		remark_words(p, change, "git repository");
 		return;
 	}
 	if (is_left_out)
-		remark(p, change,
-		       "%s -> %s, not in this patch: git applies nothing in a .git",
-		       types[change->old.type], types[change->new.type]);
+		remark_words(
+			p, change,
+			"%s -> %s, not in this patch: git applies nothing in a .git",
+			types[change->old.type], types[change->new.type]);
 	if (is_special(change->old.type) || is_special(change->new.type))
-		remark(p, change, "%s -> %s", types[change->old.type],
-		       types[change->new.type]);
+		remark_words(p, change, "%s -> %s", types[change->old.type],
+			     types[change->new.type]);
 	remark_attributes(p, change);
 }
 
@@ -118,8 +116,8 @@ void remark_directory(struct patch *p)
 		.path = buf_str(&p->last),
 	};
 
-	remark(p, &change, "empty directory %s",
-	       p->last_kind == 'A' ? "added" : "deleted");
+	remark_words(p, &change, "empty directory %s",
+		     p->last_kind == 'A' ? "added" : "deleted");
 }
 
 /* "12 bytes, sha256 …", or why there is no more to say. */
@@ -160,6 +158,6 @@ int remark_folded(struct patch *p, const struct hb_change *change,
 	r = add_facts(p, HB_SIDE_NEW, &facts, err);
 	if (r < 0)
 		return r;
-	remark(p, change, "%s", buf_str(&facts));
+	remark_words(p, change, "%s", buf_str(&facts));
 	return 0;
 }

@@ -25,4 +25,8 @@ void remark_directory(struct patch *p);
 int remark_folded(struct patch *p, const struct hb_change *change,
 		  struct hb_error *err);
 
+/* A line about a change, beside the patch. */
+void remark_words(struct patch *p, const struct hb_change *change,
+		  const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/auto.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "cli/diff/database_lines.h"
 #include "cli/diff/lines.h"
 #include "cli/diff/paint.h"
 #include "cli/diff/sides.h"
@@ -330,7 +331,8 @@ int tally_json(struct tally *s, bool with_hunks, struct doc *doc,
 		show_change_members(s->info, &change, is_text ? &lines : NULL,
 				    doc);
 		r = with_hunks && is_text ? add_hunks(&sides, &change, doc, err)
-					  : 0;
+		    : with_hunks ? database_members(s->changes, doc, err)
+				 : 0;
 		json_end(&doc->json);
 		if (r >= 0)
 			r = doc_flow(doc, err);

@@ -337,6 +337,8 @@ static int show_why(const struct hb_change *change, struct buf *out)
 	(void)buf_add_str(out, change->why ? change->why : "changed");
 	if (change->holder > 0)
 		(void)buf_add_fmt(out, " (process %d)", (int)change->holder);
+	else if (change->is_held)
+		(void)buf_add_str(out, " (a process of another namespace)");
 	return out->error;
 }
 

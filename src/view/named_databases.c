@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/databases.h"
+#include "view/named_databases.h"
 
 #include "base/auto.h"
 #include "base/error.h"
@@ -24,6 +24,22 @@ static bool is_held_back(const struct run *run, const char *path)
 		if (view_lies_in(path, run->resources[i].source))
 			return true;
 	return false;
+}
+
+/* A session that is there has the databases that it was made with. */
+static bool is_of_session(const struct run *run, const char *path)
+{
+	const struct session_record *record =
+		run->session ? run->session->record : NULL;
+	const char *key = setting_name(KEY_DB);
+	size_t n = strlen(key);
+
+	for (size_t i = 0; record && i < record->n_policy; i++)
+		if (strncmp(record->policy[i], key, n) == 0 &&
+		    record->policy[i][n] == '=' &&
+		    strcmp(record->policy[i] + n + 1, path) == 0)
+			return true;
+	return !record;
 }
 
 /* NULL: it is a file that can be held back so. */
@@ -66,14 +82,21 @@ int databases_find(struct run *run, const struct setting_item *item,
 	lack = find_lack(path);
 	if (lack)
 		return entries_fail(item, err, "'%s' %s", shown, lack);
+	if (run->settings.is_ephemeral)
+		return entries_fail(item, err,
+				    "'%s': a run in memory commits nothing",
+				    shown);
 	if (!is_held_back(run, path)) {
 		hb_fix(err, "--cow with the directory that it is in");
 		return entries_fail(item, err,
 				    "'%s' is in no directory that is held back",
 				    shown);
 	}
-	return hb_fail(err, -HB_E_UNSUPPORTED,
-		       "'%s': rows of a database are not held back; without "
-		       "--db it is committed as a file",
-		       shown);
+	if (!is_of_session(run, path)) {
+		hb_fix(err, "make another session with --db");
+		return entries_fail(item, err,
+				    "session '%s' was made without '%s'",
+				    run->session->record->name, shown);
+	}
+	return 0;
 }

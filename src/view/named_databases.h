@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef HB_VIEW_DATABASES_H
-#define HB_VIEW_DATABASES_H
+#ifndef HB_VIEW_NAMED_DATABASES_H
+#define HB_VIEW_NAMED_DATABASES_H
 
 struct hb_error;
 struct run;
